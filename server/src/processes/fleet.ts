@@ -1,6 +1,6 @@
-// Keeps N server processes running: one that ends is started again, after a growing delay if it ends
-// soon. They are replaced one after the other: the new process serves before the old one drains its
-// connections, so that no request fails.
+// Keeps N server processes running: a process that ends is started again, after an increasing delay
+// if it has ended early. They are replaced one after the other: the new process serves before the
+// old one drains its connections, so that no request fails.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../runtime/observability/log.ts';
 import type { Serving } from '../startup.ts';
@@ -35,7 +35,7 @@ export interface Fleet {
   stop(): Promise<void>;
 }
 
-/** The place of a process; it has the same number throughout. */
+/** The place of a process; its number never changes. */
 interface Place {
   number: number;
   current: ServerProcess | undefined;
@@ -48,7 +48,7 @@ interface Place {
 const delayOf = (failures: number): number =>
   failures === 0 ? 0 : Math.min(MAX_DELAY_MS, MIN_DELAY_MS * 2 ** (failures - 1));
 
-/** Waits for the end; kills what has not ended in time. */
+/** Waits for the end; kills processes that have not ended in time. */
 async function endWithin(ms: number, processes: readonly ServerProcess[]): Promise<void> {
   const all = Promise.all(processes.map(({ ended }) => ended));
   await Promise.race([all, sleep(ms, undefined, { ref: false })]);
@@ -91,12 +91,12 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
   function restartLater(place: Place): void {
     const delayMs = delayOf(place.failures);
     place.restart = setTimeout(() => {
-      if (!stopping) keep(place, launch(place.number));
+      if (!stopping) assign(place, launch(place.number));
     }, delayMs);
   }
 
-  /** Gives the place to a process, and starts another when it ends. */
-  function keep(place: Place, process: ServerProcess): void {
+  /** Assigns a process to the place, and starts another when it ends. */
+  function assign(place: Place, process: ServerProcess): void {
     const startedMs = performance.now();
     place.current = process;
     void process.ended.then((reason) => {
@@ -104,7 +104,7 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
       place.current = undefined;
       const isStable = performance.now() - startedMs > STABLE_MS;
       place.failures = isStable ? 0 : place.failures + 1;
-      log.error({ number: place.number, why: reason }, 'a server process ended');
+      log.error({ number: place.number, reason }, 'a server process ended');
       if (!place.isReplacing) restartLater(place);
     });
   }
@@ -115,8 +115,8 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
     place.isReplacing = true;
     const next = launch(place.number);
     try {
-      const late = sleep(START_MS, 'no start in time', { ref: false });
-      const problem = await Promise.race([next.ready.then(() => undefined), late]);
+      const timeout = sleep(START_MS, 'no start in time', { ref: false });
+      const problem = await Promise.race([next.ready.then(() => undefined), timeout]);
       if (problem) throw new Error(problem);
     } catch (error) {
       log.error({ err: error, number: place.number }, 'a server process could not be replaced');
@@ -129,7 +129,7 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
     if (stopping) return false;
     const old = place.current;
     place.failures = 0;
-    keep(place, next);
+    assign(place, next);
     log.info({ number: place.number, pid: next.pid, before: old?.pid }, 'replaced');
     if (old) {
       old.send({ type: 'replace' });
@@ -159,7 +159,7 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
       const open = async (place: Place) => {
         const process = launch(place.number);
         const serving = await process.serving;
-        keep(place, process);
+        assign(place, process);
         return serving;
       };
       const serving = await open(first);

@@ -5,21 +5,21 @@ import type { Serving } from '../startup.ts';
 export type FromProcess =
   /** Requests are served. */
   | { type: 'serving'; serving: Serving }
-  /** The start is complete: no request waits for a schema any more. */
+  /** The start is complete: all schemas are compiled. */
   | { type: 'ready' }
-  /** Asks for the metrics of all processes. */
+  /** Requests the metrics of all processes. */
   | { type: 'collect'; id: number }
-  /** The answer to `metrics`. */
+  /** The reply to `metrics`. */
   | { type: 'metrics'; id: number; text: string };
 
 export type FromSupervisor =
   /** Another process has taken over. */
   | { type: 'replace' }
   | { type: 'metrics'; id: number }
-  /** The answer to `collect`. */
+  /** The reply to `collect`. */
   | { type: 'collected'; id: number; text: string };
 
-/** What a process gets from its supervisor, in the environment. */
+/** Settings of a process by its supervisor, in the environment. */
 export interface ProcessEnv {
   /** From 1. A replacement has the number of the process that it replaces. */
   number: number;
@@ -30,13 +30,13 @@ export interface ProcessEnv {
 export interface SupervisorLink extends ProcessEnv {
   send(message: FromProcess): void;
   onReplace(handle: () => void): void;
-  /** Shares the metrics of this process, `own`, and returns a function that reads those of all. */
-  shareMetrics(own: () => Promise<string>): () => Promise<string>;
+  /** Provides the metrics of this process and returns a function that reads the metrics of all. */
+  shareMetrics(localMetrics: () => Promise<string>): () => Promise<string>;
 }
 
 export const PROCESS_ENV = 'RAILHEAD_PROCESS';
 
-/** After this time the metrics of this process are shown alone. */
+/** Timeout, after which only the metrics of this process are returned. */
 const COLLECT_MS = 2_000;
 
 function createCollector(send: (message: FromProcess) => void) {
@@ -61,7 +61,7 @@ function createCollector(send: (message: FromProcess) => void) {
 
   return {
     collected: (id: number, text: string) => waiting.get(id)?.(text),
-    async answer(id: number): Promise<void> {
+    async reply(id: number): Promise<void> {
       send({ type: 'metrics', id, text: await own() });
     },
     share(read: () => Promise<string>) {
@@ -84,7 +84,7 @@ export function supervisorLink(): SupervisorLink | undefined {
   process.on('message', (message: FromSupervisor) => {
     if (message.type === 'replace') replace?.();
     if (message.type === 'collected') collector.collected(message.id, message.text);
-    if (message.type === 'metrics') void collector.answer(message.id);
+    if (message.type === 'metrics') void collector.reply(message.id);
   });
   return {
     ...processEnv,

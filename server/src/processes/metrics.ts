@@ -1,6 +1,6 @@
 // Metrics of several processes as one text. Their samples differ by the label `process`, so that
-// nothing is added up: counters of each process keep rising, and gauges of the installation, which
-// every process reports alike, are not multiplied.
+// values are not summed: counters of each process keep rising, and gauges of the installation,
+// which every process reports alike, are not multiplied.
 
 /** Timeout of responses; a process that does not respond is omitted. */
 const RESPONSE_MS = 1_000;

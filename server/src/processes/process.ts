@@ -1,4 +1,4 @@
-// One server process as its supervisor sees it: started by node:cluster, so that all share a port.
+// A server process of the supervisor, started by node:cluster, so that all share a port.
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -11,7 +11,7 @@ export interface ServerProcess {
   pid: number | undefined;
   /** Resolves when requests are served; rejects if the process ends before. */
   serving: Promise<Serving>;
-  /** The same of the whole start. */
+  /** Resolves when the start is complete; rejects if the process ends before. */
   ready: Promise<void>;
   /** Resolves with the reason when the process has ended. */
   ended: Promise<string>;
@@ -40,7 +40,7 @@ function reached<T>(worker: Worker, ended: Promise<string>, of: (m: FromProcess)
   return promise;
 }
 
-/** Starts a process; `onMessage` receives what it sends. */
+/** Starts a process; `onMessage` receives its messages. */
 export function startProcess(
   processEnv: ProcessEnv,
   onMessage: (from: ServerProcess, message: FromProcess) => void,
@@ -66,7 +66,7 @@ export function startProcess(
     },
   };
   self.ready.catch(() => undefined);
-  // The channel breaks with its process, whose end is what counts.
+  // The channel closes with its process, whose end is handled above.
   worker.on('error', () => undefined);
   worker.on('message', (message: FromProcess) => onMessage(self, message));
   return self;

@@ -7,7 +7,7 @@ import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
 import { cardFixture } from '../../../test/kit/cards/cards.ts';
 
 const app = testApp();
-let mine: string;
+let cardId: string;
 let theirs: string;
 let payment: string;
 
@@ -22,9 +22,9 @@ async function json(...argv: string[]) {
 beforeAll(async () => {
   const network = cardNetwork(app);
   const [fixture, otherFixture] = [cardFixture(app), cardFixture(app, { as: app.other })];
-  mine = (await fixture.card(await fixture.holder({ funds: 50_00 }))).id;
+  cardId = (await fixture.card(await fixture.holder({ funds: 50_00 }))).id;
   theirs = (await otherFixture.card(await otherFixture.holder({ funds: 0 }))).id;
-  const request = network.message(mine, 12_34);
+  const request = network.message(cardId, 12_34);
   const decision = await network.send(request);
   payment = decision.approved ? (decision.transactionId ?? '') : '';
   const next = () => app.effects.set(app.effects.now() + 1_000);
@@ -41,9 +41,9 @@ describe('cards decisions', () => {
     const all = await json();
     expect(all.map((each) => [each.cardId, each.kind, each.amount, each.reason])).toEqual([
       [theirs, 'AUTHORIZATION', 1, 'INSUFFICIENT_FUNDS'],
-      [mine, 'AUTHORIZATION', 100_00, 'INSUFFICIENT_FUNDS'],
-      [mine, 'CLEARING', 12_34, null],
-      [mine, 'AUTHORIZATION', 12_34, null],
+      [cardId, 'AUTHORIZATION', 100_00, 'INSUFFICIENT_FUNDS'],
+      [cardId, 'CLEARING', 12_34, null],
+      [cardId, 'AUTHORIZATION', 12_34, null],
     ]);
     expect(all[3]).toMatchObject({
       at: '2026-01-05T09:00:00.000Z',
@@ -55,14 +55,14 @@ describe('cards decisions', () => {
       transactionId: payment,
     });
     expect(await json('--platform', app.other.id)).toEqual(all.slice(0, 1));
-    expect(await json(mine)).toEqual(all.slice(1));
+    expect(await json(cardId)).toEqual(all.slice(1));
     expect(await json('--declined')).toEqual(all.slice(0, 2));
-    expect(await json('--card', mine, '--declined')).toEqual(all.slice(1, 2));
+    expect(await json('--card', cardId, '--declined')).toEqual(all.slice(1, 2));
     expect(await json('--limit', '1')).toEqual(all.slice(0, 1));
   });
 
   it('prints a table', async () => {
-    const { out } = await run('cards', 'decisions', mine);
+    const { out } = await run('cards', 'decisions', cardId);
     const [head, declined, , approved] = out.split('\n');
     expect(head).toMatch(/^AT +CARD +KIND +AMOUNT +CURRENCY +MERCHANT +DECISION +TRANSACTION$/);
     expect(declined).toMatch(/ 100\.00 +USD +Corner shop +INSUFFICIENT_FUNDS +-$/);
@@ -80,7 +80,7 @@ describe('other verbs', () => {
       [['deposits', 'return', payment], 'The transaction is not a deposit'],
       [
         ['payouts', 'return', payment, '--reason', 'PAYOUT_RETURNED'],
-        'No rail carried this transfer',
+        'This transfer did not use a rail',
       ],
       [['payouts', 'settle', payment], 'the sandbox'],
     ] as const) {

@@ -25,7 +25,7 @@ const listed = async (...more: string[]): Promise<string[]> =>
   );
 
 const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
-const giving = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
+const refundOf = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
 
 /** A payment whose account could not pay 20 of 120. */
 async function short() {
@@ -69,7 +69,7 @@ describe('cards exceptions', () => {
       [40, 'WIRE-1'],
       [60, 'WIRE-2'],
     ] as const) {
-      await paid.notify(giving(amount));
+      await paid.notify(refundOf(amount));
       const suspense = { amount, currency: 'USD' };
       expect(await json('cards', 'exceptions')).toMatchObject([
         { transactionId: paid.id, missingAmount: 0, suspense },
@@ -102,7 +102,7 @@ describe('cards resolve', () => {
     [10, 'SETTLED', 20],
   ])('writes off no refunded amount: %i', async (refunded, status, writtenOffAmount) => {
     const paid = await short();
-    await paid.notify(giving(refunded));
+    await paid.notify(refundOf(refunded));
     const done = await json('cards', 'resolve', paid.id, '--outcome', 'write-off');
     expect(done).toMatchObject({ status, writtenOffAmount });
   });

@@ -15,7 +15,7 @@ import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
-const shown = (amount: number, currency: string | null) =>
+const formatted = (amount: number, currency: string | null) =>
   formatAmount({ currency: currency ?? '', amount: BigInt(amount) });
 
 const HEADS = ['SINCE', 'TRANSACTION', 'STATUS', 'MISSING', 'HELD', 'SUSPENSE', 'MERCHANT'];
@@ -25,9 +25,9 @@ const cells = (each: CardException): string[] => [
   each.since,
   each.transactionId,
   each.status,
-  shown(each.missingAmount, each.currency),
-  shown(each.heldAmount, each.currency),
-  shown(each.suspense.amount, each.suspense.currency),
+  formatted(each.missingAmount, each.currency),
+  formatted(each.heldAmount, each.currency),
+  formatted(each.suspense.amount, each.suspense.currency),
   each.merchant,
 ];
 
@@ -50,7 +50,7 @@ async function resolve({ runtime }: System, args: CommandArgs): Promise<Output> 
   if (!outcome) throw usageError(`--outcome must be one of ${OUTCOMES.join(', ')}`);
   const reason = args.text('reason');
   const json = await resolveCardException(runtime, { transactionId, outcome, reason });
-  const writtenOff = `${shown(json.writtenOffAmount, json.currency)} ${json.currency}`;
+  const writtenOff = `${formatted(json.writtenOffAmount, json.currency)} ${json.currency}`;
   return { json, text: `${transactionId} is ${json.status}, ${writtenOff} written off.\n` };
 }
 

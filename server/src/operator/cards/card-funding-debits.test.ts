@@ -1,5 +1,5 @@
-// Funding debits in progress as an operator sees them, and how one ends whose issuer never gives a
-// final answer.
+// Funding debits in progress as an operator sees them, and the manual resolution of one without a
+// final result of the issuer.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
@@ -33,7 +33,7 @@ const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount)
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 const SLOW = { descriptor: 'Shop 005' };
 const WAIT_MS = 30_000;
-const BECAUSE = ['--reason', 'They wrote so'];
+const REASON_FLAGS = ['--reason', 'They wrote so'];
 
 const resolveDebit = ({ id }: Pick<CardPaymentFixture, 'id'>, as: string, ...more: string[]) =>
   run('cards', 'resolve-debit', id, '--as', as, ...BECAUSE, ...more);
@@ -141,7 +141,7 @@ describe('cards resolve-debit', () => {
     const paid = await fixture.begin({ ...SLOW, funds: 100, kind: 'financial_authorization' });
     const close = () => run('accounts', 'close', paid.accountId);
     expect((await close()).err).toBe('A payment of the account is in progress.\n');
-    const ended = await json('cards', 'resolve-debit', paid.id, '--as', 'failed', ...BECAUSE);
+    const ended = await json('cards', 'resolve-debit', paid.id, '--as', 'failed', ...REASON_FLAGS);
     expect(ended).toEqual({
       ...{ transactionId: paid.id, status: 'EXCEPTION', number: 1, debitStatus: 'STUCK' },
       ...{ amount: 100, readable: '1.00', currency: 'USD', reason: 'They wrote so' },
@@ -185,7 +185,7 @@ describe('cards resolve-debit', () => {
     const paid = await fixture.begin(SLOW);
     pass(WAIT_MS);
     const runtime = crossed(workerSaying(async () => ({ state: 'confirmed' })).runDue);
-    const args = ['cards', 'resolve-debit', paid.id, '--as', 'failed', ...BECAUSE];
+    const args = ['cards', 'resolve-debit', paid.id, '--as', 'failed', ...REASON_FLAGS];
     const { code, err } = await commandOn({ ...app, runtime })(args);
     expect([code, err]).toEqual([1, 'The payment has no pending funding debit.\n']);
     expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });

@@ -1,6 +1,6 @@
-// `cards funding-debits|resolve-debit`: funding debits in progress, to find out why a card
-// payment does not settle. The amount stays held until the issuer gives a final answer, and prevents
-// closing the account and deleting the customer; if no answer comes, an operator records the
+// `cards funding-debits|resolve-debit`: funding debits in progress, to find out why a card payment
+// does not settle. The amount stays held until the issuer gives a final response, and blocks
+// closing the account and deleting the customer; without a response an operator records the
 // verified result.
 
 import { endFundingDebit, listFundingDebits } from '../../features/cards/index.ts';
@@ -48,8 +48,9 @@ async function end({ runtime }: System, args: CommandArgs): Promise<Output> {
     completed: args.required('as') === 'completed',
     reason: args.required('reason'),
   });
-  const what = `Funding debit ${json.number} of ${json.transactionId}, ${json.readable} ${json.currency}`;
-  const text = `${what}, is ${json.debitStatus}; the payment is ${json.status}.\n`;
+  const amount = `${json.readable} ${json.currency}`;
+  const debit = `Funding debit ${json.number} of ${json.transactionId}, ${amount},`;
+  const text = `${debit} is ${json.debitStatus}; the payment is ${json.status}.\n`;
   return { json, text };
 }
 
@@ -71,10 +72,10 @@ export const cardFundingDebitVerbs: readonly Verb[] = [
         value: 'OUTCOME',
         required: true,
         choices: OUTCOMES,
-        help: 'Whether the issuer has debited the funds, or certainly has not',
+        help: 'Verified result: completed if the issuer has debited the funds, failed if it has not',
       },
       reason: { value: 'TEXT', required: true, help: 'Evidence, kept with the decision' },
-      number: { value: 'NUMBER', help: 'Which one, if several are in progress' },
+      number: { value: 'NUMBER', help: 'Number of the funding debit, if several are in progress' },
     },
     bare: 'transaction',
     run: end,

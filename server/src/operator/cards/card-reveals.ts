@@ -1,5 +1,5 @@
 // `cards reveals`: requests to show card numbers, and when the numbers were shown. Unused requests
-// are listed too. The list contains no secret: of a link only its hash is stored.
+// are listed too. The list contains no secret, because only the hash of a link is stored.
 import { listCardReveals } from '../../features/cards/index.ts';
 import type { CommandArgs } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/listing.ts';

@@ -23,12 +23,12 @@ async function json(...argv: string[]): Promise<any> {
 beforeAll(async () => {
   fixture = cardFixture(app);
   const holder = await fixture.holder();
-  const made = [];
+  const cards = [];
   for (const of of [holder, holder, await fixture.holder()]) {
     app.effects.set(app.effects.now() + 1_000);
-    made.push(await fixture.card(of, { platformCardId: cardName(), maxSpendPerTransaction: 500 }));
+    cards.push(await fixture.card(of, { platformCardId: cardName(), maxSpendPerTransaction: 500 }));
   }
-  [one, two, third] = made;
+  [one, two, third] = cards;
 });
 
 const idOf = (card?: { id: string }) => card?.id as string;
@@ -52,13 +52,13 @@ describe('cards list', () => {
 
 describe('cards show', () => {
   it('shows a card and its funding sources, but not its number', async () => {
-    const shown = await json('cards', 'show', idOf(one));
-    expect(shown).toMatchObject({ id: idOf(one), state: 'ACTIVE', platformId: app.platform.id });
-    expect(shown.bindings).toEqual([
+    const details = await json('cards', 'show', idOf(one));
+    expect(details).toMatchObject({ id: idOf(one), state: 'ACTIVE', platformId: app.platform.id });
+    expect(details.bindings).toEqual([
       {
         id: expect.stringMatching(/^CardFundingSource:/),
-        accountId: shown.fundingSources[0],
-        since: shown.createdAt,
+        accountId: details.fundingSources[0],
+        since: details.createdAt,
         endedAt: null,
       },
     ]);
@@ -70,7 +70,7 @@ describe('cards show', () => {
     expect(out).toMatch(/State +ACTIVE\n/);
     expect(out).toMatch(/Maximum per payment +5\.00 USD\n/);
     expect(out).toMatch(/Funding source +InternalAccount:/);
-    expect(out + JSON.stringify(shown)).not.toContain(row?.secret);
+    expect(out + JSON.stringify(details)).not.toContain(row?.secret);
     expect(await run('cards', 'show', 'x')).toMatchObject({ code: 1, err: 'Card not found.\n' });
   });
 });
@@ -104,14 +104,14 @@ describe('cards close', () => {
 });
 
 describe('platform cards and set-cards', () => {
-  const USUAL = { maxLive: 10_000, maxLivePerHolder: 10, frameOrigins: [] };
+  const DEFAULTS = { maxLive: 10_000, maxLivePerHolder: 10, frameOrigins: [] };
   const set = ({ id }: TestPlatform, ...flags: string[]) =>
     run('platform', 'set-cards', id, ...flags);
-  const shown = ({ id }: TestPlatform) => json('platform', 'cards', id);
+  const settingsOf = ({ id }: TestPlatform) => json('platform', 'cards', id);
 
   it('changes the specified settings, keeps the others, and applies immediately', async () => {
     const as = app.other;
-    expect(await shown(as)).toEqual(USUAL);
+    expect(await settingsOf(as)).toEqual(DEFAULTS);
     const origins = [
       'https://app.example.com',
       'https://example.com:8443',
@@ -120,14 +120,14 @@ describe('platform cards and set-cards', () => {
     expect((await set(as, `--frame-origins=${origins}`)).code).toBe(0);
     expect((await set(as, '--max-live', '5', '--max-live-per-holder', '1')).code).toBe(0);
     const program = { maxLive: 5, maxLivePerHolder: 1, frameOrigins: origins };
-    expect(await shown(as)).toEqual(program);
+    expect(await settingsOf(as)).toEqual(program);
     const otherCardFixture = cardFixture(app, { as });
     const holder = await otherCardFixture.holder();
     ok(await otherCardFixture.requestCard(holder), 201);
     expect((await otherCardFixture.requestCard(holder)).body.code).toBe('CARD_LIMIT_REACHED');
     expect((await set(as, '--frame-origins', 'none')).code).toBe(0);
-    expect(await shown(as)).toEqual({ ...program, frameOrigins: [] });
-    expect(await shown(app.platform)).toEqual(USUAL);
+    expect(await settingsOf(as)).toEqual({ ...program, frameOrigins: [] });
+    expect(await settingsOf(app.platform)).toEqual(DEFAULTS);
     expect((await run('platform', 'cards', as.id)).out).toMatch(
       /Maximum live cards per holder +1\n/,
     );
@@ -152,7 +152,7 @@ describe('platform cards and set-cards', () => {
     const { code, err } = await set(app.platform, '--frame-origins', origin);
     expect(code).toBe(2);
     expect(err).toContain(origin);
-    expect(await shown(app.platform)).toEqual(USUAL);
+    expect(await settingsOf(app.platform)).toEqual(DEFAULTS);
   });
 
   it('rejects an invalid number, this machine in production, and a call without changes', async () => {
@@ -165,7 +165,7 @@ describe('platform cards and set-cards', () => {
       [app.production, '--frame-origins', 'https://localhost'],
     ] as [TestPlatform, ...string[]][]) {
       expect((await set(platform, ...flags)).code, flags.join(' ')).toBe(2);
-      expect(await shown(platform)).toEqual(USUAL);
+      expect(await settingsOf(platform)).toEqual(DEFAULTS);
     }
     expect((await run('platform', 'set-cards', 'x', '--max-live', '1')).code).toBe(1);
   });

@@ -1,5 +1,5 @@
-// `cards list|show|close`: cards as the operator sees them, and closing one permanently. Only the
-// last four digits of a card's number are shown, as to its platform.
+// `cards list|show|close`: lists cards and closes one permanently. Only the last four digits of a
+// card number are shown, as in the API.
 import { formatMoney } from '../../catalog/currencies/money-format.ts';
 import {
   type CardDetails,
@@ -41,7 +41,7 @@ function spendLimitText({ maxSpendPerTransaction: max, currency }: CardDetails):
   return formatMoney({ currency, amount: BigInt(max) });
 }
 
-function shown(json: CardDetails): Output {
+function outputOf(json: CardDetails): Output {
   const text = record([
     ['Card', json.id],
     ['Platform', json.platformId],
@@ -70,7 +70,7 @@ async function close({ runtime }: System, args: CommandArgs): Promise<Output> {
   if (reason.length > MAX_REASON_LENGTH) {
     throw usageError(`--reason must have at most ${MAX_REASON_LENGTH} characters`);
   }
-  return shown(await closeCardByOperator(runtime, { cardId: args.required('card'), reason }));
+  return outputOf(await closeCardByOperator(runtime, { cardId: args.required('card'), reason }));
 }
 
 const CARD: Flags = { card: { value: 'CARD', required: true, help: 'Id of the card' } };
@@ -99,7 +99,7 @@ export const cardVerbs: readonly Verb[] = [
     summary: 'Show a card and its funding sources',
     flags: CARD,
     bare: 'card',
-    run: async ({ runtime }, args) => shown(await cardDetails(runtime, args.required('card'))),
+    run: async ({ runtime }, args) => outputOf(await cardDetails(runtime, args.required('card'))),
   },
   {
     noun: 'cards',

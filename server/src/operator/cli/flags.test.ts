@@ -11,7 +11,7 @@ const FLAGS: Flags = {
 
 const read = (...argv: string[]) => parse(FLAGS, 'platform', argv).args;
 
-function complaint(...argv: string[]): string {
+function errorOf(...argv: string[]): string {
   try {
     read(...argv);
   } catch (error) {
@@ -68,7 +68,7 @@ describe('parse', () => {
     [['p', '--sca=maybe'], '--sca is on or off, not maybe'],
     [['p', '--no-sca=off'], "Option '--no-sca' does not take an argument"],
   ])('rejects %j', (argv, message) => {
-    expect(complaint(...argv)).toBe(message);
+    expect(errorOf(...argv)).toBe(message);
   });
 
   it('validates nothing else with --help', () => {

@@ -35,7 +35,7 @@ export interface CommandArgs {
   on(name: string): boolean | undefined;
 }
 
-/** Invalid usage: one line for the person, followed by the usage. */
+/** Invalid usage: printed as one line, followed by the usage. */
 interface UsageError extends Error {
   name: 'UsageError';
 }
@@ -55,12 +55,12 @@ const OFF = new Set(['off', 'false', 'no']);
 function normalizeSwitches(flags: Flags, argv: readonly string[]): string[] {
   const out: string[] = [];
   for (let index = 0; index < argv.length; index++) {
-    const word = argv[index] as string;
-    const [, name = '', , inline] = /^--([a-z0-9-]+)(=(.*))?$/s.exec(word) ?? [];
+    const argument = argv[index] as string;
+    const [, name = '', , inline] = /^--([a-z0-9-]+)(=(.*))?$/s.exec(argument) ?? [];
     const flag = flags[name];
     if (!flag || !isSwitch(flag)) {
-      out.push(word);
-      // The next argument is this flag's value, whatever it looks like.
+      out.push(argument);
+      // The next argument is the value of this flag, even if it begins with a dash.
       if (flag && inline === undefined && index + 1 < argv.length)
         out.push(argv[++index] as string);
       continue;
@@ -98,11 +98,11 @@ function proposalFor({ code }: NodeJS.ErrnoException, problem: string, flags: Fl
   return intended === undefined ? '' : `; nearest match: ${intended}`;
 }
 
-function read(flags: Flags, argv: readonly string[]): { values: Values; words: string[] } {
+function read(flags: Flags, argv: readonly string[]): { values: Values; positionals: string[] } {
   try {
     const args = normalizeSwitches(flags, argv);
     const parsed = parseArgs({ args, options: optionsOf(flags), allowPositionals: true });
-    return { values: { ...parsed.values }, words: parsed.positionals };
+    return { values: { ...parsed.values }, positionals: parsed.positionals };
   } catch (error) {
     if (isUsageError(error)) throw error;
     // Node's own message, without its advice about positional arguments.
@@ -139,15 +139,15 @@ export interface Parsed {
 
 /**
  * Reads the arguments behind a verb. `bare` names the flag of an argument without a dash. Throws a
- * usage error; with --help it validates nothing else.
+ * usage error; with --help only the syntax is validated.
  */
 export function parse(flags: Flags, bare: string | undefined, argv: readonly string[]): Parsed {
-  const { values, words } = read(flags, argv);
-  const [word, ...more] = words;
-  const stray = bare === undefined ? word : more[0];
-  if (bare !== undefined && word !== undefined) {
+  const { values, positionals } = read(flags, argv);
+  const [positional, ...more] = positionals;
+  const unexpected = bare === undefined ? positional : more[0];
+  if (bare !== undefined && positional !== undefined) {
     if (values[bare] !== undefined) throw usageError(`--${bare} is repeated`);
-    values[bare] = word;
+    values[bare] = positional;
   }
   const text = (name: string) => values[name] as string | undefined;
   const args: CommandArgs = {
@@ -165,7 +165,7 @@ export function parse(flags: Flags, bare: string | undefined, argv: readonly str
   };
   const help = values.help === true;
   if (help) return { args, json: false, help };
-  if (stray !== undefined) throw usageError(`${stray} is not recognized`);
+  if (unexpected !== undefined) throw usageError(`${unexpected} is not recognized`);
   for (const [name, flag] of Object.entries(flags)) {
     if (!isSwitch(flag)) check(name, flag, text(name), name === bare);
     else if (values[name] && values[flag.off]) {

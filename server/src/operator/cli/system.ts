@@ -61,7 +61,7 @@ async function onDatabase<T>(
     return connectors(environment);
   };
   try {
-    // Data sealed under another master key than the server's could never be opened.
+    // The server cannot decrypt data that was sealed under another master key.
     await sealOldCustomers(db, vault, () => checkSigningKeys(runtime, masterKey()));
     return await work({
       runtime,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { record, table } from './table.ts';
 
 /** Texts that could control a terminal, imitate an output line, or reverse a line. */
-const HARMFUL = [
+const CONTROL_TEXTS = [
   ['Shop\u001b[2J\u001b]0;x\u0007!', 'Shop\ufffd[2J\ufffd]0;x\ufffd!'],
   ['Shop\nState\r\n\tACTIVE\rgone', 'Shop State  ACTIVE gone'],
   ['\u009b31m\u0085\u007f\u0000.', '\ufffd31m \ufffd\ufffd.'],
@@ -25,7 +25,7 @@ describe('table', () => {
     expect(table([{ head: 'NAME' }], [])).toBe('None.\n');
   });
 
-  it.each(HARMFUL)('neutralizes a text, %#', (text, printed) =>
+  it.each(CONTROL_TEXTS)('neutralizes a text, %#', (text, printed) =>
     expect(table([{ head: 'N' }, { head: 'X' }], [['a', text]])).toBe(`N  X\na  ${printed}\n`),
   );
 });
@@ -40,7 +40,7 @@ describe('record', () => {
     ).toBe('A     1\nLong  2\n');
   });
 
-  it.each(HARMFUL)('neutralizes a text, %#', (text, printed) =>
+  it.each(CONTROL_TEXTS)('neutralizes a text, %#', (text, printed) =>
     expect(record([['A', text]])).toBe(`A  ${printed}\n`),
   );
 });

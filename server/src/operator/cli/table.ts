@@ -9,8 +9,8 @@ interface Column {
 }
 
 /**
- * A text on one line without effect on a terminal. Many texts come from outside, such as a
- * merchant's descriptor: they must neither send control sequences, nor imitate output lines, nor
+ * A text on one line without effect on a terminal. Many texts are written by third parties, such as
+ * a merchant's descriptor: they must neither send control sequences, nor imitate output lines, nor
  * reverse the direction of adjacent text.
  */
 const withoutControlCharacters = (text: string): string =>
@@ -25,7 +25,7 @@ function pad(text: string, width: number, align: Align): string {
   return align === 'right' ? gap + text : text + gap;
 }
 
-/** Rows under their heads, or a note that there are none. */
+/** Rows under their heads, or `None.` */
 export function table(columns: readonly Column[], rows: readonly string[][]): string {
   if (rows.length === 0) return 'None.\n';
   const cells = rows.map((row) => row.map(withoutControlCharacters));

@@ -21,7 +21,7 @@ export interface System {
    * Rows of one statement and one snapshot, in chunks, for output that does not fit into memory.
    */
   stream: RowStream;
-  /** Called only by verbs that seal data; throws one plain line if no key is set. */
+  /** Called only by verbs that seal data; throws an error of one line if no key is set. */
   masterKey(): Uint8Array;
 }
 

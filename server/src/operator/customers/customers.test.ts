@@ -24,7 +24,7 @@ import type { System } from '../cli/verb.ts';
 import { ledgerVerbs } from '../money/ledger.ts';
 import { customerVerbs } from './customers.ts';
 
-const HELD = Object.assign({}, ...PERSONAL_DATA.map(({ tables }) => tables)) as Record<
+const PERSONAL_TABLES = Object.assign({}, ...PERSONAL_DATA.map(({ tables }) => tables)) as Record<
   string,
   { erasure: unknown }
 >;
@@ -37,7 +37,7 @@ const PERSON = {
   idType: 'SSN',
   identifier: '512-34-7788',
 };
-const TRACES = [
+const PERSONAL_TEXTS = [
   'uintessa',
   'andermolen',
   '4915123456789',
@@ -77,13 +77,13 @@ afterAll(async () => {
 let masterKey = () => Buffer.alloc(32, 7);
 
 async function run(verb: string, ...argv: string[]) {
-  const found = [...customerVerbs, ...ledgerVerbs].find((each) => each.verb === verb);
-  if (!found) throw new Error(`no verb ${verb}`);
-  const { args } = parse(found.flags as Flags, found.bare, argv);
+  const result = [...customerVerbs, ...ledgerVerbs].find((each) => each.verb === verb);
+  if (!result) throw new Error(`no verb ${verb}`);
+  const { args } = parse(result.flags as Flags, result.bare, argv);
   const stream: System['stream'] = (text, values) =>
     streamRows({ url: app.databaseUrl, statementTimeoutMs: 60_000 }, text, values);
   const system = { runtime: app.runtime, files: app.files, stream, masterKey } as unknown as System;
-  return found.run(system, args);
+  return result.run(system, args);
 }
 
 async function textOf(verb: string, ...argv: string[]): Promise<string> {
@@ -145,8 +145,8 @@ const remove = async (id: string, as = app.platform) =>
 
 describe('customers find', () => {
   it('finds by any spelling of e-mail, telephone and identity number, and returns ids only', async () => {
-    const mine = { ...PERSON, email: 'Find.Me@Example.com', phoneNumber: '+447700900123' };
-    const { id } = await customer(app, {}, { ...mine, identifier: '512-34-7799' });
+    const searched = { ...PERSON, email: 'Find.Me@Example.com', phoneNumber: '+447700900123' };
+    const { id } = await customer(app, {}, { ...searched, identifier: '512-34-7799' });
     for (const requested of [
       ['--email', ' find.me@EXAMPLE.com'],
       ['--phone', '+44 7700 900-123'],
@@ -184,18 +184,18 @@ describe('customers find', () => {
     const change = { customerType: 'INDIVIDUAL', email: 'after@example.com' };
     ok(await app.call('PATCH', `/customers/${id}`, change), 200);
     expect((await run('find', '--email', 'before@example.com')).json).toEqual([]);
-    const found = await run('find', '--email', 'after@example.com');
-    expect(found.json).toMatchObject([{ customerId: id }]);
+    const result = await run('find', '--email', 'after@example.com');
+    expect(result.json).toMatchObject([{ customerId: id }]);
     const { company, owner } = await business();
-    const firms = [{ customerId: company.id, ownerId: owner.id, type: 'BUSINESS' }];
-    expect((await run('find', '--identifier', 'ng777888')).json).toMatchObject(firms);
+    const businesses = [{ customerId: company.id, ownerId: owner.id, type: 'BUSINESS' }];
+    expect((await run('find', '--identifier', 'ng777888')).json).toMatchObject(businesses);
     const taxed = await run('find', '--identifier', '471234567');
     expect(taxed.json).toMatchObject([{ customerId: company.id, ownerId: null }]);
     const moved = { personalInfo: { email: 'moved@firm.example' } };
     const at = `/beneficial-owners/${owner.id}`;
     ok(await app.call('PATCH', at, moved, { as: app.unregulated }), 200);
     expect((await run('find', '--email', OWNER.email)).json).toEqual([]);
-    expect((await run('find', '--email', 'moved@firm.example')).json).toMatchObject(firms);
+    expect((await run('find', '--email', 'moved@firm.example')).json).toMatchObject(businesses);
   });
 });
 
@@ -205,7 +205,7 @@ describe('customers export', () => {
     const { person: otherPerson } = await fundedCustomer(app, 1);
     const text = await textOf('export', person.id);
     const all = JSON.parse(text);
-    expect(Object.keys(all)).toEqual([...Object.keys(HELD), 'events']);
+    expect(Object.keys(all)).toEqual([...Object.keys(PERSONAL_TABLES), 'events']);
     expect(all.customers[0]).toMatchObject({
       id: person.id,
       email: PERSON.email,
@@ -242,7 +242,7 @@ describe('customers export', () => {
   });
 });
 
-/** Every text of the database that still shows personal data, as table.column. */
+/** Columns of the database that contain personal data, as table.column. */
 async function tracesOf(command: readonly string[], ids: readonly string[]): Promise<string[]> {
   const { db } = app.runtime;
   const columns = (await db.query(
@@ -252,16 +252,16 @@ async function tracesOf(command: readonly string[], ids: readonly string[]): Pro
         and data_type in ('text', 'json') and table_name <> 'idempotency'`,
     [],
   )) as unknown as { name: string; column: string }[];
-  const found: string[] = [];
+  const matches: string[] = [];
   for (const { name, column } of columns) {
-    const about = `row_to_json(t)::text like any($2::text[])`;
-    const shows = `"${column}"::text like any($1::text[])`;
-    const sql = `select 1 from "${name}" t where ${shows} and ${about} limit 1`;
+    const rowText = `row_to_json(t)::text like any($2::text[])`;
+    const condition = `"${column}"::text like any($1::text[])`;
+    const sql = `select 1 from "${name}" t where ${condition} and ${rowText} limit 1`;
     const like = (each: string) => `%${each}%`;
     const rows = await db.query(sql, [command.map(like), ids.map(like)]);
-    if (rows.length) found.push(`${name}.${column}`);
+    if (rows.length) matches.push(`${name}.${column}`);
   }
-  return found;
+  return matches;
 }
 
 describe('customers erase', () => {
@@ -273,7 +273,7 @@ describe('customers erase', () => {
     expect(ok(await app.call('GET', `/customers/${id}`), 200).fullName).toBe(PERSON.fullName);
   });
 
-  it('leaves no personal data, and unchanged books', async () => {
+  it('leaves no personal data and an unchanged ledger', async () => {
     const domain = (await customer(app)).umaAddress.split('@')[1];
     const { person, account, outside, quote } = await customerWithData({
       platformCustomerId: 'Vandermolen-1',
@@ -283,7 +283,7 @@ describe('customers erase', () => {
     const ids = [person.id, account.id, outside.id, quote.id, quote.transactionId];
     const [document] = await app.runtime.db.find(documents, { customer_id: person.id });
     await remove(person.id);
-    expect((await tracesOf(TRACES, ids)).length).toBeGreaterThan(5);
+    expect((await tracesOf(PERSONAL_TEXTS, ids)).length).toBeGreaterThan(5);
     const { json } = await run('erase', person.id, '--yes', '--by', 'Dana', '--reason', 'asked');
     expect(json).toMatchObject({
       customerId: person.id,
@@ -292,7 +292,7 @@ describe('customers erase', () => {
       finishedAt: new Date(app.effects.now()).toISOString(),
     });
     await app.settle();
-    expect(await tracesOf(TRACES, ids)).toEqual([]);
+    expect(await tracesOf(PERSONAL_TEXTS, ids)).toEqual([]);
     await booksBalance(app);
     expect((await run('verify')).failed).toBeFalsy();
     expect(await app.runtime.db.read(files, document?.file_id as string)).toBeUndefined();
@@ -334,8 +334,8 @@ describe('customers erase', () => {
       new Set(['INTERNAL_ACCOUNT.BALANCE_UPDATED']),
     );
     for (const value of [PERSON.email, 'x']) {
-      const found = (await run('find', '--email', value)).json as { customerId: string }[];
-      expect(found.map((each) => each.customerId)).not.toContain(person.id);
+      const matches = (await run('find', '--email', value)).json as { customerId: string }[];
+      expect(matches.map((each) => each.customerId)).not.toContain(person.id);
     }
   });
 
@@ -393,8 +393,8 @@ describe('personal data', () => {
           ('customer_id', 'receiver_customer_id', 'inviter_customer_id', 'sealed_for')`,
       [],
     )) as unknown as { name: string }[];
-    const known = [...Object.keys(HELD), 'events'];
-    expect(naming.map(({ name }) => name).filter((name) => !known.includes(name))).toEqual([]);
+    const covered = [...Object.keys(PERSONAL_TABLES), 'events'];
+    expect(naming.map(({ name }) => name).filter((name) => !covered.includes(name))).toEqual([]);
   });
 
   it('is emptied by an erasure, except for columns with a stated reason', async () => {
@@ -402,7 +402,9 @@ describe('personal data', () => {
     await remove(id);
     const { json } = await run('erase', id, '--yes');
     const countNames = Object.keys((json as { counts: object }).counts);
-    const intended = Object.entries(HELD).filter(([, { erasure }]) => typeof erasure === 'string');
+    const intended = Object.entries(PERSONAL_TABLES).filter(
+      ([, { erasure }]) => typeof erasure === 'string',
+    );
     const traces = ['codes', 'events', 'idempotency', 'import_errors'];
     expect(countNames.sort()).toEqual([...intended.map(([name]) => name), ...traces].sort());
   });

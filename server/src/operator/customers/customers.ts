@@ -23,18 +23,19 @@ import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
 function searchOf(args: CommandArgs): [SearchField, string] {
-  const requested = SEARCH_FIELDS.flatMap((what): [SearchField, string][] => {
-    const value = args.text(what);
-    return value === undefined ? [] : [[what, value]];
+  const requested = SEARCH_FIELDS.flatMap((label): [SearchField, string][] => {
+    const value = args.text(label);
+    return value === undefined ? [] : [[label, value]];
   });
-  const [one, ...more] = requested;
-  if (!one || more.length) throw usageError('One of --email, --phone and --identifier is needed');
-  return one;
+  const [field, ...others] = requested;
+  if (!field || others.length)
+    throw usageError('One of --email, --phone and --identifier is needed');
+  return field;
 }
 
 async function find(system: System, args: CommandArgs): Promise<Output> {
   const [by, value] = searchOf(args);
-  // Under another master key nothing would be found; this reports the mismatch instead.
+  // With another master key the search would return no match; this reports the mismatch.
   await checkSigningKeys(system.runtime, system.masterKey());
   const json = await findCustomers(system.runtime, {
     by,
@@ -67,13 +68,13 @@ async function exportOne(system: System, args: CommandArgs): Promise<Output> {
   await writeNew(to, pieces);
   let files: number | null = null;
   if (folder !== undefined) {
-    const held = await openDocumentFiles(system, opener);
-    if (held.length) await mkdir(folder, { recursive: true, mode: 0o700 });
-    for (const { name, open } of held) await writeNew(path.join(folder, name), open());
-    files = held.length;
+    const documentFiles = await openDocumentFiles(system, opener);
+    if (documentFiles.length) await mkdir(folder, { recursive: true, mode: 0o700 });
+    for (const { name, open } of documentFiles) await writeNew(path.join(folder, name), open());
+    files = documentFiles.length;
   }
-  const rest = files === null ? '' : `, and ${files} files to ${folder}`;
-  const text = `All data held about ${customerId} was written to ${to}${rest}.\n`;
+  const filesText = files === null ? '' : `, and ${files} files to ${folder}`;
+  const text = `All data held about ${customerId} was written to ${to}${filesText}.\n`;
   return { json: { customerId, to, files }, text };
 }
 

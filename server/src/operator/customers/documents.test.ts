@@ -18,11 +18,11 @@ afterAll(async () => {
 });
 
 async function run(verb: string, ...argv: string[]) {
-  const found = documentVerbs.find((each) => each.verb === verb);
-  if (!found) throw new Error(`no verb ${verb}`);
-  const { args } = parse(found.flags as Flags, found.bare, argv);
+  const command = documentVerbs.find((each) => each.verb === verb);
+  if (!command) throw new Error(`no verb ${verb}`);
+  const { args } = parse(command.flags as Flags, command.bare, argv);
   const { runtime, files } = app;
-  return found.run({ runtime, files } as unknown as System, args);
+  return command.run({ runtime, files } as unknown as System, args);
 }
 
 async function upload(documentHolder: string, bytes: Buffer): Promise<string> {

@@ -75,10 +75,10 @@ it('an erasure closes cards and leaves no personal data in them', async () => {
   const { text } = await exportOf(app, id);
   expect(text).not.toContain(NAMED);
   expect(text).not.toContain(SHOP);
-  const shown = await fixture.cardNow(card.id);
-  expect(shown.platformCardId).toBe(`erased ${card.id}`);
+  const erasedCard = await fixture.cardNow(card.id);
+  expect(erasedCard.platformCardId).toBe(`erased ${card.id}`);
   await app.settle();
-  expect(await fixture.cardNow(card.id)).toEqual(shown);
+  expect(await fixture.cardNow(card.id)).toEqual(erasedCard);
   const network = cardNetwork(app);
   const merchant = { descriptor: SHOP };
   await network.send(network.message(card.id, 5, { merchant }));
@@ -97,19 +97,19 @@ const merchantsOf = async (customer_id: string) =>
     (await app.runtime.db.find(cardMessages, { customer_id })).map((each) => each.merchant),
   );
 
-const ASKED = { actor: 'operator', reason: null };
+const REQUESTED_BY = { actor: 'operator', reason: null };
 
 /** A process in which a customer is deleted and erased between a decision and its commit. */
 function erasing(customerId: string): Runtime {
-  let isGone = false;
+  let isErased = false;
   return {
     ...app.runtime,
     committer: {
       async commit(set) {
-        if (!isGone) {
-          isGone = true;
+        if (!isErased) {
+          isErased = true;
           ok(await app.call('DELETE', `/customers/${customerId}`), 200);
-          await erase(app.runtime, customerId, ASKED);
+          await erase(app.runtime, customerId, REQUESTED_BY);
         }
         return app.runtime.committer.commit(set);
       },
@@ -135,7 +135,7 @@ it('an erasure stores no merchant of a concurrent refund', async () => {
     }
     return db.query(sql, values);
   };
-  await erase({ ...app.runtime, db: { ...db, query } }, id, ASKED);
+  await erase({ ...app.runtime, db: { ...db, query } }, id, REQUESTED_BY);
   expect(updates).toBe(1);
   expect(await merchantsOf(id)).toBe('[null,null,null]');
 });
@@ -151,7 +151,7 @@ it('an erasure stores no merchant of a message without effect that was read befo
 
 it.each<[string, CardRequestKind, number]>([
   ['a decline', 'AUTHORIZATION', 5],
-  ['a look at the balance', 'BALANCE_INQUIRY', 0],
+  ['a balance inquiry', 'BALANCE_INQUIRY', 0],
 ])('an erasure stores no merchant of %s that was decided before', async (_, kind, amount) => {
   const fixture = cardFixture(app);
   const holder = await fixture.holder();

@@ -98,9 +98,9 @@ it('is removed with its seed when its owner is erased', async () => {
   const { db } = app.runtime;
   expect(await db.read(wallets, id)).toMatchObject({ seed: null });
   const of = { customer_id: person.id };
-  const held = await db.find(credentials, of);
-  expect(held).toHaveLength(2);
-  for (const row of held) {
+  const credentialRows = await db.find(credentials, of);
+  expect(credentialRows).toHaveLength(2);
+  for (const row of credentialRows) {
     expect(row).toMatchObject({
       status: 'REVOKED',
       uniqueness_key: null,

@@ -1,6 +1,5 @@
 // An erasure checked against the whole database: a customer with a unique name, address and numbers
-// in every place that takes one, and afterwards no column of any table that still shows one of
-// them.
+// in every field; afterwards no column of any table contains one of them.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -74,14 +73,14 @@ async function tracesOf(args: readonly string[]): Promise<string[]> {
     [],
   );
   const like = args.map((each) => `%${each}%`);
-  const found: string[] = [];
+  const matches: string[] = [];
   for (const { name, column } of columns) {
-    const shows = `"${column}"::text ilike any($1::text[])`;
-    const sql = `select 1 as found from "${name}" where ${shows} limit 1`;
+    const condition = `"${column}"::text ilike any($1::text[])`;
+    const sql = `select 1 as found from "${name}" where ${condition} limit 1`;
     const rows = await app.runtime.db.query(sql, [like]);
-    if (rows.length) found.push(`${name}.${column}`);
+    if (rows.length) matches.push(`${name}.${column}`);
   }
-  return found;
+  return matches;
 }
 
 async function everywhere() {
@@ -114,7 +113,7 @@ async function everywhere() {
   return { fixture, person, umaAddress };
 }
 
-it('leaves no trace in any column of any table', async () => {
+it('leaves no personal data in any column of any table', async () => {
   const { fixture, person, umaAddress } = await everywhere();
   ok(
     await app.call(
@@ -199,15 +198,15 @@ it("scans past any number of other customers' events and does not change them", 
   );
   ok(await app.call('DELETE', `/customers/${person.id}`), 200);
   await app.settle();
-  const about = 'select data from events where subject = $1';
-  const all = await db.query(about, [person.id]);
+  const eventsSql = 'select data from events where subject = $1';
+  const all = await db.query(eventsSql, [person.id]);
   expect(all.length).toBeGreaterThan(0);
   const { counts } = await erase(app.runtime, person.id, { actor: 'audit', reason: null });
   expect(counts.events).toBeGreaterThanOrEqual(all.length);
-  expect(new Set((await db.query(about, [person.id])).map((each) => each.data))).toEqual(
+  expect(new Set((await db.query(eventsSql, [person.id])).map((each) => each.data))).toEqual(
     new Set(['']),
   );
-  const others = await db.query(`${about} and data = '{}'`, ['X']);
+  const others = await db.query(`${eventsSql} and data = '{}'`, ['X']);
   expect(others).toHaveLength(4_500);
 });
 

@@ -92,8 +92,8 @@ describe('external-accounts', () => {
     expect(all.length).toBeGreaterThan(1);
     expect(await list('--limit', '1')).toEqual(all.slice(0, 1));
     expect(await list('--after', all[0]?.accountId as string)).toEqual(all.slice(1));
-    const shown = await service.run('external-accounts', 'list', service.shop.id);
-    expect(shown.out).toContain(id);
+    const output = await service.run('external-accounts', 'list', service.shop.id);
+    expect(output.out).toContain(id);
   });
 
   it('reject an unknown account, and a check of a wallet', async () => {

@@ -9,7 +9,7 @@ import type { CommandArgs, Flags } from '../cli/flags.ts';
 import { inline, LIMIT, limitIn } from '../cli/listing.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
-import { shownActions } from '../money/accounts.ts';
+import { actionsOutput } from '../money/accounts.ts';
 import { platformIn } from '../platforms/platform.ts';
 
 const HEADS = ['ACCOUNT', 'OWNER', 'STATUS', 'CURRENCY', 'TYPE', 'DETAILS', 'CHANGED'];
@@ -46,7 +46,7 @@ async function changeStatus({ runtime }: System, args: CommandArgs, event: Event
   const text = record([
     ['Account', json.accountId],
     ['Status', json.status],
-    ['Reason', reason ?? 'none given'],
+    ['Reason', reason ?? 'none'],
   ]);
   return { json: { ...json, reason }, text };
 }
@@ -92,7 +92,7 @@ export const externalAccountVerbs: readonly Verb[] = [
     flags: ACCOUNT,
     bare: 'account',
     run: async ({ runtime }, args) =>
-      shownActions(await externalAccountHistory(runtime, args.required('account'))),
+      actionsOutput(await externalAccountHistory(runtime, args.required('account'))),
   },
   statusVerb(
     'check',

@@ -81,7 +81,7 @@ describe('imports show', () => {
     expect(out).toContain('lacks required columns: city');
   });
 
-  it('prints every failed row as CSV, whatever their number', async () => {
+  it('prints every failed row as CSV, regardless of their number', async () => {
     const { code, out } = await run('imports', 'show', partly, '--errors');
     const lines = out.trimEnd().split('\r\n');
     expect(code).toBe(0);

@@ -83,9 +83,9 @@ describe('messages', () => {
       text: expect.stringContaining('123456'),
     });
     expect((await json('messages', 'show', text.messageId)).to).toBe(person.phoneNumber);
-    const shown = await run('messages', 'show', greeting.messageId);
-    expect(shown.out).toMatch(/^To +guest@example\.org$/m);
-    expect(shown.out).toMatch(/^Text +Hello\.$/m);
+    const output = await run('messages', 'show', greeting.messageId);
+    expect(output.out).toMatch(/^To +guest@example\.org$/m);
+    expect(output.out).toMatch(/^Text +Hello\.$/m);
   });
 
   it('reports deleted content', async () => {

@@ -146,18 +146,18 @@ describe('a reset without an identity service', () => {
     expect(emitted.at(-1)).toMatchObject({
       ...{ type: 'RESET_REJECTED', actor: 'operator', reason: 'another face', subject: resetId },
     });
-    const late = await start(id);
+    const expired = await start(id);
     app.effects.set(app.effects.now() + 24 * HOUR);
     await rejected(
       'The reset cannot be decided: it is EXPIRED.',
       'pass-reset',
-      late.resetId,
+      expired.resetId,
       ...DECISION,
     );
     await app.settle();
     expect(await json('resets', app.production.id)).toEqual([]);
     const [row] = await json('resets', app.production.id, '--status', 'EXPIRED');
-    expect(row.resetId).toBe(late.resetId);
+    expect(row.resetId).toBe(expired.resetId);
   });
 
   it('is listed oldest first, by platform and page', async () => {
@@ -214,10 +214,10 @@ describe('sca show', () => {
     const path = `/customers/external-accounts/${account.id}/trust`;
     ok(await app.call('POST', path), 200);
     ok(await app.call('POST', `${path}/confirm`, { code: CODE }), 200);
-    const shown = await json('show', id);
+    const state = await json('show', id);
     const now = new Date(app.effects.now()).toISOString();
     const DAYS_180 = 180 * 24 * HOUR;
-    expect(shown).toMatchObject({
+    expect(state).toMatchObject({
       ...{ customerId: id, platformId: app.platform.id, isUnderSca: true },
       ...{ failedAttempts: 1, lockedUntil: null, suspended: false },
       sessionExpiresAt: new Date(app.effects.now() + DAYS_180).toISOString(),
@@ -228,14 +228,14 @@ describe('sca show', () => {
       openResets: [{ resetId, factor: 'TOTP', status: 'INITIATED', expiresAt }],
       trustedAccounts: [{ accountId: account.id, trustedAt: now }],
     });
-    expect(shown.trustedAccounts).toHaveLength(1);
+    expect(state.trustedAccounts).toHaveLength(1);
     const { out } = await run('show', id);
     expect(out).toMatch(/^Failures +1$/m);
     expect(out).toMatch(/^Locked until +not locked$/m);
     expect(cells(out)).toContainEqual([account.id, now]);
     for (const stored of [secret, base32, ...recoveryCodes, livenessAccessToken]) {
       expect(out).not.toContain(stored);
-      expect(JSON.stringify(shown)).not.toContain(stored);
+      expect(JSON.stringify(state)).not.toContain(stored);
     }
   });
 

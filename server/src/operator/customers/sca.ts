@@ -59,7 +59,7 @@ async function decide(
 
 async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await scaDetails(runtime, args.required('customer'));
-  const about = record([
+  const overview = record([
     ['Customer', json.customerId],
     ['Platform', json.platformId],
     ['Strong authentication', json.isUnderSca ? 'applies' : 'does not apply'],
@@ -73,7 +73,7 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
       ...[factor, enrolledAt ?? '', factorId ?? '', String(recoveryCodesLeft ?? '')],
     ]),
   );
-  const open = table(
+  const resetTable = table(
     heads('RESET', 'FACTOR', 'STATUS', 'EXPIRES'),
     json.openResets.map((each) => [each.resetId, each.factor, each.status, each.expiresAt]),
   );
@@ -81,7 +81,7 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
     heads('ACCOUNT', 'TRUSTED SINCE'),
     json.trustedAccounts.map(({ accountId, trustedAt }) => [accountId, trustedAt ?? '']),
   );
-  const text = `${about}\nFactors\n${factors}\nResets\n${open}\nTrusted accounts\n${trusted}`;
+  const text = `${overview}\nFactors\n${factors}\nResets\n${resetTable}\nTrusted accounts\n${trusted}`;
   return { json, text };
 }
 
@@ -115,7 +115,7 @@ const DECISION: Flags = {
   actor: { value: 'NAME', help: 'Actor (operator)' },
 };
 
-const decider = (verb: string, decision: 'pass' | 'reject', summary: string): Verb => ({
+const decisionVerb = (verb: string, decision: 'pass' | 'reject', summary: string): Verb => ({
   noun: 'sca',
   verb,
   summary,
@@ -146,8 +146,12 @@ const verb = (name: string, summary: string, flags: Flags, run: Verb['run'], bar
 
 export const scaVerbs: readonly Verb[] = [
   verb('resets', 'List resets of lost factors, oldest first', LIST_FLAGS, resets, 'platform'),
-  decider('pass-reset', 'pass', 'Record that the customer was verified: the factor may be removed'),
-  decider('reject-reset', 'reject', 'Record that the request did not come from the customer'),
+  decisionVerb(
+    'pass-reset',
+    'pass',
+    'Record that the customer was verified: the factor may be removed',
+  ),
+  decisionVerb('reject-reset', 'reject', 'Record that the request did not come from the customer'),
   verb('show', 'Show factors, failures, login and trusted accounts', CUSTOMER, show),
   verb(
     'unlock',

@@ -37,9 +37,9 @@ async function misused(text: string, ...argv: string[]) {
 async function person(by = as, fullName = 'Ada Lovelace 001') {
   const { id } = await fixture.person(by, fullName);
   const passport = await fixture.addDocument(by, id, 'PASSPORT');
-  const made = ok(await fixture.submit(by, id), 200);
-  expect(made.verificationStatus).toBe('PENDING_MANUAL_REVIEW');
-  return { id: id as string, passport: passport.id, verification: made.id as string };
+  const submitted = ok(await fixture.submit(by, id), 200);
+  expect(submitted.verificationStatus).toBe('PENDING_MANUAL_REVIEW');
+  return { id: id as string, passport: passport.id, verification: submitted.id as string };
 }
 
 const PENDING = ['VERIFICATION.PENDING_MANUAL_REVIEW', 'CUSTOMER.KYC_PENDING'];
@@ -47,21 +47,25 @@ const PENDING = ['VERIFICATION.PENDING_MANUAL_REVIEW', 'CUSTOMER.KYC_PENDING'];
 describe('verifications list', () => {
   it('lists pending ones of one platform or all, paginated', async () => {
     const ownPlatform = await fixture.platformOf('default', 'production');
-    const made: string[] = [];
+    const submissions: string[] = [];
     for (let index = 0; index < 3; index++) {
       fixture.app.effects.set(fixture.app.effects.now() + 1_000);
-      made.push((await person(ownPlatform)).verification);
+      submissions.push((await person(ownPlatform)).verification);
     }
     const ids = (rows: { verificationId: string }[]) => rows.map((each) => each.verificationId);
     const of = ['verifications', 'list', '--platform', ownPlatform.id];
-    expect(ids(await json(...of))).toEqual(made);
-    expect(ids(await json(...of, '--limit', '2'))).toEqual(made.slice(0, 2));
-    expect(ids(await json(...of, '--after', made[0] as string))).toEqual(made.slice(1));
-    await json('verifications', 'approve', made[1] as string);
-    expect(ids(await json(...of))).toEqual([made[0], made[2]]);
-    expect(ids(await json(...of, '--status', 'APPROVED'))).toEqual([made[1]]);
+    expect(ids(await json(...of))).toEqual(submissions);
+    expect(ids(await json(...of, '--limit', '2'))).toEqual(submissions.slice(0, 2));
+    expect(ids(await json(...of, '--after', submissions[0] as string))).toEqual(
+      submissions.slice(1),
+    );
+    await json('verifications', 'approve', submissions[1] as string);
+    expect(ids(await json(...of))).toEqual([submissions[0], submissions[2]]);
+    expect(ids(await json(...of, '--status', 'APPROVED'))).toEqual([submissions[1]]);
     expect((await run(...of)).out).toMatch(/^SINCE +VERIFICATION +STATUS +CUSTOMER +PLATFORM\n/);
-    expect(ids(await json('verifications', 'list'))).toEqual(expect.arrayContaining([made[2]]));
+    expect(ids(await json('verifications', 'list'))).toEqual(
+      expect.arrayContaining([submissions[2]]),
+    );
   });
 
   it('omits deleted customers, for whom no decision is possible', async () => {
@@ -78,17 +82,17 @@ describe('verifications show', () => {
   it('shows all data for a review, by any of its ids', async () => {
     const { id } = await fixture.business(as, 'REG-9');
     const [owner] = await fixture.completeBusiness(as, id);
-    const made = ok(await fixture.submit(as, id), 200);
-    const shown = await json('verifications', 'show', made.id);
-    expect(shown).toMatchObject({
-      verification: { verificationId: made.id, status: 'PENDING_MANUAL_REVIEW', errors: [] },
+    const submitted = ok(await fixture.submit(as, id), 200);
+    const view = await json('verifications', 'show', submitted.id);
+    expect(view).toMatchObject({
+      verification: { verificationId: submitted.id, status: 'PENDING_MANUAL_REVIEW', errors: [] },
       ...{ status: 'PENDING', missing: [], customerId: id, type: 'BUSINESS' },
       details: { businessInfo: { legalName: 'Acme Inc', taxId: '12-3456789' } },
       owners: [{ id: owner?.id, status: 'PENDING', personalInfo: { identifier: '987-65-4321' } }],
     });
-    expect(shown.documents).toHaveLength(5);
-    expect(await json('verifications', 'show', id)).toEqual(shown);
-    expect(await json('verifications', 'show', owner?.id as string)).toEqual(shown);
+    expect(view.documents).toHaveLength(5);
+    expect(await json('verifications', 'show', id)).toEqual(view);
+    expect(await json('verifications', 'show', owner?.id as string)).toEqual(view);
     const { out } = await run('verifications', 'show', id);
     expect(out).toMatch(/^details\.businessInfo\.legalName +Acme Inc$/m);
     expect(out).toMatch(/^owners\.0\.personalInfo\.identifier +987-65-4321$/m);
@@ -103,8 +107,8 @@ describe('verifications show', () => {
 
   it('lists what is missing if nothing was submitted', async () => {
     const { id } = await fixture.person(as, 'Ada Lovelace');
-    const shown = await json('verifications', 'show', id);
-    expect(shown).toMatchObject({
+    const view = await json('verifications', 'show', id);
+    expect(view).toMatchObject({
       verification: null,
       missing: [{ type: 'MISSING_IDENTITY_DOCUMENT' }],
     });
@@ -269,8 +273,8 @@ describe('a decision', () => {
     await misused('APPLICANT_FRAUD has no #FIELD', ...hold('--error', 'APPLICANT_FRAUD#x'));
     await misused('EXPIRED_DOCUMENT needs @Document', ...hold('--error', 'EXPIRED_DOCUMENT'));
     const { passport: foreignPassport } = await person();
-    const stray = hold('--error', `EXPIRED_DOCUMENT@${foreignPassport}`);
-    await rejected('does not belong to this customer', ...stray);
+    const unrelated = hold('--error', `EXPIRED_DOCUMENT@${foreignPassport}`);
+    await rejected('does not belong to this customer', ...unrelated);
     expect(passport).not.toBe(foreignPassport);
     const deletedPersonId = (await fixture.person(as, 'Ada Lovelace')).id;
     ok(await fixture.app.call('DELETE', `/customers/${deletedPersonId}`, undefined, { as }), 200);

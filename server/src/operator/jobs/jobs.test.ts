@@ -5,7 +5,7 @@ import { Type } from '@sinclair/typebox';
 import { afterEach, describe, expect, it } from 'vitest';
 import { commandOn } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { UNDONE } from '../../features/jobs/kinds.ts';
+import { PENDING_EFFECTS } from '../../features/jobs/kinds.ts';
 import { defineJob } from '../../kernel/contract/job.ts';
 import { createWorker, type JobHandler } from '../../runtime/jobs/jobs.ts';
 import { createLog } from '../../runtime/observability/log.ts';
@@ -23,8 +23,12 @@ async function json(...argv: string[]): Promise<any> {
   return JSON.parse(out);
 }
 
-const ABOUT = 'Transaction:018f0000-0000-7000-8000-000000000001';
-const input = { transactionId: ABOUT, receiverInfo: { name: 'Ada Lovelace' }, code: 'secret-code' };
+const TRANSACTION_ID = 'Transaction:018f0000-0000-7000-8000-000000000001';
+const input = {
+  transactionId: TRANSACTION_ID,
+  receiverInfo: { name: 'Ada Lovelace' },
+  code: 'secret-code',
+};
 
 const workerWith = (...handlers: JobHandler[]) =>
   createWorker({
@@ -98,8 +102,8 @@ describe('jobs', () => {
 
   it('show only the ids of an input', async () => {
     const [id = ''] = await dead('incoming.collect');
-    const shown = await json('jobs', 'show', id);
-    expect(shown).toEqual({
+    const job = await json('jobs', 'show', id);
+    expect(job).toEqual({
       jobId: id,
       kind: 'incoming.collect',
       state: 'dead',
@@ -108,11 +112,11 @@ describe('jobs', () => {
       attempts: 1,
       lastError: 'the bank is closed',
       failedAt: new Date(app.effects.now()).toISOString(),
-      about: { transactionId: ABOUT },
-      undone: UNDONE['incoming.collect'],
+      about: { transactionId: TRANSACTION_ID },
+      undone: PENDING_EFFECTS['incoming.collect'],
     });
     const { out } = await run('jobs', 'show', id);
-    expect(out).toContain(UNDONE['incoming.collect']);
+    expect(out).toContain(PENDING_EFFECTS['incoming.collect']);
     expect(out + JSON.stringify(await json('jobs', 'list'))).not.toMatch(/Ada|secret-code/);
     expect((await run('jobs', 'show', 'Job:018f0000-0000-7000-8000-00000000000f')).code).toBe(1);
   });
@@ -136,7 +140,7 @@ describe('jobs', () => {
     expect([code, err]).toEqual([1, 'The job is queued. Only failed jobs can be retried.\n']);
   });
 
-  it('retry includes all dead jobs of a kind, whatever their number', async () => {
+  it('retry includes all dead jobs of a kind, regardless of their number', async () => {
     await dead('payout.send', 450);
     await dead('payout.check', 2);
     expect(await json('jobs', 'retry', '--kind', 'payout.send', '--state', 'dead')).toEqual({
@@ -152,11 +156,11 @@ describe('jobs', () => {
     const [id = ''] = await dead('payout.send');
     expect((await run('jobs', 'cancel', id)).code).toBe(2);
     const { out } = await run('jobs', 'cancel', id, '--reason', 'Settled by hand');
-    expect(out).toContain(UNDONE['payout.send']);
+    expect(out).toContain(PENDING_EFFECTS['payout.send']);
     expect(await json('jobs', 'list')).toEqual([]);
     const stored = {
       ...{ jobId: id, state: 'cancelled', reason: 'Settled by hand' },
-      ...{ lastError: 'the bank is closed', about: { transactionId: ABOUT } },
+      ...{ lastError: 'the bank is closed', about: { transactionId: TRANSACTION_ID } },
     };
     expect(await json('jobs', 'show', id)).toMatchObject(stored);
     expect(await json('jobs', 'list', '--state', 'cancelled')).toMatchObject([stored]);
@@ -169,9 +173,9 @@ describe('jobs', () => {
 
 describe('job kinds', () => {
   it('each state their pending effect, here and in the documentation', () => {
-    expect(Object.keys(UNDONE).sort()).toEqual([...app.worker.kinds].sort());
+    expect(Object.keys(PENDING_EFFECTS).sort()).toEqual([...app.worker.kinds].sort());
     const page = readFileSync(new URL('../../../../docs/jobs.md', import.meta.url), 'utf8');
     const rows = [...page.matchAll(/^\| `([a-z.-]+)` +\| (.+?) +\|$/gm)];
-    expect(rows.map(([, kind, undone]) => [kind, undone])).toEqual(Object.entries(UNDONE));
+    expect(rows.map(([, kind, undone]) => [kind, undone])).toEqual(Object.entries(PENDING_EFFECTS));
   });
 });

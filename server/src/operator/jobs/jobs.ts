@@ -44,7 +44,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   return { json, text };
 }
 
-function shown(each: JobDetails): Output {
+function outputOf(each: JobDetails): Output {
   const pairs: (readonly [string, string])[] = [
     ['Job', each.jobId],
     ['Kind', each.kind],
@@ -65,7 +65,7 @@ async function retry({ runtime }: System, args: CommandArgs): Promise<Output> {
   if ((id === undefined) === (kind === undefined)) {
     throw usageError('Either JOB or --kind KIND --state dead is needed');
   }
-  if (id !== undefined) return shown(await retryJob(runtime, id));
+  if (id !== undefined) return outputOf(await retryJob(runtime, id));
   if (kind === undefined || state === undefined) {
     throw usageError('--state dead is needed with --kind');
   }
@@ -78,7 +78,7 @@ async function cancel({ runtime }: System, args: CommandArgs): Promise<Output> {
   if (reason.length > MAX_REASON) {
     throw usageError(`--reason must have at most ${MAX_REASON} characters`);
   }
-  return shown(await cancelJob(runtime, { jobId, reason }));
+  return outputOf(await cancelJob(runtime, { jobId, reason }));
 }
 
 const JOB = { value: 'JOB', help: 'Id of the job' };
@@ -103,7 +103,7 @@ export const jobVerbs: readonly Verb[] = [
     summary: 'Show a job, its last error, and its pending effect',
     flags: { job: { ...JOB, required: true } },
     bare: 'job',
-    run: async ({ runtime }, args) => shown(await jobDetails(runtime, args.required('job'))),
+    run: async ({ runtime }, args) => outputOf(await jobDetails(runtime, args.required('job'))),
   },
   {
     noun: 'jobs',

@@ -15,11 +15,11 @@ import { accountVerbs } from './accounts.ts';
 const app = testApp();
 
 async function run(verb: string, ...argv: string[]) {
-  const found = accountVerbs.find((each) => each.verb === verb);
-  if (!found) throw new Error(`no verb ${verb}`);
-  const { args } = parse(found.flags as Flags, found.bare, argv);
+  const command = accountVerbs.find((each) => each.verb === verb);
+  if (!command) throw new Error(`no verb ${verb}`);
+  const { args } = parse(command.flags as Flags, command.bare, argv);
   const system = { runtime: app.runtime } as unknown as System;
-  return found.run(system, args);
+  return command.run(system, args);
 }
 
 const statuses = async (id: string) =>
@@ -33,14 +33,14 @@ const empty = async () =>
 describe('accounts freeze and unfreeze', () => {
   it('freeze and unfreeze, and keep actor and reason', async () => {
     const { account } = await fundedCustomer(app, 12_00);
-    const held = await run('freeze', account.id, '--reason', 'Asked by the bank');
-    expect(held.json).toMatchObject({
+    const result = await run('freeze', account.id, '--reason', 'Asked by the bank');
+    expect(result.json).toMatchObject({
       accountId: account.id,
       status: 'FROZEN',
       balance: 12_00,
       reason: 'Asked by the bank',
     });
-    expect(held.text).toContain('FROZEN');
+    expect(result.text).toContain('FROZEN');
     await run('unfreeze', account.id);
     expect(await statuses(account.id)).toEqual(['FROZEN', 'ACTIVE']);
     const history = await run('history', account.id);

@@ -17,7 +17,7 @@ import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
-const shown = (amount: number, currency: string) =>
+const formatted = (amount: number, currency: string) =>
   formatAmount({ currency, amount: BigInt(amount) });
 
 const COLUMNS = [
@@ -44,9 +44,9 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
     each.customerId ?? each.platformId,
     each.status,
     each.currency,
-    shown(each.balance, each.currency),
-    shown(each.held, each.currency),
-    shown(each.owed, each.currency),
+    formatted(each.balance, each.currency),
+    formatted(each.held, each.currency),
+    formatted(each.owed, each.currency),
     each.updatedAt,
   ]);
   return { json, text: table(COLUMNS, rows) };
@@ -56,7 +56,7 @@ const STATUSES = Object.keys(internalAccountFeature.states.internalAccount.trans
 type Event = Parameters<typeof transitionAccount>[1]['event'];
 
 /** The manual transitions of an internal or external account. */
-export function shownActions(json: Awaited<ReturnType<typeof accountActionsOf>>): Output {
+export function actionsOutput(json: Awaited<ReturnType<typeof accountActionsOf>>): Output {
   const heads = ['TIME', 'ACTOR', 'TRANSITION', 'REASON'].map((head) => ({ head }));
   const rows = json.map((each) => [each.createdAt, each.actor, each.action, each.reason ?? '']);
   return { json, text: table(heads, rows) };
@@ -71,7 +71,7 @@ async function changeStatus({ runtime }: System, args: CommandArgs, event: Event
   const text = record([
     ['Account', json.accountId],
     ['Status', json.status],
-    ['Reason', reason ?? 'none given'],
+    ['Reason', reason ?? 'none'],
   ]);
   return { json: { ...json, reason }, text };
 }
@@ -120,7 +120,7 @@ export const accountVerbs: readonly Verb[] = [
   {
     noun: 'accounts',
     verb: 'list',
-    summary: 'List internal accounts with balances and debts, oldest first',
+    summary: 'List internal accounts with balances and amounts owed, oldest first',
     flags: {
       platform: { value: 'PLATFORM', help: 'Filter by platform' },
       status: {
@@ -128,7 +128,7 @@ export const accountVerbs: readonly Verb[] = [
         choices: STATUSES,
         help: 'Filter by state',
       },
-      owing: { off: 'all', help: 'Only those whose owner has a debt' },
+      owing: { off: 'all', help: 'Only accounts with an amount owed' },
       ...LIMIT,
       after: {
         value: 'ACCOUNT',
@@ -145,7 +145,7 @@ export const accountVerbs: readonly Verb[] = [
     flags: ACCOUNT,
     bare: 'account',
     run: async ({ runtime }, args) =>
-      shownActions(await accountHistory(runtime, args.required('account'))),
+      actionsOutput(await accountHistory(runtime, args.required('account'))),
   },
   statusVerb(
     'freeze',

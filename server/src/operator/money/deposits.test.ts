@@ -21,7 +21,7 @@ async function heldOn(accountId: string) {
   return all.filter((each) => each.accountId === accountId) as any[];
 }
 
-const BACK = ['--reason', 'PAYOUT_RETURNED'];
+const RETURN_FLAGS = ['--reason', 'PAYOUT_RETURNED'];
 
 const service = opened(startProduction);
 
@@ -125,9 +125,9 @@ describe('a deposit', () => {
     await service.json('accounts', 'freeze', account, '--reason', 'A test');
     const record = async (reference: string) => {
       const entry = ['--account', account, '--amount', '5.00', '--currency', 'USD'];
-      const made = await service.json('deposits', 'record', ...entry, '--reference', reference);
-      expect(made).toMatchObject({ status: 'PENDING', pendingReason: 'COMPLIANCE_REVIEW' });
-      return made.transactionId as string;
+      const recorded = await service.json('deposits', 'record', ...entry, '--reference', reference);
+      expect(recorded).toMatchObject({ status: 'PENDING', pendingReason: 'COMPLIANCE_REVIEW' });
+      return recorded.transactionId as string;
     };
     const [stored, rejected] = [await record('FROZEN-1'), await record('FROZEN-2')];
     expect(await service.json('deposits', 'release', stored)).toMatchObject({
@@ -198,8 +198,8 @@ describe('a deposit', () => {
     const entry = ['--account', account, '--amount', '5.00', '--currency', 'USD'];
     for (const reason of PENDING_REASONS) {
       const more = ['--reference', `HOLD-${reason}`, '--hold', reason];
-      const made = await service.json('deposits', 'record', ...entry, ...more);
-      expect(made).toMatchObject({ status: 'PENDING', pendingReason: reason });
+      const recorded = await service.json('deposits', 'record', ...entry, ...more);
+      expect(recorded).toMatchObject({ status: 'PENDING', pendingReason: reason });
     }
     expect(await balances(service.app, account, service.as)).toEqual({ balance: 0, total: 20_00 });
     const quoted = ['--payment-reference', `RH${'0'.repeat(32)}`, ...entry.slice(2)];
@@ -215,18 +215,18 @@ describe('a deposit', () => {
   it('is decided and recalled in the sandbox too', async () => {
     const person = await customer(service.app);
     const account = await internalAccount(service.app, person.id, 'USD');
-    const held = async () => {
+    const holdDeposit = async () => {
       const body = { amount: 7_00, pendingReason: 'COMPLIANCE_REVIEW' };
       const url = `/sandbox/internal-accounts/${account.id}/fund`;
       ok(await service.app.call('POST', url, body), 200);
       const query = `/transactions?accountIdentifier=${account.id}&status=PENDING`;
       return ok(await service.app.call('GET', query), 200).data[0].id as string;
     };
-    const stored = await held();
+    const stored = await holdDeposit();
     expect(await service.json('deposits', 'release', stored)).toMatchObject({
       status: 'COMPLETED',
     });
-    await service.json('deposits', 'reject', await held());
+    await service.json('deposits', 'reject', await holdDeposit());
     await service.app.settle();
     expect(await balances(service.app, account.id)).toEqual({ balance: 7_00, total: 7_00 });
     const to = await externalAccount(service.app, person.id, 'USD');
@@ -252,11 +252,11 @@ describe('a deposit', () => {
       'payouts',
       'return',
       id,
-      ...BACK,
+      ...RETURN_FLAGS,
     );
     await service.app.settle();
     expect((await balances(service.app, account.id)).total).toBe(40_00);
-    expect(await service.json('payouts', 'return', id, ...BACK)).toMatchObject({
+    expect(await service.json('payouts', 'return', id, ...RETURN_FLAGS)).toMatchObject({
       status: 'FAILED',
     });
     expect((await balances(service.app, account.id)).total).toBe(0);
@@ -335,8 +335,8 @@ describe('a deposit', () => {
     const ids: string[] = [];
     for (const reference of ['LIST-1', 'LIST-2']) {
       const entry = ['--account', account, '--amount', '5.25', '--currency', 'USD'];
-      const made = await service.json('deposits', 'record', ...entry, '--reference', reference);
-      ids.push(made.transactionId);
+      const recorded = await service.json('deposits', 'record', ...entry, '--reference', reference);
+      ids.push(recorded.transactionId);
       await service.app.advance(1_000);
     }
     const before = await heldOn(account);
@@ -351,8 +351,8 @@ describe('a deposit', () => {
     expect(await heldOn(account)).toEqual(before);
     const first = await service.json('deposits', 'list', '--limit', '1');
     expect(first).toHaveLength(1);
-    const shown = await service.run('deposits', 'list', '--platform', service.shop.id);
-    expect(shown.out).toContain(ids[0]);
+    const output = await service.run('deposits', 'list', '--platform', service.shop.id);
+    expect(output.out).toContain(ids[0]);
     expect(await service.json('deposits', 'list', '--platform', service.app.other.id)).toEqual([]);
     await service.json('deposits', 'release', ids[0] as string);
     await service.json('deposits', 'reject', ids[1] as string);

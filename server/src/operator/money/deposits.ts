@@ -1,6 +1,6 @@
 // `deposits …`: deposits on the operator's own bank statement or wallet, recorded manually, and
-// deposits that are held for a decision. A deposit names an account, or the payer's reference,
-// which leads to an account or a payment.
+// deposits that are held for a decision. A deposit specifies an account, or the payer's reference,
+// which identifies an account or a payment.
 
 import { ACCOUNT_TYPE_ROWS } from '../../catalog/accounts/account-types.ts';
 import { PAYMENT_RAILS } from '../../catalog/rails/rails.ts';
@@ -36,7 +36,7 @@ const RECORD: Flags = {
   account: { value: 'ACCOUNT', help: 'Id of the credited internal account' },
   'payment-reference': {
     value: 'RH…',
-    help: "Or the payer's reference",
+    help: 'Reference of the payer, instead of --account',
   },
   rail: { value: 'RAIL', choices: PAYMENT_RAILS, help: 'Rail of the deposit' },
   'sender-name': { value: 'NAME', help: 'Sender' },
@@ -72,8 +72,8 @@ function targetOf(args: CommandArgs): Pick<FundsNotice, 'accountId' | 'reference
 const withoutUndefined = (pairs: Record<string, string | undefined>) =>
   Object.fromEntries(Object.entries(pairs).filter(([, value]) => value !== undefined));
 
-function chainOf(call: CommandArgs): FundsNotice['chain'] {
-  const [transactionHash, network] = [call.text('hash'), call.text('network')];
+function chainOf(flagValues: CommandArgs): FundsNotice['chain'] {
+  const [transactionHash, network] = [flagValues.text('hash'), flagValues.text('network')];
   if (transactionHash === undefined && network === undefined) return undefined;
   if (transactionHash === undefined || network === undefined) {
     throw usageError('--hash and --network must be used together');
@@ -81,38 +81,38 @@ function chainOf(call: CommandArgs): FundsNotice['chain'] {
   return { transactionHash, network };
 }
 
-function noticeOf(call: CommandArgs): FundsNotice {
-  const currency = currencyIn(call, 'currency') as string;
-  const chain = chainOf(call);
-  const target = targetOf(call);
-  const hold = call.text('hold') as (typeof PENDING_REASONS)[number] | undefined;
+function noticeOf(flagValues: CommandArgs): FundsNotice {
+  const currency = currencyIn(flagValues, 'currency') as string;
+  const chain = chainOf(flagValues);
+  const target = targetOf(flagValues);
+  const hold = flagValues.text('hold') as (typeof PENDING_REASONS)[number] | undefined;
   if (hold && target.accountId === undefined) throw usageError('--hold requires --account');
   return {
     ...target,
     currency,
-    amount: BigInt(amountIn(call, 'amount', currency) as number),
+    amount: BigInt(amountIn(flagValues, 'amount', currency) as number),
     origin: withoutUndefined({
-      accountHolderName: call.text('sender-name'),
-      accountIdentifier: call.text('sender-account'),
-      bankName: call.text('sender-bank'),
-      paymentRail: call.text('rail'),
-      remittanceInformation: call.text('remittance'),
-      traceNumber: call.required('reference'),
+      accountHolderName: flagValues.text('sender-name'),
+      accountIdentifier: flagValues.text('sender-account'),
+      bankName: flagValues.text('sender-bank'),
+      paymentRail: flagValues.text('rail'),
+      remittanceInformation: flagValues.text('remittance'),
+      traceNumber: flagValues.required('reference'),
     }),
     ...(chain ? { chain } : {}),
     ...(hold ? { hold } : {}),
   };
 }
 
-function shown(json: DepositResult): Output {
-  const before = json.recorded === 'before' ? 'Already recorded. ' : '';
-  return { json, text: `${before}${json.transactionId} is ${json.status}.\n` };
+function outputOf(json: DepositResult): Output {
+  const prefix = json.recorded === 'before' ? 'Already recorded. ' : '';
+  return { json, text: `${prefix}${json.transactionId} is ${json.status}.\n` };
 }
 
-async function record({ runtime }: System, call: CommandArgs): Promise<Output> {
-  const input = { bankReference: call.required('reference'), notice: noticeOf(call) };
+async function record({ runtime }: System, flagValues: CommandArgs): Promise<Output> {
+  const input = { bankReference: flagValues.required('reference'), notice: noticeOf(flagValues) };
   try {
-    return shown(await recordDeposit(runtime, input));
+    return outputOf(await recordDeposit(runtime, input));
   } catch (error) {
     // The flags are valid: a rejection by the account or the payment is not invalid usage.
     throw error instanceof Fault ? new Error(error.message) : error;
@@ -121,9 +121,11 @@ async function record({ runtime }: System, call: CommandArgs): Promise<Output> {
 
 const decide =
   (work: typeof releaseHeldDeposit): Verb['run'] =>
-  async ({ runtime }, call) => {
-    const reason = call.text('reason') as FailureReason | undefined;
-    return shown(await work(runtime, { transactionId: call.required('transaction'), reason }));
+  async ({ runtime }, flagValues) => {
+    const reason = flagValues.text('reason') as FailureReason | undefined;
+    return outputOf(
+      await work(runtime, { transactionId: flagValues.required('transaction'), reason }),
+    );
   };
 
 const HEADS = ['SINCE', 'TRANSACTION', 'REASON', 'AMOUNT', 'CURRENCY', 'ACCOUNT', 'FROM'];

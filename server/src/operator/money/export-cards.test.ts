@@ -1,5 +1,5 @@
 // Card payments in the export: their lines must agree with the postings of the same export,
-// whatever the course of the payment.
+// regardless of the events of the payment.
 import { beforeAll, expect, it } from 'vitest';
 import { commandOn } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -58,23 +58,18 @@ it.each<[string, PaymentOptions, Word[], { sent?: string; received?: string }]>(
   ],
   ['more was cleared', {}, [['CLEARING', 130n]], { sent: '1.30' }],
   ['it expired', {}, [['AUTHORIZATION_EXPIRY']], { sent: '0.00' }],
-  ['a part came back', {}, [CLEARED, ['RETURN', 40n]], { sent: '0.60' }],
-  ['all came back', {}, [CLEARED, ['RETURN', 100n]], { sent: '0.00' }],
+  ['a part was refunded', {}, [CLEARED, ['RETURN', 40n]], { sent: '0.60' }],
+  ['all was refunded', {}, [CLEARED, ['RETURN', 100n]], { sent: '0.00' }],
+  ['a refund was reversed', {}, [CLEARED, ['RETURN', 100n], ['RETURN_REVERSAL']], { sent: '1.00' }],
+  ['a part was written off', SHORT, [CLEARED, 'CLOSE', ['CLEARING', 20n]], { sent: '1.00' }],
   [
-    'what came back was taken again',
-    {},
-    [CLEARED, ['RETURN', 100n], ['RETURN_REVERSAL']],
-    { sent: '1.00' },
-  ],
-  ['we lost a part', SHORT, [CLEARED, 'CLOSE', ['CLEARING', 20n]], { sent: '1.00' }],
-  [
-    'more came back than was paid',
+    'more was refunded than was paid',
     SHORT,
     [CLEARED, 'CLOSE', ['CLEARING', 20n], ['RETURN', 120n]],
     { sent: '0.00' },
   ],
   ['a credit is announced', CREDIT, [], { received: '0.00' }],
-  ['a credit was brought', CREDIT, [['CLEARING', 100n]], { received: '1.00' }],
+  ['a credit was cleared', CREDIT, [['CLEARING', 100n]], { received: '1.00' }],
   [
     'USDB paid a part',
     USDB,
@@ -92,12 +87,12 @@ it.each<[string, PaymentOptions, Word[], { sent?: string; received?: string }]>(
   ],
 ])('agrees with the postings of a payment if %s', async (_, choice, args, expected) => {
   const paid = await payments.begin(choice);
-  for (const word of args) {
-    if (word === 'CLOSE') {
+  for (const argument of args) {
+    if (argument === 'CLOSE') {
       await paid.close();
       continue;
     }
-    const [kind, amount] = word;
+    const [kind, amount] = argument;
     const notice = amount === undefined ? { kind } : { kind, amount };
     await paid.notify(notice as Parameters<typeof paid.notify>[0]);
   }

@@ -23,7 +23,7 @@ import { csvLine, guardedText } from '../cli/csv.ts';
 
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 5, 22, 30);
-const NASTY = '=HYPERLINK("http://x","y"),\r\nnext';
+const FORMULA = '=HYPERLINK("http://x","y"),\r\nnext';
 
 const app = testApp({ start: START });
 
@@ -60,8 +60,8 @@ function parse(csv: string): Record<string, string>[] {
   return lines.map((each) => Object.fromEntries(head.map((name, i) => [name, each[i] as string])));
 }
 
-async function exported(what: string, from: string, to: string, ...more: string[]) {
-  const { code, out, err } = await run('export', what, '--from', from, '--to', to, ...more);
+async function exported(kind: string, from: string, to: string, ...more: string[]) {
+  const { code, out, err } = await run('export', kind, '--from', from, '--to', to, ...more);
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return parse(out);
 }
@@ -80,7 +80,7 @@ beforeAll(async () => {
   const { person, account } = await fundedCustomer(app, 5_000_00);
   for (const suffix of ['000', '002', '003', '004', '005', '006', '007']) {
     const to = await externalAccount(app, person.id, 'EUR', suffix);
-    await pay(account.id, to.id, 123_45, { description: NASTY });
+    await pay(account.id, to.id, 123_45, { description: FORMULA });
   }
   await app.advance(2 * 3_600_000); // into the sixth
   const yen = await externalAccount(app, person.id, 'MXN', '000');
@@ -128,11 +128,11 @@ describe('the export', () => {
         expect(sum(of, 'debits_minor')).toBe(sum(of, 'credits_minor'));
       }
     }
-    const held = await app.runtime.db.query<{ id: string; balance: bigint }>(
+    const accounts = await app.runtime.db.query<{ id: string; balance: bigint }>(
       'select id, balance from ledger_accounts where balance <> 0',
     );
     expect(new Map([...closing].filter(([, minor]) => minor !== 0n))).toEqual(
-      new Map(held.map(({ id, balance }) => [id, balance])),
+      new Map(accounts.map(({ id, balance }) => [id, balance])),
     );
   });
 
@@ -149,8 +149,8 @@ describe('the export', () => {
     expect(await exported('balances', '2026-01-07', '2026-01-07')).toEqual([]);
     const after = await exported('balances', '2027-01-01', '2027-01-01', '--idle');
     const last = all.filter((each) => each.day === '2026-01-10' && each.closing_minor !== '0');
-    const held = (row: Record<string, string>) => [row.account, row.closing_minor];
-    expect(after.map(held)).toEqual(last.map(held));
+    const balanceOf = (row: Record<string, string>) => [row.account, row.closing_minor];
+    expect(after.map(balanceOf)).toEqual(last.map(balanceOf));
   });
 
   it.each([[[]], [['--idle']]])('returns the same figures for the same days %j', async (more) => {
@@ -175,27 +175,27 @@ describe('the export', () => {
       );
     for (const row of lines) {
       if (row.status !== 'COMPLETED' || row.refund_status !== '') continue;
-      const mine = of(payersOf(row)?.transaction_id ?? row.transaction_id);
-      const into = mine.filter((each) => each.credit_account === row.destination_account);
-      const settled = mine.filter((each) => each.step === 'settle');
+      const expected = of(payersOf(row)?.transaction_id ?? row.transaction_id);
+      const into = expected.filter((each) => each.credit_account === row.destination_account);
+      const settled = expected.filter((each) => each.step === 'settle');
       expect(sum(into.length ? into : settled, 'minor')).toBe(BigInt(row.received_minor as string));
       if (row.type === 'INCOMING') continue;
-      const out = mine.filter((each) => each.debit_account === row.source_account);
+      const out = expected.filter((each) => each.debit_account === row.source_account);
       expect(sum(out, 'minor')).toBe(BigInt(row.sent_minor as string));
-      const fees = mine.filter((each) => each.step?.startsWith('fee.'));
+      const fees = expected.filter((each) => each.step?.startsWith('fee.'));
       expect(sum(fees, 'minor')).toBe(BigInt(row.fees_minor as string));
     }
     const refunded = lines.filter((each) => each.refund_status === 'COMPLETED');
     expect(refunded.length).toBeGreaterThan(2);
     for (const row of refunded) {
-      const mine = of(row.transaction_id);
-      const out = mine.filter((each) => each.debit_account === row.source_account);
-      const returned = mine.filter((each) => each.credit_account === row.source_account);
+      const expected = of(row.transaction_id);
+      const out = expected.filter((each) => each.debit_account === row.source_account);
+      const returned = expected.filter((each) => each.credit_account === row.source_account);
       expect(sum(returned, 'minor')).toBe(sum(out, 'minor'));
     }
   });
 
-  it('writes exact decimals, and texts that are no formulas', async () => {
+  it('writes exact decimals, and neutralizes formulas', async () => {
     const lines = await exported('transactions', '2026-01-05', '2026-01-10');
     for (const row of lines) {
       const currency = row.received_currency as string;
@@ -204,7 +204,7 @@ describe('the export', () => {
       expect(part).toHaveLength(decimals);
       expect(BigInt(whole + part)).toBe(BigInt(row.received_minor as string));
     }
-    expect(lines.filter((each) => each.description === `'${NASTY}`)).toHaveLength(7);
+    expect(lines.filter((each) => each.description === `'${FORMULA}`)).toHaveLength(7);
     const emitted = (
       await run('export', 'transactions', '--from', '2026-01-05', '--to', '2026-01-10')
     ).out;
@@ -219,16 +219,16 @@ describe('the export', () => {
 
   it('filters by platform or environment', async () => {
     const days = ['2026-01-05', '2026-01-10'] as const;
-    const mine = ['--platform', app.platform.id];
-    for (const what of ['transactions', 'postings', 'balances']) {
-      const all = await exported(what, ...days);
-      expect((await exported(what, ...days, '--environment', 'sandbox')).length).toBe(all.length);
-      expect(await exported(what, ...days, '--environment', 'production')).toEqual([]);
-      expect(await exported(what, ...days, '--platform', app.other.id)).toEqual([]);
+    const platformFlags = ['--platform', app.platform.id];
+    for (const kind of ['transactions', 'postings', 'balances']) {
+      const all = await exported(kind, ...days);
+      expect((await exported(kind, ...days, '--environment', 'sandbox')).length).toBe(all.length);
+      expect(await exported(kind, ...days, '--environment', 'production')).toEqual([]);
+      expect(await exported(kind, ...days, '--platform', app.other.id)).toEqual([]);
     }
-    const postings = await exported('postings', ...days, ...mine);
+    const postings = await exported('postings', ...days, ...platformFlags);
     expect(postings.length).toBe((await exported('postings', ...days)).length);
-    const balances = await exported('balances', ...days, ...mine);
+    const balances = await exported('balances', ...days, ...platformFlags);
     expect(new Set(balances.map((each) => each.platform_id))).toEqual(new Set([app.platform.id]));
   });
 

@@ -33,9 +33,9 @@ const FLAGS: Flags = {
 };
 
 function dayOf(args: CommandArgs, flag: string): Time {
-  const word = args.required(flag);
-  const time = /^\d{4}-\d\d-\d\d$/.test(word) ? Date.parse(`${word}T00:00:00Z`) : Number.NaN;
-  if (Number.isNaN(time) || !iso(time).startsWith(word)) {
+  const text = args.required(flag);
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  if (Number.isNaN(time) || !iso(time).startsWith(text)) {
     throw usageError(`--${flag} must be a day such as 2026-01-31`);
   }
   return time;
@@ -78,9 +78,9 @@ const transactionCells = (row: TransactionLine): string[] => [
   ...amount(row.fees, row.sent_currency),
   ...amount(row.platform_fees, row.sent_currency),
   ...[row.exchange_rate, row.rail, row.source_account].map(serverValue),
-  guardedText(row.destination_account), // may be an address that a payer wrote
+  guardedText(row.destination_account), // may be an address entered by a payer
   ...[row.quote_id, row.failure_reason, row.refund_status, row.refund_reference].map(serverValue),
-  guardedText(row.rail_reference), // the bank's
+  guardedText(row.rail_reference), // of the bank
   guardedText(row.description),
 ];
 

@@ -1,5 +1,5 @@
-// The verifier against books written by the real committer, and against each kind of error. Errors
-// are made by direct SQL, because the committer rejects them.
+// The verifier on ledgers written by the real committer, and on each kind of error. Errors are
+// inserted by direct SQL, because the committer rejects them.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/kit/app/database.ts';
@@ -81,7 +81,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 describe('ledger verify', () => {
-  it('accepts balanced books, and shows the totals of each currency', async () => {
+  it('accepts a balanced ledger, and shows the totals of each currency', async () => {
     const { code, out } = await run('ledger', 'verify', '--json');
     expect(code).toBe(0);
     expect(JSON.parse(out)).toEqual({

@@ -61,11 +61,11 @@ const MEANING: Record<string, string> = {
 
 async function postings({ runtime }: System, args: CommandArgs): Promise<Output> {
   const transactionId = args.required('transaction');
-  const foundPostings = await listPostings(runtime, transactionId);
+  const transfers = await listPostings(runtime, transactionId);
   const heads = ['TIME', 'STEP', 'FROM', 'TO', 'AMOUNT', 'CURRENCY', 'MEANING'];
   const text = table(
     heads.map((head) => ({ head, align: head === 'AMOUNT' ? 'right' : 'left' })),
-    foundPostings.map((each) => [
+    transfers.map((each) => [
       each.createdAt,
       each.step,
       each.debit,
@@ -75,7 +75,7 @@ async function postings({ runtime }: System, args: CommandArgs): Promise<Output>
       MEANING[each.phase] ?? each.phase,
     ]),
   );
-  const json = foundPostings.map((each) => ({ ...each, amount: Number(each.amount) }));
+  const json = transfers.map((each) => ({ ...each, amount: Number(each.amount) }));
   return { json: { transactionId, postings: json }, text };
 }
 

@@ -41,9 +41,9 @@ describe('a payout', () => {
         ...{ rail: 'SEPA_INSTANT', cancelRequestedAt: null, since: '2026-01-05T09:00:00.000Z' },
       },
     ]);
-    const shown = (await service.run('payouts', 'list')).out;
-    expect(shown).toMatch(/^SINCE +TRANSACTION +KIND +AMOUNT +CURRENCY +RAIL/);
-    expect(shown).toContain('iban=DE89370400440532013000');
+    const output = (await service.run('payouts', 'list')).out;
+    expect(output).toMatch(/^SINCE +TRANSACTION +KIND +AMOUNT +CURRENCY +RAIL/);
+    expect(output).toContain('iban=DE89370400440532013000');
     const settled = await service.json('payouts', 'settle', id, '--reference', 'SEPA-0001');
     expect(settled).toMatchObject({ transactionId: id, status: 'COMPLETED' });
     expect(await service.queue(id)).toEqual([]);
@@ -68,12 +68,12 @@ describe('a payout', () => {
       );
     for (const request of emitted) {
       const signature = header(request)?.[1] ?? '';
-      const good = (pem: string) =>
+      const isValidKey = (pem: string) =>
         createVerify('sha256')
           .update(request.body ?? '')
           .verify(pem, signature, 'base64');
-      expect(good(service.app.keys.production.publicKeyPem)).toBe(true);
-      expect(good(service.app.keys.sandbox.publicKeyPem)).toBe(false);
+      expect(isValidKey(service.app.keys.production.publicKeyPem)).toBe(true);
+      expect(isValidKey(service.app.keys.sandbox.publicKeyPem)).toBe(false);
     }
     const [notice] = await service.app.runtime.db.query(
       'select * from rail_results where id = $1',
@@ -140,13 +140,13 @@ describe('a payout', () => {
     for (const { id } of [firstPayment, secondPayment]) await service.json('payouts', 'settle', id);
   });
 
-  it('is listed after any number of rows that outlived their payments', async () => {
+  it('is listed after any number of rows of completed payments', async () => {
     const over = [await service.payment(), await service.payment(), await service.payment()];
     for (const { id } of over) {
       await service.json('payouts', 'settle', id);
-      const left = `insert into awaited_rail_results (id, platform_id, kind, since)
+      const insertSql = `insert into awaited_rail_results (id, platform_id, kind, since)
         values ($1, $2, 'payout', '2026-01-01T00:00:00Z')`;
-      await service.app.runtime.db.query(left, [id, service.shop.id]);
+      await service.app.runtime.db.query(insertSql, [id, service.shop.id]);
     }
     const { id } = await service.payment();
     for (const limit of ['1', '2', '3']) {
@@ -207,7 +207,7 @@ describe('an internal transfer', () => {
     ).data;
     const reason = ['--reason', 'PAYOUT_RETURNED'];
     await service.rejected(
-      'No rail carried this transfer',
+      'This transfer did not use a rail',
       'payouts',
       'return',
       counterparty.id,
@@ -341,7 +341,7 @@ describe('environments', () => {
 
   it('allow a return of a sandbox payout, once, also if its bank reports it later', async () => {
     const { person, account } = await fundedCustomer(service.app, 20_00);
-    const back = ['--reason', 'PAYOUT_RETURNED'];
+    const returnFlags = ['--reason', 'PAYOUT_RETURNED'];
     for (const suffix of ['000', '005']) {
       const to = await externalAccount(service.app, person.id, 'USD', suffix);
       const body = { ...quoteBody(account.id, to.id, 10_00), immediatelyExecute: true };
@@ -351,16 +351,16 @@ describe('environments', () => {
         'payouts',
         'return',
         id,
-        ...back,
+        ...returnFlags,
       );
       await service.app.settle();
-      await service.json('payouts', 'return', id, ...back);
+      await service.json('payouts', 'return', id, ...returnFlags);
       await service.rejected(
         'Only a settled transfer can be returned',
         'payouts',
         'return',
         id,
-        ...back,
+        ...returnFlags,
       );
       await service.app.advance(60_000);
       await service.app.settle();

@@ -68,7 +68,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   return { json, text };
 }
 
-function shown(json: TransferResult): Output {
+function outputOf(json: TransferResult): Output {
   const refund = json.refund ? `, refund ${json.refund}` : '';
   return { json, text: `${json.transactionId} is ${json.status}${refund}.\n` };
 }
@@ -79,26 +79,26 @@ const reasonIn = (args: CommandArgs) => args.required('reason') as FailureReason
 const settle: Verb['run'] = async ({ runtime }, args) => {
   const [reference, transactionHash] = [args.text('reference'), args.text('hash')];
   const input = { transactionId: idIn(args), reference, transactionHash };
-  return shown(await settleTransfer(runtime, input));
+  return outputOf(await settleTransfer(runtime, input));
 };
 
 const fail: Verb['run'] = async ({ runtime }, args) => {
   const refundable = args.on('refundable') ?? true;
   const input = { transactionId: idIn(args), reason: reasonIn(args), refundable };
-  return shown(await failTransfer(runtime, input));
+  return outputOf(await failTransfer(runtime, input));
 };
 
 const returnFunds: Verb['run'] = async ({ runtime }, args) => {
   const kind = args.text('of') as TransferKind | undefined;
   const input = { transactionId: idIn(args), reason: reasonIn(args), kind };
-  return shown(await returnTransfer(runtime, input));
+  return outputOf(await returnTransfer(runtime, input));
 };
 
 const cancel: Verb['run'] = async ({ runtime }, args) =>
-  shown(await cancelTransfer(runtime, idIn(args)));
+  outputOf(await cancelTransfer(runtime, idIn(args)));
 
-const retry: Verb['run'] = async ({ runtime }, args) =>
-  shown(await rejectTransferCancel(runtime, idIn(args)));
+const rejectCancel: Verb['run'] = async ({ runtime }, args) =>
+  outputOf(await rejectTransferCancel(runtime, idIn(args)));
 
 const verb = (name: string, summary: string, more: Flags, run: Verb['run']): Verb => ({
   noun: 'payouts',
@@ -143,5 +143,5 @@ export const payoutVerbs: readonly Verb[] = [
   ),
   verb('return', 'Record the return of a settled transfer', { ...REASON, ...OF }, returnFunds),
   verb('cancel', 'Record that a requested recall succeeded', {}, cancel),
-  verb('reject-cancel', 'Record that a recall is no longer possible', {}, retry),
+  verb('reject-cancel', 'Record that a recall is no longer possible', {}, rejectCancel),
 ];

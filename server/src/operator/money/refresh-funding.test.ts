@@ -12,7 +12,7 @@ import { refreshFundingVerb } from './accounts.ts';
 
 const service = opened(startProduction);
 
-const NEW: PaymentInstructions[] = [
+const NEW_INSTRUCTIONS: PaymentInstructions[] = [
   {
     accountOrWalletInfo: {
       accountType: 'USD_ACCOUNT',
@@ -55,7 +55,7 @@ describe('accounts refresh-funding', () => {
     const { account } = await service.payer('12.00');
     const path = `/internal-accounts/${account}`;
     const before = ok(await service.app.call('GET', path, undefined, service.as), 200);
-    const { json, text } = await refresh([account], NEW);
+    const { json, text } = await refresh([account], NEW_INSTRUCTIONS);
     expect(json).toEqual({ accounts: 1, changed: [account] });
     expect(text).toBe('1 of 1 changed.\n');
     const after = ok(await service.app.call('GET', path, undefined, service.as), 200);
@@ -74,7 +74,7 @@ describe('accounts refresh-funding', () => {
     const bodies = service.sent.map((each) => JSON.parse(String(each.body)));
     const received = bodies.find((each) => each.type === event?.type && each.data.id === account);
     expect(received.data.balance.amount).toBe(12_00);
-    expect((await refresh([account], NEW)).json.changed).toEqual([]);
+    expect((await refresh([account], NEW_INSTRUCTIONS)).json.changed).toEqual([]);
   });
 
   it('refreshes all accounts of a platform, except closed ones', async () => {
@@ -96,10 +96,14 @@ describe('accounts refresh-funding', () => {
     await expect(refresh([account], undefined)).rejects.toThrow(
       'No funding accounts are configured',
     );
-    await expect(refresh(['unknown'], NEW)).rejects.toThrow('Account not found.');
-    await expect(refresh(['--platform', 'unknown'], NEW)).rejects.toThrow('Platform not found.');
+    await expect(refresh(['unknown'], NEW_INSTRUCTIONS)).rejects.toThrow('Account not found.');
+    await expect(refresh(['--platform', 'unknown'], NEW_INSTRUCTIONS)).rejects.toThrow(
+      'Platform not found.',
+    );
     for (const wrong of [[], [account, '--platform', service.shop.id]]) {
-      await expect(refresh(wrong, NEW)).rejects.toThrow('Either ACCOUNT or --platform');
+      await expect(refresh(wrong, NEW_INSTRUCTIONS)).rejects.toThrow(
+        'Either ACCOUNT or --platform',
+      );
     }
     expect(await emitted(account)).toEqual([]);
   });

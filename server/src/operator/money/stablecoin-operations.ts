@@ -1,6 +1,6 @@
-// `stablecoins operations|end`: mints and burns of platforms, to find out why one does not proceed.
-// A submitted one waits for its provider without a limit; if the provider never responds, an
-// operator records the verified result.
+// `stablecoins operations|end`: mints and burns of platforms, to investigate delays. A submitted
+// operation waits for its provider without a limit; if the provider never responds, an operator
+// records the verified result.
 
 import {
   endStablecoinOperation,

@@ -109,8 +109,8 @@ describe('stablecoins', () => {
     expect(await list()).toEqual(ids);
     expect(await list('--status', 'PENDING_APPROVAL')).toEqual([ids[1]]);
     expect(await list('--limit', '1', '--after', ids[0] as string)).toEqual([ids[1]]);
-    const everybodys: { id: string }[] = await verb('list', '--status', 'PENDING_APPROVAL');
-    expect(everybodys.map((each) => each.id)).toContain(ids[1]);
+    const allPending: { id: string }[] = await verb('list', '--status', 'PENDING_APPROVAL');
+    expect(allPending.map((each) => each.id)).toContain(ids[1]);
   });
 
   it('are listed with their circulating supply', async () => {

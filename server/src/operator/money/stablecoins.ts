@@ -15,7 +15,7 @@ import { LIMIT, limitIn } from '../cli/listing.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
-import { shownActions } from './accounts.ts';
+import { actionsOutput } from './accounts.ts';
 
 const CIRCULATING = 'CIRCULATING';
 const HEADS = [
@@ -56,7 +56,7 @@ async function decide(
     ['Stablecoin', json.id],
     ['Symbol', json.symbol],
     ['Service', json.serviceOperationsStatus],
-    ['Reason', reason ?? 'none given'],
+    ['Reason', reason ?? 'none'],
   ]);
   return { json, text };
 }
@@ -104,7 +104,7 @@ export const stablecoinVerbs: readonly Verb[] = [
     },
     bare: 'stablecoin',
     run: async ({ runtime }, args) =>
-      shownActions(await stablecoinHistory(runtime, args.required('stablecoin'))),
+      actionsOutput(await stablecoinHistory(runtime, args.required('stablecoin'))),
   },
   decision('approve', 'Approve the use of a stablecoin, once provisioned (ENABLING)'),
   decision('reject', "Reject a platform's request; it may request again (NOT_ENABLED)"),

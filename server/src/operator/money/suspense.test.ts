@@ -91,9 +91,9 @@ describe('a sandbox payment whose refund fails', () => {
       ...{ to: account, outside: null },
     });
     expect(await service.json('payouts', 'list')).toEqual([]);
-    const shown = (await service.run('suspense', 'list')).out;
-    expect(shown).toMatch(/^SINCE +TRANSACTION +ENVIRONMENT +AMOUNT +CURRENCY +REASON +TO\n/);
-    expect(shown).toContain(account);
+    const output = (await service.run('suspense', 'list')).out;
+    expect(output).toMatch(/^SINCE +TRANSACTION +ENVIRONMENT +AMOUNT +CURRENCY +REASON +TO\n/);
+    expect(output).toContain(account);
 
     await service.rejected(
       'Do not send them manually',

@@ -1,5 +1,5 @@
-// `suspense list|return|settle`: suspense items, which need an operator's decision to proceed or to
-// be returned. No amount is entered: the ledger has it.
+// `suspense list|return|settle`: suspense items, whose funds an operator forwards or returns. No
+// amount is entered, because it follows from the ledger.
 
 import {
   listSuspense,

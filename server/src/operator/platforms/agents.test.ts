@@ -57,8 +57,8 @@ describe('agents list', () => {
     const { out } = await run('agents', 'list');
     expect(out).toMatch(/^CREATED +AGENT +CUSTOMER +STATE +NAME\n/);
     expect(out.split('\n')).toHaveLength(4);
-    const behind = await json('agents', 'list', '--limit', '1', '--after', two.id);
-    expect(behind.map((each: { agentId: string }) => each.agentId)).toEqual([one.id]);
+    const nextPage = await json('agents', 'list', '--limit', '1', '--after', two.id);
+    expect(nextPage.map((each: { agentId: string }) => each.agentId)).toEqual([one.id]);
     expect(await run('agents', 'list', '--after', 'x')).toMatchObject({ code: 1 });
   });
 });

@@ -28,7 +28,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   return { json, text };
 }
 
-function shown(json: AgentDetails): Output {
+function outputOf(json: AgentDetails): Output {
   const { policy, usage } = json;
   const text = record([
     ['Agent', json.id],
@@ -50,7 +50,7 @@ function shown(json: AgentDetails): Output {
 const partsOf = ({ connectorsOf }: System) => ({ connectors: connectorsOf });
 
 const show = async (system: System, args: CommandArgs): Promise<Output> =>
-  shown(await agentDetails(system.runtime, partsOf(system), args.required('agent')));
+  outputOf(await agentDetails(system.runtime, partsOf(system), args.required('agent')));
 
 const MAX_REASON = 255;
 
@@ -60,7 +60,7 @@ const pause = (paused: boolean) => async (system: System, args: CommandArgs) => 
     throw usageError(`--reason must have at most ${MAX_REASON} characters`);
   }
   const input = { agentId, paused, reason };
-  return shown(await pauseAgentByOperator(system.runtime, partsOf(system), input));
+  return outputOf(await pauseAgentByOperator(system.runtime, partsOf(system), input));
 };
 
 function sinceIn(args: CommandArgs): number | undefined {
@@ -71,17 +71,17 @@ function sinceIn(args: CommandArgs): number | undefined {
 }
 
 async function audit(system: System, args: CommandArgs): Promise<Output> {
-  const of = {
+  const filter = {
     platformId: await platformIn(system, args),
     customerId: args.text('customer'),
     agentId: args.text('agent'),
   };
   const since = sinceIn(args);
-  if (Object.values(of).every((id) => id === undefined)) {
+  if (Object.values(filter).every((id) => id === undefined)) {
     throw usageError('--agent, --customer or --platform is needed');
   }
   const page = { after: args.text('after'), limit: limitIn(args) };
-  const json = await searchAgentAudit(system.runtime, { ...of, since, ...page });
+  const json = await searchAgentAudit(system.runtime, { ...filter, since, ...page });
   const heads = ['AT', 'EVENT', 'BY', 'AGENT', 'ACTION', 'DETAILS'];
   const text = table(
     heads.map((head) => ({ head })),
@@ -105,7 +105,7 @@ const REASON: Flags = {
     help: 'Reason, kept in the audit log; no personal data',
   },
 };
-const OF_SOME: Flags = {
+const FILTERS: Flags = {
   platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
   customer: { value: 'CUSTOMER', help: 'Filter by customer (all)' },
 };
@@ -116,7 +116,7 @@ export const agentVerbs: readonly Verb[] = [
     verb: 'list',
     summary: 'List agents except deleted ones, latest first',
     flags: {
-      ...OF_SOME,
+      ...FILTERS,
       ...LIMIT,
       after: { value: 'AGENT', help: 'Continue after this agent, the last of the previous list' },
     },

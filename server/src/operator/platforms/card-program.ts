@@ -21,7 +21,7 @@ const PLATFORM: Flags = {
   platform: { value: 'PLATFORM', required: true, help: 'Id of the platform' },
 };
 
-function shown(json: CardProgram): Output {
+function outputOf(json: CardProgram): Output {
   const text = record([
     ['Maximum live cards', String(json.maxLive)],
     ['Maximum live cards per holder', String(json.maxLivePerHolder)],
@@ -74,7 +74,7 @@ async function set({ runtime }: System, args: CommandArgs): Promise<Output> {
   if (Object.keys(change).length === 0) {
     throw usageError('--max-live, --max-live-per-holder or --frame-origins is needed');
   }
-  return shown(await changeCardProgram(runtime, id, change));
+  return outputOf(await changeCardProgram(runtime, id, change));
 }
 
 export const cardProgramVerbs: readonly Verb[] = [
@@ -85,7 +85,7 @@ export const cardProgramVerbs: readonly Verb[] = [
     flags: PLATFORM,
     bare: 'platform',
     run: async ({ runtime }, args) =>
-      shown(cardProgramOf(await platformById(runtime, args.required('platform')))),
+      outputOf(cardProgramOf(await platformById(runtime, args.required('platform')))),
   },
   {
     noun: 'platform',

@@ -59,8 +59,8 @@ it('lists, rotates and retires the keys of an environment', async () => {
 
   const retired = await json('webhooks', 'keys', 'retire', announced[0]?.keyId ?? '');
   expect(retired.map((each) => each.status)).toEqual(['retired', 'retired']);
-  const busy = await run('webhooks', 'keys', 'retire', active[0]?.keyId ?? '');
-  expect(busy.err).toContain('The key is active.');
+  const rejected = await run('webhooks', 'keys', 'retire', active[0]?.keyId ?? '');
+  expect(rejected.err).toContain('The key is active.');
 });
 
 it.each(['-1', '1.5', 'x', '2161'])('rejects an overlap of %s', async (hours) => {

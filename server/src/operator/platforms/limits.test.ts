@@ -28,8 +28,8 @@ async function json(...argv: string[]): Promise<unknown> {
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  const made = await json('platform', 'create', '--name', 'Shop');
-  platform = (made as { platformId: string }).platformId;
+  const created = await json('platform', 'create', '--name', 'Shop');
+  platform = (created as { platformId: string }).platformId;
 });
 afterAll(() => database.drop());
 

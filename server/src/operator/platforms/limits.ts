@@ -1,7 +1,7 @@
-// `platform limits|set-limit|remove-limit`: what a platform may send per payment and per day. A
-// limit applies to a currency, or to a currency converted to another; all applicable limits are
-// enforced. Amounts are decimals such as 10000.00, because a factor of one hundred is an expensive
-// mistake here.
+// `platform limits|set-limit|remove-limit`: maximum amounts of a platform per payment and per day.
+// A limit applies to a currency, or to a currency converted to another; all applicable limits are
+// enforced. Amounts are decimals such as 10000.00, because minor units could be entered wrong by a
+// factor of one hundred.
 
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
@@ -60,7 +60,7 @@ export function amountIn(args: CommandArgs, flag: string, currency: string): num
   return Number(amount);
 }
 
-function shown(limits: readonly PaymentLimit[]): Output {
+function outputOf(limits: readonly PaymentLimit[]): Output {
   const amount = (value: number | undefined, currency: string) =>
     value === undefined ? '-' : formatAmount({ currency, amount: BigInt(value) });
   const rows = limits.map(({ currency, to, perPayment, perDay }) => [
@@ -99,11 +99,13 @@ async function set({ runtime }: System, args: CommandArgs): Promise<Output> {
     ...(perPayment === undefined ? {} : { perPayment }),
     ...(perDay === undefined ? {} : { perDay }),
   };
-  return shown(await setPaymentLimit(runtime, args.required('platform'), limit));
+  return outputOf(await setPaymentLimit(runtime, args.required('platform'), limit));
 }
 
 async function remove({ runtime }: System, args: CommandArgs): Promise<Output> {
-  return shown(await removePaymentLimit(runtime, args.required('platform'), currencyPairIn(args)));
+  return outputOf(
+    await removePaymentLimit(runtime, args.required('platform'), currencyPairIn(args)),
+  );
 }
 
 export const limitVerbs: readonly Verb[] = [
@@ -114,7 +116,7 @@ export const limitVerbs: readonly Verb[] = [
     flags: PLATFORM,
     bare: 'platform',
     run: async ({ runtime }, args) =>
-      shown((await platformById(runtime, args.required('platform'))).limits),
+      outputOf((await platformById(runtime, args.required('platform'))).limits),
   },
   {
     noun: 'platform',

@@ -14,7 +14,7 @@ const site = (rpId: string, origins: string) => [
   `--passkey-origins=${origins}`,
 ];
 
-async function shown({ id }: { id: string }) {
+async function siteOf({ id }: { id: string }) {
   const { passkeySite, scaTwoSteps } = JSON.parse(
     (await run('platform', 'show', id, '--json')).out,
   );
@@ -26,13 +26,13 @@ const KEY = 'android:apk-key-hash:uKTwrTnTRCCaU7-hWH2nQkzAEGs';
 describe('passkey site', () => {
   it('is absent at first, then set completely or in part', async () => {
     const { production } = app;
-    expect(await shown(production)).toEqual({ passkeySite: null, scaTwoSteps: false });
+    expect(await siteOf(production)).toEqual({ passkeySite: null, scaTwoSteps: false });
     const origins = ['https://pay.example.com', 'https://example.com:8443', KEY];
     expect((await set(production, ...site('example.com', origins.join(',')))).code).toBe(0);
     const passkeySite = { rpId: 'example.com', origins };
-    expect(await shown(production)).toEqual({ passkeySite, scaTwoSteps: false });
+    expect(await siteOf(production)).toEqual({ passkeySite, scaTwoSteps: false });
     expect((await set(production, '--name', 'Production')).code).toBe(0);
-    expect((await shown(production)).passkeySite).toEqual(passkeySite);
+    expect((await siteOf(production)).passkeySite).toEqual(passkeySite);
     const one = '--passkey-origins=https://pay.example.com';
     expect((await set(production, one)).code).toBe(0);
     expect((await set(production, '--passkey-rp-id=pay.example.com')).code).toBe(0);
@@ -45,14 +45,14 @@ describe('passkey site', () => {
     const flags = site('xn--mnchen-3ya.example', `https://app.xn--mnchen-3ya.example,${KEY}`);
     const named = ['--name', 'Made', '--environment', 'production', '--sca-two-steps'];
     const { out } = await run('platform', 'create', ...named, ...flags, '--json');
-    expect(await shown({ id: JSON.parse(out).platformId })).toEqual({
+    expect(await siteOf({ id: JSON.parse(out).platformId })).toEqual({
       passkeySite: {
         rpId: 'xn--mnchen-3ya.example',
         origins: ['https://app.xn--mnchen-3ya.example', KEY],
       },
       scaTwoSteps: true,
     });
-    expect(await shown(app.other)).toEqual({ passkeySite: null, scaTwoSteps: false });
+    expect(await siteOf(app.other)).toEqual({ passkeySite: null, scaTwoSteps: false });
   });
 
   it('may be this machine in the sandbox only', async () => {
@@ -84,7 +84,7 @@ describe('passkey site', () => {
     const { code, err } = await set(app.platform, ...site(rpId, origins));
     expect(code).not.toBe(0);
     expect(err).toContain('--passkey-');
-    expect((await shown(app.platform)).passkeySite).toBeNull();
+    expect((await siteOf(app.platform)).passkeySite).toBeNull();
   });
 
   it.each([['--passkey-rp-id=example.com'], ['--passkey-origins=https://example.com']])(
@@ -104,7 +104,7 @@ describe('passkey site', () => {
     expect((await set(of, ...site('example.com', 'https://pay.example.com'))).code).toBe(0);
     expect((await set(of, '--passkey-rp-id=example.org')).code).not.toBe(0);
     expect((await set(of, '--passkey-origins=https://example.org')).code).not.toBe(0);
-    expect((await shown(of)).passkeySite.rpId).toBe('example.com');
+    expect((await siteOf(of)).passkeySite.rpId).toBe('example.com');
   });
 });
 
@@ -114,9 +114,9 @@ describe('two-step approval of conversions', () => {
     expect((await run('platform', 'show', of.id)).out).not.toContain('two steps');
     expect((await set(of, '--sca-two-steps')).code).toBe(0);
     expect((await set(of, '--name', 'Stairs')).code).toBe(0);
-    expect((await shown(of)).scaTwoSteps).toBe(true);
+    expect((await siteOf(of)).scaTwoSteps).toBe(true);
     expect((await run('platform', 'show', of.id)).out).toContain('two steps');
     expect((await set(of, '--no-sca-two-steps')).code).toBe(0);
-    expect((await shown(of)).scaTwoSteps).toBe(false);
+    expect((await siteOf(of)).scaTwoSteps).toBe(false);
   });
 });

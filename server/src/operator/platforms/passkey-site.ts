@@ -20,7 +20,7 @@ export const PASSKEY_FLAGS: Flags = {
 
 const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
 
-/** Whether a host can be a platform's; this machine only in the sandbox. */
+/** Whether a platform can use this host; `localhost` only in the sandbox. */
 export const isHost = (host: string, environment: Mode): boolean =>
   host === 'localhost' ? environment === 'sandbox' : host.length <= 253 && DOMAIN.test(host);
 
@@ -43,8 +43,8 @@ function problemOf({ rpId, origins }: PasskeySite, environment: Mode): string | 
 }
 
 /**
- * The site after a call with all, some or none of its parts: `before` if none. Throws a usage error
- * for one that browsers or apps could not use.
+ * The site after a call with all, some or none of its flags; without flags `before`. Throws a usage
+ * error for a site that browsers or apps would reject.
  */
 export function passkeySiteIn(
   args: CommandArgs,

@@ -27,8 +27,8 @@ describe('--standard-webhooks', () => {
 
 describe('--wallet-processing', () => {
   it('is zero at first, and the last value set', async () => {
-    const shown = await run('platform', 'show', app.platform.id);
-    expect(shown.out).not.toContain('PROCESSING');
+    const output = await run('platform', 'show', app.platform.id);
+    expect(output.out).not.toContain('PROCESSING');
     for (const polls of [3, 100]) {
       const { code, out } = await set(String(polls));
       expect([code, JSON.parse(out)]).toMatchObject([0, { walletProcessing: polls }]);
@@ -62,12 +62,12 @@ describe('--hourly-payments', () => {
     run('platform', 'set', app.platform.id, `--hourly-payments=${value}`, '--json');
 
   it('is unlimited until set', async () => {
-    const shown = () => run('platform', 'show', app.platform.id);
-    expect((await shown()).out).not.toContain('an hour');
+    const showPlatform = () => run('platform', 'show', app.platform.id);
+    expect((await showPlatform()).out).not.toContain('an hour');
     expect(JSON.parse((await hourly('12')).out)).toMatchObject({ hourlyPayments: 12 });
     const other = await run('platform', 'set', app.platform.id, '--name', 'Main', '--json');
     expect(JSON.parse(other.out)).toMatchObject({ hourlyPayments: 12 });
-    expect((await shown()).out).toMatch(/Payments of one customer +12 an hour/);
+    expect((await showPlatform()).out).toMatch(/Payments of one customer +12 an hour/);
     expect(JSON.parse((await hourly('0')).out)).toMatchObject({ hourlyPayments: null });
   });
 
@@ -79,7 +79,7 @@ describe('--hourly-payments', () => {
 });
 
 describe('--terms', () => {
-  const made = async (...flags: string[]): Promise<string> => {
+  const createPlatform = async (...flags: string[]): Promise<string> => {
     const { out } = await run('platform', 'create', '--name', 'Terms', ...flags, '--json');
     return JSON.parse(out).platformId;
   };
@@ -93,7 +93,7 @@ describe('--terms', () => {
 
   it.each([
     ['of the sandbox, which is regulated', ['--terms']],
-    ['that is made regulated', ['--regulated', '--terms', '--environment', 'production']],
+    ['that becomes regulated', ['--regulated', '--terms', '--environment', 'production']],
   ])('is rejected with the reason for a new platform %s', async (_, flags) => {
     const { code, err } = await run('platform', 'create', '--name', 'None', ...flags);
     expect([code, err.includes(`${REASON} Add --unregulated.`)]).toEqual([2, true]);
@@ -102,18 +102,18 @@ describe('--terms', () => {
   });
 
   it('is rejected if a platform is regulated or becomes so, and nothing changes', async () => {
-    const regulated = await made();
+    const regulated = await createPlatform();
     const on = await run('platform', 'set', regulated, '--terms', '--name', 'Changed');
     expect([on.code, on.err.includes(`${REASON} Add --unregulated.`)]).toEqual([2, true]);
     expect(await settings(regulated)).toEqual({ terms: false, regulated: true, name: 'Terms' });
-    const other = await made('--unregulated', '--terms');
+    const other = await createPlatform('--unregulated', '--terms');
     const becomes = await run('platform', 'set', other, '--regulated');
     expect([becomes.code, becomes.err.includes(`${REASON} Add --no-terms.`)]).toEqual([2, true]);
     expect(await settings(other)).toEqual({ terms: true, regulated: false, name: 'Terms' });
   });
 
   it('is accepted together with --unregulated, and removed by --no-terms', async () => {
-    const id = await made();
+    const id = await createPlatform();
     expect((await run('platform', 'set', id, '--terms', '--unregulated')).code).toBe(0);
     expect(await settings(id)).toMatchObject({ terms: true, regulated: false });
     expect((await run('platform', 'set', id, '--regulated', '--no-terms')).code).toBe(0);
@@ -121,7 +121,7 @@ describe('--terms', () => {
   });
 
   it('does not prevent changing other settings of a platform with both', async () => {
-    const id = await made();
+    const id = await createPlatform();
     await app.runtime.db.query('update platforms set terms_required = true where id = $1', [id]);
     expect((await run('platform', 'set', id, '--name', 'Kept')).code).toBe(0);
     expect(await settings(id)).toEqual({ terms: true, regulated: true, name: 'Kept' });
@@ -131,13 +131,13 @@ describe('--terms', () => {
 describe('--brand-color', () => {
   const color = (value: string) =>
     run('platform', 'set', app.platform.id, `--brand-color=${value}`, '--json');
-  const shown = async () => (await run('platform', 'show', app.platform.id)).out;
+  const showPlatform = async () => (await run('platform', 'show', app.platform.id)).out;
 
   it('is the default until set, and again after default', async () => {
-    expect(await shown()).not.toContain('Color of hosted pages');
+    expect(await showPlatform()).not.toContain('Color of hosted pages');
     expect(JSON.parse((await color('#FFE500')).out)).toMatchObject({ brandColor: '#ffe500' });
     // Yellow text on white cannot be read: light pages use a darker shade.
-    expect(await shown()).toMatch(
+    expect(await showPlatform()).toMatch(
       /Color of hosted pages +#ffe500 \(#[0-9a-f]{6} on light pages, #ffe500 on dark pages\)/,
     );
     const other = await run('platform', 'set', app.platform.id, '--name', 'Main', '--json');

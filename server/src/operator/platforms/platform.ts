@@ -1,5 +1,4 @@
-// `platform create|list|show|set`: tenants, and those of their settings that only an operator may
-// change.
+// `platform create|list|show|set`: platforms, and their settings that only an operator may change.
 
 import {
   createPlatformWithToken,
@@ -25,7 +24,7 @@ import { PASSKEY_FLAGS, passkeySiteIn } from './passkey-site.ts';
 const SETTINGS: Flags = {
   regulated: {
     off: 'unregulated',
-    help: 'It verifies its customers itself (on in the sandbox)',
+    help: 'The platform verifies its customers itself (on in the sandbox)',
   },
   'documents-optional': {
     off: 'no-documents-optional',
@@ -49,7 +48,7 @@ const SETTINGS: Flags = {
   currencies: {
     value: 'USD,EUR',
     list: true,
-    help: 'Currencies its customers may hold; the complete list',
+    help: 'Currencies of its customers; the complete list',
   },
 };
 
@@ -63,7 +62,7 @@ function brandColorLine(color: string): string {
   return `${color} (${light} on light pages, ${dark} on dark pages)`;
 }
 
-function shown(json: PlatformSettings): Output {
+function outputOf(json: PlatformSettings): Output {
   const text = record([
     ['Platform', json.platformId],
     ['Name', json.name],
@@ -115,8 +114,8 @@ export async function platformIn(
  */
 async function webhookKey(system: System, environment: Mode): Promise<string> {
   const { runtime } = system;
-  const knownPublicKey = await publicKeyPem(runtime, environment);
-  if (knownPublicKey) return knownPublicKey;
+  const existingKey = await publicKeyPem(runtime, environment);
+  if (existingKey) return existingKey;
   await ensureSigningKeys(runtime, system.masterKey());
   return (await publicKeyPem(runtime, environment)) as string;
 }
@@ -127,8 +126,8 @@ interface TermsSettings {
 }
 
 /**
- * The two settings after a command. Throws a usage error if terms would have no effect: a regulated
- * platform has its own terms, and its customers need not accept others.
+ * The two settings after a command. Throws a usage error if terms would have no effect, because
+ * customers of a regulated platform accept its own terms.
  */
 function termsIn(args: CommandArgs, before: TermsSettings): TermsSettings {
   const regulated = args.on('regulated') ?? before.regulated;
@@ -148,8 +147,8 @@ async function create(system: System, args: CommandArgs): Promise<Output> {
   checkCurrencyCodes(currencies, () => 'currencies');
   const passkeySite = passkeySiteIn(args, environment, null);
   // In production customers are verified unless the operator overrides it.
-  const first = { regulated: environment === 'sandbox', terms: false };
-  const { regulated, terms } = termsIn(args, first);
+  const defaults = { regulated: environment === 'sandbox', terms: false };
+  const { regulated, terms } = termsIn(args, defaults);
   const webhookPublicKey = await webhookKey(system, environment);
   const createdPlatform = await createPlatformWithToken(system.runtime, {
     name: args.required('name'),
@@ -231,7 +230,7 @@ function brandColorIn(args: CommandArgs): string | null | undefined {
 }
 
 async function set({ runtime, fundingOf }: System, args: CommandArgs): Promise<Output> {
-  const changed = await changePlatformSettings(runtime, {
+  const settings = await changePlatformSettings(runtime, {
     platformId: args.required('platform'),
     change: ({ environment, regulated, terms, passkeySite }) => ({
       walletProcessing: pollsIn(args, environment),
@@ -249,7 +248,7 @@ async function set({ runtime, fundingOf }: System, args: CommandArgs): Promise<O
     }),
     provision: (ctx, codes) => openPlatformAccounts(ctx, codes, fundingOf),
   });
-  return shown(changed);
+  return outputOf(settings);
 }
 
 export const platformVerbs: readonly Verb[] = [
@@ -282,7 +281,7 @@ export const platformVerbs: readonly Verb[] = [
     flags: PLATFORM,
     bare: 'platform',
     run: async ({ runtime }, args) =>
-      shown(await platformSettings(runtime, args.required('platform'))),
+      outputOf(await platformSettings(runtime, args.required('platform'))),
   },
   {
     noun: 'platform',
@@ -302,7 +301,7 @@ export const platformVerbs: readonly Verb[] = [
       },
       'wallet-processing': {
         value: 'N',
-        help: 'How often wallets return PROCESSING before they are done, for client tests (0)',
+        help: 'How often wallets return PROCESSING before the result, for client tests (0)',
       },
     },
     bare: 'platform',

@@ -31,8 +31,8 @@ it('shows a failed request of any platform by its id', async () => {
   const failed = await app.call('GET', path, undefined, { as: app.other });
   await app.call('GET', '/requests', undefined, { as: app.other });
   const id = String(failed.headers['x-request-id']);
-  const shown = await json('requests', 'show', id);
-  expect(shown).toMatchObject({ id, platformId: app.other.id, errorCode: 'QUOTE_NOT_FOUND' });
+  const view = await json('requests', 'show', id);
+  expect(view).toMatchObject({ id, platformId: app.other.id, errorCode: 'QUOTE_NOT_FOUND' });
   const { out } = await run('requests', 'show', id);
   expect(out).toMatch(/Error code +QUOTE_NOT_FOUND\nReason +Quote not found/);
   const listed = await json('requests', 'list', app.other.id, '--status', '4xx');

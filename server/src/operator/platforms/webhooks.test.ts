@@ -86,8 +86,8 @@ describe('webhooks', () => {
       responseStatus: 200,
       result: 'DELIVERED',
     });
-    const left = await json('webhooks', 'dropped');
-    expect(left.map((each: { eventId: string }) => each.eventId)).not.toContain(eventId);
+    const undelivered = await json('webhooks', 'dropped');
+    expect(undelivered.map((each: { eventId: string }) => each.eventId)).not.toContain(eventId);
   });
 
   it('lists pending deliveries like the API and the metric, test events included', async () => {

@@ -1,5 +1,6 @@
-// `webhooks pending|attempts|dropped|resend`: deliveries as the API shows them, of all platforms, and sending
-// events again. The server retries for a week; events that it gave up are listed here for the operator.
+// `webhooks pending|attempts|dropped|resend`: deliveries of all platforms in the format of the API,
+// and sending events again. The server retries for a week; discarded events are listed for the
+// operator.
 import {
   listAttempts,
   listDroppedEvents,
@@ -103,12 +104,12 @@ export const webhookVerbs: readonly Verb[] = [
   {
     noun: 'webhooks',
     verb: 'resend',
-    summary: 'Send an event again, whatever its earlier attempts',
+    summary: 'Send an event again, regardless of earlier attempts',
     flags: {
       ...EVENT,
       endpoint: {
         value: 'ENDPOINT',
-        help: 'Only to this endpoint; default: all that get its type',
+        help: 'Only to this endpoint; default: all that receive its type',
       },
     },
     bare: 'event',

@@ -11,14 +11,14 @@ import { parseStamp, verifyStamp } from '../../features/wallets/signing/stamp.ts
 import { main } from '../../operator.ts';
 
 const HOUR = 3_600_000;
-const ON = { RAILHEAD_WALLET_RECOVERY: '48' };
+const WITH_RECOVERY = { RAILHEAD_WALLET_RECOVERY: '48' };
 const UNKNOWN = '01980000-0000-7000-8000-000000000000';
 
 const app = testApp({ walletRecoveryMs: 48 * HOUR });
 const fixture = walletFixture(app);
 const command = commandOn(app);
 
-const run = (...argv: string[]) => command(['wallet', ...argv], ON);
+const run = (...argv: string[]) => command(['wallet', ...argv], WITH_RECOVERY);
 
 async function json(...argv: string[]) {
   const { code, out, err } = await run(...argv, '--json');
@@ -54,9 +54,9 @@ describe('wallet recover', () => {
 
   it('starts a recovery that a running server completes', async () => {
     const { accountId, customer } = await person();
-    const begun = await recover(accountId);
+    const recovery = await recover(accountId);
     const now = app.effects.now();
-    expect(begun).toEqual({
+    expect(recovery).toEqual({
       recoveryId: expect.stringMatching(/^WalletRecovery:/),
       ...{ platformId: app.platform.id, customerId: customer.id, accountId, type: 'SMS_OTP' },
       ...{ status: 'WAITING', actor: 'Ada', reason: 'lost the mailbox' },
@@ -67,7 +67,7 @@ describe('wallet recover', () => {
     await app.advance(48 * HOUR);
     expect(await fixture.credentialsOf(accountId)).toHaveLength(2);
     const [row] = await json('recoveries', '--status', 'DONE', '--limit', '1');
-    expect(row).toEqual({ ...begun, status: 'DONE', endedAt: begun.dueAt });
+    expect(row).toEqual({ ...recovery, status: 'DONE', endedAt: recovery.dueAt });
     const { code, err } = await run('recover', accountId, '--type', 'SMS_OTP', ...DECISION);
     expect(code).toBe(1);
     expect(err).toContain('codes to the telephone number can be requested');
@@ -138,7 +138,11 @@ describe('wallet recover', () => {
     let err = '';
     const argv = ['wallet', 'recover', accountId, '--type', 'SMS_OTP', ...DECISION];
     const code = await main(argv, {
-      env: { ...ON, DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: '08'.repeat(32) },
+      env: {
+        ...WITH_RECOVERY,
+        DATABASE_URL: app.databaseUrl,
+        RAILHEAD_MASTER_KEY: '08'.repeat(32),
+      },
       out: () => undefined,
       err: (text) => {
         err += text;
@@ -191,10 +195,10 @@ describe('wallet cancel-recovery', () => {
 describe('wallet recoveries', () => {
   it('lists the latest first, by platform and state, page by page', async () => {
     const as = app.unregulated;
-    const mine = walletFixture(app, { as });
+    const otherFixture = walletFixture(app, { as });
     const ids: string[] = [];
     for (let count = 0; count < 3; count++) {
-      const { accountId } = await mine.customerWithWallet({ phoneNumber: phoneNumber() });
+      const { accountId } = await otherFixture.customerWithWallet({ phoneNumber: phoneNumber() });
       ids.unshift((await recover(accountId)).recoveryId);
       app.effects.set(app.effects.now() + 1);
     }
@@ -229,12 +233,12 @@ describe('wallet show', () => {
       await fixture.call('PATCH', `/internal-accounts/${accountId}`, { privateEnabled: true }),
       202,
     );
-    const shown = await json('show', accountId);
+    const wallet = await json('show', accountId);
     const sessionOf = ({ session, publicKey }: typeof byEmail, credentialId: string) => ({
       ...{ sessionId: session.id, credentialId, publicKey, expiresAt: session.expiresAt },
       authenticatedAt: session.createdAt,
     });
-    expect(shown).toEqual({
+    expect(wallet).toEqual({
       ...{ accountId, platformId: app.platform.id, customerId: customer.id, status: 'ACTIVE' },
       createdAt: expect.any(String),
       credentials: [
@@ -252,7 +256,7 @@ describe('wallet show', () => {
     );
     for (const secret of [customer.email, customer.phoneNumber, row?.seed as string]) {
       expect(out).not.toContain(secret);
-      expect(JSON.stringify(shown)).not.toContain(secret);
+      expect(JSON.stringify(wallet)).not.toContain(secret);
     }
     expect(out).toMatch(/^Awaiting signature +1$/m);
     expect(out).toMatch(/^Account recovery +none$/m);
@@ -265,8 +269,8 @@ describe('wallet show', () => {
   it('shows the pending recovery', async () => {
     const { accountId } = await person();
     const { recoveryId, dueAt } = await recover(accountId);
-    const shown = await json('show', accountId);
-    expect(shown.recovery).toEqual({ recoveryId, type: 'SMS_OTP', dueAt });
+    const wallet = await json('show', accountId);
+    expect(wallet.recovery).toEqual({ recoveryId, type: 'SMS_OTP', dueAt });
     expect((await run('show', accountId)).out).toContain(`${recoveryId}, due ${dueAt}`);
   });
 

@@ -21,20 +21,20 @@ async function run(masterKey: string, ...argv: string[]) {
   return { code, ...result };
 }
 
-const OWN = '07'.repeat(32);
+const PRIVATE_KEY = '07'.repeat(32);
 const POINT = /^04[0-9a-f]{128}$/;
 
 describe('wallet keys', () => {
   it("shows the server's signing keys, separate for each environment", async () => {
-    const { code, out, err } = await run(OWN, 'wallet', 'keys', '--json');
+    const { code, out, err } = await run(PRIVATE_KEY, 'wallet', 'keys', '--json');
     expect([code, err]).toEqual([0, '']);
     const keysOf = (environment: Mode) => ({
       environment,
       ...app.connectorsOf(environment).custody?.publicKeys(),
     });
-    const shown = JSON.parse(out);
-    expect(shown).toEqual([keysOf('sandbox'), keysOf('production')]);
-    const all: string[] = shown.flatMap(({ bundles, tokens }: Record<string, string>) => [
+    const keys = JSON.parse(out);
+    expect(keys).toEqual([keysOf('sandbox'), keysOf('production')]);
+    const all: string[] = keys.flatMap(({ bundles, tokens }: Record<string, string>) => [
       bundles,
       tokens,
     ]);
@@ -43,7 +43,7 @@ describe('wallet keys', () => {
   });
 
   it('prints them as text', async () => {
-    const { code, out } = await run(OWN, 'wallet', 'keys');
+    const { code, out } = await run(PRIVATE_KEY, 'wallet', 'keys');
     expect(code).toBe(0);
     const names = out.split('\n').map((line) => line.split(/ +/)[0]);
     expect(names).toEqual([

@@ -22,7 +22,7 @@ import { platformIn } from '../platforms/platform.ts';
 
 type WalletRecovery = Awaited<ReturnType<typeof cancelWalletRecovery>>;
 
-/** Keys, messages and digests made with another master key than the server's would be wrong. */
+/** Keys, messages and digests created with another master key than the server's are invalid. */
 const checkKeys = ({ runtime, masterKey }: System) => checkSigningKeys(runtime, masterKey());
 
 async function keys(system: System): Promise<Output> {
@@ -48,7 +48,7 @@ const heads = (...names: string[]) => names.map((head) => ({ head }));
 async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await walletDetails(runtime, args.required('account'));
   const { requests, recovery } = json;
-  const about = record([
+  const summary = record([
     ['Account', json.accountId],
     ['Platform', json.platformId],
     ['Customer', json.customerId],
@@ -59,7 +59,7 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
     ['Results to fetch', String(requests.settled)],
     ['Account recovery', recovery ? `${recovery.recoveryId}, due ${recovery.dueAt}` : 'none'],
   ]);
-  const held = table(
+  const credentials = table(
     heads('CREDENTIAL', 'TYPE', 'CREATED'),
     json.credentials.map((each) => [each.credentialId, each.type, each.createdAt]),
   );
@@ -72,7 +72,7 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
       each.expiresAt,
     ]),
   );
-  return { json, text: `${about}\nCredentials\n${held}\nSessions\n${sessions}` };
+  return { json, text: `${summary}\nCredentials\n${credentials}\nSessions\n${sessions}` };
 }
 
 async function authorizations({ runtime }: System, args: CommandArgs): Promise<Output> {
@@ -115,17 +115,17 @@ async function authorization({ runtime }: System, args: CommandArgs): Promise<Ou
 
 const TYPES: readonly WalletRecovery['type'][] = ['EMAIL_OTP', 'SMS_OTP'];
 
-const OFF =
+const RECOVERY_DISABLED =
   'Account recovery is disabled: RAILHEAD_WALLET_RECOVERY, its waiting period in hours, is not ' +
   'set. It must be set for this command as well as for the server.';
 
-function shown(json: WalletRecovery): Output {
-  const stopped = json.cancelledFor ?? '';
+function outputOf(json: WalletRecovery): Output {
+  const cancelReason = json.cancelledFor ?? '';
   const text = record([
     ['Recovery', json.recoveryId],
     ['Account', json.accountId],
     ['Credential', json.type],
-    ['Status', stopped ? `${json.status}, ${stopped}` : json.status],
+    ['Status', cancelReason ? `${json.status}, ${cancelReason}` : json.status],
     ['Requested by', json.actor],
     ['Reason', json.reason],
     ['Due', json.dueAt],
@@ -135,7 +135,7 @@ function shown(json: WalletRecovery): Output {
 
 async function recover(system: System, args: CommandArgs): Promise<Output> {
   const { runtime, walletRecoveryMs: delayMs } = system;
-  if (delayMs === undefined) throw new Error(OFF);
+  if (delayMs === undefined) throw new Error(RECOVERY_DISABLED);
   await checkKeys(system);
   const recovery = await requestWalletRecovery(runtime, {
     accountId: args.required('account'),
@@ -144,7 +144,7 @@ async function recover(system: System, args: CommandArgs): Promise<Output> {
     reason: args.required('reason'),
     delayMs,
   });
-  return shown(recovery);
+  return outputOf(recovery);
 }
 
 async function cancel(system: System, args: CommandArgs): Promise<Output> {
@@ -153,7 +153,7 @@ async function cancel(system: System, args: CommandArgs): Promise<Output> {
     recoveryId: args.required('recovery'),
     actor: args.text('actor') ?? 'operator',
   };
-  return shown(await cancelWalletRecovery(system.runtime, input));
+  return outputOf(await cancelWalletRecovery(system.runtime, input));
 }
 
 async function recoveries(system: System, args: CommandArgs): Promise<Output> {
@@ -236,7 +236,7 @@ export const walletVerbs: readonly Verb[] = [
         choices: TYPES,
         help: 'The new credential of the wallet',
       },
-      actor: { value: 'NAME', required: true, help: 'Who requests it' },
+      actor: { value: 'NAME', required: true, help: 'Name of the requester' },
       reason: { value: 'TEXT', required: true, help: 'Reason, kept with the recovery' },
     },
     bare: 'account',
@@ -268,7 +268,7 @@ export const walletVerbs: readonly Verb[] = [
     summary: 'Cancel a pending account recovery',
     flags: {
       recovery: { value: 'RECOVERY', required: true, help: 'Id of the recovery' },
-      actor: { value: 'NAME', help: 'Who cancels it (operator)' },
+      actor: { value: 'NAME', help: 'Name of the actor (operator)' },
     },
     bare: 'recovery',
     run: cancel,
