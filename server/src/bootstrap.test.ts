@@ -28,8 +28,8 @@ function on<T>(work: (system: System) => Promise<T>): Promise<T> {
   return withSystem(result.config, work);
 }
 
-const start = (wanted?: { clientId: string; clientSecret: string }) =>
-  on(({ runtime, fundingOf }) => firstStart(runtime, fundingOf, wanted));
+const start = (fixed?: { clientId: string; clientSecret: string }) =>
+  on(({ runtime, fundingOf }) => firstStart(runtime, fundingOf, fixed));
 
 describe('firstStart', () => {
   it('creates a sandbox platform with its own compliance and a token with all permissions', () =>
@@ -55,17 +55,17 @@ describe('firstStart', () => {
       expect(caller.permissions).toEqual(['VIEW', 'TRANSACT', 'MANAGE']);
     }));
 
-  it('creates nothing a second time, and does not return the secret again', async () => {
+  it('creates no second platform, and does not return the secret again', async () => {
     const first = await start();
     const { platformId, clientId } = first;
     expect(await start()).toEqual({ created: false, platformId, clientId });
   });
 
   it('accepts fixed credentials, and confirms them later', async () => {
-    const wanted = { clientId: 'ci', clientSecret: 'a fixed secret' };
-    const first = await start(wanted);
-    expect(first).toMatchObject({ created: true, ...wanted });
-    expect(await start(wanted)).toMatchObject({ created: false, ...wanted });
+    const fixed = { clientId: 'ci', clientSecret: 'a fixed secret' };
+    const first = await start(fixed);
+    expect(first).toMatchObject({ created: true, ...fixed });
+    expect(await start(fixed)).toMatchObject({ created: false, ...fixed });
     const wrong = await start({ clientId: 'ci', clientSecret: 'another' });
     expect(wrong).toEqual({ created: false, platformId: first.platformId, clientId: 'ci' });
   });
@@ -85,7 +85,7 @@ describe('firstStart', () => {
     expect(await start()).toEqual({ created: false, platformId, clientId });
   });
 
-  it('agrees on one platform among servers that start together', async () => {
+  it('creates one platform for servers that start concurrently', async () => {
     const starts = await Promise.all([start(), start(), start(), start()]);
     expect(starts.filter((each) => each.created)).toHaveLength(1);
     expect(new Set(starts.map((each) => each.platformId)).size).toBe(1);
@@ -123,7 +123,7 @@ describe('signing keys', () => {
       expect(await publicKeys(runtime)).toHaveLength(4);
     }));
 
-  it('are the same for servers that start together', async () => {
+  it('are the same for servers that start concurrently', async () => {
     const start = () => on(({ runtime }) => load(runtime));
     const all = await Promise.all([start(), start(), start()]);
     expect(new Set(all.map((each) => each.sandbox.publicKeyPem)).size).toBe(1);

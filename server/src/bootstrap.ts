@@ -1,6 +1,6 @@
-// Prerequisites of the first request: a platform with its accounts and an API token. It is composed
-// here, outside the features, because it needs three of them in one change set; the operator's
-// command and the first start both use it.
+// Prerequisites of the first request: a platform with its accounts and an API token. Outside the
+// features, because one change set contains rows of three of them. Used by the operator's command
+// and by the first start.
 
 import type { FundingPort } from './connectors/ports/index.ts';
 import {
@@ -17,7 +17,7 @@ import type { Ctx } from './runtime/operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from './runtime/operation/operate.ts';
 import { constantTimeEqual, sha256Hex } from './runtime/security/crypto.ts';
 
-/** The funding details of an environment's accounts; none if no connector provides any. */
+/** Provider of the funding details of an environment; undefined without such a connector. */
 export type FundingOf = (environment: Mode) => FundingPort | undefined;
 
 /** Credentials of a platform. */
@@ -39,7 +39,7 @@ interface PlatformWithToken extends Credentials {
   tokenId: string;
 }
 
-/** Switches that are on for the platform of a first start. */
+/** Currencies of the first platform. */
 export const FIRST_CURRENCIES = [
   'USD',
   'EUR',
@@ -61,7 +61,7 @@ const bootstrapSteps = table(
   { clientKeyed: true },
 );
 
-/** Opens the platform's own accounts in the `currencies` that have none yet. */
+/** Opens the platform's own accounts in those of `currencies` without one. */
 export async function openPlatformAccounts(
   ctx: Ctx,
   currencies: readonly string[],
@@ -97,7 +97,8 @@ async function stagePlatform(ctx: Ctx, input: NewPlatformWithToken): Promise<Pla
 }
 
 /**
- * Creates a platform, its accounts and a token at once. The secret is returned and stored nowhere.
+ * Creates a platform, its accounts and a token in one change set. The secret is returned but not
+ * stored.
  */
 export async function createPlatformWithToken(
   runtime: Runtime,
@@ -112,7 +113,7 @@ interface FirstStart {
   created: boolean;
   platformId: string;
   clientId: string;
-  /** Present if it was just created, or if the fixed secret is correct. */
+  /** Present if this call created it, or if the fixed secret is correct. */
   clientSecret?: string;
 }
 
@@ -121,33 +122,32 @@ const FIRST_PLATFORM = 'first platform';
 /** The oldest platform with its oldest token, or with the token of the requested client id. */
 async function existing(
   runtime: Runtime,
-  wanted: Partial<Credentials>,
+  requested: Partial<Credentials>,
 ): Promise<FirstStart | undefined> {
   const platform = await oldestPlatform(runtime.db);
   if (!platform) return undefined;
-  const token = await tokenOfClient(runtime.db, platform.id, wanted.clientId);
-  const secret = wanted.clientSecret;
-  const right = secret && token && constantTimeEqual(sha256Hex(secret), token.secret_hash);
+  const token = await tokenOfClient(runtime.db, platform.id, requested.clientId);
+  const secret = requested.clientSecret;
+  const isCorrect = secret && token && constantTimeEqual(sha256Hex(secret), token.secret_hash);
   return {
     created: false,
     platformId: token?.platform_id ?? platform.id,
     clientId: token?.client_id ?? '',
-    ...(right ? { clientSecret: secret } : {}),
+    ...(isCorrect ? { clientSecret: secret } : {}),
   };
 }
 
 /**
- * Creates the first platform if there is none: sandbox, with its own compliance, a token with every
- * permission. If platforms exist it creates nothing and returns the first. Servers that start
- * together on one empty database agree on one.
+ * Returns the first platform. Creates it in an empty database: a sandbox platform that verifies its
+ * customers itself, with a token with every permission. Concurrent first starts create only one.
  */
 export async function firstStart(
   runtime: Runtime,
   fundingOf: FundingOf,
-  wanted: Partial<Credentials> = {},
+  requested: Partial<Credentials> = {},
 ): Promise<FirstStart> {
-  const known = await existing(runtime, wanted);
-  if (known) return known;
+  const first = await existing(runtime, requested);
+  if (first) return first;
   const caller = systemCaller(newPlatformId(runtime.effects), 'sandbox');
   try {
     const createdPlatform = await operate(runtime, caller, async (ctx) => {
@@ -160,14 +160,14 @@ export async function firstStart(
         documentsOptional: false,
         currencies: FIRST_CURRENCIES,
         fundingOf,
-        credentials: wanted,
+        credentials: requested,
       });
     });
     const { platformId, clientId, clientSecret } = createdPlatform;
     return { created: true, platformId, clientId, clientSecret };
   } catch (error) {
-    const other = isKeyTaken(error) ? await existing(runtime, wanted) : undefined;
-    if (!other) throw error;
-    return other;
+    const concurrent = isKeyTaken(error) ? await existing(runtime, requested) : undefined;
+    if (!concurrent) throw error;
+    return concurrent;
   }
 }

@@ -1,6 +1,5 @@
 // The composition: the features, connectors, jobs and loops of the server. It is the only file that
-// references all of them; the process (main.ts), the operator's command and the tests are built on
-// it.
+// references all of them; the process (main.ts), the operator's command and the tests use it.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
@@ -49,7 +48,7 @@ import {
 } from './features.ts';
 import { createLimiter, type RateLimits } from './http/admission/rate-limit.ts';
 import { type Operation, perform } from './http/bind.ts';
-import { type Draining, drainConnections } from './http/connection/goodbye.ts';
+import { type Draining, drainConnections } from './http/connection/connection-close.ts';
 import { listeningOrigin, listenOn } from './http/connection/listen.ts';
 import { readExamples } from './http/examples.ts';
 import { openApiSteps } from './http/openapi.ts';
@@ -91,7 +90,7 @@ export interface Settings {
   databaseUrl: string;
   masterKey: Uint8Array;
   serviceNamePrefix: string;
-  /** What the server does; default: everything. */
+  /** Roles of the server; default: all. */
   roles?: readonly Role[] | undefined;
   /** The server as one of several processes that share a port. */
   process?: ProcessSettings | undefined;
@@ -121,8 +120,11 @@ const EVENT_RETENTION_MS = 30 * 86_400_000;
 
 interface ProcessSettings {
   number: number;
-  /** Shares the metrics of this process, `own`, and returns a function that reads those of all. */
-  shareMetrics(own: () => Promise<string>): () => Promise<string>;
+  /**
+   * Publishes the metrics of this process, `own`, and returns a function that reads those of all
+   * processes.
+   */
+  shareMetrics(ofProcess: () => Promise<string>): () => Promise<string>;
 }
 
 export interface App {
@@ -137,17 +139,17 @@ export interface App {
   readiness: Readiness;
   /** Starts to accept requests; returns the address. */
   listen(at: { host: string; port: number }): Promise<{ port: number; origin: string }>;
-  /** Closes each connection with its next reply; `stop` comes after it. */
+  /** Closes each connection with its next reply. Call `stop` afterwards. */
   drain(draining: Draining): Promise<void>;
-  /** Starts the loops of its roles; listening is separate. `keysChanged`: another key signs webhooks. */
+  /** Starts the loops of its roles. `keysChanged` is called after a change of the signing key. */
   start(keysChanged?: () => void): void;
-  /** Compiles every schema, so that no request waits for it. Requests are answered meanwhile. */
+  /** Compiles every schema in steps between requests, so that no request waits for its schema. */
   compileSchemas(): Promise<void>;
   /** Finishes work in progress, aborts what takes too long, and closes the database. */
   stop(): Promise<void>;
 }
 
-/** What the operations that empty and fill a sandbox platform need of the server as a whole. */
+/** Functions of the whole server for the operations that reset and fill a sandbox platform. */
 function sandboxWorldOf(
   { databaseUrl }: Settings,
   runtime: Runtime,
@@ -161,8 +163,8 @@ function sandboxWorldOf(
     removePlatformRows: platformReset({ connect, db: runtime.db, rules }),
     async perform(by, caller, operation, request) {
       let rejection: Fault | undefined;
-      const whole = { ...request, headers: {}, rawBody: '' };
-      const { status, body } = await perform(by, caller, operation, whole, (fault) => {
+      const completeRequest = { ...request, headers: {}, rawBody: '' };
+      const { status, body } = await perform(by, caller, operation, completeRequest, (fault) => {
         rejection = fault;
         return fault.message;
       });
@@ -252,13 +254,13 @@ function recorderOf(parts: RecorderParts, operations: () => readonly Operation[]
   return { ...recorder, ports: { flushRequests: flush, isOperation } };
 }
 
-/** The roles as metrics; one that the process does not have is 0. */
+/** The roles as metrics: 1 for each role of the process, 0 for the others. */
 function watchRoles(metrics: Metrics, roles: readonly Role[]): void {
   const values = new Map(ROLES.map((role) => [role, roles.includes(role) ? 1 : 0]));
   metrics.watchEach('railhead_role', 'Whether this process has the role.', 'role', () => values);
 }
 
-/** What /metrics shows: a scrape of a shared port reaches one process and is to show all. */
+/** Text of /metrics: that of all processes, because a scrape of a shared port reaches only one. */
 const metricsOf = (metrics: Metrics, shared: ProcessSettings | undefined) => ({
   contentType: metrics.contentType,
   text: shared ? shared.shareMetrics(metrics.text) : metrics.text,
@@ -276,7 +278,7 @@ interface Loops {
   jobs: Wakeable;
 }
 
-/** Wakes what waits for events and for jobs, which is created later than the runtime. */
+/** Wakes the loops that wait for events and for jobs; they are created later than the runtime. */
 const wakeOf = (loops: () => Loops): Runtime['wake'] => ({
   events() {
     for (const each of loops().events) each.wake();
@@ -295,7 +297,7 @@ const eventPartsOf = ({ eventRetentionMs }: Settings, followers: Followers) => (
   eventRetentionMs: eventRetentionMs ?? EVENT_RETENTION_MS,
 });
 
-/** Adds what a migrated database needs before the first change set; returns the signing keys. */
+/** Prepares a migrated database for the first change set; returns the signing keys. */
 async function prepareDatabase(
   runtime: Runtime,
   { masterKey }: Settings,
@@ -305,7 +307,7 @@ async function prepareDatabase(
   await openEpoch(db);
   await openSystemAccounts(db, CURRENCIES, effects.now());
   await checkSigningKeys(runtime, masterKey);
-  // Only now is the master key verified.
+  // Requires a verified master key.
   await sealOldCustomers(db, vault);
   return openKeyRing({ db, effects, masterKey, log });
 }
@@ -325,13 +327,13 @@ interface PublicPages {
 function addPublicPages(server: FastifyInstance, options: PublicPages): void {
   const { runtime, parts, operations, bearers, limiter, log, openApi, siteFolder } = options;
   const reference = sampleReference(runtime, operations, readExamples);
-  addSite(server, { openApi, siteFolder, shown: reference });
+  addSite(server, { openApi, siteFolder, referenceDocument: reference });
   const pages = PAGES.map((page) => page(runtime, parts));
   addPages(server, pages, limiter);
   addHostedApp(server, verificationPage(runtime), { bearers, limiter, log });
 }
 
-/** What moving a clock executes. */
+/** The work that becomes due when a clock is moved. */
 const clockWorkOf = (
   { kinds, run }: Pick<Worker, 'kinds' | 'run'>,
   { heldPlatform }: Pick<Deliverer, 'heldPlatform'>,
@@ -375,8 +377,8 @@ export async function compose(
   const clockWork = () => ({ runtime, work: clockWorkOf(worker, deliverer) });
   const shared = { connectors, tokens, webhooks, files, storage, origin, note, log, bodyErrors };
   const world = { ...sandboxWorldOf(settings, runtime, () => operations), clockWork };
-  const more = { ...world, ...pressure, ...recorder.ports, ...eventPartsOf(settings, followers) };
-  const parts = partsOf({ ...shared, ...more, walletRecoveryMs });
+  const extra = { ...world, ...pressure, ...recorder.ports, ...eventPartsOf(settings, followers) };
+  const parts = partsOf({ ...shared, ...extra, walletRecoveryMs });
   const operations: Operation[] = operationsOf(parts);
   const deliverer = createDeliverer({ ...runtime, ...pressure, ...webhooks, log });
   const handlers = [...handlersOf(parts, operations), ...fileJobs({ storage })];
@@ -389,11 +391,11 @@ export async function compose(
   const limiter = rateLimits && createLimiter(rateLimits, effects.now, metrics.limited);
   const bearers = linkAuthenticator(runtime);
   const admission = { ...tokens, bearers, agents: agentBearers(runtime), limiter };
-  const noted = { naming, log, metrics, record: recorder.add, watch };
+  const hooks = { naming, log, metrics, record: recorder.add, watch };
   const network = { trustedProxies, publicUrl, stalledMs };
   const isApi = roles.includes('api');
   const routes = { operations: isApi ? operations : [] };
-  const server = createServer({ runtime, files, ...routes, ...admission, ...noted, ...network });
+  const server = createServer({ runtime, files, ...routes, ...admission, ...hooks, ...network });
   const readiness = readinessOf(settings, committer);
   addHealth(server, { ready: readiness.check, metrics: metricsOf(metrics, settings.process) });
   connectIssuers(runtime, parts);

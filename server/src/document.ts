@@ -1,5 +1,5 @@
-// The published OpenAPI document without a running server: contracts are plain values, so the
-// document needs no running operations.
+// The published OpenAPI document without a running server: contracts are plain values, so handlers
+// are not needed.
 import { namingFor } from './catalog/naming.ts';
 import { operationsOf, type Parts, webhookContracts } from './features.ts';
 import { readExamples } from './http/examples.ts';
@@ -11,8 +11,8 @@ import { runToEnd } from './kernel/steps.ts';
 export { referenceFiles } from './http/reference.ts';
 export { statesPage } from './states-page.ts';
 
-/** No part is called while the document is generated. */
-const described = (): Contract[] => {
+/** The parts are not called while the document is generated. */
+const contractsOfServer = (): Contract[] => {
   const parts: Partial<Parts> = {
     tokens: {} as Parts['tokens'],
     webhooks: {} as Parts['webhooks'],
@@ -21,9 +21,9 @@ const described = (): Contract[] => {
   return operationsOf(parts as Parts).map((each) => each.contract);
 };
 
-/** For each operation, the error codes that it lists and those that follow from its kind. */
+/** For each operation, the error codes of its contract and those common to its kind. */
 export const publishedErrors = () =>
-  described().map((contract) => ({
+  contractsOfServer().map((contract) => ({
     operationId: contract.operationId,
     own: ownCodesOf(contract),
     common: commonCodesOf(contract),
@@ -32,6 +32,6 @@ export const publishedErrors = () =>
 /** The committed document, with the neutral service name prefix. */
 export function publishedDocument(): Record<string, unknown> {
   return runToEnd(
-    openApiSteps(described(), webhookContracts, namingFor('Service'), readExamples()),
+    openApiSteps(contractsOfServer(), webhookContracts, namingFor('Service'), readExamples()),
   );
 }

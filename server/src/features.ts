@@ -56,25 +56,25 @@ import type { Log } from './runtime/observability/log.ts';
 import type { Ctx } from './runtime/operation/context.ts';
 import type { Feature } from './runtime/operation/feature.ts';
 
-/** What the program provides to the features. */
+/** Resources of the server for the features. */
 export interface Resources
   extends Pick<SandboxWorldParts, 'runtime' | 'operations' | 'perform' | 'removePlatformRows'> {
   connectors: CardParts['connectors'];
   tokens: Pick<Authenticator, 'drop'>;
   webhooks: WebhookDeps;
   followers: Pick<Followers, 'take'>;
-  /** How long events are kept. */
+  /** Retention of events. */
   eventRetentionMs: number;
   files: Files;
   storage: StoragePort;
   /** Base URL of links to hosted pages. */
   origin(): string;
-  /** Receives a message about a problem that an operator should know and no client can fix. */
+  /** Logs a problem for the operator that clients cannot fix. */
   note(problem: string): void;
   log: Log;
   /** All errors of a body, by the contract of an operation. */
   bodyErrors: typeof bodyErrors;
-  /** Whether requests need the full capacity, and a count of deferrable writes. */
+  /** Whether requests need the full capacity; `written` counts deferrable writes. */
   pressed(): boolean;
   written(): void;
   walletRecoveryMs: number | undefined;
@@ -82,11 +82,11 @@ export interface Resources
   flushRequests(): Promise<void>;
   /** Whether the server has an operation with this id. */
   isOperation(operationId: string): boolean;
-  /** Executes what is due when the clock of a sandbox platform moves. */
+  /** Executes the work that becomes due when the clock of a sandbox platform is moved. */
   clockWork: ClockParts['clockWork'];
 }
 
-/** What internal accounts need of customers and payments, which are later features. */
+/** Functions of customers and payments, which are later features, for internal accounts. */
 export const accountPorts = {
   customersAfter,
   isCustomerDeleted: async (ctx, id) => (await readCustomer(ctx, id))?.deleted_at != null,
@@ -94,13 +94,13 @@ export const accountPorts = {
 } satisfies Omit<AccountPorts, 'connectors' | 'openWalletsForAccounts'> &
   Omit<MovePorts, 'runtime'>;
 
-/** The data keys that seal messages to customers; customers are a later feature. */
+/** The data keys that seal messages to customers. Customers are a later feature than messages. */
 export const customerKey: MessagePorts['customerKey'] = async (reader, id) => {
   const customer = await readCustomer(reader, id);
   return customer && dataKeyOf(customer);
 };
 
-/** The same with what one feature needs of a later one. */
+/** The resources, and functions of later features for earlier ones. */
 export const partsOf = (resources: Resources) => {
   const { connectors, webhooks, origin } = resources;
   return {
@@ -179,7 +179,7 @@ export const handlersOf = (parts: Parts, operations: ReturnType<typeof operation
 /** All sweeps. */
 export const sweepsOf = (parts: Parts) => FEATURES.flatMap((each) => each.sweeps?.(parts) ?? []);
 
-/** What a reset of a sandbox platform must know of tables. */
+/** Rules of tables for the reset of a sandbox platform. */
 export const RESET_RULES = FEATURES.flatMap(({ reset }) => reset ?? []);
 
 /** Stages the work that sweeps would find for a platform without a clock of its own. */
@@ -187,7 +187,7 @@ export async function stageClockWork(ctx: Ctx): Promise<void> {
   for (const each of FEATURES) await each.onOwnClock?.(ctx);
 }
 
-/** Hosted pages of text and at most one button. */
+/** Hosted pages without scripts. */
 export const PAGES = FEATURES.flatMap(({ page }) => (page ? [page] : []));
 
 export const webhookContracts = FEATURES.flatMap((each) => each.webhooks ?? []);

@@ -1,5 +1,5 @@
-// The entry of the server: reads the settings and runs one process, or a supervisor of several.
-// Output is for the person who started the command; afterwards everything is logged.
+// The entry of the server: reads the settings and runs one process, or a supervisor of several. It
+// prints only until the server listens; later messages are logged.
 import { readConfig } from './config.ts';
 import { listenProblem } from './http/connection/listen.ts';
 import { supervisorLink } from './processes/link.ts';
@@ -18,7 +18,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   const { config } = result;
   const link = supervisorLink();
   try {
-    // The supervisor does not load the server, which needs most of the memory of a process.
+    // The supervisor does not load the server, to save memory.
     if (config.processes > 1 && !link) {
       const { supervise } = await import('./processes/supervisor.ts');
       await supervise(config, argv);

@@ -1,4 +1,4 @@
-// The operator's command on a real database, as its caller sees it: exit code, output, errors.
+// The operator's command on a real database: exit code, output, errors.
 import { createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
@@ -55,30 +55,37 @@ async function sql<R extends object>(text: string, values: unknown[] = []): Prom
 
 describe('platform', () => {
   it('creates one with accounts, a token and the public key of its webhooks', async () => {
-    const made = await json('platform', 'create', '--name', 'Shop', '--currencies', 'USD,EUR,BTC');
-    expect(Object.keys(made)).toEqual([
+    const creation = await json(
+      'platform',
+      'create',
+      '--name',
+      'Shop',
+      '--currencies',
+      'USD,EUR,BTC',
+    );
+    expect(Object.keys(creation)).toEqual([
       'platformId',
       'tokenId',
       'clientId',
       'clientSecret',
       'webhookPublicKey',
     ]);
-    expect(createPublicKey(made.webhookPublicKey).asymmetricKeyDetails).toEqual({
+    expect(createPublicKey(creation.webhookPublicKey).asymmetricKeyDetails).toEqual({
       namedCurve: 'prime256v1',
     });
     const accounts = await sql<{ currency: string; type: string }>(
       'select currency, type from internal_accounts where platform_id = $1 order by currency',
-      [made.platformId],
+      [creation.platformId],
     );
     expect(accounts).toEqual([
       { currency: 'BTC', type: 'INTERNAL_CRYPTO' },
       { currency: 'EUR', type: 'INTERNAL_FIAT' },
       { currency: 'USD', type: 'INTERNAL_FIAT' },
     ]);
-    const stored = await sql('select * from tokens where id = $1', [made.tokenId]);
-    expect(JSON.stringify(stored)).not.toContain(made.clientSecret);
-    expect(await json('platform', 'show', made.platformId)).toMatchObject({
-      platformId: made.platformId,
+    const stored = await sql('select * from tokens where id = $1', [creation.tokenId]);
+    expect(JSON.stringify(stored)).not.toContain(creation.clientSecret);
+    expect(await json('platform', 'show', creation.platformId)).toMatchObject({
+      platformId: creation.platformId,
       name: 'Shop',
       environment: 'sandbox',
       regulated: true,
@@ -175,8 +182,8 @@ describe('platform', () => {
 
   it('needs the master key only to generate signing keys', async () => {
     const none = { RAILHEAD_MASTER_KEY: '', NODE_ENV: 'production' };
-    const made = await run(['platform', 'create', '--name', 'No master key', '--json'], none);
-    expect(made.code).toBe(0);
+    const creation = await run(['platform', 'create', '--name', 'No master key', '--json'], none);
+    expect(creation.code).toBe(0);
     await sql('alter table signing_keys rename to signing_keys_away');
     await sql('create table signing_keys (like signing_keys_away including all)');
     const rejected = await run(['platform', 'create', '--name', 'No master key', '--json'], none);
@@ -198,22 +205,22 @@ describe('token', () => {
       '--name',
       'Tokens',
     );
-    const made = await json(
+    const creation = await json(
       ...['token', 'create', '--platform', platformId, '--permissions', 'VIEW,TRANSACT'],
     );
-    expect(Object.keys(made)).toEqual(['tokenId', 'clientId', 'clientSecret']);
+    expect(Object.keys(creation)).toEqual(['tokenId', 'clientId', 'clientSecret']);
     const listed = await json('token', 'list', '--platform', platformId);
     expect(listed).toMatchObject([
       { tokenId: firstTokenId, permissions: ['VIEW', 'TRANSACT', 'MANAGE'] },
-      { tokenId: made.tokenId, permissions: ['VIEW', 'TRANSACT'], clientId: made.clientId },
+      { tokenId: creation.tokenId, permissions: ['VIEW', 'TRANSACT'], clientId: creation.clientId },
     ]);
-    expect(JSON.stringify(listed)).not.toContain(made.clientSecret);
-    expect(await json('token', 'revoke', made.tokenId)).toEqual({
-      tokenId: made.tokenId,
+    expect(JSON.stringify(listed)).not.toContain(creation.clientSecret);
+    expect(await json('token', 'revoke', creation.tokenId)).toEqual({
+      tokenId: creation.tokenId,
       revoked: true,
     });
     expect(await json('token', 'list', platformId)).toHaveLength(1);
-    const again = await run(['token', 'revoke', made.tokenId]);
+    const again = await run(['token', 'revoke', creation.tokenId]);
     expect(again).toEqual({ code: 1, out: '', err: 'Token not found.\n' });
     expect((await json('token', 'list')).length).toBeGreaterThan(1);
   });
@@ -234,7 +241,7 @@ describe('keys', () => {
   });
 });
 
-describe('misuse', () => {
+describe('invalid usage', () => {
   it.each([
     [[], 'A noun and a verb are needed.'],
     [['platform'], 'platform needs a verb: create, list, '],

@@ -101,14 +101,14 @@ const FAILED = 1;
 const USAGE_ERROR = 2;
 
 /** An argument on one line of moderate length. */
-const shown = (word: string) => {
+const displayed = (word: string) => {
   const line = word.replaceAll(/\p{Cc}+/gu, ' ');
   return line.length > 40 ? `${line.slice(0, 40)}…` : line;
 };
 
 const columns = (rows: readonly (readonly [string, string])[]) => {
-  const width = Math.max(...rows.map(([left]) => left.length)) + 2;
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`).join('\n');
+  const width = Math.max(...rows.map(([term]) => term.length)) + 2;
+  return rows.map(([term, explanation]) => `  ${term.padEnd(width)}${explanation}`).join('\n');
 };
 
 function overview(noun?: string): string {
@@ -131,7 +131,7 @@ const usageLine = (verb: Verb) =>
 const helpOf = (verb: Verb) =>
   `${usageLine(verb)}\n\n${verb.summary}.\n\n${columns(describeFlags(verb.flags))}\n`;
 
-/** Three lines: the error, the nearest match or else the alternatives, and where to read more. */
+/** Three lines: the error, the nearest match or else the alternatives, and the command for help. */
 const unknown = (problem: string, second: string, help: string) =>
   usageError(`${problem}\n${second}\nSee ${COMMAND} ${help}.`);
 
@@ -145,7 +145,7 @@ function unknownNoun(noun: string, verb: string | undefined): Error {
   const intended = nearest(noun, isFlag ? FLAGS : ['start', 'help', 'version', ...NOUNS]);
   const same = VERBS.some((each) => each.noun === intended && each.verb === verb);
   return unknown(
-    `${shown(noun)} is not a ${isFlag ? 'flag of this command' : 'command'}.`,
+    `${displayed(noun)} is not a ${isFlag ? 'flag of this command' : 'command'}.`,
     intended === undefined
       ? `Usage: ${COMMAND} <noun> <verb> [flags]`
       : nearestMatch(same ? `${intended} ${verb}` : intended),
@@ -157,15 +157,13 @@ function unknownVerb(noun: string, name: string, names: readonly string[]): Erro
   const isFlag = name.startsWith('-');
   const intended = nearest(name, isFlag ? FLAGS : names);
   return unknown(
-    `${noun} has no ${isFlag ? 'flag' : 'verb'} ${shown(name)}.`,
+    `${noun} has no ${isFlag ? 'flag' : 'verb'} ${displayed(name)}.`,
     intended === undefined ? `Verbs: ${names.join(', ')}` : nearestMatch(`${noun} ${intended}`),
     `${noun} --help`,
   );
 }
 
-/**
- * The verb of a command line, and the arguments behind it; throws a usage error if there is none.
- */
+/** The verb of a command line, and its arguments; throws a usage error for an unknown verb. */
 function find(argv: readonly string[]): { verb: Verb; rest: string[] } {
   const [noun, name, ...rest] = argv;
   if (noun === undefined) throw usageError(`A noun and a verb are needed.\n${overview()}`);
@@ -198,7 +196,7 @@ function reportUsageError(io: Io, error: Error, usage?: string): number {
   return USAGE_ERROR;
 }
 
-/** One line for the person; an unexpected error includes its stack. */
+/** Prints one line; with LOG_LEVEL=debug also the stack. */
 function failed(io: Io, error: unknown): number {
   if (!(error instanceof Error)) io.err(`${String(error)}\n`);
   else io.err(`${error.message.split('\n')[0]}\n`);
@@ -225,10 +223,7 @@ function explain(io: Io, words: readonly string[]): number | undefined {
   return SUCCESS;
 }
 
-/**
- * Runs one command. Returns the exit code: 0 for success, 1 if something is missing or wrong, 2 for
- * invalid usage.
- */
+/** Runs one command. Returns the exit code: 0 for success, 1 for a failure, 2 for invalid usage. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const { settings, rest: words } = splitFlags(argv);
   const explained = explain(io, words);

@@ -1,5 +1,5 @@
-// The API reference of a server with a sample customer: ids in the requests of its examples are those of the
-// customer, so that requests succeed as the page opens. Replies stay as they were recorded.
+// The API reference of a server with a sample customer: ids in the requests of its examples are
+// those of the customer, so that the requests succeed unchanged. Replies are the recorded ones.
 import { findInternalAccounts } from './features/balances/internal-accounts/index.ts';
 import { findCustomers } from './features/customers/records/index.ts';
 import { findExternalAccounts } from './features/payees/external-accounts/index.ts';
@@ -14,12 +14,15 @@ import { SAMPLE } from './sample.ts';
 
 type Json = Record<string, unknown>;
 
-/** A quote is renewed so long before it expires. */
+/** Remaining validity at which a quote is renewed. */
 const MIN_VALIDITY_MS = 2 * 60_000;
-/** Reading the reference needs no credential, so it creates no more quotes than this. */
+/**
+ * Minimum interval between two quotes. It limits readers of the reference, which needs no
+ * credential.
+ */
 const MIN_AGE_MS = 10_000;
 
-/** A quote that can be executed, and a receiver lookup for a quote to a UMA address. */
+/** An executable quote, and a payee discovery for a quote to a UMA address. */
 interface SampleQuote {
   id: string;
   lookupId: string | undefined;
@@ -36,7 +39,7 @@ interface Sample {
   /** External accounts by currency. */
   external: ReadonlyMap<string, string>;
   /** Other resources by type of their ids, and `ownBank`, an external account of the platform. */
-  others: Readonly<Record<string, string | undefined>>;
+  otherResources: Readonly<Record<string, string | undefined>>;
 }
 
 type Run = (operationId: string, request: object) => Promise<unknown>;
@@ -45,26 +48,26 @@ type Run = (operationId: string, request: object) => Promise<unknown>;
 const runnerOf =
   (runtime: Runtime, operations: readonly Operation[], caller: Caller): Run =>
   async (operationId, request) => {
-    const found = operations.find(({ contract }) => contract.operationId === operationId);
-    if (!found) throw new Error(`there is no operation ${operationId}`);
+    const match = operations.find(({ contract }) => contract.operationId === operationId);
+    if (!match) throw new Error(`there is no operation ${operationId}`);
     const input = { params: {}, query: {}, headers: {}, body: {}, ...request };
-    const reply = await operate(runtime, caller, (ctx) => found.run(ctx, input));
+    const reply = await operate(runtime, caller, (ctx) => match.run(ctx, input));
     if ('rejected' in reply) throw reply.rejected;
     return reply.body;
   };
 
-async function findOthers(run: Run, customer: string): Promise<Sample['others']> {
-  const first = async (operationId: string, query: object = {}) => {
+async function findOtherResources(run: Run, customer: string): Promise<Sample['otherResources']> {
+  const firstId = async (operationId: string, query: object = {}) => {
     const { data } = (await run(operationId, { query: { limit: 1, ...query } })) as {
       data: { id: string }[];
     };
     return data[0]?.id;
   };
   const [Token, Agent, Card, ownBank] = await Promise.all([
-    first('listTokens'),
-    first('listAgents', { customerId: customer }),
-    first('listCards', { cardholderId: customer }),
-    first('listPlatformExternalAccounts'),
+    firstId('listTokens'),
+    firstId('listAgents', { customerId: customer }),
+    firstId('listCards', { cardholderId: customer }),
+    firstId('listPlatformExternalAccounts'),
   ]);
   return { Token, Agent, Card, ownBank };
 }
@@ -83,7 +86,7 @@ async function findSample(
   const [balances, external, others] = await Promise.all([
     findInternalAccounts(db, { customer_id: customer.id }),
     findExternalAccounts(db, { customer_id: customer.id }),
-    findOthers(runnerOf(runtime, operations, caller), customer.id),
+    findOtherResources(runnerOf(runtime, operations, caller), customer.id),
   ]);
   const byCurrency = (rows: readonly { currency: string; id: string }[]) =>
     new Map(rows.map(({ currency, id }) => [currency, id]));
@@ -92,11 +95,11 @@ async function findSample(
     customer: customer.id,
     balances: byCurrency(balances),
     external: byCurrency(external),
-    others,
+    otherResources: others,
   };
 }
 
-/** What the accounts of the examples of `createQuote` are used for, by the name of the example. */
+/** Accounts of the examples of `createQuote`, by the name of the example. */
 const ROLES: Readonly<Record<string, readonly [source: string, destination: string]>> = {
   'balance-to-bank': ['balance USD', 'external EUR'],
   'balance-to-balance': ['balance USD', 'balance EUR'],
@@ -110,22 +113,22 @@ interface QuoteRequest {
   destination: { accountId?: string };
 }
 
-/** Replaces ids of the examples: by role where one is known, by type otherwise. */
+/** Replaces ids of the examples: by role if the example has roles, otherwise by type. */
 function replacerOf({ exchanges }: Examples, sample: Sample, quote: SampleQuote | undefined) {
   const idOf = (role: string) => {
     const [kind, currency = ''] = role.split(' ');
     return (kind === 'balance' ? sample.balances : sample.external).get(currency);
   };
-  const known = new Map<string, string | undefined>();
+  const replacements = new Map<string, string | undefined>();
   for (const { operationId, name, request } of exchanges) {
     const roles = operationId === 'createQuote' ? ROLES[name] : undefined;
     if (!roles) continue;
     const { source, destination } = request as QuoteRequest;
-    known.set(source.accountId ?? '', idOf(roles[0]));
-    known.set(destination.accountId ?? '', idOf(roles[1]));
+    replacements.set(source.accountId ?? '', idOf(roles[0]));
+    replacements.set(destination.accountId ?? '', idOf(roles[1]));
   }
   const byType: Readonly<Record<string, string | undefined>> = {
-    ...sample.others,
+    ...sample.otherResources,
     Customer: sample.customer,
     InternalAccount: idOf('balance USD'),
     ExternalAccount: idOf('external EUR'),
@@ -133,18 +136,18 @@ function replacerOf({ exchanges }: Examples, sample: Sample, quote: SampleQuote 
     Transaction: quote?.transactionId,
     Lookup: quote?.lookupId,
   };
-  return (id: string) => known.get(id) ?? byType[id.slice(0, id.indexOf(':'))] ?? id;
+  return (id: string) => replacements.get(id) ?? byType[id.slice(0, id.indexOf(':'))] ?? id;
 }
 
 const EXAMPLE_ID = /^[A-Za-z]+:019b8d60-[0-9a-f-]+$/;
 
 /** A value with every id in it replaced. */
-function replaced(value: unknown, replace: (id: string) => string): unknown {
+function replaceIds(value: unknown, replace: (id: string) => string): unknown {
   if (typeof value === 'string') return EXAMPLE_ID.test(value) ? replace(value) : value;
-  if (Array.isArray(value)) return value.map((each) => replaced(each, replace));
+  if (Array.isArray(value)) return value.map((each) => replaceIds(each, replace));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [name, replaced(each, replace)]),
+    Object.entries(value).map(([name, each]) => [name, replaceIds(each, replace)]),
   );
 }
 
@@ -152,12 +155,16 @@ function replaced(value: unknown, replace: (id: string) => string): unknown {
 const OWN_BANK = new Set(['getPlatformExternalAccountById']);
 
 /** An operation of the document with other ids in its parameters and its body. */
-function withIds(operation: Json, replace: (id: string) => string, { ownBank }: Sample['others']) {
+function withIds(
+  operation: Json,
+  replace: (id: string) => string,
+  { ownBank }: Sample['otherResources'],
+) {
   const { parameters, requestBody } = operation as { parameters?: Json[]; requestBody?: Json };
   const example = (parameter: Json) => {
     if (parameter.name === 'platformCustomerId') return SAMPLE;
     if (ownBank && OWN_BANK.has(String(operation.operationId))) return ownBank;
-    return replaced(parameter.example, replace);
+    return replaceIds(parameter.example, replace);
   };
   return {
     ...operation,
@@ -167,7 +174,7 @@ function withIds(operation: Json, replace: (id: string) => string, { ownBank }: 
       ),
     }),
     ...(requestBody && {
-      requestBody: { ...requestBody, content: replaced(requestBody.content, replace) },
+      requestBody: { ...requestBody, content: replaceIds(requestBody.content, replace) },
     }),
   };
 }
@@ -176,14 +183,17 @@ interface Document {
   paths: Record<string, Record<string, Json>>;
 }
 
-/** The document of the reference about the sample customer; the same object while nothing changed. */
+/**
+ * The document of the reference with ids of the sample customer; cached until the document or the
+ * quote changes.
+ */
 export function sampleReference(
   runtime: Runtime,
   operations: readonly Operation[],
   examples: () => Examples,
 ) {
   let quote: SampleQuote | undefined;
-  let shown: { document: unknown; quoteId: string | undefined; result: unknown } | undefined;
+  let cached: { document: unknown; quoteId: string | undefined; result: unknown } | undefined;
 
   async function newQuote({ caller, customer, balances, external }: Sample): Promise<SampleQuote> {
     const run = runnerOf(runtime, operations, caller);
@@ -193,15 +203,15 @@ export function sampleReference(
       lockedCurrencySide: 'SENDING',
       lockedCurrencyAmount: 1_000,
     };
-    const made = (await run('createQuote', { body })) as Json;
+    const created = (await run('createQuote', { body })) as Json;
     const params = { receiverUmaAddress: '$success.eur@sandbox.uma.money' };
     const lookup = (await run('lookupUma', { params, query: { customerId: customer } })) as Json;
     return {
-      id: String(made.id),
+      id: String(created.id),
       lookupId: String(lookup.lookupId),
-      transactionId: String(made.transactionId),
+      transactionId: String(created.transactionId),
       createdAt: runtime.effects.now(),
-      expiresAt: Date.parse(String(made.expiresAt)),
+      expiresAt: Date.parse(String(created.expiresAt)),
     };
   }
 
@@ -213,7 +223,7 @@ export function sampleReference(
       const payment = await readTransaction(runtime.db, quote.transactionId);
       if (payment?.status === 'PENDING') return quote;
     }
-    // The account may be empty or frozen by now; the reference is shown all the same.
+    // The account may be empty or frozen; the reference works without a quote.
     quote = await newQuote(sample).catch(() => undefined);
     return quote;
   }
@@ -222,7 +232,7 @@ export function sampleReference(
     const sample = await findSample(runtime, operations);
     if (!sample) return document;
     const { id } = (await currentQuote(sample)) ?? {};
-    if (shown?.document === document && shown.quoteId === id) return shown.result as object;
+    if (cached?.document === document && cached.quoteId === id) return cached.result as object;
     const replace = replacerOf(examples(), sample, quote);
     const { paths, ...rest } = document as Document;
     const result = {
@@ -233,14 +243,14 @@ export function sampleReference(
           Object.fromEntries(
             Object.entries(item).map(([method, each]) => [
               method,
-              // A request that is sent as it is shown does not delete the sample.
-              method === 'delete' ? each : withIds(each, replace, sample.others),
+              // An unchanged request must not delete the sample.
+              method === 'delete' ? each : withIds(each, replace, sample.otherResources),
             ]),
           ),
         ]),
       ),
     };
-    shown = { document, quoteId: id, result };
+    cached = { document, quoteId: id, result };
     return result;
   };
 }

@@ -1,6 +1,6 @@
-// A sample customer for the platform of a first start: with it, the examples of the API reference can be
-// sent as they are shown. It is created through the API, as any customer. Its accounts replace the ids in the
-// requests of the examples by what they are used for (sample-reference.ts).
+// A sample customer for the platform of a first start, so that requests of the API reference
+// succeed unchanged. It is created through the API. The ids of its resources replace those in the
+// examples (sample-reference.ts).
 import type { FastifyInstance } from 'fastify';
 import { BASE_PATH } from './http/route.ts';
 
@@ -103,7 +103,7 @@ export async function createSample(
       headers: { authorization: `Basic ${credential}` },
       ...(body ? { payload: body } : {}),
     });
-    if (reply.statusCode >= 400) throw new Error(`the sample customer: ${reply.body}`);
+    if (reply.statusCode >= 400) throw new Error(`creating the sample customer: ${reply.body}`);
     return reply.json();
   };
   const { id: customerId } = await call('POST', '/customers', CUSTOMER);

@@ -1,5 +1,5 @@
 // One server process: its settings, its database unless a supervisor has opened it, the server, and
-// an orderly stop.
+// a graceful shutdown.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { firstStart } from './bootstrap.ts';
 import { type App, compose } from './compose.ts';
@@ -53,30 +53,34 @@ const write = (file: string, content: CredentialsFile) =>
 /** Writes the first platform's credentials to a file that only its owner can read. */
 async function credentials(app: App, config: Config, origin: string) {
   const file = credentialsPath(config);
-  const before = read(file);
-  const stored = parsed(before);
-  const wanted = config.client
+  const previousText = read(file);
+  const stored = parsed(previousText);
+  const requested = config.client
     ? { clientId: config.client.id, clientSecret: config.client.secret }
     : {};
   const connectors = connectorRegistry(app.runtime.effects, config.connectors);
-  const first = await firstStart(app.runtime, (each) => connectors(each).funding, wanted);
-  const known = stored?.clientId === first.clientId ? stored.clientSecret : '';
-  const written: CredentialsFile = {
+  const credentialsOfFirst = await firstStart(
+    app.runtime,
+    (each) => connectors(each).funding,
+    requested,
+  );
+  const storedSecret = stored?.clientId === credentialsOfFirst.clientId ? stored.clientSecret : '';
+  const fileContent: CredentialsFile = {
     baseUrl: `${origin}${BASE_PATH}`,
-    clientId: first.clientId,
-    clientSecret: first.clientSecret ?? known,
+    clientId: credentialsOfFirst.clientId,
+    clientSecret: credentialsOfFirst.clientSecret ?? storedSecret,
     webhookPublicKey: app.keys.sandbox.publicKeyPem,
     docsUrl: `${origin}/docs`,
   };
-  if (textOf(written) !== before) write(file, written);
-  return { written, created: first.created };
+  if (textOf(fileContent) !== previousText) write(file, fileContent);
+  return { content: fileContent, created: credentialsOfFirst.created };
 }
 
-/** Writes the key that signs now into the file that `written` is the content of. */
-function updateKey(app: App, config: Config, written: CredentialsFile | undefined): void {
-  if (!written) return;
-  written.webhookPublicKey = app.keys.sandbox.publicKeyPem;
-  write(credentialsPath(config), written);
+/** Updates the current signing key in the credentials file, whose content is `fileContent`. */
+function updateKey(app: App, config: Config, fileContent: CredentialsFile | undefined): void {
+  if (!fileContent) return;
+  fileContent.webhookPublicKey = app.keys.sandbox.publicKeyPem;
+  write(credentialsPath(config), fileContent);
 }
 
 /** Stops the process on signals and, below a supervisor, when it is replaced. */
@@ -104,18 +108,20 @@ function shutDownOn(
 
 async function start(app: App, config: Config, log: Log, link?: SupervisorLink): Promise<void> {
   const { port, origin } = await app.listen(config);
-  let written: CredentialsFile | undefined;
-  app.start(() => updateKey(app, config, written));
-  const first = config.roles.includes('api') ? await credentials(app, config, origin) : undefined;
-  written = first?.written;
+  let fileContent: CredentialsFile | undefined;
+  app.start(() => updateKey(app, config, fileContent));
+  const credentialsOfFirst = config.roles.includes('api')
+    ? await credentials(app, config, origin)
+    : undefined;
+  fileContent = credentialsOfFirst?.content;
   app.readiness.started();
-  const serving = { origin, credentials: first?.written };
+  const serving = { origin, credentials: credentialsOfFirst?.content };
   if (link) link.send({ type: 'serving', serving });
   else report(banner(config, serving));
   log.info({ port, host: config.host, roles: config.roles }, 'listening');
-  if (first?.created && config.sampleCustomer) {
-    // A client that uses the platform at once, or resets it, may get in its way.
-    await createSample(app.server, first.written).catch((err: unknown) =>
+  if (credentialsOfFirst?.created && config.sampleCustomer) {
+    // Concurrent requests of a client, such as a reset, may make it fail.
+    await createSample(app.server, credentialsOfFirst.content).catch((err: unknown) =>
       log.warn({ err }, 'the sample customer is incomplete'),
     );
   }
@@ -149,7 +155,7 @@ export async function serve(input: Config, link?: SupervisorLink): Promise<void>
     watchDatabase(embedded, log);
     await start(app, config, log, link);
   } catch (error) {
-    // A start that a signal interrupts is no failure; the stop is in progress.
+    // A signal during the start is not a failure: the shutdown is in progress.
     if (isShuttingDown()) return;
     await embedded?.stop();
     throw error;

@@ -1,15 +1,15 @@
 // Graceful shutdown: work in progress gets a share of the time, and the process ends within 10 s
-// whatever clients, receivers and providers do. Aborted work was not acknowledged, or is repeated
-// later.
+// even if clients, receivers or providers do not respond. Aborted work was not acknowledged, or is
+// repeated later.
 import type { FastifyInstance } from 'fastify';
 import type { Log } from './runtime/observability/log.ts';
 import { within } from './runtime/observability/within.ts';
 
-/** A stop that takes longer has failed. Orchestrators commonly kill after 10 s. */
+/** A stop that takes longer has failed. Orchestrators usually kill a process after 10 s. */
 const STOP_MS = 9_500;
 /** Time for jobs in progress. The lease of an unfinished one expires, and it runs again. */
 const JOBS_MS = 5_000;
-/** A little more than the deliverer itself waits for responses. */
+/** Slightly longer than the deliverer waits for responses. */
 const DELIVERIES_MS = 5_500;
 /** Time for each of the kinds of connections to the database to finish and close. */
 const DATABASE_MS = 1_500;

@@ -1,5 +1,5 @@
-// What the start of one process and of several have in common: the log, the database, and the
-// output for the person who started the command.
+// Common parts of the start of one process and of several: the log, the database, and the output of
+// the command.
 import path from 'node:path';
 import type { Config } from './config.ts';
 import type { Effects } from './kernel/effects.ts';
@@ -16,7 +16,7 @@ export interface CredentialsFile {
   docsUrl: string;
 }
 
-/** What a process announces when it serves. Without the role `api` there are no credentials. */
+/** Message of a process that serves requests. Without the role `api` it has no credentials. */
 export interface Serving {
   origin: string;
   credentials: CredentialsFile | undefined;
@@ -51,7 +51,7 @@ export async function databaseOf(
 ): Promise<{ url: string; embedded?: Embedded }> {
   if (config.databaseUrl) return { url: config.databaseUrl };
   report('Starting the database …');
-  // While processes are replaced there is one more.
+  // One process more runs while processes are replaced.
   const maxConnections = CONNECTIONS * (config.processes + 1) + SPARE_CONNECTIONS;
   const random = (bytes: number) => effects.random(bytes);
   const embedded = await startEmbedded({ dir: config.dataDir, random, maxConnections });
@@ -61,7 +61,7 @@ export async function databaseOf(
 /** Ends the process if the embedded database ends. */
 export function watchDatabase(embedded: Embedded | undefined, log: Log): void {
   embedded?.died.then((reason) => {
-    log.error({ why: reason }, 'the database ended');
+    log.error({ reason }, 'the database ended');
     process.exit(1);
   });
 }
@@ -75,24 +75,24 @@ function rolesLines({ processes, roles }: Config): string[] {
   return lines;
 }
 
-function credentialsLines(config: Config, its: CredentialsFile): string[] {
-  const secret = its.clientSecret || '(not stored; it was shown when the token was created)';
+function credentialsLines(config: Config, stored: CredentialsFile): string[] {
+  const secret = stored.clientSecret || '(not stored; it was shown when the token was created)';
   return [
-    `  Base URL       ${its.baseUrl}`,
-    `  Client id      ${its.clientId}`,
+    `  Base URL       ${stored.baseUrl}`,
+    `  Client id      ${stored.clientId}`,
     `  Client secret  ${secret}`,
-    `  Docs           ${its.docsUrl}`,
+    `  Docs           ${stored.docsUrl}`,
     `  Credentials    ${credentialsPath(config)}`,
     ...rolesLines(config),
     '',
-    '  Public key that webhooks are verified with:',
-    ...its.webhookPublicKey
+    '  Public key for webhook signatures:',
+    ...stored.webhookPublicKey
       .trim()
       .split('\n')
       .map((line) => `  ${line}`),
     '',
     '  Try it:',
-    `  curl -u '${its.clientId}:${its.clientSecret}' ${its.baseUrl}/platform/internal-accounts`,
+    `  curl -u '${stored.clientId}:${stored.clientSecret}' ${stored.baseUrl}/platform/internal-accounts`,
   ];
 }
 

@@ -44,8 +44,8 @@ available at once; PENDING if they are held, or need an approval or a declaratio
   {
     title: 'Card payment',
     about: `\`status\` of a transaction of type CARD. Initially AUTHORIZED, or SETTLED if the
-network authorizes and clears in a single message. EXCEPTION: the network has its funds and the
-cardholder's account could not be debited; an operator decides.`,
+network authorizes and clears in a single message. EXCEPTION: the network was paid
+and the cardholder's account could not be debited; an operator decides.`,
     states: cardPaymentFeature.states.cardPayment,
   },
   {
@@ -76,8 +76,8 @@ COMPLETED if at least one row became a customer. A file that cannot be read fail
   },
   {
     title: 'Replay of webhooks',
-    about: `\`status\` of a replay of events to a webhook endpoint. It completes when all its events are
-queued for delivery, and fails if the endpoint is deleted before.`,
+    about: `\`status\` of a replay of events to a webhook endpoint. It completes when all its events
+are queued for delivery, and fails if the endpoint is deleted before.`,
     states: replayFeature.states.webhookReplay,
   },
   {
@@ -120,7 +120,7 @@ wrongly signed too often, or replaced by newer requests.`,
   {
     title: 'Wallet recovery',
     about: `Shown to the operator: a new credential for a user without any usable one. Initially
-WAITING, and DONE when the credential was added. Any reason against it makes it CANCELLED.`,
+WAITING, and DONE when the credential was added. CANCELLED for any reason against it.`,
     states: walletFeature.states.recovery,
   },
   {
@@ -131,8 +131,8 @@ registration.`,
   },
   {
     title: 'Challenge',
-    about: `A challenge that a customer answers with a second factor. Initially PENDING; a newer one
-for the same purpose replaces it.`,
+    about: `A challenge that a customer completes with a second factor. Initially PENDING; a newer
+one for the same purpose replaces it.`,
     states: scaFeature.states.challenge,
   },
   {
@@ -143,7 +143,7 @@ for the same purpose replaces it.`,
   {
     title: 'Action of an agent',
     about: `\`status\` of an action. Initially APPROVED if its policy needs no approval, else
-PENDING_APPROVAL. FAILED was approved and could no longer be executed.`,
+PENDING_APPROVAL. FAILED: approved, but could no longer be executed.`,
     states: agentFeature.states.action,
   },
   {
@@ -160,14 +160,14 @@ freezes, unfreezes and closes; a PROCESSING card is closed only by the service.`
   },
   {
     title: 'Delegated key',
-    about: `\`status\` of a key that signs for a wallet which funds a card. Initially PENDING, and
-unable to sign until its owner has authorized it. It ends with its binding to the card.`,
+    about: `\`status\` of a key that signs for a wallet which funds a card. Initially PENDING: it
+cannot sign before its owner has authorized it. It expires with its binding to the card.`,
     states: cardFeature.states.delegatedKey,
   },
   {
     title: 'Provider account',
     about: `\`status\` of a platform's account at a stablecoin provider. Initially ACTIVE, and
-ACTIVE again when it is linked again.`,
+ACTIVE again after it is relinked.`,
     states: stablecoinFeature.states.providerAccount,
   },
   {
@@ -190,28 +190,28 @@ provider.`,
   },
   {
     title: 'Message',
-    about: `Status of an e-mail or a text message, as the operator sees it. Initially QUEUED. KEPT:
-the sandbox did not send it and stores it for the operator to read.`,
+    about: `Status of an e-mail or a text message, for the operator. Initially QUEUED. KEPT: the
+sandbox stores the message for the operator instead of sending it.`,
     states: messageFeature.states.message,
   },
   {
     title: 'File',
-    about: `A file sent by a client. Initially UPLOADING; a file that no operation keeps is GONE
-within the hour, and so is one that its operation drops. The object is then deleted from storage,
-and after it the row.`,
+    about: `A file sent by a client. Initially UPLOADING. GONE: not attached by an operation within
+an hour, or deleted by its operation. The object is then deleted from storage, and afterwards the
+row.`,
     states: fileStates,
   },
   {
     title: 'Job',
-    about: `Work after a commit, as the operator sees it. Initially queued; its row is removed in
+    about: `Work after a commit, for the operator. Initially queued; its row is removed in
 the change set of its result. A job that failed too often is dead until an operator retries or
 cancels it.`,
     states: jobStates,
   },
 ];
 
-const edges = ({ transitions: moves }: Lifecycle): [string, string, string][] =>
-  Object.entries(moves).flatMap(([from, to]) =>
+const edges = ({ transitions: events }: Lifecycle): [string, string, string][] =>
+  Object.entries(events).flatMap(([from, to]) =>
     Object.entries(to).map(([event, next]): [string, string, string] => [
       from,
       event,
@@ -235,18 +235,18 @@ function table(heads: string[], rows: string[][]): string {
 
 function chapter({ title, about, states }: Chapter): string {
   const all = edges(states);
-  const ends = Object.keys(states.transitions).filter((from) =>
+  const finalStates = Object.keys(states.transitions).filter((from) =>
     all.every(([each]) => each !== from),
   );
-  const drawing = all.map(([from, event, to]) => `  ${from} --> ${to}: ${event}`);
+  const diagram = all.map(([from, event, to]) => `  ${from} --> ${to}: ${event}`);
   const rows = all.map(([from, event, to]) => [`\`${from}\``, event, `\`${to}\``]);
-  const last = ends.map((state) => `\`${state}\``).join(', ');
+  const finalList = finalStates.map((state) => `\`${state}\``).join(', ');
   return [
     `## ${title}`,
     about,
-    ['```mermaid', 'stateDiagram-v2', ...drawing, '```'].join('\n'),
+    ['```mermaid', 'stateDiagram-v2', ...diagram, '```'].join('\n'),
     table(['From', 'Event', 'To'], rows),
-    ends.length ? `Final: ${last}.` : 'No state is final.',
+    finalStates.length ? `Final: ${finalList}.` : 'No state is final.',
   ].join('\n\n');
 }
 

@@ -27,10 +27,10 @@ import {
   TRANSFER_OUTCOMES,
 } from '../../src/connectors/sandbox/payments/outcomes.ts';
 import {
+  AUTO_ENABLED_SUFFIX,
   BANK_FAILS,
   BANK_LINKS,
-  BANK_REFUSED,
-  ENABLED_AT_ONCE,
+  BANK_REJECTED,
   MISMATCH,
   ORDERS,
   TOKENS,
@@ -52,7 +52,7 @@ import { walletFixture } from '../kit/wallets/embedded-wallets.ts';
 const OF_ACCOUNTS = [
   ...[QUOTE_OUTCOMES, REFUND_OUTCOMES, TRANSFER_OUTCOMES].flatMap(Object.keys),
   ...[LIVENESS_BY_SUFFIX, NAME_CHECKS_BY_SUFFIX, BANK_LINKS].flatMap(Object.keys),
-  ...[BANK_FAILS, BANK_REFUSED],
+  ...[BANK_FAILS, BANK_REJECTED],
 ];
 const MAGIC = [
   ...new Set([
@@ -62,7 +62,7 @@ const MAGIC = [
     ),
     ...[BUSINESS_SUFFIXES, OWNER_OUTCOMES, PERSON_SUFFIXES, STATUS_BY_SUFFIX].flatMap(Object.keys),
     ...[ORDERS, TOKENS].flatMap(Object.keys),
-    ...[ENABLED_AT_ONCE, MISMATCH],
+    ...[AUTO_ENABLED_SUFFIX, MISMATCH],
   ]),
 ].sort();
 

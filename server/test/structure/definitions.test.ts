@@ -9,7 +9,7 @@ import path from 'node:path';
 import { Type } from '@sinclair/typebox';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { UNDONE } from '../../src/features/jobs/kinds.ts';
+import { PENDING_EFFECTS } from '../../src/features/jobs/kinds.ts';
 import { webhookContracts } from '../../src/features.ts';
 import { defineEvent, EVENT_TYPES } from '../../src/kernel/contract/event.ts';
 import { defineJob } from '../../src/kernel/contract/job.ts';

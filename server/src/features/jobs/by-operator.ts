@@ -18,7 +18,7 @@ import { isRefundedByRail } from '../payments/refunds/index.ts';
 import { awaitRailResult, isExpected } from '../payments/suspense/index.ts';
 import { asOutgoing, readTransaction } from '../payments/transactions/index.ts';
 import { readPlatform, systemCaller } from '../tenancy/platform/index.ts';
-import { TRANSFER_OF, undoneBy } from './kinds.ts';
+import { pendingEffectOf, TRANSFER_OF } from './kinds.ts';
 
 /** With the consequence if the job is dead or cancelled. */
 const detailsOf = (job: JobSummary) => ({ ...job, undone: undoneBy(job.kind) });
@@ -70,7 +70,7 @@ async function awaitOperator(ctx: Ctx, { kind, input }: Job): Promise<void> {
   const row = transfer && (await readTransaction(ctx, String(input.transactionId)));
   if (!row || !isExpected(row, transfer)) return;
   if (kind === 'refund.pay' && !isRefundedByRail(asOutgoing(row))) {
-    const reason = 'The refund is internal and involves no rail.';
+    const reason = 'The refund is internal and does not use a rail.';
     throw new Fault('CONFLICT', `${reason} Retry the job instead.`);
   }
   // The operator records results of transfers in production only.

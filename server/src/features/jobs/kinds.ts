@@ -4,7 +4,7 @@
 import type { WaitKind } from '../payments/suspense/index.ts';
 
 /** One sentence for each kind of job. A test compares the kinds with the handlers of the server. */
-export const UNDONE: Readonly<Record<string, string>> = {
+export const PENDING_EFFECTS: Readonly<Record<string, string>> = {
   'payout.send':
     'The payout stays PROCESSING with its funds held; whether the rail has it is unknown.',
   'payout.check': 'The payout keeps its status; its result is not requested from the rail.',
@@ -26,11 +26,11 @@ export const UNDONE: Readonly<Record<string, string>> = {
   'wallet.declared': 'Deposits that wait for the declared wallet stay held.',
   'accounts.backfill': 'Some customers have no account in a currency that was added.',
   'accounts.activate': 'New accounts stay PENDING.',
-  'invitations.tell-claimed':
-    'The inviting platform gets no event about the claim.',
+  'invitations.tell-claimed': 'The inviting platform gets no event about the claim.',
   'external-account.name': 'The result of the name check stays PENDING.',
   'ownership.liveness': 'The ownership check stays PENDING until its challenge expires.',
-  'sca.expire-reset': 'The factor reset is still shown as open; it can no longer be used after its expiry.',
+  'sca.expire-reset':
+    'The factor reset is still shown as open; it can no longer be used after its expiry.',
   'verification.ask': 'The verification stays in review; an operator can decide it.',
   'messages.send': 'The e-mail stays QUEUED and is not sent.',
   'messages.send-sms': 'The text message stays QUEUED and is not sent.',
@@ -54,8 +54,8 @@ export const UNDONE: Readonly<Record<string, string>> = {
 };
 
 /** The consequence for a kind, which can be unknown to this release. */
-export const undoneBy = (kind: string): string =>
-  UNDONE[kind] ?? 'This kind is unknown to this release.';
+export const pendingEffectOf = (kind: string): string =>
+  PENDING_EFFECTS[kind] ?? 'This kind is unknown to this release.';
 
 /** The transfer that a job of this kind sends or follows. */
 export const TRANSFER_OF: Readonly<Record<string, WaitKind>> = {

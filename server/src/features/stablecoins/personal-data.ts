@@ -12,7 +12,7 @@ export const stablecoinPersonalData: PersonalData = {
         union all select o.id from stablecoin_operations o
           where o.destination ->> 'accountId' in (${EXTERNAL_ACCOUNTS})
             or o.source ->> 'externalAccountId' in (${EXTERNAL_ACCOUNTS}))`,
-      erasure: { stays: 'which account, mint or burn an operator changed, and why' },
+      erasure: { stays: 'operator action on an account, mint or burn, and its reason' },
     },
     stablecoin_links: {
       rows: `t.account_id in (${EXTERNAL_ACCOUNTS})`,

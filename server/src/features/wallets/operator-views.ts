@@ -5,7 +5,7 @@
 import { iso, type Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
-import { ALL_OF_ONE, equals } from '../../runtime/db/database.ts';
+import { equals, UNPAGED } from '../../runtime/db/database.ts';
 import { cursorOf } from '../../runtime/db/paging.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';

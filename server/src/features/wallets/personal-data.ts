@@ -1,7 +1,7 @@
 // Personal data of wallets, for exports and erasures. An erasure deletes the seed, so the wallet becomes
 // permanently inaccessible. Signatures remain, but their text is unreadable without the customer's data key.
 
-import { ALL_OF_ONE } from '../../runtime/db/database.ts';
+import { UNPAGED } from '../../runtime/db/database.ts';
 import type { RowOf } from '../../runtime/db/table.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { OF_CUSTOMER, type PersonalData, rowAs } from '../../runtime/operation/personal-data.ts';
@@ -80,13 +80,13 @@ export const walletPersonalData: PersonalData = {
       rows: OF_CUSTOMER,
       open: (opener, row) => authorizationPersonal(opener, rowAs<AuthorizationRow>(row)),
       erasure: {
-        stays: 'which key signed for what; the text lies under the key that is forgotten',
+        stays: 'key and operation of a signature; the payload is sealed under a deleted key',
       },
     },
     wallet_recoveries: {
       rows: OF_CUSTOMER,
       without: ['contact_digest'],
-      erasure: { stays: 'that recovery of a wallet was requested, by whom and why' },
+      erasure: { stays: 'request of a wallet recovery, its actor and its reason' },
     },
   },
   forget: (ctx, { id }) => eraseWallets(ctx, id),

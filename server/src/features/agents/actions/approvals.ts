@@ -2,7 +2,7 @@
 
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { ALL_OF_ONE, type Filter } from '../../../runtime/db/database.ts';
+import { type Filter, UNPAGED } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import type { PaymentRow } from '../../payments/transactions/index.ts';
@@ -108,7 +108,7 @@ export async function rejectPendingActions(
   reason: string,
 ): Promise<void> {
   const waiting = { agent_id: agent.id, status: 'PENDING_APPROVAL' } as const;
-  const rows = await ctx.db.find(agentActions, waiting, ALL_OF_ONE);
+  const rows = await ctx.db.find(agentActions, waiting, UNPAGED);
   const all = await Promise.all(rows.map((row) => loadAction(ctx, row)));
   for (const each of all) reject(ctx, each, reason);
 }

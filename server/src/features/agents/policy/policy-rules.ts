@@ -2,7 +2,7 @@
 import type { Static } from '@sinclair/typebox';
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
-import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import { UNPAGED } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
 import type { AgentPolicyUpdateRequest } from '../contract.ts';

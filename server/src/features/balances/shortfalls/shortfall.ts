@@ -3,7 +3,7 @@
 // account and recorded on the internal account, so that receivable equals the sum of all shortfalls. The
 // next credit repays it, and until then the account cannot pay. Callers emit the balance events.
 import { Fault } from '../../../kernel/fault.ts';
-import { lesser, type Money, subtract } from '../../../kernel/money.ts';
+import { type Money, smallerOf, subtract } from '../../../kernel/money.ts';
 import { systemAccount } from '../../../ledger/chart.ts';
 import type { TransferRow } from '../../../ledger/transfer.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -61,7 +61,7 @@ export async function debitWithShortfall(
     currency: account.currency,
     amount: spendable > 0n ? spendable : 0n,
   };
-  const debited = lesser(available, requested);
+  const debited = smallerOf(available, requested);
   const missing = subtract(requested, debited);
   const posting = { transactionId, credit: creditTo, force: true };
   if (debited.amount > 0n) ctx.transfer({ ...posting, ...debited, step, debit: account.id });
@@ -81,7 +81,7 @@ export function repayShortfall(
   { transactionId, step, currency, amount }: Shortfall,
 ): { account: InternalAccountRow; repaid: bigint } {
   const owed: Money = { currency: account.currency, amount: stagedAccount(ctx, account).owed };
-  const repaid = lesser(owed, { currency, amount });
+  const repaid = smallerOf(owed, { currency, amount });
   if (repaid.amount <= 0n) return { account: stagedAccount(ctx, account), repaid: 0n };
   ctx.transfer({
     transactionId,

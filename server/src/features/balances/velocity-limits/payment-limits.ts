@@ -4,7 +4,7 @@
 import { formatMoney } from '../../../catalog/currencies/money-format.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { type CurrencyCode, isLess, lesser, type Money } from '../../../kernel/money.ts';
+import { type CurrencyCode, isLess, type Money, smallerOf } from '../../../kernel/money.ts';
 import { velocityLimitOf } from '../../../ledger/chart.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { PaymentLimit, PlatformRow } from '../../tenancy/platform/index.ts';

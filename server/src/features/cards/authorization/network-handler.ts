@@ -29,7 +29,7 @@ import type { Caller } from '../../../kernel/caller.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { Fault, isTransient } from '../../../kernel/fault.ts';
 import type { Mode } from '../../../kernel/mode.ts';
-import { isLost } from '../../../runtime/db/lane.ts';
+import { isConnectionError } from '../../../runtime/db/lane.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
@@ -179,7 +179,7 @@ async function authorize(pending: PendingRequest): Promise<CardDecision> {
     if (secondDecision) return secondDecision;
     const isRepeated = isKeyTaken(error);
     // Any other error means that nothing was written.
-    if (!isRepeated && !isLost(error)) throw error;
+    if (!isRepeated && !isConnectionError(error)) throw error;
     const { decision, fresh } = await recordedDecision(pending);
     decided = { decision, fresh: fresh && !isRepeated };
   }

@@ -3,7 +3,7 @@
 // links a card to a wallet. It is revoked by its owner, or when the funding source or the card ends.
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import { UNPAGED } from '../../../runtime/db/database.ts';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
 import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
 import { dataKeyOf, readCustomer } from '../../customers/records/index.ts';

@@ -27,7 +27,7 @@ const HIDE_AFTER_S = 5 * 60;
 const NOT_NOW: PageContent = {
   status: 503,
   title: 'The card cannot be shown at the moment',
-  lines: ['Nothing was shown, and the link still works. Open it again in a minute.'],
+  lines: ['The details were not shown, and the link remains valid. Open it again in a minute.'],
 };
 
 const inFours = (number: string): string => number.replace(/\d{4}(?=\d)/g, '$& ');

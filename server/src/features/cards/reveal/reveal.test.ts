@@ -247,7 +247,7 @@ describe('the card details page', () => {
     await spoil('s1.damaged');
     const { statusCode, body } = await open(path);
     expect(statusCode).toBe(503);
-    expect(body).toContain('the link still works');
+    expect(body).toContain('the link remains valid');
     expect((await rowOf(path))?.opened_at).toBeNull();
     const lines = app.log.filter((line) => line.includes(`the issuer did not show ${id}`));
     expect(lines).toHaveLength(1);

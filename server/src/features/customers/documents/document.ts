@@ -9,7 +9,7 @@ import type { UploadedFile } from '../../../kernel/contract/upload.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Mode } from '../../../kernel/mode.ts';
-import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import { UNPAGED } from '../../../runtime/db/database.ts';
 import { attachFile, deleteFile, type Files } from '../../../runtime/files/files.ts';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
 import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
@@ -287,7 +287,7 @@ export function markSubmitted(ctx: Ctx, rows: readonly DocumentRow[]): void {
 
 /** Deletes all documents of a customer and its owners, with their files. */
 export async function eraseDocuments(ctx: Ctx, customer: CustomerRow): Promise<void> {
-  const rows = await ctx.db.find(documents, { customer_id: customer.id }, ALL_OF_ONE);
+  const rows = await ctx.db.find(documents, { customer_id: customer.id }, UNPAGED);
   for (const row of rows) {
     await deleteFile(ctx, row.file_id);
     ctx.remove(documents, row);

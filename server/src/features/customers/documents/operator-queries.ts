@@ -3,7 +3,7 @@
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import { UNPAGED } from '../../../runtime/db/database.ts';
 import type { Files } from '../../../runtime/files/files.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { type CustomerRow, dataKeyOf, readCustomer } from '../records/index.ts';
@@ -63,7 +63,7 @@ export async function filesOfCustomer({ runtime, files }: Storage, customer: Cus
   const { db, vault } = runtime;
   const key = dataKeyOf(customer);
   if (!key) return [];
-  const rows = await db.find(documents, { customer_id: customer.id }, ALL_OF_ONE);
+  const rows = await db.find(documents, { customer_id: customer.id }, UNPAGED);
   return rows.map((row) => ({
     name: nameOf(row, documentPersonal(vault, key, row).fileName),
     open: () => files.read(fileOf(vault, customer, row)),

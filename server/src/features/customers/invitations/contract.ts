@@ -40,7 +40,7 @@ export const UmaInvitation = named(
       status: oneOf(['PENDING', 'CLAIMED', 'EXPIRED', 'CANCELLED'], {
         description: 'Status of the invitation. PENDING: can be claimed.',
       }),
-      firstName: maybe(text('Name of the invitee, as given at creation.')),
+      firstName: maybe(text('Name of the invitee, from the creation.')),
       amountToSend: maybe(
         described(
           CurrencyAmount,

@@ -1,6 +1,6 @@
 // Export and erasure of invitations of a customer.
 
-import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import { UNPAGED } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { changedRows, type PersonalData } from '../../../runtime/operation/personal-data.ts';
 import { tombstoneOf } from '../records/index.ts';

@@ -72,7 +72,7 @@ const RETRY_AFTER_MS = 5_000;
 async function scriptedVerdict(ctx: Ctx, port: IdentityPort | undefined, submitted: IdentityCase) {
   const platform = await ownPlatform(ctx);
   if (!platform.regulated && !platform.documents_optional) return undefined;
-  return port?.unasked?.(submitted);
+  return port?.withoutDocuments?.(submitted);
 }
 
 async function verdictOn(

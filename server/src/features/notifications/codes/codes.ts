@@ -79,7 +79,7 @@ export async function issueCode(ctx: Ctx, purpose: CodePurpose): Promise<string>
   const waitMs = before ? before.sent_at + rules.resendAfterMs - ctx.now : 0;
   if (waitMs > 0) {
     const retryAfterS = Math.ceil(waitMs / 1000);
-    const reason = 'A code was sent a moment ago. Wait before requesting another one.';
+    const reason = 'A code was sent recently. Wait before requesting another one.';
     throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
   }
   const code = fixed ?? generateCode(ctx.effects, rules);

@@ -24,8 +24,8 @@ const Status = named(
   'WebhookDeliveryStatus',
   oneOf(['PENDING', 'DELIVERED', 'FAILED'], {
     description:
-      'PENDING: not delivered yet; it is sent, or can be pulled. DELIVERED: the endpoint accepted or ' +
-      'acknowledged it. FAILED: no attempt succeeded and no more follow.',
+      'PENDING: not delivered yet; it is sent, or can be pulled. DELIVERED: the endpoint ' +
+      'accepted or acknowledged it. FAILED: no attempt succeeded and no more follow.',
   }),
 );
 
@@ -59,15 +59,15 @@ const Attempt = named(
       responseHeaders: maybe(
         Type.Record(Type.String(), Type.String(), {
           description:
-            'Headers of the response, at most 1 KB. Values are `***`, except those of common headers ' +
-            'without secrets, such as `content-type`, `retry-after` and `x-request-id`; `location` ' +
-            'has no credentials and no values of parameters. Headers of the connection and `date` ' +
-            'are omitted.',
+            'Headers of the response, at most 1 KB. Values are `***`, except those of common ' +
+            'headers without secrets, such as `content-type`, `retry-after` and `x-request-id`; ' +
+            '`location` has no credentials and no values of parameters. Headers of the ' +
+            'connection and `date` are omitted.',
         }),
       ),
       responseBody: maybe(
         text(
-          'Start of the response body, at most 1 KB. What may be a secret or personal data is ' +
+          'Start of the response body, at most 1 KB. Possible secrets and personal data are ' +
             'replaced by `[masked]`, with the last four digits of a card or an account.',
         ),
       ),
@@ -120,10 +120,11 @@ export const listWebhookDeliveries = operation({
   tag: TAG,
   summary: 'List webhook deliveries',
   description:
-    'Returns the deliveries that match every filter, in the order of their events, newest first by ' +
-    'default. Test events are included. With a filter, a page can have fewer deliveries than ' +
-    '`limit`, or none, and still be followed by more: read on while `hasMore` is true. Deliveries ' +
-    'are kept as long as their events, 30 days unless the operator has set another period.',
+    'Returns the deliveries that match every filter, in the order of their events, newest first ' +
+    'by default. Test events are included. With a filter, a page can have fewer deliveries than ' +
+    '`limit`, or none, and still be followed by more: read on while `hasMore` is true. ' +
+    'Deliveries are kept as long as their events, 30 days unless the operator has set another ' +
+    'period.',
   permission: 'VIEW',
   query: Type.Object(
     {
@@ -139,7 +140,7 @@ export const listWebhookDeliveries = operation({
       resourceId: maybe(
         text(
           'Return only deliveries of events about this resource. With `sortOrder` asc the list ' +
-            'begins at the creation of the resource.',
+            'starts at the creation of the resource.',
           { maxLength: MAX_ID },
         ),
       ),
@@ -189,10 +190,10 @@ export const resendWebhookDelivery = operation({
   tag: TAG,
   summary: 'Send an event to an endpoint again',
   description:
-    'Sends the event again, with the same id and body, whatever the earlier attempts. The endpoint ' +
-    'gets at least one more attempt, and retries until a week after the event; it must recognise ' +
-    'repeated events by their id. Returns CONFLICT if the data of the event was erased or the ' +
-    'endpoint was deleted.',
+    'Sends the event again, with the same id and body, regardless of earlier attempts. The ' +
+    'endpoint gets at least one more attempt, and retries until a week after the event; it must ' +
+    'recognise repeated events by their id. Returns CONFLICT if the data of the event was erased ' +
+    'or the endpoint was deleted.',
   permission: 'MANAGE',
   params,
   query: NO_QUERY,
@@ -209,9 +210,9 @@ export const resendEvent = operation({
   tag: TAG,
   summary: 'Send an event again',
   description:
-    'Sends an event, with the same id and body, to one endpoint or to all that get its type, also to ' +
-    'those that were created after it. Returns CONFLICT if the data of the event was erased or no ' +
-    'endpoint gets its type.',
+    'Sends an event, with the same id and body, to one endpoint or to all that get its type, ' +
+    'also to those that were created after it. Returns CONFLICT if the data of the event was ' +
+    'erased or no endpoint gets its type.',
   permission: 'MANAGE',
   query: NO_QUERY,
   params: Type.Object({ eventId: text('Identifier of the event.') }),

@@ -17,8 +17,8 @@ const Status = named(
   'WebhookEndpointStatus',
   oneOf(['ENABLED', 'PAUSED'], {
     description:
-      'ENABLED: deliveries are sent, or can be pulled. PAUSED: new deliveries wait, for seven days ' +
-      'at most, and are sent when the endpoint is enabled again.',
+      'ENABLED: deliveries are sent, or can be pulled. PAUSED: new deliveries wait, for seven ' +
+      'days at most, and are sent when the endpoint is enabled again.',
   }),
 );
 
@@ -26,8 +26,8 @@ const Delivery = named(
   'WebhookEndpointDelivery',
   oneOf(['PUSH', 'PULL'], {
     description:
-      'PUSH: deliveries are sent to the URL. PULL: they are read with `pullWebhookDeliveries` and ' +
-      'kept until they are acknowledged, each for seven days at least.',
+      'PUSH: deliveries are sent to the URL. PULL: they are read with `pullWebhookDeliveries` ' +
+      'and kept until they are acknowledged, each for seven days at least.',
   }),
 );
 
@@ -48,8 +48,8 @@ const Key = named(
       createdAt: time('Real time at which the key was created.'),
       expiresAt: Type.Optional(
         time(
-          'Real time after which the key no longer signs, also on a sandbox platform with a clock of ' +
-            'its own. Absent for the current key.',
+          'Real time after which the key no longer signs, also on a sandbox platform with a ' +
+            'clock of its own. Absent for the current key.',
         ),
       ),
     },
@@ -92,8 +92,8 @@ const PROPERTIES = {
   }),
   keys: Type.Array(Key, {
     description:
-      'Signing keys of the endpoint that are valid, the latest first. Empty for the endpoint of the ' +
-      'platform configuration.',
+      'Signing keys of the endpoint that are valid, the latest first. Empty for the endpoint of ' +
+      'the platform configuration.',
   }),
   createdAt: time('Time at which the endpoint was created.'),
   updatedAt: time('Time of the last change.'),
@@ -191,7 +191,7 @@ const UpdateRequest = named(
     },
     {
       additionalProperties: false,
-      description: 'Changes of an endpoint; absent fields stay as they are.',
+      description: 'Changes of an endpoint. Absent fields are unchanged.',
     },
   ),
 );
@@ -204,8 +204,8 @@ export const listWebhookEndpoints = operation({
   tag: TAG,
   summary: 'List webhook endpoints',
   description:
-    'Returns all endpoints of the platform in the order of their creation, the one of the platform ' +
-    'configuration first.',
+    'Returns all endpoints of the platform in the order of their creation, the one of the ' +
+    'platform configuration first.',
   permission: 'VIEW',
   query: NO_QUERY,
   replies: {
@@ -268,9 +268,9 @@ export const updateWebhookEndpoint = operation({
   tag: TAG,
   summary: 'Change, pause or resume a webhook endpoint',
   description:
-    'Changes the given fields. With `status` PAUSED nothing is sent until it is ENABLED again; ' +
-    'events of the meantime wait, each for seven days at most. The URL of the endpoint of the ' +
-    'platform configuration is changed with `updatePlatformConfig`.',
+    'Changes the fields of the request. With `status` PAUSED deliveries stop until it is ' +
+    'ENABLED; events of this period wait, each for at most seven days. The URL of the endpoint ' +
+    'of the platform configuration is changed with `updatePlatformConfig`.',
   permission: 'MANAGE',
   params,
   query: NO_QUERY,
@@ -306,9 +306,9 @@ export const rotateWebhookEndpointKey = operation({
   description:
     'Creates a signing key. Until the overlap ends, deliveries are signed with the new and the ' +
     'earlier key, so a receiver that verifies with either of them accepts all; from then on with ' +
-    'the new key only. The reply is the only one that contains its `secret`. At most three keys are ' +
-    'valid at a time. The endpoint of the platform configuration is signed with the keys of the ' +
-    'service, which its operator rotates.',
+    'the new key only. The reply is the only one that contains its `secret`. At most three keys ' +
+    'are valid at a time. The endpoint of the platform configuration is signed with the keys of ' +
+    'the service, which its operator rotates.',
   permission: 'MANAGE',
   params,
   query: NO_QUERY,
@@ -321,8 +321,8 @@ export const rotateWebhookEndpointKey = operation({
             minimum: 0,
             maximum: MAX_OVERLAP_HOURS,
             description:
-              'Hours in which the earlier key still signs, 0 to 168. Defaults to 24. With 0 it stops ' +
-              'at once, also if it was to expire later.',
+              'Hours in which the earlier key still signs, 0 to 168. Defaults to 24. With 0 it ' +
+              'stops at once, also if it was to expire later.',
           }),
         ),
       },

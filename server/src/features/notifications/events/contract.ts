@@ -57,12 +57,12 @@ const EventListResponse = named(
       }),
       hasMore: Type.Boolean({
         description:
-          'Whether the list goes on in this direction. A page with a filter can have fewer events ' +
-          'than `limit`, or none, and still be followed by more.',
+          'Whether the list continues in this direction. A page with a filter can have fewer ' +
+          'events than `limit`, or none, although further events follow.',
       }),
       after: text(
-        'Cursor behind the newest event that this reply covers. Pass it as `after` for the events ' +
-          'after it.',
+        'Cursor behind the newest event that this reply covers. Pass it as `after` for the ' +
+          'events after it.',
       ),
       before: Type.Optional(
         text(
@@ -83,12 +83,12 @@ export const listEvents = operation({
   summary: 'List or follow events',
   description:
     'Returns the events of the platform that match every filter, with or without a webhook ' +
-    'endpoint. Without a cursor the newest are first. With `after` the oldest are first: a client ' +
-    'that passes `after` of each reply to the next request receives every event exactly once, in ' +
-    'an order that does not change, and misses none. `wait` lets such a request wait for the next ' +
-    'event. Events are kept for 30 days unless the operator has set another period; a cursor that ' +
-    'is older is rejected, because events may be missing. At most 20 requests of a platform wait ' +
-    'at a time in each server process; further ones are rejected with 429.',
+    'endpoint. Without a cursor the newest are first. With `after` the oldest are first: a ' +
+    'client that passes `after` of each reply to the next request receives every event exactly ' +
+    'once, in an order that does not change, and misses none. `wait` lets such a request wait ' +
+    'for the next event. Events are kept for 30 days unless the operator has set another period; ' +
+    'a cursor that is older is rejected, because events may be missing. At most 20 requests of a ' +
+    'platform wait at a time in each server process; further ones are rejected with 429.',
   permission: 'VIEW',
   query: Type.Object(
     {

@@ -6,7 +6,7 @@ import { Type } from '@sinclair/typebox';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { defineJob, type JobDefinition, PlatformFields } from '../../../kernel/contract/job.ts';
 import type { Mode } from '../../../kernel/mode.ts';
-import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import { UNPAGED } from '../../../runtime/db/database.ts';
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -160,7 +160,7 @@ export const messageJobs = ({ connectors, customerKey }: MessageParts): JobHandl
 
 /** Clears recipient and content of a customer's messages; queued messages are not sent. */
 export async function eraseMessages(ctx: Ctx, customerId: string): Promise<void> {
-  for (const row of await ctx.db.find(messages, { customer_id: customerId }, ALL_OF_ONE)) {
+  for (const row of await ctx.db.find(messages, { customer_id: customerId }, UNPAGED)) {
     if (row.status === 'QUEUED') endMessage(ctx, row, failed('ERASED'), row.attempts);
     if (row.recipient === null && row.content === null) continue;
     ctx.update(messages, row, { recipient: null, content: null });

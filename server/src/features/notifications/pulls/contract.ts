@@ -23,8 +23,9 @@ const PulledDelivery = named(
       createdAt: described(Timestamp, 'Time of the event.'),
       headers: Type.Record(Type.String(), Type.String(), {
         description:
-          'Headers of the webhook, with signatures that were made for this reply. Receivers reject a ' +
-          '`webhook-timestamp` of more than five minutes ago: read a delivery again to forward it later.',
+          'Headers of the webhook, with signatures created for this reply. Receivers reject a ' +
+          '`webhook-timestamp` of more than five minutes ago: read a delivery again to forward ' +
+          'it later.',
       }),
       body: text('Body of the webhook, exactly the text that is signed.'),
     },
@@ -43,8 +44,8 @@ const PullResponse = named(
       hasMore: Type.Boolean({ description: 'Whether more deliveries can be read now.' }),
       cursor: Type.Optional(
         text(
-          'Place behind the last delivery of this reply. Absent if there is none. Acknowledge with it ' +
-            'everything up to that place, or pass it as `after`.',
+          'Place behind the last delivery of this reply. Absent if there is none. Acknowledge ' +
+            'with it everything up to that place, or pass it as `after`.',
         ),
       ),
     },
@@ -61,10 +62,10 @@ export const pullWebhookDeliveries = operation({
   tag: TAG,
   summary: 'Pull webhook deliveries',
   description:
-    'Returns the oldest deliveries of an endpoint without a URL that are not acknowledged. They are ' +
-    'returned again until they are acknowledged, also after a restart, for seven days at least. ' +
-    'Each is ready to be forwarded: the body and the headers with signatures. `wait` lets the ' +
-    'request wait for the next delivery. One client should pull; two clients get the same ' +
+    'Returns the oldest deliveries of an endpoint without a URL that are not acknowledged. They ' +
+    'are returned again until they are acknowledged, also after a restart, for seven days at ' +
+    'least. Each is ready to be forwarded: the body and the headers with signatures. `wait` lets ' +
+    'the request wait for the next delivery. One client should pull; two clients get the same ' +
     'deliveries. A paused endpoint returns none. At most 20 requests of a platform wait at a ' +
     'time in each server process, together with those that follow events; further ones are ' +
     'rejected with 429.',
@@ -74,8 +75,8 @@ export const pullWebhookDeliveries = operation({
     {
       after: Type.Optional(
         text(
-          'Return deliveries behind this place: `cursor` of an earlier reply. Absent for the oldest. ' +
-            'It acknowledges nothing.',
+          'Return deliveries after this cursor: `cursor` of an earlier reply. Absent for the ' +
+            'oldest. It does not acknowledge deliveries.',
           { maxLength: MAX_CURSOR },
         ),
       ),
@@ -85,8 +86,8 @@ export const pullWebhookDeliveries = operation({
           maximum: MAX_WAIT_S,
           default: 0,
           description:
-            'Seconds to wait for a delivery if there is none, 0 to 60. The reply is sent as soon as ' +
-            'there is one.',
+            'Seconds to wait for a delivery if there is none, 0 to 60. The reply is sent as soon ' +
+            'as there is one.',
         }),
       ),
       limit: PageQuery.limit,
@@ -106,9 +107,9 @@ export const acknowledgeWebhookDeliveries = operation({
   tag: TAG,
   summary: 'Acknowledge pulled webhook deliveries',
   description:
-    'Ends deliveries of an endpoint without a URL: all up to a place, or individual ones. Call it ' +
-    'after the results of processing are stored. Unknown and already acknowledged ids are ignored, ' +
-    'so the request can be repeated.',
+    'Ends deliveries of an endpoint without a URL: all up to a place, or individual ones. Call ' +
+    'it after the results of processing are stored. Unknown and already acknowledged ids are ' +
+    'ignored, so the request can be repeated.',
   permission: 'MANAGE',
   params,
   query: NO_QUERY,
@@ -150,8 +151,8 @@ export const acknowledgeWebhookDeliveries = operation({
           }),
           hasMore: Type.Boolean({
             description:
-              'Whether deliveries up to the cursor are left because there are very many. Repeat the ' +
-              'request.',
+              'Whether deliveries up to the cursor remain, because one request is limited. ' +
+              'Repeat the request.',
           }),
         },
         { description: 'Result of an acknowledgement.' },

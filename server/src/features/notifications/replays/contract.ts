@@ -27,8 +27,9 @@ const Scope = named(
   'WebhookReplayScope',
   oneOf(['UNDELIVERED', 'ALL'], {
     description:
-      'UNDELIVERED: deliveries to the endpoint that failed or are pending. ALL: all events of a type ' +
-      'that the endpoint gets, also if they were delivered or the endpoint did not exist yet.',
+      'UNDELIVERED: deliveries to the endpoint that failed or are pending. ALL: all events of a ' +
+      'type that the endpoint gets, also if they were delivered or the endpoint did not exist ' +
+      'yet.',
   }),
 );
 
@@ -36,8 +37,8 @@ const Status = named(
   'WebhookReplayStatus',
   oneOf(['PROCESSING', 'COMPLETED', 'FAILED'], {
     description:
-      'PROCESSING: events are being queued. COMPLETED: all were queued; their deliveries show whether ' +
-      'they arrived. FAILED: it ended early.',
+      'PROCESSING: events are being queued. COMPLETED: all were queued; their deliveries show ' +
+      'whether they arrived. FAILED: it ended early.',
   }),
 );
 
@@ -53,8 +54,8 @@ const WebhookReplay = named(
       status: Status,
       total: count('Number of events when the replay was created.'),
       done: count(
-        'Number of events that were queued so far. At the end it is less than `total` if deliveries ' +
-          'succeeded or data was erased in the meantime.',
+        'Number of events that were queued so far. At the end it is less than `total` if ' +
+          'deliveries succeeded or data was erased in the meantime.',
       ),
       failureReason: maybe(text('Why it ended early. Present if the status is FAILED.')),
       createdAt: time('Time at which the replay was created.'),
@@ -81,7 +82,7 @@ export const previewWebhookReplay = operation({
   path: '/webhook-replays/preview',
   tag: TAG,
   summary: 'Preview a replay',
-  description: `Counts the events that a replay would send, and changes nothing. ${RULES}`,
+  description: `Counts the events that a replay would send, without sending them. ${RULES}`,
   permission: 'VIEW',
   query: NO_QUERY,
   rateClass: 'quotes',
@@ -104,12 +105,12 @@ export const previewWebhookReplay = operation({
           oldestEventAt: maybe(time('Time of the oldest event. Absent if there is none.')),
           newestEventAt: maybe(
             time(
-              'Time of the newest event, or if there are too many, the end of a range that has few ' +
-                'enough. Absent if there is none.',
+              'Time of the newest event, or if there are too many, the end of a range that has ' +
+                'few enough. Absent if there is none.',
             ),
           ),
         },
-        { description: 'What a replay would send.' },
+        { description: 'Events that a replay would send.' },
       ),
     ),
   },

@@ -131,7 +131,7 @@ const question = (name: string, account: ExternalAccountRow): PageContent => ({
   },
   notes: [
     {
-      title: 'Why you are asked',
+      title: 'Why confirmation is required',
       lines: ['Payments to a wallet may need proof of who controls it.'],
     },
     {

@@ -221,7 +221,7 @@ export async function returnTransfer(
     const kind = requestedKind ?? defaultKind(row);
     if (!isOverRail(row, kind)) {
       throw conflict(
-        'No rail carried this transfer. Record a returned deposit with deposits return.',
+        'This transfer did not use a rail. Record a returned deposit with deposits return.',
       );
     }
     if (!hasSettled(row, kind)) {

@@ -14,7 +14,7 @@ export const DecidedTransaction = named(
       ...OutgoingTransaction.properties,
       ...IncomingTransaction.properties,
       type: oneOf(['INCOMING', 'OUTGOING'], {
-        description: 'Direction of the payment, as seen by its customer.',
+        description: 'Direction of the payment for its customer.',
       }),
       failureReason: Type.Optional(
         oneOf([...new Set([...FAILURE_REASONS.INCOMING, ...FAILURE_REASONS.OUTGOING])], {
@@ -49,8 +49,8 @@ export const approvePendingPayment = operation({
   summary: 'Approve a pending payment',
   description:
     'Approves an incoming payment from a UMA address whose ' +
-    'INCOMING_PAYMENT.PENDING webhook was answered with 202, within 5 seconds of ' +
-    'that answer. The payment becomes PROCESSING and its funds are collected from ' +
+    'INCOMING_PAYMENT.PENDING webhook received the response 202, within 5 seconds of ' +
+    'that response. The payment becomes PROCESSING and its funds are collected from ' +
     'the sending provider. Also approves a payment that an agent requested and ' +
     'the agent policy holds for approval; the payment is then executed. Use ' +
     '`rejectPendingPayment` to decline.',
@@ -84,8 +84,8 @@ export const rejectPendingPayment = operation({
   summary: 'Reject a pending payment',
   description:
     'Rejects a payment that `approvePendingPayment` would approve. An incoming ' +
-    'payment becomes FAILED. The quote of an agent is not executed. No funds have ' +
-    'moved at this point.',
+    'payment becomes FAILED. The quote of an agent is not executed. No funds are ' +
+    'transferred at this point.',
   body: named(
     'RejectPaymentRequest',
     Type.Object(

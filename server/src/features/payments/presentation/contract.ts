@@ -153,7 +153,7 @@ export const transactionWebhooks: readonly WebhookContract[] = [
     description:
       'Sent when an incoming payment is pending, completes or fails, and for each ' +
       'change of its refund. INCOMING_PAYMENT.PENDING for a payment from a UMA ' +
-      'address is sent once and asks for approval within 5 seconds. Respond with ' +
+      'address is sent once and requests approval within 5 seconds. Respond with ' +
       '200 and `receiverCustomerInfo` to approve, 202 to decide through ' +
       '`approvePendingPayment` or `rejectPendingPayment` in a further 5 seconds, ' +
       '403 to reject, or 422 if required information is missing. For other incoming ' +

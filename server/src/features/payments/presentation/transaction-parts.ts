@@ -76,7 +76,7 @@ const OnChainTransaction = named(
     },
     {
       description:
-        'Blockchain transaction that carried the funds. Absent until it has settled, ' +
+        'Blockchain transaction that transferred the funds. Absent until it has settled, ' +
         'which can be after the transaction has completed.',
     },
   ),

@@ -312,7 +312,7 @@ export const Quote = named(
       scaChallenge: Type.Optional(
         described(
           ScaChallenge,
-          'Challenge that the customer answers through `authorizeQuote`. Present only ' +
+          'Challenge that the customer completes with `authorizeQuote`. Present only ' +
             'in status PENDING_AUTHORIZATION.',
         ),
       ),

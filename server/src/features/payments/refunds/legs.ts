@@ -4,7 +4,7 @@
 
 import { isId } from '../../../kernel/id.ts';
 import type { Mode } from '../../../kernel/mode.ts';
-import { lesser, type Money, subtract } from '../../../kernel/money.ts';
+import { type Money, smallerOf, subtract } from '../../../kernel/money.ts';
 import { systemAccount } from '../../../ledger/chart.ts';
 import type { Ctx, TransferInput } from '../../../runtime/operation/context.ts';
 import { debitedOf, type OutgoingRow, receivedOf } from '../transactions/index.ts';
@@ -74,7 +74,7 @@ function principal(
       onward: [leg('buy', to, target, received)],
     };
   }
-  const direct = lesser(net, received);
+  const direct = smallerOf(net, received);
   return {
     source: [
       leg('pay', source, target, direct),

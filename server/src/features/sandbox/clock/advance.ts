@@ -86,7 +86,7 @@ export async function advanceTo(
     const time = Math.max(at, clock.stands_at ?? 0);
     clock = await stepClock(db, clock, { at: time, target, realTime: effects.now() });
     renewAt = performance.now() + RENEW_MS;
-    clocks.note(clock);
+    clocks.replace(clock);
   }
 
   async function runJob(id: string): Promise<void> {

@@ -87,7 +87,7 @@ export const updateSandboxClock = operation({
           Type.String({
             format: 'date-time',
             description:
-              'The instant to move the clock to: not before its current time and at most two ' +
+              'New time of the clock: not before its current time and at most two ' +
               'years after it. Excludes `advance`.',
           }),
         ),

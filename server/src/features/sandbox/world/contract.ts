@@ -15,12 +15,12 @@ const SandboxResetRequest = named(
         Type.Array(oneOf(['CONFIGURATION', 'TOKENS'], { description: 'What else is reset.' }), {
           uniqueItems: true,
           description:
-            'What is reset as well. `CONFIGURATION`: the settings that `PATCH /config` changes ' +
-            'get their defaults. `TOKENS`: all tokens but the calling one are deleted.',
+            'Additional parts to reset. `CONFIGURATION`: the settings that `PATCH /config` ' +
+            'changes get their defaults. `TOKENS`: all tokens but the calling one are deleted.',
         }),
       ),
     },
-    { additionalProperties: false, description: 'What a reset removes besides the data.' },
+    { additionalProperties: false, description: 'Options of a reset.' },
   ),
 );
 
@@ -35,7 +35,7 @@ const SandboxResetResult = named(
           events: Type.Integer({ description: 'Number of removed events.' }),
           rows: Type.Integer({ description: 'Number of all removed rows of the database.' }),
         },
-        { description: 'What the reset removed.' },
+        { description: 'Numbers of removed rows.' },
       ),
     },
     { description: 'Result of a reset.' },
@@ -49,10 +49,10 @@ export const resetSandbox = operation({
   tag: TAG,
   summary: 'Remove all data of a sandbox platform',
   description:
-    'Removes the customers, accounts, payments, cards, agents, events and everything else of the ' +
-    'sandbox platform, at once and for good. Its configuration, its tokens and its own accounts ' +
-    'stay, the accounts with a balance of zero. Its clock follows real time again. Other platforms ' +
-    'are not affected.',
+    'Removes the customers, accounts, payments, cards, agents, events and all other data of the ' +
+    'sandbox platform, permanently. Its configuration, its tokens and its own accounts remain, ' +
+    'the accounts with a balance of zero. Its clock follows real time again. Other platforms are ' +
+    'not affected.',
   permission: 'MANAGE',
   query: NO_QUERY,
   sandboxOnly: true,
@@ -82,9 +82,9 @@ const SandboxFixtureRequest = named(
           minLength: 1,
           maxLength: 64,
           description:
-            'With the same seed and the same steps a platform gets the same ids each time. Ids of ' +
-            'events, and of what jobs create later, are not affected. A world with a seed can be ' +
-            'built again only after a reset.',
+            'With the same seed and the same steps a platform gets the same ids each time. Ids ' +
+            'of events, and of what jobs create later, are not affected. A world with a seed can ' +
+            'be built again only after a reset.',
         }),
       ),
     },
@@ -100,7 +100,7 @@ const SandboxWorld = named(
   'SandboxWorld',
   Type.Object(
     {
-      steps: Type.Integer({ description: 'Number of calls that were made.' }),
+      steps: Type.Integer({ description: 'Number of calls.' }),
       resources: Type.Record(Type.String(), Type.Unknown(), {
         description: 'The response of each step with a name, by that name.',
       }),
@@ -117,9 +117,9 @@ export const createSandboxFixtures = operation({
   summary: 'Build a world in a sandbox platform',
   description:
     'Calls operations one after the other, as the calling token, and names their responses. Use ' +
-    'it to bring a sandbox platform into a known state before a test. It emits the events of these ' +
-    'operations. A step that is rejected ends the call: `details.step` is its number, from 0, and ' +
-    '`details.error` its error. Earlier steps are not undone. A repetition with the same ' +
+    'it to bring a sandbox platform into a known state before a test. It emits the events of ' +
+    'these operations. A step that is rejected ends the call: `details.step` is its number, from ' +
+    '0, and `details.error` its error. Earlier steps are not undone. A repetition with the same ' +
     '`Idempotency-Key` omits secrets that the called operations return once.',
   permission: 'MANAGE',
   query: NO_QUERY,

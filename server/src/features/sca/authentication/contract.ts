@@ -35,7 +35,7 @@ export const ScaChallenge = named(
         'Time at which the challenge expires: after 5 minutes for SMS_OTP, else after ' +
           '10 minutes, and not later than a REALTIME_FUNDING quote.',
       ),
-      factor: described(ScaFactor, 'Factor that answers the challenge.'),
+      factor: described(ScaFactor, 'Factor that completes the challenge.'),
       availableFactors: Type.Array(ScaFactor, {
         description: 'Factors of the customer that are accepted for this action.',
       }),

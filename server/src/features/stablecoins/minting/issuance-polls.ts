@@ -4,7 +4,7 @@
 import { Type } from '@sinclair/typebox';
 import type { ProviderToken } from '../../../connectors/ports/stablecoins.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
-import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import { UNPAGED } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { issuanceStates } from '../states.ts';
 import { type ProviderAccountRow, type StablecoinRow, stablecoins } from '../store.ts';

@@ -224,7 +224,7 @@ const FundingInstructions = named(
       network: maybe(text('Network of the transfer.')),
       address: maybe(text('Bank account or wallet address to send to.')),
       valueType: maybe(
-        text('What to send: a currency code, or the id of the token on its network.'),
+        text('Asset to send: a currency code, or the id of the token on its network.'),
       ),
     },
     {

@@ -138,7 +138,10 @@ export function validateOrder(
 }
 
 export const noSourceFault = (): Fault =>
-  new Fault('STABLECOIN_PROVIDER_SOURCE_NOT_LINKED', 'You have no balance at the provider.');
+  new Fault(
+    'STABLECOIN_PROVIDER_SOURCE_NOT_LINKED',
+    'The platform has no balance at the provider.',
+  );
 
 /** Validates the order with the provider, and stages it if accepted. */
 export async function placeOrder(

@@ -4,7 +4,7 @@
 // as a separate step, as far as the floors allow.
 import type { FieldError } from '../../../kernel/fault.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
-import { isLess, lesser, subtract } from '../../../kernel/money.ts';
+import { isLess, smallerOf, subtract } from '../../../kernel/money.ts';
 import { circulatingTokensAccount, issuedTokensAccount } from '../../../ledger/chart.ts';
 import type { Ctx, TransferInput } from '../../../runtime/operation/context.ts';
 import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';

@@ -63,7 +63,7 @@ const fields = {
   createdAt: described(Timestamp, 'Time at which the request arrived.'),
   operationId: text(
     'Operation of this API, such as `createQuote`. `unknownPath` and `unsupportedMethod` for ' +
-      'requests that no operation answers; they are recorded only of a token that the process ' +
+      'requests without an operation; they are recorded only for a token that the process ' +
       'accepted shortly before.',
   ),
   method: text('HTTP method.'),
@@ -77,8 +77,8 @@ const fields = {
   durationMs: Type.Number({
     minimum: 0,
     description:
-      'Time from the arrival of the request to its reply, in milliseconds, to three decimal places. ' +
-      'It includes the time that a request with `wait` waited.',
+      'Time from the arrival of the request to its reply, in milliseconds, to three decimal ' +
+      'places. It includes the time that a request with `wait` waited.',
   }),
   callerType: oneOf(CALLER_TYPES, {
     description:
@@ -104,15 +104,15 @@ const fields = {
   }),
   resourceId: maybe(
     text(
-      'The resource that the request created or affected, or that a rejected request named. Absent ' +
-        'for a successful read.',
+      'The resource that the request created or affected, or that a rejected request named. ' +
+        'Absent for a successful read.',
     ),
   ),
 };
 
 const ApiRequest = named(
   'ApiRequest',
-  Type.Object(fields, { description: 'A request of the platform that was answered.' }),
+  Type.Object(fields, { description: 'A request of the platform with a reply.' }),
 );
 
 const RequestBody = named(

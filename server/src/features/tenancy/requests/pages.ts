@@ -3,7 +3,7 @@
 // it is then shorter than requested and says that there is more.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
-import { cursorOf, type Page, type PageQuery, placeOf } from '../../../runtime/db/paging.ts';
+import { cursorOf, type Page, type PageQuery, positionOf } from '../../../runtime/db/paging.ts';
 import { type RequestSelection, requestFilters } from './present.ts';
 import { apiRequests, type RequestRow } from './store.ts';
 
@@ -52,7 +52,7 @@ function split({ from, until }: Period, sort: 'asc' | 'desc', lengthMs: number) 
 /** What is left of a period behind a cursor. */
 function behind(period: Period, { sort, cursor }: PageOptions): Period {
   if (cursor === undefined) return period;
-  const { created_at: at } = placeOf(cursor);
+  const { created_at: at } = positionOf(cursor);
   return sort === 'asc'
     ? { ...period, from: Math.max(period.from, at) }
     : { ...period, until: Math.min(period.until, at) };

@@ -7,7 +7,7 @@ import type { Effects } from '../../../kernel/effects.ts';
 import { newId, uuid7 } from '../../../kernel/id.ts';
 import { connectLane } from '../../../runtime/db/lane.ts';
 import { createLog } from '../../../runtime/observability/log.ts';
-import type { AnsweredRequest } from '../../../runtime/observability/request-record.ts';
+import type { CompletedRequest } from '../../../runtime/observability/request-record.ts';
 import { createRequestRecorder } from './recorder.ts';
 
 const app = testApp();
@@ -20,7 +20,7 @@ afterAll(() => client.end());
 
 const silent = createLog({ now: Date.now } as Effects, 'silent', () => undefined);
 
-function request(platformId: string, tokenName = 'Main'): AnsweredRequest {
+function request(platformId: string, tokenName = 'Main'): CompletedRequest {
   const { contract } = app.operations.find(
     (each) => each.contract.operationId === 'createToken',
   ) as (typeof app.operations)[number];

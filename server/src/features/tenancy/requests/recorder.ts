@@ -7,11 +7,11 @@ import type pg from 'pg';
 import type { Contract } from '../../../kernel/contract/operation.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { insertInto } from '../../../runtime/committer/statements.ts';
-import { isLost, type Lane, openLane } from '../../../runtime/db/lane.ts';
+import { isConnectionError, type Lane, openLane } from '../../../runtime/db/lane.ts';
 import { bind, type Statement, statement } from '../../../runtime/db/statement.ts';
 import type { Table } from '../../../runtime/db/table.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
-import type { AnsweredRequest } from '../../../runtime/observability/request-record.ts';
+import type { CompletedRequest } from '../../../runtime/observability/request-record.ts';
 import { within } from '../../../runtime/observability/within.ts';
 import { maskedBody, maskedError } from './masking.ts';
 import {
@@ -80,13 +80,13 @@ const boundOf = (table: Table, columns: Columns, mayExist: boolean) =>
 
 type Contracts = readonly Contract[];
 
-function errorOf(request: AnsweredRequest, all: Contracts): string | null {
+function errorOf(request: CompletedRequest, all: Contracts): string | null {
   const { record, contract, params, query, body, reply } = request;
   if (record.status < 400) return null;
   return JSON.stringify(maskedError(contract, reply, [params, query, body], all));
 }
 
-function rowOf(request: AnsweredRequest, all: Contracts): RequestRow {
+function rowOf(request: CompletedRequest, all: Contracts): RequestRow {
   const { record } = request;
   return {
     id: record.requestId,
@@ -114,14 +114,14 @@ function rowOf(request: AnsweredRequest, all: Contracts): RequestRow {
 }
 
 /** Whether bodies are kept: of requests that write, and not of hosted pages, which persons fill in. */
-function keepsBodies({ contract, caller }: AnsweredRequest, now: Time): boolean {
+function keepsBodies({ contract, caller }: CompletedRequest, now: Time): boolean {
   if (contract.method === 'GET' || contract.auth === 'hosted') return false;
   return caller.environment === 'sandbox' || (caller.requestBodiesUntil ?? 0) > now;
 }
 
 /** The masked bodies. That of an error reply is already part of the record. */
 function bodiesOf(
-  { record, contract, body, reply }: AnsweredRequest,
+  { record, contract, body, reply }: CompletedRequest,
   all: Contracts,
 ): RequestBodyRow | undefined {
   const request = body === undefined ? undefined : maskedBody(contract, body, all);
@@ -201,7 +201,7 @@ export function createRequestRecorder(options: RecorderOptions) {
       ]);
       mayExist = false;
     } catch (error) {
-      if (isLost(error)) {
+      if (isConnectionError(error)) {
         mayExist = true;
         return false;
       }
@@ -248,7 +248,7 @@ export function createRequestRecorder(options: RecorderOptions) {
     if (buffered) await start();
   }
 
-  function keep(request: AnsweredRequest): void {
+  function keep(request: CompletedRequest): void {
     const all = request.contract.callsOperations ? contracts() : [];
     const row = rowOf(request, all);
     const bodies = keepsBodies(request, now()) ? bodiesOf(request, all) : undefined;
@@ -272,7 +272,7 @@ export function createRequestRecorder(options: RecorderOptions) {
 
   return {
     /** Records a request. Never throws. */
-    add(request: AnsweredRequest): void {
+    add(request: CompletedRequest): void {
       try {
         if (!isKept(request)) return;
         if (isClosed || buffered >= maxBuffered) drop(1);

@@ -69,9 +69,9 @@ export const createToken = operation({
   tag: TAG,
   summary: 'Create an API token',
   description:
-    'Creates an API token with the given permissions. The reply is the only one that contains ' +
-    '`clientSecret`; store it in a secret manager. The token can be used immediately, with HTTP ' +
-    `Basic authentication. A platform has at most ${MAX_TOKENS} tokens; delete one with ` +
+    'Creates an API token with the permissions of the request. The reply is the only one that ' +
+    'contains `clientSecret`; store it in a secret manager. The token can be used immediately, with ' +
+    `HTTP Basic authentication. A platform has at most ${MAX_TOKENS} tokens; delete one with ` +
     '`deleteTokenById` before creating another.',
   permission: 'MANAGE',
   body: ApiTokenCreateRequest,

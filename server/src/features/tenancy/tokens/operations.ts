@@ -5,7 +5,7 @@
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import { UNPAGED } from '../../../runtime/db/database.ts';
 import { timeFilters } from '../../../runtime/db/paging.ts';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
@@ -42,7 +42,7 @@ export async function removeOtherTokens(
   ctx: Ctx,
   { drop }: Pick<Authenticator, 'drop'>,
 ): Promise<void> {
-  const rows = await ctx.db.find(tokens, { platform_id: ctx.caller.platformId }, ALL_OF_ONE);
+  const rows = await ctx.db.find(tokens, { platform_id: ctx.caller.platformId }, UNPAGED);
   for (const row of rows) {
     if (row.id === ctx.caller.tokenId) continue;
     ctx.remove(tokens, row);

@@ -17,7 +17,8 @@ export const updateInternalAccount = operation({
   path: '/internal-accounts/{id}',
   tag: TAG,
   summary: 'Change an embedded wallet',
-  description: 'Signed by any active session of the wallet. Other accounts have nothing to change.',
+  description:
+    'Signed by any active session of the wallet. Other account types have no changeable fields.',
   permission: 'TRANSACT',
   signedRetry: true,
   params,
@@ -34,7 +35,7 @@ export const updateInternalAccount = operation({
   ),
   bodyRules: (body) =>
     (body as { privateEnabled?: unknown } | null)?.privateEnabled === undefined
-      ? [{ field: 'privateEnabled', message: 'is required: there is nothing else to change' }]
+      ? [{ field: 'privateEnabled', message: 'is required: no other field can be changed' }]
       : [],
   replies: { 200: InternalAccount, 202: SignedRequestChallenge },
   errors: ['WALLET_NOT_PROVISIONED'],

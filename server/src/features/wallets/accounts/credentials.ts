@@ -5,7 +5,7 @@ import { compressedPoint, isUncompressed } from '../../../kernel/crypto/p256.ts'
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { invalidField } from '../../../kernel/fault.ts';
 import { uuid7 } from '../../../kernel/id.ts';
-import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import { UNPAGED } from '../../../runtime/db/database.ts';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
 import { cancelAfterSignIn } from '../recovery/recovery.ts';
 import { cacheKey } from '../signing/stamp.ts';
@@ -71,7 +71,7 @@ export const credentialsOf = (ctx: Ctx, accountId: string): Promise<CredentialRo
   ctx.db.find(
     credentials,
     { account_id: accountId, status: 'ACTIVE' },
-    { ...ALL_OF_ONE, orderBy: 'created_at' },
+    { ...UNPAGED, orderBy: 'created_at' },
   );
 
 /** Decrypted data of the credential type. */

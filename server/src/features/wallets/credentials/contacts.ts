@@ -3,7 +3,7 @@
 // one commit; codes sent to the previous contact become invalid, sessions remain.
 
 import { Fault, invalidField } from '../../../kernel/fault.ts';
-import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import { UNPAGED } from '../../../runtime/db/database.ts';
 import { claim } from '../../../runtime/operation/attempt-limiter.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { digestOf } from '../../customers/digests/index.ts';
@@ -59,7 +59,7 @@ async function contactCredentials(
   const rows = await ctx.db.find(
     credentials,
     { customer_id: id, type, status: 'ACTIVE' },
-    { ...ALL_OF_ONE, orderBy: 'created_at' },
+    { ...UNPAGED, orderBy: 'created_at' },
   );
   const walletsOfRows = await Promise.all(rows.map((row) => findWallet(ctx, row.account_id)));
   return rows.flatMap((row, index) => {

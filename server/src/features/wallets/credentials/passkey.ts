@@ -5,7 +5,7 @@
 import {
   checkAssertion,
   checkAttestation,
-  isOf,
+  matchesCredential,
   OTHER_PASSKEY,
   type Passkey,
 } from '../../../kernel/crypto/webauthn.ts';
@@ -156,7 +156,9 @@ function verifyAssertion(
   const signCount = Number(row.sign_count);
   const script = parts.connectors(ctx.caller.environment).walletScript;
   if (script?.assertionSignature === assertion.signature) {
-    return isOf(passkey, assertion.credentialId) ? { signCount } : { failed: OTHER_PASSKEY };
+    return matchesCredential(passkey, assertion.credentialId)
+      ? { signCount }
+      : { failed: OTHER_PASSKEY };
   }
   const signedHash = sha256Hex(decryptColumn<string>(ctx, wallet, request, 'payload'));
   const challenge = Buffer.from(signedHash).toString('base64url');

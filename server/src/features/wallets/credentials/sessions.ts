@@ -33,7 +33,8 @@ const noSession = () => new Fault('SESSION_NOT_FOUND', 'Session not found.');
 /** The credential that a session was opened with, which may have been removed since. */
 async function credentialOf(ctx: Ctx, row: SessionRow): Promise<CredentialRow> {
   const credential = await ctx.read(credentials, row.credential_id);
-  if (!credential) throw new Error(`${row.id} was opened with ${row.credential_id}, which is gone`);
+  if (!credential)
+    throw new Error(`${row.id} was opened with ${row.credential_id}, which no longer exists`);
   return credential;
 }
 

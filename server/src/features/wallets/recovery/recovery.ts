@@ -1,7 +1,7 @@
 // Delayed account recovery for users who have lost every credential: announcements and end. Every contact on
 // file is notified at start and end, so that the holder can object. A verified credential cancels it.
 
-import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import { UNPAGED } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { type CustomerRow, readCustomer } from '../../customers/records/index.ts';
 import {

@@ -5,7 +5,7 @@ import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { type Code, Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import { UNPAGED } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { findWallet, openFor, sealFor, type Wallet, type WalletParts } from '../accounts/wallet.ts';
@@ -102,7 +102,7 @@ async function dropExcessRequests(
   const pending = await ctx.db.find(
     walletRequests,
     { account_id: accountId, status: 'PENDING' },
-    { ...ALL_OF_ONE, orderBy: 'created_at' },
+    { ...UNPAGED, orderBy: 'created_at' },
   );
   const otherRequests = pending.filter((row) => row.id !== current);
   const live = otherRequests.filter((row) => row.expires_at > ctx.now);

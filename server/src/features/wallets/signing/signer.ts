@@ -47,7 +47,9 @@ export async function verifySigner(
   if (signer.by === 'key') {
     if (stamp === 'scripted') return { publicKey: signer.publicKey, session: undefined };
     if (stamp.publicKey !== signer.publicKey) {
-      return fail('The wallet signature was made with a different key than the one that was sent.');
+      return fail(
+        'The wallet signature was created with a different key than the one that was sent.',
+      );
     }
     return { publicKey: stamp.publicKey, session: undefined };
   }

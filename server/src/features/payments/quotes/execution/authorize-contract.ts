@@ -19,8 +19,8 @@ export const authorizeQuote = operation({
     'The quote must be PENDING_AUTHORIZATION and the customer must have a session ' +
     'from `completeScaLogin`. After the last step the payment starts, or a ' +
     'REALTIME_FUNDING quote becomes PENDING with payment instructions; a quote ' +
-    'that remains PENDING_AUTHORIZATION carries the challenge of its next step. A ' +
-    'wrong proof counts toward the lockout of the customer.',
+    'that remains PENDING_AUTHORIZATION contains the challenge of its next step. A ' +
+    'invalid proof counts toward the lockout of the customer.',
   permission: 'TRANSACT',
   params,
   body: ScaAuthorization,

@@ -77,7 +77,7 @@ const confirmation = (name: string, factor: ScaFactorName): PageContent => ({
   },
   notes: [
     {
-      title: 'Why you are asked',
+      title: 'Why confirmation is required',
       lines: ['It protects your money: a replacement can approve payments from your account.'],
     },
     {

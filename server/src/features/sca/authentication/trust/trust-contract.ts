@@ -8,7 +8,7 @@ const BeneficiaryTrustStart = named(
   'BeneficiaryTrustStart',
   Type.Object(
     { scaChallenge: Type.Optional(ScaChallenge) },
-    { description: 'Challenge that the customer must answer.' },
+    { description: 'Challenge that the customer must complete.' },
   ),
 );
 
