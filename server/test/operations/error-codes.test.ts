@@ -39,7 +39,8 @@ function sectionOf(code: Code): string[] {
   const ways = WAYS.filter((each) => each.code === code).map(({ how }) => how);
   if (ways.length === 0) return [];
   const attempts = ways.map(
-    (description) => `- Provoke it: ${description.charAt(0).toLowerCase()}${description.slice(1)}.`,
+    (description) =>
+      `- To reproduce: ${description.charAt(0).toLowerCase()}${description.slice(1)}.`,
   );
   return [`### ${code}`, '', cause, '', `- What to do: ${remedy}`, ...attempts, ''];
 }

@@ -133,11 +133,11 @@ describe('events', () => {
 
 describe('jobs', () => {
   it('have one definition each, by a literal kind, and a description for the operator', () => {
-    expect(namesOf(definitionsBy('defineJob'))).toEqual(Object.keys(UNDONE).sort());
+    expect(namesOf(definitionsBy('defineJob'))).toEqual(Object.keys(PENDING_EFFECTS).sort());
   });
 
   it('are named only in their definition and in the descriptions for the operator', () => {
-    const kinds = Object.keys(UNDONE).filter((kind) => kind !== STEP);
+    const kinds = Object.keys(PENDING_EFFECTS).filter((kind) => kind !== STEP);
     const isNamed = ({ file, text }: { file: string; text: string }): boolean => {
       const code = text.replaceAll(DEFINITION_START, '').replaceAll(/^\s*(\/\/|\*|\/\*).*$/gm, '');
       return (

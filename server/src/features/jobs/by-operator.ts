@@ -21,7 +21,7 @@ import { readPlatform, systemCaller } from '../tenancy/platform/index.ts';
 import { pendingEffectOf, TRANSFER_OF } from './kinds.ts';
 
 /** With the consequence if the job is dead or cancelled. */
-const detailsOf = (job: JobSummary) => ({ ...job, undone: undoneBy(job.kind) });
+const detailsOf = (job: JobSummary) => ({ ...job, undone: pendingEffectOf(job.kind) });
 
 export type JobDetails = ReturnType<typeof detailsOf>;
 

@@ -56,12 +56,12 @@ export async function walletDetails({ db, clocks }: Runtime, accountId: string) 
   const row = await walletById(db, accountId);
   const now = await clocks.nowOf({ platformId: row.platform_id });
   const filter = { account_id: row.id };
-  const inOrder = { ...ALL_OF_ONE, orderBy: 'created_at' } as const;
+  const inOrder = { ...UNPAGED, orderBy: 'created_at' } as const;
   const [account, credentialRows, sessions, requests, [pendingRecovery]] = await Promise.all([
     readInternalAccount(db, row.id),
     db.find(credentials, { ...filter, status: 'ACTIVE' }, inOrder),
     db.find(walletSessions, { ...filter, status: 'ACTIVE' }, inOrder),
-    db.find(walletRequests, filter, ALL_OF_ONE),
+    db.find(walletRequests, filter, UNPAGED),
     db.find(walletRecoveries, { ...filter, status: 'WAITING' }),
   ]);
   return {

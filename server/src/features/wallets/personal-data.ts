@@ -40,8 +40,8 @@ export const authorizationPersonal = (opener: Opener, row: AuthorizationRow) => 
 async function eraseWallets(ctx: Ctx, customerId: string): Promise<void> {
   const filter = { customer_id: customerId };
   const [seeds, credentialRows] = await Promise.all([
-    ctx.db.find(wallets, filter, ALL_OF_ONE),
-    ctx.db.find(credentials, filter, ALL_OF_ONE),
+    ctx.db.find(wallets, filter, UNPAGED),
+    ctx.db.find(credentials, filter, UNPAGED),
   ]);
   await eraseRecoveries(ctx, customerId);
   for (const row of seeds) ctx.update(wallets, row, { seed: null });

@@ -31,7 +31,7 @@ beforeAll(async () => {
   next();
   await network.notify(request.token, { kind: 'CLEARING', amount: 12_34n });
   next();
-  await network.request(mine, 100_00);
+  await network.request(cardId, 100_00);
   next();
   await network.request(theirs, 1);
 });

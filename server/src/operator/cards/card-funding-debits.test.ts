@@ -36,7 +36,7 @@ const WAIT_MS = 30_000;
 const REASON_FLAGS = ['--reason', 'They wrote so'];
 
 const resolveDebit = ({ id }: Pick<CardPaymentFixture, 'id'>, as: string, ...more: string[]) =>
-  run('cards', 'resolve-debit', id, '--as', as, ...BECAUSE, ...more);
+  run('cards', 'resolve-debit', id, '--as', as, ...REASON_FLAGS, ...more);
 
 const pass = (ms: number) => app.effects.set(app.effects.now() + ms);
 

@@ -73,7 +73,7 @@ export async function accountErrors(
   const { allowed, ruled: withRules } = accountsNamed(input, prefix);
   const all = [...allowed, ...withRules].filter(({ id }) => typeof id === 'string');
   if (!all.length) return [];
-  const rows = await findInternalAccounts(ctx.db, { customer_id: customerId }, ALL_OF_ONE);
+  const rows = await findInternalAccounts(ctx.db, { customer_id: customerId }, UNPAGED);
   const ownAccountIds = new Set<unknown>(rows.map((row) => row.id));
   const ids = withRules.map((each) => each.id);
   const unknownAccounts = all

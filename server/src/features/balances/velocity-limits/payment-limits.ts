@@ -47,7 +47,7 @@ export function checkPaymentSize(platform: PlatformRow, payment: LimitedPayment)
     limit.perPayment === undefined ? [] : maximumOf(limit, limit.perPayment),
   );
   if (sizes.length === 0) return;
-  const max = sizes.reduce(lesser);
+  const max = sizes.reduce(smallerOf);
   if (!isLess(max, payment.sending)) return;
   throw new Fault(
     'TRANSACTION_SIZE_LIMIT_EXCEEDED',

@@ -60,7 +60,7 @@ type Filter = Partial<Pick<DelegatedKeyRow, 'account_id' | 'funding_source_id' |
 /** The platform's keys of a wallet or a funding source, oldest first. */
 export async function keysOf(ctx: Ctx, filter: Filter): Promise<DelegatedKeyRow[]> {
   const filters = { ...filter, platform_id: ctx.caller.platformId };
-  const rows = await ctx.db.find(delegatedKeys, filters, ALL_OF_ONE);
+  const rows = await ctx.db.find(delegatedKeys, filters, UNPAGED);
   return rows.sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1));
 }
 

@@ -38,7 +38,7 @@ export async function listDocumentsForReview(
     'customerId' in selection
       ? { customer_id: selection.customerId }
       : { holder_id: selection.holderId };
-  const rows = await runtime.db.find(documents, where, { orderBy: 'created_at', ...ALL_OF_ONE });
+  const rows = await runtime.db.find(documents, where, { orderBy: 'created_at', ...UNPAGED });
   return Promise.all(rows.map(async (row) => reviewOf(runtime, await ownerOf(runtime, row), row)));
 }
 

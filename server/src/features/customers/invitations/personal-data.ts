@@ -12,7 +12,7 @@ import { invitations } from './store.ts';
  * number of changed rows. UMA addresses are replaced afterwards by `empty`.
  */
 export async function eraseInvitations(ctx: Ctx, customerId: string): Promise<number> {
-  const ownInvitations = await ctx.db.find(invitations, { customer_id: customerId }, ALL_OF_ONE);
+  const ownInvitations = await ctx.db.find(invitations, { customer_id: customerId }, UNPAGED);
   const affected = ownInvitations.filter(
     (row) => row.first_name !== null || row.status === 'PENDING',
   );

@@ -77,10 +77,10 @@ async function changeClock(
   const holder = uuid7(effects);
   const heldClock = await holdClock(db, { platformId, holder, realTime: effects.now() });
   if (!heldClock) throw clockIsHeld();
-  clocks.note(heldClock);
+  clocks.replace(heldClock);
   const release = async (target: Time | null, frozen: boolean) => {
     const row = await releaseClock(db, heldClock, { frozen, target, realTime: effects.now() });
-    clocks.note(row);
+    clocks.replace(row);
     return row;
   };
   const frozen = change.freeze ?? heldClock.frozen;

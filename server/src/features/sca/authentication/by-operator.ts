@@ -109,8 +109,8 @@ async function detailsOf(ctx: Ctx, customer: CustomerRow) {
   const [factors, lockout, resets, accounts] = await Promise.all([
     factorsOf(ctx, customer),
     lockoutOf(ctx, customer.id),
-    ctx.db.find(scaResets, customerFilter, ALL_OF_ONE),
-    findExternalAccounts(ctx.db, customerFilter, ALL_OF_ONE),
+    ctx.db.find(scaResets, customerFilter, UNPAGED),
+    findExternalAccounts(ctx.db, customerFilter, UNPAGED),
   ]);
   return {
     customerId: customer.id,

@@ -55,6 +55,6 @@ export async function resumePollsOf(ctx: Ctx, account: ProviderAccountRow): Prom
   const { platform_id, id: provider_account } = account;
   for (const issuance_status of ['PENDING_REVIEW', 'PROVISIONING'] as const) {
     const filter = { platform_id, provider_account, issuance_status };
-    for (const coin of await ctx.db.find(stablecoins, filter, ALL_OF_ONE)) schedulePoll(ctx, coin);
+    for (const coin of await ctx.db.find(stablecoins, filter, UNPAGED)) schedulePoll(ctx, coin);
   }
 }

@@ -78,7 +78,7 @@ export async function postLate(
   if (!account) throw new Error(`${row.id}: no account ${transfer.debit}`);
   const { currency, balance, held, floor } = account;
   const amount = tokensOf(row.stablecoin_id, row.amount);
-  const available = lesser({ currency, amount: balance - held - (floor ?? 0n) }, amount);
+  const available = smallerOf({ currency, amount: balance - held - (floor ?? 0n) }, amount);
   if (available.amount > 0n)
     ctx[verb]({ ...transfer, ...available, retryOnInsufficientFunds: true });
   return isLess(available, amount) ? subtract(amount, available).amount : null;

@@ -148,7 +148,7 @@ const sizeOf = (row: RequestRow, bodies: RequestBodyRow | undefined) =>
 function limitedRecords(now: () => Time) {
   let second = 0;
   const counts = new Map<string, number>();
-  return ({ record }: AnsweredRequest): boolean => {
+  return ({ record }: CompletedRequest): boolean => {
     if (record.errorCode !== 'RATE_LIMITED') return true;
     const current = Math.floor(now() / 1_000);
     if (current !== second) counts.clear();

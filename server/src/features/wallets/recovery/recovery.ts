@@ -104,7 +104,7 @@ export async function cancelAfterSignIn(ctx: Ctx, accountId: string): Promise<vo
 /** Stages the cancellation of pending recoveries for an erasure, without notices. */
 export async function eraseRecoveries(ctx: Ctx, customerId: string): Promise<void> {
   const filter = { customer_id: customerId, status: 'WAITING' } as const;
-  for (const row of await ctx.db.find(walletRecoveries, filter, ALL_OF_ONE)) {
+  for (const row of await ctx.db.find(walletRecoveries, filter, UNPAGED)) {
     ctx.update(walletRecoveries, row, {
       status: recoveryStates.next(row.status, 'cancel'),
       contact_digest: null,
