@@ -105,9 +105,9 @@ export const ENQUEUE = statement(
   ['text', 'text', 'time', 'text'],
 );
 
-/** Endpoints are configuration. Their failed attempts are removed. */
+/** Endpoints are configuration; their failed attempts are removed. A lease belongs to its process. */
 export const webhookReset: ResetRules = {
-  stays: { webhook_endpoints: 'true' },
+  stays: { webhook_endpoints: 'true', webhook_lanes: 'true' },
   clears: { webhook_endpoints: 'failing_since' },
 };
 

@@ -80,7 +80,7 @@ describe('an identity in production', () => {
   it('is verified with the current keys of the provider', async () => {
     const { claims, id } = await walletOfIdentity();
     const next = await providerKey('two', 'ES256');
-    const NO_KEY = 'The key of the token is not one of its issuer.';
+    const NO_KEY = 'The token is signed with a key that its issuer does not publish.';
     const early = await prove(id, claims, generateKeys().publicKey, next);
     expect([early.status, early.body.reason]).toEqual([401, NO_KEY]);
     provider.show(next);
