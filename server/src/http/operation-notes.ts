@@ -15,7 +15,7 @@ const PERMISSIONS = {
 function accessOf({ auth = 'token', permission, sandboxOnly }: Contract): string {
   if (!permission) return 'none; no credential is sent';
   const needed = PERMISSIONS[auth === 'agent' ? 'agent' : 'token'](permission);
-  return sandboxOnly ? `${needed}, of the sandbox` : needed;
+  return sandboxOnly ? `${needed}; sandbox platforms only` : needed;
 }
 
 function repetitionOf(contract: Contract): string {
@@ -23,7 +23,7 @@ function repetitionOf(contract: Contract): string {
   const kind = idempotencyOf(contract);
   if (kind === 'none') {
     if (method === 'GET') return 'reads only';
-    if (method === 'POST') return 'each request is a new one; `Idempotency-Key` is ignored';
+    if (method === 'POST') return 'every request is executed; `Idempotency-Key` is ignored';
     return 'repeating the request has no further effect';
   }
   const other = money ? 'DUPLICATE_PAY_REQUEST' : 'CONFLICT';

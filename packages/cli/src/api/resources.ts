@@ -137,7 +137,7 @@ function addCallFlags(command: Command, operation: Operation): void {
   if (operation.hasKey) {
     command.option(
       '--idempotency-key <key>',
-      'Repeat an earlier call with its key, for one effect.',
+      'Idempotency key: a repeated call with it is executed once.',
     );
   }
   if (operation.isOfAgent) {
@@ -213,7 +213,7 @@ export function apiCommand(resources: readonly Resource[]): Command {
     })
     .option('--data <json>', 'Parameters and body together: JSON, @FILE, or - for standard input.')
     .option('--agent-token <token>', 'Access token of the agent. Default: RAILHEAD_AGENT_TOKEN.')
-    .option('--idempotency-key <key>', 'Repeat an earlier call with its key, for one effect.')
+    .option('--idempotency-key <key>', 'Idempotency key: a repeated call with it is executed once.')
     .addHelpText(
       'after',
       [

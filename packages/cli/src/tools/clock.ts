@@ -43,7 +43,7 @@ async function show(command: Command, read: (session: Session) => Promise<Clock>
 
 export function clockCommand(): Command {
   const command = new Command('clock')
-    .summary('Show and move the clock of a sandbox platform.')
+    .summary('Show or change the clock of a sandbox platform.')
     .description(
       'Shows the clock of the sandbox platform. Moving it makes everything happen that is due by ' +
         'then: payments end or are returned, quotes expire, webhooks are delivered.',
@@ -68,7 +68,7 @@ export function clockCommand(): Command {
     return show(sub, (session) => moveClock(session, { ...body, ...(freeze && { freeze }) }));
   };
 
-  const advance = changing('advance', 'Move the clock ahead.', [
+  const advance = changing('advance', 'Advance the clock.', [
     '<duration>',
     'Such as 2d, 1h30m or P2D; 0s only executes what is due.',
   ]);

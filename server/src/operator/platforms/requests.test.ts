@@ -53,7 +53,7 @@ it('keeps bodies of a production platform until a time', async () => {
   });
   expect((await json('platform', 'show', id)).requestBodiesUntil).toBe(until);
   const { out } = await run('platform', 'request-bodies', id, '--until', 'off');
-  expect(out).toBe(`Bodies of requests of ${id} are not kept.\n`);
+  expect(out).toBe(`Request bodies of ${id} are not stored.\n`);
   for (const text of ['tomorrow', '2020-01-01T00:00:00Z']) {
     expect((await run('platform', 'request-bodies', id, '--until', text)).code).toBe(2);
   }

@@ -90,8 +90,8 @@ function retentionOf(json: BodyRetention): Output {
   const { platformId, requestBodiesUntil: until } = json;
   const text =
     until === null
-      ? `Bodies of requests of ${platformId} are not kept.\n`
-      : `Masked bodies of requests of ${platformId} are kept until ${until}.\n`;
+      ? `Request bodies of ${platformId} are not stored.\n`
+      : `Masked request bodies of ${platformId} are stored until ${until}.\n`;
   return { json, text };
 }
 

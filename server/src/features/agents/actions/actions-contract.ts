@@ -96,7 +96,7 @@ export const agentGetAction = operation({
   operationId: 'agentGetAction',
   method: 'GET',
   path: '/agents/me/actions/{actionId}',
-  summary: 'Get an own action',
+  summary: 'Get an action of the agent',
   description: 'Returns an action of the calling agent with its status.',
   permission: 'VIEW',
   params: Type.Object({ actionId: Type.String() }),

@@ -51,7 +51,7 @@ export const agentGetQuote = operation({
   method: 'GET',
   path: '/agents/me/quotes/{quoteId}',
   tag,
-  summary: 'Get an own quote',
+  summary: 'Get a quote of the agent',
   description: 'Returns a quote of the agent with its current status.',
   permission: 'VIEW',
   auth: 'agent',

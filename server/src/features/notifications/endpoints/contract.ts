@@ -227,10 +227,9 @@ export const createWebhookEndpoint = operation({
   tag: TAG,
   summary: 'Create a webhook endpoint',
   description:
-    'Adds an endpoint, which gets the events that occur from then on. With `delivery` PULL it has ' +
-    'no URL, for receivers behind a firewall. The reply is the only one ' +
-    `that contains its \`secret\`. A platform has at most ${MAX_ENDPOINTS} endpoints beside the one ` +
-    'of its configuration.',
+    'Adds an endpoint, which receives events that occur after its creation. With `delivery` PULL ' +
+    'it has no URL, for receivers behind a firewall. `secret` is returned only in this response. ' +
+    `A platform has at most ${MAX_ENDPOINTS} endpoints in addition to that of its configuration.`,
   permission: 'MANAGE',
   query: NO_QUERY,
   body: CreateRequest,
@@ -306,9 +305,9 @@ export const rotateWebhookEndpointKey = operation({
   description:
     'Creates a signing key. Until the overlap ends, deliveries are signed with the new and the ' +
     'earlier key, so a receiver that verifies with either of them accepts all; from then on with ' +
-    'the new key only. The reply is the only one that contains its `secret`. At most three keys ' +
-    'are valid at a time. The endpoint of the platform configuration is signed with the keys of ' +
-    'the service, which its operator rotates.',
+    'the new key only. `secret` is returned only in this response. At most three keys ' +
+    'are valid at a time. Deliveries to the endpoint of the platform configuration are signed with ' +
+    'the keys of the service, which its operator rotates.',
   permission: 'MANAGE',
   params,
   query: NO_QUERY,

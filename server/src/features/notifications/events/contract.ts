@@ -112,13 +112,13 @@ export const listEvents = operation({
       createdBefore: Type.Optional(time('Return only events at or before this time.')),
       after: Type.Optional(
         text(
-          'Return events after this place, oldest first: `after` of an earlier reply, or ' +
+          'Return events after this position, oldest first: `after` of an earlier reply, or ' +
             '`beginning` for the oldest event.',
           { maxLength: MAX_CURSOR },
         ),
       ),
       before: Type.Optional(
-        text('Return events before this place, newest first: `before` of an earlier reply.', {
+        text('Return events before this position, newest first: `before` of an earlier reply.', {
           maxLength: MAX_CURSOR,
         }),
       ),
@@ -147,7 +147,7 @@ export const getEventById = operation({
   path: '/events/{eventId}',
   tag: TAG,
   summary: 'Get an event',
-  description: 'Returns one event of the platform, with the data that its webhook has.',
+  description: 'Returns one event of the platform, with the same data as its webhook.',
   permission: 'VIEW',
   params: Type.Object({ eventId: text('Identifier of the event.') }),
   query: NO_QUERY,

@@ -127,7 +127,7 @@ export const createWebhookReplay = operation({
   description:
     'Sends the events of a time range to one endpoint again, in the background: poll ' +
     '`getWebhookReplayById`. Events keep their id and body; an event can be sent more than once, so ' +
-    'the endpoint must recognise repeated ids. An endpoint gets at most a thousand of them ahead of ' +
+    'the endpoint must recognize repeated ids. An endpoint gets at most a thousand of them ahead of ' +
     `newer events. ${RULES} Returns CONFLICT while another replay to the endpoint is in progress.`,
   permission: 'MANAGE',
   query: NO_QUERY,

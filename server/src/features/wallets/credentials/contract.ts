@@ -332,7 +332,8 @@ export const revokeAuthSession = operation({
   path: '/auth/sessions/{id}',
   tag: TAG,
   summary: 'End a session',
-  description: 'Signed by any active session of the wallet, this one included.',
+  description:
+    'Ends a session. Any active session of the wallet signs the request, including this one.',
   permission: 'TRANSACT',
   signedRetry: true,
   params: params('session'),
