@@ -265,7 +265,8 @@ function bodyForAjv(schema: TSchema, defs: Defs): Json {
   };
 }
 
-const text = (description: string, overrides: Json = {}) =>
+/** A text with the given description and further keywords of JSON Schema. */
+export const text = (description: string, overrides: object = {}) =>
   Type.String({ description, ...overrides });
 
 /** An amount in the minor unit of its currency, in its JSON form. */
@@ -288,6 +289,9 @@ export const PositiveAmount = Type.Integer({
 export const Timestamp = text('Time in UTC, ISO 8601, such as `2025-10-13T09:30:00Z`.', {
   format: 'date-time',
 });
+/** A time in UTC with the given description. */
+export const time = (description: string) => described(Timestamp, description);
+
 export const DateOnly = text('Calendar date, `YYYY-MM-DD`.', { format: 'date' });
 export const CountryCode = text('Country code, ISO 3166-1 alpha-2, such as `DE`.', {
   pattern: '^[A-Z]{2}$',

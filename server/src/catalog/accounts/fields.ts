@@ -1,8 +1,8 @@
 // Fields of account details. A field has its schema, the normalisation of its value for duplicate
 // detection, and the check digits that production requires. Account types select their fields from
 // this file, so each field is defined once.
-import { type TSchema, Type } from '@sinclair/typebox';
-import { oneOf } from '../../kernel/schema.ts';
+import type { TSchema } from '@sinclair/typebox';
+import { oneOf, text } from '../../kernel/schema.ts';
 import { isAbaRouting, isBrazilianTaxId, isClabe, isIban } from './checks.ts';
 
 interface Check {
@@ -40,9 +40,6 @@ function field(schema: TSchema, overrides: Partial<Field> = {}): Field {
     ...overrides,
   };
 }
-
-const text = (description: string, overrides: Record<string, unknown> = {}) =>
-  Type.String({ description, ...overrides });
 
 const fixed = (length: number) => ({ minLength: length, maxLength: length });
 

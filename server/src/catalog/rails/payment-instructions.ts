@@ -2,12 +2,10 @@
 // QR code. Most pay-in types have the fields of an external account type, with rails and a
 // reference added, and are derived from its row. The other pay-in types are defined in this file.
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
-import { named, oneOf, variant } from '../../kernel/schema.ts';
+import { named, oneOf, text, variant } from '../../kernel/schema.ts';
 import { fieldProperties, pascal, railsProperty, typeTitle } from '../accounts/account-schemas.ts';
 import { ACCOUNT_TYPE_ROWS, type AccountType } from '../accounts/account-types.ts';
 
-const text = (description: string, overrides: Record<string, unknown> = {}) =>
-  Type.String({ description, ...overrides });
 const optional = Type.Optional;
 type Properties = Record<string, TSchema>;
 

@@ -3,12 +3,10 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { named, oneOf, Timestamp } from '../../../kernel/schema.ts';
+import { named, oneOf, Timestamp, text } from '../../../kernel/schema.ts';
 import { SignedRequestChallenge } from '../../customers/registration/index.ts';
 
 const TAG = 'Embedded Wallet Auth';
-const text = (description: string, overrides: object = {}) =>
-  Type.String({ description, ...overrides });
 const params = Type.Object({ id: text('Delegated key id.') });
 
 const DelegatedKeyStatus = named(

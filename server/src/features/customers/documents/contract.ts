@@ -3,15 +3,21 @@
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { FilePart } from '../../../kernel/contract/upload.ts';
-import { described, named, oneOf, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
+import {
+  described,
+  named,
+  oneOf,
+  PageQuery,
+  page,
+  Timestamp,
+  text,
+} from '../../../kernel/schema.ts';
 import { documentInspector } from './inspect.ts';
 import { documentErrors } from './rules.ts';
 import { DOCUMENT_SIDES, DOCUMENT_TYPES, MAX_FILE_BYTES } from './types.ts';
 
 const TAG = 'Documents';
 const maybe = Type.Optional;
-const text = (description: string, overrides: Record<string, unknown> = {}) =>
-  Type.String({ description, ...overrides });
 
 /** Schema, and the type of its values. */
 export type DocumentType = (typeof DOCUMENT_TYPES)[number];

@@ -4,12 +4,9 @@ import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
 import { readUrl } from '../../../kernel/net/url.ts';
-import { described, named, oneOf, Timestamp } from '../../../kernel/schema.ts';
+import { described, named, oneOf, Timestamp, text } from '../../../kernel/schema.ts';
 
 const TAG = 'KYC/KYB Verifications';
-
-const text = (description: string, overrides: Record<string, unknown> = {}) =>
-  Type.String({ description, ...overrides });
 
 const redirectUri = Type.Optional(
   text(

@@ -7,7 +7,7 @@ import {
 } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { FilePart } from '../../../kernel/contract/upload.ts';
-import { described, named, oneOf, Timestamp } from '../../../kernel/schema.ts';
+import { described, named, oneOf, Timestamp, text } from '../../../kernel/schema.ts';
 import { inspectCsv, MAX_ROWS } from './scan.ts';
 import type { ImportOutcome } from './states.ts';
 
@@ -16,7 +16,6 @@ const MAX_BYTES = 100 * 1024 * 1024;
 /** Maximum number of errors in replies and events. Operators can read all. */
 export const MAX_ERRORS = 1_000;
 
-const text = (description: string) => Type.String({ description });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 const ServiceError = named(

@@ -8,14 +8,12 @@ import {
   named,
   oneOf,
   PositiveAmount,
-  Timestamp,
+  text,
+  time,
 } from '../../../kernel/schema.ts';
 
 const TAG = 'Invitations';
 const maybe = Type.Optional;
-const text = (description: string, overrides: Record<string, unknown> = {}) =>
-  Type.String({ description, ...overrides });
-const time = (description: string) => described(Timestamp, description);
 
 export const UmaInvitation = named(
   'UmaInvitation',

@@ -1,6 +1,6 @@
 // Schemas of a customer in replies and events.
 import { type TSchema, Type } from '@sinclair/typebox';
-import { Address, described, named, Timestamp, variant } from '../../../kernel/schema.ts';
+import { Address, described, named, Timestamp, text, variant } from '../../../kernel/schema.ts';
 import {
   businessCore,
   businessDetails,
@@ -13,7 +13,6 @@ import {
   KybStatus,
   KycStatus,
   object,
-  text,
 } from './fields.ts';
 import { BeneficialOwner } from './owner.ts';
 import { umaAddress } from './requests.ts';

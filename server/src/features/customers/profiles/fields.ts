@@ -11,12 +11,10 @@ import {
   oneOf,
   Phone,
   Timestamp,
+  text,
 } from '../../../kernel/schema.ts';
 
 const maybe = Type.Optional;
-
-export const text = (description: string, overrides: Record<string, unknown> = {}) =>
-  Type.String({ description, ...overrides });
 
 export const object = <P extends TProperties>(name: string, description: string, properties: P) =>
   named(name, Type.Object(properties, { description }));

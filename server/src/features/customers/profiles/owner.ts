@@ -8,8 +8,9 @@ import {
   named,
   oneOf,
   Timestamp,
+  text,
 } from '../../../kernel/schema.ts';
-import { contactFields, IdentificationType, KycStatus, object, text } from './fields.ts';
+import { contactFields, IdentificationType, KycStatus, object } from './fields.ts';
 import { clearable } from './requests.ts';
 
 const maybe = Type.Optional;

@@ -14,6 +14,7 @@ import {
   named,
   nullable,
   Phone,
+  text,
   variant,
 } from '../../../kernel/schema.ts';
 import {
@@ -27,7 +28,6 @@ import {
   KybStatus,
   KycStatus,
   object,
-  text,
 } from './fields.ts';
 
 const maybe = Type.Optional;

@@ -2,7 +2,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { defineEvent, type WebhookContract } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { described, named, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
+import { described, named, PageQuery, page, Timestamp, text } from '../../../kernel/schema.ts';
 import {
   Customer,
   CustomerCreateRequest,
@@ -14,9 +14,6 @@ import {
 
 const TAG = 'Customers';
 const maybe = Type.Optional;
-
-const text = (description: string, overrides: { format?: string } = {}) =>
-  Type.String({ description, ...overrides });
 
 export const SignedRequestChallenge = named(
   'SignedRequestChallenge',

@@ -7,13 +7,20 @@ import {
   type WebhookContract,
 } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { described, named, oneOf, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
+import {
+  described,
+  named,
+  oneOf,
+  PageQuery,
+  page,
+  Timestamp,
+  text,
+} from '../../../kernel/schema.ts';
 import { DocumentType } from '../documents/index.ts';
 import { VERIFICATION_STATUSES } from './states.ts';
 
 const TAG = 'KYC/KYB Verifications';
 const maybe = Type.Optional;
-const text = (description: string) => Type.String({ description });
 
 const VerificationStatus = named(
   'VerificationStatus',

@@ -9,15 +9,13 @@ import {
   oneOf,
   PageQuery,
   page,
-  Timestamp,
+  text,
+  time,
 } from '../../../kernel/schema.ts';
 
 const TAG = 'Webhook deliveries';
 const MAX_ID = 200;
 
-const text = (description: string, options: Record<string, unknown> = {}) =>
-  Type.String({ description, ...options });
-const time = (description: string) => described(Timestamp, description);
 const maybe = <T extends TSchema>(schema: T) => Type.Optional(schema);
 
 const Status = named(

@@ -2,16 +2,12 @@
 import { Type } from '@sinclair/typebox';
 import { defineEvent, type WebhookContract, WebhookType } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { described, NO_QUERY, named, nullable, oneOf, Timestamp } from '../../../kernel/schema.ts';
+import { described, NO_QUERY, named, nullable, oneOf, text, time } from '../../../kernel/schema.ts';
 import { MAX_ENDPOINTS } from './store.ts';
 
 const TAG = 'Webhook endpoints';
 export const DEFAULT_OVERLAP_HOURS = 24;
 const MAX_OVERLAP_HOURS = 168;
-
-const text = (description: string, more: Record<string, unknown> = {}) =>
-  Type.String({ description, ...more });
-const time = (description: string) => described(Timestamp, description);
 
 const Status = named(
   'WebhookEndpointStatus',

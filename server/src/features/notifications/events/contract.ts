@@ -2,24 +2,12 @@
 import { Type } from '@sinclair/typebox';
 import { EVENT_TYPES } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
-import {
-  described,
-  NO_QUERY,
-  named,
-  nullable,
-  oneOf,
-  PageQuery,
-  Timestamp,
-} from '../../../kernel/schema.ts';
+import { NO_QUERY, named, nullable, oneOf, PageQuery, text, time } from '../../../kernel/schema.ts';
 
 const TAG = 'Events';
 /** Shorter than the period after which idle connections are closed. */
 const MAX_WAIT_S = 60;
 const MAX_CURSOR = 400;
-
-const text = (description: string, overrides: Record<string, unknown> = {}) =>
-  Type.String({ description, ...overrides });
-const time = (description: string) => described(Timestamp, description);
 
 const EventResource = named(
   'Event',

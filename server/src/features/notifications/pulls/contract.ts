@@ -1,15 +1,12 @@
 // Contracts of pulled deliveries: reading those of an endpoint without a URL, and acknowledging them.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { described, NO_QUERY, named, PageQuery, Timestamp } from '../../../kernel/schema.ts';
+import { described, NO_QUERY, named, PageQuery, Timestamp, text } from '../../../kernel/schema.ts';
 
 const TAG = 'Webhook endpoints';
 const MAX_WAIT_S = 60;
 const MAX_CURSOR = 400;
 const MAX_IDS = 1_000;
-
-const text = (description: string, more: Record<string, unknown> = {}) =>
-  Type.String({ description, ...more });
 
 const PulledDelivery = named(
   'PulledWebhookDelivery',

@@ -8,7 +8,8 @@ import {
   oneOf,
   PageQuery,
   page,
-  Timestamp,
+  text,
+  time,
 } from '../../../kernel/schema.ts';
 
 const TAG = 'Webhook deliveries';
@@ -17,9 +18,6 @@ const TAG = 'Webhook deliveries';
 export const MAX_EVENTS = 100_000;
 export const MAX_DAYS = 31;
 
-const text = (description: string, options: Record<string, unknown> = {}) =>
-  Type.String({ description, ...options });
-const time = (description: string) => described(Timestamp, description);
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const maybe = <T extends TSchema>(schema: T) => Type.Optional(schema);
 

@@ -19,12 +19,10 @@ import {
   PageQuery,
   PositiveAmount,
   page,
+  text,
 } from '../../../kernel/schema.ts';
 
 const TAG = 'Cross-Currency Transfers';
-
-const text = (description: string, overrides: Record<string, unknown> = {}) =>
-  Type.String({ description, ...overrides });
 
 const CurrencyPreference = named(
   'CurrencyPreference',

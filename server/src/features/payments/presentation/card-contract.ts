@@ -2,11 +2,15 @@
 // has issued cards.
 
 import { Type } from '@sinclair/typebox';
-import { CurrencyAmount, described, named, oneOf, Timestamp } from '../../../kernel/schema.ts';
+import {
+  CurrencyAmount,
+  described,
+  named,
+  oneOf,
+  Timestamp,
+  text,
+} from '../../../kernel/schema.ts';
 import { CARD_STATUSES } from '../card-payments/index.ts';
-
-const text = (description: string, overrides: object = {}) =>
-  Type.String({ description, ...overrides });
 
 const summary = (name: string, description: string, overrides = {}) =>
   named(

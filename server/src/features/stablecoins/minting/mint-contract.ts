@@ -10,6 +10,7 @@ import {
   page,
   ruled,
   Timestamp,
+  text,
   variant,
 } from '../../../kernel/schema.ts';
 import { BURN_RAILS, BURN_SOURCES, MINT_SOURCES } from '../coins/rails.ts';
@@ -17,7 +18,6 @@ import { coinParams, StablecoinProvider, StablecoinProviderEnvironment, TAG } fr
 import { OPERATION_STATUSES } from '../states.ts';
 
 const maybe = Type.Optional;
-const text = (description: string) => Type.String({ description });
 
 /** Enough for every amount that the database can store, with leading zeros. */
 const MAX_DIGITS = 40;

@@ -6,12 +6,9 @@ import {
 } from '../../../catalog/accounts/field-names.ts';
 import { defineEvent } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { Amount, described, named, oneOf, Timestamp } from '../../../kernel/schema.ts';
+import { Amount, described, named, oneOf, Timestamp, text } from '../../../kernel/schema.ts';
 
 const TAG = 'Platform Configuration';
-
-const text = (description: string, overrides: Record<string, unknown> = {}) =>
-  Type.String({ description, ...overrides });
 
 const maybe = Type.Optional;
 const maybeText = (description: string, overrides: Record<string, unknown> = {}) =>

@@ -10,12 +10,11 @@ import {
   PageQuery,
   page,
   Timestamp,
+  text,
 } from '../../../kernel/schema.ts';
 
 const TAG = 'Requests';
 
-const text = (description: string, overrides: Record<string, unknown> = {}) =>
-  Type.String({ description, ...overrides });
 const maybe = Type.Optional;
 
 export const CALLER_TYPES = ['TOKEN', 'AGENT', 'LINK'] as const;

@@ -1,14 +1,10 @@
 // Contracts and schemas of API tokens.
 import { Type } from '@sinclair/typebox';
 import { operation, PERMISSIONS } from '../../../kernel/contract/operation.ts';
-import { described, named, oneOf, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
+import { named, oneOf, PageQuery, page, text, time } from '../../../kernel/schema.ts';
 import { MAX_TOKENS } from './store.ts';
 
 const TAG = 'API Tokens';
-
-const text = (description: string, overrides: Record<string, unknown> = {}) =>
-  Type.String({ description, ...overrides });
-const time = (description: string) => described(Timestamp, description);
 
 const PermissionName = named(
   'Permission',

@@ -2,15 +2,21 @@
 
 import { type TSchema, Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { described, named, oneOf, ruled, Timestamp, variant } from '../../../kernel/schema.ts';
+import {
+  described,
+  named,
+  oneOf,
+  ruled,
+  Timestamp,
+  text,
+  variant,
+} from '../../../kernel/schema.ts';
 import { SignedRequestChallenge } from '../../customers/registration/index.ts';
 import { orProcessing, WalletOperationProcessing } from '../accounts/contract.ts';
 import { CREDENTIAL_TYPES } from '../store.ts';
 
 const TAG = 'Embedded Wallet Auth';
 const maybe = Type.Optional;
-const text = (description: string, overrides: object = {}) =>
-  Type.String({ description, ...overrides });
 const object = <P extends Record<string, TSchema>>(
   name: string,
   description: string,

@@ -1,11 +1,9 @@
 // Contracts for listing, enrolling and removing authentication factors.
 import { type TSchema, Type } from '@sinclair/typebox';
 import { operation } from '../../../../kernel/contract/operation.ts';
-import { named, variant } from '../../../../kernel/schema.ts';
+import { named, text, variant } from '../../../../kernel/schema.ts';
 import { ofCustomer, SCA_TAG, ScaFactor, WebAuthnJson } from '../contract.ts';
 
-const text = (description: string, overrides: object = {}) =>
-  Type.String({ description, ...overrides });
 const object = <P extends Record<string, TSchema>>(
   name: string,
   description: string,
