@@ -112,7 +112,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
       lanes.recorded(event);
       const { platform_id: id } = event;
       // A change of the clock, in whichever process, then need not wait for the end of the lease.
-      if (clocked.has(id) && lanes.isIdle(id)) inBackground(leaveIdle(id), id);
+      if (lanes.isIdle(id) && clocked.delete(id)) inBackground(releaseIdle(id), id);
     },
   });
   const reader = createReader({ db, vault, log, lanes, only }, holder);
@@ -169,11 +169,10 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     return next;
   }
 
-  /** Releases the lease of a platform without buffered events. */
-  const leaveIdle = (platformId: string) =>
+  /** Releases the lease of a platform, unless events of it were read meanwhile. */
+  const releaseIdle = (platformId: string) =>
     inTurn(async () => {
-      clocked.delete(platformId);
-      if (!lanes.isIdle(platformId) || lanes.leaseOf(platformId) === 0) return;
+      if (!lanes.isIdle(platformId)) return;
       lanes.dropLease(platformId);
       await releasePlatforms(db, holder, [platformId]);
     });
@@ -185,7 +184,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
       await recorder.flush().catch(() => undefined);
       await sleep(RECHECK_MS);
     }
-    await releasePlatforms(db, holder, [platformId]);
+    await releaseIdle(platformId);
   }
 
   function inBackground(work: Promise<unknown>, platformId: string): void {
@@ -198,7 +197,10 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
   async function leaveHeld(): Promise<void> {
     const now = effects.now();
     if (only !== undefined || !lanes.leased(now).length) return;
-    for (const id of await heldByClocks(db, holder, now)) inBackground(leave(id), id);
+    for (const id of await heldByClocks(db, holder, now)) {
+      // Without it in memory the platform is being left already.
+      if (lanes.leaseOf(id) > 0) inBackground(leave(id), id);
+    }
   }
 
   return {
