@@ -84,7 +84,7 @@ function credentialsIn(dataDir) {
   const text = fs.readFileSync(path.join(dataDir, 'credentials.json'), 'utf8');
   const { baseUrl, clientId, clientSecret, webhookPublicKey } = JSON.parse(text);
   return {
-    RAILHEAD_BASE_URL: baseUrl,
+    RAILHEAD_URL: baseUrl,
     RAILHEAD_CLIENT_ID: clientId,
     RAILHEAD_CLIENT_SECRET: clientSecret,
     WEBHOOK_PUBLIC_KEY: webhookPublicKey,

@@ -10,6 +10,7 @@ import { type ClientOptions, settingsOf } from './http/settings.ts';
 import { send } from './http/transport.ts';
 import type { CallOptions } from './types.ts';
 
+/** The operations of events, and following them. */
 export interface FollowedEvents extends EventsGroup {
   /**
    * Iterates the events of the platform as they occur, each once and in a fixed order, and resumes

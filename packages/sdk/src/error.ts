@@ -9,6 +9,7 @@ export interface FieldError {
   readonly constraint?: Readonly<Record<string, unknown>>;
 }
 
+/** Details of an error reply: every rejected field in `errors`, and members that depend on the code. */
 export interface ErrorDetails {
   readonly errors?: readonly FieldError[];
   readonly [name: string]: unknown;

@@ -12,6 +12,7 @@ export interface CursorStore {
   save(cursor: string): Promise<void> | void;
 }
 
+/** Which events are followed, where from, and how the position is stored. */
 export interface FollowOptions<Type extends EventType = EventType> {
   /**
    * Where to start if the store is empty: `beginning` for the oldest stored event, `now`, or a
@@ -36,6 +37,7 @@ export interface FollowOptions<Type extends EventType = EventType> {
   readonly onInterruption?: (error: unknown, delayMs: number) => void;
 }
 
+/** Events as they occur, until the loop ends or the signal aborts. */
 export interface EventStream<Type extends EventType = EventType>
   extends AsyncIterable<StoredEvent<Type>> {
   /** The position after the last processed event; undefined before the start. */

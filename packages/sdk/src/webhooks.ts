@@ -11,6 +11,7 @@ export type { EventDataByType } from './generated/events.ts';
 
 type HeaderValue = string | readonly string[] | undefined;
 
+/** A webhook as received, and the keys that may have signed it. */
 export interface VerifyOptions {
   /** The raw body as received, as text or bytes. */
   readonly body: string | Uint8Array | ArrayBuffer;

@@ -70,9 +70,9 @@ function argumentsOf(values) {
 }
 
 const CREDENTIALS = {
-  basic: 'RAILHEAD_BASE_URL, RAILHEAD_CLIENT_ID and RAILHEAD_CLIENT_SECRET',
-  bearer: 'RAILHEAD_BASE_URL and RAILHEAD_AGENT_TOKEN',
-  none: 'RAILHEAD_BASE_URL',
+  basic: 'RAILHEAD_URL, RAILHEAD_CLIENT_ID and RAILHEAD_CLIENT_SECRET',
+  bearer: 'RAILHEAD_URL and RAILHEAD_AGENT_TOKEN',
+  none: 'RAILHEAD_URL',
 };
 
 export function sdkSample({ operation }, { auth, body, form, hasForm, hasReply }) {

@@ -13,12 +13,14 @@ export interface RequestInfo {
   readonly headers: Record<string, string>;
 }
 
+/** The reply to an attempt. */
 export interface ResponseInfo extends RequestInfo {
   readonly status: number;
   readonly requestId: string | undefined;
   readonly durationMs: number;
 }
 
+/** A failed attempt that is repeated after `delayMs`. */
 export interface RetryInfo {
   readonly operationId: OperationId;
   /** The attempt that failed, from 1. */
@@ -36,8 +38,9 @@ export interface Hooks {
   readonly onRetry?: (info: RetryInfo) => void;
 }
 
+/** Options of a client. Address and credentials default to environment variables. */
 export interface ClientOptions extends Hooks {
-  /** `http://localhost:4100/2025-10-13`. Default: the environment variable RAILHEAD_BASE_URL. */
+  /** `http://localhost:4000/2025-10-13`. Default: the environment variable RAILHEAD_URL. */
   readonly baseUrl?: string;
   /** Default: RAILHEAD_CLIENT_ID. */
   readonly clientId?: string;
@@ -88,9 +91,9 @@ const base64 = (text: string) =>
   btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
 
 export function settingsOf(options: ClientOptions): Settings {
-  const baseUrl = (options.baseUrl ?? environment('RAILHEAD_BASE_URL'))?.replace(/\/+$/, '');
+  const baseUrl = (options.baseUrl ?? environment('RAILHEAD_URL'))?.replace(/\/+$/, '');
   if (!baseUrl) {
-    throw clientError('INVALID_CLIENT_INPUT', 'Set `baseUrl` or RAILHEAD_BASE_URL.');
+    throw clientError('INVALID_CLIENT_INPUT', 'Set `baseUrl` or RAILHEAD_URL.');
   }
   const clientId = options.clientId ?? environment('RAILHEAD_CLIENT_ID');
   const clientSecret = options.clientSecret ?? environment('RAILHEAD_CLIENT_SECRET');

@@ -22,6 +22,7 @@ export interface CreatedPasskey {
   };
 }
 
+/** Input of the creation of a passkey. */
 export interface NewPasskey {
   /** Name of the app, shown by the browser. */
   readonly appName: string;
@@ -69,6 +70,7 @@ export interface PasskeyAssertion {
   userHandle?: string;
 }
 
+/** Input of a login with a passkey. */
 export interface UsedPasskey {
   /** `challenge` of the reply to `challengeAuthCredential`, unchanged. */
   readonly challenge: string;

@@ -26,12 +26,14 @@ interface Processing {
 /** The final reply: without signature requests and progress. */
 export type Signed<Data> = Exclude<Data, SignatureChallenge | Processing>;
 
+/** Data of the signed request, and the payload that was signed. */
 export interface SignedResult<Data> {
   readonly data: Signed<Data>;
   /** The signed payload; undefined if no signature was required. */
   readonly payloadToSign: string | undefined;
 }
 
+/** Ends the waiting for a signed request. */
 export interface SignedOptions {
   readonly signal?: AbortSignal;
 }
