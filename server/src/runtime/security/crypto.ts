@@ -97,7 +97,7 @@ export const randomText = (effects: Effects, prefix: string, bytes = KEY_BYTES):
 export const newSecret = (effects: Effects): string => randomText(effects, 'rhs_');
 
 /** A P-256 private key. */
-export const newP256Key = (effects: Effects): KeyObject =>
+export const newP256Key = (effects: Pick<Effects, 'random'>): KeyObject =>
   p256PrivateKey(generateP256(() => effects.random(KEY_BYTES)));
 
 /** An Ed25519 key is 32 bytes after this fixed PKCS #8 header (RFC 8410). */

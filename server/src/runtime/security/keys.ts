@@ -66,11 +66,17 @@ const ALGORITHMS: readonly KeyAlgorithm[] = ['P-256', 'Ed25519'];
 
 const contextOf = (id: string) => `signing_keys ${id}`;
 
-const pemOf = (key: KeyObject): string =>
+export const pemOf = (key: KeyObject): string =>
   createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString();
 
-function newKey(effects: Effects, algorithm: KeyAlgorithm): KeyObject {
-  return algorithm === 'P-256' ? newP256Key(effects) : ed25519KeyOf(effects.random(32));
+const generateKey = (effects: Pick<Effects, 'random'>, algorithm: KeyAlgorithm): KeyObject =>
+  algorithm === 'P-256' ? newP256Key(effects) : ed25519KeyOf(effects.random(32));
+
+/** A new key whose id can be an argument of a command: it does not begin with a hyphen. */
+export function newKey(effects: Pick<Effects, 'random'>, algorithm: KeyAlgorithm): KeyObject {
+  let key = generateKey(effects, algorithm);
+  while (keyIdOf(pemOf(key)).startsWith('-')) key = generateKey(effects, algorithm);
+  return key;
 }
 
 /** Stages a key of each algorithm. */

@@ -1,0 +1,14 @@
+import { createHash } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { keyIdOf, newKey, pemOf } from './keys.ts';
+
+it('makes no key whose id an argument parser reads as an option', () => {
+  let seeds = 0;
+  const random = () => createHash('sha256').update(`${seeds++}`).digest();
+  const effects = { random };
+  const keys = Array.from({ length: 200 }, () => newKey(effects, 'Ed25519'));
+  const ids = keys.map((key) => keyIdOf(pemOf(key)));
+  expect(ids.filter((id) => id.startsWith('-'))).toEqual([]);
+  // Some seeds were rejected.
+  expect(seeds).toBeGreaterThan(200);
+});
