@@ -67,7 +67,7 @@ function readFlags(argv) {
     refuse(`--only takes names of rows: ${GROUPS.join(', ')}.`);
   if (!Number.isInteger(flags.rounds)) refuse('--rounds takes a number.');
   if (flags.node && spawnSync(flags.node, ['--version']).status !== 0)
-    refuse(`--node takes the path of a Node program; ${flags.node} is none.`);
+    refuse(`--node takes the path of a Node program; ${flags.node} is not one.`);
   return flags;
 }
 

@@ -110,7 +110,7 @@ async function main() {
       await server.stop();
     }
   });
-  line('\nEverything was as it should be.');
+  line('\nAll checks passed.');
 }
 
 main().catch((error) => {

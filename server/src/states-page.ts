@@ -77,7 +77,7 @@ COMPLETED if at least one row became a customer. A file that cannot be read fail
   {
     title: 'Replay of webhooks',
     about: `\`status\` of a replay of events to a webhook endpoint. It completes when all its events
-are queued for delivery, and fails if the endpoint is deleted before.`,
+are queued for delivery, and fails if the endpoint is deleted first.`,
     states: replayFeature.states.webhookReplay,
   },
   {
@@ -94,20 +94,20 @@ submission through it was accepted. An expired link stays OPEN but gives no acce
   },
   {
     title: 'Invitation',
-    about: `\`status\` of an invitation. Initially PENDING; an expired pending one is shown as
+    about: `\`status\` of an invitation. Initially PENDING; an expired pending invitation is shown as
 EXPIRED and can no longer be claimed.`,
     states: invitationFeature.states.invitation,
   },
   {
     title: 'Wallet credential',
-    about: `Internal: a credential of an embedded wallet. Initially ACTIVE; a REVOKED one is no
-longer listed or accepted, and its sessions have ended.`,
+    about: `Internal: a credential of an embedded wallet. Initially ACTIVE; a REVOKED
+credential is no longer listed or accepted, and its sessions have ended.`,
     states: walletFeature.states.credential,
   },
   {
     title: 'Wallet session',
     about: `Internal: a key that may sign for an embedded wallet. Initially ACTIVE and listed until
-its \`expiresAt\`; an expired one stays ACTIVE but cannot sign.`,
+its \`expiresAt\`; an expired session stays ACTIVE but cannot sign.`,
     states: walletFeature.states.session,
   },
   {
@@ -119,8 +119,9 @@ wrongly signed too often, or replaced by newer requests.`,
   },
   {
     title: 'Wallet recovery',
-    about: `Shown to the operator: a new credential for a user without any usable one. Initially
-WAITING, and DONE when the credential was added. CANCELLED for any reason against it.`,
+    about: `Shown to the operator: a new credential for a user who can no longer use any
+credential. Initially WAITING, and DONE when the credential was added. CANCELLED: the recovery shows
+the reason.`,
     states: walletFeature.states.recovery,
   },
   {
@@ -132,7 +133,7 @@ registration.`,
   {
     title: 'Challenge',
     about: `A challenge that a customer completes with a second factor. Initially PENDING; a newer
-one for the same purpose replaces it.`,
+challenge for the same purpose replaces it.`,
     states: scaFeature.states.challenge,
   },
   {
@@ -149,7 +150,7 @@ PENDING_APPROVAL. FAILED: approved, but could no longer be executed.`,
   {
     title: 'Device code',
     about: `A code by which a program becomes an agent. Initially PENDING; a new code replaces
-unredeemed ones.`,
+codes that were not redeemed.`,
     states: agentFeature.states.code,
   },
   {
@@ -161,7 +162,7 @@ freezes, unfreezes and closes; a PROCESSING card is closed only by the service.`
   {
     title: 'Delegated key',
     about: `\`status\` of a key that signs for a wallet which funds a card. Initially PENDING: it
-cannot sign before its owner has authorized it. It expires with its binding to the card.`,
+cannot sign until the owner of the wallet has authorized it. It expires with its binding to the card.`,
     states: cardFeature.states.delegatedKey,
   },
   {
@@ -177,7 +178,7 @@ registration.`,
     states: stablecoinFeature.states.issuance,
   },
   {
-    title: 'Service of a stablecoin',
+    title: 'Use of a stablecoin in the service',
     about: `\`serviceOperationsStatus\` of a stablecoin. Initially NOT_ENABLED. A platform requests
 enablement, the operator decides; ENABLING becomes ENABLED once the token is provisioned.`,
     states: stablecoinFeature.states.service,

@@ -105,7 +105,7 @@ export default defineConfig({
   // Pages are plain Markdown; a text such as <address> is no element.
   markdown: {
     html: false,
-    // Every colour of these themes has the contrast of WCAG AA on the ground of a code block.
+    // Every color of these themes has the contrast of WCAG AA on the ground of a code block.
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     // As on GitHub, so that a link to a heading works in the repository as well.
     anchor: { slugify },

@@ -1,4 +1,4 @@
-// Mermaid blocks as SVG, drawn while the site is built: a page loads no script for its diagrams. Colours are
+// Mermaid blocks as SVG, drawn while the site is built: a page loads no script for its diagrams. Colors are
 // the tokens of the theme, so that a diagram follows light and dark.
 import { renderMermaidSVG } from 'beautiful-mermaid';
 

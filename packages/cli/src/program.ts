@@ -7,7 +7,7 @@ import { completionCommand } from './complete.ts';
 import { type CliError, usageError } from './exit.ts';
 import { withExamples } from './help.ts';
 import { listenCommand } from './listen/command.ts';
-import { hasColours, stylesOf } from './output/style.ts';
+import { hasColors, stylesOf } from './output/style.ts';
 import { profileCommands } from './profile/commands.ts';
 import { closest } from './suggest.ts';
 import { clockCommand } from './tools/clock.ts';
@@ -36,7 +36,7 @@ function resourceLines(): string {
 }
 
 function helpStyle(): Partial<Help> {
-  const { bold, dim } = stylesOf(hasColours(process.stdout));
+  const { bold, dim } = stylesOf(hasColors(process.stdout));
   return {
     showGlobalOptions: true,
     styleTitle: (text) => bold(text),
@@ -82,7 +82,7 @@ function rejectUnknown(command: Command): void {
 }
 
 function configure(command: Command, isJson: boolean): void {
-  const errors = stylesOf(hasColours(process.stderr));
+  const errors = stylesOf(hasColors(process.stderr));
   if (command.parent && command.commands.length > 0) rejectUnknown(command);
   command
     .configureHelp(helpStyle())

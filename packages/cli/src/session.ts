@@ -66,8 +66,8 @@ function noteDate({ url }: Target, output: Output): void {
   const [date] = /\d{4}-\d\d-\d\d$/.exec(url) ?? [];
   if (date === undefined || date === API_DATE) return;
   output.note(
-    `Warning: the server URL is of the API of ${date}, this program of ${API_DATE}. ` +
-      'Install the version of the program that fits the server.',
+    `Warning: the server URL uses API version ${date}, this program ${API_DATE}. ` +
+      'Install the version of the program that matches the server.',
   );
 }
 

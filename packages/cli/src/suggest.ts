@@ -1,6 +1,6 @@
 // The name that a mistyped one was meant to be.
 
-/** Number of letters to insert, delete, replace or exchange with their neighbour. */
+/** Number of letters to insert, delete, replace or exchange with their neighbor. */
 export function distance(one: string, other: string): number {
   let earlier: number[] = [];
   let previous = Array.from({ length: other.length + 1 }, (_, at) => at);

@@ -114,7 +114,7 @@ describe('an error', () => {
     [['quotes', 'create'], 2, 'Required: --source'],
     [['customers', 'get'], 2, "Missing required argument 'customerId'"],
     [['cards', 'create', '--data', '{'], 2, '--data is not JSON'],
-    [['customers', 'list', '--query', 'data['], 2, '--query is no valid expression'],
+    [['customers', 'list', '--query', 'data['], 2, '--query is not a valid expression'],
     [['trigger', 'payout.complete'], 2, 'Did you mean payout.completed?'],
     [['events', '--type', 'CARD.STATE_CHANG'], 2, 'Did you mean CARD.STATE_CHANGE?'],
     [['api', 'createQuot'], 2, 'Did you mean createQuote?'],
@@ -243,6 +243,6 @@ describe('tools', () => {
   it('say that the server has another version of the API', async () => {
     const { origin } = server.running;
     const { err } = await run('customers', 'list', '--base-url', `${origin}/2024-01-01`);
-    expect(err).toContain('Warning: the server URL is of the API of 2024-01-01');
+    expect(err).toContain('Warning: the server URL uses API version 2024-01-01');
   });
 });

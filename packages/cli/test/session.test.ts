@@ -1,4 +1,4 @@
-// A terminal session as a person has it, in a pseudo-terminal: first use, a table, colours, completion, a
+// A terminal session as a person has it, in a pseudo-terminal: first use, a table, colors, completion, a
 // mistyped name, progress and Ctrl+C.
 import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

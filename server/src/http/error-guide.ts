@@ -108,7 +108,7 @@ const CUSTOMERS = {
     'The invitation was already claimed.',
     'Create a new invitation.',
   ),
-  INVITATION_CANCELLED: guide('The invitation was cancelled.', 'Create a new invitation.'),
+  INVITATION_CANCELLED: guide('The invitation was canceled.', 'Create a new invitation.'),
   INVITATIONS_NOT_CONFIGURED: guide(
     'Invitations are disabled for this platform.',
     'Ask the operator to enable invitations.',

@@ -1,5 +1,5 @@
 // The events that each operation emits in the commit of its request. The test harness reports an event that
-// is missing here. Events of later steps (a payout that completes) are in the catalogue of webhooks.
+// is missing here. Events of later steps (a payout that completes) are in the catalog of webhooks.
 import type { EventType } from '../kernel/contract/event.ts';
 
 const EVENTS: Readonly<Record<string, readonly EventType[]>> = {

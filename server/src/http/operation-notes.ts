@@ -9,7 +9,7 @@ import { eventsOf } from './operation-events.ts';
 const PERMISSIONS = {
   token: (permission: string) => `an API token with \`${permission}\``,
   agent: (permission: string) =>
-    `an agent whose policy allows it; the access token carries \`${permission}\``,
+    `an agent access token with \`${permission}\`, if the policy of the agent allows the operation`,
 } as const;
 
 function accessOf({ auth = 'token', permission, sandboxOnly }: Contract): string {
@@ -22,7 +22,7 @@ function repetitionOf(contract: Contract): string {
   const { method, money } = contract;
   const kind = idempotencyOf(contract);
   if (kind === 'none') {
-    if (method === 'GET') return 'reads only';
+    if (method === 'GET') return 'the operation only reads data';
     if (method === 'POST') return 'every request is executed; `Idempotency-Key` is ignored';
     return 'repeating the request has no further effect';
   }

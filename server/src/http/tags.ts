@@ -74,8 +74,7 @@ export const TAGS: Readonly<Record<string, string>> = {
     'Stablecoins that the platform issues through a provider: registration, minting, burning and ' +
     'the operations in progress.',
   'Sandbox Fixtures':
-    'Reset of a sandbox platform, and fixtures that bring it into a known state before a test. ' +
-    'An extension.',
+    'Reset of a sandbox platform, and fixtures that bring it into a known state before a test.',
   'Sandbox Clock':
     'The clock of a sandbox platform. Moving it forward executes all work that becomes due, so ' +
     'that the return of a payment after two days can be tested in a second.',

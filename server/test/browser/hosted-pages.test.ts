@@ -1,4 +1,4 @@
-// Every hosted page and its states in phone and desktop width, in light and dark colours: axe finds no
+// Every hosted page and its states in phone and desktop width, in light and dark colors: axe finds no
 // violation, there is no horizontal scrolling, and the platform's brand is shown. A logo that fails
 // to load has no other effect.
 import { createServer, type Server } from 'node:http';
@@ -96,7 +96,7 @@ const cardLink = async (): Promise<string> =>
   ok(await ownership.app.call('POST', `/cards/${cardId}/reveal`), 200).panEmbedUrl;
 
 type Theme = 'light' | 'dark';
-/** Colours do not depend on the size, so two of the four combinations show both of each. */
+/** Colors do not depend on the size, so two of the four combinations show both of each. */
 const VIEWS = [
   ['phone', 'dark'],
   ['desktop', 'light'],
@@ -189,7 +189,7 @@ describe.runIf(browserPath)('hosted pages', () => {
       await look('invitation');
       await ownership.app.call('POST', `/invitations/${link.split('/').at(-1)}/cancel`);
       await page.reload();
-      await title(page, 'This invitation was cancelled');
+      await title(page, 'This invitation was canceled');
       await look('invitation-cancelled');
       await page.goto(link.replace(/[^/]+$/, '00000000'));
       await title(page, 'Invitation not found');

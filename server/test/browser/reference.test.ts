@@ -119,7 +119,7 @@ describe.runIf(browserPath)('the API reference', () => {
     expect([response.status(), (await response.json()).status]).toEqual([200, 'PROCESSING']);
   });
 
-  // Colours do not depend on the size.
+  // Colors do not depend on the size.
   it.each([
     ['desktop', 'dark'],
     ['phone', 'light'],

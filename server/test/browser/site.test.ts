@@ -177,7 +177,7 @@ describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
     page.evaluate(`Math.min(...[...document.querySelectorAll('.diagram text')].map((each) =>
       parseFloat(getComputedStyle(each).fontSize) * each.getScreenCTM().a))`);
 
-  // Colours do not depend on the size, so two of the four combinations show both of each.
+  // Colors do not depend on the size, so two of the four combinations show both of each.
   const VIEWS = [
     ['phone', 'dark'],
     ['desktop', 'light'],
@@ -241,7 +241,7 @@ describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
     await close();
   });
 
-  it('switches the theme, and has neighbours and an edit date', { timeout: PAGES_MS }, async () => {
+  it('switches the theme, and has neighbors and an edit date', { timeout: PAGES_MS }, async () => {
     const { page, problems, go, close } = await open('desktop', 'light');
     await go('guides/payouts');
     expect(await page.locator('.pager-link').count()).toBe(2);

@@ -120,7 +120,7 @@ describe('shell blocks', () => {
     ['curl "$RAILHEAD_URL/unknown"', /not an operation/],
     ['curl -X DELETE "$RAILHEAD_URL/quotes/1/execute"', /not an operation/],
     ['curl "$RAILHEAD_URL/quotes" -d \'{}\'', /required property/],
-    ['curl "$RAILHEAD_URL/customers?colour=1"', /not a query parameter/],
+    ['curl "$RAILHEAD_URL/customers?color=1"', /not a query parameter/],
     ['curl "$ELSEWHERE/customers"', /unbound variable/],
     ['npm run unknown', /not a script/],
     ['railhead-server jobs revive', /no verb revive/],

@@ -83,12 +83,12 @@ const REFUNDED = { balance: 1_000_00, total: 1_000_00 };
 describe('jobs retry', () => {
   it('of a send that failed after the provider had paid pays once, from two processes', async () => {
     const payment = await payout();
-    provider.behaviour = 'silent';
+    provider.behavior = 'silent';
     const workers = [workerOver(), workerOver()] as const;
     const job = await deadJob(payment.id, workers[0]);
     expect(await server.status(payment.id)).toBe('PROCESSING - -');
     expect(await funds(payment)).toEqual(ON_HOLD);
-    provider.behaviour = 'pays';
+    provider.behavior = 'pays';
     const retries = await Promise.all([
       server.run('jobs', 'retry', job),
       server.run('jobs', 'retry', job),
@@ -104,7 +104,7 @@ describe('jobs retry', () => {
 
   it('while the job runs is rejected, and so is a cancellation', async () => {
     const payment = await payout();
-    provider.behaviour = 'silent';
+    provider.behavior = 'silent';
     const run = workerOver({ timeoutMs: 3_000 }).runDue();
     const job = await runningJob(payment.id);
     await server.rejected(
@@ -116,7 +116,7 @@ describe('jobs retry', () => {
     await server.rejected('The job is running.', 'jobs', 'cancel', job, '--reason', 'x');
     expect(await funds(payment)).toEqual(ON_HOLD);
     await run;
-    provider.behaviour = 'pays';
+    provider.behavior = 'pays';
     expect((await server.run('jobs', 'retry', job)).code).toBe(0);
     await workerOver().runDue();
     expect(provider.paid).toEqual([payment.id]);
@@ -126,7 +126,7 @@ describe('jobs retry', () => {
 
   it('of a check requests the status and does not send again', async () => {
     const payment = await payout();
-    provider.behaviour = 'error';
+    provider.behavior = 'error';
     await workerOver({ returnsUnknown: true }).runDue();
     expect(await server.status(payment.id)).toBe('PROCESSING - -');
     expect(await funds(payment)).toEqual(ON_HOLD);
@@ -154,7 +154,7 @@ const cancelled = async (id: string, kind = 'payout.send') => {
 describe('jobs cancel', () => {
   it('of a dead send leaves the payout to the operator, who settles it once', async () => {
     const payment = await payout();
-    provider.behaviour = 'silent';
+    provider.behavior = 'silent';
     await deadJob(payment.id, workerOver());
     await cancelled(payment.id);
     expect(await funds(payment)).toEqual(ON_HOLD);
@@ -183,7 +183,7 @@ describe('jobs cancel', () => {
 
   it('of a check leaves the payout to the operator', async () => {
     const payment = await payout();
-    provider.behaviour = 'error';
+    provider.behavior = 'error';
     await workerOver({ returnsUnknown: true }).runDue();
     await cancelled(payment.id, 'payout.check');
     await server.json('payouts', 'settle', payment.id);

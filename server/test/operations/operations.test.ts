@@ -223,8 +223,8 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
       const encoded = await request((name) => encodeURIComponent(foreignIds[name] as string));
       expect(encoded.body).toEqual(otherResponse.body);
       if (contract.auth !== 'agent') return;
-      const neighbours = await request((name) => otherCustomerIds[name] as string);
-      expect(neighbours.body).toEqual(otherResponse.body);
+      const neighbors = await request((name) => otherCustomerIds[name] as string);
+      expect(neighbors.body).toEqual(otherResponse.body);
     });
 
     it('returns the same error for an id with a NUL, also with an idempotency key', async () => {

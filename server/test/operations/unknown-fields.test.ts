@@ -36,7 +36,7 @@ it('rejects an unknown query parameter by its name', async () => {
   expect(contracts.length).toBeGreaterThan(20);
   for (const contract of contracts) {
     const body = contract.body ? {} : undefined;
-    expect(await rejected(contract, '?colour=red', body)).toContain('colour');
+    expect(await rejected(contract, '?color=red', body)).toContain('color');
   }
   expect([...new Set(contracts.map(({ tag }) => tag))].sort()).toEqual(TAGS);
 });
@@ -44,6 +44,6 @@ it('rejects an unknown query parameter by its name', async () => {
 it('rejects an unknown body field by its name', async () => {
   const contracts = app.operations.map(({ contract }) => contract).filter(isExtension);
   for (const contract of contracts.filter(({ body }) => body !== undefined)) {
-    expect(await rejected(contract, '', { colour: 'red' })).toContain('colour');
+    expect(await rejected(contract, '', { color: 'red' })).toContain('color');
   }
 });

@@ -1,4 +1,4 @@
-// The webhook catalogue, generated from the contracts and the recorded examples:
+// The webhook catalog, generated from the contracts and the recorded examples:
 // `npm test -- server/test/operations/webhook-catalogue.test.ts -u` updates the page.
 import { describe, expect, it } from 'vitest';
 import { publishedErrors } from '../../src/document.ts';
@@ -9,7 +9,7 @@ import { EVENT_TYPES } from '../../src/kernel/contract/event.ts';
 
 const { webhooks } = readExamples();
 
-const HEAD = `# Webhooks catalogue
+const HEAD = `# Webhooks catalog
 
 Every event that Railhead sends, with the operations that emit it in the commit of their request
 and an example of its body. Events without operations are emitted by later steps: a provider's
@@ -43,7 +43,7 @@ const page = () =>
     '',
   ].join('\n\n');
 
-describe('the webhook catalogue', () => {
+describe('the webhook catalog', () => {
   it('has every event type except the one that no verification emits', () => {
     const types = new Set<string>(
       webhookContracts.flatMap(({ events }) => events.map(({ type }) => type)),

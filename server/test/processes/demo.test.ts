@@ -88,7 +88,7 @@ const STORY = [
   '✓ The payment that came back         took 0.00 USD in 10 postings',
   '✓ The books balance',
   '✓ Every webhook is genuine           23 of them, each in its place',
-  'Everything was as it should be.',
+  'All checks passed.',
 ];
 
 /** The first expected line that is missing or out of order. */

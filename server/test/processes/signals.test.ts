@@ -237,10 +237,10 @@ describe('SIGTERM', () => {
     const idleSocket = net.connect(Number(new URL(server.origin).port), '127.0.0.1');
     idleSocket.on('error', () => undefined);
     await once(idleSocket, 'connect');
-    const signalledAt = performance.now();
+    const signaledAt = performance.now();
     server.child.kill('SIGTERM');
     expect(await folder.ended(server.child)).toMatchObject({ code: 0, signal: null });
-    expect(performance.now() - signalledAt).toBeLessThan(10_000);
+    expect(performance.now() - signaledAt).toBeLessThan(10_000);
   }, 90_000);
 });
 

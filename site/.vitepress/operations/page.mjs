@@ -9,7 +9,7 @@ const HOST = 'http://localhost:4000';
 /** More examples of a request are one below the other; of a reply, these are shown. */
 const MAX_TABS = 4;
 
-/** More examples than these are not coloured, since each token is an element of the page. */
+/** More examples than these are not colored, since each token is an element of the page. */
 const MAX_COLORED = 12;
 
 /** Unions of replies and events with more variants, such as all account types, are only named. */

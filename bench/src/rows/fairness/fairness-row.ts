@@ -48,7 +48,7 @@ interface Case {
   most?: number;
 }
 
-const casesOf = ({ neighbour }: FairnessSetup): Case[] => {
+const casesOf = ({ neighbor }: FairnessSetup): Case[] => {
   const path = `${BASE}/quotes`;
   return [
     {
@@ -60,7 +60,7 @@ const casesOf = ({ neighbour }: FairnessSetup): Case[] => {
     {
       id: '8b',
       beside: '8 of another platform',
-      attack: { connections: 8, path, authorization: neighbour },
+      attack: { connections: 8, path, authorization: neighbor },
       most: MAX_SLOWDOWN,
     },
     {

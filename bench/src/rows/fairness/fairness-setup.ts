@@ -25,7 +25,7 @@ export interface FairnessSetup {
   process: Child;
   accounts: Accounts;
   /** Credentials of the platform that sends large bodies. */
-  neighbour: string;
+  neighbor: string;
   /** Acts as the production platform. */
   production: Request;
   /** Its customers; each may receive one code per half minute. */
@@ -93,7 +93,7 @@ export async function prepareFairness(bench: Bench, recipients: number): Promise
   const log = path.join(scratch, 'fairness.log');
   const firstServer = await startServer(bench, args, { log });
   const serverEnv = { DATABASE_URL: url, RAILHEAD_DATA_DIR: dataDir };
-  const attackingPlatform = await createPlatform(bench, serverEnv, ['--name', 'Neighbour']);
+  const attackingPlatform = await createPlatform(bench, serverEnv, ['--name', 'Neighbor']);
   const live = ['--name', 'Live', '--environment', 'production', '--currencies', 'USD,EUR'];
   const productionPlatform = await createPlatform(bench, serverEnv, live);
   const accounts = await makeAccounts(requester(firstServer.port));
@@ -116,5 +116,5 @@ export async function prepareFairness(bench: Bench, recipients: number): Promise
     },
   });
   const production = requester(port, productionPlatform);
-  return { port, process, accounts, neighbour: attackingPlatform, production, customers, service };
+  return { port, process, accounts, neighbor: attackingPlatform, production, customers, service };
 }

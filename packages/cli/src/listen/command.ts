@@ -37,7 +37,7 @@ function lineOf(delivery: Delivery, result: Result, isRepeated: boolean, output:
     `${String(result.ms).padStart(5)} ms`,
     eventType,
     dim(eventId),
-    ...(isRepeated ? [yellow('again: the earlier run ended while it was sent')] : []),
+    ...(isRepeated ? [yellow('sent again: the previous run ended while sending it')] : []),
   ].join('  ');
   const isGood = result.kind === 'replied' && result.status >= 200 && result.status < 300;
   if (isGood) return line;
@@ -57,7 +57,7 @@ function interruptions(output: Output, receiver: URL | undefined): Listener['onI
     else if (current === undefined) {
       const isReceiver = receiver && /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UNREACH/.test(error);
       const what = isReceiver && !/cannot be reached/.test(error) ? receiver.href : 'The server';
-      output.note(`${what} cannot be reached; nothing is lost. Trying again …`);
+      output.note(`${what} cannot be reached; no event is lost. Trying again …`);
     }
     current = error;
   };
@@ -71,7 +71,7 @@ function intro(output: Output, endpoint: Endpoint, receiver: URL | undefined): v
   }
   const { bold, dim } = output.styles;
   const to = receiver ? ` to ${receiver.href}` : '';
-  const first = isResumed ? 'Ready, where the earlier run ended.' : 'Ready.';
+  const first = isResumed ? 'Ready; continuing after the previous run.' : 'Ready.';
   output.line(`${first} ${receiver ? 'Forwarding' : 'Showing'} events${to}; stop with Ctrl+C.`);
   output.line(`Signing secret  ${bold(secret)}  ${dim(endpointId)}`);
 }
@@ -154,7 +154,7 @@ async function follow(
       return endpoint.endpointId;
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      output.note('The endpoint was removed, such as by a reset. There is another one now:');
+      output.note('The endpoint was removed, for example by a reset. A new endpoint was created:');
       forget(files);
     } finally {
       journal.close();
@@ -186,10 +186,11 @@ export function listenCommand(): Command {
   const command = new Command('listen')
     .summary('Forward webhooks to this machine.')
     .description(
-      'Forwards the webhooks of the platform to a receiver on this machine, signed by the server. ' +
-        'Its secret verifies `webhook-signature`. After an interruption of the server, the network or ' +
-        'this program the next run goes on where it was. An event whose receiver cannot be reached ' +
-        'waits; any reply counts as received. Events that are sent again arrive here as well.',
+      'Forwards the webhooks of the platform to a receiver on this machine, signed by the ' +
+        'server. Its secret verifies `webhook-signature`. After an interruption of the server, ' +
+        'the network or this program, the next run continues where the previous run stopped. An ' +
+        'event waits while the receiver cannot be reached; any reply counts as received. Resent ' +
+        'events are forwarded too.',
     )
     .option(
       '--forward-to <url>',
@@ -200,7 +201,7 @@ export function listenCommand(): Command {
       'Types, separated by commas, such as OUTGOING_PAYMENT.*. Default: all.',
     )
     .option('--name <name>', 'Distinguishes several listeners.', 'default')
-    .option('--keep', 'Keep the endpoint at the end, with what happens until the next run.')
+    .option('--keep', 'Keep the endpoint when the program ends, and the events until the next run.')
     .option('--print-secret', 'Print the secret for the receiver and exit; the endpoint is kept.');
   withExamples(
     command,

@@ -63,7 +63,7 @@ export function lock({ lock: file }: ListenFiles, name: string): () => void {
     }
     const pid = Number(readFileSync(file, 'utf8'));
     if (pid > 0 && isRunning(pid)) {
-      const hint = 'Stop it, or use another --name: both then get every event.';
+      const hint = 'Stop it, or use another --name; each listener receives every event.';
       throw new CliError(`The listener ${name} is running as process ${pid}.`, { hint });
     }
     rmSync(file, { force: true });

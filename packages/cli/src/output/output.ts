@@ -2,7 +2,7 @@
 import process from 'node:process';
 import { usageError } from '../exit.ts';
 import { detailLines } from './details.ts';
-import { hasColours, type Styles, stylesOf } from './style.ts';
+import { hasColors, type Styles, stylesOf } from './style.ts';
 import { type Column, columnsOf, layOut } from './table.ts';
 
 export interface OutputOptions {
@@ -25,7 +25,7 @@ async function select(value: unknown, expression: string): Promise<unknown> {
     return search(value as Parameters<typeof search>[0], expression);
   } catch (error) {
     const hint = "Expressions are JMESPath, such as --query 'data[].id'. See https://jmespath.org.";
-    throw usageError(`--query is no valid expression: ${(error as Error).message}`, hint);
+    throw usageError(`--query is not a valid expression: ${(error as Error).message}`, hint);
   }
 }
 
@@ -44,8 +44,8 @@ export class Output {
   constructor({ json, query }: OutputOptions = {}) {
     this.isJson = json === true || query !== undefined;
     this.#query = query;
-    this.styles = stylesOf(hasColours(process.stdout));
-    this.noteStyles = stylesOf(hasColours(process.stderr));
+    this.styles = stylesOf(hasColors(process.stdout));
+    this.noteStyles = stylesOf(hasColors(process.stderr));
   }
 
   line(text = ''): void {

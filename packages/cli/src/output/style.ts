@@ -1,11 +1,11 @@
-// Colours, on a terminal only. NO_COLOR turns them off, FORCE_COLOR on.
+// Colors, on a terminal only. NO_COLOR turns them off, FORCE_COLOR on.
 import process from 'node:process';
 
 interface Stream {
   readonly isTTY?: boolean;
 }
 
-export function hasColours(stream: Stream, env: NodeJS.ProcessEnv = process.env): boolean {
+export function hasColors(stream: Stream, env: NodeJS.ProcessEnv = process.env): boolean {
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR && env.FORCE_COLOR !== '0') return true;
   return stream.isTTY === true && env.TERM !== 'dumb';
@@ -21,10 +21,10 @@ const CODES = {
 
 export type Styles = Readonly<Record<keyof typeof CODES, (text: string) => string>>;
 
-export function stylesOf(isColoured: boolean): Styles {
+export function stylesOf(isColored: boolean): Styles {
   const entries = Object.entries(CODES).map(([name, [on, off]]) => [
     name,
-    (text: string) => (isColoured ? `\u001b[${on}m${text}\u001b[${off}m` : text),
+    (text: string) => (isColored ? `\u001b[${on}m${text}\u001b[${off}m` : text),
   ]);
   return Object.fromEntries(entries);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { detailLines } from './details.ts';
-import { hasColours, stylesOf } from './style.ts';
+import { hasColors, stylesOf } from './style.ts';
 import { type Column, columnsOf, fit, layOut } from './table.ts';
 import { shortText } from './values.ts';
 
@@ -65,10 +65,10 @@ it('shows a resource with paths of nested fields', () => {
   expect(detailLines(5, plain)).toEqual(['5']);
 });
 
-it('has colours on a terminal only', () => {
-  expect(hasColours({ isTTY: true }, {})).toBe(true);
-  expect(hasColours({ isTTY: true }, { NO_COLOR: '1' })).toBe(false);
-  expect(hasColours({ isTTY: true }, { TERM: 'dumb' })).toBe(false);
-  expect(hasColours({}, {})).toBe(false);
-  expect(hasColours({}, { FORCE_COLOR: '1' })).toBe(true);
+it('has colors on a terminal only', () => {
+  expect(hasColors({ isTTY: true }, {})).toBe(true);
+  expect(hasColors({ isTTY: true }, { NO_COLOR: '1' })).toBe(false);
+  expect(hasColors({ isTTY: true }, { TERM: 'dumb' })).toBe(false);
+  expect(hasColors({}, {})).toBe(false);
+  expect(hasColors({}, { FORCE_COLOR: '1' })).toBe(true);
 });

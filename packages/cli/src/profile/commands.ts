@@ -54,7 +54,7 @@ function loginCommand(): Command {
     .summary('Store the credentials of a platform.')
     .description(
       'Checks credentials and stores them as a profile, in a file that only you can read. The ' +
-        'profile is used from then on. What no flag has is asked for.',
+        'profile becomes the current profile. Values without a flag are prompted for.',
     )
     .option('--client-id <id>', 'Client id of an API token.')
     .option('--client-secret <secret>', 'Client secret, or - to read it from standard input.');
@@ -91,7 +91,9 @@ function without({ current, profiles }: Config, name: string): Config {
 function logoutCommand(): Command {
   const command = new Command('logout')
     .summary('Remove the credentials of a profile.')
-    .description('Removes the current profile, or the one of --profile, from this machine.');
+    .description(
+      'Removes the current profile, or the profile named with --profile, from this machine.',
+    );
   withExamples(command, 'railhead logout', 'railhead logout --profile staging');
   return command.action(() => {
     const config = readConfig();
@@ -122,7 +124,9 @@ function useCommand(): Command {
 function profilesCommand(): Command {
   const command = new Command('profiles')
     .summary('List the profiles, and select one.')
-    .description('Lists the profiles. The current one is used unless --profile names another.');
+    .description(
+      'Lists the profiles. The current profile is used unless --profile names another profile.',
+    );
   withExamples(
     command,
     'railhead profiles',

@@ -93,8 +93,8 @@ function getCommand(): Command {
 
 function resendCommand(): Command {
   const command = new Command('resend')
-    .summary('Make a delivery again.')
-    .description('Makes a delivery again, now.')
+    .summary('Repeat a delivery.')
+    .description('Repeats a delivery immediately.')
     .argument('<delivery>', 'Id of a delivery.');
   withExamples(
     command,
@@ -108,11 +108,11 @@ function resendCommand(): Command {
 
 export function deliveriesCommand(): Command {
   const command = new Command('deliveries')
-    .summary('Show what became of webhooks.')
+    .summary('Show webhook deliveries.')
     .description('Shows the latest webhook deliveries, with the result of their last attempts.')
-    .option('--failed', 'Only those that failed, or whose last attempt did.')
-    .option('--endpoint <id>', 'Only those to an endpoint.')
-    .option('--event <id>', 'Only those of an event.')
+    .option('--failed', 'Only deliveries that failed, or whose last attempt failed.')
+    .option('--endpoint <id>', 'Only deliveries to an endpoint.')
+    .option('--event <id>', 'Only deliveries of an event.')
     .option('-n, --number <count>', 'Number of deliveries.', '20')
     .addCommand(getCommand())
     .addCommand(resendCommand());

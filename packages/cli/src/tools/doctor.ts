@@ -58,7 +58,7 @@ function skew({ response }: Probed): Check {
   return warning(
     'Clock of this machine',
     `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the server`,
-    'Webhook signatures older than five minutes are rejected: synchronise the clock.',
+    'Webhook signatures older than five minutes are rejected: synchronize the clock.',
   );
 }
 
@@ -82,7 +82,7 @@ async function version(url: string): Promise<Check> {
   if (date === undefined)
     return warning(name, 'unknown', 'The URL may not be that of a Railhead server.');
   if (date !== API_DATE) {
-    const hint = 'Install the version of railhead-cli that fits the server.';
+    const hint = 'Install the version of railhead-cli that matches the server.';
     return failed(name, `the server has ${date}, this program ${API_DATE}`, hint);
   }
   const lacking = lackingIn(body);

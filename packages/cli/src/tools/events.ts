@@ -97,8 +97,8 @@ function resendCommand(): Command {
   const command = new Command('resend')
     .summary('Send an event again.')
     .description(
-      'Sends an event again, to the endpoints that get its type, or to one of them. `listen` forwards ' +
-        'it like a new one.',
+      'Sends an event again to all endpoints that receive its type, or to one of them. `listen` ' +
+        'forwards it like a new event.',
     )
     .argument('<event>', 'Id of an event.')
     .option('--endpoint <id>', 'Only to this endpoint.');
@@ -110,7 +110,7 @@ function resendCommand(): Command {
     const count = reply.deliveryIds.length;
     await output.result(reply, () => [
       count === 0
-        ? 'No endpoint gets this type of event.'
+        ? 'No endpoint receives this type of event.'
         : `Sent again to ${count} ${count === 1 ? 'endpoint' : 'endpoints'}.`,
     ]);
   });
@@ -119,9 +119,7 @@ function resendCommand(): Command {
 export function eventsCommand(): Command {
   const command = new Command('events')
     .summary('Show events, and follow them.')
-    .description(
-      'Shows the latest events of the platform, or follows those that occur, until Ctrl+C.',
-    )
+    .description('Shows the latest events of the platform, or follows new events until Ctrl+C.')
     .option('--follow', 'Print events as they occur.')
     .option('--type <types>', 'Types, separated by commas, such as OUTGOING_PAYMENT.*')
     .option('--resource <id>', 'Only events about a resource.')

@@ -45,11 +45,11 @@ function loadCommand(): Command {
   const command = new Command('load')
     .summary('Build a world from a file, or a built-in one.')
     .description(
-      'Makes the calls that a world consists of and prints the ids of its named resources. A file is ' +
-        'the JSON body of createSandboxFixtures, or only its list of steps.',
+      'Executes the calls of a world and prints the ids of its named resources. A file is the ' +
+        'JSON body of createSandboxFixtures, or only its list of steps.',
     )
     .argument('<world>', 'A file, or one of starter, customers, payments, cards.')
-    .option('--seed <text>', 'Gives the same ids each time after a reset.');
+    .option('--seed <text>', 'Creates the same ids after each reset.');
   withExamples(
     command,
     'railhead fixtures load starter',
@@ -103,8 +103,8 @@ export function resetCommand(): Command {
   const command = new Command('reset')
     .summary('Empty a sandbox platform.')
     .description(
-      'Removes the customers, accounts, payments, cards, agents and events of the sandbox platform, ' +
-        'for good. Configuration and tokens stay; the clock follows real time again.',
+      'Removes the customers, accounts, payments, cards, agents and events of the sandbox ' +
+        'platform, for good. Configuration and tokens remain; the clock follows real time again.',
     )
     .option('--yes', 'Do not ask.')
     .option('--including <list>', 'Reset as well: configuration, tokens.');

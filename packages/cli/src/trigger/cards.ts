@@ -156,7 +156,7 @@ export const CARD_STORIES: readonly Story[] = [
   {
     name: 'card.declined',
     summary: 'A card payment above the balance is declined.',
-    outcome: 'The authorization was declined; the card has no payment of it.',
+    outcome: 'The authorization was declined; no card payment was created.',
     steps: () => [...card(), authorization(5_000_00), SETTLE, payments()],
   },
 ];

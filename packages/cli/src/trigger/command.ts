@@ -30,11 +30,12 @@ async function list(command: Command): Promise<void> {
 export function triggerCommand(): Command {
   const names = STORIES.map(({ name }) => name);
   const command = new Command('trigger')
-    .summary('Let something happen in a sandbox, such as a returned payout.')
+    .summary('Run a story in a sandbox, such as a returned payout.')
     .description(
-      'Runs a story: real calls of the API that make customers, accounts and payments, and moves of ' +
-        'the clock of the sandbox platform. Its events are real ones. --override replaces a value of ' +
-        'a step: its name, the path in the parameters and body of the call, and the value.',
+      'Runs a story: API calls that create customers, accounts and payments, and that move the ' +
+        'clock of the sandbox platform. It emits the events of these calls. --override replaces ' +
+        'a value of a step: its name, the path in the parameters and body of the call, and the ' +
+        'value.',
     )
     .addArgument(new Argument('[story]', 'Name of a story.'))
     .option('--list', 'List the stories.')

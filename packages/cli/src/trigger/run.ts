@@ -43,7 +43,7 @@ async function call(session: Session, step: Call, replies: Replies): Promise<unk
       return { status: code, reason };
     throw error;
   }
-  throw new CliError(`${step.operationId} was to be rejected with ${step.rejectedWith}.`, {
+  throw new CliError(`${step.operationId} was expected to be rejected with ${step.rejectedWith}.`, {
     hint: 'An --override may have changed that.',
   });
 }

@@ -46,9 +46,9 @@ describe('overrides', () => {
   });
 
   it.each([
-    ['quote', 'has not the form'],
-    ['=1', 'has not the form'],
-    ['quote=1', 'has not the form'],
+    ['quote', 'does not have the form'],
+    ['=1', 'does not have the form'],
+    ['quote=1', 'does not have the form'],
     ['quot.amount=1', 'has no step quot'],
   ])('%s is rejected', (text, reason) => {
     expect(() => overridden(steps, [overrideOf(text)])).toThrow(reason);

@@ -73,7 +73,7 @@ export function overrideOf(text: string): Override {
   const [step = '', ...path] = text.slice(0, at).split('.');
   if (at < 1 || path.length === 0) {
     const hint = 'Example: --override quote.lockedCurrencyAmount=5000';
-    throw usageError(`--override: ${text} has not the form step.path=value.`, hint);
+    throw usageError(`--override: ${text} does not have the form step.path=value.`, hint);
   }
   const given = text.slice(at + 1);
   let value: unknown = given;

@@ -171,7 +171,7 @@ export function duplicateKeyOf(info: Account, currency: string): string {
   const names = (pathOf(info)?.requiredFields ?? []).filter((name) => row.fields[name]?.identifies);
   const parts = names.map((name) => {
     const value = textOf(info, name);
-    return `${name}=${row.fields[name]?.normalise(value) ?? value}`;
+    return `${name}=${row.fields[name]?.normalize(value) ?? value}`;
   });
   return [currency, canonicalType(info.accountType), ...parts.sort()].join('|');
 }

@@ -112,7 +112,7 @@ export function mobile(
 const trimmed = (text: string) => text.trim();
 const lowerCase = (text: string) => text.trim().toLowerCase();
 
-/** Normalisation of an address. Of Bitcoin addresses, only SegWit ones are case-insensitive. */
+/** Normalization of an address. Of Bitcoin addresses, only SegWit ones are case-insensitive. */
 const NORMALIZE: Record<AddressKind, (text: string) => string> = {
   evm: lowerCase,
   spark: lowerCase,

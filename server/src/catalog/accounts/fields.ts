@@ -1,4 +1,4 @@
-// Fields of account details. A field has its schema, the normalisation of its value for duplicate
+// Fields of account details. A field has its schema, the normalization of its value for duplicate
 // detection, and the check digits that production requires. Account types select their fields from
 // this file, so each field is defined once.
 import type { TSchema } from '@sinclair/typebox';
@@ -20,7 +20,7 @@ export interface Field {
   /** Whether the value is masked for a token without permission to pay. */
   readonly sensitive: boolean;
   /** Maps spelling variants of a value to one text. */
-  readonly normalise: (value: string) => string;
+  readonly normalize: (value: string) => string;
   /** Validation in production only. */
   readonly check?: Check;
 }
@@ -36,7 +36,7 @@ function field(schema: TSchema, overrides: Partial<Field> = {}): Field {
     optional: false,
     identifies: true,
     sensitive: false,
-    normalise: compact,
+    normalize: compact,
     ...overrides,
   };
 }
@@ -97,7 +97,7 @@ export const bic: Field = field(
     pattern: '^[A-Z]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$',
   }),
   // The branch code XXX and the absence of a branch code both denote the head office.
-  { normalise: (value) => compact(value).replace(/^(.{8})XXX$/, '$1') },
+  { normalize: (value) => compact(value).replace(/^(.{8})XXX$/, '$1') },
 );
 
 export const bankName: Field = field(
@@ -105,22 +105,22 @@ export const bankName: Field = field(
     minLength: 1,
     maxLength: 255,
   }),
-  { normalise: lowerCaseText },
+  { normalize: lowerCaseText },
 );
 
 export const provider: Field = field(
   text('Mobile money operator of the wallet.', { minLength: 1, maxLength: 255 }),
-  { normalise: lowerCaseText },
+  { normalize: lowerCaseText },
 );
 
 export const name140 = (description: string): Field =>
   field(text(description, { minLength: 1, maxLength: 140 }), {
     identifies: false,
-    normalise: lowerCaseText,
+    normalize: lowerCaseText,
   });
 
 export const note210 = (description: string): Field =>
-  field(text(description, { maxLength: 210 }), { identifies: false, normalise: lowerCaseText });
+  field(text(description, { maxLength: 210 }), { identifies: false, normalize: lowerCaseText });
 
 /** A phone number with country calling code. `pattern` restricts it to one country. */
 export const phone = (pattern = '^\\+[0-9]{6,14}$'): Field =>
@@ -130,7 +130,7 @@ export const phone = (pattern = '^\\+[0-9]{6,14}$'): Field =>
       maxLength: 15,
       pattern,
     }),
-    { sensitive: true, normalise: (value) => value.replace(/[^0-9+]/g, '') },
+    { sensitive: true, normalize: (value) => value.replace(/[^0-9+]/g, '') },
   );
 
 export const bankAccountType: Field = field(
@@ -159,14 +159,14 @@ export const vpa: Field = field(
     maxLength: 255,
     pattern: '^[a-zA-Z0-9.\\-_]+@[a-zA-Z0-9]+$',
   }),
-  { sensitive: true, normalise: lowerCase },
+  { sensitive: true, normalize: lowerCase },
 );
 
 export const pixKey: Field = field(
   text('PIX key in the format of `pixKeyType`.', { minLength: 1, maxLength: 77 }),
   {
     sensitive: true,
-    normalise: (key) => (key.includes('@') ? lowerCase(key) : compact(key).replace(/[./]/g, '')),
+    normalize: (key) => (key.includes('@') ? lowerCase(key) : compact(key).replace(/[./]/g, '')),
   },
 );
 
@@ -206,9 +206,9 @@ export const choice = (description: string, values: readonly string[]): Field =>
   field(oneOf(values, { description }), { identifies: false });
 
 /** A blockchain address. */
-export const address = (description: string, normalise: Field['normalise']): Field =>
-  field(text(description, { minLength: 1, maxLength: 512 }), { normalise });
+export const address = (description: string, normalize: Field['normalize']): Field =>
+  field(text(description, { minLength: 1, maxLength: 512 }), { normalize });
 
 /** A Lightning destination. All of its kinds are case-insensitive. */
 export const lightning = (description: string, maxLength: number): Field =>
-  optional(field(text(description, { minLength: 1, maxLength }), { normalise: lowerCase }));
+  optional(field(text(description, { minLength: 1, maxLength }), { normalize: lowerCase }));

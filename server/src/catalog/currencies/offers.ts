@@ -32,7 +32,7 @@ interface Restriction {
 }
 
 const RESTRICTIONS: readonly Restriction[] = [
-  // MiCA: no issuer of USDT is authorised.
+  // MiCA: no issuer of USDT is authorized.
   { regions: requiresSca, currencies: ({ code }) => code === 'USDT' },
   // Trading of digital assets is prohibited.
   { regions: (region) => region === 'CN', currencies: ({ kind }) => kind === 'crypto' },

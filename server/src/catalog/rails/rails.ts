@@ -1,5 +1,5 @@
 // Payment rails: name, estimated settlement time, relative cost, amount limit, and whether a
-// payment can be cancelled.
+// payment can be canceled.
 import { named, oneOf } from '../../kernel/schema.ts';
 
 export const PAYMENT_RAILS = [
@@ -43,7 +43,7 @@ interface RailProperties {
   readonly instant: boolean;
   /** Rank by cost for the automatic selection. 1 is the cheapest. */
   readonly costRank: number;
-  /** Whether a payment can be cancelled before settlement. */
+  /** Whether a payment can be canceled before settlement. */
   readonly cancellable: boolean;
   /** Maximum amount of a payment in whole US dollars, converted at the reference rate. */
   readonly maxUsd: bigint;

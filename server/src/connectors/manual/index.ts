@@ -24,7 +24,7 @@ const settings = Type.Object({
     fileSetting({
       env: 'RAILHEAD_RATES_FILE',
       flag: 'rates-file',
-      help: 'or a file with them, JSON or CSV; a relative path starts at the checkout',
+      help: 'or a file with these rates, JSON or CSV; a relative path starts at the checkout',
     }),
   ),
   ratesMaxAgeMs: secondsSetting({

@@ -30,6 +30,6 @@ export const manualRail: RailPort = {
   supportsDebit,
   send: progressOf,
   check: progressOf,
-  // The operator decides whether it can still be cancelled.
+  // The operator decides whether it can still be canceled.
   cancel: async () => 'accepted',
 };

@@ -65,7 +65,7 @@ export interface RailPort {
   /**
    * Requests the cancellation of an instruction that is not settled. `accepted`: `cancelled` will
    * follow by `check` or a notice; `rejected`: the instruction continues. Absent: instructions
-   * cannot be cancelled.
+   * cannot be canceled.
    */
   cancel?(instruction: RailInstruction, now: Time): Promise<'cancelled' | 'accepted' | 'rejected'>;
 }

@@ -29,7 +29,7 @@ const settings = Type.Object({
     },
     matches(
       /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/,
-      'must be a domain in small letters',
+      'must be a domain in lower case',
     ),
   ),
   oidcIssuers: OidcIssuers,

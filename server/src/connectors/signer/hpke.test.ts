@@ -26,8 +26,8 @@ const hmac = (key: Buffer, text: Buffer) => createHmac('sha256', key).update(tex
 const extract = (suiteId: Buffer, salt: Buffer, label: string, ikm: Buffer) =>
   hmac(salt, Buffer.concat([Buffer.from('HPKE-v1'), suiteId, Buffer.from(label), ikm]));
 function expand(suiteId: Buffer, key: Buffer, label: string, info: Buffer, length: number) {
-  const labelled = [Buffer.from([0, length]), Buffer.from('HPKE-v1'), suiteId, Buffer.from(label)];
-  return hmac(key, Buffer.concat([...labelled, info, Buffer.from([1])])).subarray(0, length);
+  const labeled = [Buffer.from([0, length]), Buffer.from('HPKE-v1'), suiteId, Buffer.from(label)];
+  return hmac(key, Buffer.concat([...labeled, info, Buffer.from([1])])).subarray(0, length);
 }
 
 function schedule(dh: Buffer, points: Buffer, info: Buffer) {

@@ -58,7 +58,7 @@ export const Card = named(
   'Card',
   Type.Object(
     {
-      id: readOnlyText('Card:<uuid>'),
+      id: readOnlyText('Identifier of the card, `Card:<uuid>`.'),
       cardholderId: Type.String({ description: 'Id of the customer who holds the card.' }),
       platformCardId: maybe(
         Type.String({ description: 'Id of the card in the system of the platform.' }),
@@ -76,7 +76,8 @@ export const Card = named(
       expYear: maybe(Type.Integer({ description: 'Expiry year, four digits.' })),
       fundingSources: Type.Array(Type.String(), {
         description:
-          'Ids of the accounts that fund the card, in order. A closed card keeps its last ones.',
+          'Ids of the accounts that fund the card, in order. A closed card keeps the ids that it ' +
+          'had when it was closed.',
       }),
       maxSpendPerTransaction: nullable(Cap),
       currency: maybe(readOnlyText('Currency of the amounts of the card.')),

@@ -20,12 +20,12 @@ import { asOutgoing, readTransaction } from '../payments/transactions/index.ts';
 import { readPlatform, systemCaller } from '../tenancy/platform/index.ts';
 import { pendingEffectOf, TRANSFER_OF } from './kinds.ts';
 
-/** With the consequence if the job is dead or cancelled. */
+/** With the consequence if the job is dead or canceled. */
 const detailsOf = (job: JobSummary) => ({ ...job, undone: pendingEffectOf(job.kind) });
 
 export type JobDetails = ReturnType<typeof detailsOf>;
 
-/** A job, or the record of a cancelled one. Throws NOT_FOUND. */
+/** A job, or the record of a canceled one. Throws NOT_FOUND. */
 export const jobDetails = async (runtime: Runtime, jobId: string): Promise<JobDetails> =>
   detailsOf(await readJob(runtime, jobId));
 
@@ -64,7 +64,7 @@ export async function retryDeadJobs(runtime: Runtime, kind: string): Promise<num
   }
 }
 
-/** Stages the wait for the operator's result if the transfer of a cancelled job is still open. */
+/** Stages the wait for the operator's result if the transfer of a canceled job is still open. */
 async function awaitOperator(ctx: Ctx, { kind, input }: Job): Promise<void> {
   const transfer = TRANSFER_OF[kind];
   const row = transfer && (await readTransaction(ctx, String(input.transactionId)));

@@ -1,4 +1,4 @@
-// Consequences of a dead job by kind, which become permanent when the job is cancelled. The operator commands
+// Consequences of a dead job by kind, which become permanent when the job is canceled. The operator commands
 // print them and docs/jobs.md lists them. Held funds remain held and accounts balance; retries are
 // idempotent, because every instruction has a unique id.
 import type { WaitKind } from '../payments/suspense/index.ts';

@@ -197,8 +197,8 @@ export const listStablecoinProviderAccounts = operation({
   description: 'Lists the linked provider accounts, newest first.',
   permission: 'VIEW',
   query: Type.Object({
-    provider: maybe(described(StablecoinProvider, 'Only those at this provider.')),
-    status: maybe(described(StablecoinProviderAccountStatus, 'Only those in this state.')),
+    provider: maybe(described(StablecoinProvider, 'Filter by provider.')),
+    status: maybe(described(StablecoinProviderAccountStatus, 'Filter by status.')),
     ...PageQuery,
   }),
   replies: {

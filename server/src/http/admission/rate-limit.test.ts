@@ -208,7 +208,7 @@ describe('createLimiter', () => {
   });
 });
 
-describe('neighbourhood', () => {
+describe('neighborhood', () => {
   it.each([
     ['10.0.0.1', '10.0.0.1'],
     ['::ffff:10.0.0.1', '::ffff:10.0.0.1'],

@@ -1,4 +1,4 @@
-// Every brand colour yields a readable accent, and the style sheet takes each colour, length and
+// Every brand color yields a readable accent, and the style sheet takes each color, length and
 // radius from the tokens.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -23,7 +23,7 @@ describe('contrast', () => {
   });
 });
 
-describe('a brand colour', () => {
+describe('a brand color', () => {
   it('reaches 4.5:1 as text on every surface, and below text, in both themes', () => {
     fc.assert(
       fc.property(hex, (color) => {
@@ -56,7 +56,7 @@ describe('the tokens', () => {
   it.each([
     ['light', light],
     ['dark', dark],
-  ])('have readable pairs of colours (%s)', (_name, theme) => {
+  ])('have readable pairs of colors (%s)', (_name, theme) => {
     const pairs = [
       ['text', 'ground'],
       ['text', 'surface'],
@@ -81,7 +81,7 @@ describe('the tokens', () => {
     expect(contrast(tokenIn(theme, 'border'), tokenIn(theme, 'surface'))).toBeGreaterThanOrEqual(3);
   });
 
-  it('are the only source of colours, lengths and radii', () => {
+  it('are the only source of colors, lengths and radii', () => {
     const rules = read('page.css').replace(/\/\*[\s\S]*?\*\//g, '');
     const literal = /#[0-9a-f]{3,8}\b|\b(rgb|hsl)a?\(|\d(px|rem|em|ms)\b|border-radius: \d/i;
     const lines = rules.split('\n').filter((line) => !line.startsWith('@media'));

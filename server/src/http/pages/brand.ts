@@ -1,4 +1,4 @@
-// A platform's colour as a legible accent. Any colour is accepted: it is darkened for light pages
+// A platform's color as a legible accent. Any color is accepted: it is darkened for light pages
 // and lightened for dark pages, in small steps, until text in it has the contrast of WCAG AA on
 // every surface.
 import type { PageBrand } from '../../kernel/contract/page.ts';
@@ -34,7 +34,7 @@ function luminance(hex: string): number {
   return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
 }
 
-/** The contrast ratio of two colours, 1 to 21. */
+/** The contrast ratio of two colors, 1 to 21. */
 export function contrast(first: string, second: string): number {
   const [low, high] = [luminance(first), luminance(second)].sort((a, b) => a - b);
   return ((high as number) + 0.05) / ((low as number) + 0.05);
@@ -53,13 +53,13 @@ function readable(color: string, surface: string, towards: Rgb): string {
   return hexOf(towards);
 }
 
-/** The accents derived from a colour `#rrggbb`, for light and for dark pages. */
+/** The accents derived from a color `#rrggbb`, for light and for dark pages. */
 export const accentsOf = (color: string): { light: string; dark: string } => ({
   light: readable(color, LIGHT_GROUND, BLACK),
   dark: readable(color, DARK_SURFACE, WHITE),
 });
 
-/** The style that overrides the default accent; empty without a brand colour. */
+/** The style that overrides the default accent; empty without a brand color. */
 export function brandStyle(brand: PageBrand | undefined): string {
   if (!brand?.color || !/^#[0-9a-f]{6}$/.test(brand.color)) return '';
   const { light, dark } = accentsOf(brand.color);

@@ -1,12 +1,7 @@
 // The HTML of hosted pages. All of them have one layout: the mark of the sandbox, the platform's
 // logo and name, the content, and a footer. Everything that comes from data is escaped as text.
 import { createHash } from 'node:crypto';
-import type {
-  CardFace,
-  LabelledValue,
-  PageBrand,
-  PageContent,
-} from '../../kernel/contract/page.ts';
+import type { CardFace, LabeledValue, PageBrand, PageContent } from '../../kernel/contract/page.ts';
 import { brandStyle } from './brand.ts';
 
 export const escaped = (text: string): string =>
@@ -76,13 +71,13 @@ const message = ({ lines, tone }: PageContent) =>
     ? `<div class="outcome ${tone}"><div>\n${paragraphs(lines)}</div></div>\n`
     : paragraphs(lines);
 
-const row = ({ label, value }: LabelledValue, more = '') =>
+const row = ({ label, value }: LabeledValue, more = '') =>
   `<div><dt>${escaped(label)}</dt>\n<dd><span class="code">${escaped(value)}</span>${more}</dd></div>\n`;
 
-const detailsHtml = (details: readonly LabelledValue[]) =>
+const detailsHtml = (details: readonly LabeledValue[]) =>
   details.length ? `<dl>\n${details.map((each) => row(each)).join('')}</dl>\n` : '';
 
-const copyButton = ({ label }: LabelledValue) =>
+const copyButton = ({ label }: LabeledValue) =>
   `<button type="button" hidden data-copy="${escaped(label)}" ` +
   `aria-label="Copy ${escaped(label.toLowerCase())}">Copy</button>`;
 

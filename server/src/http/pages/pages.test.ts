@@ -157,7 +157,7 @@ describe('the brand of a page', () => {
     },
   );
 
-  it('is a colour in a separate style, allowed by its hash', async () => {
+  it('is a color in a separate style, allowed by its hash', async () => {
     const { body, headers } = await branded({ color: '#0a7d5a' });
     const styles = inline(body, 'style');
     expect(styles).toHaveLength(2);

@@ -12,7 +12,7 @@ export interface PageBrand {
   color?: string;
 }
 
-export interface LabelledValue {
+export interface LabeledValue {
   label: string;
   value: string;
 }
@@ -21,7 +21,7 @@ export interface LabelledValue {
 export interface CardFace {
   name: string;
   network: string;
-  details: LabelledValue[];
+  details: LabeledValue[];
   hideAfterS: number;
 }
 
@@ -34,7 +34,7 @@ export interface PageContent {
   /** Marks `lines` as a result, with a color beside the text. */
   tone?: 'good' | 'caution' | 'failed' | undefined;
   /** Values to check, such as a wallet address. */
-  details?: LabelledValue[] | undefined;
+  details?: LabeledValue[] | undefined;
   card?: CardFace | undefined;
   /** Explanations below: the purpose, who sees the response, the next step. */
   notes?: { title: string; lines: string[] }[];

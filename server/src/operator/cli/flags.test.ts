@@ -56,7 +56,7 @@ describe('parse', () => {
     [[], 'PLATFORM is needed'],
     [['p', 'q'], 'q is not recognized'],
     [['p', '--platform', 'q'], '--platform is repeated'],
-    [['p', '--colour', 'red'], "Unknown option '--colour'"],
+    [['p', '--color', 'red'], "Unknown option '--color'"],
     [['p', '--permisions', 'A'], "Unknown option '--permisions'; nearest match: --permissions"],
     [['p', '--jsno'], "Unknown option '--jsno'; nearest match: --json"],
     [['p', '--verison'], "Unknown option '--verison'; nearest match: --version"],

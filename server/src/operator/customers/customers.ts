@@ -149,7 +149,7 @@ export const customerVerbs: readonly Verb[] = [
   {
     noun: 'customers',
     verb: 'erase',
-    summary: 'Erase the personal data of a deleted customer; the books are unchanged',
+    summary: 'Erase the personal data of a deleted customer; the ledger is unchanged',
     flags: {
       ...CUSTOMER,
       yes: { off: 'no', help: 'Confirm: it cannot be undone' },

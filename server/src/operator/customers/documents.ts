@@ -52,8 +52,8 @@ export const documentVerbs: readonly Verb[] = [
     verb: 'list',
     summary: 'List documents of a customer or one beneficial owner, oldest first',
     flags: {
-      customer: { value: 'CUSTOMER', help: 'Of this customer and its beneficial owners' },
-      holder: { value: 'HOLDER', help: 'Of this customer or beneficial owner only' },
+      customer: { value: 'CUSTOMER', help: 'Filter by customer; includes its beneficial owners' },
+      holder: { value: 'HOLDER', help: 'Filter by one customer or beneficial owner' },
     },
     bare: 'customer',
     run: list,

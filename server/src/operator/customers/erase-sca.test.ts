@@ -19,7 +19,7 @@ import { scaLockouts } from '../../features/sca/lockout/lockout.ts';
 const app = testApp();
 
 /**
- * A customer with both factors, a login, a failure, a reset, and a pending challenge and enrolment.
+ * A customer with both factors, a login, a failure, a reset, and a pending challenge and enrollment.
  */
 async function lifecycle() {
   const person = await phoneVerifiedCustomer(app);

@@ -135,7 +135,7 @@ export const verificationVerbs: readonly Verb[] = [
       ...LIMIT,
       after: {
         value: 'VERIFICATION',
-        help: 'Continue after this one, the last of the previous list',
+        help: 'Continue after this verification, the last of the previous list',
       },
     },
     bare: 'platform',

@@ -90,7 +90,11 @@ export const jobVerbs: readonly Verb[] = [
     verb: 'list',
     summary: 'List jobs by due time; dead jobs by time of failure',
     flags: {
-      state: { value: 'STATE', choices: JOB_STATES, help: 'Filter by state (all but cancelled)' },
+      state: {
+        value: 'STATE',
+        choices: JOB_STATES,
+        help: 'Filter by state (all except cancelled)',
+      },
       kind: KIND,
       platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
       ...LIMIT,
@@ -111,7 +115,7 @@ export const jobVerbs: readonly Verb[] = [
     summary: 'Run a failed job again now, or all dead jobs of a kind',
     flags: {
       job: JOB,
-      kind: { value: 'KIND', help: 'All of this kind; with --state dead' },
+      kind: { value: 'KIND', help: 'Retry all jobs of this kind; with --state dead' },
       state: {
         value: 'STATE',
         choices: ['dead'],

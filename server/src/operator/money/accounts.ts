@@ -110,7 +110,7 @@ export const refreshFundingVerb: Verb = {
   summary: 'Refresh the funding details of an account, or of all accounts of a platform',
   flags: {
     account: { value: 'ACCOUNT', help: 'Id of the account' },
-    platform: { value: 'PLATFORM', help: 'Or all accounts of this platform' },
+    platform: { value: 'PLATFORM', help: 'Refresh all accounts of this platform' },
   },
   bare: 'account',
   run: refreshFunding,

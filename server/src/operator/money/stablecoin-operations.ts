@@ -59,7 +59,10 @@ export const stablecoinOperationVerbs: readonly Verb[] = [
       platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
       status: { value: 'STATUS', choices: OPERATION_STATUSES, help: 'Filter by status' },
       ...LIMIT,
-      after: { value: 'OPERATION', help: 'Continue after this one, the last of the previous list' },
+      after: {
+        value: 'OPERATION',
+        help: 'Continue after this operation, the last of the previous list',
+      },
     },
     bare: 'coin',
     run: list,

@@ -89,7 +89,7 @@ export const stablecoinVerbs: readonly Verb[] = [
       ...LIMIT,
       after: {
         value: 'STABLECOIN',
-        help: 'Continue after this one, the last of the previous list',
+        help: 'Continue after this stablecoin, the last of the previous list',
       },
     },
     bare: 'platform',

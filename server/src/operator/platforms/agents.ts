@@ -158,7 +158,7 @@ export const agentVerbs: readonly Verb[] = [
       ...LIMIT,
       after: {
         value: 'LINE',
-        help: 'Continue after this line, the last of the previous list (--json)',
+        help: 'Continue after this entry, the last of the previous list (--json)',
       },
     },
     run: audit,

@@ -92,7 +92,9 @@ export const webhookKeyVerbs: readonly Verb[] = [
       },
       'overlap-hours': {
         value: 'HOURS',
-        help: `Hours until the new keys sign, and the old ones stay published (${DEFAULT_OVERLAP_HOURS})`,
+        help:
+          'Hours until the new keys sign; the old keys stay published for the same time ' +
+          `after that (${DEFAULT_OVERLAP_HOURS})`,
       },
     },
     run: rotate,
@@ -100,7 +102,7 @@ export const webhookKeyVerbs: readonly Verb[] = [
   {
     noun: 'webhooks',
     verb: 'keys retire',
-    summary: 'Stop publishing a key and the other one of its pair',
+    summary: 'Stop publishing a key and the other key of its pair',
     flags: {
       key: { value: 'KEY', required: true, help: 'Id of a key that is not active' },
     },

@@ -43,7 +43,7 @@ const SETTINGS: Flags = {
   invitations: { off: 'no-invitations', help: 'Its customers may invite others (on)' },
   'standard-webhooks': {
     off: 'no-standard-webhooks',
-    help: 'Webhooks carry the headers of Standard Webhooks as well (on)',
+    help: 'Webhooks also contain the headers of Standard Webhooks (on)',
   },
   currencies: {
     value: 'USD,EUR',

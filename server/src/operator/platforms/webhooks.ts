@@ -83,7 +83,7 @@ export const webhookVerbs: readonly Verb[] = [
     noun: 'webhooks',
     verb: 'pending',
     summary: 'List deliveries that are not delivered yet',
-    flags: { platform: { value: 'PLATFORM', help: 'Only deliveries of this platform' }, ...LIMIT },
+    flags: { platform: { value: 'PLATFORM', help: 'Filter by platform' }, ...LIMIT },
     run: pending,
   },
   {

@@ -208,7 +208,7 @@ export const walletVerbs: readonly Verb[] = [
       ...LIMIT,
       after: {
         value: 'AUTHORIZATION',
-        help: 'Continue after this one, the last of the previous list',
+        help: 'Continue after this authorization, the last of the previous list',
       },
     },
     bare: 'account',

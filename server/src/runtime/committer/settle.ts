@@ -42,7 +42,7 @@ function needsValidation(error: unknown, sets: readonly ChangeSet[]): boolean {
 }
 
 /**
- * Out of disk, cancelled, read-only after a failover: not caused by a change set, so halving would
+ * Out of disk, canceled, read-only after a failover: not caused by a change set, so halving would
  * not help.
  */
 const isShared = (error: unknown) => /^(53|57|58|25006)/.test((error as DatabaseError).code ?? '');

@@ -121,7 +121,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'DATABASE_URL',
     flag: 'database-url',
     value: 'URL',
-    help: 'PostgreSQL 15 or newer to use instead of the embedded one',
+    help: 'PostgreSQL 15 or newer to use instead of the embedded PostgreSQL',
     validate: urlProblem,
   },
   {

@@ -9,7 +9,7 @@ import { parseInt8s, parseTime, type ResultRow } from './decode.ts';
 interface PoolOptions {
   url: string;
   size: number;
-  /** A statement that takes longer is cancelled. */
+  /** A statement that takes longer is canceled. */
   statementTimeoutMs: number;
   /** Period without queries after which a connection is closed. */
   idleMs?: number;

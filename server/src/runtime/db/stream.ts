@@ -13,7 +13,7 @@ export type RowStream = <R extends object>(
 
 interface StreamOptions {
   url: string;
-  /** A fetch that takes longer is cancelled; the first one may sort the whole table. */
+  /** A fetch that takes longer is canceled; the first one may sort the whole table. */
   statementTimeoutMs: number;
 }
 

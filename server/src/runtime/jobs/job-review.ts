@@ -1,4 +1,4 @@
-// Jobs for review by an operator: queued, running, dead and cancelled jobs, the latter with the
+// Jobs for review by an operator: queued, running, dead and canceled jobs, the latter with the
 // reason. Inputs may hold personal data, so only the ids in them are shown.
 
 import { iso, type Time } from '../../kernel/effects.ts';
@@ -65,7 +65,7 @@ const presentCancelled = (row: Cancellation) => ({
   about: row.about,
 });
 
-/** A job, or the record of a cancelled one. */
+/** A job, or the record of a canceled one. */
 export type JobSummary = ReturnType<typeof presentJob> | ReturnType<typeof presentCancelled>;
 
 export const JOB_STATES = ['queued', 'running', 'dead', 'cancelled'] as const;
@@ -80,14 +80,14 @@ const CONDITIONS: Readonly<Record<string, string>> = {
 };
 
 interface ListInput {
-  /** One of `JOB_STATES`; all except cancelled if absent. */
+  /** One of `JOB_STATES`; all except canceled if absent. */
   state?: string | undefined;
   kind?: string | undefined;
   platformId?: string | undefined;
   limit: number;
 }
 
-/** Jobs ordered by due time; dead and cancelled ones latest first. */
+/** Jobs ordered by due time; dead and canceled ones latest first. */
 export async function listJobs(
   { db, effects }: Runtime,
   { state, kind, platformId, limit }: ListInput,
@@ -116,7 +116,7 @@ export async function jobById({ read }: Pick<Ctx, 'read'>, id: string): Promise<
   return row;
 }
 
-/** A job, or the record of a cancelled one. Throws NOT_FOUND. */
+/** A job, or the record of a canceled one. Throws NOT_FOUND. */
 export async function readJob({ db, effects }: Runtime, id: string): Promise<JobSummary> {
   if (!isId(id, 'Job')) throw noJob();
   const row = await db.read(jobs, id);

@@ -1,5 +1,5 @@
 // Files for uploads, created byte by byte, so that each has exactly the defect that a test
-// describes. The images have one colour and can be decoded by every decoder.
+// describes. The images have one color and can be decoded by every decoder.
 import { deflateSync } from 'node:zlib';
 
 const CRC_TABLE = Array.from({ length: 256 }, (_, start) => {
@@ -49,7 +49,7 @@ export function jpegSegment(code: number, data: Uint8Array): Buffer {
 const START = Buffer.from([0xff, 0xd8]);
 const END = Buffer.from([0xff, 0xd9]);
 
-/** A grey JPEG; `before` are segments in front of its frame header. */
+/** A gray JPEG; `before` are segments in front of its frame header. */
 export function jpegFile(width = 600, height = 400, before: Buffer[] = []): Buffer {
   const frame = [8, height >> 8, height & 0xff, width >> 8, width & 0xff, 1, 1, 0x11, 0];
   // One code of one bit, 0, in each table: no difference, and no more coefficients.

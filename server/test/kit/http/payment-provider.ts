@@ -6,12 +6,12 @@ import type { AddressInfo } from 'node:net';
 import type { Progress, RailInstruction, RailPort } from '../../../src/connectors/ports/index.ts';
 import type { Effects } from '../../../src/kernel/effects.ts';
 
-/** Behaviour for a new instruction; `silent` and `error` pay and then do not reply. */
-type Behaviour = 'pays' | 'silent' | 'error';
+/** Behavior for a new instruction; `silent` and `error` pay and then do not reply. */
+type Behavior = 'pays' | 'silent' | 'error';
 
 export interface PaymentProvider {
   url: string;
-  behaviour: Behaviour;
+  behavior: Behavior;
   /** Sends received, by id. */
   readonly sends: string[];
   /** Status requests received, by id. */
@@ -28,15 +28,15 @@ export async function startPaymentProvider(): Promise<PaymentProvider> {
     const isSend = request.method === 'POST';
     (isSend ? provider.sends : provider.checks).push(id);
     if (isSend && !provider.paid.includes(id)) provider.paid.push(id);
-    if (isSend && provider.behaviour === 'silent') return;
-    if (isSend && provider.behaviour === 'error') return void response.writeHead(500).end();
+    if (isSend && provider.behavior === 'silent') return;
+    if (isSend && provider.behavior === 'error') return void response.writeHead(500).end();
     response.end(provider.paid.includes(id) ? 'PAID' : 'NOT_FOUND');
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const provider: PaymentProvider = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    behaviour: 'pays',
+    behavior: 'pays',
     sends: [],
     checks: [],
     paid: [],

@@ -12,13 +12,13 @@ export interface Received {
 }
 
 /** A status, or a function that replies or does not reply. */
-type Behaviour = number | ((response: http.ServerResponse, received: Received) => void);
+type Behavior = number | ((response: http.ServerResponse, received: Received) => void);
 
 export interface Receiver {
   readonly url: string;
   /** All received requests, in order. */
   readonly arrivals: Received[];
-  behave(next: Behaviour): void;
+  behave(next: Behavior): void;
   /** Waits until `count` requests were received. */
   has(count: number): Promise<void>;
   /** Maximum number of concurrent requests. */
@@ -31,8 +31,8 @@ function read(headers: http.IncomingHttpHeaders, body: string): Received {
   return { headers: headers as Record<string, string>, body, id, type };
 }
 
-export async function startReceiver(first: Behaviour = 200): Promise<Receiver> {
-  let behaviour = first;
+export async function startReceiver(first: Behavior = 200): Promise<Receiver> {
+  let behavior = first;
   let inFlight = 0;
   let mostAtOnce = 0;
   const arrivals: Received[] = [];
@@ -44,8 +44,8 @@ export async function startReceiver(first: Behaviour = 200): Promise<Receiver> {
     request.on('end', () => {
       const received = read(request.headers, Buffer.concat(chunks).toString('utf8'));
       arrivals.push(received);
-      if (typeof behaviour === 'number') response.writeHead(behaviour).end('seen');
-      else behaviour(response, received);
+      if (typeof behavior === 'number') response.writeHead(behavior).end('seen');
+      else behavior(response, received);
       server.emit('received');
     });
   });
@@ -55,7 +55,7 @@ export async function startReceiver(first: Behaviour = 200): Promise<Receiver> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     arrivals,
     behave(next) {
-      behaviour = next;
+      behavior = next;
     },
     async has(count) {
       while (arrivals.length < count) await once(server, 'received');

@@ -60,8 +60,8 @@ function* bookProblems(rows: readonly Row[], model: Model) {
     if (low || BigInt(held!) < 0n) yield `${id} is below its floor`;
     const expected = model.accounts.get(id!);
     if (String(expected?.balance) !== balance || String(expected?.held) !== held) {
-      const modelled = `${expected?.balance}, ${expected?.held}`;
-      yield `${id} has ${balance}, ${held}; the model has ${modelled}`;
+      const modeled = `${expected?.balance}, ${expected?.held}`;
+      yield `${id} has ${balance}, ${held}; the model has ${modeled}`;
     }
   }
 }

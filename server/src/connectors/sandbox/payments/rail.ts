@@ -93,7 +93,7 @@ export const sandboxRail: RailPort = {
     accountType === 'USD_ACCOUNT' && (rail === null || rail === 'ACH'),
   send: async (instruction) => progressAt(instruction, 0),
   check: async (instruction, now: Time) => progressAt(instruction, now - instruction.sentAt),
-  // Only unsettled instructions can be cancelled.
+  // Only unsettled instructions can be canceled.
   cancel: async (instruction, now: Time) =>
     progressAt(instruction, now - instruction.sentAt).state === 'accepted'
       ? 'cancelled'

@@ -51,7 +51,7 @@ describe('pending action', () => {
     expect(await balances(app, agent.usd)).toEqual({ balance: 10_000_00, total: 10_000_00 });
     expect((await agent.usage()).dailyTransactionCount).toBe(0);
     expect(await eventLinesOf(agent)).toEqual(['ACTION_SUBMITTED']);
-    // A pending action cannot be cancelled as a payment, and starts no transfer.
+    // A pending action cannot be canceled as a payment, and starts no transfer.
     const cancellation = await app.call('POST', `/transactions/${transactionId}/cancel`);
     expect(coded(cancellation)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
     await app.settle();

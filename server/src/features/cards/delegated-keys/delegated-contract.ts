@@ -53,8 +53,8 @@ export const createDelegatedKey = operation({
   tag: TAG,
   summary: 'Let a card pay from an embedded wallet',
   description:
-    'Takes three requests with the same body. The second carries the signature of a wallet ' +
-    'session over the payload of the first reply and creates the key; the third carries the ' +
+    'Takes three requests with the same body. The second contains the signature of a wallet ' +
+    'session over the payload of the first reply and creates the key; the third contains the ' +
     'signature over the payload of the second reply and authorizes the key. A funding source has ' +
     'at most one ACTIVE key; a PENDING key does not prevent the creation of another.',
   permission: 'MANAGE',

@@ -34,15 +34,15 @@ const COMMON = {
 
 const SEND = {
   ...COMMON,
-  description:
-    'Sends a one-time code to the customer over this channel, which must be PENDING in ' +
-    '`contactVerification` of the customer. The code has six digits, expires in ten ' +
-    'minutes and replaces the previous one; another code can be requested after 30 ' +
-    'seconds. In the sandbox no message is sent. Confirm the code with ' +
-    '`confirmCustomerEmailVerification` or `confirmCustomerPhoneVerification`.',
   bodyOptional: true,
   replies: { 204: null },
 } as const;
+
+const describeSending = (channel: string, confirmation: string) =>
+  `Sends a one-time code to the customer ${channel}. The channel must be PENDING in ` +
+  '`contactVerification` of the customer. The code has six digits, expires in ten minutes and ' +
+  'replaces the previous one; another code can be requested after 30 seconds. In the sandbox no ' +
+  `message is sent. Confirm the code with \`${confirmation}\`.`;
 
 const CONFIRM = {
   ...COMMON,
@@ -63,6 +63,7 @@ export const sendCustomerEmailVerification = operation({
   errors: ['CUSTOMER_DELETED', 'NOT_IMPLEMENTED'],
   path: '/customers/{customerId}/verify-email',
   summary: 'Send an e-mail verification code',
+  description: describeSending('by e-mail', 'confirmCustomerEmailVerification'),
 });
 
 export const confirmCustomerEmailVerification = operation({
@@ -79,6 +80,7 @@ export const sendCustomerPhoneVerification = operation({
   errors: ['CUSTOMER_DELETED', 'NOT_IMPLEMENTED'],
   path: '/customers/{customerId}/verify-phone',
   summary: 'Send a telephone verification code',
+  description: describeSending('by text message', 'confirmCustomerPhoneVerification'),
 });
 
 export const confirmCustomerPhoneVerification = operation({

@@ -144,10 +144,10 @@ describe('uploadDocument', () => {
       'DOCUMENT_ALREADY_EXISTS',
     ]);
     await harness.uploaded(passport(owner));
-    const licence = { ...passport(owner), documentType: 'DRIVERS_LICENSE' };
+    const license = { ...passport(owner), documentType: 'DRIVERS_LICENSE' };
     for (const side of ['FRONT', 'BACK', undefined]) {
-      await harness.uploaded({ ...licence, side });
-      expect(statusAndCode(await harness.upload({ ...licence, side }))).toEqual([
+      await harness.uploaded({ ...license, side });
+      expect(statusAndCode(await harness.upload({ ...license, side }))).toEqual([
         409,
         'DOCUMENT_ALREADY_EXISTS',
       ]);

@@ -78,7 +78,7 @@ describe('the page of an invitation', () => {
     for (const [invitation, title] of [
       [used, 'This invitation was already used'],
       [expired, 'This invitation has expired'],
-      [withdrawn, 'This invitation was cancelled'],
+      [withdrawn, 'This invitation was canceled'],
     ] as const) {
       const { statusCode, body } = await open(invitation.code);
       expect(statusCode).toBe(410);

@@ -3,7 +3,7 @@
 
 import { formatMoney } from '../../../catalog/currencies/money-format.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
-import type { HostedPage, LabelledValue, PageContent } from '../../../kernel/contract/page.ts';
+import type { HostedPage, LabeledValue, PageContent } from '../../../kernel/contract/page.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -35,12 +35,12 @@ const ENDED = {
   },
   CANCELLED: {
     status: 410,
-    title: 'This invitation was cancelled',
-    lines: ['The person who sent it has cancelled it.'],
+    title: 'This invitation was canceled',
+    lines: ['The person who sent it has canceled it.'],
   },
 } as const;
 
-function offeredAmount({ amount, currency }: InvitationRow): LabelledValue[] {
+function offeredAmount({ amount, currency }: InvitationRow): LabeledValue[] {
   if (amount === null || currency === null) return [];
   return [{ label: 'Amount they intend to send', value: formatMoney({ amount, currency }) }];
 }

@@ -188,8 +188,8 @@ describe('an individual', () => {
   it.each<[string, KnownDocument[], unknown[]]>([
     ['none', [], missing],
     ['a passport', [PASSPORT], []],
-    ['a licence, both sides', [front, rear], []],
-    ['a licence, one file without a side and the back', [sideless, rear], []],
+    ['a license, both sides', [front, rear], []],
+    ['a license, one file without a side and the back', [sideless, rear], []],
     ['the front alone', [front], [['Document:f', 'INCOMPLETE_DOCUMENT', '']]],
     ['the back alone', [rear], [['Document:b', 'INCOMPLETE_DOCUMENT', '']]],
     ['one file without a side', [sideless], [['Document:s', 'INCOMPLETE_DOCUMENT', '']]],
@@ -201,7 +201,7 @@ describe('an individual', () => {
         ['Document:NATIONAL_ID', 'INCOMPLETE_DOCUMENT', ''],
       ],
     ],
-    ['one side of a licence and a passport', [front, PASSPORT], []],
+    ['one side of a license and a passport', [front, PASSPORT], []],
     ['a passport of another customer', [{ ...PASSPORT, holder: 'Customer:2' }], missing],
     ['documents of other types', [documentOf('SELFIE'), documentOf('UTILITY_BILL')], missing],
   ])('with %s', (_, documents, gaps) => {

@@ -190,7 +190,7 @@ export const resendWebhookDelivery = operation({
   description:
     'Sends the event again, with the same id and body, regardless of earlier attempts. The ' +
     'endpoint gets at least one more attempt, and retries until a week after the event; it must ' +
-    'recognise repeated events by their id. Returns CONFLICT if the data of the event was erased ' +
+    'recognize repeated events by their id. Returns CONFLICT if the data of the event was erased ' +
     'or the endpoint was deleted.',
   permission: 'MANAGE',
   params,

@@ -144,7 +144,7 @@ describe('listWebhookDeliveries', () => {
 
   it.each([
     [{ status: 'LOST' }, 'status'],
-    [{ colour: 'red' }, 'colour'],
+    [{ color: 'red' }, 'color'],
     [{ eventType: 'NONE' }, 'eventType.0'],
     [{ cursor: 'nonsense' }, 'cursor'],
     [{ limit: '101' }, 'limit'],

@@ -78,12 +78,12 @@ const PROPERTIES = {
   ),
   standardWebhooks: Type.Boolean({
     description:
-      "Whether deliveries carry the headers of Standard Webhooks. The service's own signature " +
+      "Whether deliveries contain the headers of Standard Webhooks. The service's own signature " +
       'header is always present.',
   }),
   isConfigured: Type.Boolean({
     description:
-      'Whether it is the endpoint of the platform configuration. That one is set with ' +
+      'Whether it is the endpoint of the platform configuration. That endpoint is set with ' +
       '`updatePlatformConfig`, signed with the keys of the service and never paused automatically.',
   }),
   keys: Type.Array(Key, {
@@ -120,7 +120,7 @@ const settings = {
     description: 'Types of the events that the endpoint gets. Empty for all.',
   }),
   standardWebhooks: Type.Boolean({
-    description: 'Whether deliveries carry the headers of Standard Webhooks.',
+    description: 'Whether deliveries contain the headers of Standard Webhooks.',
   }),
   format: described(
     Format,
@@ -152,7 +152,8 @@ const CreateRequest = named(
       eventTypes: Type.Optional(settings.eventTypes),
       standardWebhooks: Type.Optional({
         ...settings.standardWebhooks,
-        description: 'Whether deliveries carry the headers of Standard Webhooks. Defaults to true.',
+        description:
+          'Whether deliveries contain the headers of Standard Webhooks. Defaults to ' + 'true.',
       }),
       format: Type.Optional(
         described(Format, 'What the body of deliveries contains. Defaults to FULL.'),
@@ -200,8 +201,8 @@ export const listWebhookEndpoints = operation({
   tag: TAG,
   summary: 'List webhook endpoints',
   description:
-    'Returns all endpoints of the platform in the order of their creation, the one of the ' +
-    'platform configuration first.',
+    'Returns all endpoints of the platform in the order of their creation, starting with the ' +
+    'endpoint of the platform configuration.',
   permission: 'VIEW',
   query: NO_QUERY,
   replies: {

@@ -49,12 +49,12 @@ const EventListResponse = named(
           'events than `limit`, or none, although further events follow.',
       }),
       after: text(
-        'Cursor behind the newest event that this reply covers. Pass it as `after` for the ' +
-          'events after it.',
+        'Cursor after the newest event that this reply covers. Pass it as `after` for the events ' +
+          'after it.',
       ),
       before: Type.Optional(
         text(
-          'Cursor in front of the oldest event of this reply. Pass it as `before` for the events ' +
+          'Cursor before the oldest event of this reply. Pass it as `before` for the events ' +
             'before it. Absent if there are none.',
         ),
       ),
@@ -76,7 +76,7 @@ export const listEvents = operation({
     'once, in an order that does not change, and misses none. `wait` lets such a request wait ' +
     'for the next event. Events are kept for 30 days unless the operator has set another period; ' +
     'a cursor that is older is rejected, because events may be missing. At most 20 requests of a ' +
-    'platform wait at a time in each server process; further ones are rejected with 429.',
+    'platform wait at a time in each server process; further requests are rejected with 429.',
   permission: 'VIEW',
   query: Type.Object(
     {

@@ -62,8 +62,8 @@ function createSeats() {
       const ofPlatform = waitingCounts.get(platformId) ?? 0;
       if (ofPlatform >= MAX_OF_PLATFORM) {
         throw tooMany(
-          `${MAX_OF_PLATFORM} requests of the platform wait for events. Follow with fewer, or ` +
-            'without `wait`.',
+          `${MAX_OF_PLATFORM} requests of the platform wait for events. Follow events with fewer ` +
+            'requests, or without `wait`.',
         );
       }
       if (total >= MAX_WAITING)

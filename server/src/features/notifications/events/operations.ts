@@ -102,8 +102,8 @@ function followedFrom(ctx: Ctx, { eventRetentionMs }: EventDeps, text: string): 
   if (cursor.at >= oldest) return cursor;
   const days = Math.round(eventRetentionMs / (24 * HOUR_MS));
   const message =
-    `is older than ${days} days: events after it may be deleted. Compare the resources, and ` +
-    `follow again with \`${BEGINNING}\``;
+    `is older than ${days} days: events after it may have been deleted. Compare the resources, ` +
+    `and follow again with \`${BEGINNING}\``;
   throw invalid([{ field: 'after', message }]);
 }
 

@@ -41,8 +41,8 @@ const PullResponse = named(
       hasMore: Type.Boolean({ description: 'Whether more deliveries can be read now.' }),
       cursor: Type.Optional(
         text(
-          'Place behind the last delivery of this reply. Absent if there is none. Acknowledge ' +
-            'with it everything up to that place, or pass it as `after`.',
+          'Position after the last delivery of this reply. Absent if there is none. Use it to ' +
+            'acknowledge all deliveries up to this position, or pass it as `after`.',
         ),
       ),
     },
@@ -64,7 +64,7 @@ export const pullWebhookDeliveries = operation({
     'least. Each is ready to be forwarded: the body and the headers with signatures. `wait` lets ' +
     'the request wait for the next delivery. One client should pull; two clients get the same ' +
     'deliveries. A paused endpoint returns none. At most 20 requests of a platform wait at a ' +
-    'time in each server process, together with those that follow events; further ones are ' +
+    'time in each server process, together with those that follow events; further requests are ' +
     'rejected with 429.',
   permission: 'VIEW',
   params,
@@ -104,9 +104,9 @@ export const acknowledgeWebhookDeliveries = operation({
   tag: TAG,
   summary: 'Acknowledge pulled webhook deliveries',
   description:
-    'Ends deliveries of an endpoint without a URL: all up to a place, or individual ones. Call ' +
-    'it after the results of processing are stored. Unknown and already acknowledged ids are ' +
-    'ignored, so the request can be repeated.',
+    'Ends deliveries of an endpoint without a URL: all deliveries up to a cursor, or individual ' +
+    'deliveries. Call it after the results of processing are stored. Unknown and already ' +
+    'acknowledged ids are ignored, so the request can be repeated.',
   permission: 'MANAGE',
   params,
   query: NO_QUERY,
@@ -115,7 +115,7 @@ export const acknowledgeWebhookDeliveries = operation({
     Type.Object(
       {
         cursor: Type.Optional(
-          text('Acknowledge every delivery up to this place: `cursor` of an earlier reply.', {
+          text('Acknowledge every delivery up to this position: `cursor` of an earlier reply.', {
             maxLength: MAX_CURSOR,
           }),
         ),

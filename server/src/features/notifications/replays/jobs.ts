@@ -88,7 +88,7 @@ async function fail(ctx: Ctx, id: string, failure_reason: string) {
 async function run(runtime: Runtime, job: JobOf<typeof REPLAY_STEP>): Promise<Result> {
   const { replayId } = job.input;
   const row = await runtime.db.read(webhookReplays, replayId);
-  if (!row) throw new Error(`job ${job.id} names no replay`);
+  if (!row) throw new Error(`job ${job.id} refers to no replay`);
   const caller = await callerOf(runtime.db, row.platform_id);
   // The replay was ended because it made no progress.
   if (row.status !== 'PROCESSING') return { caller, stage: async () => undefined };

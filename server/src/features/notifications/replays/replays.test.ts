@@ -214,8 +214,8 @@ describe('listWebhookReplays', () => {
     expect(data).toHaveLength(2);
     expect((await list(`endpointId=${endpointId}&status=FAILED`)).data).toHaveLength(1);
     expect((await list('status=FAILED')).data).toHaveLength(2);
-    const { status, body } = await app.call('GET', '/webhook-replays?colour=red');
-    expect([status, body.details.errors[0].field]).toEqual([400, 'colour']);
+    const { status, body } = await app.call('GET', '/webhook-replays?color=red');
+    expect([status, body.details.errors[0].field]).toEqual([400, 'color']);
   });
 });
 

@@ -18,8 +18,8 @@ import { dueEvents, type Outcome } from './store.ts';
 let outbox: Outbox;
 const receivers: Receiver[] = [];
 
-async function receiverThat(...behaviour: Parameters<typeof startReceiver>): Promise<Receiver> {
-  const made = await startReceiver(...behaviour);
+async function receiverThat(...behavior: Parameters<typeof startReceiver>): Promise<Receiver> {
+  const made = await startReceiver(...behavior);
   receivers.push(made);
   return made;
 }

@@ -22,7 +22,7 @@ export const CANCEL_FUNDING = defineJob('funding.cancel', CancelInput);
 
 const isInProgress = (row: PaymentRow) => row.status === 'PENDING' || row.status === 'PROCESSING';
 
-/** The transfer of a transaction that could be cancelled: its job and rail, and whether it is in progress. */
+/** The transfer of a transaction that could be canceled: its job and rail, and whether it is in progress. */
 async function cancellableTransfer(ctx: Ctx, row: PaymentRow) {
   const awaited = row.funds === 'AWAITED';
   if (row.type === 'INCOMING') {
@@ -40,17 +40,16 @@ async function cancellableTransfer(ctx: Ctx, row: PaymentRow) {
   return { job: CANCEL_PAYOUT, rail: row.rail, open };
 }
 
-/** Stages the cancellation request. Throws if the payment cannot be cancelled. */
+/** Stages the cancellation request. Throws if the payment cannot be canceled. */
 async function cancel(ctx: Ctx, row: PaymentRow): Promise<PaymentRow> {
   const { job, rail, open } = await cancellableTransfer(ctx, row);
   if (!open || row.refund) {
     const reason =
-      'The payment cannot be cancelled: it has not started, has settled, or is ' +
-      'being refunded.';
+      'The payment cannot be canceled: it has not started, has settled, or is being refunded.';
     throw new Fault('TRANSACTION_NOT_CANCELLABLE', reason);
   }
   if (rail === null || !RAILS[rail as PaymentRail].cancellable) {
-    const reason = 'Only payments over ACH or wire can be cancelled.';
+    const reason = 'Only payments over ACH or wire can be canceled.';
     throw new Fault('INVALID_INPUT', reason, { paymentRail: rail });
   }
   return requestCancel(ctx, row, job);

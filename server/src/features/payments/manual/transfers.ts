@@ -244,7 +244,7 @@ export const cancelTransfer = (runtime: Runtime, id: string): Promise<TransferRe
     return { state: 'cancelled' };
   });
 
-/** Records that the transfer can no longer be cancelled. */
+/** Records that the transfer can no longer be canceled. */
 export async function rejectTransferCancel(runtime: Runtime, id: string): Promise<TransferResult> {
   await onProductionTransaction(runtime, id, async (ctx, row) => {
     await awaitedOf(ctx, row);

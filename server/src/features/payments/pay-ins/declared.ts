@@ -19,7 +19,7 @@ const RESOLVED_REASONS = ['COUNTERPARTY_DECLARATION_REQUIRED', 'WALLET_VERIFICAT
 /** Normalizes an address of this account type. */
 function addressNormalizer({ info }: ExternalAccountRow): (address: unknown) => string {
   const field = rowOf(info).fields.address;
-  return (address) => (typeof address === 'string' ? (field?.normalise(address) ?? address) : '');
+  return (address) => (typeof address === 'string' ? (field?.normalize(address) ?? address) : '');
 }
 
 /** Deposits per change set; the next job continues after the last of them. */

@@ -151,7 +151,7 @@ export async function holdArrived(
   return changeTransaction(ctx, row, {
     funds: 'HELD',
     pending_reason: 'COMPLIANCE_REVIEW',
-    // Settled funds can no longer be cancelled.
+    // Settled funds can no longer be canceled.
     cancel_requested_at: null,
   });
 }

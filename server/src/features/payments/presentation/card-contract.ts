@@ -60,7 +60,7 @@ export const CardTransaction = named(
   Type.Object(
     {
       type: oneOf(['CARD'], { description: 'Always CARD.' }),
-      id: text('CardTransaction:<uuid>'),
+      id: text('Identifier of the card transaction, `CardTransaction:<uuid>`.'),
       cardId: Type.Optional(text('Id of the card.')),
       customerId: text('Id of the cardholder.'),
       platformCustomerId: text('Id of the cardholder in the system of the platform.'),

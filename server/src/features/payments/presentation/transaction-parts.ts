@@ -215,8 +215,8 @@ export const RefundSchema = named(
     },
     {
       description:
-        'Return of the funds of a failed or cancelled payment to their source. Absent ' +
-        'if there is none.',
+        'Return of the funds of a failed or canceled payment to their source. Absent if there is ' +
+        'none.',
     },
   ),
 );

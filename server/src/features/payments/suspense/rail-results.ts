@@ -114,7 +114,7 @@ export function isExpected(row: TransactionRow, kind: WaitKind): boolean {
     case 'refund':
       return refund?.status === 'PENDING';
     case 'payout':
-      // HELD if the sending job was cancelled before the rail responded.
+      // HELD if the sending job was canceled before the rail responded.
       return !refund && status === 'PROCESSING' && (funds === 'SUBMITTED' || funds === 'HELD');
     case 'debit':
       if (refund || (status !== 'PENDING' && status !== 'PROCESSING')) return false;

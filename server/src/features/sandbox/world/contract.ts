@@ -12,12 +12,16 @@ const SandboxResetRequest = named(
   Type.Object(
     {
       including: Type.Optional(
-        Type.Array(oneOf(['CONFIGURATION', 'TOKENS'], { description: 'What else is reset.' }), {
-          uniqueItems: true,
-          description:
-            'Additional parts to reset. `CONFIGURATION`: the settings that `PATCH /config` ' +
-            'changes get their defaults. `TOKENS`: all tokens but the calling one are deleted.',
-        }),
+        Type.Array(
+          oneOf(['CONFIGURATION', 'TOKENS'], { description: 'Additional part to reset.' }),
+          {
+            uniqueItems: true,
+            description:
+              'Additional parts to reset. `CONFIGURATION`: the settings that `PATCH /config` ' +
+              'changes get their defaults. `TOKENS`: all tokens except the calling token are ' +
+              'deleted.',
+          },
+        ),
       ),
     },
     { additionalProperties: false, description: 'Options of a reset.' },
@@ -50,9 +54,9 @@ export const resetSandbox = operation({
   summary: 'Remove all data of a sandbox platform',
   description:
     'Removes the customers, accounts, payments, cards, agents, events and all other data of the ' +
-    'sandbox platform, permanently. Its configuration, its tokens and its own accounts remain, ' +
-    'the accounts with a balance of zero. Its clock follows real time again. Other platforms are ' +
-    'not affected.',
+    'sandbox platform, permanently. Its configuration, its tokens and its own accounts remain; ' +
+    'the balances of these accounts become zero. Its clock follows real time again. Other ' +
+    'platforms are not affected.',
   permission: 'MANAGE',
   query: NO_QUERY,
   sandboxOnly: true,
@@ -105,7 +109,7 @@ const SandboxWorld = named(
         description: 'The response of each step with a name, by that name.',
       }),
     },
-    { description: 'A world that was built.' },
+    { description: 'Result of building a world.' },
   ),
 );
 
@@ -118,9 +122,10 @@ export const createSandboxFixtures = operation({
   description:
     'Calls operations one after the other, as the calling token, and names their responses. Use ' +
     'it to bring a sandbox platform into a known state before a test. It emits the events of ' +
-    'these operations. A step that is rejected ends the call: `details.step` is its number, from ' +
-    '0, and `details.error` its error. Earlier steps are not undone. A repetition with the same ' +
-    '`Idempotency-Key` omits secrets that the called operations return once.',
+    'these operations. A step that is rejected ends the call: `details.step` is the number of ' +
+    'the step, from 0, and `details.error` is its error. Earlier steps are not undone. A ' +
+    'repetition with the same `Idempotency-Key` omits secrets that the called operations return ' +
+    'once.',
   permission: 'MANAGE',
   query: NO_QUERY,
   sandboxOnly: true,
@@ -128,7 +133,7 @@ export const createSandboxFixtures = operation({
   callsOperations: true,
   sealed: true,
   body: SandboxFixtureRequest,
-  maxBody: { bytes: 262_144, reason: 'A world has up to 500 steps with a body each.' },
+  maxBody: { bytes: 262_144, reason: 'a world has up to 500 steps with a body each' },
   replies: { 201: SandboxWorld },
   errors: [],
 });

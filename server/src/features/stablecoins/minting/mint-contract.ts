@@ -254,7 +254,7 @@ const StablecoinOperation = named(
   'StablecoinOperation',
   Type.Object(
     {
-      id: text('StablecoinOperation:<uuid>'),
+      id: text('Identifier of the mint or burn, `StablecoinOperation:<uuid>`.'),
       stablecoinId: text('Id of the stablecoin.'),
       operationType: OperationType,
       status: named(

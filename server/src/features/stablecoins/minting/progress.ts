@@ -52,7 +52,7 @@ function eventOf(
 ): OperationEvent {
   const isLate = row.expires_at !== null && polledAt >= row.expires_at;
   if (state === 'funding' && isUnpaid(row) && isLate) return 'expire';
-  // A paid order does not expire: the provider cancelled it.
+  // A paid order does not expire: the provider canceled it.
   return state === 'expired' && !isUnpaid(row) ? 'fail' : EVENTS[state];
 }
 

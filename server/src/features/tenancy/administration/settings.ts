@@ -162,7 +162,7 @@ export async function removePaymentLimit(
   return after.limits;
 }
 
-/** Changes the card programme of a platform and returns it. */
+/** Changes the card program of a platform and returns it. */
 export async function changeCardProgram(
   runtime: Runtime,
   platformId: string,

@@ -1,4 +1,4 @@
-// Appearance of a platform on hosted pages: its name, its colour, and the logo of its
+// Appearance of a platform on hosted pages: its name, its color, and the logo of its
 // configuration. A logo is shown only if it is loaded over https, or over http from the local
 // machine in the sandbox.
 
@@ -41,7 +41,7 @@ export const brandOf = (platform: Branded): PageBrand =>
 export const cardBrandOf = (platform: Branded): PageBrand =>
   withLogo(platform, platform.card_config?.logoUrl ?? platform.wallet_config?.logoUrl);
 
-/** The name of the card programme. */
+/** The name of the card program. */
 export const cardProgramNameOf = ({ name, card_config }: Branded): string =>
   typeof card_config?.displayName === 'string' && card_config.displayName !== ''
     ? card_config.displayName
@@ -49,6 +49,6 @@ export const cardProgramNameOf = ({ name, card_config }: Branded): string =>
 
 const USUAL_PROGRAM: CardProgram = { maxLive: 10_000, maxLivePerHolder: 10, frameOrigins: [] };
 
-/** Card programme of a platform, with defaults. */
+/** Card program of a platform, with defaults. */
 export const cardProgramOf = ({ card_program }: PlatformRow): CardProgram =>
   card_program ?? USUAL_PROGRAM;

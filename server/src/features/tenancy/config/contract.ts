@@ -62,8 +62,8 @@ const PlatformCurrencyConfig = object(
 
 export const EmbeddedWalletConfig = object(
   'EmbeddedWalletConfig',
-  'Format and lifetime of the one-time codes for embedded wallets, and the branding of ' +
-    'the e-mails that carry them.',
+  'Format and lifetime of the one-time codes for embedded wallets, and the branding of the ' +
+    'e-mails that contain them.',
   {
     appName: maybeText(
       'Name of the app, shown in the message. Defaults to the name of the platform.',
@@ -106,8 +106,8 @@ export const EmbeddedWalletConfig = object(
 
 export const CardTokenization2FAConfig = object(
   'CardTokenization2FAConfig',
-  'Branding of the messages that carry the verification code when a cardholder adds a ' +
-    'card to a mobile wallet.',
+  'Branding of the messages that contain the verification code when a cardholder adds a card to ' +
+    'a mobile wallet.',
   {
     displayName: maybeText('Name of the card program, shown in the messages.', { maxLength: 255 }),
     logoUrl: maybeText(
@@ -122,7 +122,7 @@ export const CardTokenization2FAConfig = object(
     email: maybe(
       object(
         'CardTokenization2FAEmailConfig',
-        'E-mails that carry the verification code. All texts are plain text.',
+        'E-mails that contain the verification code. All texts are plain text.',
         {
           fromAddress: maybeText('Sender address of the e-mail.', EMAIL),
           fromName: maybeText('Sender name of the e-mail.', { maxLength: 255 }),
@@ -137,7 +137,7 @@ export const CardTokenization2FAConfig = object(
     sms: maybe(
       object(
         'CardTokenization2FASmsConfig',
-        'Text messages (SMS) that carry the verification code.',
+        'Text messages (SMS) that contain the verification code.',
         {
           templateSid: maybeText('Identifier of the template at the SMS provider.', {
             maxLength: 64,

@@ -38,7 +38,7 @@ export interface PasskeySite {
   origins: string[];
 }
 
-/** Card programme settings by the operator. */
+/** Card program settings by the operator. */
 export interface CardProgram {
   /** Maximum active cards in total and per cardholder. */
   maxLive: number;
@@ -78,7 +78,7 @@ export const platforms = table('platforms', {
   limits: col.json<PaymentLimit[]>().mut,
   /** Maximum payments that one customer can start per hour; null: unlimited. */
   hourly_payments: col.int4.null.mut,
-  /** The colour of hosted pages, `#rrggbb`; null for the default. */
+  /** The color of hosted pages, `#rrggbb`; null for the default. */
   brand_color: col.text.null.mut,
   /** Until when bodies of its requests are kept in production; null for never. */
   request_bodies_until: col.time.null.mut,

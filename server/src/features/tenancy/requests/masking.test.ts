@@ -96,7 +96,7 @@ describe('maskedBody', () => {
       lockedCurrencyAmount: 1_000,
       immediatelyExecute: false,
       description: 'rent',
-      colour: 'red',
+      color: 'red',
     };
     expect(contract && JSON.parse(maskedBody(contract.contract, body).text)).toEqual({
       source: { sourceType: 'ACCOUNT', accountId: id },

@@ -331,7 +331,7 @@ describe('listRequests', () => {
 
   it('rejects unknown parameters and values by their names', async () => {
     const cases = {
-      'colour=red&size=1': ['colour', 'size'],
+      'color=red&size=1': ['color', 'size'],
       'operationId=createNothing': ['operationId'],
       'errorCode=NO_SUCH_CODE': ['errorCode'],
       'statusClass=3xx': ['statusClass'],

@@ -29,7 +29,7 @@ beforeAll(async () => {
   fixture = recovery.fixture;
 });
 
-describe('a recovery is cancelled by', () => {
+describe('a recovery is canceled by', () => {
   it('a sign-in, immediately', async () => {
     const { accountId, customer } = await recovery.customerWithPhone();
     const row = await recovery.start(accountId);

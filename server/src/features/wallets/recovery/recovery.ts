@@ -77,7 +77,7 @@ async function endRecovery(
 export const finishRecovery = (ctx: Ctx, row: RecoveryRow): Promise<RecoveryRow> =>
   endRecovery(ctx, row, 'finish');
 
-/** `by` is the operator who cancelled it, if any. */
+/** `by` is the operator who canceled it, if any. */
 export const cancelRecovery = (
   ctx: Ctx,
   row: RecoveryRow,

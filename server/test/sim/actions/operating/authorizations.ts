@@ -267,7 +267,7 @@ async function authorize(sim: Sim, order: Order, route: Method): Promise<string>
   const unsure = last ? unsureOf(order) : [];
   const code = rejection(response, [...codes, ...unsure]);
   if (code) return `${route}: ${code}`;
-  if (codes.length) throw broken(`${order.id} was authorised; expected ${codes.join(' or ')}`);
+  if (codes.length) throw broken(`${order.id} was authorized; expected ${codes.join(' or ')}`);
   return recordProof(order, last, expected(response, 200));
 }
 

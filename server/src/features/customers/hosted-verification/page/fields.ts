@@ -71,7 +71,7 @@ export const addressFields = (prefix: string, isOwn = false): Field[] => {
   return [
     field('country', 'Country', 'country', { kind: 'country' }),
     field('line1', 'Street and number', 'address-line1'),
-    field('line2', 'Flat, floor or building', 'address-line2', { optional: true }),
+    field('line2', 'Apartment, floor or building', 'address-line2', { optional: true }),
     field('city', 'City or town', 'address-level2', { optional: true, derive: neededInUs }),
     field('state', 'State, province or region', 'address-level1', {
       optional: true,

@@ -127,7 +127,7 @@ const NO_ACTION: Record<'APPROVED' | 'PENDING' | 'REJECTED', [Tone, string]> = {
   PENDING: ['caution', 'Everything that is needed was received and is being reviewed.'],
   REJECTED: [
     'failed',
-    'The verification is over and did not succeed. Contact the company that sent the link.',
+    'The verification has ended and did not succeed. Contact the company that sent the link.',
   ],
 };
 

@@ -101,7 +101,7 @@ describe('concurrent requests', () => {
     const first = ok(await execute(app, quote.id, {}, { headers }), 200);
     expect(ok(await execute(app, quote.id, {}, { headers }), 200)).toEqual(first);
     const proof = { code: CODE };
-    const options = { headers: { 'idempotency-key': 'authorised-in-the-region' } };
+    const options = { headers: { 'idempotency-key': 'authorized-in-the-region' } };
     const result = ok(await authorize(app, quote.id, proof, options), 200);
     expect(ok(await authorize(app, quote.id, proof, options), 200)).toEqual(result);
     expect(ok(await execute(app, quote.id, {}, { headers }), 200)).toEqual(first);
