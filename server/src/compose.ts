@@ -57,9 +57,11 @@ import { addPages, originOf } from './http/pages/pages.ts';
 import { addWebhookKeys } from './http/pages/webhook-keys.ts';
 import { createServer, type Watch } from './http/server.ts';
 import { addHealth, addSite } from './http/site.ts';
+import { idempotencyOf } from './kernel/contract/operation.ts';
 import { bodyErrors, compileSchemas } from './kernel/contract/validate.ts';
 import type { Effects } from './kernel/effects.ts';
 import type { Fault } from './kernel/fault.ts';
+import { uuid7 } from './kernel/id.ts';
 import { MODES } from './kernel/mode.ts';
 import { runInSteps } from './kernel/steps.ts';
 import { createClocks } from './runtime/clocks/clocks.ts';
@@ -163,7 +165,11 @@ function sandboxWorldOf(
     removePlatformRows: platformReset({ connect, db: runtime.db, rules }),
     async perform(by, caller, operation, request) {
       let rejection: Fault | undefined;
-      const completeRequest = { ...request, headers: {}, rawBody: '' };
+      const needsKey = idempotencyOf(operation.contract) === 'required';
+      const headers: Record<string, string> = needsKey
+        ? { 'idempotency-key': uuid7(by.effects) }
+        : {};
+      const completeRequest = { ...request, headers, rawBody: '' };
       const { status, body } = await perform(by, caller, operation, completeRequest, (fault) => {
         rejection = fault;
         return fault.message;

@@ -32,6 +32,7 @@ const VERBS = {
   getSandboxClock: 'get-clock',
   updateSandboxClock: 'update-clock',
   createSandboxFixtures: 'create-fixtures',
+  setSandboxStatus: 'set-status',
   getAgentMe: 'me',
 };
 

@@ -1,5 +1,6 @@
 // Examples of the platform itself: its configuration, API tokens and test webhooks.
 import { describe } from 'vitest';
+import { ok } from '../kit/app/fixtures.ts';
 import { examples, type Stage } from '../kit/http/examples.ts';
 
 async function configuration(stage: Stage) {
@@ -186,6 +187,19 @@ async function fixtures(stage: Stage) {
   await stage.show('createSandboxFixtures', 'cards', {
     summary: 'A built-in world: cards in each state',
     body: { world: 'cards' },
+  });
+  const owner = ok(
+    await stage.app.call('POST', '/customers', {
+      customerType: 'INDIVIDUAL',
+      fullName: 'Ada Lovelace',
+    }),
+    201,
+  );
+  const path = `/customers/internal-accounts?customerId=${owner.id}&currency=USD`;
+  const accounts = ok(await stage.app.call('GET', path), 200);
+  await stage.show('setSandboxStatus', 'frozen', {
+    summary: 'Freeze an account, as the operator does',
+    body: { resourceId: accounts.data[0].id, status: 'FROZEN', reason: 'Requested by the bank' },
   });
   await stage.show('resetSandbox', 'data', { summary: 'Remove all data' });
   await stage.show('resetSandbox', 'everything', {

@@ -13,9 +13,13 @@ import { closest } from '../suggest.ts';
 /** Built-in worlds of the server. */
 const WORLDS: Readonly<Record<string, string>> = {
   starter: 'a customer with a balance, two external accounts, a payout, a card and an agent',
-  customers: 'individuals that are approved, pending, rejected and unverified',
+  customers: 'individuals that are approved, pending, rejected, unverified and on hold',
+  accounts: 'accounts that are active, frozen, closed, under review, inactive and to be proved',
   payments: 'payouts that completed, failed, were refunded, returned and cancelled, and a quote',
-  cards: 'cards that are active, processing and closed',
+  deposits: 'incoming payments that are completed, held, released, returned and in progress',
+  cards: 'cards that are active, frozen, processing and closed, and payments in each status',
+  agents: 'a paused agent, and actions that are approved, waiting, rejected and failed',
+  stablecoins: 'provider accounts and tokens in each status',
 };
 
 function readWorld(name: string): object {
@@ -48,7 +52,7 @@ function loadCommand(): Command {
       'Executes the calls of a world and prints the ids of its named resources. A file is the ' +
         'JSON body of createSandboxFixtures, or only its list of steps.',
     )
-    .argument('<world>', 'A file, or one of starter, customers, payments, cards.')
+    .argument('<world>', `A file, or one of ${Object.keys(WORLDS).join(', ')}.`)
     .option('--seed <text>', 'Creates the same ids after each reset.');
   withExamples(
     command,

@@ -15,7 +15,7 @@ import { agentReadOperations } from './reads/reads.ts';
 import { actionStates, codeStates } from './states.ts';
 
 export { pendingActionDecision, pendingActionOf } from './actions/approvals.ts';
-export { agentBearers } from './management/authenticator.ts';
+export { agentBearers, agentCaller } from './management/authenticator.ts';
 export {
   type AgentDetails,
   agentDetails,

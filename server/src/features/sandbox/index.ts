@@ -7,6 +7,7 @@ import { sandboxOperations } from './operations.ts';
 import { sandboxSendOperations } from './send.ts';
 import { sandboxUmaOperations } from './uma.ts';
 import { type SandboxWorldParts, sandboxWorldOperations } from './world/operations.ts';
+import { type StatusParts, sandboxStatusOperations } from './world/status.ts';
 
 export type { ClockWork } from './clock/advance.ts';
 export type { SandboxWorldParts } from './world/operations.ts';
@@ -14,8 +15,9 @@ export type { ClockParts };
 
 /** Operations, jobs and other parts that this feature adds to a server. */
 export const sandboxFeature = {
-  operations: (parts: CardParts & SandboxWorldParts & ClockParts) => [
+  operations: (parts: CardParts & SandboxWorldParts & StatusParts & ClockParts) => [
     ...sandboxWorldOperations(parts),
+    ...sandboxStatusOperations(parts),
     ...sandboxSendOperations,
     ...sandboxUmaOperations(parts.connectors),
     ...sandboxCardOperations(parts),

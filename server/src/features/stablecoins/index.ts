@@ -13,6 +13,7 @@ export {
 } from './coins/approval.ts';
 export { endStablecoinOperation, searchStablecoinOperations } from './minting/by-operator.ts';
 export { OPERATION_STATUSES, SERVICE_STATUSES } from './states.ts';
+export { readStablecoin } from './store.ts';
 export { supplyProblems } from './supply/reconciliation.ts';
 
 /** Operations, jobs and other parts that this feature adds to a server. */

@@ -3,6 +3,7 @@
 import type { FundingInstructions, IssuanceStatus } from '../../connectors/ports/stablecoins.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../runtime/db/table.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
 import type { BurnRail, SourceType } from './coins/rails.ts';
 import {
   issuanceStates,
@@ -90,6 +91,11 @@ export const stablecoins = table(
   },
 );
 export type StablecoinRow = RowOf<typeof stablecoins>;
+
+export const readStablecoin = (
+  { read }: Pick<Ctx, 'read'>,
+  id: string,
+): Promise<StablecoinRow | undefined> => read(stablecoins, id);
 
 /** Funding of a mint, or source of the tokens of a burn. */
 interface OperationSource {

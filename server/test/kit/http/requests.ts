@@ -25,6 +25,7 @@ const BODIES: Record<string, () => Json> = {
   acknowledgeWebhookDeliveries: () => ({ eventIds: ['x'] }),
   createSandboxFixtures: () => ({ world: 'customers' }),
   updateSandboxClock: () => ({ advance: 'P2D' }),
+  setSandboxStatus: () => ({ resourceId: 'x', status: 'FROZEN' }),
   createAgent: () => ({ name: 'x', customerId: 'x', policy: policy() }),
   updateAgent: () => ({ isPaused: true }),
   updateAgentPolicy: () => ({ defaultExecutionMode: 'AUTO' }),

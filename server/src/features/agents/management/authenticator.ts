@@ -3,12 +3,14 @@
 import type { Caller } from '../../../kernel/caller.ts';
 import { PERMISSIONS } from '../../../kernel/contract/operation.ts';
 import type { Effects } from '../../../kernel/effects.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { readCustomer } from '../../customers/records/index.ts';
 import { readPlatform } from '../../tenancy/platform/index.ts';
 import { invalidToken } from '../parts.ts';
-import { agents } from '../store.ts';
+import { type AgentRow, agents } from '../store.ts';
 
 /** 160 bits. */
 const TOKEN_BYTES = 20;
@@ -22,6 +24,37 @@ export const generateToken = (effects: Pick<Effects, 'random'>): string =>
 
 export const tokenHash = (token: string): string => sha256Hex(token);
 
+/** The agent as a caller; undefined if it or its customer was deleted. */
+async function callerOf(db: Runtime['db'], agent: AgentRow): Promise<Caller | undefined> {
+  if (agent.deleted_at !== null) return undefined;
+  const [customer, platform] = await Promise.all([
+    readCustomer(db, agent.customer_id),
+    readPlatform(db, agent.platform_id),
+  ]);
+  if (!customer || customer.deleted_at !== null || !platform) return undefined;
+  const { id: platformId, environment } = platform;
+  return {
+    platformId,
+    environment,
+    tokenId: null,
+    requestBodiesUntil: platform.request_bodies_until,
+    permissions: PERMISSIONS,
+    agentId: agent.id,
+  };
+}
+
+/** An agent of the platform as a caller, without its token. Throws NOT_FOUND. */
+export async function agentCaller(
+  { db }: Pick<Runtime, 'db'>,
+  platformId: string,
+  agentId: string,
+): Promise<Caller> {
+  const agent = isId(agentId, 'Agent') ? await db.read(agents, agentId) : undefined;
+  const caller = agent?.platform_id === platformId ? await callerOf(db, agent) : undefined;
+  if (!caller) throw new Fault('NOT_FOUND', 'Agent not found.');
+  return caller;
+}
+
 /** Authenticator of agents; the caller has the platform of the agent and the id of the agent. */
 export function agentBearers({ db }: Pick<Runtime, 'db'>, mostProven = MAX_VERIFIED) {
   // Hashes of recently valid tokens, for rate limits only. They grant no access.
@@ -34,21 +67,7 @@ export function agentBearers({ db }: Pick<Runtime, 'db'>, mostProven = MAX_VERIF
 
   async function find(hash: string): Promise<Caller | undefined> {
     const [agent] = await db.find(agents, { token_hash: hash });
-    if (!agent || agent.deleted_at !== null) return undefined;
-    const [customer, platform] = await Promise.all([
-      readCustomer(db, agent.customer_id),
-      readPlatform(db, agent.platform_id),
-    ]);
-    if (!customer || customer.deleted_at !== null || !platform) return undefined;
-    const { id: platformId, environment } = platform;
-    return {
-      platformId,
-      environment,
-      tokenId: null,
-      requestBodiesUntil: platform.request_bodies_until,
-      permissions: PERMISSIONS,
-      agentId: agent.id,
-    };
+    return agent && callerOf(db, agent);
   }
 
   return {

@@ -32,11 +32,69 @@ describe('createSandboxFixtures', () => {
   it('builds customers in each state of their verification', async () => {
     await reset();
     const { resources } = ok(await build({ world: 'customers' }), 201);
-    const statusOf = async (name: string) =>
-      ok(await app.call('GET', `/customers/${resources[name].id}`), 200).kycStatus;
-    expect(await statusOf('approved')).toBe('APPROVED');
-    expect(await statusOf('pending')).toBe('PENDING');
-    expect(await statusOf('rejected')).toBe('REJECTED');
+    for (const name of ['approved', 'pending', 'rejected', 'unverified', 'hold']) {
+      const { body } = await app.call('GET', `/customers/${resources[name].id}`);
+      expect([name, body.kycStatus]).toEqual([name, name.toUpperCase()]);
+    }
+  });
+
+  it('builds accounts in each state', async () => {
+    await reset();
+    const { resources } = ok(await build({ world: 'accounts' }), 201);
+    const statuses = {
+      active: 'ACTIVE',
+      frozen: 'FROZEN',
+      closed: 'CLOSED',
+      externalActive: 'ACTIVE',
+      externalPending: 'PENDING',
+      externalUnderReview: 'UNDER_REVIEW',
+      externalInactive: 'INACTIVE',
+      externalUnverified: 'UNVERIFIED',
+      externalToProve: 'PENDING_OWNERSHIP_VERIFICATION',
+    };
+    for (const [name, status] of Object.entries(statuses)) {
+      expect([name, resources[name].status]).toEqual([name, status]);
+    }
+    expect(resources.frozen.balance.amount).toBe(1_000_00);
+  });
+
+  it('builds incoming payments in each state', async () => {
+    await reset();
+    const { resources } = ok(await build({ world: 'deposits' }), 201);
+    const statuses = {
+      completed: 'COMPLETED',
+      held: 'PENDING',
+      released: 'COMPLETED',
+      rejected: 'FAILED',
+      processing: 'PROCESSING',
+    };
+    for (const [name, status] of Object.entries(statuses)) {
+      expect([name, resources[name].status]).toEqual([name, status]);
+    }
+  });
+
+  it('builds actions of agents in each state', async () => {
+    await reset();
+    const { resources } = ok(await build({ world: 'agents' }), 201);
+    const actions = ['approved', 'pendingApproval', 'rejected', 'failed'];
+    const found = actions.map((name) => resources[name].status);
+    expect(found).toEqual(['APPROVED', 'PENDING_APPROVAL', 'REJECTED', 'FAILED']);
+    expect(resources.paused.isPaused).toBe(true);
+  });
+
+  it('builds stablecoins in each state', async () => {
+    await reset();
+    const { resources } = ok(await build({ world: 'stablecoins' }), 201);
+    const issuance = ['provisioned', 'provisioning', 'rejected', 'failed', 'pendingReview'];
+    expect(issuance.map((name) => resources[name].issuanceStatus)).toEqual([
+      ...['PROVISIONED', 'PROVISIONING', 'REJECTED', 'FAILED', 'PENDING_REVIEW'],
+    ]);
+    const service = ['provisioned', 'pendingApproval', 'provisioning', 'enabled', 'disabled'];
+    expect(service.map((name) => resources[name].serviceOperationsStatus)).toEqual([
+      ...['NOT_ENABLED', 'PENDING_APPROVAL', 'ENABLING', 'ENABLED', 'DISABLED'],
+    ]);
+    const links = ['linked', 'invalid', 'revoked'];
+    expect(links.map((name) => resources[name].status)).toEqual(['ACTIVE', 'INVALID', 'REVOKED']);
   });
 
   it('builds payments whose outcomes differ', async () => {
@@ -52,6 +110,7 @@ describe('createSandboxFixtures', () => {
     expect(resources.refunded).toMatchObject({ status: 'FAILED', refund: { status: 'COMPLETED' } });
     expect(resources.returned).toMatchObject({ failureReason: 'PAYOUT_RETURNED' });
     expect(resources.cancelled).toMatchObject({ refund: { reason: 'USER_CANCELLATION' } });
+    expect(resources.suspended).toMatchObject({ status: 'FAILED', refund: { status: 'FAILED' } });
   });
 
   it('builds cards in each state', async () => {
@@ -60,6 +119,10 @@ describe('createSandboxFixtures', () => {
     for (const name of ['active', 'frozen', 'processing', 'closed']) {
       expect(resources[name].state).toBe(name.toUpperCase());
     }
+    const payments = ['authorized', 'partiallySettled', 'settled', 'refunded', 'exception'];
+    expect(payments.map((name) => resources[`${name}Payment`].status)).toEqual([
+      ...['AUTHORIZED', 'PARTIALLY_SETTLED', 'SETTLED', 'REFUNDED', 'EXCEPTION'],
+    ]);
   });
 
   it('omits secrets that are shown once from a repetition', async () => {
@@ -160,6 +223,34 @@ describe('createSandboxFixtures', () => {
     expect(rejected).toMatchObject({ status: 400, body: { details: { step: 1, error } } });
     expect(rejected.body.reason).toContain('Step 1, getCustomerById');
     expect(ok(await app.call('GET', '/customers'), 200).data).toHaveLength(1);
+  });
+
+  it('goes on after a rejection that a step may have', async () => {
+    await reset();
+    const unknown = {
+      name: 'unknown',
+      operationId: 'getCustomerById',
+      params: { customerId: 'unknown' },
+    };
+    const { resources } = ok(
+      await build({ steps: [{ ...unknown, mayBeRejected: true }, CUSTOMER] }),
+      201,
+    );
+    expect(resources.unknown).toMatchObject({ code: 'CUSTOMER_NOT_FOUND' });
+    expect(resources.ada.kycStatus).toBe('APPROVED');
+  });
+
+  it('calls operations of agents as an agent of the platform only', async () => {
+    await reset();
+    const own = { operationId: 'agentListActions' };
+    const rejected = await build({
+      steps: [own, { operationId: 'listCustomers', agentId: 'Agent:1' }],
+    });
+    expect(fieldsOf(rejected)).toEqual(['steps.0.agentId', 'steps.1.agentId']);
+    const foreign = ok(await build({ world: 'agents' }, { as: app.other }), 201);
+    const agentId = foreign.resources.payer.agent.id;
+    const response = await build({ steps: [{ ...own, agentId }] });
+    expect(response.body.details.error.code).toBe('NOT_FOUND');
   });
 
   it('names a reference that no earlier step has', async () => {

@@ -7,6 +7,7 @@ import type { Effects } from '../../../kernel/effects.ts';
 import { Fault, isTransient } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { agentCaller } from '../../agents/index.ts';
 import { checkSteps } from './problems.ts';
 import { resolve } from './references.ts';
 import type { Step } from './step.ts';
@@ -37,7 +38,6 @@ const EXCLUDED = ['resetSandbox', 'createSandboxFixtures'];
 
 const isCallable = ({ contract }: Operation) =>
   contract.permission !== undefined &&
-  contract.auth !== 'agent' &&
   contract.upload === undefined &&
   !EXCLUDED.includes(contract.operationId);
 
@@ -66,17 +66,34 @@ function seededIds(runtime: Runtime, seed: string, platformId: string, step: num
 const isIdTaken = (error: unknown): boolean =>
   (error as { constraint?: string }).constraint?.endsWith('_pkey') ?? false;
 
+/** The error that a client would get; undefined if the call could succeed later. */
+function rejectionOf(error: unknown) {
+  if (!(error instanceof Fault) || isTransient(error.code)) return undefined;
+  const { code, message: reason, details } = error;
+  return { code, reason, ...(details ? { details } : {}) };
+}
+
 /** The fault of a step, with its number. */
-function faultOf(error: unknown, at: number, { operationId }: Step): unknown {
-  if (isIdTaken(error)) {
+function faultOf(fault: unknown, at: number, { operationId }: Step): unknown {
+  if (isIdTaken(fault)) {
     return new Fault('CONFLICT', 'A world with this seed exists. Reset the sandbox first.');
   }
-  if (!(error instanceof Fault) || isTransient(error.code)) return error;
-  const { code, message: reason, details } = error;
-  return new Fault('INVALID_INPUT', `Step ${at}, ${operationId}, was rejected: ${reason}`, {
-    step: at,
-    error: { code, reason, ...(details ? { details } : {}) },
-  });
+  const error = rejectionOf(fault);
+  if (!error) return fault;
+  const message = `Step ${at}, ${operationId}, was rejected: ${error.reason}`;
+  return new Fault('INVALID_INPUT', message, { step: at, error });
+}
+
+/** The request of a step, with all references replaced. */
+function requestOf(step: Step, named: ReadonlyMap<string, unknown>, index: number) {
+  const part = <T>(name: keyof Step, value: unknown) =>
+    resolve(value, named, `steps.${index}.${name}`) as T;
+  return {
+    params: part<Record<string, string>>('params', step.params ?? {}),
+    query: part<Record<string, unknown>>('query', step.query ?? {}),
+    body: part<unknown>('body', step.body),
+    agentId: part<string | undefined>('agentId', step.agentId),
+  };
 }
 
 function checkPermissions(caller: Caller, called: readonly Operation[]): void {
@@ -110,23 +127,24 @@ export async function buildWorld(
   checkPermissions(caller, called);
   const named = new Map<string, unknown>();
   const replayed: World['replayed'] = {};
+  const { platformId } = caller;
   for (const [index, step] of steps.entries()) {
     const operation = called[index] as Operation;
-    const { platformId } = caller;
     const ids = seed === undefined ? undefined : seededIds(runtime, seed, platformId, index);
-    const request = {
-      params: resolve(step.params ?? {}, named, `steps.${index}.params`) as Record<string, string>,
-      query: resolve(step.query ?? {}, named, `steps.${index}.query`) as Record<string, unknown>,
-      body: resolve(step.body, named, `steps.${index}.body`),
-    };
+    const seeded = ids ? { ...runtime, ids } : runtime;
+    const request = requestOf(step, named, index);
     try {
-      const seeded = ids ? { ...runtime, ids } : runtime;
-      const response = await parts.perform(seeded, caller, operation, request);
+      const by = request.agentId ? await agentCaller(runtime, platformId, request.agentId) : caller;
+      const response = await parts.perform(seeded, by, operation, request);
       if (step.name === undefined) continue;
       named.set(step.name, response);
       replayed[step.name] = withoutSecrets(operation.contract, response);
     } catch (error) {
-      throw faultOf(error, index, step);
+      const rejection = step.mayBeRejected ? rejectionOf(error) : undefined;
+      if (!rejection) throw faultOf(error, index, step);
+      if (step.name === undefined) continue;
+      named.set(step.name, rejection);
+      replayed[step.name] = rejection;
     }
   }
   return { resources: Object.fromEntries(named), replayed };

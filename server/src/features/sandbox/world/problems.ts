@@ -54,20 +54,31 @@ function paramErrors({ contract }: Operation, { params = {} }: Step): FieldError
   ];
 }
 
+/** An operation of agents needs one, and no other has one. */
+function agentErrors({ contract }: Operation, { agentId }: Step): FieldError[] {
+  if ((contract.auth === 'agent') === (agentId !== undefined)) return [];
+  const message = agentId === undefined ? 'is required' : 'is for operations of agents';
+  return [{ field: 'agentId', message }];
+}
+
 function errorsOf(
   step: Step,
   operation: Operation | undefined,
   names: ReadonlySet<string>,
 ): FieldError[] {
-  const { name, operationId, params, query, body } = step;
-  const references = referencesIn({ params, query, body });
+  const { name, operationId, agentId, params, query, body } = step;
+  const references = referencesIn({ agentId, params, query, body });
   const unknown = references.filter((each) => each.name !== undefined && !names.has(each.name));
   return [
     ...(name !== undefined && names.has(name)
       ? [{ field: 'name', message: `${name} is used twice` }]
       : []),
     ...(operation
-      ? [...paramErrors(operation, step), ...schemaErrors(operation, step, references)]
+      ? [
+          ...agentErrors(operation, step),
+          ...paramErrors(operation, step),
+          ...schemaErrors(operation, step, references),
+        ]
       : [
           {
             field: 'operationId',

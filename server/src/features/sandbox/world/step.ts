@@ -18,8 +18,16 @@ export const FixtureStep = named(
       ),
       operationId: Type.String({
         maxLength: 64,
-        description: 'The operation to call, as the calling token.',
+        description: 'The operation to call, as the calling token or as an agent.',
       }),
+      agentId: Type.Optional(
+        Type.String({
+          maxLength: 100,
+          description:
+            'The agent that makes the call, for operations of agents: the `agent.id` of an ' +
+            'earlier step. The calling token needs the permission of the operation too.',
+        }),
+      ),
       params: Type.Optional(
         Type.Record(Type.String(), Type.String(), { description: 'Parameters of the path.' }),
       ),
@@ -27,12 +35,19 @@ export const FixtureStep = named(
         Type.Record(Type.String(), Type.Unknown(), { description: 'Parameters of the query.' }),
       ),
       body: Type.Optional(Type.Unknown({ description: 'The request body.' })),
+      mayBeRejected: Type.Optional(
+        Type.Boolean({
+          description:
+            'If true, a rejection of the call does not end the world. The response of the step ' +
+            'is then the error, with `code` and `reason`.',
+        }),
+      ),
     },
     {
       additionalProperties: false,
       description:
-        'One call of an operation. A text `$NAME.FIELD` in its parameters or its body is replaced ' +
-        'by that field of the response with the name; `$$` starts a text with a dollar sign.',
+        'One call of an operation. A text `$NAME.FIELD` in its parameters, its body or its agent is ' +
+        'replaced by that field of the response with the name; `$$` starts a text with a dollar sign.',
     },
   ),
 );

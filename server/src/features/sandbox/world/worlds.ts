@@ -1,109 +1,23 @@
 // Built-in worlds: lists of steps, as a client could send them.
+import { ACCOUNTS } from './account-world.ts';
+import { AGENTS } from './agent-world.ts';
+import {
+  accountOf,
+  advance,
+  card,
+  fund,
+  germanAccount,
+  paymentOf,
+  payout,
+  person,
+  quote,
+  setStatus,
+  usAccount,
+} from './builders.ts';
+import { CARD_PAYMENTS } from './card-world.ts';
+import { DEPOSITS } from './deposit-world.ts';
+import { STABLECOINS } from './stablecoin-world.ts';
 import type { Step } from './step.ts';
-
-const ADDRESS = {
-  line1: '48 Willow Street',
-  city: 'Portland',
-  state: 'OR',
-  postalCode: '97205',
-  country: 'US',
-};
-
-const person = (name: string, fullName: string): Step => ({
-  name,
-  operationId: 'createCustomer',
-  body: {
-    customerType: 'INDIVIDUAL',
-    platformCustomerId: name,
-    fullName,
-    birthDate: '1991-04-23',
-    nationality: 'US',
-    address: ADDRESS,
-  },
-});
-
-/** The internal account of a customer in a currency is then `$NAME.data.0`. */
-const accountOf = (name: string, customer: string, currency: string): Step => ({
-  name,
-  operationId: 'listCustomerInternalAccounts',
-  query: { customerId: `$${customer}.id`, currency },
-});
-
-const fund = (account: string, amount: number): Step => ({
-  operationId: 'sandboxFundInternalAccount',
-  params: { accountId: `$${account}.data.0.id` },
-  body: { amount },
-});
-
-const usAccount = (name: string, customer: string, accountNumber: string): Step => ({
-  name,
-  operationId: 'createCustomerExternalAccount',
-  body: {
-    customerId: `$${customer}.id`,
-    currency: 'USD',
-    accountInfo: {
-      accountType: 'USD_ACCOUNT',
-      accountNumber,
-      routingNumber: '021000021',
-      beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' },
-    },
-  },
-});
-
-const germanAccount = (name: string, customer: string, accountNumber: string): Step => ({
-  name,
-  operationId: 'createCustomerExternalAccount',
-  body: {
-    customerId: `$${customer}.id`,
-    currency: 'EUR',
-    accountInfo: {
-      accountType: 'EUR_ACCOUNT',
-      iban: `DE89370400440${accountNumber}`,
-      beneficiary: {
-        beneficiaryType: 'INDIVIDUAL',
-        fullName: 'Lukas Weber',
-        countryOfResidence: 'DE',
-      },
-    },
-  },
-});
-
-/** A quote, as `$NAMEQuote`. */
-const quote = (name: string, account: string, to: string, amount: number): Step => ({
-  name: `${name}Quote`,
-  operationId: 'createQuote',
-  body: {
-    source: { sourceType: 'ACCOUNT', accountId: `$${account}.data.0.id` },
-    destination: { destinationType: 'ACCOUNT', accountId: `$${to}.id` },
-    lockedCurrencySide: 'SENDING',
-    lockedCurrencyAmount: amount,
-  },
-});
-
-/** A quote and its execution. */
-const payout = (name: string, account: string, to: string, amount: number): Step[] => [
-  quote(name, account, to, amount),
-  { operationId: 'executeQuote', params: { quoteId: `$${name}Quote.id` } },
-];
-
-/** The payment of a quote as it is now, as `$NAME`. */
-const paymentOf = (name: string): Step => ({
-  name,
-  operationId: 'getTransactionById',
-  params: { transactionId: `$${name}Quote.transactionId` },
-});
-
-/** A new card; its issuer responds later. */
-const card = (name: string, customer: string, account: string, suffix: string): Step => ({
-  name,
-  operationId: 'createCard',
-  body: {
-    cardholderId: `$${customer}.id`,
-    platformCardId: `${name}-${suffix}`,
-    form: 'VIRTUAL',
-    fundingSources: [`$${account}.data.0.id`],
-  },
-});
 
 const STARTER: Step[] = [
   person('amara', 'Amara Okafor'),
@@ -136,12 +50,10 @@ const CUSTOMERS: Step[] = [
   person('pending', 'Amara Okafor 001'),
   person('rejected', 'Amara Okafor 002'),
   person('unverified', 'Amara Okafor 003'),
+  person('holdNew', 'Amara Okafor 001'),
+  setStatus('$holdNew.id', 'HOLD'),
+  { name: 'hold', operationId: 'getCustomerById', params: { customerId: '$holdNew.id' } },
 ];
-
-const advance = (duration: string): Step => ({
-  operationId: 'updateSandboxClock',
-  body: { advance: duration },
-});
 
 /** A customer whose payments need strong authentication. */
 const EUROPEAN: Step[] = [
@@ -192,6 +104,7 @@ const PAYOUTS = [
   ['refunded', '004'],
   ['returned', '005'],
   ['cancelled', '006'],
+  ['suspended', '007'],
 ] as const;
 
 const PAYMENTS: Step[] = [
@@ -238,6 +151,7 @@ const CARDS: Step[] = [
     operationId: 'getCardById',
     params: { id: `$${name}New.id` },
   })),
+  ...CARD_PAYMENTS,
 ];
 
 /** Steps by the name of their world. */
@@ -246,6 +160,10 @@ export const WORLDS = {
   customers: CUSTOMERS,
   payments: PAYMENTS,
   cards: CARDS,
+  accounts: ACCOUNTS,
+  deposits: DEPOSITS,
+  agents: AGENTS,
+  stablecoins: STABLECOINS,
 } satisfies Record<string, Step[]>;
 
 export const WORLD_NAMES = Object.keys(WORLDS) as (keyof typeof WORLDS)[];

@@ -1,0 +1,79 @@
+// The world `accounts`: internal and external accounts in each status.
+import { accountOf, fund, germanAccount, person, setStatus } from './builders.ts';
+import type { Step } from './step.ts';
+
+const INTERNAL = ['active', 'frozen', 'closed'] as const;
+
+const internalAccounts = (): Step[] => [
+  ...INTERNAL.flatMap((name) => [
+    person(`${name}Owner`, 'Amara Okafor'),
+    accountOf(`${name}New`, `${name}Owner`, 'USD'),
+  ]),
+  fund('activeNew', 1_000_00),
+  fund('frozenNew', 1_000_00),
+  setStatus('$frozenNew.data.0.id', 'FROZEN'),
+  setStatus('$closedNew.data.0.id', 'CLOSED'),
+  ...INTERNAL.map((name) => ({
+    name,
+    operationId: 'getInternalAccountById',
+    params: { id: `$${name}New.data.0.id` },
+  })),
+];
+
+/** Statuses that a bank or a review decides. */
+const REVIEWED = [
+  ['externalActive', undefined],
+  ['externalPending', 'PENDING'],
+  ['externalUnderReview', 'UNDER_REVIEW'],
+  ['externalInactive', 'INACTIVE'],
+] as const;
+
+const WALLETS = ['externalUnverified', 'externalToProve'] as const;
+
+const wallet = (name: string, at: number): Step => ({
+  name: `${name}New`,
+  operationId: 'createCustomerExternalAccount',
+  body: {
+    customerId: '$activeOwner.id',
+    currency: 'USDC',
+    ownershipType: 'FIRST_PARTY',
+    accountInfo: {
+      accountType: 'ETHEREUM_WALLET',
+      address: `0x${String(at).padStart(40, '1')}`,
+    },
+  },
+});
+
+const challenge = (name: string): Step => ({
+  operationId: 'createExternalAccountOwnershipChallenge',
+  params: { externalAccountId: `$${name}New.id` },
+  body: { method: 'WALLET_SIGNATURE' },
+});
+
+/** A proof that fails makes a wallet UNVERIFIED. */
+const failedProof = (name: string): Step[] => [
+  challenge(name),
+  {
+    operationId: 'verifyExternalAccountOwnership',
+    params: { externalAccountId: `$${name}New.id` },
+    body: { signature: '0x00' },
+    mayBeRejected: true,
+  },
+];
+
+const externalAccounts = (): Step[] => [
+  ...REVIEWED.map(([name], index) =>
+    germanAccount(`${name}New`, 'activeOwner', `5320130${10 + index}`),
+  ),
+  ...REVIEWED.flatMap(([name, status]) => (status ? [setStatus(`$${name}New.id`, status)] : [])),
+  ...WALLETS.map(wallet),
+  ...WALLETS.flatMap(failedProof),
+  challenge('externalToProve'),
+  ...[...REVIEWED.map(([name]) => name), ...WALLETS].map((name) => ({
+    name,
+    operationId: 'getCustomerExternalAccountById',
+    params: { externalAccountId: `$${name}New.id` },
+  })),
+];
+
+export const ACCOUNTS: Step[] = [...internalAccounts(), ...externalAccounts()];

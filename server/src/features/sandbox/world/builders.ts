@@ -1,0 +1,117 @@
+// Steps that several built-in worlds have.
+import type { Step } from './step.ts';
+
+const ADDRESS = {
+  line1: '48 Willow Street',
+  city: 'Portland',
+  state: 'OR',
+  postalCode: '97205',
+  country: 'US',
+};
+
+export const person = (name: string, fullName: string): Step => ({
+  name,
+  operationId: 'createCustomer',
+  body: {
+    customerType: 'INDIVIDUAL',
+    platformCustomerId: name,
+    fullName,
+    birthDate: '1991-04-23',
+    nationality: 'US',
+    address: ADDRESS,
+  },
+});
+
+/** The internal account of a customer in a currency is then `$NAME.data.0`. */
+export const accountOf = (name: string, customer: string, currency: string): Step => ({
+  name,
+  operationId: 'listCustomerInternalAccounts',
+  query: { customerId: `$${customer}.id`, currency },
+});
+
+export const fund = (account: string, amount: number): Step => ({
+  operationId: 'sandboxFundInternalAccount',
+  params: { accountId: `$${account}.data.0.id` },
+  body: { amount },
+});
+
+export const usAccount = (name: string, customer: string, accountNumber: string): Step => ({
+  name,
+  operationId: 'createCustomerExternalAccount',
+  body: {
+    customerId: `$${customer}.id`,
+    currency: 'USD',
+    accountInfo: {
+      accountType: 'USD_ACCOUNT',
+      accountNumber,
+      routingNumber: '021000021',
+      beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' },
+    },
+  },
+});
+
+export const germanAccount = (name: string, customer: string, accountNumber: string): Step => ({
+  name,
+  operationId: 'createCustomerExternalAccount',
+  body: {
+    customerId: `$${customer}.id`,
+    currency: 'EUR',
+    accountInfo: {
+      accountType: 'EUR_ACCOUNT',
+      iban: `DE89370400440${accountNumber}`,
+      beneficiary: {
+        beneficiaryType: 'INDIVIDUAL',
+        fullName: 'Lukas Weber',
+        countryOfResidence: 'DE',
+      },
+    },
+  },
+});
+
+/** A quote, as `$NAMEQuote`. */
+export const quote = (name: string, account: string, to: string, amount: number): Step => ({
+  name: `${name}Quote`,
+  operationId: 'createQuote',
+  body: {
+    source: { sourceType: 'ACCOUNT', accountId: `$${account}.data.0.id` },
+    destination: { destinationType: 'ACCOUNT', accountId: `$${to}.id` },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: amount,
+  },
+});
+
+/** A quote and its execution. */
+export const payout = (name: string, account: string, to: string, amount: number): Step[] => [
+  quote(name, account, to, amount),
+  { operationId: 'executeQuote', params: { quoteId: `$${name}Quote.id` } },
+];
+
+/** The payment of a quote as it is now, as `$NAME`. */
+export const paymentOf = (name: string): Step => ({
+  name,
+  operationId: 'getTransactionById',
+  params: { transactionId: `$${name}Quote.transactionId` },
+});
+
+/** A new card; its issuer responds later. */
+export const card = (name: string, customer: string, account: string, suffix: string): Step => ({
+  name,
+  operationId: 'createCard',
+  body: {
+    cardholderId: `$${customer}.id`,
+    platformCardId: `${name}-${suffix}`,
+    form: 'VIRTUAL',
+    fundingSources: [`$${account}.data.0.id`],
+  },
+});
+
+export const advance = (duration: string): Step => ({
+  operationId: 'updateSandboxClock',
+  body: { advance: duration },
+});
+
+/** A status that the operator decides. */
+export const setStatus = (resourceId: string, status: string): Step => ({
+  operationId: 'setSandboxStatus',
+  body: { resourceId, status },
+});

@@ -1,0 +1,53 @@
+// The world `deposits`: incoming payments in each status.
+import { accountOf, advance, fund, person, setStatus, usAccount } from './builders.ts';
+import type { Step } from './step.ts';
+
+/** The latest incoming payment of the customer is then `$NAMEList.data.0`. */
+const latest = (name: string): Step => ({
+  name: `${name}List`,
+  operationId: 'listTransactions',
+  query: { customerId: '$receiver.id', type: 'INCOMING', limit: 1 },
+});
+
+const paymentIn = (name: string): Step => ({
+  name,
+  operationId: 'getTransactionById',
+  params: { transactionId: `$${name}List.data.0.id` },
+});
+
+const held = (name: string): Step[] => [
+  {
+    operationId: 'sandboxFundInternalAccount',
+    params: { accountId: '$receiverUsd.data.0.id' },
+    body: { amount: 250_00, pendingReason: 'COMPLIANCE_REVIEW' },
+  },
+  latest(name),
+];
+
+/** A debit is PROCESSING for 30 seconds, by the suffix of its account. */
+const DEBIT: Step[] = [
+  usAccount('payerAccount', 'receiver', '000123456005'),
+  {
+    operationId: 'createTransferIn',
+    body: {
+      source: { accountId: '$payerAccount.id' },
+      destination: { accountId: '$receiverUsd.data.0.id' },
+      amount: 250_00,
+    },
+  },
+  latest('processing'),
+  // The bank accepts the debit.
+  advance('PT1S'),
+];
+
+export const DEPOSITS: Step[] = [
+  person('receiver', 'Amara Okafor'),
+  accountOf('receiverUsd', 'receiver', 'USD'),
+  fund('receiverUsd', 1_000_00),
+  latest('completed'),
+  ...['held', 'released', 'rejected'].flatMap(held),
+  setStatus('$releasedList.data.0.id', 'COMPLETED'),
+  setStatus('$rejectedList.data.0.id', 'FAILED'),
+  ...DEBIT,
+  ...['completed', 'held', 'released', 'rejected', 'processing'].map(paymentIn),
+];

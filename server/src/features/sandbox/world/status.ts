@@ -1,0 +1,142 @@
+// Gives a resource of a sandbox platform a status that otherwise only the operator can give it, by the
+// transitions of the operator, so that their conditions and events are the same.
+import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { readInternalAccount, transitionAccount } from '../../balances/internal-accounts/index.ts';
+import { readCustomer } from '../../customers/records/index.ts';
+import { type Decision, decideVerification } from '../../customers/verifications/index.ts';
+import {
+  readExternalAccount,
+  transitionExternalAccountByOperator,
+} from '../../payees/external-accounts/index.ts';
+import { rejectHeldDeposit, releaseHeldDeposit } from '../../payments/manual/index.ts';
+import { readTransaction } from '../../payments/transactions/index.ts';
+import { decideStablecoin, readStablecoin, type ServiceDecision } from '../../stablecoins/index.ts';
+import { type SandboxStatus, setSandboxStatus } from './status-contract.ts';
+
+export interface StatusParts extends Omit<Parameters<typeof transitionAccount>[0], 'runtime'> {
+  runtime(): Runtime;
+}
+
+interface Change {
+  reason: string | null;
+}
+
+/** A resource as it is: its status, and the changes that lead to others. */
+interface Subject {
+  platformId: string;
+  status: string;
+  changes: Partial<Record<SandboxStatus, (change: Change) => Promise<unknown>>>;
+}
+
+/** What the operator requests from a customer whose verification is on HOLD. */
+const FINDINGS = [{ type: 'MISSING_PROOF_OF_ADDRESS_DOCUMENT' }] as const;
+
+type Read = (
+  ctx: Pick<Ctx, 'read'>,
+  id: string,
+  parts: StatusParts,
+) => Promise<Subject | undefined>;
+
+const internalAccount: Read = async (ctx, id, parts) => {
+  const row = await readInternalAccount(ctx, id);
+  if (!row) return undefined;
+  const take =
+    (event: 'freeze' | 'unfreeze' | 'close') =>
+    ({ reason }: Change) =>
+      transitionAccount({ ...parts, runtime: parts.runtime() }, { accountId: id, event, reason });
+  const changes = { FROZEN: take('freeze'), ACTIVE: take('unfreeze'), CLOSED: take('close') };
+  return { platformId: row.platform_id, status: row.status, changes };
+};
+
+const externalAccount: Read = async (ctx, id, parts) => {
+  const row = await readExternalAccount(ctx, id);
+  if (!row || row.deleted_at !== null) return undefined;
+  const { status } = row;
+  const take =
+    (event: 'check' | 'review' | 'pass' | 'reactivate' | 'reject' | 'disable') =>
+    ({ reason }: Change) =>
+      transitionExternalAccountByOperator(parts.runtime(), { accountId: id, event, reason });
+  const changes = {
+    PENDING: take('check'),
+    UNDER_REVIEW: take('review'),
+    ACTIVE: take(status === 'INACTIVE' ? 'reactivate' : 'pass'),
+    INACTIVE: take(status === 'ACTIVE' ? 'disable' : 'reject'),
+  };
+  return { platformId: row.platform_id, status, changes };
+};
+
+const customer: Read = async (ctx, id, parts) => {
+  const row = await readCustomer(ctx, id);
+  if (!row || row.deleted_at !== null) return undefined;
+  const decide = (state: Decision) => () =>
+    decideVerification(parts.runtime(), {
+      id,
+      state,
+      findings: state === 'unresolved' ? FINDINGS : [],
+    });
+  const changes = {
+    HOLD: decide('unresolved'),
+    APPROVED: decide('approved'),
+    REJECTED: decide('rejected'),
+  };
+  return { platformId: row.platform_id, status: row.status, changes };
+};
+
+const payment: Read = async (ctx, id, parts) => {
+  const row = await readTransaction(ctx, id);
+  if (row?.type !== 'INCOMING') return undefined;
+  const changes = {
+    COMPLETED: () => releaseHeldDeposit(parts.runtime(), { transactionId: id }),
+    FAILED: () => rejectHeldDeposit(parts.runtime(), { transactionId: id }),
+  };
+  return { platformId: row.platform_id, status: row.status, changes };
+};
+
+const stablecoin: Read = async (ctx, id, parts) => {
+  const row = await readStablecoin(ctx, id);
+  if (!row) return undefined;
+  const decide =
+    (decision: ServiceDecision) =>
+    ({ reason }: Change) =>
+      decideStablecoin(parts.runtime(), { stablecoinId: id, decision, reason });
+  const changes = {
+    ENABLING: decide('approve'),
+    NOT_ENABLED: decide('reject'),
+    DISABLED: decide('disable'),
+  };
+  return { platformId: row.platform_id, status: row.service_status, changes };
+};
+
+const SUBJECTS: Readonly<Record<string, Read>> = {
+  InternalAccount: internalAccount,
+  ExternalAccount: externalAccount,
+  Customer: customer,
+  Transaction: payment,
+  Stablecoin: stablecoin,
+};
+
+/** The resource. Throws NOT_FOUND for one of another platform, as for an unknown one. */
+async function subjectOf(ctx: Ctx, id: string, parts: StatusParts): Promise<Subject> {
+  const [, read] = Object.entries(SUBJECTS).find(([resource]) => isId(id, resource)) ?? [];
+  const subject = await read?.(ctx, id, parts);
+  if (subject?.platformId === ctx.caller.platformId) return subject;
+  throw new Fault('NOT_FOUND', 'The resource was not found.');
+}
+
+export const sandboxStatusOperations = (parts: StatusParts) => [
+  handle(setSandboxStatus, async (ctx, { body }) => {
+    const { resourceId, status, reason = null } = body;
+    const { status: current, changes } = await subjectOf(ctx, resourceId, parts);
+    const change = changes[status];
+    if (!change) {
+      const names = Object.keys(changes).join(', ');
+      throw invalidField('status', `must be one of ${names} for this resource`);
+    }
+    if (current !== status) await change({ reason });
+    return { status: 200, body: { resourceId, status } };
+  }),
+];
