@@ -58,6 +58,9 @@ const FEATURES = [
   'accounting',
   'jobs',
   'sandbox',
+  'staff/roles',
+  'staff/audit',
+  'staff/tokens',
 ];
 const layer = (name, from, to) => ({
   name: `${name} imports only what is below it`,
@@ -140,6 +143,11 @@ module.exports = {
     layer('connectors', 'connectors/(?!registry)', 'connectors/|catalog/|kernel/'),
     layer('features', 'features/', 'features/|ledger/|runtime/|catalog/|kernel/|connectors/ports/'),
     layer('http', 'http/', 'http/|runtime/|kernel/|catalog/naming'),
+    layer(
+      'operator-api',
+      'operator-api/',
+      'operator-api/|http/|features/|ledger/|runtime/|catalog/|kernel/|connectors/ports/',
+    ),
     {
       name: 'a connector knows no other connector',
       severity: 'error',

@@ -1,18 +1,21 @@
-// Writes openapi.json from the contracts; with --check it verifies that the file is current.
+// Writes openapi.json and operator-openapi.json from the contracts; with --check it verifies that the
+// files are current.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ensureBuilt } from './build.mjs';
 
-const file = fileURLToPath(new URL('../openapi.json', import.meta.url));
 const built = await ensureBuilt();
-const { publishedDocument } = await import(pathToFileURL(built.document).href);
-const text = `${JSON.stringify(publishedDocument(), null, 2)}\n`;
-if (process.argv.includes('--check')) {
-  if (readFileSync(file, 'utf8') !== text) {
-    console.error('openapi.json is not what the contracts say. Run: npm run openapi');
+const { publishedDocument, operatorDocument } = await import(pathToFileURL(built.document).href);
+const DOCUMENTS = { 'openapi.json': publishedDocument, 'operator-openapi.json': operatorDocument };
+
+for (const [name, document] of Object.entries(DOCUMENTS)) {
+  const file = fileURLToPath(new URL(`../${name}`, import.meta.url));
+  const text = `${JSON.stringify(document(), null, 2)}\n`;
+  if (!process.argv.includes('--check')) {
+    writeFileSync(file, text);
+    console.log(`${Object.keys(document().paths).length} paths written to ${name}`);
+  } else if (readFileSync(file, 'utf8') !== text) {
+    console.error(`${name} is not what the contracts say. Run: npm run openapi`);
     process.exit(1);
   }
-} else {
-  writeFileSync(file, text);
-  console.log(`${Object.keys(publishedDocument().paths).length} paths written to openapi.json`);
 }

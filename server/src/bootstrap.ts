@@ -12,6 +12,7 @@ import { newPlatformId, oldestPlatform, systemCaller } from './features/tenancy/
 import { createTokenFor, tokenOfClient } from './features/tenancy/tokens/index.ts';
 import { PERMISSIONS, type Permission } from './kernel/contract/operation.ts';
 import type { Mode } from './kernel/mode.ts';
+import type { Provisioning } from './operator-api/installation.ts';
 import { col, table } from './runtime/db/table.ts';
 import type { Ctx } from './runtime/operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from './runtime/operation/operate.ts';
@@ -54,6 +55,12 @@ export const FIRST_CURRENCIES = [
   'USDT',
   'USDB',
 ] as const;
+
+/** The functions of this file for the operator API. */
+export const provisioningBy = (fundingOf: FundingOf): Provisioning => ({
+  createPlatform: (runtime, input) => createPlatformWithToken(runtime, { ...input, fundingOf }),
+  openAccounts: (ctx, currencies) => openPlatformAccounts(ctx, currencies, fundingOf),
+});
 
 const bootstrapSteps = table(
   'bootstrap_steps',

@@ -4,6 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
+import { provisioningBy } from './bootstrap.ts';
 import { CURRENCIES } from './catalog/currencies/currencies.ts';
 import { namingFor } from './catalog/naming.ts';
 import {
@@ -34,6 +35,7 @@ import {
   watchPending,
 } from './features/notifications/webhooks/index.ts';
 import type { ClockWork, SandboxWorldParts } from './features/sandbox/index.ts';
+import { operatorAuthenticator } from './features/staff/tokens/index.ts';
 import { createRequestRecorder } from './features/tenancy/requests/index.ts';
 import { authenticator } from './features/tenancy/tokens/index.ts';
 import {
@@ -64,6 +66,12 @@ import type { Fault } from './kernel/fault.ts';
 import { uuid7 } from './kernel/id.ts';
 import { MODES } from './kernel/mode.ts';
 import { runInSteps } from './kernel/steps.ts';
+import {
+  addOperatorDocument,
+  type OperatorApiSetting,
+  type OperatorMount,
+  operatorOperationsOn,
+} from './operator-api/mount.ts';
 import { createClocks } from './runtime/clocks/clocks.ts';
 import { type Committer, createCommitter } from './runtime/committer/committer.ts';
 import { pressureOn } from './runtime/committer/pressure.ts';
@@ -116,6 +124,8 @@ export interface Settings {
   walletRecoveryMs?: number | undefined;
   /** How long events are kept; default 30 days. */
   eventRetentionMs?: number | undefined;
+  /** Where the operator API is served; default `on`, on the same port. */
+  operatorApi?: OperatorApiSetting | undefined;
 }
 
 const EVENT_RETENTION_MS = 30 * 86_400_000;
@@ -319,6 +329,8 @@ async function prepareDatabase(
 }
 
 interface PublicPages {
+  /** The public keys that verify webhooks. */
+  published: KeyRing['published'];
   runtime: Runtime;
   parts: ReturnType<typeof partsOf>;
   operations: readonly Operation[];
@@ -332,11 +344,68 @@ interface PublicPages {
 /** Adds what the role `api` serves beside the operations: documentation and hosted pages. */
 function addPublicPages(server: FastifyInstance, options: PublicPages): void {
   const { runtime, parts, operations, bearers, limiter, log, openApi, siteFolder } = options;
+  addWebhookKeys(server, options.published);
   const reference = sampleReference(runtime, operations, readExamples);
   addSite(server, { openApi, siteFolder, referenceDocument: reference });
   const pages = PAGES.map((page) => page(runtime, parts));
   addPages(server, pages, limiter);
   addHostedApp(server, verificationPage(runtime), { bearers, limiter, log });
+}
+
+const limiterOf = ({ rateLimits }: Settings, { now }: Effects, { limited }: Metrics) =>
+  rateLimits && createLimiter(rateLimits, now, limited);
+
+const networkOf = ({ trustedProxies, publicUrl, stalledMs }: Settings) => ({
+  trustedProxies,
+  publicUrl,
+  stalledMs,
+});
+
+/** Resolves the bearer tokens of agents and of operators. */
+const admissionOf = (runtime: Runtime) => ({
+  agents: agentBearers(runtime),
+  operators: operatorAuthenticator(runtime),
+});
+
+type ServerOptions = Parameters<typeof createServer>[0];
+
+interface Servers {
+  server: FastifyInstance;
+  listen: App['listen'];
+}
+
+function serverAlone(options: ServerOptions): Servers {
+  const server = createServer(options);
+  return { server, listen: (at) => listenOn(server, at) };
+}
+
+/** The server, with the operator API on it or on a port of its own. */
+function serversOf(
+  { operatorApi = 'on', databaseUrl, masterKey }: Settings,
+  isApi: boolean,
+  installation: Omit<OperatorMount, 'databaseUrl' | 'masterKey' | 'provisioning'>,
+  options: ServerOptions,
+): Servers {
+  if (!isApi) return serverAlone({ ...options, operations: [] });
+  if (operatorApi === 'off') return serverAlone(options);
+  const { naming, operations } = options;
+  const provisioning = provisioningBy((each) => installation.connectors(each).funding);
+  const mount = { databaseUrl, masterKey, provisioning, ...installation };
+  const own = operatorOperationsOn(mount);
+  if (operatorApi === 'on') {
+    const alone = serverAlone({ ...options, operations: [...operations, ...own] });
+    addOperatorDocument(alone.server, naming);
+    return alone;
+  }
+  const { server } = serverAlone(options);
+  const operatorServer = createServer({ ...options, operations: own });
+  addOperatorDocument(operatorServer, naming);
+  server.addHook('preClose', () => operatorServer.close());
+  const listenOnBoth = async (at: Parameters<App['listen']>[0]) => {
+    await listenOn(operatorServer, { ...at, port: operatorApi });
+    return listenOn(server, at);
+  };
+  return { server, listen: listenOnBoth };
 }
 
 /** The work that becomes due when a clock is moved. */
@@ -380,8 +449,8 @@ export async function compose(
   const note = (problem: string) => log.warn({ problem }, 'a card has a problem');
   const pressure = pressureOn(committer);
   const recorder = recorderOf({ ...settings, effects, log, metrics }, () => operations);
-  const clockWork = () => ({ runtime, work: clockWorkOf(worker, deliverer) });
   const shared = { connectors, tokens, webhooks, files, storage, origin, note, log, bodyErrors };
+  const clockWork = () => ({ runtime, work: clockWorkOf(worker, deliverer) });
   const world = { ...sandboxWorldOf(settings, runtime, () => operations), clockWork };
   const extra = { ...world, ...pressure, ...recorder.ports, ...eventPartsOf(settings, followers) };
   const parts = partsOf({ ...shared, ...extra, walletRecoveryMs });
@@ -393,21 +462,20 @@ export async function compose(
   const contracts = operations.map((each) => each.contract);
   const openApi = () =>
     runInSteps(openApiSteps(contracts, webhookContracts, naming, readExamples()), nextTurn);
-  const { rateLimits, trustedProxies, publicUrl, stalledMs, siteFolder } = settings;
-  const limiter = rateLimits && createLimiter(rateLimits, effects.now, metrics.limited);
+  const limiter = limiterOf(settings, effects, metrics);
   const bearers = linkAuthenticator(runtime);
-  const admission = { ...tokens, bearers, agents: agentBearers(runtime), limiter };
-  const hooks = { naming, log, metrics, record: recorder.add, watch };
-  const network = { trustedProxies, publicUrl, stalledMs };
+  const admission = { ...admissionOf(runtime), ...tokens, bearers, limiter };
   const isApi = roles.includes('api');
-  const routes = { operations: isApi ? operations : [] };
-  const server = createServer({ runtime, files, ...routes, ...admission, ...hooks, ...network });
+  const installation = { runtime, files, connectors, walletRecoveryMs };
+  const hooks = { naming, log, metrics, record: recorder.add, watch, ...networkOf(settings) };
+  const routes = { runtime, files, operations, ...admission, ...hooks };
+  const { server, listen } = serversOf(settings, isApi, installation, routes);
   const readiness = readinessOf(settings, committer);
   addHealth(server, { ready: readiness.check, metrics: metricsOf(metrics, settings.process) });
   connectIssuers(runtime, parts);
-  const web = { bearers, limiter, log, openApi, siteFolder };
-  if (isApi) addWebhookKeys(server, keyRing.published);
+  const web = { ...keyRing, bearers, limiter, log, openApi, siteFolder: settings.siteFolder };
   if (isApi) addPublicPages(server, { runtime, parts, operations, ...web });
+  const loops = { keyRing, worker, deliverer };
   return {
     server,
     runtime,
@@ -418,7 +486,7 @@ export async function compose(
     deliverer,
     openApi,
     readiness,
-    listen: (at) => listenOn(server, at),
+    listen,
     drain: (draining) => drainAll(server, followers, draining),
     start(keysChanged = () => undefined) {
       keyRing.start(keysChanged);
@@ -426,17 +494,6 @@ export async function compose(
       if (roles.includes('deliver')) deliverer.start();
     },
     compileSchemas: () => runInSteps(compileSchemas(isApi ? contracts : []), nextTurn),
-    stop: () =>
-      stopParts({
-        readiness,
-        server,
-        followers,
-        keyRing,
-        worker,
-        deliverer,
-        recorder,
-        committer,
-        db,
-      }),
+    stop: () => stopParts({ ...loops, readiness, server, followers, recorder, committer, db }),
   };
 }

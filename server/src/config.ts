@@ -61,6 +61,8 @@ export interface Config {
   walletRecoveryMs: number | undefined;
   /** Retention of events. */
   eventRetentionMs: number;
+  /** On the port of the server, on a port of its own, or nowhere. */
+  operatorApi: 'on' | 'off' | number;
 }
 
 const SETTINGS: readonly Setting[] = [...SERVER_SETTINGS, ...connectorSettings()];
@@ -127,6 +129,9 @@ function unknownArguments(rest: readonly string[]): string[] {
   });
 }
 
+const operatorApiOf = (text: string): Config['operatorApi'] =>
+  text === 'on' || text === 'off' ? text : Number(text);
+
 function build(values: Map<string, string>, base: string): Config {
   const text = (env: string) => values.get(env);
   const list = (env: string) => {
@@ -168,6 +173,7 @@ function build(values: Map<string, string>, base: string): Config {
       (text('RAILHEAD_SAMPLE_CUSTOMER') ?? (production ? 'none' : 'create')) === 'create',
     loopbackWebhooks:
       (text('RAILHEAD_LOOPBACK_WEBHOOKS') ?? (production ? 'refused' : 'allowed')) === 'allowed',
+    operatorApi: operatorApiOf(text('RAILHEAD_OPERATOR_API')!),
     walletRecoveryMs: hours === undefined ? undefined : Number(hours) * 3_600_000,
     eventRetentionMs: Number(text('RAILHEAD_EVENT_RETENTION')) * 86_400_000,
   };

@@ -9,6 +9,7 @@ import type { Contract } from './kernel/contract/operation.ts';
 import { runToEnd } from './kernel/steps.ts';
 
 export { referenceFiles } from './http/reference.ts';
+export { operatorDocument } from './operator-api/mount.ts';
 export { statesPage } from './states-page.ts';
 
 /** The parts are not called while the document is generated. */

@@ -46,6 +46,8 @@ import {
 } from './features/sandbox/index.ts';
 import { scaFeature } from './features/sca/authentication/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
+import { auditFeature } from './features/staff/audit/index.ts';
+import { operatorTokenFeature } from './features/staff/tokens/index.ts';
 import { configFeature } from './features/tenancy/config/index.ts';
 import { requestFeature } from './features/tenancy/requests/index.ts';
 import { type Authenticator, tokenFeature } from './features/tenancy/tokens/index.ts';
@@ -166,6 +168,8 @@ const FEATURES: readonly Feature<Parts>[] = [
   stablecoinFeature,
   sandboxFeature,
   requestFeature,
+  operatorTokenFeature,
+  auditFeature,
 ];
 
 /** Every operation of the server. */

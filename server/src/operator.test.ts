@@ -180,15 +180,15 @@ describe('platform', () => {
     expect(out).toMatch(new RegExp(`${platformId} +Listed +sandbox +yes +USD,EUR +2`));
   });
 
-  it('needs the master key only to generate signing keys', async () => {
+  it('needs the master key to record a change, and the same as the server', async () => {
     const none = { RAILHEAD_MASTER_KEY: '', NODE_ENV: 'production' };
-    const creation = await run(['platform', 'create', '--name', 'No master key', '--json'], none);
-    expect(creation.code).toBe(0);
-    await sql('alter table signing_keys rename to signing_keys_away');
-    await sql('create table signing_keys (like signing_keys_away including all)');
-    const rejected = await run(['platform', 'create', '--name', 'No master key', '--json'], none);
-    await sql('drop table signing_keys');
-    await sql('alter table signing_keys_away rename to signing_keys');
+    const other = { RAILHEAD_MASTER_KEY: '08'.repeat(32) };
+    expect((await run(['platform', 'list'], none)).code).toBe(0);
+    const create = ['platform', 'create', '--name', 'No master key', '--json'];
+    const wrong = await run(create, other);
+    expect(wrong).toMatchObject({ code: 1, out: '' });
+    expect(wrong.err).toContain('sealed with another master key');
+    const rejected = await run(create, none);
     expect(rejected).toEqual({
       code: 1,
       out: '',

@@ -10,6 +10,7 @@ import { cardExceptionVerbs } from './operator/cards/card-exceptions.ts';
 import { cardFundingDebitVerbs } from './operator/cards/card-funding-debits.ts';
 import { cardRevealVerbs } from './operator/cards/card-reveals.ts';
 import { cardVerbs } from './operator/cards/cards.ts';
+import { auditedCommand } from './operator/cli/audited.ts';
 import {
   describeFlags,
   isUsageError,
@@ -44,6 +45,8 @@ import { platformVerbs } from './operator/platforms/platform.ts';
 import { requestVerbs } from './operator/platforms/requests.ts';
 import { tokenVerbs } from './operator/platforms/token.ts';
 import { webhookVerbs } from './operator/platforms/webhooks.ts';
+import { auditVerbs } from './operator/staff/audit.ts';
+import { operatorTokenVerbs } from './operator/staff/operator-tokens.ts';
 import { walletVerbs } from './operator/wallets/wallets.ts';
 import { versionLine } from './runtime/config/version.ts';
 
@@ -53,11 +56,13 @@ export interface Io {
   /** Resolves when there is room for more. */
   out(text: string): void | Promise<void>;
   err(text: string): void;
+  /** Shows a remark to a person. */
+  note?(text: string): void;
   /** Opens the installation; by its settings by default. */
   open?: typeof withSystem;
 }
 
-const VERBS: readonly Verb[] = [
+export const VERBS: readonly Verb[] = [
   ...platformVerbs,
   ...limitVerbs,
   ...cardProgramVerbs,
@@ -89,12 +94,19 @@ const VERBS: readonly Verb[] = [
   ...importVerbs,
   ...jobVerbs,
   ...exportVerbs,
+  ...operatorTokenVerbs,
+  ...auditVerbs,
 ];
 const NOUNS = [...new Set(VERBS.map((each) => each.noun))];
 const HELP = new Set(['--help', '-h', 'help']);
 const VERSION = new Set(['--version', '-v', 'version']);
 const COMMAND = 'railhead-server';
 const START = ['start', 'Start the server; its flags are the settings (start --help)'] as const;
+
+/** The command needs no sign-in, so it is for emergencies; the operator API knows who works with it. */
+const RECORDED =
+  'This command worked on the database itself, and was recorded as an emergency change. ' +
+  'The operator API is the regular way.\n';
 
 const SUCCESS = 0;
 const FAILED = 1;
@@ -239,9 +251,12 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     }
     const config = configOf(settings, io);
     // Printed while the database is open: a long result is streamed.
-    return await (io.open ?? withSystem)(config, async (system) =>
-      print(io, parsed.json, await verb.run(system, parsed.args)),
-    );
+    return await (io.open ?? withSystem)(config, async (system) => {
+      const audited = auditedCommand(system, verb, parsed.args, io.env);
+      const code = await print(io, parsed.json, await verb.run(audited.system, parsed.args));
+      if (audited.count() > 0) io.note?.(RECORDED);
+      return code;
+    });
   } catch (error) {
     if (isUsageError(error)) return reportUsageError(io, error, usage);
     if (error instanceof Fault && error.code === 'INVALID_INPUT') {
@@ -261,5 +276,6 @@ export async function runProcess(argv: readonly string[] = process.argv.slice(2)
     env: process.env,
     out: (text) => new Promise((resolve) => void process.stdout.write(text, () => resolve())),
     err: (text) => void process.stderr.write(text),
+    note: (text) => void process.stderr.write(text),
   });
 }

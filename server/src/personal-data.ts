@@ -21,6 +21,7 @@ import { scaFeature } from './features/sca/authentication/index.ts';
 import { scaEventFeature } from './features/sca/events/index.ts';
 import { lockoutFeature } from './features/sca/lockout/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
+import { auditFeature } from './features/staff/audit/index.ts';
 import { walletFeature } from './features/wallets/index.ts';
 
 export const PERSONAL_DATA: AllPersonalData = [
@@ -46,4 +47,5 @@ export const PERSONAL_DATA: AllPersonalData = [
   agentFeature.personalData,
   cardFeature.personalData,
   privacyFeature.personalData,
+  auditFeature.personalData,
 ];

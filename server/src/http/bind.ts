@@ -176,8 +176,9 @@ function keyedBy(
     return isAnyId(value) ? value : vault.digest('parameter', value);
   });
   // Keys of an agent are separate from those of its platform and of other agents.
-  const { platformId, agentId } = caller;
-  const owner = agentId === undefined ? platformId : `${platformId} ${agentId}`;
+  const { platformId, agentId, operator } = caller;
+  const platformOwner = agentId === undefined ? platformId : `${platformId} ${agentId}`;
+  const owner = operator?.id ?? platformOwner;
   // If the body is optional, an absent and an empty one are the same request.
   const raw = contract.bodyOptional && request.rawBody === '' ? '{}' : request.rawBody;
   const hashInput = (body: string) => `${JSON.stringify(request.query)}\n${body}`;

@@ -3,10 +3,11 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { Naming } from '../catalog/naming.ts';
 import { type WebhookContract, WebhookType } from '../kernel/contract/event.ts';
-import { type Contract, DEFAULT_MAX_BODY, idempotencyOf } from '../kernel/contract/operation.ts';
+import { type Contract, idempotencyOf } from '../kernel/contract/operation.ts';
 import { MAX_FIELD_ERRORS } from '../kernel/contract/validate.ts';
 import { type Code, Fault, STATUS_OF } from '../kernel/fault.ts';
 import { described, named, oneOf, partOf, REF, Timestamp, toOpenApi } from '../kernel/schema.ts';
+import { type DocumentHead, PLATFORM_HEAD } from './document/head.ts';
 import { ERROR_GUIDE } from './error-guide.ts';
 import {
   type Examples,
@@ -19,7 +20,7 @@ import {
 import { faultBody } from './fault-body.ts';
 import { documentedCodesOf } from './operation-errors.ts';
 import { codesText, notesOf } from './operation-notes.ts';
-import { TAGS, withNote } from './tags.ts';
+import { withNote } from './tags.ts';
 
 type Json = Record<string, unknown>;
 
@@ -214,6 +215,7 @@ const headersOf = (contract: Contract, status: number): Json => {
 };
 
 function securityOf({ permission, auth }: Contract): Json[] {
+  if (auth === 'operator') return [{ OperatorAuth: [] }];
   if (!permission) return [];
   return [auth === 'agent' ? { AgentAuth: [] } : { BasicAuth: [] }];
 }
@@ -412,51 +414,13 @@ function webhookOf(contract: WebhookContract, { components, examples }: Document
   };
 }
 
-const HEAD = {
-  openapi: '3.1.0',
-  info: {
-    title: 'Railhead',
-    version: '2025-10-13',
-    description:
-      'API of a payments platform: customers and their verification, accounts, quotes, ' +
-      'transfers, wallets, cards, agents, stablecoins and webhooks, with a sandbox. ' +
-      'Amounts are in minor units of their currency. The JSON body of a request has at ' +
-      `most ${DEFAULT_MAX_BODY} bytes unless the operation states another limit.`,
-    license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-  },
-  externalDocs: { description: 'Guides, concepts, errors and webhooks', url: '/docs' },
-  servers: [{ url: '/2025-10-13' }],
-  tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-};
-
-const securitySchemesOf = (naming: Naming) => ({
-  BasicAuth: {
-    type: 'http',
-    scheme: 'basic',
-    description: 'API token of the platform: client id and client secret.',
-  },
-  AgentAuth: {
-    type: 'http',
-    scheme: 'bearer',
-    description: 'Access token of an agent, from `redeemAgentDeviceCode`.',
-  },
-  WebhookSignature: {
-    type: 'apiKey',
-    in: 'header',
-    name: naming.webhookSignatureHeader,
-    description:
-      'ECDSA P-256 signature (SHA-256, DER, base64) over the raw body of the webhook. The header ' +
-      `\`${naming.webhookKeyIdHeader}\` has the id of its key, which is listed at ` +
-      '`/.well-known/webhook-keys.json`.',
-  },
-});
-
 /** The whole document as plain JSON, an operation, a webhook or a named schema at a step. */
 export function* openApiSteps(
   contracts: readonly Contract[],
   webhooks: readonly WebhookContract[],
   naming: Naming,
   examples: Examples,
+  { securitySchemes: schemesOf, ...head }: DocumentHead = PLATFORM_HEAD,
 ): Generator<void, Json> {
   const components: Json = {};
   const responses: Json = {};
@@ -483,11 +447,11 @@ export function* openApiSteps(
     Object.assign(schemas, withNaming(naming, { [name]: withNote(name, components[name]) }));
     yield;
   }
-  const securitySchemes = withNaming(naming, securitySchemesOf(naming));
+  const securitySchemes = withNaming(naming, schemesOf(naming));
   return {
-    ...withNaming(naming, HEAD),
+    ...withNaming(naming, head),
     paths,
-    webhooks: hooks,
+    ...(webhooks.length ? { webhooks: hooks } : {}),
     components: {
       schemas,
       responses: withNaming(naming, responses),

@@ -10,7 +10,8 @@ interface CommonError {
   of(contract: Contract): boolean;
 }
 
-const isAuthenticated = ({ permission }: Contract) => permission !== undefined;
+const isAuthenticated = ({ permission, auth }: Contract) =>
+  permission !== undefined || auth === 'operator';
 const acceptsKey = (contract: Contract) => idempotencyOf(contract) !== 'none';
 
 const COMMON_ERRORS: readonly CommonError[] = [
@@ -19,7 +20,7 @@ const COMMON_ERRORS: readonly CommonError[] = [
   { codes: ['UNAUTHORIZED'], of: isAuthenticated },
   { codes: ['LINK_ENDED'], of: ({ auth }) => auth === 'hosted' },
   // A token lacks the permission, or is not a sandbox token. For agents the policy decides.
-  { codes: ['FORBIDDEN'], of: ({ auth = 'token' }) => auth === 'token' },
+  { codes: ['FORBIDDEN'], of: ({ auth = 'token' }) => auth === 'token' || auth === 'operator' },
   // A key that was used before with another request.
   { codes: ['CONFLICT'], of: (contract) => acceptsKey(contract) && !contract.money },
   { codes: ['DUPLICATE_PAY_REQUEST'], of: (contract) => acceptsKey(contract) && !!contract.money },

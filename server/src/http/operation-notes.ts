@@ -12,7 +12,9 @@ const PERMISSIONS = {
     `an agent access token with \`${permission}\`, if the policy of the agent allows the operation`,
 } as const;
 
-function accessOf({ auth = 'token', permission, sandboxOnly }: Contract): string {
+function accessOf(contract: Contract): string {
+  const { auth = 'token', permission, operatorPermission, sandboxOnly } = contract;
+  if (operatorPermission) return `an operator with \`${operatorPermission}\``;
   if (!permission) return 'none; no credential is sent';
   const needed = PERMISSIONS[auth === 'agent' ? 'agent' : 'token'](permission);
   return sandboxOnly ? `${needed}; sandbox platforms only` : needed;
@@ -186,6 +188,9 @@ const ownCodes = (contract: Contract) =>
     .map((code) => `\`${code}\``)
     .join(', ');
 
+const commandsOf = (commands: readonly string[]) =>
+  commands.map((each) => `\`railhead-server ${each}\``).join(', ');
+
 /** The notes below the description of an operation, as Markdown. */
 export function notesOf(contract: Contract): string {
   const guides = GUIDES[contract.tag] ?? [];
@@ -196,6 +201,7 @@ export function notesOf(contract: Contract): string {
     `**Idempotency**: ${repetitionOf(contract)}.`,
     ...(events.length ? [`**Events**: ${events.join(', ')}.`] : []),
     ...(ownCodesOf(contract).length ? [`**Errors**: ${ownCodes(contract)}.`] : []),
+    ...(contract.commands?.length ? [`**Command**: ${commandsOf(contract.commands)}.`] : []),
     ...sandboxOf(contract.operationId),
     ...(links.length ? [`**Guides**: ${links.join(', ')}.`] : []),
   ].join('\n\n');

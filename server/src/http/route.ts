@@ -41,8 +41,16 @@ export interface RouteOptions {
   limiter?: Limiter | undefined;
 }
 
-export const routeOf = ({ path, auth }: Contract, naming: Naming) =>
-  (auth === 'hosted' ? '' : BASE_PATH) + naming.path(path).replaceAll(/\{(\w+)\}/g, ':$1');
+/** Base of the operator API. */
+export const OPERATOR_BASE_PATH = '/operator/v1';
+
+const baseOf = ({ auth }: Contract): string => {
+  if (auth === 'hosted') return '';
+  return auth === 'operator' ? OPERATOR_BASE_PATH : BASE_PATH;
+};
+
+export const routeOf = (contract: Contract, naming: Naming) =>
+  baseOf(contract) + naming.path(contract.path).replaceAll(/\{(\w+)\}/g, ':$1');
 
 /** State of a request until its response is sent. */
 interface Exchange {

@@ -1,5 +1,6 @@
 // The caller of an operation, and its mode.
 import type { Permission } from './contract/operation.ts';
+import type { OperatorPermission } from './contract/operator-permissions.ts';
 import type { Mode } from './mode.ts';
 
 /**
@@ -20,4 +21,20 @@ export interface Caller {
   requestBodiesUntil?: number | null;
   /** IP address of a request without a credential. */
   address?: string;
+  /** The operator that calls an operation of the operator API; `platformId` is then empty. */
+  operator?: Operator;
+}
+
+/** An operator who uses the operator API or the command. */
+export interface Operator {
+  kind: 'TOKEN' | 'COMMAND';
+  id: string;
+  name: string;
+  roles: readonly string[];
+  permissions: readonly OperatorPermission[];
+  /** Platforms that it may access; null for all of them. */
+  platformIds: readonly string[] | null;
+  /** IP address of the request. */
+  address?: string;
+  requestId?: string;
 }

@@ -3,7 +3,7 @@
 // more than its head.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller } from '../../kernel/caller.ts';
+import type { Caller, Operator } from '../../kernel/caller.ts';
 import { type Contract, maxBodyOf } from '../../kernel/contract/operation.ts';
 import { type Code, Fault, invalid } from '../../kernel/fault.ts';
 import { tooLarge } from '../body/body.ts';
@@ -27,6 +27,12 @@ interface AgentBearers {
   isProven(authorization: string | undefined): boolean;
 }
 
+/** Resolves the bearer token of an operator. */
+interface Operators {
+  /** Throws UNAUTHORIZED. */
+  operatorOf(authorization: string | undefined): Promise<Operator>;
+}
+
 export interface AdmissionOptions {
   /** The caller of a request from its Authorization header; throws UNAUTHORIZED. */
   authenticate(authorization: string | undefined): Promise<Caller>;
@@ -36,6 +42,8 @@ export interface AdmissionOptions {
   bearers?: LinkBearers;
   /** Required if there are operations for agents. */
   agents?: AgentBearers;
+  /** Required if there are operations for operators. */
+  operators?: Operators | undefined;
   /** Absent: no limits. */
   limiter?: Limiter | undefined;
 }
@@ -51,7 +59,7 @@ function credentialOf(
   request: FastifyRequest,
   { auth }: Contract,
 ): Credential {
-  const { bearers, agents } = options;
+  const { bearers, agents, operators } = options;
   if (auth === 'hosted' && bearers) {
     const { secret } = request.params as { secret: string };
     return { isProven: () => bearers.isProven(secret), caller: () => bearers.callerOf(secret) };
@@ -61,6 +69,12 @@ function credentialOf(
     return {
       isProven: () => agents.isProven(authorization),
       caller: () => agents.callerOf(authorization),
+    };
+  }
+  if (auth === 'operator' && operators) {
+    return {
+      isProven: () => false,
+      caller: async () => operatorCaller(await operators.operatorOf(authorization), request),
     };
   }
   return {
@@ -80,7 +94,27 @@ export const anonymousAt = (ip: string): Caller => ({
   address: networkOf(ip),
 });
 
+/** The caller of a request of an operator, which belongs to no platform. */
+const operatorCaller = (operator: Operator, { id, ip }: FastifyRequest): Caller => ({
+  platformId: '',
+  environment: 'production',
+  tokenId: operator.id,
+  permissions: [],
+  operator: { ...operator, address: ip, requestId: id },
+});
+
+function assertOperatorPermission(contract: Contract, operator: Operator): void {
+  const { operatorPermission, wholeInstallation } = contract;
+  if (operatorPermission && !operator.permissions.includes(operatorPermission)) {
+    throw new Fault('FORBIDDEN', `The roles do not include the permission ${operatorPermission}.`);
+  }
+  if (wholeInstallation && operator.platformIds !== null) {
+    throw new Fault('FORBIDDEN', 'This operation requires access to all platforms.');
+  }
+}
+
 function assertPermission(contract: Contract, caller: Caller): void {
+  if (caller.operator) assertOperatorPermission(contract, caller.operator);
   if (contract.sandboxOnly && caller.environment !== 'sandbox') {
     throw new Fault('FORBIDDEN', 'This operation is available with sandbox credentials only.');
   }
@@ -91,14 +125,15 @@ function assertPermission(contract: Contract, caller: Caller): void {
 
 const limitOwnerOf = (
   { auth }: Contract,
-  { platformId, agentId, tokenId }: Caller,
+  { platformId, agentId, tokenId, operator }: Caller,
 ): LimitOwner => ({
-  platformId,
+  platformId: operator?.id ?? platformId,
   share: agentId ?? (auth === 'hosted' ? (tokenId ?? undefined) : undefined),
 });
 
 /** Key of the byte limit. */
-export const bytesKeyOf = ({ platformId, address }: Caller): string => platformId || `${address}`;
+export const bytesKeyOf = ({ platformId, operator, address }: Caller): string =>
+  (operator?.id ?? platformId) || `${address}`;
 
 /** Checks the announced length, and counts it if the body is read at once. */
 function admitLength(contract: Contract, caller: Caller, length: number, limiter?: Limiter): void {

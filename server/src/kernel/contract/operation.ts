@@ -3,6 +3,7 @@
 // and the tests; the operationId names both, in code, logs and metrics.
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { Code, Fault, FieldError } from '../fault.ts';
+import type { OperatorPermission } from './operator-permissions.ts';
 import type { UploadRules } from './upload.ts';
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
@@ -50,22 +51,36 @@ interface Unsigned {
 
 /** Credential of the caller. A permission applies exactly to tokens and agents. */
 type Authentication =
-  | {
+  | (NoOperator & {
       readonly auth?: 'token';
       readonly permission: Permission;
       /** Rejected with 403 for a production credential. */
       readonly sandboxOnly?: boolean;
       /** Rate limit of its requests, in addition to that of all requests. */
       readonly rateClass?: RateClass;
-    }
-  | {
+    })
+  | (NoOperator & {
       /** The bearer token of an agent; its policy restricts it further. */
       readonly auth: 'agent';
       readonly permission: Permission;
       readonly sandboxOnly?: never;
       readonly rateClass?: RateClass;
-    }
+    })
   | ({
+      /** The bearer token of an operator. Served below the base of the operator API. */
+      readonly auth: 'operator';
+      readonly operatorPermission: OperatorPermission;
+      /** The verbs of the operator's command that have the same effect. */
+      readonly commands: readonly string[];
+      /** Shows personal data, so each request is recorded. */
+      readonly reveals?: true;
+      /** Is about the installation: rejected for an operator of single platforms. */
+      readonly wholeInstallation?: true;
+      readonly permission?: never;
+      readonly sandboxOnly?: never;
+      readonly rateClass?: never;
+    } & Unsigned)
+  | (NoOperator & {
       /**
        * `hosted`: called by a hosted page. The secret of its link, `{secret}` of the path, is the
        * credential; it is served beside the versioned base and omitted from the document. `none`:
@@ -77,13 +92,20 @@ type Authentication =
       readonly rateClass?: never;
     } & Unsigned);
 
+interface NoOperator {
+  readonly operatorPermission?: never;
+  readonly commands?: never;
+  readonly reveals?: never;
+  readonly wholeInstallation?: never;
+}
+
 /** `quotes`: costs more than most operations, so that a token may call it less often. */
 type RateClass = 'quotes';
 
 /** Options for replies stored under an idempotency key. */
 interface StoredReply {
   readonly method: 'POST';
-  readonly auth?: 'token' | 'agent' | 'none';
+  readonly auth?: 'token' | 'agent' | 'none' | 'operator';
   /** Absent: `optional`; see `idempotencyOf`. */
   readonly idempotency?: 'optional' | 'required';
   /** Top-level fields of the reply that are shown once; a replay of the stored reply omits them. */

@@ -60,9 +60,14 @@ async function onDatabase<T>(
     });
     return connectors(environment);
   };
+  let checked: Promise<void> | undefined;
+  const checkMasterKey = () => {
+    checked ??= checkSigningKeys(runtime, masterKey());
+    return checked;
+  };
   try {
     // The server cannot decrypt data that was sealed under another master key.
-    await sealOldCustomers(db, vault, () => checkSigningKeys(runtime, masterKey()));
+    await sealOldCustomers(db, vault, checkMasterKey);
     return await work({
       runtime,
       files: createFiles(runtime, storageOf(effects, config.files)),
@@ -71,6 +76,7 @@ async function onDatabase<T>(
       walletRecoveryMs: config.walletRecoveryMs,
       stream: (text, values) => streamRows({ url, statementTimeoutMs }, text, values),
       masterKey,
+      checkMasterKey,
     });
   } finally {
     await committer.close();

@@ -11,16 +11,24 @@ export interface Update {
   table: Table;
   id: string;
   version: number;
+  /** The row as it was read, for the audit of operators. */
+  before?: Row;
   row: Row;
   /** Columns that may differ from the row as read; only these are written. */
   changed: ReadonlySet<string>;
 }
 
-/** A row that the decision depends on, or a row to remove, as read at `version`. */
+/** A row that the decision depends on, as read at `version`. */
 export interface Versioned {
   table: Table;
   id: string;
   version: number;
+}
+
+/** A row to remove, as read at `version`. */
+interface Removal extends Versioned {
+  /** The row as it was read, for the audit of operators. */
+  before?: Row;
 }
 
 /**
@@ -55,7 +63,7 @@ export interface EventRow {
 export interface ChangeSet {
   inserts: { table: Table; row: Row }[];
   updates: Update[];
-  removes: Versioned[];
+  removes: Removal[];
   requires: Versioned[];
   transfers: TransferRow[];
   freezes: FreezeRow[];

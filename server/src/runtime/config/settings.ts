@@ -234,6 +234,14 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     validate: matches(/^(allowed|refused)$/, 'must be allowed or refused'),
   },
   {
+    env: 'RAILHEAD_OPERATOR_API',
+    flag: 'operator-api',
+    value: 'CHOICE',
+    fallback: 'on',
+    help: 'API for operators below `/operator/v1`: on, off, or a port of its own',
+    validate: matches(/^(on|off|[1-9]\d{0,4})$/, 'must be on, off or a port'),
+  },
+  {
     env: 'RAILHEAD_SAMPLE_CUSTOMER',
     flag: 'sample-customer',
     value: 'CHOICE',

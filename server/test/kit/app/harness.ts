@@ -129,6 +129,7 @@ export interface AppOptions {
   loopbackWebhooks?: boolean;
   publicUrl?: string;
   stalledMs?: number;
+  operatorApi?: 'on' | 'off' | number;
 }
 
 /**

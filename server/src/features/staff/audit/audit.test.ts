@@ -1,0 +1,189 @@
+// The audit of operators: a record in the commit of each change, a chain that shows tampering, and
+// changes that an erasure makes unreadable.
+import { describe, expect, it } from 'vitest';
+import { testApp, testAppForEach } from '../../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../../test/kit/operator/client.ts';
+import type { Rejection } from '../../../runtime/committer/change-set.ts';
+import { operate } from '../../../runtime/operation/operate.ts';
+import { ownPlatform, systemCaller } from '../../tenancy/platform/index.ts';
+import { changePlatform } from '../../tenancy/platform/store.ts';
+import { auditedRuntime, verifyAudit } from './index.ts';
+
+const OPERATOR = {
+  kind: 'COMMAND',
+  id: 'command',
+  name: 'test@machine',
+  roles: [],
+  permissions: [],
+  platformIds: null,
+} as const;
+
+type App = ReturnType<typeof testApp>;
+
+/** Renames the platform as an operator. */
+async function rename(app: App, name: string, requestKey?: string) {
+  const request = { operator: OPERATOR, operationId: 'test', reason: 'why', requestKey };
+  const audited = auditedRuntime(app.runtime, request);
+  const caller = systemCaller(app.platform.id, 'sandbox');
+  await operate(audited.runtime, caller, async (ctx) =>
+    changePlatform(ctx, await ownPlatform(ctx), { name }),
+  );
+}
+
+describe('a record', () => {
+  const app = testApp();
+
+  it('has the values before and after, its actor and its reason', async () => {
+    const client = operatorClient(app);
+    await rename(app, 'Renamed');
+    const { body } = await client.call('GET', `/audit-records?platformId=${app.platform.id}`);
+    const [first] = body.data;
+    expect(first).toMatchObject({
+      actor: { kind: 'COMMAND', id: 'command', name: 'test@machine' },
+      operationId: 'test',
+      reason: 'why',
+      platformId: app.platform.id,
+      hasChanges: true,
+    });
+    const shown = await client.call('GET', `/audit-records/${first.id}/changes`);
+    expect(shown.body.changes.rows).toEqual([
+      expect.objectContaining({
+        table: 'platforms',
+        id: app.platform.id,
+        before: expect.objectContaining({ name: 'Main' }),
+        after: expect.objectContaining({ name: 'Renamed' }),
+      }),
+    ]);
+    // The revelation is recorded as well.
+    const after = await client.call('GET', '/audit-records?operationId=getAuditRecordChanges');
+    expect(after.body.data).toEqual([
+      expect.objectContaining({
+        subject: first.id,
+        hasChanges: false,
+        requestId: expect.any(String),
+      }),
+    ]);
+  });
+
+  it('is written once for an idempotency key', async () => {
+    await rename(app, 'Once', 'key');
+    await expect(rename(app, 'Twice', 'key')).rejects.toThrow('was executed before');
+    const [{ name } = { name: '' }] = await app.runtime.db.query<{ name: string }>(
+      'select name from platforms where id = $1',
+      [app.platform.id],
+    );
+    expect(name).toBe('Once');
+  });
+
+  it('is numbered without gaps when many operators commit at once', async () => {
+    const before = await verifyAudit(app.runtime);
+    await Promise.all(Array.from({ length: 30 }, (_, index) => rename(app, `Name ${index}`)));
+    const after = await verifyAudit(app.runtime);
+    expect(after.problems).toEqual([]);
+    expect(after.records).toBe(before.records + 30);
+    expect(after.last.number).toBe(after.records);
+  });
+
+  it('rejects a change of a platform that the operator may not access', async () => {
+    const operator = { ...OPERATOR, platformIds: [app.other.id] };
+    const audited = auditedRuntime(app.runtime, { operator, operationId: 'test' });
+    const caller = systemCaller(app.platform.id, 'sandbox');
+    const change = operate(audited.runtime, caller, async (ctx) =>
+      changePlatform(ctx, await ownPlatform(ctx), { name: 'Foreign' }),
+    );
+    await expect(change).rejects.toThrow('not found');
+  });
+
+  it('is not written if the commit is rejected', async () => {
+    const before = await verifyAudit(app.runtime);
+    const rejection: Rejection = { reason: 'version', table: 'platforms', id: app.platform.id };
+    const audited = auditedRuntime(
+      { ...app.runtime, committer: { commit: async () => ({ ok: false, rejection }) } },
+      { operator: OPERATOR, operationId: 'test' },
+    );
+    await expect(audited.recordAccess()).rejects.toThrow();
+    expect(audited.count()).toBe(0);
+    expect((await verifyAudit(app.runtime)).last).toEqual(before.last);
+  });
+});
+
+describe('verification', () => {
+  const app = testAppForEach();
+  const sql = async (text: string) => {
+    await app.runtime.db.query('alter table operator_audit disable trigger user');
+    await app.runtime.db.query(text);
+  };
+  const copyOf = (number: number, columns: string) =>
+    `insert into operator_audit (id, number, ${columns}) ` +
+    `select 'AuditRecord:forged', ${number}, ${columns} from operator_audit where number = 3`;
+  const COLUMNS =
+    'actor_kind, actor_id, actor_name, roles, operation_id, previous_hash, hash, created_at';
+
+  /** Writes five records; returns the last. */
+  const prepare = async () => {
+    for (let number = 1; number <= 5; number++) await rename(app, `Name ${number}`);
+    const { problems, last } = await verifyAudit(app.runtime);
+    expect(problems).toEqual([]);
+    return last;
+  };
+
+  const other = "repeat('0', 64)";
+  const change = (set: string, number: number) =>
+    `update operator_audit set ${set} where number = ${number}`;
+  const remove = (number: number) => `delete from operator_audit where number = ${number}`;
+  const changeHead = (set: string) => `update operator_audit_head set ${set}`;
+
+  it.each([
+    ['a changed field', [change("reason = 'other'", 3)]],
+    ['a changed actor', [change("actor_id = 'other'", 3)]],
+    ['a changed time', [change("created_at = created_at - interval '1 s'", 3)]],
+    [
+      'changes that were replaced',
+      [change('changes = (select changes from operator_audit where number = 2)', 3)],
+    ],
+    ['changes that were removed', [change('changes = null', 3)]],
+    ['a removed record', [remove(3)]],
+    ['a removed first record', [remove(1)]],
+    ['a removed last record', [remove(5)]],
+    [
+      'a removed record and a closed gap',
+      [
+        remove(3),
+        'update operator_audit set number = number - 1 where number > 3',
+        changeHead('number = 4'),
+      ],
+    ],
+    [
+      'exchanged records',
+      [change('number = -3', 3), change('number = 3', 4), change('number = 4', -3)],
+    ],
+    ['a forged record at the end', [copyOf(6, COLUMNS), changeHead('number = 6')]],
+    ['another hash', [change(`hash = ${other}`, 5), changeHead(`hash = ${other}`)]],
+    ['a changed head', [changeHead(`hash = ${other}`)]],
+  ])('finds %s', async (_, tampering) => {
+    await prepare();
+    for (const statement of tampering) await sql(statement);
+    const { problems } = await verifyAudit(app.runtime);
+    expect(problems.length).toBeGreaterThan(0);
+  });
+
+  it('finds a chain that was cut with its head, by a noted record', async () => {
+    const noted = await prepare();
+    expect((await verifyAudit(app.runtime, noted)).problems).toEqual([]);
+    await sql('delete from operator_audit where number > 3');
+    await sql(
+      'update operator_audit_head set number = 3, ' +
+        'hash = (select hash from operator_audit where number = 3)',
+    );
+    expect((await verifyAudit(app.runtime)).problems).toEqual([]);
+    expect((await verifyAudit(app.runtime, noted)).problems).toEqual([
+      'record 5 is not the one that was noted',
+    ]);
+  });
+
+  it('rejects changes of records by a trigger', async () => {
+    await prepare();
+    const change = app.runtime.db.query("update operator_audit set reason = 'other'");
+    await expect(change).rejects.toThrow('never changed');
+  });
+});

@@ -1,0 +1,28 @@
+// The hash of an audit record covers its columns as they are stored, sealed texts included, and the
+// hash of the record before it. An erasure deletes a key and changes no row, so the chain remains
+// valid. The hash is keyed: a writer of the database cannot compute it without the master key.
+import { canonical } from '../../../kernel/crypto/canonical.ts';
+import type { Vault } from '../../../runtime/security/vault.ts';
+import type { AuditRow } from './store.ts';
+
+/** The record's columns without the hash itself. */
+export type Unhashed = Omit<AuditRow, 'hash'>;
+
+/** The keyed hash of a record, hexadecimal. */
+export const hashOf = (vault: Pick<Vault, 'digest'>, row: Unhashed): string =>
+  vault.digest('operator audit', canonical({ ...row, number: row.number.toString() }));
+
+/** What is wrong with a record, given the number and the hash of the one before it. */
+export function problemOf(
+  vault: Pick<Vault, 'digest'>,
+  { hash, ...row }: AuditRow,
+  previous: { number: bigint; hash: string },
+): string | undefined {
+  if (row.number !== previous.number + 1n) {
+    return `record ${previous.number + 1n} is missing`;
+  }
+  if (row.previous_hash !== previous.hash) {
+    return `record ${row.number} does not follow the record before it`;
+  }
+  return hash === hashOf(vault, row) ? undefined : `record ${row.number} was changed`;
+}

@@ -1,0 +1,109 @@
+// The rows that a change set inserts, changes and removes, in the form that an audit record keeps.
+import type { ChangeSet, Row } from '../../../runtime/committer/change-set.ts';
+
+/** One row. `before` and `after` have the columns that changed. */
+interface RowChange {
+  table: string;
+  id: string;
+  before?: Row;
+  after?: Row;
+}
+
+/** The changes of one record; `omitted` counts rows and transfers beyond the maximum. */
+export interface Changes {
+  rows: RowChange[];
+  transfers: Row[];
+  omitted: number;
+}
+
+const MAX_ROWS = 100;
+
+/** Work and messages that result from a change; the change itself is in the other rows. */
+const OMITTED_TABLES = new Set(['jobs', 'idempotency']);
+
+/** Columns that could help to guess a credential. */
+const SECRET = /secret|password|_hash$|data_key|private_key/;
+
+const isShown = (name: string, value: unknown) => !SECRET.test(name) && !Buffer.isBuffer(value);
+
+const columnsOf = (row: Row, isIncluded: (name: string) => boolean): Row =>
+  Object.fromEntries(
+    Object.entries(row)
+      .filter(([name, value]) => isIncluded(name) && isShown(name, value))
+      .map(([name, value]) => [name, typeof value === 'bigint' ? value.toString() : value]),
+  );
+
+const withoutNull = (row: Row): Row =>
+  Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
+
+function* rowChangesOf({ inserts, updates, removes }: ChangeSet): Generator<RowChange> {
+  for (const { table, row } of inserts) {
+    yield { table: table.name, id: String(row.id), after: withoutNull(columnsOf(row, () => true)) };
+  }
+  for (const { table, id, row, before = {}, changed } of updates) {
+    const isChanged = (name: string) => changed.has(name) && row[name] !== before[name];
+    yield {
+      table: table.name,
+      id,
+      before: columnsOf(before, isChanged),
+      after: columnsOf(row, isChanged),
+    };
+  }
+  for (const { table, id, before = {} } of removes) {
+    yield { table: table.name, id, before: withoutNull(columnsOf(before, () => true)) };
+  }
+}
+
+/** The changes of a change set, without jobs and events. */
+export function changesOf(set: ChangeSet): Changes {
+  const rows = [...rowChangesOf(set)].filter(({ table }) => !OMITTED_TABLES.has(table));
+  const transfers = set.transfers.map(({ transaction_id, step, phase, debit, credit, amount }) => ({
+    ...{ transactionId: transaction_id, step, phase, debit, credit },
+    amount: amount.toString(),
+  }));
+  return {
+    rows: rows.slice(0, MAX_ROWS),
+    transfers: transfers.slice(0, MAX_ROWS),
+    omitted: Math.max(0, rows.length - MAX_ROWS) + Math.max(0, transfers.length - MAX_ROWS),
+  };
+}
+
+/** Every row of a change set with its table. */
+const rowsOf = ({ inserts, updates, removes }: ChangeSet) => [
+  ...inserts,
+  ...updates,
+  ...removes.map(({ table, before = {} }) => ({ table, row: before })),
+];
+
+/** The value of a column that all rows with it share; undefined if they differ. */
+function sharedValue(set: ChangeSet, column: string): string | undefined {
+  const shown = rowsOf(set).map(({ row }) => row[column]);
+  const values = new Set(shown.filter((value) => typeof value === 'string'));
+  const [value] = values;
+  return values.size === 1 ? (value as string) : undefined;
+}
+
+/** The platform and the customer that a record is about, if it is about one. */
+export interface Owners {
+  platformId?: string | undefined;
+  customerId?: string | undefined;
+}
+
+/** The owners of the rows of a change set. */
+export function ownersOf(set: ChangeSet): Owners {
+  const customer = set.updates.find(({ table }) => table.name === 'customers')?.id;
+  const [platformId, ...otherPlatforms] = platformsOf(set);
+  return {
+    platformId: otherPlatforms.length === 0 ? platformId : undefined,
+    customerId: sharedValue(set, 'customer_id') ?? customer,
+  };
+}
+
+/** Every platform whose rows a change set changes. */
+export const platformsOf = (set: ChangeSet): Set<string> =>
+  new Set(
+    rowsOf(set).flatMap(({ row, table }) => {
+      const platform = table.name === 'platforms' ? row.id : row.platform_id;
+      return typeof platform === 'string' && platform !== '' ? [platform] : [];
+    }),
+  );

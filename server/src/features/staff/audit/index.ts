@@ -1,0 +1,31 @@
+// Public interface of the audit of operators.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { OF_CUSTOMER, type PersonalData } from '../../../runtime/operation/personal-data.ts';
+
+export {
+  allAuditLines,
+  auditLines,
+  auditRecordById,
+  changesOfRecord,
+  pageOfRecords,
+  presentRecord,
+  verifyAudit,
+} from './read.ts';
+export { type AuditedRequest, auditedRuntime } from './record.ts';
+
+/** Records stay after an erasure: what was changed becomes unreadable with the customer's key. */
+const personalData: PersonalData = {
+  tables: {
+    operator_audit: {
+      rows: OF_CUSTOMER,
+      without: ['changes', 'previous_hash', 'hash', 'request_key'],
+      erasure: { stays: 'who did what and when; the changes are sealed under a deleted key' },
+    },
+  },
+};
+
+/** What this feature adds to a server. */
+export const auditFeature = {
+  personalData,
+  reset: { stays: { operator_audit: 'true', operator_audit_head: 'true' } },
+} satisfies Feature;

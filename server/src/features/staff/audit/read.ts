@@ -1,0 +1,195 @@
+// Reads audit records: pages, the export as JSON lines, one with its changes, and the verification of
+// the chain.
+import type { Operator } from '../../../kernel/caller.ts';
+import { iso } from '../../../kernel/effects.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { type Database, equals, type Filter } from '../../../runtime/db/database.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { dataKeyOf, readCustomer } from '../../customers/records/index.ts';
+import { problemOf } from './chain.ts';
+import type { Changes } from './changes.ts';
+import { changesContext, OF_OPERATOR } from './record.ts';
+import { type AuditRow, auditHead, HEAD, operatorAudit } from './store.ts';
+
+/** An audit record without the values that were changed. */
+export const presentRecord = (row: AuditRow) => ({
+  id: row.id,
+  number: Number(row.number),
+  createdAt: iso(row.created_at),
+  actor: { kind: row.actor_kind, id: row.actor_id, name: row.actor_name, roles: [...row.roles] },
+  ...(row.address === null ? {} : { address: row.address }),
+  ...(row.request_id === null ? {} : { requestId: row.request_id }),
+  operationId: row.operation_id,
+  ...(row.subject === null ? {} : { subject: row.subject }),
+  ...(row.platform_id === null ? {} : { platformId: row.platform_id }),
+  ...(row.customer_id === null ? {} : { customerId: row.customer_id }),
+  ...(row.reason === null ? {} : { reason: row.reason }),
+  hasChanges: row.changes !== null,
+  previousHash: row.previous_hash,
+  hash: row.hash,
+});
+
+interface AuditQuery {
+  actorId?: string | undefined;
+  operationId?: string | undefined;
+  subject?: string | undefined;
+  customerId?: string | undefined;
+  platformId?: string | undefined;
+  createdAfter?: string | undefined;
+  createdBefore?: string | undefined;
+}
+
+/** Conditions of a query, within the platforms of the operator. */
+function filtersOf(query: AuditQuery, { platformIds }: Pick<Operator, 'platformIds'>) {
+  const filters: Filter<typeof operatorAudit>[] = equals({
+    actor_id: query.actorId,
+    operation_id: query.operationId,
+    subject: query.subject,
+    customer_id: query.customerId,
+    platform_id: query.platformId,
+  });
+  const { createdAfter, createdBefore } = query;
+  if (createdAfter !== undefined)
+    filters.push({ column: 'created_at', op: '>=', value: Date.parse(createdAfter) });
+  if (createdBefore !== undefined)
+    filters.push({ column: 'created_at', op: '<=', value: Date.parse(createdBefore) });
+  if (platformIds !== null)
+    filters.push({ column: 'platform_id', op: 'in', value: [...platformIds] });
+  return filters;
+}
+
+/** A page of records, newest first. */
+export async function pageOfRecords(
+  { db }: Pick<Runtime, 'db'>,
+  operator: Pick<Operator, 'platformIds'>,
+  { limit = 20, cursor, ...query }: AuditQuery & { limit?: number; cursor?: string },
+) {
+  const filters = filtersOf(query, operator);
+  const { rows, ...rest } = await db.page(operatorAudit, { filters, sort: 'desc', limit, cursor });
+  return { data: rows.map(presentRecord), ...rest };
+}
+
+const CHUNK = 500;
+
+/** Up to `limit` records with a number above `after`, in order. */
+async function recordsAfter(
+  { read, query }: Pick<Database, 'read' | 'query'>,
+  after: bigint | number,
+  limit = CHUNK,
+): Promise<AuditRow[]> {
+  const found = await query(
+    'select id from operator_audit where number > $1 order by number limit $2',
+    [after, limit],
+  );
+  const rows = await Promise.all(found.map(({ id }) => read(operatorAudit, id as string)));
+  return rows.filter((row) => row !== undefined);
+}
+
+/** All records with a number above `after`, in order, in chunks. */
+async function* allRecordsAfter(db: Database, after: number): AsyncGenerator<AuditRow[]> {
+  let last: bigint | number = after;
+  for (;;) {
+    const rows: AuditRow[] = await recordsAfter(db, last);
+    if (rows.length === 0) return;
+    yield rows;
+    last = rows.at(-1)?.number ?? last;
+  }
+}
+
+const lineOf = (row: AuditRow) => `${JSON.stringify(presentRecord(row))}\n`;
+
+/** Up to `limit` records with a number above `after`, oldest first, as JSON lines. */
+export async function auditLines(
+  { db }: Pick<Runtime, 'db'>,
+  { platformIds }: Pick<Operator, 'platformIds'>,
+  after: number,
+  limit: number,
+): Promise<{ lines: string; after: number; hasMore: boolean }> {
+  const rows = await recordsAfter(db, after, limit);
+  const visible = rows.filter(
+    ({ platform_id }) => platformIds === null || platformIds.includes(platform_id ?? ''),
+  );
+  return {
+    lines: visible.map(lineOf).join(''),
+    after: Number(rows.at(-1)?.number ?? after),
+    hasMore: rows.length === limit,
+  };
+}
+
+/** All records with a number above `after`, oldest first, as JSON lines in chunks. */
+export async function* allAuditLines(db: Database, after: number): AsyncGenerator<string> {
+  for await (const rows of allRecordsAfter(db, after)) yield rows.map(lineOf).join('');
+}
+
+interface Verification {
+  /** Number of records that were read. */
+  records: number;
+  /** Number and hash of the last record, to compare with a later verification. */
+  last: { number: number; hash: string };
+  problems: string[];
+}
+
+const MAX_PROBLEMS = 100;
+
+/**
+ * Verifies the chain from the first record to the last. `anchor` is the number and the hash of a
+ * record that was noted elsewhere; a chain that was rebuilt or cut before it is found by it.
+ */
+export async function verifyAudit(
+  { db, vault }: Pick<Runtime, 'db' | 'vault'>,
+  anchor?: { number: number; hash: string },
+): Promise<Verification> {
+  // Read before the records, so that none of a later commit is missing.
+  const head = await db.read(auditHead, HEAD);
+  const problems: string[] = [];
+  let previous = { number: 0n, hash: '' };
+  let records = 0;
+  let isAnchored = anchor === undefined;
+  for await (const rows of allRecordsAfter(db, 0)) {
+    for (const row of rows) {
+      const problem = problemOf(vault, row, previous);
+      if (problem && problems.length < MAX_PROBLEMS) problems.push(problem);
+      if (anchor && row.number === BigInt(anchor.number) && row.hash === anchor.hash)
+        isAnchored = true;
+      previous = row;
+      records++;
+    }
+  }
+  if (!isAnchored) problems.push(`record ${anchor?.number} is not the one that was noted`);
+  const last = { number: Number(previous.number), hash: previous.hash };
+  if (!head) problems.push('the head is missing');
+  else if (head.number > previous.number) {
+    problems.push(`records after ${last.number} are missing, up to ${head.number}`);
+  } else if (head.number === previous.number && head.hash !== previous.hash) {
+    problems.push('the head does not have the hash of the last record');
+  }
+  return { records, last, problems };
+}
+
+/** A record of a platform that the operator may access. Throws NOT_FOUND. */
+export async function auditRecordById(
+  { db }: Pick<Runtime, 'db'>,
+  { platformIds }: Pick<Operator, 'platformIds'>,
+  id: string,
+): Promise<AuditRow> {
+  const row = isId(id, 'AuditRecord') ? await db.read(operatorAudit, id) : undefined;
+  const isVisible = platformIds === null || platformIds.includes(row?.platform_id ?? '');
+  if (!row || !isVisible) throw new Fault('NOT_FOUND', 'Audit record not found.');
+  return row;
+}
+
+/** The changes of a record; undefined if it has none, or if the customer was erased. */
+export async function changesOfRecord(
+  { db, vault }: Pick<Runtime, 'db' | 'vault'>,
+  row: AuditRow,
+): Promise<Changes | undefined> {
+  if (row.changes === null) return undefined;
+  const sealed = row.changes.slice(1);
+  const context = changesContext(row.id);
+  const parse = (opened: Buffer) => JSON.parse(opened.toString()) as Changes;
+  if (row.changes.startsWith(OF_OPERATOR)) return parse(vault.openOwn(sealed, context));
+  const customer = await readCustomer(db, row.customer_id ?? '');
+  const key = customer && dataKeyOf(customer);
+  return key && parse(vault.open(key, sealed, context));
+}

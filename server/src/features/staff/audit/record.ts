@@ -1,0 +1,165 @@
+// Writes audit records: each change set that an operator commits contains its record. The last record
+// is part of the decision, so that two commits at the same time get successive numbers.
+import type { Operator } from '../../../kernel/caller.ts';
+import { contended, Fault } from '../../../kernel/fault.ts';
+import { newId } from '../../../kernel/id.ts';
+import {
+  type ChangeSet,
+  emptyChangeSet,
+  type Outcome,
+  type Rejection,
+} from '../../../runtime/committer/change-set.ts';
+import type { RowOf } from '../../../runtime/db/table.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { dataKeyOf, readCustomer } from '../../customers/records/index.ts';
+import { hashOf } from './chain.ts';
+import { type Changes, changesOf, type Owners, ownersOf, platformsOf } from './changes.ts';
+import { type AuditRow, alreadyExecuted, auditHead, HEAD, operatorAudit } from './store.ts';
+
+/** What an operator does: the fields of its audit records that are known before it is done. */
+export interface AuditedRequest {
+  operator: Operator;
+  operationId: string;
+  /** The resource named by the request. */
+  subject?: string | undefined;
+  reason?: string | undefined;
+  /** Hash of the idempotency key. The request is then executed at most once. */
+  requestKey?: string | undefined;
+}
+
+/** Attempts to append; others append at the same time. */
+const MAX_ATTEMPTS = 100;
+
+/** The first character of sealed changes: whose key seals them. */
+const OF_CUSTOMER = 'C';
+export const OF_OPERATOR = 'O';
+
+export const changesContext = (id: string) => `operator_audit ${id} changes`;
+
+type Head = RowOf<typeof auditHead>;
+
+async function readHead({ db }: Pick<Runtime, 'db'>): Promise<Head> {
+  const head = await db.read(auditHead, HEAD);
+  if (!head) throw new Error('operator_audit_head has no row');
+  return head;
+}
+
+/** Seals the changes under the key of the customer, or under the operator's own. */
+async function sealChanges(
+  { db, vault }: Pick<Runtime, 'db' | 'vault'>,
+  id: string,
+  customerId: string | undefined,
+  changes: Changes,
+): Promise<string> {
+  const text = JSON.stringify(changes);
+  const customer = customerId === undefined ? undefined : await readCustomer(db, customerId);
+  const key = customer && dataKeyOf(customer);
+  const context = changesContext(id);
+  return key
+    ? OF_CUSTOMER + vault.seal(key, text, context)
+    : OF_OPERATOR + vault.sealOwn(text, context);
+}
+
+/** The record of a change set, without its number and hashes. */
+async function recordOf(
+  runtime: Runtime,
+  set: ChangeSet,
+  { platformId, customerId }: Owners,
+  request: AuditedRequest,
+): Promise<Omit<AuditRow, 'number' | 'previous_hash' | 'hash'>> {
+  const { operator, operationId, subject, reason, requestKey } = request;
+  const id = newId(runtime.effects, 'AuditRecord');
+  const changes = changesOf(set);
+  return {
+    id,
+    actor_kind: operator.kind,
+    actor_id: operator.id,
+    actor_name: operator.name,
+    roles: operator.roles,
+    address: operator.address ?? null,
+    request_id: operator.requestId ?? null,
+    operation_id: operationId,
+    subject: subject ?? changes.rows[0]?.id ?? null,
+    platform_id: platformId ?? null,
+    customer_id: customerId ?? null,
+    reason: reason ?? null,
+    changes:
+      changes.rows.length + changes.transfers.length === 0
+        ? null
+        : await sealChanges(runtime, id, customerId, changes),
+    request_key: requestKey ?? null,
+    created_at: runtime.effects.now(),
+  };
+}
+
+/** Adds a record behind the head to a change set. */
+function withRecord(
+  { vault }: Pick<Runtime, 'vault'>,
+  set: ChangeSet,
+  record: Awaited<ReturnType<typeof recordOf>>,
+  head: Head,
+): ChangeSet {
+  const unhashed = { ...record, number: head.number + 1n, previous_hash: head.hash };
+  const row = { ...unhashed, hash: hashOf(vault, unhashed) };
+  const next = { ...head, number: row.number, hash: row.hash };
+  const { id, version } = head;
+  const changed = new Set(['number', 'hash']);
+  return {
+    ...set,
+    inserts: [...set.inserts, { table: operatorAudit, row }],
+    updates: [...set.updates, { table: auditHead, id, version, before: head, row: next, changed }],
+  };
+}
+
+/** Whether the request was executed before. */
+const isRepeated = (rejection: Rejection): boolean =>
+  rejection.reason === 'constraint' && rejection.constraint in operatorAudit.unique;
+
+/** Rejects a change of platforms that the operator may not access, as if they did not exist. */
+function assertPlatforms(set: ChangeSet, { platformIds }: Operator): void {
+  if (platformIds === null) return;
+  for (const id of platformsOf(set)) {
+    if (!platformIds.includes(id)) throw new Fault('NOT_FOUND', 'Resource not found.');
+  }
+}
+
+/** A runtime whose commits contain their audit records. */
+interface AuditedRuntime {
+  runtime: Runtime;
+  /** Records that something was done or shown without a commit of `runtime`. */
+  recordAccess(owners?: Owners): Promise<void>;
+  /** Number of records so far. */
+  count(): number;
+}
+
+/** A runtime for one request of an operator. */
+export function auditedRuntime(base: Runtime, request: AuditedRequest): AuditedRuntime {
+  let count = 0;
+
+  async function commit(set: ChangeSet, owners: Owners = ownersOf(set)): Promise<Outcome> {
+    assertPlatforms(set, request.operator);
+    // Further change sets of the same request do not repeat its key.
+    const requestKey = count === 0 ? request.requestKey : undefined;
+    const record = await recordOf(base, set, owners, { ...request, requestKey });
+    for (let attempt = 1; ; attempt++) {
+      const head = await readHead(base);
+      const outcome = await base.committer.commit(withRecord(base, set, record, head));
+      if (outcome.ok) count++;
+      else if (isRepeated(outcome.rejection)) throw alreadyExecuted();
+      const isContended =
+        !outcome.ok &&
+        outcome.rejection.reason === 'version' &&
+        outcome.rejection.table === auditHead.name;
+      if (!isContended || attempt === MAX_ATTEMPTS) return outcome;
+    }
+  }
+
+  return {
+    runtime: { ...base, committer: { commit: (set) => commit(set) } },
+    async recordAccess(owners) {
+      const outcome = await commit(emptyChangeSet(), owners);
+      if (!outcome.ok) throw contended('Too many requests were recorded at the same time.');
+    },
+    count: () => count,
+  };
+}

@@ -1,0 +1,53 @@
+// Audit records of operators: append-only, numbered without gaps, chained by a keyed hash.
+import { Fault } from '../../../kernel/fault.ts';
+import { col, type RowOf, table } from '../../../runtime/db/table.ts';
+
+/** An operator token, or the command on the server's machine. */
+export type ActorKind = 'TOKEN' | 'COMMAND';
+
+/** A request with this idempotency key was executed, and its reply was not stored. */
+export const alreadyExecuted = (): Fault =>
+  new Fault(
+    'CONFLICT',
+    'A request with this Idempotency-Key was executed before. Its audit record has the result.',
+  );
+
+const COLUMNS = {
+  id: col.text,
+  /** 1 for the first record, without gaps. */
+  number: col.int8,
+  actor_kind: col.enum<ActorKind>(),
+  actor_id: col.text,
+  actor_name: col.text,
+  roles: col.enums<string>(),
+  address: col.text.null,
+  request_id: col.text.null,
+  operation_id: col.text,
+  /** The resource that was changed or shown. */
+  subject: col.text.null,
+  platform_id: col.text.null,
+  customer_id: col.text.null,
+  reason: col.text.null,
+  /** `SealedChanges`; unreadable after an erasure of the customer. */
+  changes: col.text.null,
+  request_key: col.text.null,
+  previous_hash: col.text,
+  hash: col.text,
+  created_at: col.time,
+};
+
+export const operatorAudit = table('operator_audit', COLUMNS, {
+  unique: { operator_audit_request_key_key: alreadyExecuted },
+});
+
+export type AuditRow = RowOf<typeof operatorAudit>;
+
+/** Number and hash of the last record. */
+export const auditHead = table('operator_audit_head', {
+  id: col.text,
+  number: col.int8.mut,
+  hash: col.text.mut,
+  version: col.int4,
+});
+
+export const HEAD = 'head';

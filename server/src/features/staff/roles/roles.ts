@@ -1,0 +1,48 @@
+// Roles of operators: sets of permissions.
+import {
+  OPERATOR_PERMISSION_NAMES,
+  type OperatorPermission,
+} from '../../../kernel/contract/operator-permissions.ts';
+
+/** Reads without personal data. Operator tokens and audit records are not for everyone. */
+const READS = OPERATOR_PERMISSION_NAMES.filter(
+  (each) => each.endsWith('.read') && each !== 'audit.read' && each !== 'staff.read',
+);
+
+/** Role → its permissions. */
+export const ROLES = {
+  viewer: READS,
+  support: [...READS, 'authentication.manage', 'personal-data.reveal', 'webhooks.manage'],
+  compliance: [
+    ...READS,
+    'agents.manage',
+    'audit.read',
+    'authentication.manage',
+    'cards.manage',
+    'customers.decide',
+    'customers.erase',
+    'limits.manage',
+    'payments.decide',
+    'personal-data.reveal',
+    'wallets.manage',
+  ],
+  treasury: [...READS, 'accounts.manage', 'cards.manage', 'payments.settle'],
+  developer: [
+    ...READS,
+    'jobs.manage',
+    'keys.manage',
+    'requests.manage',
+    'tokens.manage',
+    'webhooks.manage',
+  ],
+  administrator: OPERATOR_PERMISSION_NAMES,
+} as const satisfies Record<string, readonly OperatorPermission[]>;
+
+export type RoleName = keyof typeof ROLES;
+
+export const ROLE_NAMES = Object.keys(ROLES) as readonly RoleName[];
+
+/** The permissions of several roles, each once. */
+export const permissionsOf = (roles: readonly RoleName[]): OperatorPermission[] => [
+  ...new Set(roles.flatMap((role): readonly OperatorPermission[] => ROLES[role])),
+];

@@ -1,0 +1,16 @@
+// Public interface of operator tokens.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+
+export { operatorAuthenticator } from './authenticator.ts';
+export {
+  createOperatorToken,
+  listOperatorTokens,
+  MAX_TOKEN_DAYS,
+  type NewOperatorToken,
+  revokeOperatorToken,
+} from './tokens.ts';
+
+/** What this feature adds to a server. */
+export const operatorTokenFeature = {
+  reset: { stays: { operator_tokens: 'true' } },
+} satisfies Feature;

@@ -1,0 +1,98 @@
+// Operator tokens: shown once, limited to the rights of their creator, revoked at once, and not
+// guessable or usable elsewhere.
+import { describe, expect, it } from 'vitest';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../../test/kit/operator/client.ts';
+
+const app = testApp({ rateLimits: { refused: 5 } });
+const client = operatorClient(app);
+const NEW = { name: 'Script', roles: ['viewer'], expiresInDays: 7 };
+
+describe('operator tokens', () => {
+  it('are shown once and stored as a hash', async () => {
+    const headers = { 'Idempotency-Key': 'create' };
+    const created = await client.call('POST', '/operator-tokens', { body: NEW, headers });
+    expect(created.status).toBe(201);
+    expect(created.body).toMatchObject({ roles: ['viewer'], platformIds: null, status: 'ACTIVE' });
+    const { id, secret } = created.body;
+    expect(secret).toMatch(/^rho_[\w-]{43}$/);
+    const again = await client.call('POST', '/operator-tokens', { body: NEW, headers });
+    expect(again.status).toBe(201);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.body).toMatchObject({ id });
+    expect(again.body.secret).toBeUndefined();
+    const list = await client.call('GET', '/operator-tokens');
+    expect(list.body.data.filter((each: { id: string }) => each.id === id)).toHaveLength(1);
+    expect(JSON.stringify(list.body)).not.toContain(secret);
+    const rows = await app.runtime.db.query('select * from operator_tokens');
+    expect(JSON.stringify(rows)).not.toContain(secret);
+    expect(app.log.join('\n')).not.toContain(secret);
+    const audit = await app.runtime.db.query('select * from operator_audit');
+    expect(JSON.stringify(audit, (_, value) => String(value))).not.toContain(secret);
+  });
+
+  it('name every invalid field', async () => {
+    const body = { name: '', roles: ['owner'], expiresInDays: 0 };
+    const { status, body: error } = await client.call('POST', '/operator-tokens', { body });
+    expect(status).toBe(400);
+    const fields = error.details.errors.map((each: { field: string }) => each.field);
+    expect(fields.sort()).toEqual(['expiresInDays', 'name', 'roles.0']);
+  });
+
+  it('have no more rights than their creator', async () => {
+    const { id: own } = app.platform;
+    const limited = await client.secretOf({ platformIds: [own] });
+    const create = (body: object) =>
+      client.call('POST', '/operator-tokens', { body: { ...NEW, ...body }, secret: limited });
+    expect((await create({})).status).toBe(403);
+    expect((await create({ platformIds: [app.other.id] })).status).toBe(403);
+    expect((await create({ platformIds: [own] })).status).toBe(201);
+    const { body } = await client.call('POST', '/operator-tokens', {
+      body: { ...NEW, platformIds: ['PlatformConfig:none'] },
+    });
+    expect(body.code).toBe('PLATFORM_NOT_FOUND');
+  });
+
+  it('end at once when they are revoked, and when they expire', async () => {
+    const { body: token } = await client.call('POST', '/operator-tokens', { body: NEW });
+    const { body: short } = await client.call('POST', '/operator-tokens', {
+      body: { ...NEW, roles: ['administrator'], expiresInDays: 1 },
+    });
+    const read = (secret: string) => client.call('GET', '/roles', { secret });
+    expect((await read(short.secret)).status).toBe(200);
+    expect((await read(token.secret)).status).toBe(403);
+    const revoked = await client.call('DELETE', `/operator-tokens/${token.id}`);
+    expect(revoked.body).toMatchObject({ id: token.id, status: 'REVOKED' });
+    expect((await read(token.secret)).status).toBe(401);
+    const self = await client.call('DELETE', `/operator-tokens/${short.id}`, {
+      secret: short.secret,
+    });
+    expect(self.status).toBe(400);
+    await app.advance(86_400_000);
+    expect((await read(short.secret)).status).toBe(401);
+  });
+
+  it('are no credentials of the API of platforms, and the other way around', async () => {
+    const secret = await client.secretOf();
+    const headers = { authorization: `Bearer ${secret}` };
+    expect((await app.call('GET', '/config', undefined, { as: null, headers })).status).toBe(401);
+    const { clientId, clientSecret } = app.platform;
+    const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+    const reply = await app.server.inject({
+      url: '/operator/v1/roles',
+      headers: { authorization: `Basic ${basic}` },
+    });
+    expect(reply.statusCode).toBe(401);
+  });
+
+  it('cannot be guessed faster than the limit of an address', async () => {
+    const guess = async (index: number) =>
+      (await client.call('GET', '/roles', { secret: `rho_${String(index).padStart(43, '0')}` }))
+        .status;
+    const statuses = [];
+    for (let index = 0; index < 14; index++) statuses.push(await guess(index));
+    expect(statuses.filter((each) => each === 401).length).toBeLessThanOrEqual(10);
+    expect(statuses.at(-1)).toBe(429);
+    app.effects.set(app.effects.now() + 60_000);
+  });
+});

@@ -1,0 +1,129 @@
+// Creation, list and revocation of operator tokens. The secret is returned once and stored as a hash.
+import type { Caller, Operator } from '../../../kernel/caller.ts';
+import { iso, type Time } from '../../../kernel/effects.ts';
+import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
+import { platformById } from '../../tenancy/platform/index.ts';
+import { permissionsOf, type RoleName } from '../roles/index.ts';
+import { type OperatorTokenRow, operatorTokens } from './store.ts';
+
+const DAY_MS = 86_400_000;
+export const MAX_TOKEN_DAYS = 366;
+
+/** Work for no platform; an operator token belongs to the installation. */
+const INSTALLATION: Caller = {
+  platformId: '',
+  environment: 'production',
+  tokenId: null,
+  permissions: [],
+};
+
+export interface NewOperatorToken {
+  name: string;
+  roles: readonly RoleName[];
+  /** Absent: all platforms. */
+  platformIds?: readonly string[] | undefined;
+  /** Days until it expires, 1 to `MAX_TOKEN_DAYS`. */
+  days: number;
+}
+
+type TokenStatus = 'ACTIVE' | 'EXPIRED' | 'REVOKED';
+
+const statusOf = ({ revoked_at, expires_at }: OperatorTokenRow, now: Time): TokenStatus => {
+  if (revoked_at !== null) return 'REVOKED';
+  return expires_at <= now ? 'EXPIRED' : 'ACTIVE';
+};
+
+const presentToken = (row: OperatorTokenRow, now: Time) => ({
+  id: row.id,
+  name: row.name,
+  roles: [...row.roles],
+  platformIds: row.platform_ids === null ? null : [...row.platform_ids],
+  status: statusOf(row, now),
+  createdBy: row.created_by,
+  expiresAt: iso(row.expires_at),
+  createdAt: iso(row.created_at),
+});
+
+type OperatorToken = ReturnType<typeof presentToken>;
+
+/** Rejects roles and platforms beyond those of the creator. */
+function assertWithin(creator: Operator, { roles, platformIds }: NewOperatorToken): void {
+  const missing = permissionsOf(roles).filter((each) => !creator.permissions.includes(each));
+  if (missing.length) {
+    throw new Fault('FORBIDDEN', `You do not have all permissions of these roles: ${missing[0]}.`);
+  }
+  const own = creator.platformIds;
+  if (own && !platformIds?.every((id) => own.includes(id))) {
+    throw new Fault('FORBIDDEN', 'You do not have access to all of these platforms.');
+  }
+}
+
+/**
+ * Creates an operator token with at most the rights of its creator; returns it with its secret, which
+ * is not stored. Throws FORBIDDEN and PLATFORM_NOT_FOUND.
+ */
+export async function createOperatorToken(
+  runtime: Runtime,
+  creator: Operator,
+  token: NewOperatorToken,
+): Promise<OperatorToken & { secret: string }> {
+  assertWithin(creator, token);
+  const { name, roles, platformIds, days } = token;
+  await Promise.all((platformIds ?? []).map((id) => platformById(runtime, id)));
+  return operate(runtime, INSTALLATION, async (ctx) => {
+    const secret = randomText(ctx.effects, 'rho_');
+    const row = ctx.insert(operatorTokens, {
+      id: ctx.id('OperatorToken'),
+      name,
+      roles: [...new Set(roles)],
+      platform_ids: platformIds ? [...new Set(platformIds)] : null,
+      secret_hash: sha256Hex(secret),
+      created_by: creator.id,
+      expires_at: ctx.now + days * DAY_MS,
+      created_at: ctx.now,
+      updated_at: ctx.now,
+    });
+    return { ...presentToken(row, ctx.now), secret };
+  });
+}
+
+/** A page of operator tokens, newest first. */
+export async function listOperatorTokens(
+  { db, effects }: Pick<Runtime, 'db' | 'effects'>,
+  { limit = 20, cursor }: { limit?: number | undefined; cursor?: string | undefined },
+) {
+  const { rows, ...rest } = await db.page(operatorTokens, {
+    filters: [],
+    sort: 'desc',
+    limit,
+    cursor,
+  });
+  return { data: rows.map((row) => presentToken(row, effects.now())), ...rest };
+}
+
+async function tokenById({ read }: Pick<Ctx, 'read'>, id: string): Promise<OperatorTokenRow> {
+  const row = isId(id, 'OperatorToken') ? await read(operatorTokens, id) : undefined;
+  if (!row) throw new Fault('NOT_FOUND', 'Operator token not found.');
+  return row;
+}
+
+/**
+ * Revokes an operator token at once; a revoked one stays as it is. Throws NOT_FOUND, and
+ * INVALID_INPUT if it is the caller's own.
+ */
+export const revokeOperatorToken = (
+  runtime: Runtime,
+  caller: Operator,
+  id: string,
+): Promise<OperatorToken> =>
+  operate(runtime, INSTALLATION, async (ctx) => {
+    const row = await tokenById(ctx, id);
+    if (id === caller.id) throw invalidField('operatorTokenId', 'a token cannot revoke itself');
+    if (row.revoked_at !== null) return presentToken(row, ctx.now);
+    const patch = { revoked_at: ctx.now, updated_at: ctx.now };
+    return presentToken(ctx.update(operatorTokens, row, patch), ctx.now);
+  });

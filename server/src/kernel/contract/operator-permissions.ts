@@ -1,0 +1,45 @@
+// Permissions of the operator API, one for each kind of work. Roles are sets of them
+// (features/staff/roles).
+
+/** Permission → what it allows. */
+export const OPERATOR_PERMISSIONS = {
+  'accounts.read': 'Read internal accounts, their balances and history',
+  'accounts.manage': 'Close accounts and refresh funding instructions',
+  'agents.read': 'Read agents, their policies and their audit entries',
+  'agents.manage': 'Pause, resume and revoke agents',
+  'audit.read': 'Read, verify and export the audit records of operators',
+  'authentication.read': 'Read factors, lockouts and authentication events of customers',
+  'authentication.manage': 'Unlock customers and decide resets of lost factors',
+  'cards.read': 'Read cards, their payments and decisions',
+  'cards.manage': 'Decide exceptions of card payments',
+  'customers.read': 'Find customers and read their state, without personal data',
+  'customers.decide': 'Decide verifications and imports',
+  'customers.erase': 'Erase the personal data of a customer',
+  'jobs.read': 'Read jobs',
+  'jobs.manage': 'Retry jobs',
+  'keys.manage': 'Rotate and retire the keys that sign webhooks',
+  'ledger.read': 'Read postings and verify the books',
+  'limits.manage': 'Change sending limits',
+  'messages.read': 'Read which messages were sent to customers',
+  'payments.read': 'Read transfers, deposits, funds held and suspense',
+  'payments.decide': 'Release or reject deposits that are held',
+  'payments.settle': 'Record the results of manual payouts, deposits and returns',
+  'personal-data.reveal': 'Show personal data; each use is recorded',
+  'platforms.read': 'Read platforms, their settings, limits and tokens',
+  'platforms.manage': 'Create platforms and change their settings',
+  'requests.read': 'Read recorded requests',
+  'requests.manage': 'Permit that bodies of production requests are kept',
+  'staff.read': 'Read operator tokens and roles',
+  'staff.manage': 'Create and revoke operator tokens',
+  'tokens.manage': 'Create and revoke API tokens of platforms',
+  'wallets.read': 'Read embedded wallets, their authorizations and recoveries',
+  'wallets.manage': 'Start and cancel recoveries of embedded wallets',
+  'webhooks.read': 'Read events, deliveries and signing keys',
+  'webhooks.manage': 'Resend events',
+} as const;
+
+export type OperatorPermission = keyof typeof OPERATOR_PERMISSIONS;
+
+export const OPERATOR_PERMISSION_NAMES = Object.keys(
+  OPERATOR_PERMISSIONS,
+) as readonly OperatorPermission[];

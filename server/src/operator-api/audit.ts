@@ -1,0 +1,195 @@
+// Audit records of operators: list, details with the changed values, verification, export.
+import { Type } from '@sinclair/typebox';
+import {
+  auditLines,
+  auditRecordById,
+  changesOfRecord,
+  pageOfRecords,
+  presentRecord,
+  verifyAudit,
+} from '../features/staff/audit/index.ts';
+import { operation } from '../kernel/contract/operation.ts';
+import { named, oneOf, PageQuery, page, text, time } from '../kernel/schema.ts';
+import { operatorHandle } from './handle.ts';
+import { PlatformFilter } from './schemas.ts';
+
+const TAG = 'Audit';
+
+const RECORD = {
+  id: text('Identifier of the record.'),
+  number: Type.Integer({ description: 'Number of the record: 1 for the first, without gaps.' }),
+  createdAt: time('Time of the change.'),
+  actor: Type.Object(
+    {
+      kind: oneOf(['TOKEN', 'COMMAND'], {
+        description: 'An operator token, or the command on the machine of the server.',
+      }),
+      id: text('Identifier of the operator.'),
+      name: text('Name of the operator at that time.'),
+      roles: Type.Array(Type.String(), { description: 'Roles of the operator at that time.' }),
+    },
+    { description: 'The operator.' },
+  ),
+  address: Type.Optional(text('IP address of the request.')),
+  requestId: Type.Optional(text('Identifier of the request, as in `X-Request-Id`.')),
+  operationId: text('Operation, or verb of the command.'),
+  subject: Type.Optional(text('Resource that was changed or shown.')),
+  platformId: Type.Optional(text('Platform, if the record is about one.')),
+  customerId: Type.Optional(text('Customer, if the record is about one.')),
+  reason: Type.Optional(text('Reason that the operator gave.')),
+  hasChanges: Type.Boolean({ description: 'Whether rows were changed.' }),
+  previousHash: text('Hash of the record before it; empty for the first.'),
+  hash: text('Keyed hash of the record and of `previousHash`.'),
+};
+const AuditRecord = named(
+  'AuditRecord',
+  Type.Object(RECORD, { description: 'What an operator changed or was shown.' }),
+);
+
+const RowValues = Type.Record(Type.String(), Type.Unknown());
+const Changes = Type.Object(
+  {
+    rows: Type.Array(
+      Type.Object({
+        table: text('Table of the row.'),
+        id: text('Identifier of the row.'),
+        before: Type.Optional(RowValues),
+        after: Type.Optional(RowValues),
+      }),
+      { description: 'Rows with the values that changed.' },
+    ),
+    transfers: Type.Array(RowValues, { description: 'Postings in the ledger.' }),
+    omitted: Type.Integer({ description: 'Rows and postings beyond the first hundred.' }),
+  },
+  { description: 'Absent without changes, and after an erasure of the customer.' },
+);
+
+const params = Type.Object({ auditRecordId: text('Identifier of the record.') });
+
+const listRecords = operation({
+  operationId: 'listAuditRecords',
+  method: 'GET',
+  path: '/audit-records',
+  tag: TAG,
+  summary: 'List audit records',
+  description: 'Returns the records that match every filter, newest first, without values.',
+  auth: 'operator',
+  operatorPermission: 'audit.read',
+  commands: [],
+  query: Type.Object({
+    actorId: Type.Optional(text('Return only records of this operator.')),
+    operationId: Type.Optional(text('Return only records of this operation.')),
+    subject: Type.Optional(text('Return only records about this resource.')),
+    customerId: Type.Optional(text('Return only records about this customer.')),
+    ...PlatformFilter,
+    createdAfter: Type.Optional(time('Return only records at or after this time.')),
+    createdBefore: Type.Optional(time('Return only records at or before this time.')),
+    ...PageQuery,
+  }),
+  replies: { 200: named('AuditRecordPage', page(AuditRecord)) },
+  errors: [],
+});
+
+const getChanges = operation({
+  operationId: 'getAuditRecordChanges',
+  method: 'GET',
+  path: '/audit-records/{auditRecordId}/changes',
+  tag: TAG,
+  summary: 'Show the changes of an audit record',
+  description:
+    'Returns a record with the values before and after. They may be personal data, so this ' +
+    'request is recorded as well.',
+  auth: 'operator',
+  operatorPermission: 'personal-data.reveal',
+  reveals: true,
+  commands: [],
+  params,
+  replies: { 200: Type.Object({ ...RECORD, changes: Type.Optional(Changes) }) },
+  errors: [],
+  notFound: 'NOT_FOUND',
+});
+
+const verify = operation({
+  operationId: 'verifyAuditRecords',
+  method: 'GET',
+  path: '/audit-records/verification',
+  tag: TAG,
+  summary: 'Verify the audit records',
+  description:
+    'Reads every record and verifies numbers, hashes and the chain. Note number and hash of the ' +
+    'last record outside of the system, and pass them to a later verification: it then also finds ' +
+    'a chain that was cut or rebuilt.',
+  auth: 'operator',
+  operatorPermission: 'audit.read',
+  wholeInstallation: true,
+  commands: ['audit verify'],
+  query: Type.Object({
+    number: Type.Optional(Type.Integer({ minimum: 1, description: 'Number that was noted.' })),
+    hash: Type.Optional(text('Hash of that record. Required with `number`.')),
+  }),
+  replies: {
+    200: Type.Object({
+      records: Type.Integer({ description: 'Number of records.' }),
+      last: Type.Object(
+        { number: Type.Integer(), hash: Type.String() },
+        { description: 'The last record.' },
+      ),
+      problems: Type.Array(Type.String(), {
+        description: 'What does not match. Empty if the records are intact.',
+      }),
+    }),
+  },
+  errors: [],
+});
+
+const MAX_LINES = 1_000;
+
+const exportRecords = operation({
+  operationId: 'exportAuditRecords',
+  method: 'GET',
+  path: '/audit-records/export',
+  tag: TAG,
+  summary: 'Export audit records',
+  description:
+    `Returns up to ${MAX_LINES} records after a number, oldest first, as JSON lines in one text. ` +
+    'Call it again with the number of the last record until `hasMore` is false.',
+  auth: 'operator',
+  operatorPermission: 'audit.read',
+  commands: ['audit export'],
+  query: Type.Object({
+    after: Type.Optional(
+      Type.Integer({ minimum: 0, default: 0, description: 'Number of the last record read.' }),
+    ),
+  }),
+  replies: {
+    200: Type.Object({
+      lines: text('One JSON object per line.'),
+      after: Type.Integer({ description: 'Number to continue after.' }),
+      hasMore: Type.Boolean({ description: 'Whether there are more records.' }),
+    }),
+  },
+  errors: [],
+});
+
+export const auditOperations = [
+  operatorHandle(listRecords, async ({ installation, operator }, { query }) => ({
+    status: 200,
+    body: await pageOfRecords(installation.runtime, operator, query),
+  })),
+  operatorHandle(verify, async ({ installation }, { query: { number, hash } }) => ({
+    status: 200,
+    body: await verifyAudit(
+      installation.runtime,
+      number === undefined ? undefined : { number, hash: hash ?? '' },
+    ),
+  })),
+  operatorHandle(exportRecords, async ({ installation, operator }, { query }) => ({
+    status: 200,
+    body: await auditLines(installation.runtime, operator, query.after ?? 0, MAX_LINES),
+  })),
+  operatorHandle(getChanges, async ({ installation, operator }, { params: { auditRecordId } }) => {
+    const row = await auditRecordById(installation.runtime, operator, auditRecordId);
+    const changes = await changesOfRecord(installation.runtime, row);
+    return { status: 200, body: { ...presentRecord(row), ...(changes ? { changes } : {}) } };
+  }),
+];

@@ -1,0 +1,44 @@
+// The OpenAPI document of the operator API.
+import type { Naming } from '../catalog/naming.ts';
+import type { DocumentHead } from '../http/document/head.ts';
+import { NO_EXAMPLES } from '../http/examples.ts';
+import { openApiSteps } from '../http/openapi.ts';
+import { OPERATOR_BASE_PATH } from '../http/route.ts';
+import { OPERATOR_OPERATIONS } from './index.ts';
+
+/** Tag → its description, in the order of the document. */
+const TAGS: Readonly<Record<string, string>> = {
+  Operators: 'Tokens of operators and their roles.',
+  Audit: 'What operators changed and were shown.',
+};
+
+const HEAD: DocumentHead = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Railhead operator API',
+    version: 'v1',
+    description:
+      'API for the operators of an installation: every verb of the command `railhead-server` as an ' +
+      'operation, with roles, and a record of each change.',
+    license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+  },
+  servers: [{ url: OPERATOR_BASE_PATH }],
+  tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+  securitySchemes: () => ({
+    OperatorAuth: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'Token of an operator, from `createOperatorToken` or the command.',
+    },
+  }),
+};
+
+/** The document as plain JSON, an operation at a step. */
+export const operatorOpenApiSteps = (naming: Naming) =>
+  openApiSteps(
+    OPERATOR_OPERATIONS.map(({ contract }) => contract),
+    [],
+    naming,
+    NO_EXAMPLES,
+    HEAD,
+  );

@@ -1,0 +1,9 @@
+// The operations of the operator API, in the order of its document.
+import { auditOperations } from './audit.ts';
+import type { OperatorOperation } from './handle.ts';
+import { staffOperations } from './staff.ts';
+
+export const OPERATOR_OPERATIONS: readonly OperatorOperation[] = [
+  ...staffOperations,
+  ...auditOperations,
+];

@@ -1,0 +1,40 @@
+// What the operator API and the operator's command work on.
+import type { Connectors, FundingPort } from '../connectors/ports/index.ts';
+import type { NewPlatform } from '../features/tenancy/administration/index.ts';
+import type { Mode } from '../kernel/mode.ts';
+import type { RowStream } from '../runtime/db/stream.ts';
+import type { Files } from '../runtime/files/files.ts';
+import type { Ctx } from '../runtime/operation/context.ts';
+import type { Runtime } from '../runtime/operation/operate.ts';
+
+export interface Installation {
+  runtime: Runtime;
+  /** Clients' files, in the installation's storage. */
+  files: Files;
+  connectorsOf(environment: Mode): Connectors;
+  /** Provider of the funding details of an environment; undefined without such a connector. */
+  fundingOf(environment: Mode): FundingPort | undefined;
+  /** Waiting period of an account recovery; undefined: disabled. */
+  walletRecoveryMs: number | undefined;
+  /**
+   * Rows of one statement and one snapshot, in chunks, for output that does not fit into memory.
+   */
+  stream: RowStream;
+  /** Throws an error of one line if no key is set. */
+  masterKey(): Uint8Array;
+}
+
+interface CreatedPlatform {
+  platformId: string;
+  tokenId: string;
+  clientId: string;
+  clientSecret: string;
+}
+
+/** Functions that use features of several wings. */
+export interface Provisioning {
+  /** Creates a platform, its accounts and a token with all permissions. */
+  createPlatform(runtime: Runtime, input: NewPlatform): Promise<CreatedPlatform>;
+  /** Stages the accounts of a platform in added currencies. */
+  openAccounts(ctx: Ctx, currencies: readonly string[]): Promise<void>;
+}

@@ -1,0 +1,35 @@
+// Where the operator API is served.
+import { expect, it } from 'vitest';
+import { startApp } from '../../test/kit/app/harness.ts';
+import { operatorClient } from '../../test/kit/operator/client.ts';
+
+const DOCUMENT = '/operator/v1/openapi.json';
+
+it('is absent if it is off', async () => {
+  const app = await startApp({ operatorApi: 'off' });
+  const client = operatorClient(app);
+  expect((await client.call('GET', '/roles')).status).toBe(404);
+  expect((await app.server.inject(DOCUMENT)).statusCode).toBe(404);
+  await app.close();
+});
+
+it('is served on a port of its own, which ends with the server', async () => {
+  const { port: free } = await (async () => {
+    const probe = await startApp();
+    const listening = await probe.app.listen({ host: '127.0.0.1', port: 0 });
+    await probe.close();
+    return listening;
+  })();
+  const app = await startApp({ operatorApi: free });
+  const { origin } = await app.app.listen({ host: '127.0.0.1', port: 0 });
+  const secret = await operatorClient(app).secretOf();
+  const read = (base: string) =>
+    fetch(`${base}/operator/v1/roles`, { headers: { authorization: `Bearer ${secret}` } });
+  const own = `http://127.0.0.1:${free}`;
+  expect((await read(own)).status).toBe(200);
+  expect((await read(origin)).status).toBe(404);
+  expect((await fetch(`${own}/2025-10-13/config`)).status).toBe(404);
+  expect((await fetch(`${own}${DOCUMENT}`)).status).toBe(200);
+  await app.close();
+  await expect(read(own)).rejects.toThrow();
+});

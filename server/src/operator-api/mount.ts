@@ -1,0 +1,57 @@
+// Connects the operator API to a server: its operations, bound to the installation, and its document.
+import type { FastifyInstance } from 'fastify';
+import { type Naming, namingFor } from '../catalog/naming.ts';
+import type { Connectors } from '../connectors/ports/index.ts';
+import type { Operation } from '../http/bind.ts';
+import { OPERATOR_BASE_PATH } from '../http/route.ts';
+import type { Mode } from '../kernel/mode.ts';
+import { runToEnd } from '../kernel/steps.ts';
+import { streamRows } from '../runtime/db/stream.ts';
+import type { Files } from '../runtime/files/files.ts';
+import type { Runtime } from '../runtime/operation/operate.ts';
+import { operatorOpenApiSteps } from './document.ts';
+import { OPERATOR_OPERATIONS } from './index.ts';
+import type { Installation, Provisioning } from './installation.ts';
+
+/** On the port of the server, on a port of its own, or nowhere. */
+export type OperatorApiSetting = 'on' | 'off' | number;
+
+export interface OperatorMount {
+  databaseUrl: string;
+  masterKey: Uint8Array;
+  walletRecoveryMs: number | undefined;
+  runtime: Runtime;
+  files: Files;
+  connectors(environment: Mode): Connectors;
+  provisioning: Provisioning;
+}
+
+/** Maximum time of a statement that reads whole tables, such as the verification of the books. */
+const STATEMENT_TIMEOUT_MS = 600_000;
+
+/** The operations of the operator API on this installation. */
+export function operatorOperationsOn(options: OperatorMount): Operation[] {
+  const { databaseUrl: url, masterKey, connectors, provisioning, ...rest } = options;
+  const installation: Installation = {
+    ...rest,
+    connectorsOf: connectors,
+    fundingOf: (environment) => connectors(environment).funding,
+    stream: (text, values) =>
+      streamRows({ url, statementTimeoutMs: STATEMENT_TIMEOUT_MS }, text, values),
+    masterKey: () => masterKey,
+  };
+  return OPERATOR_OPERATIONS.map((each) => each.bind({ installation, provisioning }));
+}
+
+/** Serves the document of the operator API. */
+export function addOperatorDocument(server: FastifyInstance, naming: Naming): void {
+  let text: string | undefined;
+  server.get(`${OPERATOR_BASE_PATH}/openapi.json`, async (_request, reply) => {
+    text ??= JSON.stringify(runToEnd(operatorOpenApiSteps(naming)));
+    return reply.type('application/json').send(text);
+  });
+}
+
+/** The document with the neutral service name prefix. */
+export const operatorDocument = (): Record<string, unknown> =>
+  runToEnd(operatorOpenApiSteps(namingFor('Service')));

@@ -1,0 +1,164 @@
+// Operator tokens and roles.
+import { Type } from '@sinclair/typebox';
+import { ROLE_NAMES, ROLES } from '../features/staff/roles/index.ts';
+import {
+  createOperatorToken,
+  listOperatorTokens,
+  MAX_TOKEN_DAYS,
+  revokeOperatorToken,
+} from '../features/staff/tokens/index.ts';
+import { operation } from '../kernel/contract/operation.ts';
+import {
+  OPERATOR_PERMISSION_NAMES,
+  OPERATOR_PERMISSIONS,
+} from '../kernel/contract/operator-permissions.ts';
+import { named, nullable, oneOf, PageQuery, page, text, time } from '../kernel/schema.ts';
+import { operatorHandle } from './handle.ts';
+import { OptionalReason } from './schemas.ts';
+
+const TAG = 'Operators';
+
+const Role = named('OperatorRole', oneOf(ROLE_NAMES, { description: 'Role of an operator.' }));
+const PermissionName = named(
+  'OperatorPermission',
+  oneOf(OPERATOR_PERMISSION_NAMES, { description: 'Permission of an operator.' }),
+);
+
+const TOKEN = {
+  id: text('Identifier of the operator token.'),
+  name: text('Display name.'),
+  roles: Type.Array(Role, { description: 'Roles of the token.' }),
+  platformIds: nullable(
+    Type.Array(Type.String(), { description: 'Platforms that it may access; null for all.' }),
+  ),
+  status: oneOf(['ACTIVE', 'EXPIRED', 'REVOKED'], { description: 'Status of the token.' }),
+  createdBy: text('Operator that created the token.'),
+  expiresAt: time('Time at which the token expires.'),
+  createdAt: time('Time at which the token was created.'),
+};
+const OperatorToken = named(
+  'OperatorToken',
+  Type.Object(TOKEN, { description: 'A bearer token of an operator, with roles.' }),
+);
+
+const listRoles = operation({
+  operationId: 'listOperatorRoles',
+  method: 'GET',
+  path: '/roles',
+  tag: TAG,
+  summary: 'List roles',
+  description: 'Returns each role with its permissions, and what each permission allows.',
+  auth: 'operator',
+  operatorPermission: 'staff.read',
+  commands: [],
+  replies: {
+    200: Type.Object({
+      roles: Type.Array(Type.Object({ role: Role, permissions: Type.Array(PermissionName) }), {
+        description: 'Roles.',
+      }),
+      permissions: Type.Array(
+        Type.Object({ permission: PermissionName, description: text('What it allows.') }),
+        { description: 'Permissions.' },
+      ),
+    }),
+  },
+  errors: [],
+});
+
+const createToken = operation({
+  operationId: 'createOperatorToken',
+  method: 'POST',
+  path: '/operator-tokens',
+  tag: TAG,
+  summary: 'Create an operator token',
+  description:
+    'Creates a bearer token for a script or another system. The reply is the only one with its ' +
+    'secret. A token has at most the permissions and the platforms of its creator.',
+  auth: 'operator',
+  operatorPermission: 'staff.manage',
+  commands: ['operator-token create'],
+  body: Type.Object({
+    name: text('Display name.', { minLength: 1, maxLength: 255 }),
+    roles: Type.Array(Role, { minItems: 1, maxItems: 10, description: 'Roles of the token.' }),
+    platformIds: Type.Optional(
+      Type.Array(Type.String(), {
+        minItems: 1,
+        maxItems: 100,
+        description: 'Platforms that it may access. Absent for all platforms.',
+      }),
+    ),
+    expiresInDays: Type.Integer({
+      minimum: 1,
+      maximum: MAX_TOKEN_DAYS,
+      description: 'Days until the token expires.',
+    }),
+    ...OptionalReason,
+  }),
+  replies: {
+    201: Type.Object({
+      ...TOKEN,
+      secret: Type.Optional(text('The bearer secret. Absent when the reply is repeated.')),
+    }),
+  },
+  errors: ['PLATFORM_NOT_FOUND'],
+  omitOnReplay: ['secret'],
+});
+
+const listTokens = operation({
+  operationId: 'listOperatorTokens',
+  method: 'GET',
+  path: '/operator-tokens',
+  tag: TAG,
+  summary: 'List operator tokens',
+  description: 'Returns all operator tokens, newest first, without their secrets.',
+  auth: 'operator',
+  operatorPermission: 'staff.read',
+  wholeInstallation: true,
+  commands: ['operator-token list'],
+  query: Type.Object(PageQuery),
+  replies: { 200: named('OperatorTokenPage', page(OperatorToken)) },
+  errors: [],
+});
+
+const revokeToken = operation({
+  operationId: 'revokeOperatorToken',
+  method: 'DELETE',
+  path: '/operator-tokens/{operatorTokenId}',
+  tag: TAG,
+  summary: 'Revoke an operator token',
+  description: 'Revokes a token at once. A token cannot revoke itself.',
+  auth: 'operator',
+  operatorPermission: 'staff.manage',
+  wholeInstallation: true,
+  commands: ['operator-token revoke'],
+  params: Type.Object({ operatorTokenId: text('Identifier of the operator token.') }),
+  replies: { 200: OperatorToken },
+  errors: [],
+  notFound: 'NOT_FOUND',
+});
+
+export const staffOperations = [
+  operatorHandle(listRoles, async () => ({
+    status: 200,
+    body: {
+      roles: ROLE_NAMES.map((role) => ({ role, permissions: [...ROLES[role]] })),
+      permissions: OPERATOR_PERMISSION_NAMES.map((permission) => ({
+        permission,
+        description: OPERATOR_PERMISSIONS[permission],
+      })),
+    },
+  })),
+  operatorHandle(createToken, async ({ installation, operator }, { body }) => {
+    const { expiresInDays: days, name, roles, platformIds } = body;
+    const token = { name, roles, platformIds, days };
+    return { status: 201, body: await createOperatorToken(installation.runtime, operator, token) };
+  }),
+  operatorHandle(listTokens, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await listOperatorTokens(installation.runtime, query),
+  })),
+  operatorHandle(revokeToken, async ({ installation, operator }, { params }) => ({
+    status: 200,
+    body: await revokeOperatorToken(installation.runtime, operator, params.operatorTokenId),
+  })),
+];

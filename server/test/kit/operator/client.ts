@@ -1,0 +1,66 @@
+// A client of the operator API, with tokens of given roles.
+import {
+  createOperatorToken,
+  type NewOperatorToken,
+} from '../../../src/features/staff/tokens/index.ts';
+import { OPERATOR_BASE_PATH } from '../../../src/http/route.ts';
+import { OPERATOR_PERMISSION_NAMES } from '../../../src/kernel/contract/operator-permissions.ts';
+import type { ApiResponse, TestApp } from '../app/harness.ts';
+
+/** The operator that creates the tokens of tests. */
+const FIRST_OPERATOR = {
+  kind: 'COMMAND',
+  id: 'command',
+  name: 'test@machine',
+  roles: [],
+  permissions: OPERATOR_PERMISSION_NAMES,
+  platformIds: null,
+} as const;
+
+interface OperatorRequest {
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Null: no credential. */
+  secret?: string | null;
+}
+
+export function operatorClient(app: TestApp) {
+  const secrets = new Map<string, string>();
+
+  /** The secret of a token with these roles; the same one for the same input. */
+  async function secretOf(token: Partial<NewOperatorToken> = {}): Promise<string> {
+    const key = JSON.stringify(token);
+    const existing = secrets.get(key);
+    if (existing) return existing;
+    const input = { name: 'Test', roles: ['administrator'] as const, days: 30, ...token };
+    const { secret } = await createOperatorToken(app.runtime, FIRST_OPERATOR, input);
+    secrets.set(key, secret);
+    return secret;
+  }
+
+  async function call(
+    method: string,
+    path: string,
+    { body, headers = {}, secret }: OperatorRequest = {},
+  ): Promise<ApiResponse> {
+    const bearer = secret === undefined ? await secretOf() : secret;
+    const reply = await app.server.inject({
+      method: method as 'GET',
+      url: `${OPERATOR_BASE_PATH}${path}`,
+      headers: {
+        ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+    });
+    const isJson = String(reply.headers['content-type']).includes('json') && reply.body !== '';
+    return {
+      status: reply.statusCode,
+      body: isJson ? JSON.parse(reply.body) : reply.body,
+      headers: reply.headers,
+    };
+  }
+
+  return { call, secretOf };
+}
