@@ -117,8 +117,8 @@ describe('createQuote', () => {
       expect(await badFields('/quotes', body)).toEqual(['lockedCurrencyAmount']);
     }
     const text = JSON.stringify(quoteBody(account.id, target.id, 12_345)).replace(
-      '12345',
-      '1.2345e4',
+      'Amount":12345',
+      'Amount":1.2345e4',
     );
     ok(await app.call('POST', '/quotes', JSON.parse(text)), 201);
   });
