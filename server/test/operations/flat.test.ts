@@ -13,7 +13,7 @@ import { countSql, type PageQuery, pageSql } from '../../src/runtime/db/paging.t
 import type { Table } from '../../src/runtime/db/table.ts';
 import { agentFixture } from '../kit/agents/agents.ts';
 import { externalAccount, fundedCustomer, ok, quoteBody } from '../kit/app/fixtures.ts';
-import { ACCOUNTS, filler, fillRest, PEOPLE, TRANSACTIONS } from '../kit/app/flat-rows.ts';
+import { ACCOUNTS, filler, fillRest, PEOPLE, RARE, TRANSACTIONS } from '../kit/app/flat-rows.ts';
 import { idSql, type Planned, planner, uuid } from '../kit/app/query-plans.ts';
 import { testApp } from '../kit/app/test-app.ts';
 
@@ -30,7 +30,7 @@ const pages: { table: Table; query: PageQuery }[] = [];
 
 const NEW = ['beneficial_owners', 'documents', 'verifications', 'messages'];
 
-const CLOSED = "case when n % 5000 = 1 then 'CLOSED' else t.status end";
+const CLOSED = `case when n % ${RARE} = 1 then 'CLOSED' else t.status end`;
 
 beforeAll(async () => {
   client = new pg.Client({ connectionString: app.databaseUrl });
@@ -66,7 +66,7 @@ beforeAll(async () => {
   ] as const) {
     await fill(table, id, ACCOUNTS, {
       id: idSql(resource, 'n'),
-      customer_id: `case when n % 5000 = 1 then null else ${idSql('Customer', `n % ${PEOPLE}`)} end`,
+      customer_id: `case when n % ${RARE} = 1 then null else ${idSql('Customer', `n % ${PEOPLE}`)} end`,
       currency: `(array['USD', 'EUR', 'GBP'])[1 + (n - 1) / ${PEOPLE}]`,
       ...filters,
     });
@@ -119,9 +119,11 @@ const deep = (resource: string) => {
 const hub = `Customer:${uuid(1)}`;
 const rare = `Customer:${uuid(4_321)}`;
 const hubAccount = `InternalAccount:${uuid(1)}`;
-const rareAccount = `InternalAccount:${uuid(54_321)}`;
-const from = '2026-01-04T10:00:00Z';
-const until = '2026-01-04T12:00:00Z';
+const rareAccount = `InternalAccount:${uuid(ACCOUNTS - 5_679)}`;
+/** The time of the row of this number. */
+const timeOf = (n: number) => new Date(Date.UTC(2026, 0, 5, 9) - n * 1_000).toISOString();
+const from = timeOf(0.41 * TRANSACTIONS);
+const until = timeOf(0.38 * TRANSACTIONS);
 
 const LISTS: [string, string, string[]][] = [
   [
@@ -179,7 +181,7 @@ const LISTS: [string, string, string[]][] = [
   [
     '/documents',
     'Document',
-    ['', `documentHolder=${rare}`, `documentHolder=BeneficialOwner:${uuid(54_321)}`],
+    ['', `documentHolder=${rare}`, `documentHolder=BeneficialOwner:${uuid(ACCOUNTS - 5_679)}`],
   ],
   ['/verifications', 'Verification', ['', `customerId=${hub}`, `customerId=${rare}`]],
   ['/agents', 'Agent', ['', `customerId=${rare}`, `createdAfter=${from}`, 'isPaused=false']],
