@@ -50,6 +50,8 @@ export default defineConfig({
     // The product keeps nothing in its modules that one test could see of another, and reading all of
     // them anew for each file took a third of the time.
     isolate: false,
+    // The next run reads what this one has compiled, for example the second suite of .ci/run.
+    experimental: { fsModuleCache: true },
     // Files share two cores with PostgreSQL; slow is not wrong, hanging is.
     testTimeout: 20_000,
     hookTimeout: 30_000,
