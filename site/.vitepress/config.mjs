@@ -28,6 +28,19 @@ const slugify = (heading) =>
     .replaceAll(/[^\p{L}\p{M}\p{N}\p{Pc} -]/gu, '')
     .replaceAll(' ', '-');
 
+/** Colored code by its text and language. */
+const highlighted = new Map();
+
+/** Colors equal blocks once: a build renders each page twice, and pages repeat examples. */
+function highlightOnce(md) {
+  const { highlight } = md.options;
+  md.options.highlight = (code, language, attributes) => {
+    const key = JSON.stringify([language, attributes, code]);
+    if (!highlighted.has(key)) highlighted.set(key, highlight(code, language, attributes));
+    return highlighted.get(key);
+  };
+}
+
 /** Set by `npm run docs`; the server has the site below /docs/. */
 const base = process.env.RAILHEAD_DOCS_BASE ?? '/docs/';
 
@@ -110,6 +123,7 @@ export default defineConfig({
     // As on GitHub, so that a link to a heading works in the repository as well.
     anchor: { slugify },
     config(md) {
+      highlightOnce(md);
       addDiagrams(md);
       addLinks(md, base);
     },
