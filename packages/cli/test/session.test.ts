@@ -1,13 +1,15 @@
 // A terminal session as a person has it, in a pseudo-terminal: first use, a table, colors, completion, a
 // mistyped name, progress and Ctrl+C.
+import { execFile } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import { stripVTControlCharacters } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 import { type IPty, spawn } from '@lydell/node-pty';
 import { afterEach, describe, expect, it } from 'vitest';
 import { emptyHome, PROGRAM, served, until } from './kit/cli.ts';
 
+const execute = promisify(execFile);
 const server = served('session');
 const PROMPT = 'here> ';
 const TAB = '\t';
@@ -27,8 +29,11 @@ afterEach(() => {
   for (const each of open.splice(0)) each.kill();
 });
 
-/** A shell in the folder of a local server, with the program on its path. */
-async function terminal(columns: number, shell: 'bash' | 'zsh' = 'bash'): Promise<Terminal> {
+const isInstalled = (shell: string) =>
+  (process.env.PATH ?? '').split(':').some((folder) => existsSync(path.join(folder, shell)));
+
+/** A folder of a local server, and a path with the program. */
+function commandHome(): { HOME: string; PATH: string } {
   const { home } = emptyHome();
   const bin = path.join(home, 'bin');
   mkdirSync(bin);
@@ -40,14 +45,20 @@ async function terminal(columns: number, shell: 'bash' | 'zsh' = 'bash'): Promis
   const program = path.join(bin, 'railhead');
   writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`);
   chmodSync(program, 0o755);
+  return { HOME: home, PATH: `${bin}:${process.env.PATH}` };
+}
+
+/** A shell in the folder of a local server, with the program on its path. */
+async function terminal(columns: number, shell: 'bash' | 'zsh' = 'bash'): Promise<Terminal> {
+  const { HOME, PATH } = commandHome();
   const args = shell === 'bash' ? ['--noprofile', '--norc', '-i'] : ['-f', '-i'];
-  const env = { PATH: `${bin}:${process.env.PATH}`, HOME: home, TERM: 'xterm-256color' };
+  const env = { PATH, HOME, TERM: 'xterm-256color' };
   const prompt = { PS1: PROMPT, PROMPT, BASH_SILENCE_DEPRECATION_WARNING: '1' };
   const pty = spawn(shell, args, {
     name: 'xterm-256color',
     cols: columns,
     rows: 50,
-    cwd: home,
+    cwd: HOME,
     env: { ...env, ...prompt },
   });
   open.push(pty);
@@ -119,14 +130,34 @@ describe('completion', () => {
   });
 
   it('in zsh completes commands', async ({ skip }) => {
-    const found = (process.env.PATH ?? '').split(':').some((folder) => {
-      return existsSync(path.join(folder, 'zsh'));
-    });
-    skip(!found, 'zsh is not installed.');
+    skip(!isInstalled('zsh'), 'zsh is not installed.');
     const { enter, type } = await terminal(80, 'zsh');
     await enter('autoload -Uz compinit && compinit -u -D');
     await enter('source <(railhead completion zsh)');
     expect(await type(`railhead custo${TAB}`, /customers/)).toContain('customers');
+  });
+
+  it('in fish completes commands, flags and values', async ({ skip }) => {
+    skip(!isInstalled('fish'), 'fish is not installed.');
+    const { PATH, HOME } = commandHome();
+    const options = { env: { PATH, HOME, TERM: 'dumb' }, cwd: HOME };
+    // Prints what the Tab key would offer for a line.
+    const offered = async (line: string) => {
+      const script = `railhead completion fish | source; complete -C '${line}'`;
+      const { stdout } = await execute('fish', ['--no-config', '-c', script], options);
+      return stdout.trimEnd().split('\n');
+    };
+    expect(await offered('railhead custo')).toEqual([expect.stringMatching(/^customers\t\w/)]);
+    expect(await offered('railhead customers cre')).toEqual([expect.stringMatching(/^create\t\w/)]);
+    expect(await offered('railhead customers create --customer-t')).toEqual([
+      expect.stringMatching(/^--customer-type\t\w/),
+    ]);
+    expect(await offered('railhead customers create --customer-type INDIV')).toEqual([
+      'INDIVIDUAL',
+    ]);
+    expect(await offered('railhead trigger payout.comp')).toEqual([
+      expect.stringMatching(/^payout\.completed\t\w/),
+    ]);
   });
 });
 
