@@ -85,7 +85,8 @@ async function writeReference(folder, base) {
   await ensureInstalled({ dev: false });
   const { document } = await ensureBuilt();
   const { referenceFiles } = await import(pathToFileURL(document).href);
-  for (const [name, text] of Object.entries(await referenceFiles(base)))
+  const openapi = JSON.parse(fs.readFileSync(path.join(root, 'openapi.json'), 'utf8'));
+  for (const [name, text] of Object.entries(await referenceFiles(base, openapi)))
     fs.writeFileSync(path.join(folder, name), text);
 }
 

@@ -1,6 +1,6 @@
-// The call of an operation with the TypeScript SDK. The parameters of the path and of the query and the
-// fields of the body are one object.
-import { groupOf, isList } from '../../../packages/sdk/scripts/groups.mjs';
+// The call of an operation with the SDK, for the site and for the reference of a server. The parameters of
+// the path and of the query and the fields of the body are one object.
+import { groupOf, isList } from './groups.mjs';
 
 const quoted = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 const keyOf = (name) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name));
@@ -75,7 +75,28 @@ const CREDENTIALS = {
   none: 'RAILHEAD_URL',
 };
 
-export function sdkSample({ operation }, { auth, body, form, hasForm, hasReply }) {
+const AUTH = { BasicAuth: 'basic', AgentAuth: 'bearer' };
+
+/** Credential, body or form of the first example of an operation, and whether it has a reply. */
+export function exampleRequestOf(operation) {
+  const [type, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
+  const example = Object.values(content?.examples ?? {})[0]?.value;
+  const hasForm = type === 'multipart/form-data';
+  const [scheme] = Object.keys(operation.security?.[0] ?? {});
+  return {
+    auth: AUTH[scheme] ?? 'none',
+    body: type === 'application/json' ? example : undefined,
+    form: hasForm ? example : {},
+    hasForm,
+    hasReply: Object.entries(operation.responses).some(
+      ([status, { content: body }]) => status.startsWith('2') && body !== undefined,
+    ),
+  };
+}
+
+/** The call with the first example of an operation of the API document. */
+export function sdkSample(operation, request = exampleRequestOf(operation)) {
+  const { auth, body, form, hasForm, hasReply } = request;
   const parameters = operation.parameters ?? [];
   const named = parameters
     .filter((each) => each.in === 'path' || (each.in === 'query' && each.example !== undefined))

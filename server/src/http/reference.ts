@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import vm from 'node:vm';
 import { gunzip, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { withSdkSamples } from './pages/sdk-samples.ts';
 
 const PACKAGE = '@scalar/fastify-api-reference';
 const HTML = 'text/html; charset=utf-8';
@@ -129,11 +130,15 @@ const startScript = (url: string) =>
 const PAGE = page('/docs/reference/viewer.js', '/docs/reference/start.js');
 const START = startScript('/docs/reference/openapi.json');
 
-/** The reference as files of a static site at `base`, which also has `openapi.json`. */
-export const referenceFiles = async (base: string): Promise<Record<string, string>> => ({
+/** The reference of a document as files of a static site at `base`. */
+export const referenceFiles = async (
+  base: string,
+  document: object,
+): Promise<Record<string, string>> => ({
   'reference.html': page(`${base}reference-viewer.js`, `${base}reference-start.js`),
   'reference-viewer.js': await extracted(),
-  'reference-start.js': startScript(`${base}openapi.json`),
+  'reference-start.js': startScript(`${base}reference-openapi.json`),
+  'reference-openapi.json': JSON.stringify(withSdkSamples(document)),
 });
 
 /** The viewer inserts styles into the page and calls only this server. */

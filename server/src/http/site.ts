@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Metrics } from '../runtime/observability/metrics.ts';
 import type { ReadyStatus } from '../runtime/observability/readiness.ts';
 import { addDocsSite } from './docs-site.ts';
+import { withSdkSamples } from './pages/sdk-samples.ts';
 import { acceptsGzip, addReference, sendReference } from './reference.ts';
 import { BASE_PATH } from './route.ts';
 
@@ -79,7 +80,7 @@ export function addSite(server: FastifyInstance, options: SiteOptions): void {
     indented(headers, reply, await document()),
   );
   server.get('/docs/reference/openapi.json', async ({ headers }, reply) =>
-    compact(headers, reply, await options.referenceDocument(await document())),
+    compact(headers, reply, withSdkSamples(await options.referenceDocument(await document()))),
   );
   server.get('/', async ({ headers }, reply) => {
     reply.header('vary', 'accept');

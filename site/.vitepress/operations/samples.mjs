@@ -1,6 +1,6 @@
 // The request of an operation in curl, JavaScript, Python and Go, and with the TypeScript SDK. Credentials are
 // read from the environment.
-import { sdkSample } from './sdk-sample.mjs';
+import { exampleRequestOf, sdkSample } from '../../../packages/sdk/scripts/sample.mjs';
 
 const indented = (text, by) => text.replaceAll('\n', `\n${' '.repeat(by)}`);
 const json = (value) => JSON.stringify(value, null, 2);
@@ -180,8 +180,6 @@ const LANGUAGES = [
   ['go', 'Go', go],
 ];
 
-const AUTH = { BasicAuth: 'basic', AgentAuth: 'bearer' };
-
 function urlOf({ path, operation }, server) {
   const parameters = operation.parameters ?? [];
   const inPath = path.replaceAll(/\{(\w+)\}/g, (whole, name) => {
@@ -197,30 +195,20 @@ function urlOf({ path, operation }, server) {
 /** Code samples with the first example: language of the fence, title and text. */
 export function samplesOf(entry, server) {
   const { operation, method } = entry;
-  const [type, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
-  const example = Object.values(content?.examples ?? {})[0]?.value;
-  const hasForm = type === 'multipart/form-data';
-  const [scheme] = Object.keys(operation.security?.[0] ?? {});
-  const isJson = type === 'application/json' && example !== undefined;
+  const example = exampleRequestOf(operation);
   const request = {
+    ...example,
     method,
     url: urlOf(entry, server),
-    auth: AUTH[scheme] ?? 'none',
     headers: [
-      ...(isJson ? [['Content-Type', type]] : []),
+      ...(example.body === undefined ? [] : [['Content-Type', 'application/json']]),
       ...(operation.parameters ?? [])
         .filter((each) => each.in === 'header' && each.example !== undefined)
         .map(({ name, example: value }) => [name, String(value)]),
     ],
-    body: isJson ? example : undefined,
-    form: hasForm ? example : {},
-    hasForm,
-    hasReply: Object.entries(operation.responses).some(
-      ([status, { content: body }]) => status.startsWith('2') && body !== undefined,
-    ),
   };
   return [
     ...LANGUAGES.map(([language, title, write]) => ({ language, title, text: write(request) })),
-    { language: 'ts', title: 'TypeScript SDK', text: sdkSample(entry, request) },
+    { language: 'ts', title: 'TypeScript SDK', text: sdkSample(operation, example) },
   ];
 }

@@ -1,0 +1,37 @@
+// Samples of the SDK in the reference of a server, and only there.
+import { expect, it } from 'vitest';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { withSdkSamples } from './sdk-samples.ts';
+
+const app = testApp();
+
+interface Documented {
+  operationId: string;
+  'x-codeSamples'?: { lang: string; label: string; source: string }[];
+}
+
+async function documented(path: string): Promise<Documented[]> {
+  const { body } = await app.app.server.inject(path);
+  const { paths } = JSON.parse(body) as { paths: Record<string, Record<string, Documented>> };
+  return Object.values(paths).flatMap((methods) => Object.values(methods));
+}
+
+it('shows a call with the SDK for each operation of the reference', async () => {
+  const operations = await documented('/docs/reference/openapi.json');
+  expect(operations.length).toBeGreaterThan(168);
+  for (const { operationId, 'x-codeSamples': samples = [] } of operations) {
+    expect(samples.map(({ label }) => label)).toEqual(['SDK']);
+    expect(samples[0]?.source).toContain(`.${operationId}(`);
+  }
+  const quote = operations.find(({ operationId }) => operationId === 'executeQuote');
+  expect(quote?.['x-codeSamples']?.[0]?.source).toMatch(
+    /client\.quotes\.executeQuote\(\s*\{ quoteId: 'Quote:[0-9a-f-]{36}' \}/,
+  );
+});
+
+it('leaves the published document as it is', async () => {
+  const { body } = await app.app.server.inject('/openapi.json');
+  expect(body).not.toContain('x-codeSamples');
+  const document = { paths: {} };
+  expect(withSdkSamples(document)).toBe(withSdkSamples(document));
+});
