@@ -60,6 +60,7 @@ const FEATURES = [
   'sandbox',
   'staff/roles',
   'staff/audit',
+  'staff/approvals',
   'staff/tokens',
 ];
 const layer = (name, from, to) => ({

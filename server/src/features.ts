@@ -46,6 +46,7 @@ import {
 } from './features/sandbox/index.ts';
 import { scaFeature } from './features/sca/authentication/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
+import { approvalFeature } from './features/staff/approvals/index.ts';
 import { auditFeature } from './features/staff/audit/index.ts';
 import { operatorTokenFeature } from './features/staff/tokens/index.ts';
 import { configFeature } from './features/tenancy/config/index.ts';
@@ -170,6 +171,7 @@ const FEATURES: readonly Feature<Parts>[] = [
   requestFeature,
   operatorTokenFeature,
   auditFeature,
+  approvalFeature,
 ];
 
 /** Every operation of the server. */

@@ -21,6 +21,7 @@ import { scaFeature } from './features/sca/authentication/index.ts';
 import { scaEventFeature } from './features/sca/events/index.ts';
 import { lockoutFeature } from './features/sca/lockout/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
+import { approvalFeature } from './features/staff/approvals/index.ts';
 import { auditFeature } from './features/staff/audit/index.ts';
 import { walletFeature } from './features/wallets/index.ts';
 
@@ -48,4 +49,5 @@ export const PERSONAL_DATA: AllPersonalData = [
   cardFeature.personalData,
   privacyFeature.personalData,
   auditFeature.personalData,
+  approvalFeature.personalData,
 ];

@@ -11,7 +11,7 @@ import {
 import { operation } from '../kernel/contract/operation.ts';
 import { named, oneOf, PageQuery, page, text, time } from '../kernel/schema.ts';
 import { operatorHandle } from './handle.ts';
-import { PlatformFilter } from './schemas.ts';
+import { Changes, PlatformFilter } from './schemas.ts';
 
 const TAG = 'Audit';
 
@@ -44,24 +44,6 @@ const RECORD = {
 const AuditRecord = named(
   'AuditRecord',
   Type.Object(RECORD, { description: 'What an operator changed or was shown.' }),
-);
-
-const RowValues = Type.Record(Type.String(), Type.Unknown());
-const Changes = Type.Object(
-  {
-    rows: Type.Array(
-      Type.Object({
-        table: text('Table of the row.'),
-        id: text('Identifier of the row.'),
-        before: Type.Optional(RowValues),
-        after: Type.Optional(RowValues),
-      }),
-      { description: 'Rows with the values that changed.' },
-    ),
-    transfers: Type.Array(RowValues, { description: 'Postings in the ledger.' }),
-    omitted: Type.Integer({ description: 'Rows and postings beyond the first hundred.' }),
-  },
-  { description: 'Absent without changes, and after an erasure of the customer.' },
 );
 
 const params = Type.Object({ auditRecordId: text('Identifier of the record.') });

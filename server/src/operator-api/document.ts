@@ -9,6 +9,7 @@ import { OPERATOR_OPERATIONS } from './index.ts';
 /** Tag → its description, in the order of the document. */
 const TAGS: Readonly<Record<string, string>> = {
   Operators: 'Tokens of operators and their roles.',
+  Approvals: 'Changes that a second operator must approve.',
   Audit: 'What operators changed and were shown.',
 };
 

@@ -3,6 +3,11 @@
 // requires one of its platforms, a reply with another one is an unknown resource, and the commit of
 // such a change is rejected.
 import type { Static, TSchema } from '@sinclair/typebox';
+import {
+  isApprovalNeeded,
+  policyGate,
+  requestApproval,
+} from '../features/staff/approvals/index.ts';
 import { type AuditedRequest, auditedRuntime } from '../features/staff/audit/index.ts';
 import type { Operator } from '../kernel/caller.ts';
 import {
@@ -10,22 +15,29 @@ import {
   type Contract,
   type Input,
   idempotencyOf,
+  type Reply,
 } from '../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../kernel/fault.ts';
 import { isAnyId } from '../kernel/id.ts';
 import type { Ctx } from '../runtime/operation/context.ts';
+import type { Runtime } from '../runtime/operation/operate.ts';
 import type { Installation, Provisioning } from './installation.ts';
+import { Approval } from './schemas.ts';
 
 /** What a handler works with. */
 export interface OperatorCall {
   /** Its runtime writes audit records. */
   installation: Installation;
   provisioning: Provisioning;
+  /** The runtime without audit records. */
+  unaudited: Runtime;
+  /** Another operation of the operator API. */
+  operationOf(operationId: string): OperatorOperation | undefined;
   operator: Operator;
 }
 
 /** What the composition provides. */
-type Provided = Omit<OperatorCall, 'operator'>;
+type Provided = Omit<OperatorCall, 'operator' | 'unaudited'>;
 
 type OperatorContract = Extract<Contract, { auth: 'operator' }>;
 type BodyOf<S> = S extends TSchema ? Static<S> : undefined;
@@ -33,8 +45,16 @@ type BodyOf<S> = S extends TSchema ? Static<S> : undefined;
 /** A handler of a contract, before the installation is known. */
 export interface OperatorOperation {
   contract: Contract;
+  /** Executes it without policies; `call` has a runtime that writes audit records. */
+  execute(call: OperatorCall, input: Input): Promise<Reply>;
   bind(provided: Provided): Bound<Ctx>;
 }
+
+/** The same contract with the reply of a change that another operator must approve. */
+const withApproval = (contract: Contract): Contract =>
+  contract.method === 'GET'
+    ? contract
+    : { ...contract, replies: { ...contract.replies, 202: Approval } };
 
 const notFound = () => new Fault('NOT_FOUND', 'Resource not found.');
 
@@ -105,6 +125,23 @@ function requestOf(
   };
 }
 
+/** Stores a change to which a policy applies, for a decision by another operator. */
+async function approvalReply(
+  { runtime }: Installation,
+  request: AuditedRequest,
+  { params, query, body }: RawInput,
+  needed: unknown,
+): Promise<Reply> {
+  if (!isApprovalNeeded(needed)) throw needed;
+  const { operator, operationId, reason } = request;
+  const audited = auditedRuntime(runtime, request);
+  const input = { params, query, body };
+  const approval = await requestApproval(audited.runtime, {
+    ...{ operator, operationId, input, reason, needed },
+  });
+  return { status: 202, body: approval };
+}
+
 /** Binds an operation of the operator API to its function. */
 export const operatorHandle = <C extends OperatorContract, S extends keyof C['replies'] & number>(
   contract: C,
@@ -113,23 +150,32 @@ export const operatorHandle = <C extends OperatorContract, S extends keyof C['re
     input: Input<C>,
   ) => Promise<{ status: S; body: BodyOf<C['replies'][S]> }>,
 ): OperatorOperation => ({
-  contract,
-  bind: ({ installation, provisioning }) => ({
-    contract,
+  contract: withApproval(contract),
+  // The route has validated the input against this contract.
+  execute: (call, input) => run(call, input as Input<C>),
+  bind: ({ installation, ...provided }) => ({
+    contract: withApproval(contract),
     async run({ caller: { operator } }, input) {
       if (!operator) throw new Fault('UNAUTHORIZED', 'The operator token is missing or invalid.');
-      // The route has validated the input against this contract.
       const raw = input as unknown as RawInput;
       const query = scopedQuery(contract, operator, raw.query);
       const request = requestOf(contract, operator, installation, raw);
-      const audited = auditedRuntime(installation.runtime, request);
+      const gate = policyGate(installation.runtime, contract.operationId);
+      const audited = auditedRuntime(installation.runtime, request, gate);
       const own = { ...installation, runtime: audited.runtime };
-      const call = { installation: own, provisioning, operator };
-      const reply = await run(call, { ...input, query } as Input<C>);
-      assertVisible(operator, reply.body);
-      const isRecorded = contract.method !== 'GET' || contract.reveals === true;
-      if (isRecorded && audited.count() === 0) await audited.recordAccess(ownersIn(reply.body));
-      return reply;
+      const call = {
+        ...{ ...provided, installation: own, operator },
+        unaudited: installation.runtime,
+      };
+      try {
+        const reply = await run(call, { ...input, query } as Input<C>);
+        assertVisible(operator, reply.body);
+        const isRecorded = contract.method !== 'GET' || contract.reveals === true;
+        if (isRecorded && audited.count() === 0) await audited.recordAccess(ownersIn(reply.body));
+        return reply;
+      } catch (error) {
+        return await approvalReply(installation, request, raw, error);
+      }
     },
   }),
 });

@@ -1,9 +1,11 @@
 // The operations of the operator API, in the order of its document.
+import { approvalOperations } from './approvals.ts';
 import { auditOperations } from './audit.ts';
 import type { OperatorOperation } from './handle.ts';
 import { staffOperations } from './staff.ts';
 
 export const OPERATOR_OPERATIONS: readonly OperatorOperation[] = [
   ...staffOperations,
+  ...approvalOperations,
   ...auditOperations,
 ];

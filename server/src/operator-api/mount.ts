@@ -40,7 +40,9 @@ export function operatorOperationsOn(options: OperatorMount): Operation[] {
       streamRows({ url, statementTimeoutMs: STATEMENT_TIMEOUT_MS }, text, values),
     masterKey: () => masterKey,
   };
-  return OPERATOR_OPERATIONS.map((each) => each.bind({ installation, provisioning }));
+  const operationOf = (id: string) =>
+    OPERATOR_OPERATIONS.find(({ contract }) => contract.operationId === id);
+  return OPERATOR_OPERATIONS.map((each) => each.bind({ installation, provisioning, operationOf }));
 }
 
 /** Serves the document of the operator API. */

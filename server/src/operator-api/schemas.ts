@@ -1,6 +1,6 @@
 // Schemas that several operations of the operator API share.
 import { Type } from '@sinclair/typebox';
-import { text } from '../kernel/schema.ts';
+import { named, oneOf, text, time } from '../kernel/schema.ts';
 
 /** Filter by platform; an operator of several single platforms must set it. */
 export const PlatformFilter = {
@@ -10,9 +10,58 @@ export const PlatformFilter = {
 };
 
 /** Why the operator does this; part of the audit record. */
-const Reason = text('Reason, kept in the audit record. Without personal data.', {
+export const Reason = text('Reason, kept in the audit record. Without personal data.', {
   minLength: 1,
   maxLength: 500,
 });
 
 export const OptionalReason = { reason: Type.Optional(Reason) };
+
+const Person = Type.Object(
+  { id: text('Identifier of the operator.'), name: text('Name of the operator at that time.') },
+  { description: 'An operator.' },
+);
+
+export const APPROVAL = {
+  id: text('Identifier of the approval.'),
+  operationId: text('Operation that was requested.'),
+  status: oneOf(['PENDING', 'APPROVED', 'REJECTED', 'EXPIRED'], {
+    description: 'PENDING: waits for a decision until `expiresAt`.',
+  }),
+  platformId: Type.Optional(text('Platform, if the change is about one.')),
+  customerId: Type.Optional(text('Customer, if the change is about one.')),
+  policyId: text('Policy that requires the approval.'),
+  requestedBy: Person,
+  reason: Type.Optional(text('Reason of the request.')),
+  decidedBy: Type.Optional(Person),
+  decisionReason: Type.Optional(text('Reason of the decision.')),
+  expiresAt: time('Time until which it can be decided.'),
+  createdAt: time('Time of the request.'),
+  updatedAt: time('Time of the last change.'),
+};
+
+/** A change that another operator must approve. */
+export const Approval = named(
+  'Approval',
+  Type.Object(APPROVAL, { description: 'A change that waits for another operator.' }),
+);
+
+const RowValues = Type.Record(Type.String(), Type.Unknown());
+
+/** Rows and postings of a change. */
+export const Changes = Type.Object(
+  {
+    rows: Type.Array(
+      Type.Object({
+        table: text('Table of the row.'),
+        id: text('Identifier of the row.'),
+        before: Type.Optional(RowValues),
+        after: Type.Optional(RowValues),
+      }),
+      { description: 'Rows with the values that change.' },
+    ),
+    transfers: Type.Array(RowValues, { description: 'Postings in the ledger.' }),
+    omitted: Type.Integer({ description: 'Rows and postings beyond the first hundred.' }),
+  },
+  { description: 'Absent if nothing changes, and after an erasure of the customer.' },
+);

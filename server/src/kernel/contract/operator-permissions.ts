@@ -7,6 +7,8 @@ export const OPERATOR_PERMISSIONS = {
   'accounts.manage': 'Close accounts and refresh funding instructions',
   'agents.read': 'Read agents, their policies and their audit entries',
   'agents.manage': 'Pause, resume and revoke agents',
+  'approvals.read': 'Read changes that wait for a second person',
+  'approvals.decide': 'Approve or reject changes, with the permission of their operation',
   'audit.read': 'Read, verify and export the audit records of operators',
   'authentication.read': 'Read factors, lockouts and authentication events of customers',
   'authentication.manage': 'Unlock customers and decide resets of lost factors',

@@ -2,6 +2,7 @@
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { OF_CUSTOMER, type PersonalData } from '../../../runtime/operation/personal-data.ts';
 
+export { type Changes, changesOf, ownersOf } from './changes.ts';
 export {
   allAuditLines,
   auditLines,
@@ -11,7 +12,8 @@ export {
   presentRecord,
   verifyAudit,
 } from './read.ts';
-export { type AuditedRequest, auditedRuntime } from './record.ts';
+export { type AuditedRequest, auditedRuntime, type Gate } from './record.ts';
+export { openFor, sealFor } from './sealed.ts';
 
 /** Records stay after an erasure: what was changed becomes unreadable with the customer's key. */
 const personalData: PersonalData = {

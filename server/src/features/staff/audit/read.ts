@@ -6,10 +6,10 @@ import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { type Database, equals, type Filter } from '../../../runtime/db/database.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { dataKeyOf, readCustomer } from '../../customers/records/index.ts';
 import { problemOf } from './chain.ts';
 import type { Changes } from './changes.ts';
-import { changesContext, OF_OPERATOR } from './record.ts';
+import { changesContext } from './record.ts';
+import { openFor } from './sealed.ts';
 import { type AuditRow, auditHead, HEAD, operatorAudit } from './store.ts';
 
 /** An audit record without the values that were changed. */
@@ -181,15 +181,10 @@ export async function auditRecordById(
 
 /** The changes of a record; undefined if it has none, or if the customer was erased. */
 export async function changesOfRecord(
-  { db, vault }: Pick<Runtime, 'db' | 'vault'>,
-  row: AuditRow,
+  runtime: Pick<Runtime, 'db' | 'vault'>,
+  { id, customer_id, changes }: AuditRow,
 ): Promise<Changes | undefined> {
-  if (row.changes === null) return undefined;
-  const sealed = row.changes.slice(1);
-  const context = changesContext(row.id);
-  const parse = (opened: Buffer) => JSON.parse(opened.toString()) as Changes;
-  if (row.changes.startsWith(OF_OPERATOR)) return parse(vault.openOwn(sealed, context));
-  const customer = await readCustomer(db, row.customer_id ?? '');
-  const key = customer && dataKeyOf(customer);
-  return key && parse(vault.open(key, sealed, context));
+  if (changes === null) return undefined;
+  const text = await openFor(runtime, customer_id, changes, changesContext(id));
+  return text === undefined ? undefined : (JSON.parse(text) as Changes);
 }

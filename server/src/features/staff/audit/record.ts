@@ -11,9 +11,9 @@ import {
 } from '../../../runtime/committer/change-set.ts';
 import type { RowOf } from '../../../runtime/db/table.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { dataKeyOf, readCustomer } from '../../customers/records/index.ts';
 import { hashOf } from './chain.ts';
-import { type Changes, changesOf, type Owners, ownersOf, platformsOf } from './changes.ts';
+import { changesOf, type Owners, ownersOf, platformsOf } from './changes.ts';
+import { sealFor } from './sealed.ts';
 import { type AuditRow, alreadyExecuted, auditHead, HEAD, operatorAudit } from './store.ts';
 
 /** What an operator does: the fields of its audit records that are known before it is done. */
@@ -30,10 +30,6 @@ export interface AuditedRequest {
 /** Attempts to append; others append at the same time. */
 const MAX_ATTEMPTS = 100;
 
-/** The first character of sealed changes: whose key seals them. */
-const OF_CUSTOMER = 'C';
-export const OF_OPERATOR = 'O';
-
 export const changesContext = (id: string) => `operator_audit ${id} changes`;
 
 type Head = RowOf<typeof auditHead>;
@@ -42,22 +38,6 @@ async function readHead({ db }: Pick<Runtime, 'db'>): Promise<Head> {
   const head = await db.read(auditHead, HEAD);
   if (!head) throw new Error('operator_audit_head has no row');
   return head;
-}
-
-/** Seals the changes under the key of the customer, or under the operator's own. */
-async function sealChanges(
-  { db, vault }: Pick<Runtime, 'db' | 'vault'>,
-  id: string,
-  customerId: string | undefined,
-  changes: Changes,
-): Promise<string> {
-  const text = JSON.stringify(changes);
-  const customer = customerId === undefined ? undefined : await readCustomer(db, customerId);
-  const key = customer && dataKeyOf(customer);
-  const context = changesContext(id);
-  return key
-    ? OF_CUSTOMER + vault.seal(key, text, context)
-    : OF_OPERATOR + vault.sealOwn(text, context);
 }
 
 /** The record of a change set, without its number and hashes. */
@@ -86,7 +66,7 @@ async function recordOf(
     changes:
       changes.rows.length + changes.transfers.length === 0
         ? null
-        : await sealChanges(runtime, id, customerId, changes),
+        : await sealFor(runtime, customerId, JSON.stringify(changes), changesContext(id)),
     request_key: requestKey ?? null,
     created_at: runtime.effects.now(),
   };
@@ -132,8 +112,20 @@ interface AuditedRuntime {
   count(): number;
 }
 
+/**
+ * Checks a change set before its commit, and may add to it. Throws to prevent the commit. `commits` is
+ * the number of earlier commits of the request.
+ */
+export type Gate = (set: ChangeSet, commits: number) => Promise<ChangeSet>;
+
+const openGate: Gate = async (set) => set;
+
 /** A runtime for one request of an operator. */
-export function auditedRuntime(base: Runtime, request: AuditedRequest): AuditedRuntime {
+export function auditedRuntime(
+  base: Runtime,
+  request: AuditedRequest,
+  gate: Gate = openGate,
+): AuditedRuntime {
   let count = 0;
 
   async function commit(set: ChangeSet, owners: Owners = ownersOf(set)): Promise<Outcome> {
@@ -155,7 +147,7 @@ export function auditedRuntime(base: Runtime, request: AuditedRequest): AuditedR
   }
 
   return {
-    runtime: { ...base, committer: { commit: (set) => commit(set) } },
+    runtime: { ...base, committer: { commit: async (set) => commit(await gate(set, count)) } },
     async recordAccess(owners) {
       const outcome = await commit(emptyChangeSet(), owners);
       if (!outcome.ok) throw contended('Too many requests were recorded at the same time.');

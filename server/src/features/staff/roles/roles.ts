@@ -1,4 +1,5 @@
 // Roles of operators: sets of permissions.
+import type { Caller } from '../../../kernel/caller.ts';
 import {
   OPERATOR_PERMISSION_NAMES,
   type OperatorPermission,
@@ -15,6 +16,7 @@ export const ROLES = {
   support: [...READS, 'authentication.manage', 'personal-data.reveal', 'webhooks.manage'],
   compliance: [
     ...READS,
+    'approvals.decide',
     'agents.manage',
     'audit.read',
     'authentication.manage',
@@ -26,7 +28,7 @@ export const ROLES = {
     'personal-data.reveal',
     'wallets.manage',
   ],
-  treasury: [...READS, 'accounts.manage', 'cards.manage', 'payments.settle'],
+  treasury: [...READS, 'accounts.manage', 'approvals.decide', 'cards.manage', 'payments.settle'],
   developer: [
     ...READS,
     'jobs.manage',
@@ -46,3 +48,11 @@ export const ROLE_NAMES = Object.keys(ROLES) as readonly RoleName[];
 export const permissionsOf = (roles: readonly RoleName[]): OperatorPermission[] => [
   ...new Set(roles.flatMap((role): readonly OperatorPermission[] => ROLES[role])),
 ];
+
+/** The caller of work for no platform: tokens and approvals belong to the installation. */
+export const INSTALLATION: Caller = {
+  platformId: '',
+  environment: 'production',
+  tokenId: null,
+  permissions: [],
+};

@@ -1,5 +1,5 @@
 // Creation, list and revocation of operator tokens. The secret is returned once and stored as a hash.
-import type { Caller, Operator } from '../../../kernel/caller.ts';
+import type { Operator } from '../../../kernel/caller.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -7,19 +7,11 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
 import { platformById } from '../../tenancy/platform/index.ts';
-import { permissionsOf, type RoleName } from '../roles/index.ts';
+import { INSTALLATION, permissionsOf, type RoleName } from '../roles/index.ts';
 import { type OperatorTokenRow, operatorTokens } from './store.ts';
 
 const DAY_MS = 86_400_000;
 export const MAX_TOKEN_DAYS = 366;
-
-/** Work for no platform; an operator token belongs to the installation. */
-const INSTALLATION: Caller = {
-  platformId: '',
-  environment: 'production',
-  tokenId: null,
-  permissions: [],
-};
 
 export interface NewOperatorToken {
   name: string;

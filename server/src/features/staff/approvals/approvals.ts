@@ -1,0 +1,231 @@
+// Changes that wait for a second person. A change is prepared as usual, and its change set is shown
+// instead of committed. When it is approved, it is prepared again and committed together with the
+// decision, if it is still the same change set; otherwise it must be requested again.
+import type { Operator } from '../../../kernel/caller.ts';
+import { iso, type Time } from '../../../kernel/effects.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { isId, newId } from '../../../kernel/id.ts';
+import type { ChangeSet } from '../../../runtime/committer/change-set.ts';
+import { equals, type Filter } from '../../../runtime/db/database.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { type Changes, changesOf, type Gate, openFor, ownersOf, sealFor } from '../audit/index.ts';
+import { INSTALLATION } from '../roles/index.ts';
+import { digestOf } from './digest.ts';
+import { matchingPolicy } from './policies.ts';
+import { type ApprovalRow, approvalStates, approvals, type PolicyRow } from './store.ts';
+
+const HOUR_MS = 3_600_000;
+const NEEDED = 'ApprovalNeeded';
+
+/** A change that must be approved, and the policy that says so. */
+interface NeededApproval extends Error {
+  set: ChangeSet;
+  policy: PolicyRow;
+}
+
+export const isApprovalNeeded = (error: unknown): error is NeededApproval =>
+  error instanceof Error && error.name === NEEDED;
+
+/** Prevents the commit of a change to which a policy applies. */
+export const policyGate =
+  ({ db }: Pick<Runtime, 'db'>, operationId: string): Gate =>
+  async (set, commits) => {
+    if (commits > 0) return set;
+    const policy = await matchingPolicy(db, operationId, set);
+    if (!policy) return set;
+    throw Object.assign(new Error('approval needed'), { name: NEEDED, set, policy });
+  };
+
+/** What an operator requested: the input of an operation. */
+export interface RequestedInput {
+  params: unknown;
+  query: unknown;
+  body: unknown;
+}
+
+export type ApprovalStatus = 'PENDING' | 'APPROVED' | 'REJECTED' | 'EXPIRED';
+
+function statusOf({ status, expires_at }: ApprovalRow, now: Time): ApprovalStatus {
+  return status === 'PENDING' && expires_at <= now ? 'EXPIRED' : status;
+}
+
+const presentApproval = (row: ApprovalRow, now: Time) => ({
+  id: row.id,
+  operationId: row.operation_id,
+  status: statusOf(row, now),
+  ...(row.platform_id === null ? {} : { platformId: row.platform_id }),
+  ...(row.customer_id === null ? {} : { customerId: row.customer_id }),
+  policyId: row.policy_id,
+  requestedBy: { id: row.requested_by, name: row.requester_name },
+  ...(row.reason === null ? {} : { reason: row.reason }),
+  ...(row.decided_by === null
+    ? {}
+    : { decidedBy: { id: row.decided_by, name: row.decider_name ?? '' } }),
+  ...(row.decision_reason === null ? {} : { decisionReason: row.decision_reason }),
+  expiresAt: iso(row.expires_at),
+  createdAt: iso(row.created_at),
+  updatedAt: iso(row.updated_at),
+});
+
+export type Approval = ReturnType<typeof presentApproval>;
+
+const contextOf = (id: string, column: string) => `operator_approvals ${id} ${column}`;
+
+interface ApprovalRequest {
+  operator: Operator;
+  operationId: string;
+  input: RequestedInput;
+  reason: string | undefined;
+  needed: NeededApproval;
+}
+
+/** Stores a change that needs approval. */
+export async function requestApproval(
+  runtime: Runtime,
+  { operator, operationId, input, reason, needed: { set, policy } }: ApprovalRequest,
+): Promise<Approval> {
+  const { platformId, customerId } = ownersOf(set);
+  const id = newId(runtime.effects, 'Approval');
+  const [request, changes] = await Promise.all([
+    sealFor(runtime, customerId, JSON.stringify(input), contextOf(id, 'request')),
+    sealFor(runtime, customerId, JSON.stringify(changesOf(set)), contextOf(id, 'changes')),
+  ]);
+  return operate(runtime, INSTALLATION, async (ctx) => {
+    const row = ctx.insert(approvals, {
+      id,
+      operation_id: operationId,
+      platform_id: platformId ?? null,
+      customer_id: customerId ?? null,
+      request,
+      changes,
+      digest: digestOf(set),
+      policy_id: policy.id,
+      status: 'PENDING',
+      requested_by: operator.id,
+      requester_name: operator.name,
+      reason: reason ?? null,
+      expires_at: ctx.now + policy.hours * HOUR_MS,
+      created_at: ctx.now,
+      updated_at: ctx.now,
+    });
+    return presentApproval(row, ctx.now);
+  });
+}
+
+async function approvalRow(
+  { read }: Pick<Ctx, 'read'>,
+  { platformIds }: Pick<Operator, 'platformIds'>,
+  id: string,
+): Promise<ApprovalRow> {
+  const row = isId(id, 'Approval') ? await read(approvals, id) : undefined;
+  const isVisible = platformIds === null || platformIds.includes(row?.platform_id ?? '');
+  if (!row || !isVisible) throw new Fault('NOT_FOUND', 'Approval not found.');
+  return row;
+}
+
+/** A page of approvals, newest first. */
+export async function listApprovals(
+  { db, effects }: Pick<Runtime, 'db' | 'effects'>,
+  { platformIds }: Pick<Operator, 'platformIds'>,
+  query: {
+    status?: 'PENDING' | 'APPROVED' | 'REJECTED' | undefined;
+    platformId?: string | undefined;
+    limit?: number;
+    cursor?: string;
+  },
+) {
+  const { status, platformId, limit = 20, cursor } = query;
+  const filters: Filter<typeof approvals>[] = equals({ status, platform_id: platformId });
+  if (platformIds) filters.push({ column: 'platform_id', op: 'in', value: [...platformIds] });
+  const { rows, ...rest } = await db.page(approvals, { filters, sort: 'desc', limit, cursor });
+  return { data: rows.map((row) => presentApproval(row, effects.now())), ...rest };
+}
+
+/** An approval with the changes that were shown; they are absent after an erasure. */
+export async function approvalDetails(runtime: Runtime, operator: Operator, id: string) {
+  const row = await approvalRow(runtime.db, operator, id);
+  const opened = await openFor(runtime, row.customer_id, row.changes, contextOf(id, 'changes'));
+  const changes = opened === undefined ? {} : { changes: JSON.parse(opened) as Changes };
+  return { ...presentApproval(row, runtime.effects.now()), ...changes };
+}
+
+/** Throws if this operator cannot decide this approval now. */
+function assertDecidable(row: ApprovalRow, operator: Operator, now: Time): void {
+  if (row.requested_by === operator.id) {
+    throw new Fault('FORBIDDEN', 'A change is decided by another operator than its requester.');
+  }
+  const status = statusOf(row, now);
+  if (status !== 'PENDING') throw new Fault('CONFLICT', `The approval is ${status}.`);
+}
+
+export interface Decision {
+  operator: Operator;
+  reason: string;
+}
+
+const decided = (
+  event: 'approve' | 'reject',
+  row: ApprovalRow,
+  { operator, reason }: Decision,
+  now: Time,
+) => ({
+  status: approvalStates.next(row.status, event),
+  decided_by: operator.id,
+  decider_name: operator.name,
+  decision_reason: reason,
+  updated_at: now,
+});
+
+/** Rejects a change. Throws NOT_FOUND, FORBIDDEN and CONFLICT. */
+export const rejectApproval = (runtime: Runtime, id: string, decision: Decision) =>
+  operate(runtime, INSTALLATION, async (ctx) => {
+    const row = await approvalRow(ctx, decision.operator, id);
+    assertDecidable(row, decision.operator, ctx.now);
+    const patch = decided('reject', row, decision, ctx.now);
+    return presentApproval(ctx.update(approvals, row, patch), ctx.now);
+  });
+
+/** A change to execute: its operation, its input, and the gate of its commit. */
+export interface Approved {
+  operationId: string;
+  input: RequestedInput;
+  requestedBy: string;
+  /** Commits the decision together with the change; throws CONFLICT if the change is another one. */
+  gate: Gate;
+}
+
+/** Prepares the execution of a change. Throws NOT_FOUND, FORBIDDEN and CONFLICT. */
+export async function prepareApproved(
+  runtime: Runtime,
+  id: string,
+  decision: Decision,
+): Promise<Approved> {
+  const { operator } = decision;
+  const row = await approvalRow(runtime.db, operator, id);
+  assertDecidable(row, operator, runtime.effects.now());
+  const opened = await openFor(runtime, row.customer_id, row.request, contextOf(id, 'request'));
+  if (opened === undefined) throw new Fault('CONFLICT', 'The customer was erased.');
+  return {
+    operationId: row.operation_id,
+    input: JSON.parse(opened) as RequestedInput,
+    requestedBy: row.requested_by,
+    async gate(set, commits) {
+      if (commits > 0) return set;
+      // Another operator may have decided since an earlier attempt.
+      const current = await approvalRow(runtime.db, operator, id);
+      const now = runtime.effects.now();
+      assertDecidable(current, operator, now);
+      if (digestOf(set) !== current.digest) {
+        throw new Fault('CONFLICT', 'The state has changed since the request. Request it again.');
+      }
+      const patch = decided('approve', current, decision, now);
+      const update = {
+        ...{ table: approvals, id, version: current.version, before: current },
+        row: { ...current, ...patch },
+        changed: new Set(Object.keys(patch)),
+      };
+      return { ...set, updates: [...set.updates, update] };
+    },
+  };
+}

@@ -1,0 +1,32 @@
+// Public interface of approvals by a second person.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { OF_CUSTOMER, type PersonalData } from '../../../runtime/operation/personal-data.ts';
+import { approvalStates } from './store.ts';
+
+export {
+  approvalDetails,
+  isApprovalNeeded,
+  listApprovals,
+  policyGate,
+  prepareApproved,
+  rejectApproval,
+  requestApproval,
+} from './approvals.ts';
+export { createPolicy, listPolicies, removePolicy } from './policies.ts';
+
+const personalData: PersonalData = {
+  tables: {
+    operator_approvals: {
+      rows: OF_CUSTOMER,
+      without: ['request', 'changes', 'digest'],
+      erasure: { stays: 'who decided what; request and changes are sealed under a deleted key' },
+    },
+  },
+};
+
+/** What this feature adds to a server. */
+export const approvalFeature = {
+  personalData,
+  states: { 'operator approval': approvalStates },
+  reset: { stays: { operator_approvals: 'true', operator_approval_policies: 'true' } },
+} satisfies Feature;

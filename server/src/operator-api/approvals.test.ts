@@ -1,0 +1,167 @@
+// Four eyes: a change to which a policy applies is shown to a second operator, and is executed exactly
+// as it was shown.
+import { beforeEach, describe, expect, it } from 'vitest';
+import { testApp } from '../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../test/kit/operator/client.ts';
+import { verifyAudit } from '../features/staff/audit/index.ts';
+
+const app = testApp();
+const client = operatorClient(app);
+const NEW = { name: 'Script', roles: ['viewer'], expiresInDays: 7 };
+
+const asPerson = (name: string, roles = ['administrator'] as const) =>
+  client.secretOf({ name, roles: [...roles] });
+
+/** Requests the revocation of a new token, which needs an approval. */
+async function requestRevocation(headers: Record<string, string> = {}) {
+  const { body: token } = await client.call('POST', '/operator-tokens', { body: NEW });
+  const secret = await asPerson('Requester');
+  const path = `/operator-tokens/${token.id}`;
+  const reply = await client.call('DELETE', path, { secret, headers });
+  return { token, path, reply, approval: reply.body };
+}
+
+const statusOfToken = async (secret: string) => {
+  const { status } = await client.call('GET', '/roles', { secret });
+  return status === 401 ? 'revoked' : 'active';
+};
+
+const decide = async (id: string, verb: 'approve' | 'reject', name = 'Approver') =>
+  client.call('POST', `/approvals/${id}/${verb}`, {
+    body: { reason: 'checked' },
+    secret: await asPerson(name),
+  });
+
+let policyId = '';
+beforeEach(async () => {
+  if (policyId) return;
+  const body = { operationId: 'revokeOperatorToken', hours: 24, reason: 'four eyes' };
+  const created = await client.call('POST', '/approval-policies', { body });
+  expect(created.status).toBe(201);
+  policyId = created.body.id;
+});
+
+describe('a change with a policy', () => {
+  it('waits, is shown, and is executed once by another operator', async () => {
+    const { token, approval, reply } = await requestRevocation();
+    expect(reply.status).toBe(202);
+    expect(approval).toMatchObject({ status: 'PENDING', requestedBy: { name: 'Requester' } });
+    expect(await statusOfToken(token.secret)).toBe('active');
+    const shown = await client.call('GET', `/approvals/${approval.id}`);
+    expect(shown.body.changes.rows).toEqual([
+      expect.objectContaining({
+        table: 'operator_tokens',
+        id: token.id,
+        before: expect.objectContaining({ revoked_at: null }),
+      }),
+    ]);
+    const approved = await decide(approval.id, 'approve');
+    expect(approved.status).toBe(200);
+    expect(approved.body).toMatchObject({
+      status: 200,
+      reply: { id: token.id, status: 'REVOKED' },
+    });
+    expect(await statusOfToken(token.secret)).toBe('revoked');
+    const after = await client.call('GET', `/approvals/${approval.id}`);
+    expect(after.body).toMatchObject({
+      status: 'APPROVED',
+      decidedBy: { name: 'Approver' },
+      decisionReason: 'checked',
+    });
+    expect((await decide(approval.id, 'approve', 'Third')).status).toBe(409);
+    const records = await client.call('GET', `/audit-records?subject=${approval.id}`);
+    const operations = records.body.data.map((each: { operationId: string }) => each.operationId);
+    expect(operations).toContain('revokeOperatorToken');
+    expect((await verifyAudit(app.runtime)).problems).toEqual([]);
+  });
+
+  it('is not decided by its requester, nor without the permission of the operation', async () => {
+    const { approval, token } = await requestRevocation();
+    expect((await decide(approval.id, 'approve', 'Requester')).status).toBe(403);
+    expect((await decide(approval.id, 'reject', 'Requester')).status).toBe(403);
+    const treasurer = await client.secretOf({ name: 'Treasurer', roles: ['treasury'] });
+    const body = { reason: 'checked' };
+    const path = `/approvals/${approval.id}/approve`;
+    expect((await client.call('POST', path, { body, secret: treasurer })).status).toBe(403);
+    const viewer = await client.secretOf({ name: 'Viewer', roles: ['viewer'] });
+    expect((await client.call('POST', path, { body, secret: viewer })).status).toBe(403);
+    expect(await statusOfToken(token.secret)).toBe('active');
+  });
+
+  it('is executed once if two operators approve at the same time', async () => {
+    const { approval } = await requestRevocation();
+    const names = ['Approver', 'Second', 'Third', 'Fourth'];
+    await Promise.all(names.map((name) => asPerson(name)));
+    const replies = await Promise.all(names.map((name) => decide(approval.id, 'approve', name)));
+    const statuses = replies.map(({ status }) => status).sort();
+    expect(statuses).toEqual([200, 409, 409, 409]);
+  });
+
+  it('is either approved or rejected', async () => {
+    const { approval, token } = await requestRevocation();
+    const replies = await Promise.all([
+      decide(approval.id, 'approve', 'Approver'),
+      decide(approval.id, 'reject', 'Second'),
+    ]);
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 409]);
+    const { body } = await client.call('GET', `/approvals/${approval.id}`);
+    const isApproved = body.status === 'APPROVED';
+    expect(await statusOfToken(token.secret)).toBe(isApproved ? 'revoked' : 'active');
+  });
+
+  it('is requested again if the state has changed since', async () => {
+    const first = await requestRevocation();
+    const secret = await asPerson('Requester');
+    const second = await client.call('DELETE', first.path, { secret });
+    expect(second.status).toBe(202);
+    expect((await decide(second.body.id, 'approve')).status).toBe(200);
+    const late = await decide(first.approval.id, 'approve', 'Second');
+    expect(late.status).toBe(409);
+  });
+
+  it('is not executed after its time', async () => {
+    const { approval, token } = await requestRevocation();
+    await app.advance(24 * 3_600_000);
+    const expired = await decide(approval.id, 'approve');
+    expect([expired.status, expired.body.reason]).toEqual([409, 'The approval is EXPIRED.']);
+    const { body } = await client.call('GET', `/approvals/${approval.id}`);
+    expect(body.status).toBe('EXPIRED');
+    expect(await statusOfToken(token.secret)).toBe('active');
+  });
+
+  it('is requested once under an idempotency key', async () => {
+    const headers = { 'Idempotency-Key': 'policy' };
+    const body = { operationId: 'createApprovalPolicy', hours: 1 };
+    const secret = await asPerson('Requester');
+    await client.call('POST', '/approval-policies', { body, secret });
+    const request = () =>
+      client.call('POST', '/approval-policies', {
+        body: { operationId: 'revokeOperatorToken', hours: 2 },
+        secret,
+        headers,
+      });
+    const [first, again] = [await request(), await request()];
+    expect([first.status, again.status]).toEqual([202, 202]);
+    expect(again.body.id).toBe(first.body.id);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+  });
+});
+
+describe('a policy', () => {
+  it('names an operation that changes something', async () => {
+    const secret = await asPerson('Requester');
+    for (const operationId of ['listOperatorTokens', 'approveChange', 'nothing']) {
+      const body = { operationId, hours: 1 };
+      const { status } = await client.call('POST', '/approval-policies', { body, secret });
+      expect([operationId, status]).toEqual([operationId, 400]);
+    }
+  });
+
+  it('applies until it is removed', async () => {
+    const removed = await client.call('DELETE', `/approval-policies/${policyId}`);
+    expect(removed.status).toBe(200);
+    const { reply } = await requestRevocation();
+    expect([reply.status, reply.body.status]).toEqual([200, 'REVOKED']);
+    policyId = '';
+  });
+});

@@ -1,0 +1,239 @@
+// Policies that require a second person, and the decisions.
+import { Type } from '@sinclair/typebox';
+import {
+  approvalDetails,
+  createPolicy,
+  listApprovals,
+  listPolicies,
+  prepareApproved,
+  rejectApproval,
+  removePolicy,
+} from '../features/staff/approvals/index.ts';
+import { auditedRuntime } from '../features/staff/audit/index.ts';
+import { operation } from '../kernel/contract/operation.ts';
+import { Fault, invalidField } from '../kernel/fault.ts';
+import { named, oneOf, PageQuery, PositiveAmount, page, text, time } from '../kernel/schema.ts';
+import { type OperatorCall, operatorHandle } from './handle.ts';
+import { APPROVAL, Approval, Changes, OptionalReason, PlatformFilter, Reason } from './schemas.ts';
+
+const TAG = 'Approvals';
+const base = { tag: TAG, auth: 'operator', commands: [] } as const;
+
+const POLICY = {
+  operationId: text('Operation that needs approval.', { minLength: 1, maxLength: 100 }),
+  platformId: Type.Optional(text('Platform to which it applies. Absent for all.')),
+  minimum: Type.Optional(
+    Type.Object(
+      { amount: PositiveAmount, currency: text('Currency code.') },
+      { description: 'Smallest posting to which it applies. Absent for every change.' },
+    ),
+  ),
+  hours: Type.Integer({
+    minimum: 1,
+    maximum: 720,
+    description: 'Hours in which a request is decided.',
+  }),
+};
+const Policy = named(
+  'ApprovalPolicy',
+  Type.Object(
+    {
+      id: text('Identifier of the policy.'),
+      ...POLICY,
+      createdBy: text('Operator that created the policy.'),
+      createdAt: time('Time at which the policy was created.'),
+    },
+    { description: 'Changes that a second operator must approve.' },
+  ),
+);
+const policyParams = Type.Object({ policyId: text('Identifier of the policy.') });
+const params = Type.Object({ approvalId: text('Identifier of the approval.') });
+
+const create = operation({
+  ...base,
+  operationId: 'createApprovalPolicy',
+  method: 'POST',
+  path: '/approval-policies',
+  summary: 'Create an approval policy',
+  description:
+    'From now on the operation is not executed at once if the policy applies: its reply is 202 with ' +
+    'an approval, which another operator with the permission of the operation decides.',
+  operatorPermission: 'staff.manage',
+  wholeInstallation: true,
+  body: Type.Object({ ...POLICY, ...OptionalReason }),
+  replies: { 201: Policy },
+  errors: [],
+});
+
+const listAll = operation({
+  ...base,
+  operationId: 'listApprovalPolicies',
+  method: 'GET',
+  path: '/approval-policies',
+  summary: 'List approval policies',
+  description: 'Returns all policies, newest first.',
+  operatorPermission: 'staff.read',
+  wholeInstallation: true,
+  query: Type.Object(PageQuery),
+  replies: { 200: named('ApprovalPolicyPage', page(Policy)) },
+  errors: [],
+});
+
+const remove = operation({
+  ...base,
+  operationId: 'deleteApprovalPolicy',
+  method: 'DELETE',
+  path: '/approval-policies/{policyId}',
+  summary: 'Delete an approval policy',
+  description: 'Approvals that wait are still decided. A policy can require an approval for this.',
+  operatorPermission: 'staff.manage',
+  wholeInstallation: true,
+  params: policyParams,
+  replies: { 200: Policy },
+  errors: [],
+  notFound: 'NOT_FOUND',
+});
+
+const list = operation({
+  ...base,
+  operationId: 'listApprovals',
+  method: 'GET',
+  path: '/approvals',
+  summary: 'List approvals',
+  description: 'Returns requested changes and their decisions, newest first.',
+  operatorPermission: 'approvals.read',
+  query: Type.Object({
+    status: Type.Optional(
+      oneOf(['PENDING', 'APPROVED', 'REJECTED'], {
+        description: 'Return only approvals with this status; PENDING includes expired ones.',
+      }),
+    ),
+    ...PlatformFilter,
+    ...PageQuery,
+  }),
+  replies: { 200: named('ApprovalPage', page(Approval)) },
+  errors: [],
+});
+
+const get = operation({
+  ...base,
+  operationId: 'getApproval',
+  method: 'GET',
+  path: '/approvals/{approvalId}',
+  summary: 'Show an approval with its changes',
+  description:
+    'Returns the rows and the postings that will change. They may be personal data, so this request ' +
+    'is recorded.',
+  operatorPermission: 'approvals.read',
+  reveals: true,
+  params,
+  replies: { 200: Type.Object({ ...APPROVAL, changes: Type.Optional(Changes) }) },
+  errors: [],
+  notFound: 'NOT_FOUND',
+});
+
+const approve = operation({
+  ...base,
+  operationId: 'approveChange',
+  method: 'POST',
+  path: '/approvals/{approvalId}/approve',
+  summary: 'Approve and execute a change',
+  description:
+    'Executes the change and records the decision in one commit. Requires the permission of the ' +
+    'operation. The requester cannot approve it. If the state has changed since the request, so that ' +
+    'the change would be another one than was shown, it is a `CONFLICT` and must be requested again.',
+  operatorPermission: 'approvals.decide',
+  params,
+  body: Type.Object({ reason: Reason }),
+  replies: {
+    200: Type.Object({
+      approvalId: text('Identifier of the approval.'),
+      status: Type.Integer({ description: 'HTTP status of the operation.' }),
+      reply: Type.Unknown({ description: 'Reply of the operation.' }),
+    }),
+  },
+  errors: ['CONFLICT'],
+  notFound: 'NOT_FOUND',
+});
+
+const reject = operation({
+  ...base,
+  operationId: 'rejectChange',
+  method: 'POST',
+  path: '/approvals/{approvalId}/reject',
+  summary: 'Reject a change',
+  description: 'Rejects a requested change. The requester cannot decide it.',
+  operatorPermission: 'approvals.decide',
+  params,
+  body: Type.Object({ reason: Reason }),
+  replies: { 200: Approval },
+  errors: ['CONFLICT'],
+  notFound: 'NOT_FOUND',
+});
+
+/** Executes an approved change as the approver. */
+async function execute(call: OperatorCall, approvalId: string, reason: string) {
+  const { installation, operator, operationOf } = call;
+  const { runtime } = installation;
+  const approved = await prepareApproved(runtime, approvalId, { operator, reason });
+  const requested = operationOf(approved.operationId);
+  const permission = requested?.contract.operatorPermission;
+  if (!requested || !permission || !operator.permissions.includes(permission)) {
+    throw new Fault('FORBIDDEN', `The roles do not include the permission ${permission}.`);
+  }
+  const { operationId } = requested.contract;
+  const request = { operator, operationId, subject: approvalId, reason };
+  const audited = auditedRuntime(call.unaudited, request, approved.gate);
+  const own = { ...installation, runtime: audited.runtime };
+  const { params: requestParams, query, body } = approved.input;
+  const input = { params: requestParams, query, headers: {}, body } as Parameters<
+    typeof requested.execute
+  >[1];
+  const reply = await requested.execute({ ...call, installation: own }, input);
+  if (audited.count() === 0) throw new Fault('CONFLICT', 'There is nothing to change any more.');
+  return { approvalId, status: reply.status, reply: reply.body ?? null };
+}
+
+/** Operations that decide cannot wait for a decision themselves. */
+const DECISIONS: readonly string[] = [approve.operationId, reject.operationId];
+
+function assertOperation({ operationOf }: OperatorCall, operationId: string): void {
+  const method = operationOf(operationId)?.contract.method ?? 'GET';
+  if (method !== 'GET' && !DECISIONS.includes(operationId)) return;
+  throw invalidField('operationId', 'must be an operation that changes something');
+}
+
+export const approvalOperations = [
+  operatorHandle(create, async (call, { body: { reason: _, ...policy } }) => {
+    assertOperation(call, policy.operationId);
+    const { installation, operator } = call;
+    return { status: 201, body: await createPolicy(installation.runtime, operator, policy) };
+  }),
+  operatorHandle(listAll, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await listPolicies(installation.runtime, query),
+  })),
+  operatorHandle(remove, async ({ installation }, { params: { policyId } }) => ({
+    status: 200,
+    body: await removePolicy(installation.runtime, policyId),
+  })),
+  operatorHandle(list, async ({ installation, operator }, { query }) => ({
+    status: 200,
+    body: await listApprovals(installation.runtime, operator, query),
+  })),
+  operatorHandle(get, async ({ installation, operator }, { params: { approvalId } }) => ({
+    status: 200,
+    body: await approvalDetails(installation.runtime, operator, approvalId),
+  })),
+  operatorHandle(approve, async (call, { params: { approvalId }, body: { reason } }) => ({
+    status: 200,
+    body: await execute(call, approvalId, reason),
+  })),
+  operatorHandle(reject, async ({ installation, operator }, { params, body: { reason } }) => {
+    const decision = { operator, reason };
+    return {
+      status: 200,
+      body: await rejectApproval(installation.runtime, params.approvalId, decision),
+    };
+  }),
+];
