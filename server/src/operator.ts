@@ -276,6 +276,8 @@ export async function runProcess(argv: readonly string[] = process.argv.slice(2)
     env: process.env,
     out: (text) => new Promise((resolve) => void process.stdout.write(text, () => resolve())),
     err: (text) => void process.stderr.write(text),
-    note: (text) => void process.stderr.write(text),
+    note: (text) => {
+      if (process.stderr.isTTY) process.stderr.write(text);
+    },
   });
 }

@@ -15,6 +15,7 @@ import { cardPaymentFeature } from './features/payments/card-payments/index.ts';
 import { transactionFeature } from './features/payments/transactions/index.ts';
 import { scaFeature } from './features/sca/authentication/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
+import { approvalFeature } from './features/staff/approvals/index.ts';
 import { walletFeature } from './features/wallets/index.ts';
 import type { Lifecycle } from './kernel/states.ts';
 import { fileStates } from './runtime/files/files.ts';
@@ -208,6 +209,12 @@ row.`,
 the change set of its result. A job that failed too often is dead until an operator retries or
 cancels it.`,
     states: jobStates,
+  },
+  {
+    title: 'Operator approval',
+    about: `A change of an operator that another one must approve. Initially PENDING. One that was not
+decided in time stays PENDING and is shown as EXPIRED.`,
+    states: approvalFeature.states.approval,
   },
 ];
 

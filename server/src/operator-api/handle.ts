@@ -157,6 +157,7 @@ export const operatorHandle = <C extends OperatorContract, S extends keyof C['re
     contract: withApproval(contract),
     async run({ caller: { operator } }, input) {
       if (!operator) throw new Fault('UNAUTHORIZED', 'The operator token is missing or invalid.');
+      // The route passes headers and body as it received them.
       const raw = input as unknown as RawInput;
       const query = scopedQuery(contract, operator, raw.query);
       const request = requestOf(contract, operator, installation, raw);

@@ -9,7 +9,15 @@ import type { ChangeSet } from '../../../runtime/committer/change-set.ts';
 import { equals, type Filter } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { type Changes, changesOf, type Gate, openFor, ownersOf, sealFor } from '../audit/index.ts';
+import {
+  type Changes,
+  changesOf,
+  changesText,
+  type Gate,
+  openFor,
+  ownersOf,
+  sealFor,
+} from '../audit/index.ts';
 import { INSTALLATION } from '../roles/index.ts';
 import { digestOf } from './digest.ts';
 import { matchingPolicy } from './policies.ts';
@@ -38,7 +46,7 @@ export const policyGate =
   };
 
 /** What an operator requested: the input of an operation. */
-export interface RequestedInput {
+interface RequestedInput {
   params: unknown;
   query: unknown;
   body: unknown;
@@ -89,7 +97,7 @@ export async function requestApproval(
   const id = newId(runtime.effects, 'Approval');
   const [request, changes] = await Promise.all([
     sealFor(runtime, customerId, JSON.stringify(input), contextOf(id, 'request')),
-    sealFor(runtime, customerId, JSON.stringify(changesOf(set)), contextOf(id, 'changes')),
+    sealFor(runtime, customerId, changesText(changesOf(set)), contextOf(id, 'changes')),
   ]);
   return operate(runtime, INSTALLATION, async (ctx) => {
     const row = ctx.insert(approvals, {

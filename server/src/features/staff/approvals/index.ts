@@ -27,6 +27,6 @@ const personalData: PersonalData = {
 /** What this feature adds to a server. */
 export const approvalFeature = {
   personalData,
-  states: { 'operator approval': approvalStates },
+  states: { approval: approvalStates },
   reset: { stays: { operator_approvals: 'true', operator_approval_policies: 'true' } },
 } satisfies Feature;

@@ -28,9 +28,7 @@ const isShown = (name: string, value: unknown) => !SECRET.test(name) && !Buffer.
 
 const columnsOf = (row: Row, isIncluded: (name: string) => boolean): Row =>
   Object.fromEntries(
-    Object.entries(row)
-      .filter(([name, value]) => isIncluded(name) && isShown(name, value))
-      .map(([name, value]) => [name, typeof value === 'bigint' ? value.toString() : value]),
+    Object.entries(row).filter(([name, value]) => isIncluded(name) && isShown(name, value)),
   );
 
 const withoutNull = (row: Row): Row =>
@@ -59,7 +57,7 @@ export function changesOf(set: ChangeSet): Changes {
   const rows = [...rowChangesOf(set)].filter(({ table }) => !OMITTED_TABLES.has(table));
   const transfers = set.transfers.map(({ transaction_id, step, phase, debit, credit, amount }) => ({
     ...{ transactionId: transaction_id, step, phase, debit, credit },
-    amount: amount.toString(),
+    amount,
   }));
   return {
     rows: rows.slice(0, MAX_ROWS),
@@ -106,4 +104,10 @@ export const platformsOf = (set: ChangeSet): Set<string> =>
       const platform = table.name === 'platforms' ? row.id : row.platform_id;
       return typeof platform === 'string' && platform !== '' ? [platform] : [];
     }),
+  );
+
+/** Changes as JSON; numbers of the database are texts, because they may exceed those of JSON. */
+export const changesText = (changes: Changes): string =>
+  JSON.stringify(changes, (_, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value,
   );

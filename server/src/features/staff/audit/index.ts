@@ -2,7 +2,7 @@
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { OF_CUSTOMER, type PersonalData } from '../../../runtime/operation/personal-data.ts';
 
-export { type Changes, changesOf, ownersOf } from './changes.ts';
+export { type Changes, changesOf, changesText, ownersOf } from './changes.ts';
 export {
   allAuditLines,
   auditLines,

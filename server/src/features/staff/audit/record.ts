@@ -12,7 +12,7 @@ import {
 import type { RowOf } from '../../../runtime/db/table.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { hashOf } from './chain.ts';
-import { changesOf, type Owners, ownersOf, platformsOf } from './changes.ts';
+import { changesOf, changesText, type Owners, ownersOf, platformsOf } from './changes.ts';
 import { sealFor } from './sealed.ts';
 import { type AuditRow, alreadyExecuted, auditHead, HEAD, operatorAudit } from './store.ts';
 
@@ -66,7 +66,7 @@ async function recordOf(
     changes:
       changes.rows.length + changes.transfers.length === 0
         ? null
-        : await sealFor(runtime, customerId, JSON.stringify(changes), changesContext(id)),
+        : await sealFor(runtime, customerId, changesText(changes), changesContext(id)),
     request_key: requestKey ?? null,
     created_at: runtime.effects.now(),
   };
