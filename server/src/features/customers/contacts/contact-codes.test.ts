@@ -25,7 +25,7 @@ const MINUTE = 60_000;
 const app = testApp();
 
 const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
-const code = (response: { status: number; body: { code: string } }) => [
+const errorOf = (response: { status: number; body: { code: string } }) => [
   response.status,
   response.body.code,
 ];
@@ -82,7 +82,7 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
     const person = await european(app);
     ok(await sendCode(app, person.id, name), 204);
     const earlyResponse = await sendCode(app, person.id, name);
-    expect([...code(earlyResponse), earlyResponse.headers['retry-after']]).toEqual([
+    expect([...errorOf(earlyResponse), earlyResponse.headers['retry-after']]).toEqual([
       429,
       'RATE_LIMITED',
       '30',
@@ -118,15 +118,15 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
     expect(body).toEqual(ok(await app.call('GET', `/customers/${person.id}`), 200));
     expect(Date.parse(body.updatedAt)).toBe(app.effects.now());
     const events = await eventTypes(app, person.id);
-    expect(code(await confirmCode(app, person.id, name, '123456'))).toEqual([409, 'CONFLICT']);
-    expect(code(await sendCode(app, person.id, name))).toEqual([409, 'CONFLICT']);
+    expect(errorOf(await confirmCode(app, person.id, name, '123456'))).toEqual([409, 'CONFLICT']);
+    expect(errorOf(await sendCode(app, person.id, name))).toEqual([409, 'CONFLICT']);
     expect(await eventTypes(app, person.id)).toEqual(events);
   });
 
   it('accepts only the sandbox code, also before one was sent', async () => {
     const person = await european(app);
     const wrong = await confirmCode(app, person.id, name, '123457');
-    expect(code(wrong)).toEqual([400, 'INVALID_INPUT']);
+    expect(errorOf(wrong)).toEqual([400, 'INVALID_INPUT']);
     expect(wrong.body.details.errors.map((each: { field: string }) => each.field)).toEqual([
       'code',
     ]);
@@ -177,7 +177,10 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
   it('rejects a missing or malformed code', async () => {
     const person = await european(app);
     for (const wrong of [undefined, '', 123456, null]) {
-      expect(code(await confirmCode(app, person.id, name, wrong))).toEqual([400, 'INVALID_INPUT']);
+      expect(errorOf(await confirmCode(app, person.id, name, wrong))).toEqual([
+        400,
+        'INVALID_INPUT',
+      ]);
     }
     expect(await statusOf(person.id)).toEqual({ email: 'PENDING', phone: 'PENDING' });
   });
@@ -190,17 +193,17 @@ describe.each(CONFIRMING)('%s: customers without a pending channel', (_operation
   it('returns 409 if no verification is required', async () => {
     const person = await customer(app, {}, { email: 'a@example.org', phoneNumber: '+14155550100' });
     for (const each of await sendAndConfirm(person.id))
-      expect(code(each)).toEqual([409, 'CONFLICT']);
+      expect(errorOf(each)).toEqual([409, 'CONFLICT']);
   });
 
   it('rejects deleted customers and those of other platforms', async () => {
     const person = await european(app);
     for (const each of await sendAndConfirm(person.id, app.other)) {
-      expect(code(each)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+      expect(errorOf(each)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
     for (const each of await sendAndConfirm(person.id))
-      expect(code(each)).toEqual([410, 'CUSTOMER_DELETED']);
+      expect(errorOf(each)).toEqual([410, 'CUSTOMER_DELETED']);
     expect(await messagesTo(app, person.id)).toEqual([]);
   });
 
@@ -216,7 +219,7 @@ describe.each(CONFIRMING)('%s: customers without a pending channel', (_operation
     const body = ok(await app.call('PATCH', `/customers/${person.id}`, patch, as), 200);
     expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
     for (const each of await sendAndConfirm(person.id, platform)) {
-      expect(code(each)).toEqual([400, 'INVALID_INPUT']);
+      expect(errorOf(each)).toEqual([400, 'INVALID_INPUT']);
       expect(each.body.details.errors[0].field).toBe(field);
     }
   });

@@ -34,25 +34,25 @@ const app = testAppForEach(() => ({
 }));
 
 const as = () => ({ as: app.production });
-const person = (overrides?: object) => european(app, as(), overrides);
+const createPerson = (overrides?: object) => european(app, as(), overrides);
 
-const mailed = (at = -1): string =>
+const readMailedCode = (at = -1): string =>
   /^(\d{6}) is your code/m.exec(mail.received.at(at)?.raw ?? '')?.[1] ?? '';
-const texted = () => JSON.parse(sms.arrivals.at(-1)?.body ?? '{}');
+const readTextMessage = () => JSON.parse(sms.arrivals.at(-1)?.body ?? '{}');
 /** A different code. */
 const wrongCode = (code: string, by = 1) =>
   String((Number(code) + by) % 1_000_000).padStart(6, '0');
 
-async function mailedTo(id: string): Promise<string> {
+async function sendMailedCode(id: string): Promise<string> {
   ok(await sendCode(app, id, 'email', as()), 204);
   await app.settle();
-  return mailed();
+  return readMailedCode();
 }
 
 describe('a code in production', () => {
   it('is sent by e-mail and its text is deleted', async () => {
-    const { id, email } = await person();
-    const code = await mailedTo(id);
+    const { id, email } = await createPerson();
+    const code = await sendMailedCode(id);
     expect(mail.received).toHaveLength(1);
     expect(mail.received[0]).toMatchObject({ from: 'codes@pay.example.com', to: [email] });
     expect(mail.received[0]?.raw).toContain('Subject: Your code for Production');
@@ -66,32 +66,32 @@ describe('a code in production', () => {
   });
 
   it('is sent by text message', async () => {
-    const { id, phoneNumber } = await person();
+    const { id, phoneNumber } = await createPerson();
     ok(await sendCode(app, id, 'phone', as()), 204);
     await app.settle();
     const [row] = await messagesTo(app, id);
-    const { text, ...rest } = texted();
+    const { text, ...rest } = readTextMessage();
     expect(rest).toEqual({ id: row?.id, to: phoneNumber });
     expect(row).toMatchObject({ status: 'SENT', content: null });
     ok(await confirmCode(app, id, 'phone', text.slice(0, 6), as()), 200);
   });
 
   it('does not exist before it is sent, and the sandbox code is rejected', async () => {
-    const { id } = await person();
+    const { id } = await createPerson();
     expect((await confirmCode(app, id, 'email', '123456', as())).status).toBe(400);
-    const code = await mailedTo(id);
+    const code = await sendMailedCode(id);
     if (code !== '123456') {
       expect((await confirmCode(app, id, 'email', '123456', as())).status).toBe(400);
     }
   });
 
   it('is replaced by the next one and bound to its channel and customer', async () => {
-    const [{ id }, otherPerson] = [await person(), await person()];
-    const first = await mailedTo(id);
+    const [{ id }, otherPerson] = [await createPerson(), await createPerson()];
+    const first = await sendMailedCode(id);
     app.effects.set(app.effects.now() + 30_000);
-    const second = await mailedTo(id);
+    const second = await sendMailedCode(id);
     expect(mail.received).toHaveLength(2);
-    const otherCode = await mailedTo(otherPerson.id);
+    const otherCode = await sendMailedCode(otherPerson.id);
     const codes: [string, 'email' | 'phone'][] = [
       [first, 'email'],
       [otherCode, 'email'],
@@ -106,13 +106,13 @@ describe('a code in production', () => {
 
   it('does not verify a contact that changed after it was sent', async () => {
     // Without a wallet, whose codes would be sent to the contact.
-    const { id } = await person({ currencies: ['USD'] });
-    const code = await mailedTo(id);
+    const { id } = await createPerson({ currencies: ['USD'] });
+    const code = await sendMailedCode(id);
     const patch = { customerType: 'INDIVIDUAL', email: 'another@example.org' };
     ok(await app.call('PATCH', `/customers/${id}`, patch, as()), 200);
     expect((await confirmCode(app, id, 'email', code, as())).status).toBe(400);
     app.effects.set(app.effects.now() + 30_000);
-    const next = await mailedTo(id);
+    const next = await sendMailedCode(id);
     expect(mail.received.at(-1)?.to).toEqual(['another@example.org']);
     ok(await confirmCode(app, id, 'email', next, as()), 200);
   });
@@ -132,7 +132,7 @@ describe('a code in production', () => {
 
 describe('an undeliverable message', () => {
   it('fails if the address is rejected', async () => {
-    const { id, email } = await person();
+    const { id, email } = await createPerson();
     mail.reject(email, 550);
     ok(await sendCode(app, id, 'email', as()), 204);
     await app.settle();
@@ -141,7 +141,7 @@ describe('an undeliverable message', () => {
   });
 
   it.each([503, 401])('is retried until the provider accepts it: %i', async (status) => {
-    const { id } = await person();
+    const { id } = await createPerson();
     sms.behave(status);
     ok(await sendCode(app, id, 'phone', as()), 204);
     await app.settle();
@@ -158,7 +158,7 @@ describe('an undeliverable message', () => {
   });
 
   it('is not sent after its code has expired', async () => {
-    const { id } = await person();
+    const { id } = await createPerson();
     sms.behave(503);
     ok(await sendCode(app, id, 'phone', as()), 204);
     await app.advance(10 * MINUTE - 1);
@@ -171,8 +171,8 @@ describe('an undeliverable message', () => {
   });
 
   it('is erased with the customer, whether queued or sent', async () => {
-    const { id } = await person();
-    await mailedTo(id);
+    const { id } = await createPerson();
+    await sendMailedCode(id);
     ok(await sendCode(app, id, 'phone', as()), 204);
     const subject = { id, platform_id: app.production.id, created_at: 0 };
     await app.operate(async (ctx) => messagePersonalData.forget?.(ctx, subject), app.production);
@@ -185,7 +185,7 @@ describe('an undeliverable message', () => {
   });
 
   it('is not sent if the data key of the customer was erased', async () => {
-    const { id } = await person();
+    const { id } = await createPerson();
     ok(await sendCode(app, id, 'phone', as()), 204);
     await app.runtime.db.query('update customers set data_key = null where id = $1', [id]);
     await app.settle();
@@ -195,7 +195,7 @@ describe('an undeliverable message', () => {
 });
 
 /** A second server process on the same database, with its own connections. */
-async function withSecondProcess<R>(work: (runtime: Runtime) => Promise<R>): Promise<R> {
+async function runWithSecondProcess<R>(work: (runtime: Runtime) => Promise<R>): Promise<R> {
   const db = openDatabase({ url: app.databaseUrl });
   const committer = createCommitter({ connect: () => connectLane(app.databaseUrl) });
   try {
@@ -218,18 +218,18 @@ async function confirmOn(runtime: Runtime, customerId: string, code: string): Pr
 }
 
 describe('guessing codes', () => {
-  const wrongAttempts = async () =>
+  const countWrongAttempts = async () =>
     (await app.runtime.db.query<{ wrong: number }>('select wrong from codes', []))[0]?.wrong;
 
   it('is limited to five attempts across concurrent requests and servers', async () => {
-    const { id } = await person();
-    const code = await mailedTo(id);
-    await withSecondProcess(async (secondRuntime) => {
+    const { id } = await createPerson();
+    const code = await sendMailedCode(id);
+    await runWithSecondProcess(async (secondRuntime) => {
       const guesses = Array.from({ length: 40 }, (_, index) =>
         confirmOn(index % 2 ? secondRuntime : app.runtime, id, wrongCode(code, index + 1)),
       );
       expect(new Set(await Promise.all(guesses))).toEqual(new Set([400]));
-      expect(await wrongAttempts()).toBe(5);
+      expect(await countWrongAttempts()).toBe(5);
       for (const server of [app.runtime, secondRuntime]) {
         expect(await confirmOn(server, id, code)).toBe(400);
       }
@@ -237,9 +237,9 @@ describe('guessing codes', () => {
   });
 
   it('accepts the right code once', async () => {
-    const { id } = await person();
-    const code = await mailedTo(id);
-    await withSecondProcess(async (secondRuntime) => {
+    const { id } = await createPerson();
+    const code = await sendMailedCode(id);
+    await runWithSecondProcess(async (secondRuntime) => {
       const runtimes = [app.runtime, secondRuntime, app.runtime, secondRuntime];
       const responses = await Promise.all(
         runtimes.map((each) => confirmOn(each, id, code).catch((error) => error.status as number)),
@@ -252,7 +252,7 @@ describe('guessing codes', () => {
   });
 
   it('exposes no code or contact in logs, replies and tables', async () => {
-    const { id, email, phoneNumber } = await person();
+    const { id, email, phoneNumber } = await createPerson();
     mail.reject(email, 451);
     sms.behave(500);
     for (const name of ['email', 'phone'] as const) {

@@ -29,7 +29,7 @@ beforeAll(async () => {
   app = harness.app;
 });
 
-async function all(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const read: Uint8Array[] = [];
   for await (const chunk of chunks) read.push(chunk);
   return Buffer.concat(read);
@@ -73,7 +73,7 @@ describe('the check of a document', () => {
       const file = await app.files.put(caller, Readable.from([bytes]), options);
       const check = async (document: DocumentCheck) => {
         checks.push(document);
-        contents.push(await all(document.content()));
+        contents.push(await readAll(document.content()));
         return verdict;
       };
       const connectors = (): Connectors => ({ documents: { check } });
@@ -108,7 +108,7 @@ describe('the check of a document', () => {
 describe('stored documents', () => {
   const SECRET = 'an-unlikely-word-in-a-scan';
 
-  const everyFileIn = (folder: string): Buffer[] =>
+  const readFilesIn = (folder: string): Buffer[] =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((each) => each.isFile())
       .map((each) => readFileSync(path.join(each.parentPath, each.name)));
@@ -122,7 +122,7 @@ describe('stored documents', () => {
         || coalesce((select json_agg(e)::text from events e), '') as text`,
       [],
     );
-    const stored = [Buffer.from(dump?.text as string), ...everyFileIn(app.filesFolder)];
+    const stored = [Buffer.from(dump?.text as string), ...readFilesIn(app.filesFolder)];
     expect(stored.length).toBeGreaterThan(1);
     for (const each of stored) {
       for (const clear of [SECRET, 'C01X00T47', 'Stadt K', 'tEXtComment']) {
@@ -133,7 +133,7 @@ describe('stored documents', () => {
     const row = await harness.rowOf(id);
     const owner = await app.runtime.db.read(customers, holder);
     if (!owner) throw new Error('no such customer');
-    const content = await all(app.files.read(fileOf(app.runtime.vault, owner, row)));
+    const content = await readAll(app.files.read(fileOf(app.runtime.vault, owner, row)));
     expect(content.equals(bytes)).toBe(true);
   });
 

@@ -20,7 +20,7 @@ function findingsOf(...chunks: Uint8Array[]): DocumentFindings {
   return inspector.end();
 }
 
-const verdict = (bytes: Uint8Array) => {
+const checkBytes = (bytes: Uint8Array) => {
   const result = checkFile(findingsOf(bytes));
   return result.state === 'accepted' ? 'accepted' : result.code;
 };
@@ -66,51 +66,51 @@ describe('the built-in check', () => {
       ...[pdfFile(), pngFile(), jpegFile(), progressive, jpegFile(600, 400, [preview])],
       ...[pngFile(300, 300), jpegFile(300, 300)],
     ]) {
-      expect(verdict(file)).toBe('accepted');
+      expect(checkBytes(file)).toBe('accepted');
     }
   });
 
   it('accepts data after the end', () => {
     for (const file of [pdfFile(), pngFile(), jpegFile()]) {
-      expect(verdict(Buffer.concat([file, Buffer.alloc(1_500, 0x20)]))).toBe('accepted');
+      expect(checkBytes(Buffer.concat([file, Buffer.alloc(1_500, 0x20)]))).toBe('accepted');
     }
-    expect(verdict(Buffer.concat([jpegFile(), jpegFile(20, 20)]))).toBe('accepted');
+    expect(checkBytes(Buffer.concat([jpegFile(), jpegFile(20, 20)]))).toBe('accepted');
   });
 
   it('rejects truncated files, also with an embedded end marker', () => {
     const photo = jpegFile(600, 400, [preview]);
     for (const file of [pdfFile({ note: 'x'.repeat(3_000) }), pngFile(), jpegFile(), photo]) {
-      for (const share of [0.3, 0.6, 0.9]) expect(verdict(cut(file, share))).toBe('INCOMPLETE');
-      expect(verdict(file.subarray(0, -12))).toBe('INCOMPLETE');
+      for (const share of [0.3, 0.6, 0.9]) expect(checkBytes(cut(file, share))).toBe('INCOMPLETE');
+      expect(checkBytes(file.subarray(0, -12))).toBe('INCOMPLETE');
     }
     const endless = pngFile();
     endless.writeUInt32BE(0x7fffffff, endless.indexOf('tEXt') - 4);
-    expect(verdict(endless)).toBe('INCOMPLETE');
+    expect(checkBytes(endless)).toBe('INCOMPLETE');
   });
 
   it('rejects encrypted files', () => {
     for (const trailer of ['/Encrypt 9 0 R', '/Encrypt<</Filter/Standard>>', '/Encrypt\n9\n0\nR']) {
-      expect(verdict(pdfFile({ trailer }))).toBe('UNSUITABLE_DOCUMENT');
+      expect(checkBytes(pdfFile({ trailer }))).toBe('UNSUITABLE_DOCUMENT');
     }
-    expect(verdict(pdfFile({ note: 'how to /Encrypt a file' }))).toBe('accepted');
+    expect(checkBytes(pdfFile({ note: 'how to /Encrypt a file' }))).toBe('accepted');
   });
 
   it('rejects malformed files', () => {
     const noise = Buffer.alloc(2_000, 0x5a);
-    expect(verdict(Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), noise]))).toBe('INCOMPLETE');
-    expect(verdict(Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2]), noise]))).toBe(
-      'UNSUITABLE_DOCUMENT',
-    );
+    expect(checkBytes(Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), noise]))).toBe('INCOMPLETE');
+    expect(
+      checkBytes(Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2]), noise])),
+    ).toBe('UNSUITABLE_DOCUMENT');
     const frameless = Buffer.from([0xff, 0xd8, 0xff, 0xd9]);
-    expect(verdict(frameless)).toBe('UNSUITABLE_DOCUMENT');
+    expect(checkBytes(frameless)).toBe('UNSUITABLE_DOCUMENT');
     const headless = [PNG_SIGNATURE, pngChunk('IDAT', noise), pngChunk('IEND', Buffer.alloc(0))];
-    expect(verdict(Buffer.concat(headless))).toBe('UNSUITABLE_DOCUMENT');
-    expect(verdict(pngFile(0, 0))).toBe('UNSUITABLE_DOCUMENT');
+    expect(checkBytes(Buffer.concat(headless))).toBe('UNSUITABLE_DOCUMENT');
+    expect(checkBytes(pngFile(0, 0))).toBe('UNSUITABLE_DOCUMENT');
   });
 
   it('rejects images of low resolution', () => {
     for (const file of [pngFile(1, 1), pngFile(299, 4_000), jpegFile(4_000, 299)]) {
-      expect(verdict(file)).toBe('LOW_QUALITY');
+      expect(checkBytes(file)).toBe('LOW_QUALITY');
     }
   });
 });

@@ -67,7 +67,7 @@ async function send(
   return { status: reply.statusCode, body: response, headers: reply.headers };
 }
 
-const passport = (documentHolder: string, name?: string) =>
+const passportForm = (documentHolder: string, name?: string) =>
   documentForm(
     {
       documentHolder,
@@ -80,9 +80,9 @@ const passport = (documentHolder: string, name?: string) =>
   );
 
 /** A complete individual, and a link. */
-async function ready(fullName = 'Ada Lovelace', redirectUri?: string) {
+async function createReadyCustomer(fullName = 'Ada Lovelace', redirectUri?: string) {
   const person = await customer(app, as(), { ...IDENTIFIER, fullName });
-  ok(await app.call('POST', '/documents', passport(person.id), as()), 201);
+  ok(await app.call('POST', '/documents', passportForm(person.id), as()), 201);
   const createResponse = await make(person.id, { redirectUri });
   return { person, secret: secretOf(createResponse) };
 }
@@ -223,7 +223,7 @@ describe('getCustomerKycLink', () => {
 
 describe('the page of a link', () => {
   it('has strict headers and contains no personal data', async () => {
-    const { secret } = await ready();
+    const { secret } = await createReadyCustomer();
     const page = await send(secret, 'GET', '');
     expect(page.status).toBe(200);
     expect(page.headers['content-security-policy']).toBe(
@@ -252,7 +252,7 @@ describe('the page of a link', () => {
   });
 
   it('is used by an accepted submission only', async () => {
-    const { person, secret } = await ready('Ada Lovelace', 'https://shop.example/');
+    const { person, secret } = await createReadyCustomer('Ada Lovelace', 'https://shop.example/');
     const other = secretOf(await make(person.id));
     const submit = await Promise.all([
       send(secret, 'POST', '/submit'),
@@ -279,7 +279,7 @@ describe('the page of a link', () => {
   });
 
   it('stays valid while more information is required', async () => {
-    const { secret } = await ready('Bad Scan 003');
+    const { secret } = await createReadyCustomer('Bad Scan 003');
     const { body } = await send(secret, 'POST', '/submit');
     expect(body).toMatchObject({
       verificationStatus: 'RESOLVE_ERRORS',
@@ -289,7 +289,7 @@ describe('the page of a link', () => {
   });
 
   it('does not disclose findings about the applicant', async () => {
-    const { person, secret } = await ready();
+    const { person, secret } = await createReadyCustomer();
     const { id } = person;
     const finding = { resourceId: id, type: 'APPLICANT_SANCTIONED', reason: 'On list X' } as const;
     await app.operate(async (ctx) => {
@@ -318,7 +318,7 @@ describe('the page of a link', () => {
   });
 
   it('expires after a day', async () => {
-    const { secret } = await ready();
+    const { secret } = await createReadyCustomer();
     const createdAt = app.effects.now();
     app.effects.set(createdAt + DAY_MS - 1);
     expect((await send(secret, 'GET', '/state')).status).toBe(200);
@@ -347,7 +347,12 @@ describe('the page of a link', () => {
   it('reports why a document is rejected', async () => {
     const person = await customer(app, as());
     const secret = secretOf(await make(person.id));
-    const rejected = await send(secret, 'POST', '/documents', passport(person.id, 'EXPIRED.pdf'));
+    const rejected = await send(
+      secret,
+      'POST',
+      '/documents',
+      passportForm(person.id, 'EXPIRED.pdf'),
+    );
     expect(rejected).toMatchObject({ status: 400, body: { code: 'EXPIRED' } });
     expect((await send(secret, 'GET', '/state')).body.documents).toEqual([]);
   });
@@ -358,12 +363,15 @@ describe('the page of a link', () => {
     const secret = secretOf(await make(ownCustomer.id));
     const owner = { ...OWNER, customerId: otherCustomer.id };
     const foreignOwner = ok(await app.call('POST', '/beneficial-owners', owner, as()), 201);
-    const document = ok(await app.call('POST', '/documents', passport(foreignOwner.id), as()), 201);
+    const document = ok(
+      await app.call('POST', '/documents', passportForm(foreignOwner.id), as()),
+      201,
+    );
     const attempts = [
       await send(secret, 'PATCH', `/owners/${foreignOwner.id}`, { ownershipPercentage: 1 }),
-      await send(secret, 'POST', '/documents', passport(foreignOwner.id)),
-      await send(secret, 'POST', '/documents', passport(otherCustomer.id)),
-      await send(secret, 'PUT', `/documents/${document.id}`, passport(foreignOwner.id)),
+      await send(secret, 'POST', '/documents', passportForm(foreignOwner.id)),
+      await send(secret, 'POST', '/documents', passportForm(otherCustomer.id)),
+      await send(secret, 'PUT', `/documents/${document.id}`, passportForm(foreignOwner.id)),
       await send(secret, 'DELETE', `/documents/${document.id}`),
     ];
     expect(attempts.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
@@ -372,9 +380,9 @@ describe('the page of a link', () => {
     const [ownOwner] = body.beneficialOwners;
     const change = { ownershipPercentage: 70 };
     expect((await send(secret, 'PATCH', `/owners/${ownOwner.id}`, change)).status).toBe(204);
-    const submitted = ok(await send(secret, 'POST', '/documents', passport(ownOwner.id)), 201);
+    const submitted = ok(await send(secret, 'POST', '/documents', passportForm(ownOwner.id)), 201);
     expect(
-      (await send(secret, 'PUT', `/documents/${submitted.id}`, passport(ownOwner.id))).status,
+      (await send(secret, 'PUT', `/documents/${submitted.id}`, passportForm(ownOwner.id))).status,
     ).toBe(200);
     expect((await send(secret, 'DELETE', `/documents/${submitted.id}`)).status).toBe(204);
     const state = await send(secret, 'GET', '/state');
@@ -383,7 +391,7 @@ describe('the page of a link', () => {
   });
 
   it('ends when its customer is deleted', async () => {
-    const { person, secret } = await ready();
+    const { person, secret } = await createReadyCustomer();
     ok(await app.call('DELETE', `/customers/${person.id}`, undefined, as()), 200);
     expect((await send(secret, 'GET', '/state')).body.code).toBe('LINK_ENDED');
   });

@@ -35,9 +35,9 @@ describe('the message about an empty field', () => {
   );
 
   it('uses standard terms', () => {
-    const fieldNamed = (name: string) => FIELDS.find((field) => field.name === name);
+    const findField = (name: string) => FIELDS.find((field) => field.name === name);
     const messages = ['fullName', 'roles', 'businessInfo.naicsCode', 'businessInfo.entityType'].map(
-      (name) => emptyMessage(fieldNamed(name) ?? { name, label: '', kind: 'text' }),
+      (name) => emptyMessage(findField(name) ?? { name, label: '', kind: 'text' }),
     );
     expect(messages).toEqual([
       'Enter your full name',

@@ -67,7 +67,7 @@ const verdictOf = ({ code, details }: Errors): Verdict => ({
 
 const STREET = { line1: '1 Main St', city: 'Austin', state: 'TX', postalCode: '78701' };
 
-async function overApi(cells: Record<string, string>, as: TestPlatform): Promise<Verdict> {
+async function registerOverApi(cells: Record<string, string>, as: TestPlatform): Promise<Verdict> {
   const { country, ...rest } = cells;
   const person = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace', birthDate: '1990-01-15' };
   const body = { ...person, address: { ...STREET, country }, ...rest };
@@ -89,7 +89,7 @@ describe.each(['sandbox', 'production'] as const)(
       const failed = new Map<string, Errors>(
         errors.map((each: Errors & { correlationId: string }) => [each.correlationId, each]),
       );
-      const verdicts = await Promise.all(CASES.map((cells) => overApi(cells, as)));
+      const verdicts = await Promise.all(CASES.map((cells) => registerOverApi(cells, as)));
       const imported = CASES.map((_, index) => {
         const error = failed.get(idOf(index));
         return error ? verdictOf(error) : GOOD;

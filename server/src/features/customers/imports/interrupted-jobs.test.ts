@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 describe('slices', () => {
-  const handler = (overrides: Partial<Parameters<typeof importJobs>[0]> = {}): JobHandler =>
+  const createHandler = (overrides: Partial<Parameters<typeof importJobs>[0]> = {}): JobHandler =>
     importJobs({
       connectors: connectorRegistry(app.effects),
       openWallets: async () => undefined,
@@ -58,7 +58,7 @@ describe('slices', () => {
     const id = await harness.started(
       file(...Array.from({ length: 40 }, (_, index) => harness.person(`d-${index}`))),
     );
-    const died = await handler().run(app.runtime, await jobOf(id));
+    const died = await createHandler().run(app.runtime, await jobOf(id));
     expect(died).toBeDefined(); // the result is never staged
     expect(await harness.readImport(id)).toMatchObject({
       status: 'PENDING',
@@ -81,17 +81,17 @@ describe('slices', () => {
       file(...Array.from({ length: 100 }, (_, index) => harness.person(`p-${index}`))),
     );
     let [run, longest, isDone] = [0, 0, false];
-    const served = () => {
+    const serveOnce = () => {
       run = 0;
-      if (!isDone) setImmediate(served);
+      if (!isDone) setImmediate(serveOnce);
     };
-    served();
-    const counted: typeof bodyErrors = (...values) => {
+    serveOnce();
+    const countedBodyErrors: typeof bodyErrors = (...values) => {
       run += 1;
       longest = Math.max(longest, run);
       return bodyErrors(...values);
     };
-    await handler({ bodyErrors: counted }).run(app.runtime, await jobOf(id));
+    await createHandler({ bodyErrors: countedBodyErrors }).run(app.runtime, await jobOf(id));
     isDone = true;
     expect(longest).toBe(16);
     await app.settle();
@@ -112,7 +112,7 @@ describe('slices', () => {
             : Promise.reject(new Error('no database')),
       },
     };
-    await expect(handler().run(failing, await jobOf(id))).rejects.toThrow('no database');
+    await expect(createHandler().run(failing, await jobOf(id))).rejects.toThrow('no database');
     expect((await harness.readImport(id)).progress).toEqual(progress(30, 0, 0));
     await app.settle();
     expect(await harness.readImport(id)).toMatchObject({
@@ -135,7 +135,7 @@ describe('slices', () => {
         },
       },
     };
-    const { stage } = await handler().run(failing, job);
+    const { stage } = await createHandler().run(failing, job);
     await app.operate(stage);
     const body = await harness.readImport(id);
     expect(body.progress).toEqual(progress(2, 1, 1));
@@ -149,7 +149,7 @@ describe('slices', () => {
     const id = await harness.started(
       file(...['g-1', 'g-2', 'g-3'].map((each) => harness.person(each))),
     );
-    const unreadable = handler({
+    const unreadable = createHandler({
       files: {
         // biome-ignore lint/correctness/useYield: it fails before.
         async *read() {
@@ -180,8 +180,8 @@ describe('slices', () => {
     );
     const job = await jobOf(id);
     const results = await Promise.all([
-      handler().run(app.runtime, job),
-      handler().run(app.runtime, job),
+      createHandler().run(app.runtime, job),
+      createHandler().run(app.runtime, job),
     ]);
     await Promise.all(results.map(({ stage }) => app.operate(stage)));
     await app.settle();
@@ -201,7 +201,13 @@ describe('slices', () => {
     ];
     const { runtime } = app;
     const log = createLog(app.effects, 'error', () => undefined);
-    const options = { runtime, handlers: [handler()], sweeps: [], log, metrics: createMetrics() };
+    const options = {
+      runtime,
+      handlers: [createHandler()],
+      sweeps: [],
+      log,
+      metrics: createMetrics(),
+    };
     const workers = [createWorker(options), createWorker(options)];
     await Promise.all(workers.map((each) => each.runDue()));
     await app.settle();
@@ -229,8 +235,8 @@ describe('slices', () => {
         },
       },
     };
-    const pressed = () => true;
-    const { stage } = await handler({ pressed }).run(watched, await jobOf(id));
+    const isPressed = () => true;
+    const { stage } = await createHandler({ pressed: isPressed }).run(watched, await jobOf(id));
     expect(max).toBeGreaterThan(0);
     expect(max).toBeLessThanOrEqual(8);
     await app.operate(stage);
@@ -264,7 +270,7 @@ describe('slices', () => {
     const count = () => {
       written++;
     };
-    const { stage } = await handler({ written: count }).run(app.runtime, await jobOf(id));
+    const { stage } = await createHandler({ written: count }).run(app.runtime, await jobOf(id));
     expect(written).toBe(2); // the invalid row has no change set
     await app.operate(stage);
     expect((await harness.readImport(id)).progress).toEqual(progress(3, 1, 2));

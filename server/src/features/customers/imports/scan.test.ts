@@ -17,7 +17,7 @@ function inspect(content: string | Uint8Array, size = 7): FileFindings {
   return inspector.end() as FileFindings;
 }
 
-async function* chunks(bytes: Buffer, size: number, consumed?: { bytes: number }) {
+async function* splitIntoChunks(bytes: Buffer, size: number, consumed?: { bytes: number }) {
   for (let index = 0; index < bytes.length; index += size) {
     const chunk = bytes.subarray(index, index + size);
     if (consumed) consumed.bytes += chunk.length;
@@ -45,7 +45,7 @@ describe('inspectCsv', () => {
     }
   });
 
-  const headerWithout = (column: string) =>
+  const headerWithoutColumn = (column: string) =>
     HEAD.split(',')
       .filter((name) => name !== column)
       .join(',');
@@ -54,11 +54,21 @@ describe('inspectCsv', () => {
     ['an empty file', '', ['file'], /empty/],
     ['only blank lines', '\n\r\n \n', ['file'], /empty/],
     ['only a header', `${HEAD}\n`, ['file'], /no rows/],
-    ['no city', `${headerWithout('city')}\n${ROW}\n`, ['city'], /lacks required columns.*city/],
-    ['no id', `${headerWithout('platformCustomerId')}\n${ROW}\n`, ['platformCustomerId'], /lacks/],
+    [
+      'no city',
+      `${headerWithoutColumn('city')}\n${ROW}\n`,
+      ['city'],
+      /lacks required columns.*city/,
+    ],
+    [
+      'no id',
+      `${headerWithoutColumn('platformCustomerId')}\n${ROW}\n`,
+      ['platformCustomerId'],
+      /lacks/,
+    ],
     [
       'a missing column of individuals',
-      `${headerWithout('birthDate')}\n${ROW}\n`,
+      `${headerWithoutColumn('birthDate')}\n${ROW}\n`,
       ['birthDate'],
       /lacks/,
     ],
@@ -129,7 +139,7 @@ describe('readRows', () => {
       let from = 0;
       for (;;) {
         const max = { rows: 2, bytes: 1_000 };
-        const slice = await readRows(chunks(bytes.subarray(from), size), from, max);
+        const slice = await readRows(splitIntoChunks(bytes.subarray(from), size), from, max);
         if (slice.length === 0) break;
         expect(slice.length).toBeLessThanOrEqual(2);
         readCells.push(...cellsOfEach(slice.map((row) => row.bytes)));
@@ -149,17 +159,17 @@ describe('readRows', () => {
     const large = Buffer.from('0123456789,0123456789\n'.repeat(1_000_000));
     const consumed = { bytes: 0 };
     const max = { rows: 1_024, bytes: 1_048_576 };
-    const slice = await readRows(chunks(large, 65_536, consumed), 0, max);
+    const slice = await readRows(splitIntoChunks(large, 65_536, consumed), 0, max);
     expect(slice).toHaveLength(1_024);
     expect(consumed.bytes).toBe(65_536);
     const wide = Buffer.from(`${'x'.repeat(60_000)}\n`.repeat(300));
-    expect(await readRows(chunks(wide, 65_536), 0, max)).toHaveLength(18);
+    expect(await readRows(splitIntoChunks(wide, 65_536), 0, max)).toHaveLength(18);
   });
 });
 
 describe('candidateOf', () => {
   const columns = [...HEAD.split(','), 'businessLegalName', 'businessTaxId', 'email', 'other'];
-  const row = (values: Record<string, string>) => columns.map((name) => values[name] ?? '');
+  const csvRow = (values: Record<string, string>) => columns.map((name) => values[name] ?? '');
   const addressCells = { addressLine1: 'a', city: 'b', state: 'c', postalCode: 'd', country: 'US' };
   const noErrors = () => [];
 
@@ -180,13 +190,13 @@ describe('candidateOf', () => {
       other: 'x',
       businessLegalName: 'of a person',
     };
-    expect(candidateOf(columns, row(cells), 1, noErrors)).toEqual({
+    expect(candidateOf(columns, csvRow(cells), 1, noErrors)).toEqual({
       correlationId: 'c1',
       body: { ...person, address, email: 'a@b.c' },
       errors: [],
     });
     const fieldNames = { ...addressCells, ...business, umaAddress: 'a@d', businessLegalName: 'F' };
-    expect(candidateOf(columns, row(fieldNames), 1, noErrors)).toEqual({
+    expect(candidateOf(columns, csvRow(fieldNames), 1, noErrors)).toEqual({
       correlationId: 'c1',
       body: { ...business, address, businessInfo: { legalName: 'F', country: 'US' } },
       errors: [],
@@ -200,7 +210,7 @@ describe('candidateOf', () => {
       { field: 'businessInfo.taxId', message: 'is required' },
       { field: 'businessInfo.incorporatedOn', message: 'is required' },
     ];
-    const cells = row({ ...addressCells, customerType: 'BUSINESS', city: '' });
+    const cells = csvRow({ ...addressCells, customerType: 'BUSINESS', city: '' });
     const { correlationId, errors } = candidateOf(columns, cells, 7, addErrors);
     expect(correlationId).toBe('row_7');
     const fields = ['umaAddress', 'platformCustomerId', 'city', 'businessLegalName', 'country'];
@@ -209,7 +219,7 @@ describe('candidateOf', () => {
 
   it('validates a tax number that is present', () => {
     const addErrors = () => [{ field: 'businessInfo.taxId', message: 'x' }];
-    const cells = row({ ...addressCells, customerType: 'BUSINESS', businessTaxId: 'no' });
+    const cells = csvRow({ ...addressCells, customerType: 'BUSINESS', businessTaxId: 'no' });
     const { errors } = candidateOf(columns, cells, 1, addErrors);
     expect(errors.at(-1)).toEqual({ field: 'businessTaxId', message: 'x' });
   });

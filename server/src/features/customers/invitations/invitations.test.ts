@@ -16,12 +16,15 @@ interface Person {
   umaAddress: string;
 }
 
-const inviter = (as: TestPlatform = app.platform, overrides: object = {}): Promise<Person> =>
+const createInviter = (as: TestPlatform = app.platform, overrides: object = {}): Promise<Person> =>
   customer(app, { as }, overrides);
 const invite = (body: object, as: TestPlatform = app.platform) =>
   app.call('POST', '/invitations', body, { as });
-const createdInvitation = async (overrides: object = {}, as: TestPlatform = app.platform) => {
-  const { umaAddress } = await inviter(as);
+const createInvitationOfNewInviter = async (
+  overrides: object = {},
+  as: TestPlatform = app.platform,
+) => {
+  const { umaAddress } = await createInviter(as);
   return ok(await invite({ inviterUma: umaAddress, ...overrides }, as), 201);
 };
 const show = (code: string, as: TestPlatform = app.platform) =>
@@ -33,20 +36,20 @@ const cancel = (code: string, as: TestPlatform = app.platform) =>
 
 const fieldsOf = (response: { body: { details: { errors: { field: string }[] } } }) =>
   response.body.details.errors.map((error) => error.field).sort();
-const outcome = (response: { status: number; body: { code?: string } }) => [
+const outcomeOf = (response: { status: number; body: { code?: string } }) => [
   response.status,
   response.body.code,
 ];
 
-const tenBytes = (text: string) => text.padEnd(20, '0');
+const padCode = (text: string) => text.padEnd(20, '0');
 
 const EXTERNAL_UMA = '$friend@elsewhere.example';
-const inOneHour = () => new Date(app.effects.now() + 3_600_000).toISOString();
+const timeInOneHour = () => new Date(app.effects.now() + 3_600_000).toISOString();
 
 describe('createInvitation', () => {
   it('creates a code and a link', async () => {
-    const { umaAddress } = await inviter();
-    const expiresAt = inOneHour();
+    const { umaAddress } = await createInviter();
+    const expiresAt = timeInOneHour();
     const body = { inviterUma: umaAddress.toUpperCase(), firstName: 'Bob <3', expiresAt };
     const invitation = ok(await invite(body), 201);
     expect(invitation.code).toMatch(/^[0-9a-f]{20}$/);
@@ -63,7 +66,7 @@ describe('createInvitation', () => {
   });
 
   it("uses the inviter's first currency for the amount", async () => {
-    const { umaAddress } = await inviter(app.platform, { currencies: ['EUR', 'USD'] });
+    const { umaAddress } = await createInviter(app.platform, { currencies: ['EUR', 'USD'] });
     const invitation = ok(await invite({ inviterUma: umaAddress, amountToSend: 12_50 }), 201);
     expect(invitation.amountToSend).toEqual({
       amount: 12_50,
@@ -80,19 +83,19 @@ describe('createInvitation', () => {
       expiresAt: 'soon',
     };
     const rejected = await invite(invalid);
-    expect(outcome(rejected)).toEqual([400, 'INVALID_INPUT']);
+    expect(outcomeOf(rejected)).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(rejected)).toEqual(['amountToSend', 'expiresAt', 'firstName', 'inviterUma']);
     const expiresAt = new Date(app.effects.now()).toISOString();
     const lateResponse = await invite({ inviterUma: '$unknown@elsewhere.example', expiresAt });
-    expect(outcome(lateResponse)).toEqual([400, 'INVALID_INPUT']);
+    expect(outcomeOf(lateResponse)).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(lateResponse)).toEqual(['expiresAt', 'inviterUma']);
-    const { umaAddress } = await inviter();
+    const { umaAddress } = await createInviter();
     expect(fieldsOf(await invite({ inviterUma: umaAddress, expiresAt }))).toEqual(['expiresAt']);
     expect(fieldsOf(await invite({}))).toEqual(['inviterUma']);
   });
 
   it('rejects inviters that are deleted or of another platform', async () => {
-    const [foreignPerson, deletedPerson] = [await inviter(app.other), await inviter()];
+    const [foreignPerson, deletedPerson] = [await createInviter(app.other), await createInviter()];
     await app.call('DELETE', `/customers/${deletedPerson.id}`);
     for (const inviterUma of [
       foreignPerson.umaAddress,
@@ -101,23 +104,23 @@ describe('createInvitation', () => {
       'x',
     ]) {
       const rejected = await invite({ inviterUma });
-      expect(outcome(rejected)).toEqual([400, 'INVALID_UMA_ADDRESS']);
+      expect(outcomeOf(rejected)).toEqual([400, 'INVALID_UMA_ADDRESS']);
       expect(fieldsOf(rejected)).toEqual(['inviterUma']);
     }
   });
 
   it('is rejected if invitations are disabled for the platform', async () => {
     const as = await app.newPlatform('Alone');
-    const open = await createdInvitation({}, as);
+    const open = await createInvitationOfNewInviter({}, as);
     await app.runtime.db.query('update platforms set invitations = false where id = $1', [as.id]);
-    const { umaAddress } = await inviter(as);
+    const { umaAddress } = await createInviter(as);
     const rejected = await invite({ inviterUma: umaAddress }, as);
-    expect(outcome(rejected)).toEqual([400, 'INVITATIONS_NOT_CONFIGURED']);
+    expect(outcomeOf(rejected)).toEqual([400, 'INVITATIONS_NOT_CONFIGURED']);
     expect((await claim(open.code, EXTERNAL_UMA, app.other)).status).toBe(200);
   });
 
   it('generates a new code on a collision, also of concurrent requests', async () => {
-    const { umaAddress } = await inviter();
+    const { umaAddress } = await createInviter();
     const [operation] = invitationOperations({ origin: () => 'http://here' });
     const generate = (...codes: string[]) => {
       const effects = {
@@ -131,27 +134,27 @@ describe('createInvitation', () => {
         operation?.run(ctx, input),
       );
     };
-    expect(await generate(tenBytes('0badc0de'))).toMatchObject({
-      body: { code: tenBytes('0badc0de') },
+    expect(await generate(padCode('0badc0de'))).toMatchObject({
+      body: { code: padCode('0badc0de') },
     });
     expect(
-      await generate(tenBytes('0badc0de'), tenBytes('0badc0de'), tenBytes('12345678')),
+      await generate(padCode('0badc0de'), padCode('0badc0de'), padCode('12345678')),
     ).toMatchObject({
-      body: { code: tenBytes('12345678') },
+      body: { code: padCode('12345678') },
     });
     const generated = await Promise.all([
-      generate(tenBytes('aaaa0000'), tenBytes('aaaa0001')),
-      generate(tenBytes('aaaa0000'), tenBytes('aaaa0002')),
+      generate(padCode('aaaa0000'), padCode('aaaa0001')),
+      generate(padCode('aaaa0000'), padCode('aaaa0002')),
     ]);
     const codes = generated.map((each) => (each as { body: { code: string } }).body.code);
     expect(new Set(codes).size).toBe(2);
-    expect(codes).toContain(tenBytes('aaaa0000'));
+    expect(codes).toContain(padCode('aaaa0000'));
   });
 });
 
 describe('getInvitation', () => {
   it('returns the invitation by its code within one environment', async () => {
-    const invitation = await createdInvitation();
+    const invitation = await createInvitationOfNewInviter();
     expect((await show(invitation.code, app.other)).body).toEqual(invitation);
     const calls = [
       show,
@@ -160,19 +163,19 @@ describe('getInvitation', () => {
     ];
     for (const call of calls) {
       const hidden = await call(invitation.code, app.production);
-      expect(outcome(hidden)).toEqual([404, 'INVITATION_NOT_FOUND']);
+      expect(outcomeOf(hidden)).toEqual([404, 'INVITATION_NOT_FOUND']);
       for (const code of ['00000000', 'x', `${invitation.code}0`, '%00']) {
         expect((await call(code)).body).toEqual(hidden.body);
       }
     }
     expect((await show(invitation.code)).body.status).toBe('PENDING');
-    const real = await createdInvitation({}, app.production);
+    const real = await createInvitationOfNewInviter({}, app.production);
     expect((await show(real.code)).status).toBe(404);
     expect((await show(real.code, app.production)).body).toEqual(real);
   });
 
   it('reports EXPIRED after the expiry time', async () => {
-    const invitation = await createdInvitation({ expiresAt: inOneHour() });
+    const invitation = await createInvitationOfNewInviter({ expiresAt: timeInOneHour() });
     await app.advance(3_600_000 - 1);
     expect((await show(invitation.code)).body.status).toBe('PENDING');
     await app.advance(1);
@@ -181,7 +184,7 @@ describe('getInvitation', () => {
       await claim(invitation.code, EXTERNAL_UMA),
       await cancel(invitation.code),
     ]) {
-      expect(outcome(rejected)).toEqual([400, 'INVALID_INPUT']);
+      expect(outcomeOf(rejected)).toEqual([400, 'INVALID_INPUT']);
       expect(rejected.body.details).toEqual({ expiredAt: invitation.expiresAt });
     }
   });
@@ -189,7 +192,7 @@ describe('getInvitation', () => {
 
 describe('a code of an older version', () => {
   it('is supported', async () => {
-    const { code } = await createdInvitation({ firstName: 'Bob' });
+    const { code } = await createInvitationOfNewInviter({ firstName: 'Bob' });
     const old = 'c0ffee42';
     await app.operate(async (ctx) => {
       const row = await ctx.read(invitations, code);
@@ -204,12 +207,12 @@ describe('a code of an older version', () => {
 
 describe('claimInvitation', () => {
   it('emits the event to the creating platform for any claimant', async () => {
-    const invitation = await createdInvitation({
+    const invitation = await createInvitationOfNewInviter({
       firstName: 'Bob',
       amountToSend: 5_00,
-      expiresAt: inOneHour(),
+      expiresAt: timeInOneHour(),
     });
-    const invitee = await inviter(app.other);
+    const invitee = await createInviter(app.other);
     await app.advance(1_000);
     const claimed = ok(await claim(invitation.code, invitee.umaAddress, app.other), 200);
     expect(claimed).toEqual({
@@ -225,15 +228,15 @@ describe('claimInvitation', () => {
     ]);
     await app.advance(3_600_000);
     expect((await show(invitation.code)).body).toEqual(claimed);
-    expect(outcome(await claim(invitation.code, EXTERNAL_UMA))).toEqual([
+    expect(outcomeOf(await claim(invitation.code, EXTERNAL_UMA))).toEqual([
       400,
       'INVITATION_ALREADY_CLAIMED',
     ]);
-    expect(outcome(await cancel(invitation.code))).toEqual([400, 'INVITATION_ALREADY_CLAIMED']);
+    expect(outcomeOf(await cancel(invitation.code))).toEqual([400, 'INVITATION_ALREADY_CLAIMED']);
   });
 
   it('succeeds for one of several concurrent claims', async () => {
-    const invitation = await createdInvitation();
+    const invitation = await createInvitationOfNewInviter();
     const responses = await Promise.all(
       Array.from({ length: 6 }, (_, index) =>
         claim(
@@ -246,7 +249,7 @@ describe('claimInvitation', () => {
     const won = responses.filter((each) => each.status === 200);
     expect(won).toHaveLength(1);
     for (const conflicts of responses.filter((each) => each.status !== 200)) {
-      expect(outcome(conflicts)).toEqual([400, 'INVITATION_ALREADY_CLAIMED']);
+      expect(outcomeOf(conflicts)).toEqual([400, 'INVITATION_ALREADY_CLAIMED']);
     }
     expect((await show(invitation.code)).body).toEqual(won[0]?.body);
     await app.settle();
@@ -255,8 +258,8 @@ describe('claimInvitation', () => {
   });
 
   it('is rejected for an invitee that is deleted concurrently', async () => {
-    const invitation = await createdInvitation();
-    const payee = await inviter();
+    const invitation = await createInvitationOfNewInviter();
+    const payee = await createInviter();
     const claims = invitationOperations({ origin: () => 'http://here' }).find(
       ({ contract }) => contract.operationId === 'claimInvitation',
     );
@@ -274,15 +277,15 @@ describe('claimInvitation', () => {
   });
 
   it.each([undefined, null, 7, ''])('rejects the address %j', async (inviteeUma) => {
-    const rejected = await claim((await createdInvitation()).code, inviteeUma);
-    expect(outcome(rejected)).toEqual([400, 'INVALID_INPUT']);
+    const rejected = await claim((await createInvitationOfNewInviter()).code, inviteeUma);
+    expect(outcomeOf(rejected)).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(rejected)).toEqual(['inviteeUma']);
   });
 
   it('rejects malformed addresses and those of other platforms', async () => {
-    const invitation = await createdInvitation();
-    const otherPerson = await inviter(app.other);
-    const deletedPerson = await inviter();
+    const invitation = await createInvitationOfNewInviter();
+    const otherPerson = await createInviter(app.other);
+    const deletedPerson = await createInviter();
     await app.call('DELETE', `/customers/${deletedPerson.id}`);
     const unassigned = `$unassigned@${otherPerson.umaAddress.split('@')[1]}`;
     const invalid = [
@@ -294,21 +297,25 @@ describe('claimInvitation', () => {
     ];
     for (const inviteeUma of [...invalid, unassigned]) {
       const rejected = await claim(invitation.code, inviteeUma);
-      expect([inviteeUma, ...outcome(rejected)]).toEqual([inviteeUma, 400, 'INVALID_UMA_ADDRESS']);
+      expect([inviteeUma, ...outcomeOf(rejected)]).toEqual([
+        inviteeUma,
+        400,
+        'INVALID_UMA_ADDRESS',
+      ]);
       expect(fieldsOf(rejected)).toEqual(['inviteeUma']);
     }
     expect((await show(invitation.code)).body).toEqual(invitation);
   });
 
   it('rejects the inviter as invitee', async () => {
-    const invitation = await createdInvitation();
+    const invitation = await createInvitationOfNewInviter();
     const rejected = await claim(invitation.code, invitation.inviterUma.toUpperCase());
-    expect(outcome(rejected)).toEqual([400, 'INVALID_INPUT']);
+    expect(outcomeOf(rejected)).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(rejected)).toEqual(['inviteeUma']);
   });
 
   it('creates no transaction', async () => {
-    const invitation = await createdInvitation({ amountToSend: 5_00 });
+    const invitation = await createInvitationOfNewInviter({ amountToSend: 5_00 });
     const count = 'select count(*)::int4 as n from transactions';
     const before = await app.runtime.db.query(count, []);
     await claim(invitation.code, EXTERNAL_UMA);
@@ -319,24 +326,24 @@ describe('claimInvitation', () => {
 
 describe('cancelInvitation', () => {
   it('cancels a pending invitation once', async () => {
-    const invitation = await createdInvitation();
+    const invitation = await createInvitationOfNewInviter();
     expect(ok(await cancel(invitation.code), 200)).toEqual({ ...invitation, status: 'CANCELLED' });
-    expect(outcome(await cancel(invitation.code))).toEqual([400, 'INVITATION_CANCELLED']);
+    expect(outcomeOf(await cancel(invitation.code))).toEqual([400, 'INVITATION_CANCELLED']);
     const lateResponse = await claim(invitation.code, EXTERNAL_UMA, app.other);
-    expect(outcome(lateResponse)).toEqual([400, 'INVITATION_CANCELLED']);
+    expect(outcomeOf(lateResponse)).toEqual([400, 'INVITATION_CANCELLED']);
     await app.settle();
     const events = (await app.events()).filter((each) => each.subject === invitation.code);
     expect(events).toEqual([]);
   });
 
   it('is restricted to the creating platform', async () => {
-    const invitation = await createdInvitation();
-    expect(outcome(await cancel(invitation.code, app.other))).toEqual([403, 'FORBIDDEN']);
+    const invitation = await createInvitationOfNewInviter();
+    expect(outcomeOf(await cancel(invitation.code, app.other))).toEqual([403, 'FORBIDDEN']);
     expect((await show(invitation.code)).body.status).toBe('PENDING');
   });
 
   it('resolves a concurrent claim to one result', async () => {
-    const invitation = await createdInvitation();
+    const invitation = await createInvitationOfNewInviter();
     const [cancelled, claimed] = await Promise.all([
       cancel(invitation.code),
       claim(invitation.code, EXTERNAL_UMA, app.other),
@@ -348,11 +355,11 @@ describe('cancelInvitation', () => {
 });
 
 describe('personal data in invitations', () => {
-  const sentBy = (customer_id: string) =>
+  const findSentInvitations = (customer_id: string) =>
     app.runtime.db.find(invitations, { customer_id }, { limit: 10_000 });
 
   it('is erased', async () => {
-    const [sender, payee] = [await inviter(), await inviter()];
+    const [sender, payee] = [await createInviter(), await createInviter()];
     const body = { inviterUma: sender.umaAddress, firstName: 'Bob' };
     const open = ok(await invite(body), 201);
     const used = ok(await invite(body), 201);
@@ -363,14 +370,14 @@ describe('personal data in invitations', () => {
     expect(after.status).toBe('CANCELLED');
     expect(after).not.toHaveProperty('firstName');
     expect((await show(used.code)).body).toMatchObject({ status: 'CLAIMED' });
-    const rows = await sentBy(sender.id);
+    const rows = await findSentInvitations(sender.id);
     expect(rows.map((each) => each.first_name)).toEqual([null, null]);
   });
 
   it('is erased in any number of invitations', async () => {
-    const sender = await inviter();
+    const sender = await createInviter();
     const { code } = ok(await invite({ inviterUma: sender.umaAddress, firstName: 'Bob' }), 201);
-    const [row] = await sentBy(sender.id);
+    const [row] = await findSentInvitations(sender.id);
     await app.operate(async (ctx) => {
       for (let index = 0; row && index < 1_000; index++) {
         ctx.insert(invitations, {
@@ -381,14 +388,14 @@ describe('personal data in invitations', () => {
       }
     });
     expect(await app.operate((ctx) => eraseInvitations(ctx, sender.id))).toBe(1_001);
-    const all = await sentBy(sender.id);
+    const all = await findSentInvitations(sender.id);
     expect(all).toHaveLength(1_001);
     expect(all.filter((each) => each.first_name !== null)).toEqual([]);
     expect((await show(code)).body.status).toBe('CANCELLED');
   });
 
   it('is not emitted after the erasure of the inviter', async () => {
-    const { umaAddress, id } = await inviter();
+    const { umaAddress, id } = await createInviter();
     const { code } = ok(await invite({ inviterUma: umaAddress }), 201);
     ok(await claim(code, EXTERNAL_UMA), 200);
     await app.runtime.db.query(
@@ -400,7 +407,7 @@ describe('personal data in invitations', () => {
   });
 
   it('is encrypted in the event', async () => {
-    const invitation = await createdInvitation({ firstName: 'Roberta' });
+    const invitation = await createInvitationOfNewInviter({ firstName: 'Roberta' });
     await claim(invitation.code, EXTERNAL_UMA);
     await app.worker.runDue();
     const [event] = await app.runtime.db.query(

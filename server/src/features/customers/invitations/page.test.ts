@@ -6,7 +6,10 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 const app = testApp();
 const limited = testApp({ rateLimits: { requests: 0, costly: 0, refused: 2 } });
 
-async function createdInvitation(overrides: object = {}, as: TestPlatform = app.platform) {
+async function createInvitationOfNewInviter(
+  overrides: object = {},
+  as: TestPlatform = app.platform,
+) {
   const inviter = await customer(app, { as }, { email: 'ada@example.com' });
   const body = { inviterUma: inviter.umaAddress, ...overrides };
   return ok(await app.call('POST', '/invitations', body, { as }), 201);
@@ -20,7 +23,7 @@ const PERSONAL = ['Lovelace', 'ada@example.com', '1 Main St', '1990'];
 describe('the page of an invitation', () => {
   it('shows the inviter, the amount and the providers', async () => {
     const expiresAt = new Date(app.effects.now() + 3_600_000).toISOString();
-    const invitation = await createdInvitation({
+    const invitation = await createInvitationOfNewInviter({
       firstName: '<b>Bob</b>',
       amountToSend: 1_250_00,
       expiresAt,
@@ -51,14 +54,14 @@ describe('the page of an invitation', () => {
   });
 
   it('omits the amount, the name and the expiry if absent', async () => {
-    const { body } = await open((await createdInvitation()).code);
+    const { body } = await open((await createInvitationOfNewInviter()).code);
     expect(body).toContain('<h1>You are invited</h1>');
     expect(body).not.toContain('intend to send');
     expect(body).not.toContain('Valid until');
   });
 
   it('lists no sandbox providers in production', async () => {
-    const invitation = await createdInvitation({}, app.production);
+    const invitation = await createInvitationOfNewInviter({}, app.production);
     const { statusCode, body } = await open(invitation.code);
     expect(statusCode).toBe(200);
     expect(body).not.toContain('.example');
@@ -68,9 +71,9 @@ describe('the page of an invitation', () => {
     const expiresAt = new Date(app.effects.now() + 1_000).toISOString();
     const invitationFields = { firstName: 'Bob', amountToSend: 5_00 };
     const [used, expired, withdrawn] = [
-      await createdInvitation(invitationFields),
-      await createdInvitation({ ...invitationFields, expiresAt }),
-      await createdInvitation(invitationFields),
+      await createInvitationOfNewInviter(invitationFields),
+      await createInvitationOfNewInviter({ ...invitationFields, expiresAt }),
+      await createInvitationOfNewInviter(invitationFields),
     ];
     await app.call('POST', `/invitations/${used.code}/claim`, { inviteeUma: '$f@x.example' });
     await app.call('POST', `/invitations/${withdrawn.code}/cancel`);
@@ -99,7 +102,7 @@ describe('the page of an invitation', () => {
   );
 
   it('ignores POST requests', async () => {
-    const invitation = await createdInvitation();
+    const invitation = await createInvitationOfNewInviter();
     const sent = await open(invitation.code, 'POST');
     expect(sent.body).toBe((await open(invitation.code)).body);
     const response = await app.call('GET', `/invitations/${invitation.code}`);

@@ -190,14 +190,14 @@ describe('createBeneficialOwner', () => {
 
   it('limits the total share of UBOs to 100 percent, also concurrently', async () => {
     const business = await harness.company();
-    const ubo = (share: number) =>
+    const uboBody = (share: number) =>
       ownerBody(business.id, { roles: ['UBO'], ownershipPercentage: share });
-    const many = await Promise.all(Array.from({ length: 6 }, () => harness.add(ubo(40))));
+    const many = await Promise.all(Array.from({ length: 6 }, () => harness.add(uboBody(40))));
     expect(many.map((each) => each.status).sort()).toEqual([201, 201, 400, 400, 400, 400]);
-    const exceeding = await harness.add(ubo(21));
+    const exceeding = await harness.add(uboBody(21));
     expect(fieldsOf(exceeding)).toEqual(['ownershipPercentage']);
     expect(exceeding.body.details.errors[0].message).toContain('must not exceed 20,');
-    expect((await harness.add(ubo(20))).status).toBe(201);
+    expect((await harness.add(uboBody(20))).status).toBe(201);
     expect((await harness.add(ownerBody(business.id, { ownershipPercentage: 90 }))).status).toBe(
       201,
     );

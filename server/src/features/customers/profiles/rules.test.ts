@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { checkDigitErrors, customerErrors, updateErrors } from './rules.ts';
 
 const fieldsOf = (customer: unknown) => customerErrors(customer).map((error) => error.field);
-const person = (overrides: object) => ({
+const individualBody = (overrides: object) => ({
   customerType: 'INDIVIDUAL',
   fullName: 'Ada Lovelace',
   ...overrides,
 });
-const business = (overrides: object, rest: object = {}) => ({
+const businessBody = (overrides: object, rest: object = {}) => ({
   customerType: 'BUSINESS',
   businessInfo: {
     legalName: 'Acme & Sons',
@@ -21,8 +21,8 @@ const business = (overrides: object, rest: object = {}) => ({
 
 describe('customerErrors', () => {
   it('accepts minimal customers', () => {
-    expect(fieldsOf(person({}))).toEqual([]);
-    expect(fieldsOf(business({}))).toEqual([]);
+    expect(fieldsOf(individualBody({}))).toEqual([]);
+    expect(fieldsOf(businessBody({}))).toEqual([]);
   });
 
   it.each([
@@ -33,39 +33,45 @@ describe('customerErrors', () => {
     '山田太郎',
     'नरेंद्र शर्मा',
   ])('accepts the name %s', (fullName) => {
-    expect(fieldsOf(person({ fullName }))).toEqual([]);
+    expect(fieldsOf(individualBody({ fullName }))).toEqual([]);
   });
 
   it.each(['Ada  Lovelace', 'Ada <b>', 'Ada\tLovelace', ' Ada', 'Ada@home', 'Ada_Lovelace'])(
     'rejects the name %j',
     (fullName) => {
-      expect(fieldsOf(person({ fullName }))).toEqual(['fullName']);
+      expect(fieldsOf(individualBody({ fullName }))).toEqual(['fullName']);
     },
   );
 
   it('requires type and number together, in the format of the type', () => {
-    expect(fieldsOf(person({ idType: 'SSN', identifier: '123-45-6789' }))).toEqual([]);
-    expect(fieldsOf(person({ idType: 'ITIN', identifier: '912-70-1234' }))).toEqual([]);
-    expect(fieldsOf(person({ idType: 'ITIN', identifier: '812-70-1234' }))).toEqual(['identifier']);
-    expect(fieldsOf(person({ idType: 'SSN' }))).toEqual(['identifier']);
-    expect(fieldsOf(person({ identifier: '123-45-6789' }))).toEqual(['idType']);
-    expect(fieldsOf(person({ idType: 'EIN', identifier: '12-3456789' }))).toEqual(['idType']);
-    const [error] = customerErrors(person({ idType: 'SSN', identifier: '123456789' }));
+    expect(fieldsOf(individualBody({ idType: 'SSN', identifier: '123-45-6789' }))).toEqual([]);
+    expect(fieldsOf(individualBody({ idType: 'ITIN', identifier: '912-70-1234' }))).toEqual([]);
+    expect(fieldsOf(individualBody({ idType: 'ITIN', identifier: '812-70-1234' }))).toEqual([
+      'identifier',
+    ]);
+    expect(fieldsOf(individualBody({ idType: 'SSN' }))).toEqual(['identifier']);
+    expect(fieldsOf(individualBody({ identifier: '123-45-6789' }))).toEqual(['idType']);
+    expect(fieldsOf(individualBody({ idType: 'EIN', identifier: '12-3456789' }))).toEqual([
+      'idType',
+    ]);
+    const [error] = customerErrors(individualBody({ idType: 'SSN', identifier: '123456789' }));
     expect(error?.constraint).toEqual({ format: 'us-ssn', pattern: '^\\d{3}-\\d{2}-\\d{4}$' });
   });
 
   const german = { idType: 'NON_US_TAX_ID', identifier: '86 095 742 719', countryOfIssuance: 'DE' };
 
   it('validates a national number by the format of its country', () => {
-    expect(fieldsOf(person(german))).toEqual([]);
-    expect(fieldsOf(person({ ...german, identifier: '86095742719' }))).toEqual([]);
-    expect(fieldsOf(person({ ...german, countryOfIssuance: undefined }))).toEqual([
+    expect(fieldsOf(individualBody(german))).toEqual([]);
+    expect(fieldsOf(individualBody({ ...german, identifier: '86095742719' }))).toEqual([]);
+    expect(fieldsOf(individualBody({ ...german, countryOfIssuance: undefined }))).toEqual([
       'countryOfIssuance',
     ]);
     for (const countryOfIssuance of ['US', 'GU', 'XX']) {
-      expect(fieldsOf(person({ ...german, countryOfIssuance }))).toEqual(['countryOfIssuance']);
+      expect(fieldsOf(individualBody({ ...german, countryOfIssuance }))).toEqual([
+        'countryOfIssuance',
+      ]);
     }
-    const [error] = customerErrors(person({ ...german, identifier: '123-45-6789' }));
+    const [error] = customerErrors(individualBody({ ...german, identifier: '123-45-6789' }));
     expect(error).toEqual({
       field: 'identifier',
       constraint: { pattern: '^[1-9]\\d{10}$' },
@@ -74,8 +80,10 @@ describe('customerErrors', () => {
         'such as 86 095 742 719',
     });
     const masked = { ...german, countryOfIssuance: 'NG', identifier: '***6789' };
-    expect(fieldsOf(person(masked))).toEqual(['identifier']);
-    expect(fieldsOf(person({ idType: 'constructor', identifier: 'x' }))).toEqual(['idType']);
+    expect(fieldsOf(individualBody(masked))).toEqual(['identifier']);
+    expect(fieldsOf(individualBody({ idType: 'constructor', identifier: 'x' }))).toEqual([
+      'idType',
+    ]);
   });
 
   it('validates check digits separately from the format', () => {
@@ -88,14 +96,14 @@ describe('customerErrors', () => {
   });
 
   it('requires the issuing country US for US numbers', () => {
-    const fieldsWith = (countryOfIssuance: string) =>
-      fieldsOf(person({ idType: 'SSN', identifier: '123-45-6789', countryOfIssuance }));
-    expect(fieldsWith('US')).toEqual([]);
-    expect(fieldsWith('DE')).toEqual(['countryOfIssuance']);
+    const errorFieldsWith = (countryOfIssuance: string) =>
+      fieldsOf(individualBody({ idType: 'SSN', identifier: '123-45-6789', countryOfIssuance }));
+    expect(errorFieldsWith('US')).toEqual([]);
+    expect(errorFieldsWith('DE')).toEqual(['countryOfIssuance']);
   });
 
   it('requires a description for OTHER', () => {
-    const missing = person({
+    const missing = individualBody({
       sourceOfFundsCategories: ['SALARY', 'OTHER'],
       sourceOfWealthCategories: ['OTHER'],
       purposeOfAccount: 'OTHER',
@@ -106,21 +114,21 @@ describe('customerErrors', () => {
       'sourceOfWealthOtherDescription',
       'purposeOfAccountOtherDescription',
     ]);
-    expect(fieldsOf(business({ purposeOfAccount: 'OTHER' }))).toEqual([
+    expect(fieldsOf(businessBody({ purposeOfAccount: 'OTHER' }))).toEqual([
       'businessInfo.purposeOfAccountOtherDescription',
     ]);
-    expect(fieldsOf(person({ sourceOfFundsCategories: ['SALARY'] }))).toEqual([]);
+    expect(fieldsOf(individualBody({ sourceOfFundsCategories: ['SALARY'] }))).toEqual([]);
   });
 
   it('validates tax numbers by the country of registration', () => {
-    expect(fieldsOf(business({ taxId: '123-45-6789' }))).toEqual([]);
-    expect(fieldsOf(business({ taxId: '123456789' }))).toEqual(['businessInfo.taxId']);
-    expect(fieldsOf(business({ country: 'DE', taxId: 'DE123456789' }))).toEqual([]);
-    expect(fieldsOf(business({ country: 'DE', taxId: '   ' }))).toEqual(['businessInfo.taxId']);
+    expect(fieldsOf(businessBody({ taxId: '123-45-6789' }))).toEqual([]);
+    expect(fieldsOf(businessBody({ taxId: '123456789' }))).toEqual(['businessInfo.taxId']);
+    expect(fieldsOf(businessBody({ country: 'DE', taxId: 'DE123456789' }))).toEqual([]);
+    expect(fieldsOf(businessBody({ country: 'DE', taxId: '   ' }))).toEqual(['businessInfo.taxId']);
   });
 
   it('reports every invalid country', () => {
-    const customer = business(
+    const customer = businessBody(
       { country: 'XX', countriesOfOperation: ['US', 'QQ'], expectedCounterpartyCountries: ['ZZ'] },
       { address: { line1: 'a', postalCode: 'b', country: 'YY' } },
     );
@@ -130,16 +138,18 @@ describe('customerErrors', () => {
       'businessInfo.countriesOfOperation',
       'businessInfo.expectedCounterpartyCountries',
     ]);
-    expect(fieldsOf(person({ nationality: 'XX' }))).toEqual(['nationality']);
+    expect(fieldsOf(individualBody({ nationality: 'XX' }))).toEqual(['nationality']);
   });
 
   it('limits the length of address lines', () => {
     const long = 'x'.repeat(256);
     const address = { line1: long, line2: long, city: long, state: long, postalCode: long };
-    expect(fieldsOf(person({ address: { ...address, country: 'US' } }))).toEqual([
+    expect(fieldsOf(individualBody({ address: { ...address, country: 'US' } }))).toEqual([
       ...['address.line1', 'address.line2', 'address.city', 'address.state', 'address.postalCode'],
     ]);
-    expect(fieldsOf(person({ address: { line1: 'x'.repeat(255), country: 'US' } }))).toEqual([]);
+    expect(
+      fieldsOf(individualBody({ address: { line1: 'x'.repeat(255), country: 'US' } })),
+    ).toEqual([]);
   });
 
   it.each([null, undefined, 3, 'x', [], {}, { businessInfo: 7, address: [], fullName: {} }])(

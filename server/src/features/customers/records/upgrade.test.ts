@@ -18,7 +18,11 @@ afterEach(async () => {
 });
 
 /** Converts a customer to the row format of the previous version. */
-async function old(identifier: string | null, details: object = DETAILS, overrides: object = {}) {
+async function createOldRow(
+  identifier: string | null,
+  details: object = DETAILS,
+  overrides: object = {},
+) {
   const { id } = await customer(app, {}, overrides);
   const sealed = identifier && seal(app.effects, MASTER, identifier, `customers ${id}`);
   await app.runtime.db.query(
@@ -29,7 +33,7 @@ async function old(identifier: string | null, details: object = DETAILS, overrid
   return id as string;
 }
 
-const columns = async (id: string) => {
+const readColumns = async (id: string) => {
   const sql =
     'select details, identifier, data_key, personal, version from customers where id = $1';
   return (await app.runtime.db.query(sql, [id]))[0] as Record<string, unknown>;
@@ -38,13 +42,13 @@ const rowOf = async (id: string) => (await app.runtime.db.read(customers, id)) a
 const upgrade = () => sealOldCustomers(app.runtime.db, app.runtime.vault);
 
 it('encrypts plain-text data without loss', async () => {
-  const id = await old('123-45-6789', DETAILS, { email: 'old@timer.example' });
-  const withoutIdentifier = await old(null);
-  const before = (await columns(id)).version as number;
+  const id = await createOldRow('123-45-6789', DETAILS, { email: 'old@timer.example' });
+  const withoutIdentifier = await createOldRow(null);
+  const before = (await readColumns(id)).version as number;
   expect(await hasUnsealedCustomers(app.runtime.db)).toBe(true);
   expect(await upgrade()).toBe(2);
   expect(await hasUnsealedCustomers(app.runtime.db)).toBe(false);
-  const after = await columns(id);
+  const after = await readColumns(id);
   expect(after).toMatchObject({ details: null, identifier: null, version: before + 1 });
   expect(JSON.stringify(after)).not.toContain('Timer');
   const fetchedCustomer = ok(await app.call('GET', `/customers/${id}`), 200);
@@ -62,7 +66,7 @@ it('encrypts plain-text data without loss', async () => {
 
 it('shares the work with another process and resumes an interrupted run', async () => {
   const ids: string[] = [];
-  for (let n = 0; n < 12; n++) ids.push(await old(`10-${n}`));
+  for (let n = 0; n < 12; n++) ids.push(await createOldRow(`10-${n}`));
   // Interrupted: some rows are already migrated.
   await app.runtime.db.query(
     `update customers set data_key = 'x', details = null where id = any($1::text[])`,
@@ -76,9 +80,9 @@ it('shares the work with another process and resumes an interrupted run', async 
 });
 
 it('changes nothing with a wrong master key', async () => {
-  const id = await old('55');
+  const id = await createOldRow('55');
   const vault = createVault(app.effects, () => Buffer.alloc(32, 8));
   await expect(sealOldCustomers(app.runtime.db, vault)).rejects.toThrow('cannot decrypt');
-  expect(await columns(id)).toMatchObject({ details: DETAILS, data_key: null });
+  expect(await readColumns(id)).toMatchObject({ details: DETAILS, data_key: null });
   expect(await upgrade()).toBe(1);
 });

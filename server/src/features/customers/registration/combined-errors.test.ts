@@ -6,7 +6,7 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 const app = testApp();
 
 const create = (body: unknown) => app.call('POST', '/customers', body);
-const patch = (id: string, change: object) =>
+const patchCustomer = (id: string, change: object) =>
   app.call('PATCH', `/customers/${id}`, { customerType: 'INDIVIDUAL', ...change });
 const fieldsOf = (response: { body: { details: { errors: { field: string }[] } } }) =>
   response.body.details.errors.map((error) => error.field).sort();
@@ -51,10 +51,10 @@ describe('errors of both kinds', () => {
 
   it('are combined for an update', async () => {
     const previous = await customer(app);
-    const response = await patch(previous.id, { phoneNumber: '1', currencies: ['Q'] });
+    const response = await patchCustomer(previous.id, { phoneNumber: '1', currencies: ['Q'] });
     expect(fieldsOf(response)).toEqual(['currencies', 'phoneNumber']);
     expect((await app.call('GET', `/customers/${previous.id}`)).body).toEqual(previous);
-    const unknown = await patch('Customer:none', { phoneNumber: '1', currencies: ['Q'] });
+    const unknown = await patchCustomer('Customer:none', { phoneNumber: '1', currencies: ['Q'] });
     expect([unknown.status, fieldsOf(unknown)]).toEqual([400, ['phoneNumber']]);
   });
 });

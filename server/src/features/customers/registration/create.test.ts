@@ -7,7 +7,7 @@ import { customers } from '../records/store.ts';
 
 const app = testApp();
 
-const person = (overrides: object = {}) => ({
+const individualBody = (overrides: object = {}) => ({
   customerType: 'INDIVIDUAL',
   fullName: 'Ada Lovelace',
   ...overrides,
@@ -18,7 +18,7 @@ const info = {
   taxId: '12-3456789',
   incorporatedOn: '2020-02-29',
 };
-const company = (overrides: object = {}, infoOverrides: object = {}) => ({
+const businessBody = (overrides: object = {}, infoOverrides: object = {}) => ({
   customerType: 'BUSINESS',
   businessInfo: { ...info, ...infoOverrides },
   ...overrides,
@@ -28,7 +28,7 @@ const fieldsOf = (response: { body: { details: { errors: { field: string }[] } }
   response.body.details.errors.map((error) => error.field).sort();
 const domainOf = async (as?: TestPlatform) =>
   (await app.call('GET', '/config', undefined, { as })).body.umaDomain as string;
-const eventsAbout = async (id: string) =>
+const readEventsAbout = async (id: string) =>
   (await app.events()).filter((event) => event.subject === id);
 const accountsOf = async (id: string, as?: TestPlatform): Promise<string[]> => {
   const path = `/customers/internal-accounts?customerId=${id}&limit=100`;
@@ -37,7 +37,7 @@ const accountsOf = async (id: string, as?: TestPlatform): Promise<string[]> => {
     (each: { balance: { currency: { code: string } } }) => each.balance.currency.code,
   );
 };
-const consent = (overrides: object = {}) => ({
+const termsConsent = (overrides: object = {}) => ({
   acceptedAt: '2026-01-05T08:00:00Z',
   ipAddress: '203.0.113.7',
   termsVersion: 'V1',
@@ -65,7 +65,7 @@ const allFields = {
 
 describe('createCustomer', () => {
   it('applies defaults to a minimal request', async () => {
-    const { status, body } = await create(person());
+    const { status, body } = await create(individualBody());
     expect(status).toBe(201);
     expect(body).toMatchObject({
       customerType: 'INDIVIDUAL',
@@ -94,11 +94,13 @@ describe('createCustomer', () => {
       platformCustomerId: 'ada-1',
       currencies: ['USD', 'EUR'],
       umaAddress: `$Ada.L@${(await domainOf()).toUpperCase()}`,
-      endUserTermsConsent: consent(),
+      endUserTermsConsent: termsConsent(),
       kycStatus: 'REJECTED',
       stray: 'ignored',
     };
-    const { status, body } = await create(person({ ...request, identifier: '123-45-6789' }));
+    const { status, body } = await create(
+      individualBody({ ...request, identifier: '123-45-6789' }),
+    );
     expect(status).toBe(201);
     expect(body).toMatchObject({
       ...allFields,
@@ -107,7 +109,7 @@ describe('createCustomer', () => {
       currencies: ['USD', 'EUR'],
       umaAddress: `$ada.l@${await domainOf()}`,
       countryOfIssuance: 'US',
-      endUserTermsConsent: consent(),
+      endUserTermsConsent: termsConsent(),
       kycStatus: 'APPROVED',
     });
     expect(body).not.toHaveProperty('stray');
@@ -118,7 +120,7 @@ describe('createCustomer', () => {
     expect(row && personalOf(app.runtime.vault, row).identifier).toBe('123-45-6789');
     expect(JSON.stringify({ ...row, created_at: 0 })).not.toContain('1990-12-10');
     expect((await app.call('GET', `/customers/${body.id}`)).body).toEqual(body);
-    expect(JSON.stringify(await eventsAbout(body.id))).not.toContain('123-45-6789');
+    expect(JSON.stringify(await readEventsAbout(body.id))).not.toContain('123-45-6789');
   });
 
   it('stores all fields of a business', async () => {
@@ -139,7 +141,7 @@ describe('createCustomer', () => {
       primaryContactFirstName: 'Ada',
       primaryContactLastName: 'Lovelace',
     };
-    const { status, body } = await create(company({ address: allFields.address }, details));
+    const { status, body } = await create(businessBody({ address: allFields.address }, details));
     expect(status).toBe(201);
     expect(body).toMatchObject({
       customerType: 'BUSINESS',
@@ -149,7 +151,7 @@ describe('createCustomer', () => {
       beneficialOwners: [],
     });
     expect(body).not.toHaveProperty('kycStatus');
-    expect(await eventsAbout(body.id)).toEqual([]);
+    expect(await readEventsAbout(body.id)).toEqual([]);
   });
 
   it.each([
@@ -158,26 +160,26 @@ describe('createCustomer', () => {
     ['Ada 003', 'UNVERIFIED', []],
     ['Ada 004', 'APPROVED', ['CUSTOMER.KYC_APPROVED']],
   ])('creates %s as %s and emits the event', async (fullName, kycStatus, types) => {
-    const { body } = await create(person({ fullName }));
+    const { body } = await create(individualBody({ fullName }));
     expect(body.kycStatus).toBe(kycStatus);
-    const events = await eventsAbout(body.id);
+    const events = await readEventsAbout(body.id);
     expect(events.map((event) => event.type)).toEqual(types);
     for (const event of events) expect(event.data).toEqual(body);
   });
 
   it('creates unverified customers if verification is required', async () => {
     for (const as of [app.unregulated, app.production]) {
-      const { body } = await create(person({ fullName: 'Ada 002' }), as);
+      const { body } = await create(individualBody({ fullName: 'Ada 002' }), as);
       expect(body.kycStatus).toBe('UNVERIFIED');
-      expect(await eventsAbout(body.id)).toEqual([]);
+      expect(await readEventsAbout(body.id)).toEqual([]);
     }
   });
 
   it('approves customers of a regulated platform in production', async () => {
     const as = await app.newPlatform('Bank', { environment: 'production' });
-    const { body } = await create(person({ fullName: 'Ada 002' }), as);
+    const { body } = await create(individualBody({ fullName: 'Ada 002' }), as);
     expect(body.kycStatus).toBe('APPROVED');
-    const [event] = await eventsAbout(body.id);
+    const [event] = await readEventsAbout(body.id);
     expect(event).toMatchObject({ type: 'CUSTOMER.KYC_APPROVED', data: body });
   });
 
@@ -219,12 +221,12 @@ describe('createCustomer', () => {
 
   it('reports all violations of platform rules at once', async () => {
     const response = await create(
-      person({
+      individualBody({
         region: 'ZZ',
         birthDate: '2030-01-01',
         currencies: ['USD', 'JPY', 'QQQ'],
         umaAddress: '$ada@elsewhere.example',
-        endUserTermsConsent: consent({
+        endUserTermsConsent: termsConsent({
           acceptedAt: '2026-01-05T10:00:00Z',
           ipAddress: '1',
           termsVersion: 'V9',
@@ -261,14 +263,18 @@ describe('createCustomer', () => {
   it.each(['toString', '__proto__', 'usd', ' USD', '💶'])(
     'rejects the currency %j',
     async (code) => {
-      expect(fieldsOf(await create(person({ currencies: [code] })))).toEqual(['currencies']);
+      expect(fieldsOf(await create(individualBody({ currencies: [code] })))).toEqual([
+        'currencies',
+      ]);
     },
   );
 
   it('has specific error codes for UMA addresses and terms', async () => {
-    const uma = await create(person({ umaAddress: 'ada@example.com' }));
+    const uma = await create(individualBody({ umaAddress: 'ada@example.com' }));
     expect([uma.status, uma.body.code]).toEqual([400, 'INVALID_UMA_ADDRESS']);
-    const terms = await create(person({ endUserTermsConsent: consent({ termsVersion: 'V0' }) }));
+    const terms = await create(
+      individualBody({ endUserTermsConsent: termsConsent({ termsVersion: 'V0' }) }),
+    );
     expect([terms.status, terms.body.code]).toEqual([400, 'END_USER_TERMS_VERSION_NOT_FOUND']);
   });
 
@@ -281,21 +287,21 @@ describe('createCustomer', () => {
     ]);
     expect((await create({ ...nameless, currencies: ['USD'] })).status).toBe(201);
     expect((await create(nameless)).status).toBe(201);
-    expect((await create(company({ currencies: ['INR'] }))).status).toBe(201);
+    expect((await create(businessBody({ currencies: ['INR'] }))).status).toBe(201);
   });
 
   it('returns 501 for a currency that is not offered in the region', async () => {
-    const { status, body } = await create(person({ region: 'SG', currencies: ['USDT'] }));
+    const { status, body } = await create(individualBody({ region: 'SG', currencies: ['USDT'] }));
     expect(status).toBe(201);
     expect(body.region).toBe('SG');
     const contact = { email: 'ada@example.com', phoneNumber: '+4915112345678' };
     const rejected = await create(
-      person({ region: 'DE', currencies: ['EUR', 'USDT'], ...contact }),
+      individualBody({ region: 'DE', currencies: ['EUR', 'USDT'], ...contact }),
     );
     expect([rejected.status, rejected.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
     expect(rejected.body.details).toEqual({ region: 'DE', currencies: ['USDT'] });
-    expect((await create(person({ region: 'KP' }))).status).toBe(501);
-    const german = await create(person({ region: 'DE', ...contact }));
+    expect((await create(individualBody({ region: 'KP' }))).status).toBe(501);
+    const german = await create(individualBody({ region: 'DE', ...contact }));
     expect(german.status).toBe(201);
     expect(german.body.currencies).not.toContain('USDT');
     expect(german.body.currencies).toContain('USDC');
@@ -304,36 +310,38 @@ describe('createCustomer', () => {
 
   it('rejects a platformCustomerId or UMA address in use', async () => {
     const uma = `$twice@${await domainOf()}`;
-    expect((await create(person({ platformCustomerId: 'twice', umaAddress: uma }))).status).toBe(
+    expect(
+      (await create(individualBody({ platformCustomerId: 'twice', umaAddress: uma }))).status,
+    ).toBe(201);
+    const id = await create(individualBody({ platformCustomerId: 'twice' }));
+    expect([id.status, id.body.code]).toEqual([409, 'CONFLICT']);
+    const address = await create(individualBody({ umaAddress: uma.toUpperCase() }));
+    expect([address.status, address.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
+    expect((await create(individualBody({ platformCustomerId: 'twice' }), app.other)).status).toBe(
       201,
     );
-    const id = await create(person({ platformCustomerId: 'twice' }));
-    expect([id.status, id.body.code]).toEqual([409, 'CONFLICT']);
-    const address = await create(person({ umaAddress: uma.toUpperCase() }));
-    expect([address.status, address.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
-    expect((await create(person({ platformCustomerId: 'twice' }), app.other)).status).toBe(201);
     const many = await Promise.all(
-      Array.from({ length: 8 }, () => create(person({ platformCustomerId: 'raced' }))),
+      Array.from({ length: 8 }, () => create(individualBody({ platformCustomerId: 'raced' }))),
     );
     expect(many.map((each) => each.status).sort()).toEqual([201, ...Array(7).fill(409)]);
   });
 
   it('replays the first reply for a repeated Idempotency-Key', async () => {
     const headers = { 'idempotency-key': 'create-once' };
-    const body = person({ platformCustomerId: 'once' });
+    const body = individualBody({ platformCustomerId: 'once' });
     const firstResponse = await app.call('POST', '/customers', body, { headers });
     const secondResponse = await app.call('POST', '/customers', body, { headers });
     expect(secondResponse.status).toBe(201);
     expect(secondResponse.body).toEqual(firstResponse.body);
-    const otherResponse = await app.call('POST', '/customers', person(), { headers });
+    const otherResponse = await app.call('POST', '/customers', individualBody(), { headers });
     expect([otherResponse.status, otherResponse.body.code]).toEqual([409, 'CONFLICT']);
   });
 
   it('requires MANAGE and POST', async () => {
     const viewer = await app.tokenWith(['VIEW', 'TRANSACT']);
-    const rejected = await app.call('POST', '/customers', person(), { as: viewer });
+    const rejected = await app.call('POST', '/customers', individualBody(), { as: viewer });
     expect([rejected.status, rejected.body.code]).toEqual([403, 'FORBIDDEN']);
-    const putResponse = await app.call('PUT', '/customers', person());
+    const putResponse = await app.call('PUT', '/customers', individualBody());
     expect([putResponse.status, putResponse.body.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
   });
 });
@@ -343,10 +351,13 @@ describe('createCustomer in a region that requires contact verification', () => 
   const berlin = { line1: 'Weg 1', city: 'Berlin', postalCode: '10115', country: 'DE' };
 
   it('requires both contacts, and a contact person of a business', async () => {
-    expect(fieldsOf(await create(person({ region: 'EU' })))).toEqual(['email', 'phoneNumber']);
-    const byAddress = await create(person({ address: berlin, email: 'a@b.example' }));
+    expect(fieldsOf(await create(individualBody({ region: 'EU' })))).toEqual([
+      'email',
+      'phoneNumber',
+    ]);
+    const byAddress = await create(individualBody({ address: berlin, email: 'a@b.example' }));
     expect(fieldsOf(byAddress)).toEqual(['phoneNumber']);
-    const business = await create(company(contact, { country: 'FR', taxId: 'FR123' }));
+    const business = await create(businessBody(contact, { country: 'FR', taxId: 'FR123' }));
     expect(fieldsOf(business)).toEqual([
       'businessInfo.primaryContactFirstName',
       'businessInfo.primaryContactLastName',
@@ -354,10 +365,10 @@ describe('createCustomer in a region that requires contact verification', () => 
   });
 
   it('creates both channels as PENDING', async () => {
-    const { status, body } = await create(person({ address: berlin, ...contact }));
+    const { status, body } = await create(individualBody({ address: berlin, ...contact }));
     expect(status).toBe(201);
     expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
-    const otherRegion = await create(person({ address: berlin, region: 'US' }));
+    const otherRegion = await create(individualBody({ address: berlin, region: 'US' }));
     expect(otherRegion.status).toBe(201);
     expect(otherRegion.body).not.toHaveProperty('contactVerification');
   });
@@ -365,7 +376,7 @@ describe('createCustomer in a region that requires contact verification', () => 
   it('requires no contacts if SCA is disabled for the platform', async () => {
     const as = await app.newPlatform('No SCA');
     await app.runtime.db.query('update platforms set sca = false where id = $1', [as.id]);
-    const { status, body } = await create(person({ address: berlin }), as);
+    const { status, body } = await create(individualBody({ address: berlin }), as);
     expect(status).toBe(201);
     expect(body).not.toHaveProperty('contactVerification');
   });
@@ -384,14 +395,14 @@ describe('mandatory terms', () => {
   it('open accounts only after acceptance', async () => {
     const as = await app.newPlatform('Gated', { regulated: false });
     await app.runtime.db.query('update platforms set terms_required = true where id = $1', [as.id]);
-    const { body } = await create(person({ currencies: ['USD', 'EUR'] }), as);
+    const { body } = await create(individualBody({ currencies: ['USD', 'EUR'] }), as);
     expect(await accountsOf(body.id, as)).toEqual([]);
-    const change = { customerType: 'INDIVIDUAL', endUserTermsConsent: consent() };
+    const change = { customerType: 'INDIVIDUAL', endUserTermsConsent: termsConsent() };
     const patched = await app.call('PATCH', `/customers/${body.id}`, change, { as });
-    expect(patched.body.endUserTermsConsent).toEqual(consent());
+    expect(patched.body.endUserTermsConsent).toEqual(termsConsent());
     expect((await accountsOf(body.id, as)).sort()).toEqual(['EUR', 'USD']);
     const agreed = await create(
-      person({ currencies: ['USD'], endUserTermsConsent: consent() }),
+      individualBody({ currencies: ['USD'], endUserTermsConsent: termsConsent() }),
       as,
     );
     expect(await accountsOf(agreed.body.id, as)).toEqual(['USD']);

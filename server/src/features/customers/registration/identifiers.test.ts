@@ -31,9 +31,9 @@ const RESIDENT = {
 const DUBAI = { line1: '1 Sheikh Zayed Rd', city: 'Dubai', postalCode: '00000', country: 'AE' };
 
 const create = (body: object, as?: TestPlatform) => app.call('POST', '/customers', body, { as });
-const patch = (id: string, change: object) =>
+const patchCustomer = (id: string, change: object) =>
   app.call('PATCH', `/customers/${id}`, { customerType: 'INDIVIDUAL', ...change });
-const stored = async (id: string) => {
+const readPersonal = async (id: string) => {
   const row = await app.runtime.db.read(customers, id);
   return row && personalOf(app.runtime.vault, row);
 };
@@ -43,7 +43,7 @@ describe('createCustomer', () => {
     const body = ok(await create({ ...RESIDENT, ...GERMAN }), 201);
     expect(body).toMatchObject({ idType: 'NON_US_TAX_ID', countryOfIssuance: 'DE' });
     expect(body).not.toHaveProperty('identifier');
-    expect(await stored(body.id)).toMatchObject({ identifier: '65 929 970 489' });
+    expect(await readPersonal(body.id)).toMatchObject({ identifier: '65 929 970 489' });
     const rows = await app.runtime.db.query('select * from customers where id = $1', [body.id]);
     const outputs = JSON.stringify([rows, await app.events(), app.log]);
     for (const text of ['65 929 970 489', '65929970489']) expect(outputs).not.toContain(text);
@@ -75,19 +75,19 @@ describe('createCustomer', () => {
 describe('updateCustomerById', () => {
   it('requires the country with a number and clears both with the type', async () => {
     const { id } = ok(await create(RESIDENT), 201);
-    expect(fieldsOf(await patch(id, { ...GERMAN, countryOfIssuance: undefined }))).toEqual([
+    expect(fieldsOf(await patchCustomer(id, { ...GERMAN, countryOfIssuance: undefined }))).toEqual([
       'countryOfIssuance',
     ]);
-    expect(ok(await patch(id, GERMAN), 200)).toMatchObject({ countryOfIssuance: 'DE' });
-    ok(await patch(id, { fullName: 'Erika Musterfrau' }), 200);
-    expect(await stored(id)).toMatchObject({ identifier: GERMAN.identifier });
-    expect(fieldsOf(await patch(id, { countryOfIssuance: 'AT' }))).toEqual(['identifier']);
+    expect(ok(await patchCustomer(id, GERMAN), 200)).toMatchObject({ countryOfIssuance: 'DE' });
+    ok(await patchCustomer(id, { fullName: 'Erika Musterfrau' }), 200);
+    expect(await readPersonal(id)).toMatchObject({ identifier: GERMAN.identifier });
+    expect(fieldsOf(await patchCustomer(id, { countryOfIssuance: 'AT' }))).toEqual(['identifier']);
     const itin = { idType: 'ITIN', identifier: '912-70-1234' };
-    expect(ok(await patch(id, itin), 200)).toMatchObject({ countryOfIssuance: 'US' });
-    ok(await patch(id, GERMAN), 200);
-    const cleared = ok(await patch(id, { idType: null }), 200);
+    expect(ok(await patchCustomer(id, itin), 200)).toMatchObject({ countryOfIssuance: 'US' });
+    ok(await patchCustomer(id, GERMAN), 200);
+    const cleared = ok(await patchCustomer(id, { idType: null }), 200);
     expect(cleared).not.toHaveProperty('countryOfIssuance');
-    expect(await stored(id)).toMatchObject({ identifier: null });
+    expect(await readPersonal(id)).toMatchObject({ identifier: null });
   });
 });
 

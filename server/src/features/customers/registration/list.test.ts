@@ -6,7 +6,7 @@ import { ownerBody, ownerHarness } from '../../../../test/kit/customers/owners.t
 
 const app = testApp();
 
-const person = (overrides: object = {}) => ({
+const individualBody = (overrides: object = {}) => ({
   customerType: 'INDIVIDUAL',
   fullName: 'Ada Lovelace',
   ...overrides,
@@ -17,7 +17,7 @@ const businessInfo = {
   taxId: '12-3456789',
   incorporatedOn: '2020-02-29',
 };
-const business = (overrides: object = {}) => ({
+const businessBody = (overrides: object = {}) => ({
   customerType: 'BUSINESS',
   businessInfo,
   ...overrides,
@@ -43,10 +43,10 @@ describe('listCustomers', () => {
       created[platformCustomerId] = response.body;
       await app.advance(60_000);
     };
-    await add(person(), 'ada');
-    await add(person({ currencies: ['USD'], region: 'US' }), 'grace');
-    await add(person({ region: 'DE', ...contact }), 'emmy');
-    await add(business({ currencies: ['USDT', 'MXN'], region: 'MX' }), 'acme');
+    await add(individualBody(), 'ada');
+    await add(individualBody({ currencies: ['USD'], region: 'US' }), 'grace');
+    await add(individualBody({ region: 'DE', ...contact }), 'emmy');
+    await add(businessBody({ currencies: ['USDT', 'MXN'], region: 'MX' }), 'acme');
     await app.call('DELETE', `/customers/${created.grace?.id}`, undefined, { as });
 
     expect(await list('', as)).toEqual(['acme', 'emmy', 'ada']);
@@ -100,7 +100,7 @@ describe('listCustomers', () => {
         ok(await harness.add(ownerBody(id, {}, { lastName }), as), 201);
       }
     }
-    ok(await create(person(), as), 201);
+    ok(await create(individualBody(), as), 201);
     const { db } = app.runtime;
     const { find } = db;
     const ids: string[] = [];
@@ -130,7 +130,7 @@ describe('listCustomers', () => {
 
 describe('getCustomerById', () => {
   it('returns 404 for malformed, unknown and foreign ids', async () => {
-    const foreignId = (await create(person(), app.other)).body.id as string;
+    const foreignId = (await create(individualBody(), app.other)).body.id as string;
     const ids = [foreignId, 'Customer:00000000-0000-7000-8000-000000000000', 'Customer:x', 'x'];
     for (const id of ids) {
       const { status, body } = await app.call('GET', `/customers/${id}`);

@@ -9,12 +9,12 @@ import type { ContactChange } from './parts.ts';
 const app = testApp();
 
 const address = { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' };
-const person = (overrides: object = {}) => ({
+const individualBody = (overrides: object = {}) => ({
   customerType: 'INDIVIDUAL',
   fullName: 'Ada Lovelace',
   ...overrides,
 });
-const business = (overrides: object = {}) => ({
+const businessBody = (overrides: object = {}) => ({
   customerType: 'BUSINESS',
   businessInfo: {
     legalName: 'Acme',
@@ -25,14 +25,14 @@ const business = (overrides: object = {}) => ({
   },
 });
 
-async function created(body: object, as?: TestPlatform) {
+async function createCustomer(body: object, as?: TestPlatform) {
   const response = await app.call('POST', '/customers', body, { as });
   expect(response.status).toBe(201);
   await app.advance(60_000);
   return response.body;
 }
 
-const patch = (id: string, change: object, type = 'INDIVIDUAL', as?: TestPlatform) =>
+const patchCustomer = (id: string, change: object, type = 'INDIVIDUAL', as?: TestPlatform) =>
   app.call('PATCH', `/customers/${id}`, { customerType: type, ...change }, { as });
 const fieldsOf = (response: { body: { details: { errors: { field: string }[] } } }) =>
   response.body.details.errors.map((error) => error.field).sort();
@@ -43,21 +43,21 @@ const identifierOf = async (id: string) => {
 
 describe('updateCustomerById', () => {
   it('limits the length of lists and addresses', async () => {
-    const { id } = await created(person());
+    const { id } = await createCustomer(individualBody());
     const change = {
       sourceOfWealthCategories: Array(21).fill('GIFT'),
       address: { ...address, line2: 'x'.repeat(256) },
     };
-    expect(fieldsOf(await patch(id, change))).toEqual([
+    expect(fieldsOf(await patchCustomer(id, change))).toEqual([
       ...['address.line2', 'sourceOfWealthCategories'],
     ]);
   });
 
   it('changes only the specified fields', async () => {
-    const previous = await created(
-      person({ nationality: 'GB', address, email: 'ada@example.com' }),
+    const previous = await createCustomer(
+      individualBody({ nationality: 'GB', address, email: 'ada@example.com' }),
     );
-    const { status, body } = await patch(previous.id, {
+    const { status, body } = await patchCustomer(previous.id, {
       fullName: 'Ada King',
       birthDate: '1990-12-10',
     });
@@ -74,11 +74,11 @@ describe('updateCustomerById', () => {
   });
 
   it('replaces an address as a whole and clears fields with null', async () => {
-    const previous = await created(
-      person({ nationality: 'GB', address, phoneNumber: '+15125550100' }),
+    const previous = await createCustomer(
+      individualBody({ nationality: 'GB', address, phoneNumber: '+15125550100' }),
     );
     const newAddress = { line1: '2 Elm St', postalCode: '10001', country: 'US' };
-    const { body } = await patch(previous.id, {
+    const { body } = await patchCustomer(previous.id, {
       address: newAddress,
       nationality: null,
       phoneNumber: null,
@@ -86,20 +86,24 @@ describe('updateCustomerById', () => {
     expect(body.address).toEqual(newAddress);
     expect(body).not.toHaveProperty('nationality');
     expect(body).not.toHaveProperty('phoneNumber');
-    expect((await patch(previous.id, { address: null })).body).not.toHaveProperty('address');
+    expect((await patchCustomer(previous.id, { address: null })).body).not.toHaveProperty(
+      'address',
+    );
   });
 
   it('merges businessInfo field by field', async () => {
-    const previous = await created(business({ doingBusinessAs: 'A', registrationNumber: 'R1' }));
+    const previous = await createCustomer(
+      businessBody({ doingBusinessAs: 'A', registrationNumber: 'R1' }),
+    );
     const change = { businessInfo: { doingBusinessAs: null, naicsCode: '5112', country: 'DE' } };
-    const rejected = await patch(previous.id, change, 'BUSINESS');
+    const rejected = await patchCustomer(previous.id, change, 'BUSINESS');
     expect(fieldsOf(rejected)).toEqual([
       'businessInfo.primaryContactFirstName',
       'businessInfo.primaryContactLastName',
       'email',
       'phoneNumber',
     ]);
-    const { status, body } = await patch(
+    const { status, body } = await patchCustomer(
       previous.id,
       { businessInfo: { doingBusinessAs: null, naicsCode: '5112', country: 'MX' } },
       'BUSINESS',
@@ -107,9 +111,13 @@ describe('updateCustomerById', () => {
     expect(status).toBe(200);
     const { doingBusinessAs: _, ...stored } = previous.businessInfo;
     expect(body.businessInfo).toEqual({ ...stored, naicsCode: '5112', country: 'MX' });
-    const nameless = await patch(previous.id, { businessInfo: { legalName: null } }, 'BUSINESS');
+    const nameless = await patchCustomer(
+      previous.id,
+      { businessInfo: { legalName: null } },
+      'BUSINESS',
+    );
     expect(fieldsOf(nameless)).toEqual(['businessInfo.legalName']);
-    const taxed = await patch(
+    const taxed = await patchCustomer(
       previous.id,
       { businessInfo: { country: 'US', taxId: 'x' } },
       'BUSINESS',
@@ -118,37 +126,45 @@ describe('updateCustomerById', () => {
   });
 
   it('keeps the identity number consistent with its type', async () => {
-    const previous = await created(person({ idType: 'SSN', identifier: '123-45-6789' }));
-    await patch(previous.id, { fullName: 'Ada King' });
+    const previous = await createCustomer(
+      individualBody({ idType: 'SSN', identifier: '123-45-6789' }),
+    );
+    await patchCustomer(previous.id, { fullName: 'Ada King' });
     expect(await identifierOf(previous.id)).toBe('123-45-6789');
-    expect((await patch(previous.id, { identifier: '987-65-4321' })).status).toBe(200);
+    expect((await patchCustomer(previous.id, { identifier: '987-65-4321' })).status).toBe(200);
     expect(await identifierOf(previous.id)).toBe('987-65-4321');
-    expect(fieldsOf(await patch(previous.id, { identifier: '987654321' }))).toEqual(['identifier']);
-    expect(fieldsOf(await patch(previous.id, { idType: 'ITIN' }))).toEqual(['identifier']);
-    const itin = await patch(previous.id, { idType: 'ITIN', identifier: '912-70-1234' });
+    expect(fieldsOf(await patchCustomer(previous.id, { identifier: '987654321' }))).toEqual([
+      'identifier',
+    ]);
+    expect(fieldsOf(await patchCustomer(previous.id, { idType: 'ITIN' }))).toEqual(['identifier']);
+    const itin = await patchCustomer(previous.id, { idType: 'ITIN', identifier: '912-70-1234' });
     expect(itin.body).toMatchObject({ idType: 'ITIN', countryOfIssuance: 'US' });
     expect(itin.body).not.toHaveProperty('identifier');
-    expect(fieldsOf(await patch(previous.id, { identifier: null }))).toEqual(['identifier']);
-    const cleared = await patch(previous.id, { idType: null });
+    expect(fieldsOf(await patchCustomer(previous.id, { identifier: null }))).toEqual([
+      'identifier',
+    ]);
+    const cleared = await patchCustomer(previous.id, { idType: null });
     expect(cleared.status).toBe(200);
     expect(await identifierOf(previous.id)).toBeNull();
-    const first = await created(person());
-    expect(fieldsOf(await patch(first.id, { identifier: '123-45-6789' }))).toEqual(['idType']);
+    const first = await createCustomer(individualBody());
+    expect(fieldsOf(await patchCustomer(first.id, { identifier: '123-45-6789' }))).toEqual([
+      'idType',
+    ]);
   });
 
   it('rejects another type, two contacts and invalid fields', async () => {
-    const previous = await created(person({ sourceOfWealthCategories: ['SALARY'] }));
-    expect(fieldsOf(await patch(previous.id, {}, 'BUSINESS'))).toEqual(['customerType']);
+    const previous = await createCustomer(individualBody({ sourceOfWealthCategories: ['SALARY'] }));
+    expect(fieldsOf(await patchCustomer(previous.id, {}, 'BUSINESS'))).toEqual(['customerType']);
     expect(fieldsOf(await app.call('PATCH', `/customers/${previous.id}`, {}))).toEqual([
       'customerType',
     ]);
-    const bothContacts = await patch(previous.id, {
+    const bothContacts = await patchCustomer(previous.id, {
       email: 'a@b.example',
       phoneNumber: '+15125550100',
     });
     expect([bothContacts.status, bothContacts.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(bothContacts)).toEqual(['email', 'phoneNumber']);
-    const invalid = await patch(previous.id, {
+    const invalid = await patchCustomer(previous.id, {
       fullName: 'Ada  King',
       email: 'invalid',
       nationality: 'XX',
@@ -162,9 +178,9 @@ describe('updateCustomerById', () => {
       'nationality',
       'pepStatus',
     ]);
-    const otherResponse = await patch(previous.id, { sourceOfWealthCategories: ['OTHER'] });
+    const otherResponse = await patchCustomer(previous.id, { sourceOfWealthCategories: ['OTHER'] });
     expect(fieldsOf(otherResponse)).toEqual(['sourceOfWealthOtherDescription']);
-    const terms = await patch(previous.id, {
+    const terms = await patchCustomer(previous.id, {
       endUserTermsConsent: {
         acceptedAt: '2026-01-05T08:00:00Z',
         ipAddress: '2001:db8::1',
@@ -176,93 +192,106 @@ describe('updateCustomerById', () => {
   });
 
   it('ignores immutable fields', async () => {
-    const previous = await created(person({ region: 'US', platformCustomerId: 'fixed' }));
+    const previous = await createCustomer(
+      individualBody({ region: 'US', platformCustomerId: 'fixed' }),
+    );
     const change = {
       region: 'MX',
       platformCustomerId: 'other',
       kycStatus: 'REJECTED',
       isDeleted: true,
     };
-    const { status, body } = await patch(previous.id, change);
+    const { status, body } = await patchCustomer(previous.id, change);
     expect(status).toBe(200);
     expect(body).toEqual(previous);
   });
 
   it('never derives a status from a new name', async () => {
-    const previous = await created(person());
+    const previous = await createCustomer(individualBody());
     const before = (await app.events()).length;
-    const { body } = await patch(previous.id, { fullName: 'Ada 002' });
+    const { body } = await patchCustomer(previous.id, { fullName: 'Ada 002' });
     expect(body.kycStatus).toBe('APPROVED');
     expect((await app.events()).length).toBe(before);
   });
 
   it('replaces the currencies and opens missing accounts', async () => {
-    const previous = await created(person({ currencies: ['USD', 'EUR'] }));
-    const { body } = await patch(previous.id, { currencies: ['EUR', 'MXN'] });
+    const previous = await createCustomer(individualBody({ currencies: ['USD', 'EUR'] }));
+    const { body } = await patchCustomer(previous.id, { currencies: ['EUR', 'MXN'] });
     expect(body.currencies).toEqual(['EUR', 'MXN']);
-    const secondResponse = await patch(previous.id, { currencies: ['USD', 'MXN'] });
+    const secondResponse = await patchCustomer(previous.id, { currencies: ['USD', 'MXN'] });
     expect(secondResponse.status).toBe(200);
     const list = await app.call('GET', `/customers/internal-accounts?customerId=${previous.id}`);
     const codes = list.body.data.map(
       (each: { balance: { currency: { code: string } } }) => each.balance.currency.code,
     );
     expect(codes.sort()).toEqual(['EUR', 'MXN', 'USD']);
-    expect(fieldsOf(await patch(previous.id, { currencies: ['JPY'] }))).toEqual(['currencies']);
-    const nameless = await created({ customerType: 'INDIVIDUAL' });
-    const requested = await patch(nameless.id, { currencies: ['INR'] });
+    expect(fieldsOf(await patchCustomer(previous.id, { currencies: ['JPY'] }))).toEqual([
+      'currencies',
+    ]);
+    const nameless = await createCustomer({ customerType: 'INDIVIDUAL' });
+    const requested = await patchCustomer(nameless.id, { currencies: ['INR'] });
     expect(requested.body.code).toBe('MISSING_MANDATORY_USER_INFO');
-    expect((await patch(nameless.id, { currencies: ['INR'], fullName: 'Ada' })).status).toBe(200);
+    expect(
+      (await patchCustomer(nameless.id, { currencies: ['INR'], fullName: 'Ada' })).status,
+    ).toBe(200);
   });
 
   it('returns 501 for a currency that is not offered in the region', async () => {
     const contact = { email: 'ada@example.de', phoneNumber: '+4915112345678' };
-    const previous = await created(person({ region: 'DE', currencies: ['EUR'], ...contact }));
-    const rejected = await patch(previous.id, { currencies: ['EUR', 'USDT'] });
+    const previous = await createCustomer(
+      individualBody({ region: 'DE', currencies: ['EUR'], ...contact }),
+    );
+    const rejected = await patchCustomer(previous.id, { currencies: ['EUR', 'USDT'] });
     expect([rejected.status, rejected.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
     expect(rejected.body.details).toEqual({ region: 'DE', currencies: ['USDT'] });
     expect((await app.call('GET', `/customers/${previous.id}`)).body).toEqual(previous);
   });
 
   it('stores the latest consent and validates it', async () => {
-    const previous = await created(person());
+    const previous = await createCustomer(individualBody());
     const consent = {
       acceptedAt: '2026-01-05T08:00:00Z',
       ipAddress: '192.0.2.1',
       termsVersion: 'V1',
       acceptanceMethod: 'CHECKBOX',
     };
-    const firstResponse = await patch(previous.id, { endUserTermsConsent: consent });
+    const firstResponse = await patchCustomer(previous.id, { endUserTermsConsent: consent });
     expect(firstResponse.body.endUserTermsConsent).toEqual(consent);
     const laterConsent = {
       ...consent,
       ipAddress: '2001:db8::1',
       acceptanceMethod: 'CLICK_TO_ACCEPT',
     };
-    const second = await patch(previous.id, { endUserTermsConsent: laterConsent });
+    const second = await patchCustomer(previous.id, { endUserTermsConsent: laterConsent });
     expect(second.body.endUserTermsConsent).toEqual(laterConsent);
     const wrong = {
       ...consent,
       acceptedAt: new Date(app.effects.now() + 3_600_000).toISOString(),
       ipAddress: '300.1.1.1',
     };
-    expect(fieldsOf(await patch(previous.id, { endUserTermsConsent: wrong }))).toEqual([
+    expect(fieldsOf(await patchCustomer(previous.id, { endUserTermsConsent: wrong }))).toEqual([
       'endUserTermsConsent.acceptedAt',
       'endUserTermsConsent.ipAddress',
     ]);
-    expect(fieldsOf(await patch(previous.id, { endUserTermsConsent: null }))).toEqual([
+    expect(fieldsOf(await patchCustomer(previous.id, { endUserTermsConsent: null }))).toEqual([
       'endUserTermsConsent',
     ]);
   });
 
   it('changes to an unused UMA address', async () => {
-    const [first, second] = [await created(person()), await created(person())];
+    const [first, second] = [
+      await createCustomer(individualBody()),
+      await createCustomer(individualBody()),
+    ];
     const domain = first.umaAddress.split('@')[1];
-    const updated = await patch(first.id, { umaAddress: `$Moved@${domain}` });
+    const updated = await patchCustomer(first.id, { umaAddress: `$Moved@${domain}` });
     expect(updated.body.umaAddress).toBe(`$moved@${domain}`);
-    expect((await patch(first.id, { umaAddress: `$MOVED@${domain}` })).status).toBe(200);
-    const conflict = await patch(second.id, { umaAddress: `$moved@${domain}` });
+    expect((await patchCustomer(first.id, { umaAddress: `$MOVED@${domain}` })).status).toBe(200);
+    const conflict = await patchCustomer(second.id, { umaAddress: `$moved@${domain}` });
     expect([conflict.status, conflict.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
-    const foreignResponse = await patch(second.id, { umaAddress: '$two@elsewhere.example' });
+    const foreignResponse = await patchCustomer(second.id, {
+      umaAddress: '$two@elsewhere.example',
+    });
     expect([foreignResponse.status, foreignResponse.body.code]).toEqual([
       400,
       'INVALID_UMA_ADDRESS',
@@ -272,32 +301,42 @@ describe('updateCustomerById', () => {
   it('resets the verification of a changed contact', async () => {
     const contact = { email: 'ada@example.de', phoneNumber: '+4915112345678' };
     // Without a wallet, whose codes would be sent to the contact.
-    const previous = await created(person({ region: 'DE', currencies: ['USD'], ...contact }));
+    const previous = await createCustomer(
+      individualBody({ region: 'DE', currencies: ['USD'], ...contact }),
+    );
     const verified = JSON.stringify({ email: 'VERIFIED', phone: 'VERIFIED' });
     const sql =
       'update customers set contact_verification = $2, version = version + 1 where id = $1';
     await app.runtime.db.query(sql, [previous.id, verified]);
-    const { body } = await patch(previous.id, { email: 'new@example.de' });
+    const { body } = await patchCustomer(previous.id, { email: 'new@example.de' });
     expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'VERIFIED' });
-    const unchanged = await patch(previous.id, { phoneNumber: contact.phoneNumber });
+    const unchanged = await patchCustomer(previous.id, { phoneNumber: contact.phoneNumber });
     expect(unchanged.body.contactVerification).toEqual({ email: 'PENDING', phone: 'VERIFIED' });
-    expect(fieldsOf(await patch(previous.id, { email: null }))).toEqual(['email']);
+    expect(fieldsOf(await patchCustomer(previous.id, { email: null }))).toEqual(['email']);
   });
 
   it('allows updates that a later rule does not concern', async () => {
     const as = await app.newPlatform('Later');
-    const sca = (on: boolean) =>
+    const setSca = (on: boolean) =>
       app.runtime.db.query('update platforms set sca = $2 where id = $1', [as.id, on]);
-    await sca(false);
-    const previous = await created(person({ address: { ...address, country: 'DE' } }), as);
-    await sca(true);
-    const { status, body } = await patch(previous.id, { fullName: 'Ada King' }, 'INDIVIDUAL', as);
+    await setSca(false);
+    const previous = await createCustomer(
+      individualBody({ address: { ...address, country: 'DE' } }),
+      as,
+    );
+    await setSca(true);
+    const { status, body } = await patchCustomer(
+      previous.id,
+      { fullName: 'Ada King' },
+      'INDIVIDUAL',
+      as,
+    );
     expect(status).toBe(200);
     expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
   });
 
   it('merges concurrent updates', async () => {
-    const previous = await created(person());
+    const previous = await createCustomer(individualBody());
     const changes = [
       { nationality: 'GB' },
       { pepStatus: 'NONE' },
@@ -305,21 +344,23 @@ describe('updateCustomerById', () => {
       { email: 'ada@example.com' },
       { address },
     ];
-    const responses = await Promise.all(changes.map((change) => patch(previous.id, change)));
+    const responses = await Promise.all(
+      changes.map((change) => patchCustomer(previous.id, change)),
+    );
     expect(responses.map((each) => each.status)).toEqual(changes.map(() => 200));
     const { body } = await app.call('GET', `/customers/${previous.id}`);
     expect(body).toMatchObject(Object.assign({}, ...changes));
   });
 
   it('returns 404 for malformed, unknown and foreign ids', async () => {
-    const otherPlatformCustomer = await created(person(), app.other);
+    const otherPlatformCustomer = await createCustomer(individualBody(), app.other);
     for (const id of [
       otherPlatformCustomer.id,
       'Customer:00000000-0000-7000-8000-000000000000',
       'x',
     ]) {
       for (const [method, body] of [
-        ['PATCH', person()],
+        ['PATCH', individualBody()],
         ['DELETE', undefined],
       ] as const) {
         const response = await app.call(method, `/customers/${id}`, body);
@@ -349,7 +390,7 @@ describe('updateCustomerById with wallet credentials that depend on a contact', 
       },
     });
     const operation = operations.find((each) => each.contract.method === 'PATCH');
-    const previous = await created(person({ email: 'ada@example.com' }));
+    const previous = await createCustomer(individualBody({ email: 'ada@example.com' }));
     const run = (change: object, headers = {}) =>
       app.operate(async (ctx) =>
         operation?.run(ctx, {
@@ -379,7 +420,7 @@ describe('deleteCustomerById', () => {
   const remove = (id: string) => app.call('DELETE', `/customers/${id}`);
 
   it('deletes permanently and keeps the record', async () => {
-    const previous = await created(person({ platformCustomerId: 'gone' }));
+    const previous = await createCustomer(individualBody({ platformCustomerId: 'gone' }));
     const before = (await app.events()).length;
     const { status, body } = await remove(previous.id);
     expect(status).toBe(200);
@@ -388,24 +429,24 @@ describe('deleteCustomerById', () => {
     expect((await app.call('GET', `/customers/${previous.id}`)).body).toEqual(body);
     const secondResponse = await remove(previous.id);
     expect([secondResponse.status, secondResponse.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
-    const write = await patch(previous.id, { fullName: 'Ada King' });
+    const write = await patchCustomer(previous.id, { fullName: 'Ada King' });
     expect([write.status, write.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
   it('frees the platformCustomerId but not the UMA address', async () => {
-    const previous = await created(person({ platformCustomerId: 'reborn' }));
+    const previous = await createCustomer(individualBody({ platformCustomerId: 'reborn' }));
     await remove(previous.id);
-    await created(person({ platformCustomerId: 'reborn' }));
+    await createCustomer(individualBody({ platformCustomerId: 'reborn' }));
     const conflict = await app.call(
       'POST',
       '/customers',
-      person({ umaAddress: previous.umaAddress }),
+      individualBody({ umaAddress: previous.umaAddress }),
     );
     expect([conflict.status, conflict.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
   });
 
   it('rejects the deletion while an account has a balance', async () => {
-    const previous = await created(person({ currencies: ['USD', 'EUR'] }));
+    const previous = await createCustomer(individualBody({ currencies: ['USD', 'EUR'] }));
     const list = await app.call('GET', `/customers/internal-accounts?customerId=${previous.id}`);
     const account = list.body.data[0].id;
     const fund = `/sandbox/internal-accounts/${account}/fund`;
@@ -418,7 +459,7 @@ describe('deleteCustomerById', () => {
   });
 
   it('rejects the deletion while a payment is in progress', async () => {
-    const previous = await created(person());
+    const previous = await createCustomer(individualBody());
     const sql = `insert into transactions (id, platform_id, customer_id, platform_customer_id, type,
         direction, status, funds, source, destination, destination_account, sent_amount,
         sent_currency, received_amount, received_currency, fees, platform_fees, exchange_rate,

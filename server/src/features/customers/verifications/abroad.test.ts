@@ -31,7 +31,7 @@ async function verifyContacts(id: string) {
   }
 }
 
-const submitted = async (id: string) => ok(await harness.submit(as, id), 200);
+const submitCustomer = async (id: string) => ok(await harness.submit(as, id), 200);
 const gapsOf = (body: { errors: { type: string; field?: string }[] }) =>
   body.errors.map(({ type, field }) => [type, field ?? '']);
 
@@ -45,7 +45,7 @@ describe('an individual', () => {
     const { id } = await harness.person(as, fullName, { ...GERMAN, ...CONTACTS });
     await verifyContacts(id);
     await harness.addDocument(as, id, 'PASSPORT', { country: 'DE' });
-    expect((await submitted(id)).verificationStatus).toBe(outcome);
+    expect((await submitCustomer(id)).verificationStatus).toBe(outcome);
   });
 
   it('in Germany needs an identity number', async () => {
@@ -56,7 +56,7 @@ describe('an individual', () => {
     });
     await verifyContacts(id);
     await harness.addDocument(as, id, 'PASSPORT', { country: 'DE' });
-    const incomplete = await submitted(id);
+    const incomplete = await submitCustomer(id);
     expect(gapsOf(incomplete)).toEqual([
       ['MISSING_FIELD', 'idType'],
       ['MISSING_FIELD', 'identifier'],
@@ -64,14 +64,14 @@ describe('an individual', () => {
     const { idType, identifier, countryOfIssuance } = GERMAN;
     const change = { customerType: 'INDIVIDUAL', idType, identifier, countryOfIssuance };
     ok(await harness.app.call('PATCH', `/customers/${id}`, change, { as }), 200);
-    expect((await submitted(id)).verificationStatus).toBe('APPROVED');
+    expect((await submitCustomer(id)).verificationStatus).toBe('APPROVED');
   });
 
   it('in the Emirates needs a document and no number', async () => {
     const { id } = await harness.person(as, 'Amna Al Suwaidi', EMIRATI);
-    expect(gapsOf(await submitted(id))).toEqual([['MISSING_IDENTITY_DOCUMENT', '']]);
+    expect(gapsOf(await submitCustomer(id))).toEqual([['MISSING_IDENTITY_DOCUMENT', '']]);
     await harness.addDocument(as, id, 'PASSPORT', { country: 'AE' });
-    expect((await submitted(id)).verificationStatus).toBe('APPROVED');
+    expect((await submitCustomer(id)).verificationStatus).toBe('APPROVED');
     expect(await harness.statuses(as, id)).toEqual(['APPROVED']);
   });
 
@@ -79,7 +79,7 @@ describe('an individual', () => {
     const address = { line1: '1 Main St', postalCode: '78701', country: 'US' };
     const { id } = await harness.person(as, 'Erika Austin', { ...GERMAN, address });
     await harness.addDocument(as, id, 'PASSPORT', { country: 'DE' });
-    const { errors } = await submitted(id);
+    const { errors } = await submitCustomer(id);
     expect(gapsOf({ errors })).toEqual([
       ['MISSING_FIELD', 'address.city'],
       ['MISSING_FIELD', 'address.state'],
@@ -100,11 +100,11 @@ describe('a business', () => {
       ['Suwaidi', EMIRATI],
     ] as const) {
       const owner = await harness.addOwner(as, id, lastName, 30, person);
-      const { errors } = await submitted(id);
+      const { errors } = await submitCustomer(id);
       expect(errors).toMatchObject([{ resourceId: owner.id, type: 'MISSING_IDENTITY_DOCUMENT' }]);
       await harness.addDocument(as, owner.id, 'PASSPORT', { country: person.nationality });
     }
-    expect((await submitted(id)).verificationStatus).toBe('APPROVED');
+    expect((await submitCustomer(id)).verificationStatus).toBe('APPROVED');
     expect(await harness.statuses(as, id)).toEqual(Array(4).fill('APPROVED'));
   });
 });

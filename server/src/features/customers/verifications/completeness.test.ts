@@ -92,7 +92,7 @@ function copyWithout<T>(from: T, path: string, value?: unknown): T {
   return copy as T;
 }
 
-const brief = (facts: Known) =>
+const summarizeGaps = (facts: Known) =>
   gapsIn(facts).map(({ resourceId, type, field }) => [resourceId, type, field ?? '']);
 
 describe('an individual', () => {
@@ -100,17 +100,21 @@ describe('an individual', () => {
 
   it.each(PERSON_FIELDS)('needs %s', (field) => {
     const gap = [['Customer:1', 'MISSING_FIELD', field]];
-    expect(brief({ ...PERSON, fields: copyWithout(PERSON.fields, field) })).toEqual(gap);
-    expect(brief({ ...PERSON, fields: copyWithout(PERSON.fields, field, ' ') })).toEqual(gap);
-    expect(brief({ ...PERSON, fields: { ...PERSON.fields, [field]: null } })).toEqual(gap);
+    expect(summarizeGaps({ ...PERSON, fields: copyWithout(PERSON.fields, field) })).toEqual(gap);
+    expect(summarizeGaps({ ...PERSON, fields: copyWithout(PERSON.fields, field, ' ') })).toEqual(
+      gap,
+    );
+    expect(summarizeGaps({ ...PERSON, fields: { ...PERSON.fields, [field]: null } })).toEqual(gap);
   });
 
   it('needs two names and all required parts of an address', () => {
-    expect(brief({ ...PERSON, fields: { ...PERSON.fields, fullName: ' Ada001 ' } })).toEqual([
-      ['Customer:1', 'INVALID_FIELD', 'fullName'],
-    ]);
+    expect(
+      summarizeGaps({ ...PERSON, fields: { ...PERSON.fields, fullName: ' Ada001 ' } }),
+    ).toEqual([['Customer:1', 'INVALID_FIELD', 'fullName']]);
     const emptyAddress = { ...address, line1: ' ', postalCode: undefined };
-    expect(brief({ ...PERSON, fields: { ...PERSON.fields, address: emptyAddress } })).toEqual([
+    expect(
+      summarizeGaps({ ...PERSON, fields: { ...PERSON.fields, address: emptyAddress } }),
+    ).toEqual([
       ['Customer:1', 'MISSING_FIELD', 'address.line1'],
       ['Customer:1', 'MISSING_FIELD', 'address.postalCode'],
     ]);
@@ -118,21 +122,23 @@ describe('an individual', () => {
 
   it('needs city and state only for an address in the US', () => {
     const usAddress = { line1: '1 Main St', city: ' ', postalCode: '78701', country: 'US' };
-    expect(brief({ ...PERSON, fields: { ...PERSON.fields, address: usAddress } })).toEqual([
+    expect(summarizeGaps({ ...PERSON, fields: { ...PERSON.fields, address: usAddress } })).toEqual([
       ['Customer:1', 'MISSING_FIELD', 'address.city'],
       ['Customer:1', 'MISSING_FIELD', 'address.state'],
     ]);
-    expect(brief({ ...BUSINESS, fields: { ...BUSINESS.fields, address: usAddress } })).toEqual([
+    expect(
+      summarizeGaps({ ...BUSINESS, fields: { ...BUSINESS.fields, address: usAddress } }),
+    ).toEqual([
       ['Customer:1', 'MISSING_FIELD', 'customer.address.city'],
       ['Customer:1', 'MISSING_FIELD', 'customer.address.state'],
     ]);
     const owners = [{ ...OWNER, personalInfo: { ...OWNER.personalInfo, address: usAddress } }];
-    expect(brief({ ...BUSINESS, owners })).toEqual([
+    expect(summarizeGaps({ ...BUSINESS, owners })).toEqual([
       [OWNER.id, 'MISSING_FIELD', 'personalInfo.address.city'],
       [OWNER.id, 'MISSING_FIELD', 'personalInfo.address.state'],
     ]);
     const abroad = { ...usAddress, country: 'GB' };
-    expect(brief({ ...PERSON, fields: { ...PERSON.fields, address: abroad } })).toEqual([]);
+    expect(summarizeGaps({ ...PERSON, fields: { ...PERSON.fields, address: abroad } })).toEqual([]);
   });
 
   const german = {
@@ -141,8 +147,8 @@ describe('an individual', () => {
   };
   const noIdentifier = { idType: undefined, identifier: undefined, countryOfIssuance: undefined };
   const numberOf = (overrides: object) => [
-    brief({ ...PERSON, fields: { ...PERSON.fields, ...overrides } }),
-    brief({
+    summarizeGaps({ ...PERSON, fields: { ...PERSON.fields, ...overrides } }),
+    summarizeGaps({
       ...BUSINESS,
       owners: [{ ...OWNER, personalInfo: { ...OWNER.personalInfo, ...overrides } }],
     }),
@@ -176,7 +182,7 @@ describe('an individual', () => {
       gapsOf('MISSING_FIELD', 'idType', 'identifier'),
     );
     const fields = { ...PERSON.fields, ...emirati };
-    expect(brief({ ...PERSON, fields, documents: [] })).toEqual([
+    expect(summarizeGaps({ ...PERSON, fields, documents: [] })).toEqual([
       ['Customer:1', 'MISSING_IDENTITY_DOCUMENT', ''],
     ]);
   });
@@ -205,7 +211,7 @@ describe('an individual', () => {
     ['a passport of another customer', [{ ...PASSPORT, holder: 'Customer:2' }], missing],
     ['documents of other types', [documentOf('SELFIE'), documentOf('UTILITY_BILL')], missing],
   ])('with %s', (_, documents, gaps) => {
-    expect(brief({ ...PERSON, documents })).toEqual(gaps);
+    expect(summarizeGaps({ ...PERSON, documents })).toEqual(gaps);
   });
 
   it('reports the missing side, or the accepted document types', () => {
@@ -220,7 +226,7 @@ describe('an individual', () => {
     'needs enhanced due diligence in high-risk countries: %s',
     (at) => {
       const strict = { ...PERSON, fields: copyWithout(PERSON.fields, at, 'MM') };
-      expect(brief(strict)).toEqual([
+      expect(summarizeGaps(strict)).toEqual([
         ...[
           'sourceOfFundsCategories',
           'sourceOfWealthCategories',
@@ -232,7 +238,7 @@ describe('an individual', () => {
         ['Customer:1', 'MISSING_PROOF_OF_ADDRESS_DOCUMENT', ''],
       ]);
       const proved = { ...strict, documents: [PASSPORT, documentOf('PROOF_OF_ADDRESS')] };
-      expect(brief(proved).map(([, type]) => type)).not.toContain(
+      expect(summarizeGaps(proved).map(([, type]) => type)).not.toContain(
         'MISSING_PROOF_OF_ADDRESS_DOCUMENT',
       );
     },
@@ -244,28 +250,32 @@ describe('a business', () => {
 
   it.each(BUSINESS_FIELDS)('needs %s', (field) => {
     const gap = [['Customer:1', 'MISSING_FIELD', `customer.${field}`]];
-    expect(brief({ ...BUSINESS, fields: copyWithout(BUSINESS.fields, field) })).toEqual(gap);
-    expect(brief({ ...BUSINESS, fields: copyWithout(BUSINESS.fields, field, []) })).toEqual(gap);
+    expect(summarizeGaps({ ...BUSINESS, fields: copyWithout(BUSINESS.fields, field) })).toEqual(
+      gap,
+    );
+    expect(summarizeGaps({ ...BUSINESS, fields: copyWithout(BUSINESS.fields, field, []) })).toEqual(
+      gap,
+    );
   });
 
   it.each(OWNER_FIELDS)('needs %s of each owner', (field) => {
     const owners = [copyWithout(OWNER, field)];
-    expect(brief({ ...BUSINESS, owners })).toEqual([[OWNER.id, 'MISSING_FIELD', field]]);
+    expect(summarizeGaps({ ...BUSINESS, owners })).toEqual([[OWNER.id, 'MISSING_FIELD', field]]);
   });
 
   it('needs a beneficial owner and a control person', () => {
-    expect(brief({ ...BUSINESS, owners: [] })).toEqual([
+    expect(summarizeGaps({ ...BUSINESS, owners: [] })).toEqual([
       ['Customer:1', 'MISSING_BENEFICIAL_OWNER', ''],
       ['Customer:1', 'MISSING_CONTROL_PERSON', ''],
     ]);
-    expect(brief({ ...BUSINESS, owners: [{ ...OWNER, roles: ['UBO'] }] })).toEqual([
+    expect(summarizeGaps({ ...BUSINESS, owners: [{ ...OWNER, roles: ['UBO'] }] })).toEqual([
       ['Customer:1', 'MISSING_CONTROL_PERSON', ''],
     ]);
   });
 
   it('needs an identity document of each owner', () => {
     const second = { ...OWNER, id: 'BeneficialOwner:2', ownershipPercentage: 40 };
-    expect(brief({ ...BUSINESS, owners: [OWNER, second] })).toEqual([
+    expect(summarizeGaps({ ...BUSINESS, owners: [OWNER, second] })).toEqual([
       [second.id, 'MISSING_IDENTITY_DOCUMENT', ''],
     ]);
   });
@@ -273,12 +283,12 @@ describe('a business', () => {
   it('reports shares above 100 percent in total', () => {
     const second = { ...OWNER, id: 'BeneficialOwner:2', ownershipPercentage: 41 };
     const documents = [...BUSINESS.documents, documentOf('PASSPORT', { holder: second.id })];
-    expect(brief({ ...BUSINESS, owners: [OWNER, second], documents })).toEqual([
+    expect(summarizeGaps({ ...BUSINESS, owners: [OWNER, second], documents })).toEqual([
       [OWNER.id, 'INVALID_FIELD', 'ownershipPercentage'],
       [second.id, 'INVALID_FIELD', 'ownershipPercentage'],
     ]);
     const director = { ...second, roles: ['DIRECTOR'] };
-    expect(brief({ ...BUSINESS, owners: [OWNER, director], documents })).toEqual([]);
+    expect(summarizeGaps({ ...BUSINESS, owners: [OWNER, director], documents })).toEqual([]);
   });
 
   it('needs one document of each category, of any accepted type', () => {
@@ -289,14 +299,17 @@ describe('a business', () => {
       'MISSING_PROOF_OF_ADDRESS_DOCUMENT',
     ] as const;
     const passport = BUSINESS.documents.filter((each) => each.holder === OWNER.id);
-    const all = (documents: KnownDocument[]) =>
+    const gapTypesWith = (documents: KnownDocument[]) =>
       gapsIn({ ...BUSINESS, documents: [...passport, ...documents] }).map((each) => each.type);
-    expect(all([])).toEqual(categories);
+    expect(gapTypesWith([])).toEqual(categories);
     for (const category of categories) {
       for (const type of DOCUMENT_TYPES) {
         const accepted = findingKind(category).accepted ?? [];
         const responses = accepted.some((each) => each === type);
-        expect([type, all([documentOf(type)]).includes(category)]).toEqual([type, !responses]);
+        expect([type, gapTypesWith([documentOf(type)]).includes(category)]).toEqual([
+          type,
+          !responses,
+        ]);
       }
     }
   });

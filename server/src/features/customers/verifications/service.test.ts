@@ -29,7 +29,7 @@ async function complete(fullName = 'Ada Lovelace'): Promise<string> {
   return id;
 }
 
-const submitted = async (id: string) => ok(await harness.submit(as, id), 200);
+const submitCustomer = async (id: string) => ok(await harness.submit(as, id), 200);
 
 async function decideManually(id: string, state: 'approved' | 'rejected') {
   await harness.app.operate(async (ctx) => {
@@ -42,14 +42,14 @@ describe('a service', () => {
   it('is not called for incomplete data', async () => {
     const { id } = await harness.person(as, 'Ada Lovelace');
     service.respondWith({ state: 'approved' });
-    expect((await submitted(id)).verificationStatus).toBe('RESOLVE_ERRORS');
+    expect((await submitCustomer(id)).verificationStatus).toBe('RESOLVE_ERRORS');
     expect(service.cases).toEqual([]);
   });
 
   it('receives the complete case and can decide immediately', async () => {
     service.respondWith({ state: 'approved' });
     const id = await complete('Ada Lovelace 002');
-    const verification = await submitted(id);
+    const verification = await submitCustomer(id);
     expect(verification.verificationStatus).toBe('APPROVED');
     expect(service.cases).toMatchObject([
       {
@@ -65,7 +65,7 @@ describe('a service', () => {
   it('that needs time is polled until it has decided', async () => {
     service.respondWith({ state: 'review', checkAfterMs: 5 * MINUTE });
     const id = await complete();
-    const verification = await submitted(id);
+    const verification = await submitCustomer(id);
     expect(await harness.eventTypes(id)).toEqual(PENDING);
     await harness.app.advance(6 * MINUTE);
     expect(service.cases.map((each) => each.id)).toEqual([verification.id, verification.id]);
@@ -80,7 +80,7 @@ describe('a service', () => {
   it('that is unavailable delays the decision', async () => {
     service.respondWith((reply) => reply.socket?.destroy());
     const id = await complete();
-    expect((await submitted(id)).verificationStatus).toBe('PENDING_MANUAL_REVIEW');
+    expect((await submitCustomer(id)).verificationStatus).toBe('PENDING_MANUAL_REVIEW');
     await harness.app.advance(MINUTE);
     service.respondWith({ state: 'rejected', findings: [{ type: 'APPLICANT_SANCTIONED' }] });
     await harness.app.advance(MINUTE);
@@ -98,7 +98,7 @@ describe('a service', () => {
   it('that stays unavailable is polled with increasing intervals', async () => {
     service.respondWith((reply) => reply.socket?.destroy());
     const id = await complete();
-    await submitted(id);
+    await submitCustomer(id);
     await harness.app.advance(24 * 60 * MINUTE);
     expect(service.cases.length).toBeGreaterThan(30);
     expect(service.cases.length).toBeLessThan(100);
@@ -111,7 +111,7 @@ describe('a service', () => {
     const findings = [{ type: 'EXPIRED_DOCUMENT', resourceId: 'Document:unknown', field: 'x' }];
     service.respondWith({ state: 'unresolved', findings });
     const id = await complete();
-    const first = await submitted(id);
+    const first = await submitCustomer(id);
     // Findings about unknown resources are attributed to the customer, and only field findings have a
     // field.
     expect(first.errors).toEqual([
@@ -119,7 +119,7 @@ describe('a service', () => {
     ]);
     expect(await harness.statuses(as, id)).toEqual(['UNVERIFIED']);
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
-    await submitted(id);
+    await submitCustomer(id);
     const [document] = service.cases.at(-1)?.documents ?? [];
     const about = { type: 'EXPIRED_DOCUMENT', resourceId: document?.id, reason: 'Since May.' };
     service.respondWith({ state: 'unresolved', findings: [about] });
@@ -131,13 +131,13 @@ describe('a service', () => {
       [{ ...about, acceptedDocumentTypes: ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'] }],
     ]);
     service.respondWith({ state: 'approved' });
-    expect((await submitted(id)).verificationStatus).toBe('APPROVED');
+    expect((await submitCustomer(id)).verificationStatus).toBe('APPROVED');
   });
 
   it('that decides after an operator changes nothing', async () => {
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     const id = await complete();
-    await submitted(id);
+    await submitCustomer(id);
     await decideManually(id, 'rejected');
     service.respondWith({ state: 'approved' });
     const before = await harness.eventTypes(id);
@@ -149,7 +149,7 @@ describe('a service', () => {
   it('that is overtaken during its call changes nothing', async () => {
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     const id = await complete();
-    await submitted(id);
+    await submitCustomer(id);
     let deciding: Promise<void> | undefined;
     service.respondWith((reply) => {
       deciding = decideManually(id, 'rejected');
@@ -166,7 +166,7 @@ describe('a service', () => {
   it('retains documents uploaded before its decision', async () => {
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     const id = await complete();
-    await submitted(id);
+    await submitCustomer(id);
     const { id: bill } = await harness.addDocument(as, id, 'UTILITY_BILL');
     service.respondWith({ state: 'approved' });
     await harness.app.advance(2 * MINUTE);
@@ -179,9 +179,9 @@ describe('a service', () => {
   it('decides only the latest submission', async () => {
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     const id = await complete();
-    const first = await submitted(id);
+    const first = await submitCustomer(id);
     service.respondWith({ state: 'review' });
-    const second = await submitted(id);
+    const second = await submitCustomer(id);
     service.respondWith((reply, { id: submittedId }) => {
       const state = submittedId === first.id ? 'rejected' : 'approved';
       reply.writeHead(200).end(JSON.stringify({ state }));
@@ -197,7 +197,7 @@ describe('a service', () => {
   it('has no effect on a deleted customer', async () => {
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     const id = await complete();
-    await submitted(id);
+    await submitCustomer(id);
     ok(await harness.app.call('DELETE', `/customers/${id}`, undefined, { as }), 200);
     service.respondWith({ state: 'approved' });
     await harness.app.advance(5 * MINUTE);
@@ -220,7 +220,7 @@ describe('a service', () => {
     const { id } = await harness.business(as, 'REG-2');
     await harness.completeBusiness(as, id);
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
-    await submitted(id);
+    await submitCustomer(id);
     const lateOwner = await harness.addOwner(as, id, 'Late', 20);
     service.respondWith({ state: 'approved' });
     await harness.app.advance(5 * MINUTE);

@@ -26,7 +26,7 @@ async function complete(fullName: string, overrides: object = {}) {
   return id as string;
 }
 
-const row = async (id: string) => {
+const readCustomerRow = async (id: string) => {
   const customer = await harness.app.runtime.db.read(customers, id);
   if (!customer) throw new Error('no customer');
   return customer;
@@ -77,20 +77,20 @@ describe('createVerification', () => {
   });
 
   it('rejects unknown, foreign, deleted and decided customers', async () => {
-    const code = async (id: string, by = as) => {
+    const submitForCode = async (id: string, by = as) => {
       const { status, body } = await harness.submit(by, id);
       return [status, body.code];
     };
     const ada = await complete('Ada Lovelace');
     for (const id of ['unknown', `Customer:${ada.slice(-36, -4)}0000`, `${ada}x`]) {
-      expect(await code(id)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+      expect(await submitForCode(id)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
-    expect(await code(ada, harness.app.other)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
-    expect(await code(ada)).toEqual([200, undefined]);
-    expect(await code(ada)).toEqual([400, 'INVALID_INPUT']);
+    expect(await submitForCode(ada, harness.app.other)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+    expect(await submitForCode(ada)).toEqual([200, undefined]);
+    expect(await submitForCode(ada)).toEqual([400, 'INVALID_INPUT']);
     const deletedPersonId = (await harness.person(as, 'Ada Lovelace')).id;
     ok(await harness.app.call('DELETE', `/customers/${deletedPersonId}`, undefined, { as }), 200);
-    expect(await code(deletedPersonId)).toEqual([410, 'CUSTOMER_DELETED']);
+    expect(await submitForCode(deletedPersonId)).toEqual([410, 'CUSTOMER_DELETED']);
     const missing = await harness.app.call('POST', '/verifications', {}, { as });
     expect([missing.status, missing.body.details.errors[0].field]).toEqual([400, 'customerId']);
   });
@@ -180,13 +180,13 @@ describe('getVerification', () => {
 
 describe('wantedOf', () => {
   const parts = { connectors: () => ({}) };
-  const requirements = (id: string) =>
-    harness.app.operate(async (ctx) => requirementsOf(ctx, parts, await row(id)), as);
-  const tick = () => harness.app.effects.set(harness.app.effects.now() + 1);
+  const readRequirements = (id: string) =>
+    harness.app.operate(async (ctx) => requirementsOf(ctx, parts, await readCustomerRow(id)), as);
+  const advanceClock = () => harness.app.effects.set(harness.app.effects.now() + 1);
 
   it('returns missing data and stages nothing', async () => {
     const { id } = await harness.person(as, 'Ada Lovelace');
-    const { gaps, findings } = await requirements(id);
+    const { gaps, findings } = await readRequirements(id);
     expect(gaps.map((each) => each.type)).toEqual(['MISSING_IDENTITY_DOCUMENT']);
     expect(findings).toEqual([]);
     expect(ok(await read(`/verifications?customerId=${id}`), 200).data).toEqual([]);
@@ -208,16 +208,17 @@ describe('wantedOf', () => {
       errorOf(id, 'MISSING_PROOF_OF_ADDRESS_DOCUMENT', accepted),
     ] as VerificationError[];
     await harness.app.operate(
-      async (ctx) => void (await decide(ctx, await row(id), { state: 'unresolved', errors })),
+      async (ctx) =>
+        void (await decide(ctx, await readCustomerRow(id), { state: 'unresolved', errors })),
       as,
     );
-    const openTypes = async () => (await requirements(id)).findings.map((each) => each.type);
-    expect((await requirements(id)).findings).toEqual(errors);
+    const openTypes = async () => (await readRequirements(id)).findings.map((each) => each.type);
+    expect((await readRequirements(id)).findings).toEqual(errors);
     expect((await harness.submit(as, id)).body).toMatchObject({
       ...{ verificationStatus: 'RESOLVE_ERRORS', errors },
     });
-    expect((await row(id)).status).toBe('HOLD');
-    tick();
+    expect((await readCustomerRow(id)).status).toBe('HOLD');
+    advanceClock();
     await harness.addDocument(as, id, 'UTILITY_BILL');
     expect(await openTypes()).toEqual(['UNREADABLE_DOCUMENT', 'INVALID_FIELD']);
     const change = { customerType: 'INDIVIDUAL', address: { ...PERSON.address, line1: '2 Main' } };
@@ -232,7 +233,7 @@ describe('wantedOf', () => {
 });
 
 describe('concurrent requests', () => {
-  const events = (id: string) => harness.eventTypes(id);
+  const readEventTypes = (id: string) => harness.eventTypes(id);
 
   it('serialize submissions, the last of which is authoritative', async () => {
     const id = await complete('Ada Lovelace 001');
@@ -240,7 +241,7 @@ describe('concurrent requests', () => {
     expect(responses.map((each) => each.status)).toEqual([200, 200, 200, 200]);
     const rows = await harness.app.runtime.db.find(verifications, { customer_id: id });
     expect([rows.length, rows.filter((each) => each.latest).length]).toEqual([4, 1]);
-    const types = await events(id);
+    const types = await readEventTypes(id);
     expect(types.filter((type) => type === 'CUSTOMER.KYC_PENDING')).toHaveLength(1);
     expect(types.slice(0, 2)).toEqual([
       'VERIFICATION.PENDING_MANUAL_REVIEW',
@@ -252,14 +253,14 @@ describe('concurrent requests', () => {
     const id = await complete('Ada Lovelace');
     const responses = await Promise.all([1, 2, 3].map(() => harness.submit(as, id)));
     expect(responses.map((each) => each.status).sort()).toEqual([200, 400, 400]);
-    expect(await events(id)).toEqual(['VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED']);
+    expect(await readEventTypes(id)).toEqual(['VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED']);
   });
 
   it('keep a decision and a resubmission consistent', async () => {
     for (let round = 0; round < 6; round++) {
       const id = await complete('Ada Lovelace 001');
       ok(await harness.submit(as, id), 200);
-      const before = await events(id);
+      const before = await readEventTypes(id);
       const approval = harness.app.operate(async (ctx) => {
         const customer = await ctx.read(customers, id);
         if (customer) await decide(ctx, customer, { state: 'approved' });
@@ -269,7 +270,7 @@ describe('concurrent requests', () => {
       const latest = await latestOf(harness.app.runtime, id);
       expect([latest?.status, latest?.decided_by]).toEqual(['APPROVED', 'operator']);
       const pending = response.status === 200 ? ['VERIFICATION.PENDING_MANUAL_REVIEW'] : [];
-      expect(await events(id)).toEqual([
+      expect(await readEventTypes(id)).toEqual([
         ...[...before, ...pending],
         ...['VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'],
       ]);
@@ -288,7 +289,7 @@ describe('concurrent requests', () => {
     expect(results.map((each) => each.status).sort()).toEqual(['fulfilled', 'rejected']);
     const decided = results[0]?.status === 'fulfilled' ? 'APPROVED' : 'REJECTED';
     expect(await harness.statuses(as, id)).toEqual([decided]);
-    expect((await events(id)).slice(2)).toEqual([
+    expect((await readEventTypes(id)).slice(2)).toEqual([
       ...[`VERIFICATION.${decided}`, `CUSTOMER.KYC_${decided}`],
     ]);
   });
