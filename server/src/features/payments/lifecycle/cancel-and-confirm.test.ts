@@ -12,10 +12,10 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 const app = testApp();
 
-const transaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
+const getTransaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 const cancel = (id: string) => app.call('POST', `/transactions/${id}/cancel`, { reason: 'Oh no' });
 
-async function payout(suffix: string, rail: string, currency = 'USD') {
+async function startPayout(suffix: string, rail: string, currency = 'USD') {
   const { person, account } = await fundedCustomer(app);
   const target = await externalAccount(app, person.id, currency, suffix);
   const body = quoteBody(account.id, target.id, 100_00, {
@@ -27,20 +27,20 @@ async function payout(suffix: string, rail: string, currency = 'USD') {
 
 const execute = async (id: string) => ok(await app.call('POST', `/quotes/${id}/execute`), 200);
 
-const rejection = async (id: string) => {
+const cancelForError = async (id: string) => {
   const response = await cancel(id);
   return [response.status, response.body.code];
 };
 
 describe('cancelTransaction', () => {
   it('cancels a payment that has not settled', async () => {
-    const { account, quote, id } = await payout('003', 'ACH');
+    const { account, quote, id } = await startPayout('003', 'ACH');
     await execute(quote.id);
     await app.settle();
     expect(ok(await cancel(id), 200).status).toBe('PROCESSING');
     expect(ok(await cancel(id), 200).status).toBe('PROCESSING');
     await app.settle();
-    expect(await transaction(id)).toMatchObject({
+    expect(await getTransaction(id)).toMatchObject({
       status: 'COMPLETED',
       refund: { status: 'COMPLETED', reason: 'USER_CANCELLATION' },
     });
@@ -48,31 +48,31 @@ describe('cancelTransaction', () => {
     const steps = ['PENDING', 'PROCESSING', 'REFUND_PENDING', 'REFUND_COMPLETED', 'COMPLETED'];
     expect(await eventTypes(app, id)).toEqual(steps.map((each) => `OUTGOING_PAYMENT.${each}`));
     await app.advance(10 * 60_000);
-    expect((await transaction(id)).refund.status).toBe('COMPLETED');
+    expect((await getTransaction(id)).refund.status).toBe('COMPLETED');
   });
 
   it('is applied after submission if the payment has not been submitted', async () => {
-    const { quote, id } = await payout('003', 'WIRE');
+    const { quote, id } = await startPayout('003', 'WIRE');
     await execute(quote.id);
     ok(await cancel(id), 200);
     await app.settle();
     await app.advance(2_000);
-    expect((await transaction(id)).refund.status).toBe('COMPLETED');
+    expect((await getTransaction(id)).refund.status).toBe('COMPLETED');
   });
 
   it('is rejected for rails and states that do not support it', async () => {
-    const instant = await payout('003', 'RTP');
+    const instant = await startPayout('003', 'RTP');
     await execute(instant.quote.id);
-    expect(await rejection(instant.id)).toEqual([400, 'INVALID_INPUT']);
-    const quoted = await payout('000', 'ACH');
-    expect(await rejection(quoted.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
-    const unsent = await payout('000', 'RTP');
-    expect(await rejection(unsent.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
+    expect(await cancelForError(instant.id)).toEqual([400, 'INVALID_INPUT']);
+    const quoted = await startPayout('000', 'ACH');
+    expect(await cancelForError(quoted.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
+    const unsent = await startPayout('000', 'RTP');
+    expect(await cancelForError(unsent.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
     await execute(quoted.quote.id);
     await app.settle();
-    expect(await rejection(quoted.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
+    expect(await cancelForError(quoted.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
     const unknownId = 'Transaction:00000000-0000-7000-8000-000000000000';
-    expect(await rejection(unknownId)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
+    expect(await cancelForError(unknownId)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
   });
 });
 
@@ -81,16 +81,16 @@ describe('confirmReceiptDelivery', () => {
     app.call('POST', `/transactions/${id}/confirm`, at && { receiptDeliveryConfirmedAt: at });
 
   it('records the time and can be repeated', async () => {
-    const { id } = await payout('000', 'ACH');
+    const { id } = await startPayout('000', 'ACH');
     const now = new Date(app.effects.now()).toISOString();
     expect(ok(await confirm(id), 200).receiptDeliveryConfirmedAt).toBe(now);
     const earlier = '2026-01-01T00:00:00.000Z';
     expect(ok(await confirm(id, earlier), 200).receiptDeliveryConfirmedAt).toBe(earlier);
-    expect((await transaction(id)).receiptDeliveryConfirmedAt).toBe(earlier);
+    expect((await getTransaction(id)).receiptDeliveryConfirmedAt).toBe(earlier);
   });
 
   it('rejects an invalid or future time', async () => {
-    const { id } = await payout('000', 'ACH');
+    const { id } = await startPayout('000', 'ACH');
     const invalidTimes = ['0000-06-01T00:00:00Z', '0001-01-01T00:00:00+14:00'];
     for (const at of ['2099-01-01T00:00:00.000Z', 'yesterday', ...invalidTimes]) {
       const response = await confirm(id, at);

@@ -37,7 +37,7 @@ beforeAll(async () => {
   payment = await app.operate((ctx) => currentOf(ctx, quote.transactionId, asOutgoing));
 });
 
-const refund = (status: Refund['status']): Refund => ({
+const refundWith = (status: Refund['status']): Refund => ({
   reference: 'RF',
   initiatedAt: '2026-01-05T09:00:00.000Z',
   status,
@@ -52,13 +52,17 @@ const STATES: Record<string, State> = {
   held: { status: 'PROCESSING', funds: 'HELD', refund: null },
   submitted: { status: 'PROCESSING', funds: 'SUBMITTED', refund: null },
   completed: { status: 'COMPLETED', funds: 'SETTLED', refund: null },
-  'being cancelled': { status: 'PROCESSING', funds: 'SUBMITTED', refund: refund('PENDING') },
-  cancelled: { status: 'COMPLETED', funds: 'RETURNED', refund: refund('COMPLETED') },
-  'failed with a hold': { status: 'FAILED', funds: 'HELD', refund: refund('PENDING') },
-  'failed after submission': { status: 'FAILED', funds: 'SUBMITTED', refund: refund('PENDING') },
-  returned: { status: 'FAILED', funds: 'SETTLED', refund: refund('PENDING') },
-  refunded: { status: 'FAILED', funds: 'RETURNED', refund: refund('COMPLETED') },
-  'in suspense': { status: 'FAILED', funds: 'SUSPENSE', refund: refund('FAILED') },
+  'being cancelled': { status: 'PROCESSING', funds: 'SUBMITTED', refund: refundWith('PENDING') },
+  cancelled: { status: 'COMPLETED', funds: 'RETURNED', refund: refundWith('COMPLETED') },
+  'failed with a hold': { status: 'FAILED', funds: 'HELD', refund: refundWith('PENDING') },
+  'failed after submission': {
+    status: 'FAILED',
+    funds: 'SUBMITTED',
+    refund: refundWith('PENDING'),
+  },
+  returned: { status: 'FAILED', funds: 'SETTLED', refund: refundWith('PENDING') },
+  refunded: { status: 'FAILED', funds: 'RETURNED', refund: refundWith('COMPLETED') },
+  'in suspense': { status: 'FAILED', funds: 'SUSPENSE', refund: refundWith('FAILED') },
   unauthorized: { status: 'FAILED', funds: 'NONE', refund: null },
   expired: { status: 'EXPIRED', funds: 'NONE', refund: null },
 };
@@ -103,7 +107,7 @@ const EFFECTS: Record<string, Record<string, string>> = {
 };
 
 /** The changes that a step stages, without a commit. */
-async function staged(state: State, step: (ctx: Ctx, row: OutgoingRow) => unknown) {
+async function readStagedChanges(state: State, step: (ctx: Ctx, row: OutgoingRow) => unknown) {
   const enough = new Error('seen enough');
   let changes: { rows: string[]; size: number } | undefined;
   const run = app.operate(async (ctx) => {
@@ -124,7 +128,7 @@ async function staged(state: State, step: (ctx: Ctx, row: OutgoingRow) => unknow
 describe.each(Object.entries(STATES))('payment that is %s', (name, state) => {
   it.each(Object.entries(STEPS))('%s', async (stepName, step) => {
     const effect = EFFECTS[name]?.[stepName];
-    const changes = await staged(state, step);
+    const changes = await readStagedChanges(state, step);
     if (effect) expect(changes?.rows).toEqual([effect]);
     else expect(changes).toEqual({ rows: [], size: 0 });
   });

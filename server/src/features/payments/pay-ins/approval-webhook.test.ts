@@ -71,7 +71,7 @@ describe('approval webhook', () => {
     ok(await app.call('PATCH', '/config', { supportedCurrencies: changed }, { as }), 200);
     await app.advance(60_000);
     const offer = { customerId: person.id, receivingCurrencyCode: 'KRW' };
-    const outcome = async (body: string) => {
+    const receiveAndRead = async (body: string) => {
       fixture.respond({ status: 200, body });
       const { id } = ok(await fixture.receive(offer, as), 200);
       await app.settle();
@@ -79,13 +79,13 @@ describe('approval webhook', () => {
       return ok(observedResponse, 200);
     };
     const info = { BIRTH_DATE: '1990-01-15' };
-    const valid = await outcome(JSON.stringify({ receiverCustomerInfo: info }));
+    const valid = await receiveAndRead(JSON.stringify({ receiverCustomerInfo: info }));
     expect(valid.status).toBe('COMPLETED');
     expect(valid).not.toHaveProperty('requestedReceiverCustomerInfoFields');
     const requested = JSON.parse(fixture.requests()[0]?.body ?? '').data
       .requestedReceiverCustomerInfoFields;
     expect(requested).toEqual([{ name: 'BIRTH_DATE', mandatory: true }]);
-    const invalid = await outcome('{}');
+    const invalid = await receiveAndRead('{}');
     expect(invalid).toMatchObject({
       status: 'FAILED',
       failureReason: 'MISSING_MANDATORY_PAYEE_DATA',
@@ -117,18 +117,20 @@ describe('approval webhook', () => {
 
   it('is sent once more after a crash, with the same event, and not again', async () => {
     fixture.respond({ status: 409 });
-    const repeatedRequest = async (attempts: number) => {
+    const readRepeatedRequest = async (attempts: number) => {
       const { payment } = await fixture.offered();
       const set = `update jobs set attempts = $1 where kind = 'incoming.ask'`;
       await app.runtime.db.query(set, [attempts]);
       await app.settle();
       return fixture.read(payment.id);
     };
-    expect(await repeatedRequest(1)).toMatchObject({
+    expect(await readRepeatedRequest(1)).toMatchObject({
       failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR',
     });
     expect(fixture.requests()).toHaveLength(1);
-    expect(await repeatedRequest(2)).toMatchObject({ failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' });
+    expect(await readRepeatedRequest(2)).toMatchObject({
+      failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
+    });
     expect(fixture.requests()).toHaveLength(1);
   });
 });

@@ -22,12 +22,12 @@ import { asIncoming } from '../transactions/rows.ts';
 import { cancelDebit } from './debit.ts';
 import { applyIncomingStatus, releaseDeposit, returnHeldDeposit } from './index.ts';
 
-const incoming = (statuses: string) =>
+const incomingEventTypes = (statuses: string) =>
   statuses.split(' ').map((status) => `INCOMING_PAYMENT.${status}`);
 
 const app = testApp();
 
-async function accounts(suffix = '000', as?: TestPlatform) {
+async function createAccounts(suffix = '000', as?: TestPlatform) {
   const person = await customer(app, { as });
   const account = await internalAccount(app, person.id, 'USD', { as });
   const source = await externalAccount(app, person.id, 'USD', suffix, { as });
@@ -42,8 +42,8 @@ const transferIn = (from: string, to: string, amount: unknown = 250_00, options 
     options,
   );
 
-async function debited(suffix: string) {
-  const { account, source } = await accounts(suffix);
+async function startTransferIn(suffix: string) {
+  const { account, source } = await createAccounts(suffix);
   const row = ok(await transferIn(source.id, account.id), 201);
   return { account, source, row };
 }
@@ -69,7 +69,7 @@ const transition = (id: string, event: 'freeze' | 'close') =>
 
 describe('createTransferIn', () => {
   it('returns a pending transaction and completes', async () => {
-    const { account, source, row } = await debited('000');
+    const { account, source, row } = await startTransferIn('000');
     expect(row).toMatchObject({
       type: 'INCOMING',
       direction: 'CREDIT',
@@ -82,22 +82,22 @@ describe('createTransferIn', () => {
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     await app.settle();
     expect(await read(row.id)).toMatchObject({ status: 'COMPLETED' });
-    expect(await eventTypes(app, row.id)).toEqual(incoming('PENDING COMPLETED'));
+    expect(await eventTypes(app, row.id)).toEqual(incomingEventTypes('PENDING COMPLETED'));
     expect(await balances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
   });
 
   it.each(['002', '003', '004'])('fails immediately for %s', async (suffix) => {
-    const { account, row } = await debited(suffix);
+    const { account, row } = await startTransferIn(suffix);
     await app.settle();
     const after = await read(row.id);
     expect(after).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
     expect(after).not.toHaveProperty('refund');
-    expect(await eventTypes(app, row.id)).toEqual(incoming('PENDING FAILED'));
+    expect(await eventTypes(app, row.id)).toEqual(incomingEventTypes('PENDING FAILED'));
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
   it('includes 005 in the total for thirty seconds and fails', async () => {
-    const { account, row } = await debited('005');
+    const { account, row } = await startTransferIn('005');
     await app.advance(29_999);
     expect((await read(row.id)).status).toBe('PROCESSING');
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
@@ -106,7 +106,7 @@ describe('createTransferIn', () => {
       status: 'FAILED',
       failureReason: 'COLLECTION_FAILED',
     });
-    expect(await eventTypes(app, row.id)).toEqual(incoming('PENDING FAILED'));
+    expect(await eventTypes(app, row.id)).toEqual(incomingEventTypes('PENDING FAILED'));
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     const events = (await app.events()).filter((each) => each.subject === account.id);
     expect(events.map(({ balance, held }) => [balance, held])).toEqual([
@@ -125,7 +125,7 @@ describe('createTransferIn', () => {
   });
 
   it('runs once per idempotency key', async () => {
-    const { account, source } = await accounts();
+    const { account, source } = await createAccounts();
     const options = { headers: { 'idempotency-key': 'in-once' } };
     const first = ok(await transferIn(source.id, account.id, 7, options), 201);
     const second = ok(await transferIn(source.id, account.id, 7, options), 201);
@@ -137,7 +137,7 @@ describe('createTransferIn', () => {
   });
 
   it('rejects invalid requests', async () => {
-    const { person, account, source } = await accounts();
+    const { person, account, source } = await createAccounts();
     const expectError = async (
       reply: Promise<{ status: number; body: unknown }>,
       ...expected: unknown[]
@@ -161,10 +161,10 @@ describe('createTransferIn', () => {
     await expectError(transferIn(source.id, nowhere), 404, 'ACCOUNT_NOT_FOUND');
     await expectError(transferIn(account.id, account.id), 400, 'INVALID_INPUT');
     await expectError(transferIn(source.id, source.id), 400, 'INVALID_INPUT');
-    const otherAccounts = await accounts('000', app.other);
+    const otherAccounts = await createAccounts('000', app.other);
     await expectError(transferIn(otherAccounts.source.id, account.id), 404, 'ACCOUNT_NOT_FOUND');
     await expectError(transferIn(source.id, otherAccounts.account.id), 404, 'ACCOUNT_NOT_FOUND');
-    const other = await accounts();
+    const other = await createAccounts();
     await expectError(transferIn(source.id, other.account.id), 400, 'INVALID_INPUT');
     const platformExternalAccount = await externalAccount(app, null, 'USD');
     await expectError(transferIn(platformExternalAccount.id, account.id), 400, 'INVALID_INPUT');
@@ -180,7 +180,7 @@ describe('createTransferIn', () => {
     );
     await transition(account.id, 'freeze');
     await expectError(transferIn(source.id, account.id), 400, 'INVALID_INPUT');
-    const third = await accounts();
+    const third = await createAccounts();
     ok(await app.call('DELETE', `/customers/external-accounts/${third.source.id}`), 204);
     await expectError(transferIn(third.source.id, third.account.id), 404, 'ACCOUNT_NOT_FOUND');
     ok(await app.call('DELETE', `/customers/${other.person.id}`), 200);
@@ -192,7 +192,7 @@ describe('createTransferIn', () => {
     ['INACTIVE', 400, 'INVALID_BANK_ACCOUNT'],
     ['UNDER_REVIEW', 400, 'INVALID_INPUT'],
   ])('does not debit an account that is %s', async (status, code, reason) => {
-    const { account, source } = await accounts();
+    const { account, source } = await createAccounts();
     const set = 'update external_accounts set status = $2 where id = $1';
     await app.runtime.db.query(set, [source.id, status]);
     const reply = await transferIn(source.id, account.id);
@@ -200,13 +200,13 @@ describe('createTransferIn', () => {
   });
 
   it('rejects customers who are not ready and enforces platform settings', async () => {
-    const unverified = await accounts('000', app.unregulated);
+    const unverified = await createAccounts('000', app.unregulated);
     const rejected = await transferIn(unverified.source.id, unverified.account.id, 1, {
       as: app.unregulated,
     });
     expect([rejected.status, rejected.body.code]).toEqual([403, 'USER_NOT_READY']);
     const as = await app.newPlatform('Narrow');
-    const { account, source } = await accounts('000', as);
+    const { account, source } = await createAccounts('000', as);
     const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
     const change = async (overrides: object) => {
       const changed = supportedCurrencies.map((each: object) => ({ ...each, ...overrides }));
@@ -225,7 +225,7 @@ describe('createTransferIn', () => {
 
 describe('rail notification about a debit', () => {
   it('is applied once', async () => {
-    const { account, row } = await debited('005');
+    const { account, row } = await startTransferIn('005');
     await app.settle();
     const settled: Progress = { state: 'settled', reference: 'x' };
     await notify(row.id, { state: 'accepted', checkAfterMs: 3_600_000 });
@@ -235,27 +235,27 @@ describe('rail notification about a debit', () => {
     await app.advance(60_000);
     expect((await read(row.id)).status).toBe('COMPLETED');
     expect(await balances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
-    expect(await eventTypes(app, row.id)).toEqual(incoming('PENDING COMPLETED'));
+    expect(await eventTypes(app, row.id)).toEqual(incomingEventTypes('PENDING COMPLETED'));
   });
 
   it('reverses a completed debit that the bank returns days later', async () => {
-    const { account, row } = await debited('000');
+    const { account, row } = await startTransferIn('000');
     await app.advance(5 * 24 * 3_600_000);
     await notify(row.id, { state: 'returned', reason: 'PAYOUT_RETURNED' });
-    expect(await eventTypes(app, row.id)).toEqual(incoming('PENDING COMPLETED FAILED'));
+    expect(await eventTypes(app, row.id)).toEqual(incomingEventTypes('PENDING COMPLETED FAILED'));
     expect(await read(row.id)).toMatchObject({ failureReason: 'COLLECTION_FAILED' });
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
   it('fails the debit after screening', async () => {
-    const { row } = await debited('005');
+    const { row } = await startTransferIn('005');
     await app.settle();
     await notify(row.id, { state: 'failed', reason: 'COMPLIANCE_REJECTED' });
     expect((await read(row.id)).failureReason).toBe('COMPLIANCE_REJECTED');
   });
 
   it('is ignored after a cancellation', async () => {
-    const { account, row } = await debited('005');
+    const { account, row } = await startTransferIn('005');
     await app.settle();
     await app.operate(async (ctx) => {
       await cancelDebit(ctx, await currentOf(ctx, row.id, asIncoming));
@@ -266,12 +266,12 @@ describe('rail notification about a debit', () => {
     });
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     await app.advance(60_000);
-    expect(await eventTypes(app, row.id)).toEqual(incoming('PENDING FAILED'));
+    expect(await eventTypes(app, row.id)).toEqual(incomingEventTypes('PENDING FAILED'));
   });
 
   /** A debit that its bank settled on an account frozen before. */
-  async function heldDebit(settle = true) {
-    const { account, row } = await debited('005');
+  async function createHeldDebit(settle = true) {
+    const { account, row } = await startTransferIn('005');
     if (settle) await app.settle();
     await transition(account.id, 'freeze');
     await notify(row.id, { state: 'settled', reference: 'x' });
@@ -279,7 +279,7 @@ describe('rail notification about a debit', () => {
   }
 
   it('holds the funds if the account was frozen meanwhile', async () => {
-    const { account, row } = await heldDebit();
+    const { account, row } = await createHeldDebit();
     expect(await read(row.id)).toMatchObject({
       status: 'PROCESSING',
       pendingReason: 'COMPLIANCE_REVIEW',
@@ -288,40 +288,40 @@ describe('rail notification about a debit', () => {
   });
 
   it('does not change held funds unless they are returned', async () => {
-    const { account, row } = await heldDebit();
+    const { account, row } = await createHeldDebit();
     await notify(row.id, { state: 'failed', reason: 'ACCOUNT_INVALID' });
     await notify(row.id, { state: 'cancelled' });
     expect((await read(row.id)).status).toBe('PROCESSING');
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
     await notify(row.id, { state: 'returned', reason: 'PAYOUT_RETURNED' });
-    expect(await eventTypes(app, row.id)).toEqual(incoming('PENDING FAILED'));
+    expect(await eventTypes(app, row.id)).toEqual(incomingEventTypes('PENDING FAILED'));
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
   it('ends with the release or return of held funds', async () => {
-    const stored = await heldDebit();
+    const stored = await createHeldDebit();
     await decide(stored.row.id, releaseDeposit);
     expect(await balances(app, stored.account.id)).toEqual({ balance: 250_00, total: 250_00 });
-    expect(await eventTypes(app, stored.row.id)).toEqual(incoming('PENDING COMPLETED'));
-    const payIn = await heldDebit();
+    expect(await eventTypes(app, stored.row.id)).toEqual(incomingEventTypes('PENDING COMPLETED'));
+    const payIn = await createHeldDebit();
     await decide(payIn.row.id, returnHeldDeposit);
     await app.settle();
     expect(await balances(app, payIn.account.id)).toEqual({ balance: 0, total: 0 });
-    const all = incoming('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
+    const all = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
     expect(await eventTypes(app, payIn.row.id)).toEqual(all);
   });
 
   it('prevents cancellation once the funds are held', async () => {
     // Settled before the rail accepted it, and then in the usual order.
     for (const settle of [false, true]) {
-      const { row } = await heldDebit(settle);
+      const { row } = await createHeldDebit(settle);
       const reply = await app.call('POST', `/transactions/${row.id}/cancel`);
       expect([reply.status, reply.body.code]).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
     }
   });
 
   it('ends the cancellation if the funds arrive meanwhile', async () => {
-    const { account, row } = await debited('005');
+    const { account, row } = await startTransferIn('005');
     ok(await app.call('POST', `/transactions/${row.id}/cancel`), 200);
     await transition(account.id, 'freeze');
     await notify(row.id, { state: 'settled', reference: 'x' });
@@ -340,7 +340,7 @@ describe('rail notification about a debit', () => {
   });
 
   it('about the debit does not affect the deposit return', async () => {
-    const { account, row } = await debited('005');
+    const { account, row } = await startTransferIn('005');
     await transition(account.id, 'close');
     await notify(row.id, { state: 'settled', reference: 'x' });
     for (const state of ['settled', 'failed', 'returned'] as const) {
@@ -348,12 +348,12 @@ describe('rail notification about a debit', () => {
       expect((await read(row.id)).refund.status).toBe('PENDING');
     }
     await app.settle();
-    const all = incoming('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
+    const all = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
     expect(await eventTypes(app, row.id)).toEqual(all);
   });
 
   it('about the deposit return prevents its submission', async () => {
-    const { account, row } = await debited('005');
+    const { account, row } = await startTransferIn('005');
     await transition(account.id, 'close');
     await notify(row.id, { state: 'settled', reference: 'x' });
     await notify(row.id, { state: 'failed', reason: 'ACCOUNT_INVALID' }, 'refund');
@@ -366,12 +366,12 @@ describe('rail notification about a debit', () => {
   });
 
   it('returns the funds if the account was closed meanwhile', async () => {
-    const { account, row } = await debited('005');
+    const { account, row } = await startTransferIn('005');
     await transition(account.id, 'close');
     await app.settle();
     await notify(row.id, { state: 'settled', reference: 'x' });
     await app.settle();
-    const all = incoming('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
+    const all = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
     expect(await eventTypes(app, row.id)).toEqual(all);
     await booksBalance(app);
   });

@@ -31,20 +31,20 @@ import {
   reverseDeposit,
 } from './index.ts';
 
-const incoming = (statuses: string) =>
+const incomingEventTypes = (statuses: string) =>
   statuses.split(' ').map((status) => `INCOMING_PAYMENT.${status}`);
 const DAY = 24 * 3_600_000;
 const WALLET = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
 const app = testApp();
 
-async function accountHolder(currency = 'USD') {
+async function createAccountHolder(currency = 'USD') {
   const person = await customer(app);
   return { person, account: await internalAccount(app, person.id, currency) };
 }
 
 /** A deposit as a bank reports it. */
-async function arrive(accountId: string, amount: number, overrides: Partial<Deposit> = {}) {
+async function receiveFunds(accountId: string, amount: number, overrides: Partial<Deposit> = {}) {
   return app.operate(async (ctx) => {
     const account = await ctx.read(internalAccounts, accountId);
     if (!account) throw new Error('no account');
@@ -61,7 +61,7 @@ async function arrive(accountId: string, amount: number, overrides: Partial<Depo
   });
 }
 
-const onRow = (id: string, work: (ctx: Ctx, row: IncomingRow) => unknown) =>
+const changeIncoming = (id: string, work: (ctx: Ctx, row: IncomingRow) => unknown) =>
   app.operate(async (ctx) => {
     await work(ctx, await currentOf(ctx, id, asIncoming));
   });
@@ -82,16 +82,16 @@ async function balanceEvents(accountId: string): Promise<number[][]> {
     .map(({ balance, held }) => [Number((balance ?? 0n) - (held ?? 0n)), Number(balance)]);
 }
 
-async function owedBy(accountId: string): Promise<number> {
+async function readOwedAmount(accountId: string): Promise<number> {
   const row = await app.runtime.db.read(internalAccounts, accountId);
   return Number(row?.owed);
 }
 
 describe('receiveDeposit', () => {
   it('credits immediately and includes the payer', async () => {
-    const { account } = await accountHolder('USDC');
+    const { account } = await createAccountHolder('USDC');
     const chain = { transactionHash: '0xabc', network: 'BASE' };
-    const id = await arrive(account.id, 500, { chain });
+    const id = await receiveFunds(account.id, 500, { chain });
     expect(await read(id)).toMatchObject({
       status: 'COMPLETED',
       source: {
@@ -102,13 +102,13 @@ describe('receiveDeposit', () => {
       },
       settledAt: expect.any(String),
     });
-    expect(await eventTypes(app, id)).toEqual(incoming('COMPLETED'));
+    expect(await eventTypes(app, id)).toEqual(incomingEventTypes('COMPLETED'));
     expect(await balanceEvents(account.id)).toEqual([[500, 500]]);
   });
 
   it('adds held funds to the total only', async () => {
-    const { account } = await accountHolder();
-    const id = await arrive(account.id, 500, { hold: 'COUNTERPARTY_INFORMATION_REQUIRED' });
+    const { account } = await createAccountHolder();
+    const id = await receiveFunds(account.id, 500, { hold: 'COUNTERPARTY_INFORMATION_REQUIRED' });
     expect(await read(id)).toMatchObject({
       status: 'PENDING',
       pendingReason: 'COUNTERPARTY_INFORMATION_REQUIRED',
@@ -123,9 +123,9 @@ describe('receiveDeposit', () => {
   });
 
   it('holds a deposit to a frozen account and does not return it automatically', async () => {
-    const { account } = await accountHolder();
+    const { account } = await createAccountHolder();
     await transition(account.id, 'freeze');
-    const id = await arrive(account.id, 500);
+    const id = await receiveFunds(account.id, 500);
     expect(await read(id)).toMatchObject({ status: 'PENDING', pendingReason: 'COMPLIANCE_REVIEW' });
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 500 });
     await app.advance(31 * DAY);
@@ -137,13 +137,13 @@ describe('receiveDeposit', () => {
   });
 
   it.each(['PENDING', 'FAILED', 'CLOSED'])('returns a deposit to a %s account', async (status) => {
-    const { account } = await accountHolder();
+    const { account } = await createAccountHolder();
     const set = 'update internal_accounts set status = $2 where id = $1';
     await app.runtime.db.query(set, [account.id, status]);
     await app.runtime.db.query('update ledger_accounts set frozen = true where id = $1', [
       account.id,
     ]);
-    const id = await arrive(account.id, 500);
+    const id = await receiveFunds(account.id, 500);
     expect(await read(id)).toMatchObject({
       status: 'FAILED',
       failureReason: 'COLLECTION_FAILED',
@@ -151,31 +151,35 @@ describe('receiveDeposit', () => {
     });
     await app.settle();
     expect((await read(id)).refund).toMatchObject({ status: 'COMPLETED' });
-    expect(await eventTypes(app, id)).toEqual(incoming('FAILED REFUND_PENDING REFUND_COMPLETED'));
+    expect(await eventTypes(app, id)).toEqual(
+      incomingEventTypes('FAILED REFUND_PENDING REFUND_COMPLETED'),
+    );
     expect(await balanceEvents(account.id)).toEqual([]);
   });
 
   it('returns a deposit to a deleted customer', async () => {
-    const { person, account } = await accountHolder();
+    const { person, account } = await createAccountHolder();
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
-    const id = await arrive(account.id, 500);
+    const id = await receiveFunds(account.id, 500);
     await app.settle();
-    expect(await eventTypes(app, id)).toEqual(incoming('FAILED REFUND_PENDING REFUND_COMPLETED'));
+    expect(await eventTypes(app, id)).toEqual(
+      incomingEventTypes('FAILED REFUND_PENDING REFUND_COMPLETED'),
+    );
   });
 });
 
 describe('releaseDeposit', () => {
   it('makes the deposit spendable, once', async () => {
-    const { account } = await accountHolder();
-    const id = await arrive(account.id, 500, { hold: 'COMPLIANCE_REVIEW' });
-    await onRow(id, releaseDeposit);
-    await onRow(id, releaseDeposit);
-    await onRow(id, (ctx, row) => returnHeldDeposit(ctx, row));
+    const { account } = await createAccountHolder();
+    const id = await receiveFunds(account.id, 500, { hold: 'COMPLIANCE_REVIEW' });
+    await changeIncoming(id, releaseDeposit);
+    await changeIncoming(id, releaseDeposit);
+    await changeIncoming(id, (ctx, row) => returnHeldDeposit(ctx, row));
     const after = await read(id);
     expect(after.status).toBe('COMPLETED');
     expect(after).not.toHaveProperty('pendingReason');
     expect(await balances(app, account.id)).toEqual({ balance: 500, total: 500 });
-    expect(await eventTypes(app, id)).toEqual(incoming('PENDING COMPLETED'));
+    expect(await eventTypes(app, id)).toEqual(incomingEventTypes('PENDING COMPLETED'));
     expect(await balanceEvents(account.id)).toEqual([
       [0, 500],
       [500, 500],
@@ -187,9 +191,9 @@ describe('releaseDeposit', () => {
 
 describe('returnHeldDeposit', () => {
   it('reverses and returns the deposit', async () => {
-    const { account } = await accountHolder();
-    const id = await arrive(account.id, 500, { hold: 'COMPLIANCE_REVIEW' });
-    await onRow(id, (ctx, row) => returnHeldDeposit(ctx, row));
+    const { account } = await createAccountHolder();
+    const id = await receiveFunds(account.id, 500, { hold: 'COMPLIANCE_REVIEW' });
+    await changeIncoming(id, (ctx, row) => returnHeldDeposit(ctx, row));
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     await app.settle();
     expect(await read(id)).toMatchObject({
@@ -197,7 +201,7 @@ describe('returnHeldDeposit', () => {
       failureReason: 'COLLECTION_FAILED',
       refund: { status: 'COMPLETED', reason: 'TRANSACTION_FAILED' },
     });
-    const all = incoming('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
+    const all = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
     expect(await eventTypes(app, id)).toEqual(all);
     expect(await balanceEvents(account.id)).toEqual([
       [0, 500],
@@ -206,18 +210,18 @@ describe('returnHeldDeposit', () => {
   });
 
   it('happens automatically after thirty days', async () => {
-    const { account } = await accountHolder();
-    const id = await arrive(account.id, 500, { hold: 'COUNTERPARTY_DECLARATION_REQUIRED' });
+    const { account } = await createAccountHolder();
+    const id = await receiveFunds(account.id, 500, { hold: 'COUNTERPARTY_DECLARATION_REQUIRED' });
     await app.advance(30 * DAY - 1);
     expect((await read(id)).status).toBe('PENDING');
     await app.advance(1);
-    const all = incoming('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
+    const all = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
     expect(await eventTypes(app, id)).toEqual(all);
   });
 });
 
 describe('rejectDeposit', () => {
-  const rejected = (accountIdentifier: string) =>
+  const createRejectedDeposit = (accountIdentifier: string) =>
     app.operate(async (ctx) => {
       const row = rejectDeposit(ctx, {
         owner: null,
@@ -231,7 +235,7 @@ describe('rejectDeposit', () => {
     });
 
   it('returns the deposit with the delay of the rail', async () => {
-    const id = await rejected('DE003');
+    const id = await createRejectedDeposit('DE003');
     await app.advance(6 * 60_000 - 1);
     expect((await read(id)).refund.status).toBe('PENDING');
     await app.advance(1);
@@ -240,9 +244,9 @@ describe('rejectDeposit', () => {
   });
 
   it('posts a deposit that cannot be returned to suspense', async () => {
-    const id = await rejected('DE007');
+    const id = await createRejectedDeposit('DE007');
     await app.advance(60_000);
-    const all = incoming('FAILED REFUND_PENDING REFUND_FAILED');
+    const all = incomingEventTypes('FAILED REFUND_PENDING REFUND_FAILED');
     expect(await eventTypes(app, id)).toEqual(all);
     const refund = (await read(id)).refund;
     expect(refund.status).toBe('FAILED');
@@ -256,17 +260,17 @@ describe('rejectDeposit', () => {
 
 describe('reverseDeposit', () => {
   it('debits the available balance', async () => {
-    const { account } = await accountHolder();
-    const id = await arrive(account.id, 500);
+    const { account } = await createAccountHolder();
+    const id = await receiveFunds(account.id, 500);
     await app.advance(3 * DAY);
-    await onRow(id, (ctx, row) =>
+    await changeIncoming(id, (ctx, row) =>
       applyIncomingStatus(ctx, row, 'debit', { state: 'returned', reason: 'PAYOUT_RETURNED' }),
     );
     expect(await read(id)).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
-    expect(await eventTypes(app, id)).toEqual(incoming('COMPLETED FAILED'));
+    expect(await eventTypes(app, id)).toEqual(incomingEventTypes('COMPLETED FAILED'));
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
-    expect(await owedBy(account.id)).toBe(0);
-    await onRow(id, (ctx, row) => reverseDeposit(ctx, row));
+    expect(await readOwedAmount(account.id)).toBe(0);
+    await changeIncoming(id, (ctx, row) => reverseDeposit(ctx, row));
     expect(await balanceEvents(account.id)).toEqual([
       [500, 500],
       [0, 0],
@@ -274,11 +278,11 @@ describe('reverseDeposit', () => {
   });
 
   it('records a debt for spent funds, which the next deposits repay', async () => {
-    const { account } = await accountHolder();
-    const id = await arrive(account.id, 500);
-    const other = await arrive(account.id, 120);
+    const { account } = await createAccountHolder();
+    const id = await receiveFunds(account.id, 500);
+    const other = await receiveFunds(account.id, 120);
     // 380 of 620 are spent.
-    await onRow(other, (ctx) =>
+    await changeIncoming(other, (ctx) =>
       ctx.transfer({
         transactionId: other,
         step: 'spent',
@@ -288,41 +292,41 @@ describe('reverseDeposit', () => {
         amount: 380n,
       }),
     );
-    await onRow(id, (ctx, row) => reverseDeposit(ctx, row));
-    expect(await owedBy(account.id)).toBe(260);
+    await changeIncoming(id, (ctx, row) => reverseDeposit(ctx, row));
+    expect(await readOwedAmount(account.id)).toBe(260);
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
-    const receivable = async () => {
+    const readReceivable = async () => {
       const [row] = await app.runtime.db.query(
         `select balance from ledger_accounts where id = 'system:sandbox:receivable:USD'`,
       );
       return Number((row as { balance: bigint }).balance);
     };
-    expect(await receivable()).toBe(-260);
+    expect(await readReceivable()).toBe(-260);
     const first = await fund(app, account.id, 100);
-    expect([first.balance.amount, await owedBy(account.id)]).toEqual([0, 160]);
-    const heldDeposit = await arrive(account.id, 50, { hold: 'COMPLIANCE_REVIEW' });
-    expect(await owedBy(account.id)).toBe(160);
-    await onRow(heldDeposit, releaseDeposit);
-    expect(await owedBy(account.id)).toBe(110);
+    expect([first.balance.amount, await readOwedAmount(account.id)]).toEqual([0, 160]);
+    const heldDeposit = await receiveFunds(account.id, 50, { hold: 'COMPLIANCE_REVIEW' });
+    expect(await readOwedAmount(account.id)).toBe(160);
+    await changeIncoming(heldDeposit, releaseDeposit);
+    expect(await readOwedAmount(account.id)).toBe(110);
     const last = await fund(app, account.id, 200);
-    expect([last.balance.amount, await owedBy(account.id)]).toEqual([90, 0]);
-    expect(await receivable()).toBe(0);
+    expect([last.balance.amount, await readOwedAmount(account.id)]).toEqual([90, 0]);
+    expect(await readReceivable()).toBe(0);
     expect((await balances(app, account.id)).total).toBe(90);
     await booksBalance(app);
   });
 
   it('reverses from a frozen account, and reverses held funds', async () => {
-    const { account } = await accountHolder();
-    const id = await arrive(account.id, 500);
-    const heldDeposit = await arrive(account.id, 70, { hold: 'COMPLIANCE_REVIEW' });
+    const { account } = await createAccountHolder();
+    const id = await receiveFunds(account.id, 500);
+    const heldDeposit = await receiveFunds(account.id, 70, { hold: 'COMPLIANCE_REVIEW' });
     await transition(account.id, 'freeze');
-    await onRow(id, (ctx, row) => reverseDeposit(ctx, row));
-    await onRow(heldDeposit, (ctx, row) => reverseDeposit(ctx, row));
+    await changeIncoming(id, (ctx, row) => reverseDeposit(ctx, row));
+    await changeIncoming(heldDeposit, (ctx, row) => reverseDeposit(ctx, row));
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     const after = await read(heldDeposit);
     expect(after).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
     expect(after).not.toHaveProperty('refund');
-    expect(await eventTypes(app, heldDeposit)).toEqual(incoming('PENDING FAILED'));
+    expect(await eventTypes(app, heldDeposit)).toEqual(incomingEventTypes('PENDING FAILED'));
   });
 });
 
@@ -336,14 +340,17 @@ describe('declared wallet', () => {
   const vaspName = 'Coinbase';
 
   it('releases later and held deposits from it', async () => {
-    const { person, account } = await accountHolder('USDC');
-    const from = (accountIdentifier: string, hold: Deposit['hold']) =>
-      arrive(account.id, 100, { hold, origin: { accountIdentifier } });
-    const declared = await from(WALLET.toLowerCase(), 'COUNTERPARTY_DECLARATION_REQUIRED');
-    const verified = await from(WALLET, 'WALLET_VERIFICATION_REQUIRED');
-    const reviewed = await from(WALLET, 'COMPLIANCE_REVIEW');
-    const other = await from('0x0000000000000000000000000000000000000001', 'COMPLIANCE_REVIEW');
-    const otherHolder = await accountHolder('USDC');
+    const { person, account } = await createAccountHolder('USDC');
+    const depositFrom = (accountIdentifier: string, hold: Deposit['hold']) =>
+      receiveFunds(account.id, 100, { hold, origin: { accountIdentifier } });
+    const declared = await depositFrom(WALLET.toLowerCase(), 'COUNTERPARTY_DECLARATION_REQUIRED');
+    const verified = await depositFrom(WALLET, 'WALLET_VERIFICATION_REQUIRED');
+    const reviewed = await depositFrom(WALLET, 'COMPLIANCE_REVIEW');
+    const other = await depositFrom(
+      '0x0000000000000000000000000000000000000001',
+      'COMPLIANCE_REVIEW',
+    );
+    const otherHolder = await createAccountHolder('USDC');
     ok(await register(otherHolder.person.id, WALLET, { vaspName }), 201);
     ok(await register(person.id, '0x52908400098527886E0F7030069857D2E4169EE7'), 201);
     await app.settle();
@@ -361,11 +368,11 @@ describe('declared wallet', () => {
   });
 
   it('releases more deposits than fit in one change set', async () => {
-    const { person, account } = await accountHolder('USDC');
+    const { person, account } = await createAccountHolder('USDC');
     const address = '0xde709f2102306220921060314715629080e2fb77';
     const origin = { accountIdentifier: address };
     const hold = 'COUNTERPARTY_DECLARATION_REQUIRED';
-    for (let index = 0; index < 120; index++) await arrive(account.id, 1, { hold, origin });
+    for (let index = 0; index < 120; index++) await receiveFunds(account.id, 1, { hold, origin });
     ok(await register(person.id, address, { vaspName }), 201);
     const before = await balances(app, account.id);
     expect(before).toEqual({ balance: 0, total: 120 });
@@ -376,9 +383,9 @@ describe('declared wallet', () => {
   });
 
   it('is accepted after its owner has verified it', async () => {
-    const { person, account } = await accountHolder('USDC');
+    const { person, account } = await createAccountHolder('USDC');
     const address = '0x8617E340B3D01FA5F11F306F4090FD50E238070D';
-    const id = await arrive(account.id, 100, {
+    const id = await receiveFunds(account.id, 100, {
       hold: 'WALLET_VERIFICATION_REQUIRED',
       origin: { accountIdentifier: address },
     });
@@ -390,6 +397,6 @@ describe('declared wallet', () => {
       if (row) stageWalletDeclared(ctx, ctx.update(externalAccounts, row, { proven_at: ctx.now }));
     });
     await app.settle();
-    expect(await eventTypes(app, id)).toEqual(incoming('PENDING COMPLETED'));
+    expect(await eventTypes(app, id)).toEqual(incomingEventTypes('PENDING COMPLETED'));
   });
 });

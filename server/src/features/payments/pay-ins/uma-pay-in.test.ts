@@ -295,7 +295,7 @@ describe('notification about an approved payment', () => {
 });
 
 describe('default UMA deposit account', () => {
-  async function withDefault(suffix: string, currency = 'USD') {
+  async function receiveWithDefaultAccount(suffix: string, currency = 'USD') {
     const person = await customer(app);
     const { accountInfo } = await externalAccount(app, person.id, currency, suffix);
     const { body: old } = await app.call(
@@ -317,7 +317,7 @@ describe('default UMA deposit account', () => {
   }
 
   it('is paid over a rail', async () => {
-    const { outside, account, payment } = await withDefault('000');
+    const { outside, account, payment } = await receiveWithDefaultAccount('000');
     expect(payment.destination.accountId).toBe(outside.id);
     await app.settle();
     expect((await fixture.read(payment.id)).status).toBe('COMPLETED');
@@ -331,7 +331,7 @@ describe('default UMA deposit account', () => {
   });
 
   it.each(['002', '003', '004', '005'])('returns the funds if it fails with %s', async (suffix) => {
-    const { payment } = await withDefault(suffix);
+    const { payment } = await receiveWithDefaultAccount(suffix);
     await app.advance(60_000);
     expect(await fixture.read(payment.id)).toMatchObject({
       status: 'FAILED',
@@ -349,9 +349,9 @@ describe('default UMA deposit account', () => {
     });
 
   /** An approved payment whose funds have arrived and whose payout has not started. */
-  async function fetched(suffix: string) {
+  async function receiveApprovedPayment(suffix: string) {
     fixture.respond({ status: 202 });
-    const { account, payment } = await withDefault(suffix);
+    const { account, payment } = await receiveWithDefaultAccount(suffix);
     await app.settle();
     ok(await fixture.act(payment.id, 'approve'), 200);
     await notify(payment.id, 'debit', { state: 'settled', reference: 'x' });
@@ -361,7 +361,7 @@ describe('default UMA deposit account', () => {
   it.each(['failed', 'settled', 'returned'] as const)(
     'refunds once if it fails and is then %s',
     async (state) => {
-      const { id } = await fetched('005');
+      const { id } = await receiveApprovedPayment('005');
       await notify(id, 'payout', { state: 'failed', reason: 'ACCOUNT_INVALID' });
       await notify(id, 'payout', { state, reference: 'x', reason: 'ACCOUNT_INVALID' });
       expect((await fixture.read(id)).refund.status).toBe('PENDING');
@@ -372,7 +372,7 @@ describe('default UMA deposit account', () => {
   );
 
   it('is not paid after a failure notification', async () => {
-    const { id } = await fetched('000');
+    const { id } = await receiveApprovedPayment('000');
     await notify(id, 'payout', { state: 'failed', reason: 'ACCOUNT_INVALID' });
     const send = vi.spyOn(sandboxRail, 'send');
     await app.settle();
@@ -382,9 +382,9 @@ describe('default UMA deposit account', () => {
   });
 
   it('is skipped if it holds another currency or is not active', async () => {
-    const { account, payment } = await withDefault('000', 'EUR');
+    const { account, payment } = await receiveWithDefaultAccount('000', 'EUR');
     expect(payment.destination.accountId).toBe(account.id);
-    const { outside, account: ownAccount } = await withDefault('000');
+    const { outside, account: ownAccount } = await receiveWithDefaultAccount('000');
     const disable = `update external_accounts set status = 'INACTIVE' where id = $1`;
     await app.runtime.db.query(disable, [outside.id]);
     const secondPayment = ok(await fixture.receive({ customerId: ownAccount.customerId }), 200);

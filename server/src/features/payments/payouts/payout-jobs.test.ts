@@ -17,7 +17,7 @@ import { payoutJobs } from './payout-jobs.ts';
 
 const app = testApp();
 
-async function payout(overrides: object = {}) {
+async function createPayout(overrides: object = {}) {
   const { person, account } = await fundedCustomer(app);
   const target = await externalAccount(app, person.id, 'EUR');
   const body = quoteBody(account.id, target.id, 100_00, { immediatelyExecute: true, ...overrides });
@@ -55,7 +55,7 @@ const paymentEvents = (...names: string[]) => names.map((name) => `OUTGOING_PAYM
 
 describe('rail', () => {
   it('receives the complete rail payload', async () => {
-    const { id, target } = await payout({
+    const { id, target } = await createPayout({
       remittanceInformation: 'INV 42',
       purposeOfPayment: 'GOODS_OR_SERVICES',
     });
@@ -79,7 +79,7 @@ describe('rail', () => {
   });
 
   it('is polled after an unknown result, and the payment does not fail', async () => {
-    const { id, account } = await payout();
+    const { id, account } = await createPayout();
     const unknown: Progress = { state: 'unknown', checkAfterMs: 5_000 };
     const started = app.effects.now();
     const requests = await follow(id, [
@@ -97,7 +97,7 @@ describe('rail', () => {
   });
 
   it('can return a payout that it did not report as settled', async () => {
-    const { id, account } = await payout();
+    const { id, account } = await createPayout();
     await follow(id, [
       { state: 'accepted', checkAfterMs: 1 },
       { state: 'returned', reason: 'PAYOUT_RETURNED' },
@@ -116,11 +116,11 @@ describe('rail', () => {
   });
 
   it('can cancel or reject immediately, before submission', async () => {
-    const cancelled = await payout();
+    const cancelled = await createPayout();
     await follow(cancelled.id, [{ state: 'cancelled' }]);
     expect(await statusOf(cancelled.id)).toBe('COMPLETED');
     expect((await balances(app, cancelled.account.id)).total).toBe(1_000_00);
-    const stuck = await payout();
+    const stuck = await createPayout();
     const notRefundable: Progress = {
       state: 'failed',
       reason: 'COMPLIANCE_REJECTED',
@@ -137,7 +137,7 @@ describe('rail', () => {
   });
 
   it('posts nothing twice for repeated and contradictory results', async () => {
-    const { id, account } = await payout();
+    const { id, account } = await createPayout();
     await follow(id, [
       { state: 'accepted', checkAfterMs: 1 },
       { state: 'accepted', checkAfterMs: 1 },
@@ -153,7 +153,7 @@ describe('rail', () => {
 
 describe('rail that throws', () => {
   it('does not change the payment, and the job is retried', async () => {
-    const { id } = await payout();
+    const { id } = await createPayout();
     await expect(follow(id, [])).rejects.toThrow('no result left');
     expect(await statusOf(id)).toBe('PROCESSING');
     await app.settle();

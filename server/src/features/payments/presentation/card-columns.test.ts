@@ -14,7 +14,7 @@ import { presentTransaction } from './present.ts';
 
 const app = testApp();
 let fixture: CardFixture;
-const rows = async (): Promise<TransactionRow[]> =>
+const readTransactionRows = async (): Promise<TransactionRow[]> =>
   app.runtime.db.find(transactions, {}, { orderBy: 'id' });
 
 /** A process whose commits exceed the time limit of the network. */
@@ -77,7 +77,7 @@ describe('card amount constraints', () => {
   });
 
   it('reject amounts on other transactions', async () => {
-    const [card] = (await rows()).filter(({ type }) => type === 'CARD');
+    const [card] = (await readTransactionRows()).filter(({ type }) => type === 'CARD');
     const update = "update transactions set type = 'INCOMING', card = null where id = $1";
     await expect(query(update, [card?.id])).rejects.toMatchObject({
       constraint: 'transactions_columns',
@@ -90,7 +90,7 @@ const COLUMNS =
   card_released card_written_off card_recovered card_undone_clearings card_reversed_refunds
   card_last_event_at`.split(/\s+/);
 
-const texts = (list: string) =>
+const textArraySql = (list: string) =>
   `(select coalesce(json_agg(each::text), '[]') from unnest(${list}) each)`;
 
 /** Restores the rows to their form before the migration. */
@@ -100,7 +100,7 @@ const BEFORE_MIGRATION = `
   update transactions t set card = json_strip_nulls(json_build_object(
     'cardId', card -> 'cardId', 'token', card -> 'token', 'merchant', card -> 'merchant',
     'currency', card -> 'currency', 'authorized', card_authorized::text, 'closed', card_closed,
-    'settlements', ${texts('card_clearings')}, 'returns', ${texts('card_refunds')},
+    'settlements', ${textArraySql('card_clearings')}, 'returns', ${textArraySql('card_refunds')},
     'pulls', (select coalesce(json_agg(json_build_object('amount', amount::text, 'status', status)), '[]')
       from unnest(card_funding_debits, card_funding_debit_statuses) pull(amount, status)),
     'back', card_released::text, 'lost', card_written_off::text,
@@ -114,25 +114,25 @@ const BEFORE_MIGRATION = `
 
 describe('card amount migration', () => {
   it('preserves every payment', async () => {
-    const before = await rows();
+    const before = await readTransactionRows();
     const facts = before.flatMap((row) => (row.type === 'CARD' ? [row] : []));
     expect(facts.some((row) => row.card_clearings.length === 2)).toBe(true);
     expect(facts.some((row) => row.card_reversed_refunds === 1)).toBe(true);
     expect(facts.some((row) => row.card_funding_debit_statuses.includes('FAILED'))).toBe(true);
     expect(facts.some((row) => row.card_undone_clearings === 0)).toBe(true);
     expect(facts.some((row) => row.direction === 'CREDIT')).toBe(true);
-    const migration = (name: string) =>
+    const readMigration = (name: string) =>
       fs.readFileSync(path.join(projectRoot(), 'server', 'migrations', `${name}.sql`), 'utf8');
-    const renames = migration('0041_standard_names').match(/^.*rename column card_.*$/gm) ?? [];
+    const renames = readMigration('0041_standard_names').match(/^.*rename column card_.*$/gm) ?? [];
     const client = new pg.Client({ connectionString: app.databaseUrl });
     await client.connect();
     await client.query(BEFORE_MIGRATION);
     const { rows: old } = await client.query("select card from transactions where type = 'CARD'");
     expect(old.every(({ card }) => typeof card.authorized === 'string')).toBe(true);
-    await client.query(migration('0040_card_amounts'));
+    await client.query(readMigration('0040_card_amounts'));
     await client.query(renames.join('\n'));
     await client.end();
-    const after = await rows();
+    const after = await readTransactionRows();
     expect(after).toEqual(before);
     expect(after.map(presentTransaction)).toEqual(before.map(presentTransaction));
   });

@@ -31,7 +31,7 @@ const FEE = {
 };
 
 /** An event as one line: its type, or the account with its available and total balance. */
-function line(
+function summarizeEvent(
   { type, subject, balance, held }: EmittedEvent,
   names: Record<string, string>,
 ): string {
@@ -47,7 +47,7 @@ async function eventsOf(names: Record<string, string>, work: () => Promise<unkno
   const events = (await app.events()).slice(before);
   return {
     events,
-    lines: events.map((each) => line(each, { [platformAccount]: 'platform', ...names })),
+    lines: events.map((each) => summarizeEvent(each, { [platformAccount]: 'platform', ...names })),
   };
 }
 
@@ -189,14 +189,14 @@ describe('quote', () => {
 describe('balance event', () => {
   const STORED = `select id, data, base_id from events
     where subject = $1 and type = 'INTERNAL_ACCOUNT.BALANCE_UPDATED' order by id`;
-  const stored = (id: string) => app.runtime.db.query<{ data: string }>(STORED, [id]);
+  const readStoredData = (id: string) => app.runtime.db.query<{ data: string }>(STORED, [id]);
 
   it('stores the account once for each of its versions, and shows it whole', async () => {
     const { account } = await fundedCustomer(app, 10_00, options);
     const { id } = account;
     await fund(app, id, 5_00, options);
     await fund(app, id, 7_00, options);
-    const rows = await stored(id);
+    const rows = await readStoredData(id);
     expect(rows.map(({ data }) => data === '{}')).toEqual([false, true, true]);
     const balanceEvents = (await app.events()).filter(
       (each) => each.subject === id && each.balance !== null,
@@ -214,13 +214,13 @@ describe('balance event', () => {
     await app.runtime.db.query(raise, [id]);
     await fund(app, id, 1_00, options);
     await fund(app, id, 1_00, options);
-    const areErased = (await stored(id)).slice(3).map(({ data }) => data === '{}');
+    const areErased = (await readStoredData(id)).slice(3).map(({ data }) => data === '{}');
     expect(areErased).toEqual([false, true]);
   });
 
   it('stores an own account of a sandbox platform whole, which outlives its events', async () => {
     await fund(app, platformAccount, 5_00, options);
-    expect((await stored(platformAccount)).map(({ data }) => data === '{}')).toEqual([
+    expect((await readStoredData(platformAccount)).map(({ data }) => data === '{}')).toEqual([
       false,
       false,
     ]);

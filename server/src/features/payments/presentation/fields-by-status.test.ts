@@ -30,7 +30,7 @@ async function requestFor(currency: string, names: string[]) {
   ok(await app.call('PATCH', '/config', { supportedCurrencies: list }, options), 200);
 }
 
-async function quoted(from: string, to: string, overrides: object = {}) {
+async function createQuote(from: string, to: string, overrides: object = {}) {
   return ok(
     await app.call('POST', '/quotes', quoteBody(from, to, 100_00, overrides), options),
     201,
@@ -45,7 +45,7 @@ describe('getTransactionById', () => {
     it('includes its fields from creation of the quote', async () => {
       const { person, account } = await fundedCustomer(app, 1_000_00, options);
       const target = await externalAccount(app, person.id, 'EUR', '000', options);
-      const quote = await quoted(account.id, target.id, {
+      const quote = await createQuote(account.id, target.id, {
         description: 'March rent',
         remittanceInformation: 'INV 42',
         destination: {
@@ -106,7 +106,7 @@ describe('getTransactionById', () => {
     it('includes its refund and failure reason', async () => {
       const { person, account } = await fundedCustomer(app, 1_000_00, options);
       const target = await externalAccount(app, person.id, 'EUR', '005', options);
-      const quote = await quoted(account.id, target.id);
+      const quote = await createQuote(account.id, target.id);
       ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options), 200);
       const settledAt = new Date(app.effects.now()).toISOString();
       await app.advance(60_000);
@@ -132,7 +132,7 @@ describe('getTransactionById', () => {
       await fund(app, platformAccount.id, 500_00, options);
       const person = await customer(app, options);
       const target = await externalAccount(app, null, 'EUR', '000', options);
-      const plain = await quoted(platformAccount.id, target.id);
+      const plain = await createQuote(platformAccount.id, target.id);
       const { id } = options.as;
       expect(await get(`/transactions/${plain.transactionId}`)).toMatchObject({
         customerId: id,
@@ -143,7 +143,7 @@ describe('getTransactionById', () => {
         accountId: platformAccount.id,
         customerId: person.id,
       };
-      const behalf = await quoted(platformAccount.id, target.id, { source });
+      const behalf = await createQuote(platformAccount.id, target.id, { source });
       expect(behalf.source).toEqual(source);
       expect(await get(`/transactions/${behalf.transactionId}`)).toMatchObject({
         customerId: person.id,
@@ -199,7 +199,7 @@ describe('getTransactionById', () => {
       const { account } = await fundedCustomer(app, 1_000_00, options);
       const payee = await customer(app, options);
       const target = await internalAccount(app, payee.id, 'EUR', options);
-      const quote = await quoted(account.id, target.id, {
+      const quote = await createQuote(account.id, target.id, {
         immediatelyExecute: true,
         description: 'a present',
       });
@@ -235,7 +235,7 @@ describe('getTransactionById', () => {
       await requestFor('EUR', ['FULL_NAME', 'BIRTH_DATE', 'COUNTRY_OF_RESIDENCE', 'USER_TYPE']);
       const { person, account } = await fundedCustomer(app, 1_000_00, options);
       const bank = await externalAccount(app, person.id, 'EUR', '000', options);
-      const payout = await quoted(account.id, bank.id);
+      const payout = await createQuote(account.id, bank.id);
       const beneficiary = {
         FULL_NAME: 'Grace Hopper',
         COUNTRY_OF_RESIDENCE: 'DE',
@@ -247,7 +247,7 @@ describe('getTransactionById', () => {
 
       const payee = await customer(app, options, { fullName: 'Emmy Noether' });
       const receivingAccount = await internalAccount(app, payee.id, 'EUR', options);
-      const gift = await quoted(account.id, receivingAccount.id, { immediatelyExecute: true });
+      const gift = await createQuote(account.id, receivingAccount.id, { immediatelyExecute: true });
       const facts = {
         BIRTH_DATE: '1990-01-15',
         COUNTRY_OF_RESIDENCE: 'US',
@@ -258,11 +258,11 @@ describe('getTransactionById', () => {
       expect(counterparty.counterpartyInformation).toEqual({ FULL_NAME: 'Ada Lovelace', ...facts });
 
       const ownInternalAccount = await internalAccount(app, person.id, 'EUR', options);
-      expect(await quoted(account.id, ownInternalAccount.id)).not.toHaveProperty(
+      expect(await createQuote(account.id, ownInternalAccount.id)).not.toHaveProperty(
         'counterpartyInformation',
       );
       const mxn = await externalAccount(app, person.id, 'MXN', '000', options);
-      expect(await quoted(account.id, mxn.id)).not.toHaveProperty('counterpartyInformation');
+      expect(await createQuote(account.id, mxn.id)).not.toHaveProperty('counterpartyInformation');
     });
 
     it('contains the platform if it pays or receives for itself', async () => {
@@ -271,7 +271,7 @@ describe('getTransactionById', () => {
       await fund(app, platformAccount.id, 500_00, options);
       const person = await customer(app, options);
       const target = await internalAccount(app, person.id, 'EUR', options);
-      await quoted(platformAccount.id, target.id, { immediatelyExecute: true });
+      await createQuote(platformAccount.id, target.id, { immediatelyExecute: true });
       const [counterparty] = (await get(`/transactions?customerId=${person.id}`)).data;
       expect(counterparty.counterpartyInformation).toEqual({
         FULL_NAME: 'Shapes',

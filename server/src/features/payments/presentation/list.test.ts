@@ -46,26 +46,26 @@ async function populate(): Promise<void> {
     bad: invalid.id,
     slow: delayedAccount.id,
   });
-  const tick = () => app.advance(1_000);
+  const advanceClock = () => app.advance(1_000);
   await fund(app, adaUsd.id, 1_000_00);
-  await tick();
+  await advanceClock();
   await fund(app, platformAccount.id, 1_000_00);
-  await tick();
+  await advanceClock();
   ok(await app.call('POST', '/quotes', quoteBody(platformAccount.id, valid.id, 50_00)), 201);
   await app.advance(6 * 60_000);
   for (const target of [valid, invalid, delayedAccount, bobEur]) {
     const body = quoteBody(adaUsd.id, target.id, 100_00, { immediatelyExecute: true });
     ok(await app.call('POST', '/quotes', body), 201);
-    await tick();
+    await advanceClock();
   }
   ok(await app.call('POST', '/quotes', quoteBody(adaUsd.id, valid.id, 50_00)), 201);
-  await tick();
+  await advanceClock();
   const forAda = quoteBody(platformAccount.id, bobEur.id, 10_00, {
     source: { sourceType: 'ACCOUNT', accountId: platformAccount.id, customerId: ada.id },
     immediatelyExecute: true,
   });
   ok(await app.call('POST', '/quotes', forAda), 201);
-  await tick();
+  await advanceClock();
 }
 
 const list = async (query: string, options = {}) =>
@@ -76,7 +76,7 @@ beforeAll(async () => {
   all = (await list('limit=100&sortOrder=asc')).data;
 });
 
-const iso = (text: string) => Date.parse(text);
+const parseTime = (text: string) => Date.parse(text);
 
 describe('listTransactions', () => {
   it('returns everything, newest first by default', async () => {
@@ -100,9 +100,9 @@ describe('listTransactions', () => {
     }
   });
 
-  const sender = (each: Shown) => each.source?.accountId;
-  const receiver = (each: Shown) => each.destination.accountId;
-  const middle = () => iso((all[5] as Shown).createdAt);
+  const senderOf = (each: Shown) => each.source?.accountId;
+  const receiverOf = (each: Shown) => each.destination.accountId;
+  const middleTime = () => parseTime((all[5] as Shown).createdAt);
   const filters: [string, () => string, (each: Shown) => boolean, number][] = [
     ['customerId', () => ids.ada as string, (each) => each.customerId === ids.ada, 7],
     ['customerId unknown', () => 'Customer:unknown', () => false, 0],
@@ -113,12 +113,17 @@ describe('listTransactions', () => {
       2,
     ],
     ['platformCustomerId', () => 'bob', (each) => each.platformCustomerId === 'bob', 2],
-    ['senderAccountIdentifier', () => ids.own as string, (each) => sender(each) === ids.own, 3],
-    ['receiverAccountIdentifier', () => ids.bobEur as string, (e) => receiver(e) === ids.bobEur, 4],
+    ['senderAccountIdentifier', () => ids.own as string, (each) => senderOf(each) === ids.own, 3],
+    [
+      'receiverAccountIdentifier',
+      () => ids.bobEur as string,
+      (e) => receiverOf(e) === ids.bobEur,
+      4,
+    ],
     [
       'accountIdentifier',
       () => ids.own as string,
-      (each) => [sender(each), receiver(each)].includes(ids.own),
+      (each) => [senderOf(each), receiverOf(each)].includes(ids.own),
       4,
     ],
     ['status', () => 'COMPLETED', (each) => each.status === 'COMPLETED', 7],
@@ -148,19 +153,19 @@ describe('listTransactions', () => {
     [
       'startDate, inclusive',
       () => (all[5] as Shown).createdAt,
-      (each) => iso(each.createdAt) >= middle(),
+      (each) => parseTime(each.createdAt) >= middleTime(),
       6,
     ],
     [
       'endDate, inclusive',
       () => (all[5] as Shown).createdAt,
-      (each) => iso(each.createdAt) <= middle(),
+      (each) => parseTime(each.createdAt) <= middleTime(),
       6,
     ],
     [
       'startDate in another zone',
-      () => `${new Date(middle() + 3_600_001).toISOString().slice(0, -1)}%2B01:00`,
-      (each) => iso(each.createdAt) > middle(),
+      () => `${new Date(middleTime() + 3_600_001).toISOString().slice(0, -1)}%2B01:00`,
+      (each) => parseTime(each.createdAt) > middleTime(),
       5,
     ],
   ];

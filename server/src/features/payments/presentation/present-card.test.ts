@@ -12,7 +12,7 @@ const facts: CardFacts = {
   fundingDebits: [{ amount: 30_00n, status: 'PENDING' }],
 };
 
-function presented(
+function presentWith(
   overrides: Partial<CardFacts>,
   status: CardStatus = 'AUTHORIZED',
   credit = false,
@@ -46,7 +46,7 @@ const USD = { code: 'USD', name: 'United States Dollar', symbol: '$', decimals: 
 
 describe('presentCardPayment', () => {
   it('shows authorized amounts and pending debits, and omits later fields', () => {
-    expect(presented({})).toEqual({
+    expect(presentWith({})).toEqual({
       type: 'CARD',
       id: 'CardTransaction:1',
       cardId: 'Card:1',
@@ -67,7 +67,7 @@ describe('presentCardPayment', () => {
   });
 
   it('adds up clearings, refunds and funding debits', () => {
-    const view = presented(
+    const view = presentWith(
       {
         clearings: [10_00n, 25_00n],
         refunds: [4_00n, 1_00n],
@@ -91,14 +91,14 @@ describe('presentCardPayment', () => {
   });
 
   it('shows a zero clearing once no clearing can follow', () => {
-    const view = presented({ closed: true }, 'SETTLED');
+    const view = presentWith({ closed: true }, 'SETTLED');
     expect(view.settledAmount).toEqual({ amount: 0, currency: USD });
     expect(view).not.toHaveProperty('settlementSummary');
     expect(view).not.toHaveProperty('refundedAmount');
   });
 
   it('names the account that is credited, without debits', () => {
-    const view = presented(
+    const view = presentWith(
       { fundingDebits: [], clearings: [30_00n], closed: true },
       'SETTLED',
       true,

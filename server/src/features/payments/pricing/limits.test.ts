@@ -27,7 +27,7 @@ interface Setting {
 }
 
 /** Runs `work` with changed settings of one currency. */
-async function withSetting(code: string, change: Partial<Setting>, work: () => Promise<void>) {
+async function runWithSetting(code: string, change: Partial<Setting>, work: () => Promise<void>) {
   const as = platform;
   const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
   const strip = (each: Record<string, unknown>) => {
@@ -67,7 +67,7 @@ describe('platform limits', () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const eur = await externalAccount(app, person.id, 'EUR', '000', options);
     const usd = await externalAccount(app, person.id, 'USD', '000', options);
-    await withSetting('USD', { minAmount: 20_00, maxAmount: 50_00 }, async () => {
+    await runWithSetting('USD', { minAmount: 20_00, maxAmount: 50_00 }, async () => {
       for (const amount of [19_99, 50_01]) {
         const body = await expectError(
           '/quotes',
@@ -101,7 +101,7 @@ describe('platform limits', () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const externalDestination = await externalAccount(app, person.id, 'EUR', '000', options);
     const internalDestination = await internalAccount(app, person.id, 'EUR', options);
-    await withSetting('EUR', { minAmount: 20_00, maxAmount: 50_00 }, async () => {
+    await runWithSetting('EUR', { minAmount: 20_00, maxAmount: 50_00 }, async () => {
       for (const target of [externalDestination, internalDestination]) {
         for (const [amount, isAccepted] of [
           [19_99, false],
@@ -124,7 +124,7 @@ describe('platform limits', () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const eur = await internalAccount(app, person.id, 'EUR', options);
     const externalDestination = await externalAccount(app, person.id, 'USD', '000', options);
-    await withSetting('USD', { enabledTransactionTypes: ['INCOMING'] }, async () => {
+    await runWithSetting('USD', { enabledTransactionTypes: ['INCOMING'] }, async () => {
       await expectError('/quotes', quoteBody(account.id, eur.id, 100), 'INVALID_CURRENCY');
       await expectError(
         '/transfer-out',
@@ -132,7 +132,7 @@ describe('platform limits', () => {
         'INVALID_CURRENCY',
       );
     });
-    await withSetting('EUR', { enabledTransactionTypes: ['OUTGOING'] }, async () => {
+    await runWithSetting('EUR', { enabledTransactionTypes: ['OUTGOING'] }, async () => {
       await expectError('/quotes', quoteBody(account.id, eur.id, 100), 'INVALID_CURRENCY');
       const bank = await externalAccount(app, person.id, 'EUR', '000', options);
       ok(await app.call('POST', '/quotes', quoteBody(account.id, bank.id, 100_00), options), 201);
@@ -269,7 +269,7 @@ describe('unverified wallet', () => {
       ),
       201,
     );
-    const status = (to: string) =>
+    const setStatus = (to: string) =>
       app.runtime.db.query('update external_accounts set status = $2 where id = $1', [
         wallet.id,
         to,
@@ -279,7 +279,7 @@ describe('unverified wallet', () => {
       201,
     );
     for (const unverifiedStatus of ['PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED']) {
-      await status(unverifiedStatus);
+      await setStatus(unverifiedStatus);
       const quote = ok(
         await app.call('POST', '/quotes', quoteBody(usdc.id, wallet.id, 1_086_000_000), options),
         201,
@@ -302,11 +302,11 @@ describe('unverified wallet', () => {
       );
     }
     for (const unusable of ['PENDING', 'UNDER_REVIEW', 'INACTIVE']) {
-      await status(unusable);
+      await setStatus(unusable);
       await expectError('/quotes', quoteBody(usdc.id, wallet.id, 100_000_000), 'INVALID_RECEIVER');
       await expectError(`/quotes/${large.id}/execute`, {}, 'INVALID_RECEIVER');
     }
-    await status('ACTIVE');
+    await setStatus('ACTIVE');
     ok(await app.call('POST', `/quotes/${large.id}/execute`, undefined, options), 200);
   });
 });

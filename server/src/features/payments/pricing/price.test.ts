@@ -55,14 +55,14 @@ const noFees = { fixed: 0n, variableBps: 0 };
 const par = { num: 1n, den: 1n };
 
 describe('exchangeRate', () => {
-  const rate = (sending: bigint, fee: bigint, receiving: bigint, decimals: number) =>
+  const roundedExchangeRate = (sending: bigint, fee: bigint, receiving: bigint, decimals: number) =>
     exchangeRate({ net: sending - fee, receiving }, { sending: 2, receiving: decimals });
 
   it('is the sending amount divided by the receiving amount, in whole units', () => {
-    expect(rate(100000n, 500n, 828835n, 8)).toBe('120048.01920768');
-    expect(rate(100000n, 500n, 91540n, 2)).toBe('1.08695652');
-    expect(rate(100000n, 500n, 1716375n, 2)).toBe('0.05797101');
-    expect(rate(100n, 0n, 100n, 2)).toBe('1');
+    expect(roundedExchangeRate(100000n, 500n, 828835n, 8)).toBe('120048.01920768');
+    expect(roundedExchangeRate(100000n, 500n, 91540n, 2)).toBe('1.08695652');
+    expect(roundedExchangeRate(100000n, 500n, 1716375n, 2)).toBe('0.05797101');
+    expect(roundedExchangeRate(100n, 0n, 100n, 2)).toBe('1');
   });
 
   it('has more than 8 decimals only for very small rates', () => {
@@ -74,7 +74,7 @@ describe('exchangeRate', () => {
       '0.000000000000000000000111',
     );
     // 100.00 USD in rupiahs: four significant digits remain and are kept.
-    expect(rate(100_00n, 0n, 164_000_000n, 2)).toBe('0.00006098');
+    expect(roundedExchangeRate(100_00n, 0n, 164_000_000n, 2)).toBe('0.00006098');
   });
 });
 

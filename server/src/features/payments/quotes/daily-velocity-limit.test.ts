@@ -30,22 +30,22 @@ const setLimits = (limits: Limits): Promise<Limits> =>
 
 const FULL = [429, 'DAILY_VOLUME_LIMIT_EXCEEDED'];
 
-async function payer(suffix = '000') {
+async function createPayer(suffix = '000') {
   const { person, account } = await fundedCustomer(app);
   const target = await externalAccount(app, person.id, 'USD', suffix);
-  const quote = (overrides: object = {}) =>
+  const requestQuote = (overrides: object = {}) =>
     app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00, overrides));
   const pay = async () => {
-    const { id } = ok(await quote(), 201);
+    const { id } = ok(await requestQuote(), 201);
     const { status, body } = await app.call('POST', `/quotes/${id}/execute`);
     return [status, body.code];
   };
-  return { person, account, target, quote, pay };
+  return { person, account, target, quote: requestQuote, pay };
 }
 
 describe('daily velocity limit', () => {
   it('rejects every operation that would exceed it', async () => {
-    const { account, target, quote, pay } = await payer();
+    const { account, target, quote, pay } = await createPayer();
     expect(await pay()).toEqual([200, undefined]);
     expect(await pay()).toEqual([200, undefined]);
     expect(await pay()).toEqual(FULL);
@@ -64,7 +64,7 @@ describe('daily velocity limit', () => {
   });
 
   it('is released by a refund', async () => {
-    const { pay } = await payer('002');
+    const { pay } = await createPayer('002');
     for (let round = 0; round < 5; round++) {
       expect(await pay()).toEqual([200, undefined]);
       await app.settle();
@@ -72,7 +72,7 @@ describe('daily velocity limit', () => {
   });
 
   it('is released by a failed debit', async () => {
-    const { person, target } = await payer();
+    const { person, target } = await createPayer();
     const source = await externalAccount(app, person.id, 'USD', '003');
     for (let round = 0; round < 4; round++) {
       const quote = ok(
@@ -87,7 +87,7 @@ describe('daily velocity limit', () => {
   it('does not apply to customers below the hourly limit', async () => {
     const TOO_OFTEN = [403, 'VELOCITY_LIMIT_EXCEEDED'];
     const previous = await setLimits({ hourly_payments: 1, limits: [] });
-    const { account, target, pay, quote } = await payer();
+    const { account, target, pay, quote } = await createPayer();
     expect(await pay()).toEqual([200, undefined]);
     expect(await pay()).toEqual(TOO_OFTEN);
     const { status, body } = await quote({ immediatelyExecute: true });
@@ -98,7 +98,7 @@ describe('daily velocity limit', () => {
       app.call('POST', '/transfer-out', { ...accounts, amount: 1_00 }, { headers });
     const transferOut = await send();
     expect([transferOut.status, transferOut.body.code]).toEqual(TOO_OFTEN);
-    expect(await (await payer()).pay()).toEqual([200, undefined]);
+    expect(await (await createPayer()).pay()).toEqual([200, undefined]);
     await app.advance(3_600_000);
     expect((await send()).status).toBe(201);
     expect(await pay()).toEqual(TOO_OFTEN);
@@ -106,7 +106,7 @@ describe('daily velocity limit', () => {
   });
 
   /** Pays a realtime quote in and returns its transaction. */
-  async function paidIn({ person, target }: Awaited<ReturnType<typeof payer>>) {
+  async function payInQuote({ person, target }: Awaited<ReturnType<typeof createPayer>>) {
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const body = { ...quoteBody('', target.id, 100_00), source };
     const quote = ok(await app.call('POST', '/quotes', body), 201);
@@ -122,17 +122,17 @@ describe('daily velocity limit', () => {
   };
 
   it('fails and returns realtime funds once the day is used up', async () => {
-    const authorizer = await payer();
+    const authorizer = await createPayer();
     await authorizer.pay();
     await authorizer.pay();
-    expect(await paidIn(authorizer)).toMatchObject(REFUNDED);
+    expect(await payInQuote(authorizer)).toMatchObject(REFUNDED);
   });
 
   it('fails and returns realtime funds over the hourly limit', async () => {
-    const authorizer = await payer();
+    const authorizer = await createPayer();
     const previous = await setLimits({ hourly_payments: 1, limits: [] });
-    expect(await paidIn(authorizer)).toMatchObject({ status: 'COMPLETED' });
-    expect(await paidIn(authorizer)).toMatchObject(REFUNDED);
+    expect(await payInQuote(authorizer)).toMatchObject({ status: 'COMPLETED' });
+    expect(await payInQuote(authorizer)).toMatchObject(REFUNDED);
     await setLimits(previous);
   });
 });

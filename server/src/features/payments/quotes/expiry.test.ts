@@ -28,14 +28,14 @@ interface Quoted {
   expiresAt: string;
 }
 
-async function quoted(from: string, to: string): Promise<Quoted> {
+async function createQuote(from: string, to: string): Promise<Quoted> {
   return ok(await app.call('POST', '/quotes', quoteBody(from, to, 100_00)), 201);
 }
 
-async function parties() {
+async function createParties() {
   const { person, account } = await fundedCustomer(app);
   const target = await externalAccount(app, person.id, 'EUR');
-  return { account, quote: () => quoted(account.id, target.id) };
+  return { account, quote: () => createQuote(account.id, target.id) };
 }
 
 const statusOf = async (id: string) =>
@@ -56,7 +56,7 @@ async function breakPayment(id: string): Promise<() => Promise<void>> {
 
 describe('quote expiry sweep', () => {
   it('expires quotes that expired long before the server was started', async () => {
-    const { quote } = await parties();
+    const { quote } = await createParties();
     const { transactionId } = await quote();
     app.effects.set(app.effects.now() + 40 * 24 * 3_600_000);
     await expirySweep(log).run(app.runtime);
@@ -65,7 +65,7 @@ describe('quote expiry sweep', () => {
   });
 
   it('expires more quotes than one batch', async () => {
-    const { account, quote } = await parties();
+    const { account, quote } = await createParties();
     const quotes = [];
     for (let round = 0; round < 21; round++) {
       quotes.push(...(await Promise.all(Array.from({ length: 25 }, quote))));
@@ -80,7 +80,7 @@ describe('quote expiry sweep', () => {
   });
 
   it('continues past a payment that fails to expire, and retries it', async () => {
-    const { quote } = await parties();
+    const { quote } = await createParties();
     const [broken, ...otherQuotes] = [await quote(), await quote(), await quote()];
     const repair = await breakPayment(broken.transactionId);
     const sweep = expirySweep(log);

@@ -39,7 +39,7 @@ const override = (amount: number, bps: number, currency = 'USD') => ({
   },
 });
 
-async function quoted(from: string, to: string, amount: number, overrides: object = {}) {
+async function createQuote(from: string, to: string, amount: number, overrides: object = {}) {
   return ok(
     await app.call('POST', '/quotes', quoteBody(from, to, amount, overrides), options),
     201,
@@ -48,7 +48,7 @@ async function quoted(from: string, to: string, amount: number, overrides: objec
 
 const execute = async (id: string) =>
   ok(await app.call('POST', `/quotes/${id}/execute`, undefined, options), 200);
-const transaction = async (id: string) =>
+const getTransaction = async (id: string) =>
   ok(await app.call('GET', `/transactions/${id}`, undefined, options), 200);
 const totalBalanceOf = async (id: string) => (await balances(app, id, options)).total;
 
@@ -64,31 +64,31 @@ describe('platform fee', () => {
   it('is deducted from the sending amount and included in every status', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '005', options);
-    const quote = await quoted(account.id, target.id, 100_00);
+    const quote = await createQuote(account.id, target.id, 100_00);
     // 100.00 less 0.50 is 99.50: 0.30 % is 29.85 cents, 0.50 % of the service 49.75.
     expect(quote).toMatchObject({ platformFeesIncluded: 80, feesIncluded: 130 });
     const before = await totalBalanceOf(platformAccount.id);
-    const fees = async () => {
-      const { platformFees, fees, status } = await transaction(quote.transactionId);
+    const readFees = async () => {
+      const { platformFees, fees, status } = await getTransaction(quote.transactionId);
       return [status, platformFees, fees];
     };
-    expect(await fees()).toEqual(['PENDING', 80, 130]);
+    expect(await readFees()).toEqual(['PENDING', 80, 130]);
     await execute(quote.id);
-    expect(await fees()).toEqual(['PROCESSING', 80, 130]);
+    expect(await readFees()).toEqual(['PROCESSING', 80, 130]);
     expect(await totalBalanceOf(platformAccount.id)).toBe(before);
     await app.settle();
-    expect(await fees()).toEqual(['COMPLETED', 80, 130]);
+    expect(await readFees()).toEqual(['COMPLETED', 80, 130]);
     expect(await totalBalanceOf(platformAccount.id)).toBe(before + 80);
     await app.advance(60_000);
-    expect(await fees()).toEqual(['FAILED', 80, 130]);
+    expect(await readFees()).toEqual(['FAILED', 80, 130]);
     expect(await totalBalanceOf(platformAccount.id)).toBe(before);
   });
 
   it('is not charged in one currency by default', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'USD', '000', options);
-    expect(await quoted(account.id, target.id, 100_00)).toMatchObject({ feesIncluded: 0 });
-    const quote = await quoted(account.id, target.id, 100_00, override(25, 100));
+    expect(await createQuote(account.id, target.id, 100_00)).toMatchObject({ feesIncluded: 0 });
+    const quote = await createQuote(account.id, target.id, 100_00, override(25, 100));
     expect(quote).toMatchObject({
       exchangeRate: 1,
       feesIncluded: 125,
@@ -100,7 +100,7 @@ describe('platform fee', () => {
     await app.settle();
     expect(await totalBalanceOf(platformAccount.id)).toBe(before + 125);
     expect(await totalBalanceOf(account.id)).toBe(900_00);
-    const locked = await quoted(account.id, target.id, 100_00, {
+    const locked = await createQuote(account.id, target.id, 100_00, {
       ...override(25, 100),
       lockedCurrencySide: 'RECEIVING',
     });
@@ -119,7 +119,7 @@ describe('platform fee', () => {
     const { account: receivingAccount } = await fundedCustomer(app, 1, options);
     let remaining = 1_000_00;
     for (const target of [externalPayee, receivingAccount, returned]) {
-      const quote = await quoted(account.id, target.id, 100_00, {
+      const quote = await createQuote(account.id, target.id, 100_00, {
         ...override(0, 100),
         lockedCurrencySide: 'RECEIVING',
       });
@@ -143,12 +143,12 @@ describe('platform fee', () => {
   it('can be overridden or waived per payment', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '000', options);
-    const price = async (overrides: object) =>
-      (await quoted(account.id, target.id, 100_00, overrides)).platformFeesIncluded;
-    expect(await price({})).toBe(80);
-    expect(await price(override(0, 0))).toBe(0);
-    expect(await price(override(10, 0))).toBe(10);
-    expect(await price(override(0, 9_900))).toBe(99_00);
+    const readPlatformFees = async (overrides: object) =>
+      (await createQuote(account.id, target.id, 100_00, overrides)).platformFeesIncluded;
+    expect(await readPlatformFees({})).toBe(80);
+    expect(await readPlatformFees(override(0, 0))).toBe(0);
+    expect(await readPlatformFees(override(10, 0))).toBe(10);
+    expect(await readPlatformFees(override(0, 9_900))).toBe(99_00);
   });
 
   it('rejects invalid overrides', async () => {
@@ -189,18 +189,18 @@ describe('platform fee', () => {
   it('requires an account of the platform to credit', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '000', options);
-    const status = (to: string) =>
+    const setAccountStatus = (to: string) =>
       app.runtime.db.query('update internal_accounts set status = $2 where id = $1', [
         platformAccount.id,
         to,
       ]);
-    await status('FROZEN');
+    await setAccountStatus('FROZEN');
     const body = quoteBody(account.id, target.id, 100_00);
     const response = await app.call('POST', '/quotes', body, options);
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
     const waived = { ...body, ...override(0, 0) };
     ok(await app.call('POST', '/quotes', waived, options), 201);
-    await status('ACTIVE');
+    await setAccountStatus('ACTIVE');
   });
 });
 
@@ -208,7 +208,7 @@ describe('refund', () => {
   it('debits the fee from the platform and emits its balance', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '004', options);
-    const quote = await quoted(account.id, target.id, 100_00);
+    const quote = await createQuote(account.id, target.id, 100_00);
     const before = await totalBalanceOf(platformAccount.id);
     await execute(quote.id);
     const from = (await app.events()).length;
@@ -230,7 +230,7 @@ describe('refund', () => {
   it('emits no platform balance if the fee was never charged', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '002', options);
-    const quote = await quoted(account.id, target.id, 100_00);
+    const quote = await createQuote(account.id, target.id, 100_00);
     const from = (await app.events()).length;
     await execute(quote.id);
     await app.settle();
@@ -243,7 +243,7 @@ describe('refund', () => {
   it('emits no payer balance if the funds go to suspense', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '007', options);
-    const quote = await quoted(account.id, target.id, 100_00);
+    const quote = await createQuote(account.id, target.id, 100_00);
     const before = await totalBalanceOf(platformAccount.id);
     await execute(quote.id);
     const from = (await app.events()).length;
@@ -264,17 +264,17 @@ describe('refund', () => {
   it('is complete even if the platform has spent its fee, which it then owes', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '005', options);
-    const quote = await quoted(account.id, target.id, 100_00);
+    const quote = await createQuote(account.id, target.id, 100_00);
     await execute(quote.id);
     await app.settle();
     const spent = await totalBalanceOf(platformAccount.id);
     const aside = await internalAccount(app, person.id, 'USD', options);
-    const response = await quoted(platformAccount.id, aside.id, spent, override(0, 0));
+    const response = await createQuote(platformAccount.id, aside.id, spent, override(0, 0));
     await execute(response.id);
     expect(await totalBalanceOf(platformAccount.id)).toBe(0);
     const from = (await app.events()).length;
     await app.advance(60_000);
-    expect(await transaction(quote.transactionId)).toMatchObject({
+    expect(await getTransaction(quote.transactionId)).toMatchObject({
       status: 'FAILED',
       refund: { status: 'COMPLETED' },
     });
@@ -293,7 +293,7 @@ describe('platform that pays from its fee account', () => {
     await fund(app, platformAccount.id, 1_000_00, options);
     const before = await totalBalanceOf(platformAccount.id);
     const target = await externalAccount(app, null, 'EUR', suffix, options);
-    const quote = await quoted(platformAccount.id, target.id, 100_00);
+    const quote = await createQuote(platformAccount.id, target.id, 100_00);
     expect(quote).toMatchObject({ platformFeesIncluded: 80, feesIncluded: 130 });
     await execute(quote.id);
     await app.advance(60_000);
@@ -305,10 +305,10 @@ describe('platform that pays from its fee account', () => {
   it('is debited except for its fee if the refund fails', async () => {
     const before = await totalBalanceOf(platformAccount.id);
     const target = await externalAccount(app, null, 'EUR', '007', options);
-    const quote = await quoted(platformAccount.id, target.id, 100_00);
+    const quote = await createQuote(platformAccount.id, target.id, 100_00);
     await execute(quote.id);
     await app.advance(60_000);
     expect(await totalBalanceOf(platformAccount.id)).toBe(before - 99_20);
-    expect((await transaction(quote.transactionId)).refund.status).toBe('FAILED');
+    expect((await getTransaction(quote.transactionId)).refund.status).toBe('FAILED');
   });
 });

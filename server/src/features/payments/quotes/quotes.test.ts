@@ -19,7 +19,12 @@ const app = testApp();
 const MINUTE = 60_000;
 const paymentEvents = (...names: string[]) => names.map((name) => `OUTGOING_PAYMENT.${name}`);
 
-async function quoted(currency: string, suffix: string, amount = 100_00, overrides: object = {}) {
+async function createQuote(
+  currency: string,
+  suffix: string,
+  amount = 100_00,
+  overrides: object = {},
+) {
   const { person, account } = await fundedCustomer(app);
   const target = await externalAccount(app, person.id, currency, suffix);
   const body = quoteBody(account.id, target.id, amount, overrides);
@@ -27,13 +32,13 @@ async function quoted(currency: string, suffix: string, amount = 100_00, overrid
   return { person, account, target, quote };
 }
 
-const transaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
+const getTransaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 const execute = (id: string, headers = {}) =>
   app.call('POST', `/quotes/${id}/execute`, undefined, { headers });
 
 describe('createQuote', () => {
   it('prices a payment without a posting', async () => {
-    const { account, target, quote } = await quoted('EUR', '000');
+    const { account, target, quote } = await createQuote('EUR', '000');
     expect(quote).toMatchObject({
       status: 'PENDING',
       source: { sourceType: 'ACCOUNT', accountId: account.id },
@@ -46,17 +51,17 @@ describe('createQuote', () => {
     const rate = (quote.totalSendingAmount - quote.feesIncluded) / quote.totalReceivingAmount;
     expect(quote.exchangeRate).toBeCloseTo(rate, 7);
     expect(await balances(app, account.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
-    expect((await transaction(quote.transactionId)).status).toBe('PENDING');
+    expect((await getTransaction(quote.transactionId)).status).toBe('PENDING');
     expect(await eventTypes(app, quote.transactionId)).toEqual([]);
   });
 
   it('locks the receiving side', async () => {
-    const { quote } = await quoted('MXN', '000', 500_00, { lockedCurrencySide: 'RECEIVING' });
+    const { quote } = await createQuote('MXN', '000', 500_00, { lockedCurrencySide: 'RECEIVING' });
     expect(quote.totalReceivingAmount).toBe(500_00);
   });
 
   it('uses rate 1 for equal currencies', async () => {
-    const { quote } = await quoted('USD', '000');
+    const { quote } = await createQuote('USD', '000');
     expect(quote).toMatchObject({ exchangeRate: 1, feesIncluded: 0, totalReceivingAmount: 100_00 });
   });
 
@@ -77,7 +82,7 @@ describe('createQuote', () => {
   });
 
   it('rejects invalid requests', async () => {
-    const { account, target } = await quoted('EUR', '000');
+    const { account, target } = await createQuote('EUR', '000');
     const expectError = async (body: object, status: number, code: string) => {
       const response = await app.call('POST', '/quotes', body);
       expect([response.status, response.body.code]).toEqual([status, code]);
@@ -135,11 +140,13 @@ describe('createQuote', () => {
   });
 
   it('executes immediately on request', async () => {
-    const { account, quote } = await quoted('EUR', '000', 100_00, { immediatelyExecute: true });
+    const { account, quote } = await createQuote('EUR', '000', 100_00, {
+      immediatelyExecute: true,
+    });
     expect(quote.status).toBe('PROCESSING');
     expect(await balances(app, account.id)).toEqual({ balance: 900_00, total: 1_000_00 });
     await app.settle();
-    expect((await transaction(quote.transactionId)).status).toBe('COMPLETED');
+    expect((await getTransaction(quote.transactionId)).status).toBe('COMPLETED');
   });
 
   it('rejects immediate execution without sufficient funds', async () => {
@@ -236,17 +243,17 @@ describe('executeQuote', () => {
       it.each(sequences)(
         `${currency} …%s: %s`,
         async (suffix, _description, waitMs, events, shape) => {
-          const { account, quote } = await quoted(currency, suffix);
+          const { account, quote } = await createQuote(currency, suffix);
           const executed = ok(await execute(quote.id), 200);
           expect(executed.status).toBe('PROCESSING');
           expect(await balances(app, account.id)).toEqual({ balance: 900_00, total: 1_000_00 });
           if (suffix === '003') {
             await app.advance(waitMs - 1_000);
-            expect((await transaction(quote.transactionId)).status).toBe('PROCESSING');
+            expect((await getTransaction(quote.transactionId)).status).toBe('PROCESSING');
             await app.advance(1_000);
           } else await app.advance(waitMs);
           expect(await eventTypes(app, quote.transactionId)).toEqual(events);
-          expect(await transaction(quote.transactionId)).toMatchObject(shape);
+          expect(await getTransaction(quote.transactionId)).toMatchObject(shape);
           const refunded = 'refund' in shape && suffix !== '007';
           const expectedBalance = refunded ? 1_000_00 : 900_00;
           expect(await balances(app, account.id)).toEqual({
@@ -259,14 +266,14 @@ describe('executeQuote', () => {
     }
 
     it('keeps the quote completed if the bank returns the payment', async () => {
-      const { quote } = await quoted('EUR', '005');
+      const { quote } = await createQuote('EUR', '005');
       await execute(quote.id);
       await app.advance(MINUTE);
       expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe('COMPLETED');
     });
 
     it('executes once', async () => {
-      const { quote } = await quoted('EUR', '000');
+      const { quote } = await createQuote('EUR', '000');
       const responses = await Promise.all(Array.from({ length: 8 }, () => execute(quote.id)));
       expect(responses.map((each) => each.status).sort()).toEqual([
         200, 409, 409, 409, 409, 409, 409, 409,
@@ -278,7 +285,7 @@ describe('executeQuote', () => {
     });
 
     it('is idempotent for one key', async () => {
-      const { account, quote } = await quoted('EUR', '000');
+      const { account, quote } = await createQuote('EUR', '000');
       const headers = { 'idempotency-key': 'same-as-the-quote' };
       const responses = await Promise.all(
         Array.from({ length: 30 }, () => execute(quote.id, headers)),
@@ -305,19 +312,19 @@ describe('executeQuote', () => {
 
     describe('getQuoteById', () => {
       it('shows an expired quote, and the sweep emits the event', async () => {
-        const { quote } = await quoted('EUR', '000');
+        const { quote } = await createQuote('EUR', '000');
         app.effects.set(Date.parse(quote.expiresAt));
         const response = await execute(quote.id);
         expect([response.status, response.body.code]).toEqual([400, 'QUOTE_EXPIRED']);
         expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe('EXPIRED');
         await app.settle();
         expect(await eventTypes(app, quote.transactionId)).toEqual(paymentEvents('EXPIRED'));
-        expect((await transaction(quote.transactionId)).status).toBe('EXPIRED');
+        expect((await getTransaction(quote.transactionId)).status).toBe('EXPIRED');
       });
     });
 
     it('rejects a deleted destination', async () => {
-      const { target, quote } = await quoted('EUR', '000');
+      const { target, quote } = await createQuote('EUR', '000');
       ok(await app.call('DELETE', `/customers/external-accounts/${target.id}`), 204);
       const response = await execute(quote.id);
       expect([response.status, response.body.code]).toEqual([404, 'ACCOUNT_NOT_FOUND']);
@@ -387,17 +394,17 @@ describe('platform fees', () => {
     ok(await app.call('PATCH', '/config', { feeConfigs }), 200);
     const platformAccount = await internalAccount(app, null, 'USD');
     const before = (await balances(app, platformAccount.id)).balance;
-    const { quote } = await quoted('EUR', '000');
+    const { quote } = await createQuote('EUR', '000');
     expect(quote.platformFeesIncluded).toBe(50 + 30);
     ok(await execute(quote.id), 200);
     await app.settle();
     expect((await balances(app, platformAccount.id)).balance).toBe(before + 80);
-    const returned = await quoted('EUR', '005');
+    const returned = await createQuote('EUR', '005');
     ok(await execute(returned.quote.id), 200);
     await app.advance(MINUTE);
     expect((await balances(app, platformAccount.id)).balance).toBe(before + 80);
     expect((await balances(app, returned.account.id)).balance).toBe(1_000_00);
-    const waived = await quoted('EUR', '000', 100_00, {
+    const waived = await createQuote('EUR', '000', 100_00, {
       platformFeeOverride: {
         platformFixedFee: { amount: 0, currency: 'USD' },
         platformVariableFeeBps: 0,

@@ -18,7 +18,7 @@ const app = testApp();
 
 type Fields = { field: string }[];
 
-async function badFields(path: string, body: unknown, options: CallOptions = {}) {
+async function rejectedFieldsOf(path: string, body: unknown, options: CallOptions = {}) {
   const response = await app.call('POST', path, body, options);
   expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
   return (response.body.details.errors as Fields).map((each) => each.field).sort();
@@ -55,9 +55,12 @@ describe('createQuote', () => {
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', accountId: id };
     const address = { destinationType: 'UMA_ADDRESS', umaAddress: '$a@b.example', accountId: id };
     const uma = { ...base, source, destination: address };
-    expect(await badFields('/quotes', uma)).toEqual(['destination.accountId', 'source.accountId']);
+    expect(await rejectedFieldsOf('/quotes', uma)).toEqual([
+      'destination.accountId',
+      'source.accountId',
+    ]);
     const twoKinds = { ...base.destination, umaAddress: id };
-    expect(await badFields('/quotes', { ...base, destination: twoKinds })).toEqual([
+    expect(await rejectedFieldsOf('/quotes', { ...base, destination: twoKinds })).toEqual([
       'destination.umaAddress',
     ]);
   });
@@ -77,7 +80,7 @@ describe('createQuote', () => {
       scaFactor: 'PIGEON',
       senderCustomerInfo: [],
     };
-    expect(await badFields('/quotes', body)).toEqual([
+    expect(await rejectedFieldsOf('/quotes', body)).toEqual([
       'description',
       'destination.accountId',
       'destination.paymentRail',
@@ -96,7 +99,7 @@ describe('createQuote', () => {
       'source.customerId',
     ]);
     expect(
-      await badFields('/quotes', { source: {}, destination: { destinationType: 'BANK' } }),
+      await rejectedFieldsOf('/quotes', { source: {}, destination: { destinationType: 'BANK' } }),
     ).toEqual([
       'destination.destinationType',
       'lockedCurrencyAmount',
@@ -114,7 +117,7 @@ describe('createQuote', () => {
     const target = await externalAccount(app, person.id, 'EUR');
     for (const amount of NO_AMOUNTS) {
       const body = quoteBody(account.id, target.id, amount as number);
-      expect(await badFields('/quotes', body)).toEqual(['lockedCurrencyAmount']);
+      expect(await rejectedFieldsOf('/quotes', body)).toEqual(['lockedCurrencyAmount']);
     }
     const text = JSON.stringify(quoteBody(account.id, target.id, 12_345)).replace(
       'Amount":12345',
@@ -213,18 +216,20 @@ describe('createQuote', () => {
     const { person, account } = await fundedCustomer(app);
     const eur = await internalAccount(app, person.id, 'EUR');
     const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, eur.id, 100_00)), 201);
-    const status = (id: string, to: string) =>
+    const setAccountStatus = (id: string, to: string) =>
       app.runtime.db.query('update internal_accounts set status = $2 where id = $1', [id, to]);
     for (const [id, field] of [
       [account.id, 'source.accountId'],
       [eur.id, 'destination.accountId'],
     ]) {
       for (const unusable of ['PENDING', 'FROZEN', 'FAILED', 'CLOSED']) {
-        await status(id, unusable);
-        expect(await badFields('/quotes', quoteBody(account.id, eur.id, 100_00))).toEqual([field]);
+        await setAccountStatus(id, unusable);
+        expect(await rejectedFieldsOf('/quotes', quoteBody(account.id, eur.id, 100_00))).toEqual([
+          field,
+        ]);
         await expectError(`/quotes/${quote.id}/execute`, undefined, [400, 'INVALID_INPUT']);
       }
-      await status(id, 'ACTIVE');
+      await setAccountStatus(id, 'ACTIVE');
     }
     ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
   });
@@ -237,7 +242,7 @@ describe('createTransferOut', () => {
       destination: { accountId: 1, paymentRail: 'X' },
       remittanceInformation: 1,
     };
-    expect(await badFields('/transfer-out', body)).toEqual([
+    expect(await rejectedFieldsOf('/transfer-out', body)).toEqual([
       'amount',
       'destination.accountId',
       'destination.paymentRail',
@@ -248,7 +253,7 @@ describe('createTransferOut', () => {
     const target = await externalAccount(app, person.id, 'USD');
     const accounts = { source: { accountId: account.id }, destination: { accountId: target.id } };
     for (const amount of NO_AMOUNTS) {
-      expect(await badFields('/transfer-out', { ...accounts, amount })).toEqual(['amount']);
+      expect(await rejectedFieldsOf('/transfer-out', { ...accounts, amount })).toEqual(['amount']);
     }
   });
 
@@ -261,19 +266,19 @@ describe('createTransferOut', () => {
       destination: { accountId: to, currency: 'USD' },
       amount: 100_00,
     });
-    expect(await badFields('/transfer-out', pay(target.id, target.id))).toEqual([
+    expect(await rejectedFieldsOf('/transfer-out', pay(target.id, target.id))).toEqual([
       'source.accountId',
     ]);
-    expect(await badFields('/transfer-out', pay(account.id, eur.id))).toEqual([
+    expect(await rejectedFieldsOf('/transfer-out', pay(account.id, eur.id))).toEqual([
       'destination.accountId',
     ]);
     const platformAccount = await internalAccount(app, null, 'USD');
-    expect(await badFields('/transfer-out', pay(platformAccount.id, target.id))).toEqual([
+    expect(await rejectedFieldsOf('/transfer-out', pay(platformAccount.id, target.id))).toEqual([
       'destination.accountId',
     ]);
     const wrongRail = { ...pay(account.id, target.id) };
     Object.assign(wrongRail.destination, { paymentRail: 'PIX' });
-    expect(await badFields('/transfer-out', wrongRail)).toEqual(['destination.paymentRail']);
+    expect(await rejectedFieldsOf('/transfer-out', wrongRail)).toEqual(['destination.paymentRail']);
     const platformBank = await externalAccount(app, null, 'USD');
     ok(await app.call('POST', '/transfer-out', pay(account.id, platformBank.id)), 201);
   });

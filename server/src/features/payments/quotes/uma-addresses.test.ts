@@ -16,11 +16,11 @@ const app = testApp();
 const HOST = 'sandbox.uma.money';
 const discover = (address: string, customerId: string) =>
   app.call('GET', `/receiver/uma/${encodeURIComponent(address)}?customerId=${customerId}`);
-const transaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
+const getTransaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 
 const INFO = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' };
 
-async function quoted(address: string, overrides: object = {}) {
+async function createQuote(address: string, overrides: object = {}) {
   const { person, account } = await fundedCustomer(app);
   const { lookupId } = ok(await discover(address, person.id), 200);
   const body = {
@@ -43,7 +43,7 @@ describe('payment to a UMA address', () => {
     const tokenAccount = await internalAccount(app, receiver.id, 'USDB');
     const url = `/customers/internal-accounts?customerId=${receiver.id}&type=EMBEDDED_WALLET`;
     const [wallet] = ok(await app.call('GET', url), 200).data;
-    const quote = ok((await quoted(receiver.umaAddress)).response, 201);
+    const quote = ok((await createQuote(receiver.umaAddress)).response, 201);
     expect(quote.receivingCurrency.code).toBe('USDB');
     await execute(quote.id);
     await app.settle();
@@ -51,7 +51,7 @@ describe('payment to a UMA address', () => {
     expect(total).toBe(quote.totalReceivingAmount);
     expect(await balances(app, wallet.id)).toMatchObject({ total: 0 });
     // The wallet is not credited either if the balance is frozen.
-    const secondQuote = await quoted(receiver.umaAddress);
+    const secondQuote = await createQuote(receiver.umaAddress);
     const frozen = `update internal_accounts set status = 'FROZEN', version = version + 1 where id = $1`;
     await app.runtime.db.query(frozen, [tokenAccount.id]);
     const rejected = await app.call('POST', '/quotes', secondQuote.body);
@@ -64,12 +64,12 @@ describe('payment to a UMA address', () => {
 
   it.each(['usd', 'eur', 'mxn'])('completes in %s', async (code) => {
     const address = `$success.${code}@${HOST}`;
-    const { account, response } = await quoted(address);
+    const { account, response } = await createQuote(address);
     const quote = ok(response, 201);
     expect(quote.receivingCurrency.code).toBe(code.toUpperCase());
     await execute(quote.id);
     await app.settle();
-    expect(await transaction(quote.transactionId)).toMatchObject({
+    expect(await getTransaction(quote.transactionId)).toMatchObject({
       status: 'COMPLETED',
       destination: { destinationType: 'UMA_ADDRESS', umaAddress: address },
       receiverUmaAddress: address,
@@ -81,23 +81,23 @@ describe('payment to a UMA address', () => {
   });
 
   it('stays in progress for addresses with a delay', async () => {
-    const { response } = await quoted(`$pending.long.usd@${HOST}`);
+    const { response } = await createQuote(`$pending.long.usd@${HOST}`);
     const quote = ok(response, 201);
     await execute(quote.id);
     await app.settle();
     await app.advance(5 * 60_000);
-    expect((await transaction(quote.transactionId)).status).toBe('PROCESSING');
+    expect((await getTransaction(quote.transactionId)).status).toBe('PROCESSING');
     await app.advance(60_000);
-    expect((await transaction(quote.transactionId)).status).toBe('COMPLETED');
+    expect((await getTransaction(quote.transactionId)).status).toBe('COMPLETED');
   });
 
   it('is refunded if the counterparty rejects it', async () => {
-    const { account, response } = await quoted(`$fail.compliance.usd@${HOST}`);
+    const { account, response } = await createQuote(`$fail.compliance.usd@${HOST}`);
     const quote = ok(response, 201);
     await execute(quote.id);
     await app.settle();
     await app.advance(60_000);
-    expect(await transaction(quote.transactionId)).toMatchObject({
+    expect(await getTransaction(quote.transactionId)).toMatchObject({
       status: 'FAILED',
       failureReason: 'COMPLIANCE_REJECTED',
       refund: { status: 'COMPLETED' },
@@ -112,7 +112,7 @@ describe('payment to a UMA address', () => {
 
   it('is internal for a customer of the same platform', async () => {
     const receiver = await customer(app);
-    const { response } = await quoted(receiver.umaAddress, {
+    const { response } = await createQuote(receiver.umaAddress, {
       destination: {
         destinationType: 'UMA_ADDRESS',
         umaAddress: receiver.umaAddress,
@@ -133,7 +133,7 @@ describe('quote to a UMA address', () => {
     ['payreq-request-failed', 424, 'PAYREQ_REQUEST_FAILED'],
     ['sender-not-accepted', 400, 'SENDER_NOT_ACCEPTED'],
   ])('returns the error of the counterparty: %s', async (name, status, code) => {
-    const { response } = await quoted(`$error.${name}@${HOST}`);
+    const { response } = await createQuote(`$error.${name}@${HOST}`);
     expect([response.status, response.body.code]).toEqual([status, code]);
   });
 
@@ -143,7 +143,7 @@ describe('quote to a UMA address', () => {
     ['quote-request-failed', undefined],
     ['sender-not-accepted', 'true'],
   ])('is retried with the same key unless the error is final: %s', async (name, replayed) => {
-    const { body } = await quoted(`$error.${name}@${HOST}`);
+    const { body } = await createQuote(`$error.${name}@${HOST}`);
     const headers = { 'idempotency-key': `again ${name}` };
     const firstResponse = await app.call('POST', '/quotes', body, { headers });
     const secondResponse = await app.call('POST', '/quotes', body, { headers });
@@ -154,37 +154,44 @@ describe('quote to a UMA address', () => {
     expect(secondResponse.headers['idempotency-replayed']).toBe(replayed);
   });
 
-  const code = (response: { status: number; body: { code: string } }) => [
+  const errorOf = (response: { status: number; body: { code: string } }) => [
     response.status,
     response.body.code,
   ];
 
   it('requires a payee discovery of the same address', async () => {
-    const { body } = await quoted(`$success.usd@${HOST}`);
-    const request = (overrides: object) => app.call('POST', '/quotes', { ...body, ...overrides });
-    expect(code(await request({ lookupId: undefined }))).toEqual([
+    const { body } = await createQuote(`$success.usd@${HOST}`);
+    const requestQuote = (overrides: object) =>
+      app.call('POST', '/quotes', { ...body, ...overrides });
+    expect(errorOf(await requestQuote({ lookupId: undefined }))).toEqual([
       400,
       'MISSING_REQUIRED_UMA_PARAMETERS',
     ]);
     const unknownLookup = 'Lookup:00000000-0000-7000-8000-000000000000';
-    expect(code(await request({ lookupId: unknownLookup }))).toEqual([
+    expect(errorOf(await requestQuote({ lookupId: unknownLookup }))).toEqual([
       404,
       'LOOKUP_REQUEST_NOT_FOUND',
     ]);
-    const to = (umaAddress: string, currency?: string) => ({
+    const umaDestination = (umaAddress: string, currency?: string) => ({
       destination: { destinationType: 'UMA_ADDRESS', umaAddress, currency },
     });
-    expect(code(await request(to('ada')))).toEqual([400, 'INVALID_UMA_ADDRESS']);
-    expect(code(await request(to(`$success.eur@${HOST}`)))).toEqual([400, 'INVALID_INPUT']);
-    expect(code(await request(to(`$success.usd@${HOST}`, 'JPY')))).toEqual([
+    expect(errorOf(await requestQuote(umaDestination('ada')))).toEqual([
+      400,
+      'INVALID_UMA_ADDRESS',
+    ]);
+    expect(errorOf(await requestQuote(umaDestination(`$success.eur@${HOST}`)))).toEqual([
+      400,
+      'INVALID_INPUT',
+    ]);
+    expect(errorOf(await requestQuote(umaDestination(`$success.usd@${HOST}`, 'JPY')))).toEqual([
       400,
       'INVALID_CURRENCY',
     ]);
-    expect(code(await request({ lockedCurrencyAmount: 8_000_000_000_000_000 }))).toEqual([
+    expect(errorOf(await requestQuote({ lockedCurrencyAmount: 8_000_000_000_000_000 }))).toEqual([
       400,
       'AMOUNT_OUT_OF_RANGE',
     ]);
     await app.advance(11 * 60_000);
-    expect(code(await request({}))).toEqual([404, 'LOOKUP_REQUEST_NOT_FOUND']);
+    expect(errorOf(await requestQuote({}))).toEqual([404, 'LOOKUP_REQUEST_NOT_FOUND']);
   });
 });

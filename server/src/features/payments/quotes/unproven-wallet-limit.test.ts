@@ -6,14 +6,14 @@ import { needsProof } from '../pricing/limits.ts';
 
 type Wallet = Parameters<typeof needsProof>[0];
 
-const wallet = (overrides: object = {}): Wallet => {
+const walletWith = (overrides: object = {}): Wallet => {
   const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
   const info = { accountType: 'ETHEREUM_WALLET', address, ...overrides };
   return { kind: 'external', currency: 'USDC', account: { info } } as unknown as Wallet;
 };
 
 /** One dollar coin is `num` / `den` euros. */
-const rates = (num: bigint, den: bigint): RatePort => ({
+const ratePortWith = (num: bigint, den: bigint): RatePort => ({
   rate: async () => ({ rate: { num, den: den * 10_000n }, at: 0 }),
 });
 
@@ -29,13 +29,15 @@ describe('needsProof', () => {
     [2n, 1n, 500n, false],
     [2n, 1n, 501n, true],
   ])('at %s/%s euros a dollar, of %s dollars: %s', async (num, den, dollars, needed) => {
-    expect(await needsProof(wallet(), usdc(dollars * DOLLAR), rates(num, den))).toBe(needed);
+    expect(await needsProof(walletWith(), usdc(dollars * DOLLAR), ratePortWith(num, den))).toBe(
+      needed,
+    );
   });
 
   it('is true without a rate, and false for a custodial wallet', async () => {
     const noRates: RatePort = { rate: async () => undefined };
-    expect(await needsProof(wallet(), usdc(1n), noRates)).toBe(true);
-    expect(await needsProof(wallet(), usdc(1n), undefined)).toBe(true);
-    expect(await needsProof(wallet({ vaspName: 'Kraken' }), usdc(1n), undefined)).toBe(false);
+    expect(await needsProof(walletWith(), usdc(1n), noRates)).toBe(true);
+    expect(await needsProof(walletWith(), usdc(1n), undefined)).toBe(true);
+    expect(await needsProof(walletWith({ vaspName: 'Kraken' }), usdc(1n), undefined)).toBe(false);
   });
 });

@@ -19,7 +19,7 @@ const errorOf = ({ status, body, headers }: ApiResponse) => [
   headers['x-should-retry'] ?? null,
 ];
 
-async function verb(name: string, id: string): Promise<void> {
+async function runAccountCommand(name: string, id: string): Promise<void> {
   const { code, err } = await commandOn(app)([
     ...['external-accounts', name, id, '--reason', 'Micro-entries'],
   ]);
@@ -27,7 +27,7 @@ async function verb(name: string, id: string): Promise<void> {
 }
 
 /** A funded customer, a receiving account, and every operation that pays it. */
-async function payer(currency = 'USD') {
+async function createPayer(currency = 'USD') {
   const { person, account } = await fundedCustomer(app, 500_00);
   const { id } = await externalAccount(app, person.id, currency);
   const body = quoteBody(account.id, id, 10_00);
@@ -46,12 +46,12 @@ async function payer(currency = 'USD') {
 
 describe('payout to a US bank account', () => {
   it('returns 409 during the validation and is accepted afterwards', async () => {
-    const { id, create, immediate, execute, transfer } = await payer();
-    await verb('check', id);
+    const { id, create, immediate, execute, transfer } = await createPayer();
+    await runAccountCommand('check', id);
     for (const pay of [create, immediate, execute, transfer]) {
       expect(errorOf(await pay())).toEqual([409, 'BANK_ACCOUNT_VALIDATION_PENDING', 'true']);
     }
-    await verb('clear', id);
+    await runAccountCommand('clear', id);
     ok(await create(), 201);
     ok(await execute(), 200);
     ok(await transfer(), 201);
@@ -59,9 +59,9 @@ describe('payout to a US bank account', () => {
   });
 
   it('returns 400 after a failed validation', async () => {
-    const { id, create, immediate, execute, transfer } = await payer();
-    await verb('check', id);
-    await verb('reject', id);
+    const { id, create, immediate, execute, transfer } = await createPayer();
+    await runAccountCommand('check', id);
+    await runAccountCommand('reject', id);
     for (const pay of [create, immediate, execute, transfer]) {
       expect(errorOf(await pay())).toEqual([400, 'INVALID_BANK_ACCOUNT', null]);
     }
@@ -70,8 +70,8 @@ describe('payout to a US bank account', () => {
 
 describe('payout to another bank account', () => {
   it('returns INVALID_RECEIVER while the account is unusable', async () => {
-    const { id, create, execute } = await payer('EUR');
-    await verb('check', id);
+    const { id, create, execute } = await createPayer('EUR');
+    await runAccountCommand('check', id);
     for (const pay of [create, execute]) {
       expect(errorOf(await pay())).toEqual([400, 'INVALID_RECEIVER', null]);
     }

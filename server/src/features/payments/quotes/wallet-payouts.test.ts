@@ -32,7 +32,7 @@ const FULL_BALANCE = { balance: HUNDRED_USDB, total: HUNDRED_USDB };
 const app = testApp();
 const payer = walletPaymentFixture(app);
 
-const payment = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
+const getTransaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 
 describe('payments from an embedded wallet', () => {
   it('credit another internal account to the micro-unit, and a wallet', async () => {
@@ -61,16 +61,16 @@ describe('payments from an embedded wallet', () => {
     const senderCustomerInfo = {
       ...{ FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' },
     };
-    const to = (id: string) => quoteBody(accountId, id, TEN_USDB);
+    const quoteBodyTo = (id: string) => quoteBody(accountId, id, TEN_USDB);
     const uma = {
       ...quoteBody(accountId, '', TEN_USDB, { lookupId, senderCustomerInfo }),
       destination: { destinationType: 'UMA_ADDRESS', umaAddress },
     };
-    const bodies = [to(usd.id), to(eur.id), uma, to(spark.id)];
+    const bodies = [quoteBodyTo(usd.id), quoteBodyTo(eur.id), uma, quoteBodyTo(spark.id)];
     for (const [index, body] of bodies.entries()) {
       const quote = await payer.pay(session, body);
       await app.settle();
-      expect(await payment(quote.transactionId)).toMatchObject({
+      expect(await getTransaction(quote.transactionId)).toMatchObject({
         status: 'COMPLETED',
         sentAmount: { amount: TEN_USDB },
         receivedAmount: { amount: quote.totalReceivingAmount },
@@ -105,7 +105,7 @@ describe('payments from an embedded wallet', () => {
       total: HUNDRED_USDB,
     });
     await app.advance(60_000);
-    expect(await payment(quote.transactionId)).toMatchObject({
+    expect(await getTransaction(quote.transactionId)).toMatchObject({
       status: 'FAILED',
       refund: { status: 'COMPLETED' },
     });
@@ -123,7 +123,7 @@ describe('payments from an embedded wallet', () => {
 });
 
 /** An approved customer of the production platform with a wallet, 100 USDB and a session. */
-async function productionWallet() {
+async function createProductionWallet() {
   const as = app.production;
   const person = await customer(app, { as });
   await commandOn(app)(['verifications', 'approve', person.id]);
@@ -158,7 +158,7 @@ async function productionWallet() {
 
 describe('wallet in production', () => {
   it('pays with a signature of its session, and rejects sandbox signatures', async () => {
-    const { accountId, targetId, keys } = await productionWallet();
+    const { accountId, targetId, keys } = await createProductionWallet();
     const { create, execute } = walletPaymentFixture(app, app.production);
     const quote = ok(await create(quoteBody(accountId, targetId, TEN_USDB)), 201);
     const expectError = async (stamp: string, code: string) => {

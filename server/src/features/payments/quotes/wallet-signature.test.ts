@@ -27,13 +27,13 @@ const payer = walletPaymentFixture(app);
 const create = (body: object) => payer.create(body);
 const execute = (id: string, headers: Record<string, string> = {}, body?: object) =>
   payer.execute(id, headers, body);
-const recorded = (accountId: string) => payer.recordedStamps(accountId);
+const readStamps = (accountId: string) => payer.recordedStamps(accountId);
 const readQuote = async (id: string) => ok(await app.call('GET', `/quotes/${id}`), 200);
-const payment = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
+const getTransaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 
 /** A quote over 10 USDB, and the stamp that executes it. */
-async function quoted() {
+async function createQuote() {
   const wallet = await payer.fundedWallet();
   const target = await externalAccount(app, wallet.customer.id, 'EUR');
   const body = quoteBody(wallet.accountId, target.id, AMOUNT);
@@ -46,7 +46,7 @@ const fullBalance = { balance: 100_000_000, total: 100_000_000 };
 
 describe('createQuote from an embedded wallet', () => {
   it('returns the payload to sign, which includes all amounts', async () => {
-    const { quote, accountId, target } = await quoted();
+    const { quote, accountId, target } = await createQuote();
     expect(quote.transactionId).toMatch(/^Transaction:/);
     expect(quote.paymentInstructions).toEqual([
       { accountOrWalletInfo: { accountType: 'EMBEDDED_WALLET', payloadToSign: payloadOf(quote) } },
@@ -85,7 +85,7 @@ describe('createQuote from an embedded wallet', () => {
   });
 
   it('returns a unique payload per quote', async () => {
-    const { accountId, target } = await quoted();
+    const { accountId, target } = await createQuote();
     const body = quoteBody(accountId, target.id, AMOUNT);
     const [first, second] = [ok(await create(body), 201), ok(await create(body), 201)];
     expect(payloadOf(first)).not.toBe(payloadOf(second));
@@ -146,7 +146,7 @@ describe('createQuote from an embedded wallet', () => {
 
 describe('executeQuote from an embedded wallet', () => {
   it('returns the payload to sign first, then posts the payment', async () => {
-    const { quote, accountId, session, stamp } = await quoted();
+    const { quote, accountId, session, stamp } = await createQuote();
     const firstResponse = await execute(quote.id);
     expect(firstResponse.status).toBe(202);
     expect(firstResponse.body).toEqual({
@@ -159,9 +159,9 @@ describe('executeQuote from an embedded wallet', () => {
     const headers = stampHeaders(stamp, { 'request-id': firstResponse.body.requestId });
     expect(ok(await execute(quote.id, headers), 200).status).toBe('PROCESSING');
     await app.settle();
-    expect((await payment(quote.transactionId)).status).toBe('COMPLETED');
+    expect((await getTransaction(quote.transactionId)).status).toBe('COMPLETED');
     expect(await balances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
-    expect(await recorded(accountId)).toEqual([
+    expect(await readStamps(accountId)).toEqual([
       {
         operation: 'executeQuote',
         subject: quote.id,
@@ -175,13 +175,13 @@ describe('executeQuote from an embedded wallet', () => {
   });
 
   it('limits the request to the expiry of the quote and to five minutes', async () => {
-    const { quote } = await quoted();
+    const { quote } = await createQuote();
     app.effects.set(app.effects.now() + 2 * MINUTE);
     expect(ok(await execute(quote.id), 202).expiresAt).toBe(quote.expiresAt);
   });
 
   it('accepts the stamp without a request id, and an empty body', async () => {
-    const { quote, accountId, stamp } = await quoted();
+    const { quote, accountId, stamp } = await createQuote();
     ok(await execute(quote.id, stampHeaders(stamp), {}), 200);
     await app.settle();
     expect(await balances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
@@ -189,17 +189,17 @@ describe('executeQuote from an embedded wallet', () => {
 
   it('accepts the sandbox signature, with and without a session', async () => {
     const literal = stampHeaders('sandbox-valid-signature');
-    const { quote, accountId, session } = await quoted();
+    const { quote, accountId, session } = await createQuote();
     ok(await execute(quote.id, literal), 200);
-    expect(await recorded(accountId)).toMatchObject([{ session_id: session.session.id }]);
-    const laterQuote = await quoted();
+    expect(await readStamps(accountId)).toMatchObject([{ session_id: session.session.id }]);
+    const laterQuote = await createQuote();
     app.effects.set(app.effects.now() + 16 * MINUTE);
     const body = quoteBody(laterQuote.accountId, laterQuote.target.id, AMOUNT);
     const [first, second] = [ok(await create(body), 201), ok(await create(body), 201)];
     ok(await execute(first.id, literal), 200);
     const { requestId } = ok(await execute(second.id), 202);
     ok(await execute(second.id, { ...literal, 'request-id': requestId }), 200);
-    expect(await recorded(laterQuote.accountId)).toMatchObject([
+    expect(await readStamps(laterQuote.accountId)).toMatchObject([
       { session_id: null, stamp: 'sandbox-valid-signature' },
       { session_id: null, stamp: 'sandbox-valid-signature' },
     ]);
@@ -207,8 +207,8 @@ describe('executeQuote from an embedded wallet', () => {
   });
 
   it('rejects invalid signatures and keeps the quote executable', async () => {
-    const { quote, accountId, session, stamp } = await quoted();
-    const second = await quoted();
+    const { quote, accountId, session, stamp } = await createQuote();
+    const second = await createQuote();
     const { requestId } = ok(await execute(quote.id), 202);
     const otherRequestId = ok(await execute(second.quote.id), 202).requestId;
     const foreignStamp = stampHeaders(await stampWith(second.session.privateKey, payloadOf(quote)));
@@ -237,13 +237,13 @@ describe('executeQuote from an embedded wallet', () => {
     }
     expect((await readQuote(quote.id)).status).toBe('PENDING');
     expect(await balances(app, accountId)).toEqual(fullBalance);
-    expect(await recorded(accountId)).toEqual([]);
+    expect(await readStamps(accountId)).toEqual([]);
     ok(await execute(quote.id, stampHeaders(stamp, { 'request-id': requestId })), 200);
     await app.settle();
   });
 
   it('drops a request after five invalid signatures, and the quote remains executable', async () => {
-    const { quote, stamp } = await quoted();
+    const { quote, stamp } = await createQuote();
     const { requestId } = ok(await execute(quote.id), 202);
     const wrong = await stampWith(generateKeys().privateKey, payloadOf(quote));
     const headers = { 'request-id': requestId };
@@ -257,7 +257,7 @@ describe('executeQuote from an embedded wallet', () => {
   });
 
   it('accepts active sessions only', async () => {
-    const { quote, accountId, session, stamp } = await quoted();
+    const { quote, accountId, session, stamp } = await createQuote();
     const revoke = 'update wallet_sessions set status = $2 where id = $1';
     await app.runtime.db.query(revoke, [session.session.id, 'REVOKED']);
     expect(codeOf(await execute(quote.id, stampHeaders(stamp)))).toEqual([401, 'UNAUTHORIZED']);
@@ -273,7 +273,7 @@ describe('executeQuote from an embedded wallet', () => {
   });
 
   it('reports an expired quote before signature errors', async () => {
-    const { quote, stamp } = await quoted();
+    const { quote, stamp } = await createQuote();
     const { requestId } = ok(await execute(quote.id), 202);
     app.effects.set(Date.parse(quote.expiresAt));
     for (const headers of [
@@ -286,14 +286,14 @@ describe('executeQuote from an embedded wallet', () => {
   });
 
   it('keeps the quote if the wallet has insufficient funds', async () => {
-    const { quote, stamp, accountId, target } = await quoted();
+    const { quote, stamp, accountId, target } = await createQuote();
     const all = ok(await create(quoteBody(accountId, target.id, 100_000_000)), 201);
     const { privateKey } = await payer.fixture.emailSession(accountId);
     ok(await execute(all.id, stampHeaders(await stampWith(privateKey, payloadOf(all)))), 200);
     await app.settle();
     const poor = await execute(quote.id, stampHeaders(stamp));
     expect(codeOf(poor)).toEqual([400, 'INSUFFICIENT_FUNDS']);
-    expect(await recorded(accountId)).toHaveLength(1);
+    expect(await readStamps(accountId)).toHaveLength(1);
     await fund(app, accountId, AMOUNT);
     ok(await execute(quote.id, stampHeaders(stamp)), 200);
     await app.settle();
@@ -310,7 +310,7 @@ describe('executeQuote from an embedded wallet', () => {
   });
 
   it('accepts one Idempotency-Key for all requests of a signed retry', async () => {
-    const { quote, accountId, stamp } = await quoted();
+    const { quote, accountId, stamp } = await createQuote();
     const key = { 'idempotency-key': `all legs ${quote.id}` };
     const { requestId } = ok(await execute(quote.id, key), 202);
     expect((await execute(quote.id, { ...key, ...stampHeaders('nonsense') })).status).toBe(401);
@@ -328,7 +328,7 @@ describe('executeQuote from an embedded wallet', () => {
     }
     await app.settle();
     expect(await balances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
-    expect(await recorded(accountId)).toHaveLength(1);
+    expect(await readStamps(accountId)).toHaveLength(1);
   });
 
   it('replays an error for a first request that follows it', async () => {
@@ -348,7 +348,7 @@ describe('executeQuote from an embedded wallet', () => {
   });
 
   it('posts the payment once under concurrent executions', async () => {
-    const { quote, accountId, stamp } = await quoted();
+    const { quote, accountId, stamp } = await createQuote();
     const { requestId } = ok(await execute(quote.id), 202);
     const requestHeader = stampHeaders(stamp, { 'request-id': requestId });
     const variants = [
@@ -362,11 +362,11 @@ describe('executeQuote from an embedded wallet', () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
     await app.settle();
     expect(await balances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
-    expect(await recorded(accountId)).toHaveLength(1);
+    expect(await readStamps(accountId)).toHaveLength(1);
   });
 
   it('requires a token with the permission to transact', async () => {
-    const { quote, stamp } = await quoted();
+    const { quote, stamp } = await createQuote();
     const as = await app.tokenWith(['VIEW']);
     const path = `/quotes/${quote.id}/execute`;
     const rejected = await app.call('POST', path, undefined, { as, headers: stampHeaders(stamp) });

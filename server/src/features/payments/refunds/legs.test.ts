@@ -21,18 +21,18 @@ beforeAll(async () => {
 });
 
 /** A posting as `phase step: debit > credit amount currency`, accounts by their part in the payment. */
-async function legs(id: string, parts: Record<string, string>): Promise<string[]> {
+async function readLegs(id: string, parts: Record<string, string>): Promise<string[]> {
   const rows = await app.runtime.db.query(
     'select * from ledger_transfers where transaction_id = $1',
     [id],
   );
-  const name = (account: unknown) => {
+  const nameOf = (account: unknown) => {
     const text = String(account);
     return parts[text] ?? text.replace('system:sandbox:', '').replace(/:[A-Z]{3}$/, '');
   };
   const lines = rows.map(
     (row) =>
-      `${row.phase} ${row.step}: ${name(row.debit)} > ${name(row.credit)} ${row.amount} ${row.currency}`,
+      `${row.phase} ${row.step}: ${nameOf(row.debit)} > ${nameOf(row.credit)} ${row.amount} ${row.currency}`,
   );
   return lines.sort();
 }
@@ -50,8 +50,8 @@ async function pay(currency: string, suffix: string, overrides: object = FEE) {
   const body = quoteBody(account.id, target.id, 100_00, { immediatelyExecute: true, ...overrides });
   const quote = ok(await app.call('POST', '/quotes', body, options), 201);
   const id = quote.transactionId as string;
-  const legLines = () => legs(id, { [account.id]: 'payer', [platformUsd]: 'platform' });
-  return { id, legLines };
+  const readLegsOfQuote = () => readLegs(id, { [account.id]: 'payer', [platformUsd]: 'platform' });
+  return { id, legLines: readLegsOfQuote };
 }
 
 const HELD = [
@@ -143,7 +143,7 @@ describe('payout in the same currency', () => {
     };
     const { id } = ok(await app.call('POST', '/transfer-out', body, options), 201);
     await app.settle();
-    expect(await legs(id, { [account.id]: 'payer' })).toEqual([
+    expect(await readLegs(id, { [account.id]: 'payer' })).toEqual([
       'pending pay: payer > rail_in_transit 100 USD',
       'post pay!: payer > rail_in_transit 100 USD',
       'posted settle: rail_in_transit > external_settlement 100 USD',
@@ -152,7 +152,7 @@ describe('payout in the same currency', () => {
 });
 
 describe('payment between internal accounts', () => {
-  async function internalDestination(currency: string, overrides: object = {}) {
+  async function createInternalDestination(currency: string, overrides: object = {}) {
     const { account } = await fundedCustomer(app, 1_000_00, options);
     const payee = await customer(app, options);
     const target = await internalAccount(app, payee.id, currency, options);
@@ -162,11 +162,11 @@ describe('payment between internal accounts', () => {
     });
     const quote = ok(await app.call('POST', '/quotes', body, options), 201);
     const parts = { [account.id]: 'payer', [target.id]: 'payee', [platformUsd]: 'platform' };
-    return legs(quote.transactionId, parts);
+    return readLegs(quote.transactionId, parts);
   }
 
   it('converts and credits immediately', async () => {
-    expect(await internalDestination('EUR', FEE)).toEqual([
+    expect(await createInternalDestination('EUR', FEE)).toEqual([
       'posted buy: fx_position > payee 9080 EUR',
       'posted fee.platform: payer > platform 80 USD',
       'posted fee.service: payer > fees 50 USD',
@@ -175,7 +175,7 @@ describe('payment between internal accounts', () => {
   });
 
   it('posts one transfer in the same currency', async () => {
-    expect(await internalDestination('USD')).toEqual(['posted pay: payer > payee 10000 USD']);
+    expect(await createInternalDestination('USD')).toEqual(['posted pay: payer > payee 10000 USD']);
   });
 
   it('debits the rail in transit when an account is funded', async () => {
@@ -186,7 +186,7 @@ describe('payment between internal accounts', () => {
       await app.call('GET', `/transactions?customerId=${person.id}`, undefined, options),
       200,
     );
-    expect(await legs(data[0].id, { [account.id]: 'payee' })).toEqual([
+    expect(await readLegs(data[0].id, { [account.id]: 'payee' })).toEqual([
       'posted deposit: rail_in_transit > payee 1234 USD',
     ]);
   });

@@ -39,7 +39,7 @@ const transfer = (from: string, to: string, amount: number) =>
     amount,
   });
 
-const quote = (from: string, to: string, amount: number, overrides: object = {}) =>
+const createQuote = (from: string, to: string, amount: number, overrides: object = {}) =>
   app.call('POST', '/quotes', quoteBody(from, to, amount, overrides));
 
 const legsOf = async (id: string): Promise<string[]> => {
@@ -93,14 +93,14 @@ describe('network fee', () => {
       ].sort(),
     );
 
-    expect(ok(await quote(from, to, SENT), 201)).toMatchObject({
+    expect(ok(await createQuote(from, to, SENT), 201)).toMatchObject({
       totalSendingAmount: SENT,
       totalReceivingAmount: estimate.netAmount,
       feesIncluded: estimate.totalFee,
       exchangeRate: 1,
       rateDetails: { serviceApiFixedFee: fee, serviceApiVariableFeeAmount: 0 },
     });
-    const locked = await quote(from, to, SENT, { lockedCurrencySide: 'RECEIVING' });
+    const locked = await createQuote(from, to, SENT, { lockedCurrencySide: 'RECEIVING' });
     expect(ok(locked, 201)).toMatchObject({
       totalSendingAmount: SENT + fee,
       totalReceivingAmount: SENT,
@@ -112,12 +112,12 @@ describe('network fee', () => {
     const { id: from } = await accountOf('USD');
     const ethereum = await walletOf('ETHEREUM_WALLET', 'USDC', { address: `0x${'d'.repeat(40)}` });
     // 113.75 cents, rounded up; 0.1 % of 98.86 dollars is 9.886 cents.
-    expect(ok(await quote(from, ethereum, 100_00), 201)).toMatchObject({
+    expect(ok(await createQuote(from, ethereum, 100_00), 201)).toMatchObject({
       feesIncluded: 124,
       rateDetails: { serviceApiFixedFee: 114, serviceApiVariableFeeAmount: 10 },
     });
     const receivingLock = { lockedCurrencySide: 'RECEIVING' };
-    const locked = ok(await quote(from, ethereum, 98_760_000, receivingLock), 201);
+    const locked = ok(await createQuote(from, ethereum, 98_760_000, receivingLock), 201);
     expect(locked).toMatchObject({ totalReceivingAmount: 98_760_000, feesIncluded: 124 });
     expect(locked.totalSendingAmount).toBe(100_00);
   });
@@ -128,7 +128,7 @@ describe('network fee', () => {
     const before = await balances(app, from);
     for (const [suffix, begin] of [
       ['005', transfer],
-      ['004', (a: string, b: string) => quote(a, b, SENT, { immediatelyExecute: true })],
+      ['004', (a: string, b: string) => createQuote(a, b, SENT, { immediatelyExecute: true })],
     ] as const) {
       const address = `0x${'b'.repeat(37)}${suffix}`;
       const to = await walletOf('BASE_WALLET', 'USDC', { address });
@@ -147,7 +147,7 @@ describe('network fee', () => {
     const to = await walletOf('ETHEREUM_WALLET', 'USDT', { address: `0x${'c'.repeat(40)}` });
     for (const response of [
       await transfer(from, to, 1_137_500),
-      await quote(from, to, 1_137_500),
+      await createQuote(from, to, 1_137_500),
     ]) {
       expect([response.status, response.body.code]).toEqual([400, 'AMOUNT_OUT_OF_RANGE']);
     }

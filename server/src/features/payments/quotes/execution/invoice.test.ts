@@ -32,7 +32,7 @@ const app = testApp({ start: (ISSUED_S + 10) * 1_000 });
 let count = 0;
 
 /** A unique invoice, over 50,000 satoshis by default. */
-const invoice = (
+const createInvoice = (
   overrides: { amountMsat?: bigint; expirySeconds?: number; prefix?: string } = {},
 ) =>
   bolt11({
@@ -53,7 +53,7 @@ interface Payer {
   options: CallOptions;
 }
 
-async function payer(options: CallOptions = {}): Promise<Payer> {
+async function createPayer(options: CallOptions = {}): Promise<Payer> {
   const person = await customer(app, options, { currencies: ['BTC'] });
   const { id: btc } = await internalAccount(app, person.id, 'BTC', options);
   await fund(app, btc, 1_000_000, options);
@@ -66,10 +66,15 @@ const register = ({ person, options }: Payer, details: object) => {
   return app.call('POST', '/customers/external-accounts', body, options);
 };
 
-const registered = async (payer: Payer, details: object): Promise<string> =>
+const registerInvoice = async (payer: Payer, details: object): Promise<string> =>
   ok(await register(payer, details), 201).id;
 
-const quote = ({ btc, options }: Payer, to: string, amount = 50_000, overrides: object = {}) => {
+const requestQuote = (
+  { btc, options }: Payer,
+  to: string,
+  amount = 50_000,
+  overrides: object = {},
+) => {
   const body = quoteBody(btc, to, amount, { lockedCurrencySide: 'RECEIVING', ...overrides });
   return app.call('POST', '/quotes', body, options);
 };
@@ -77,21 +82,21 @@ const quote = ({ btc, options }: Payer, to: string, amount = 50_000, overrides: 
 const execute = ({ options }: Payer, { body }: { body: { id: string } }) =>
   app.call('POST', `/quotes/${body.id}/execute`, undefined, options);
 
-const outcome = ({ status, body }: { status: number; body: { code?: string } }) =>
+const outcomeOf = ({ status, body }: { status: number; body: { code?: string } }) =>
   status < 300 ? status : [status, body.code];
 
 const USED = [400, 'INVALID_RECEIVER'];
 
 describe('invoice', () => {
   it('is paid with its exact amount only', async () => {
-    const from = await payer();
-    const to = await registered(from, { invoice: invoice({ amountMsat: 49_999_001n }) });
+    const from = await createPayer();
+    const to = await registerInvoice(from, { invoice: createInvoice({ amountMsat: 49_999_001n }) });
     for (const [amount, overrides] of [
       [49_999, {}],
       [50_001, {}],
       [50_000, { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 60_000 }],
     ] as const) {
-      const { status, body } = await quote(from, to, amount, overrides);
+      const { status, body } = await requestQuote(from, to, amount, overrides);
       expect([status, body.code, body.details]).toEqual([
         400,
         'INVALID_AMOUNT',
@@ -100,42 +105,42 @@ describe('invoice', () => {
     }
     const transfer = { source: { accountId: from.btc }, destination: { accountId: to } };
     const wrong = await app.call('POST', '/transfer-out', { ...transfer, amount: 49_999 });
-    expect(outcome(wrong)).toEqual([400, 'INVALID_AMOUNT']);
-    const { status, body } = await quote(from, to);
+    expect(outcomeOf(wrong)).toEqual([400, 'INVALID_AMOUNT']);
+    const { status, body } = await requestQuote(from, to);
     expect([status, body.totalReceivingAmount]).toEqual([201, 50_000]);
     // The network fee is ten satoshis; the received amount must match.
     const transferOut = await app.call('POST', '/transfer-out', { ...transfer, amount: 50_000 });
-    expect(outcome(transferOut)).toEqual([400, 'INVALID_AMOUNT']);
+    expect(outcomeOf(transferOut)).toEqual([400, 'INVALID_AMOUNT']);
     ok(await app.call('POST', '/transfer-out', { ...transfer, amount: 50_010 }), 201);
   });
 
   it('without an amount accepts any amount', async () => {
-    const from = await payer();
-    const to = await registered(from, { invoice: DONATION });
-    expect(outcome(await quote(from, to, 12_345))).toBe(201);
-    expect(outcome(await quote(from, to, 54_321))).toBe(201);
+    const from = await createPayer();
+    const to = await registerInvoice(from, { invoice: DONATION });
+    expect(outcomeOf(await requestQuote(from, to, 12_345))).toBe(201);
+    expect(outcomeOf(await requestQuote(from, to, 54_321))).toBe(201);
   });
 
   it('is valid for one payment across owners', async () => {
-    const text = invoice();
-    const [from, otherPayer] = [await payer(), await payer({ as: app.other })];
-    const to = await registered(from, { invoice: text });
-    const otherAccount = await registered(otherPayer, { invoice: text.toUpperCase() });
+    const text = createInvoice();
+    const [from, otherPayer] = [await createPayer(), await createPayer({ as: app.other })];
+    const to = await registerInvoice(from, { invoice: text });
+    const otherAccount = await registerInvoice(otherPayer, { invoice: text.toUpperCase() });
     const [firstResponse, secondResponse, foreignResponse] = [
-      await quote(from, to),
-      await quote(from, to),
-      await quote(otherPayer, otherAccount),
+      await requestQuote(from, to),
+      await requestQuote(from, to),
+      await requestQuote(otherPayer, otherAccount),
     ];
     const responses = await Promise.all([
       execute(from, firstResponse),
       execute(from, secondResponse),
       execute(otherPayer, foreignResponse),
     ]);
-    const outcomes = responses.map(outcome);
+    const outcomes = responses.map(outcomeOf);
     expect(outcomes.filter((each) => each === 200)).toHaveLength(1);
     expect(outcomes.filter((each) => each !== 200)).toEqual([USED, USED]);
-    expect(outcome(await quote(from, to))).toEqual(USED);
-    expect(outcome(await quote(otherPayer, otherAccount))).toEqual(USED);
+    expect(outcomeOf(await requestQuote(from, to))).toEqual(USED);
+    expect(outcomeOf(await requestQuote(otherPayer, otherAccount))).toEqual(USED);
     await app.settle();
     const spent = await Promise.all(
       [from, otherPayer].map(async ({ btc, options }) => (await balances(app, btc, options)).total),
@@ -144,30 +149,33 @@ describe('invoice', () => {
   });
 
   it('can be paid again after a failed payment', async () => {
-    const from = await payer();
-    const to = await registered(from, { invoice: FAILING });
-    const [firstResponse, secondResponse] = [await quote(from, to), await quote(from, to)];
-    expect(outcome(await execute(from, firstResponse))).toBe(200);
-    expect(outcome(await execute(from, secondResponse))).toEqual(USED);
+    const from = await createPayer();
+    const to = await registerInvoice(from, { invoice: FAILING });
+    const [firstResponse, secondResponse] = [
+      await requestQuote(from, to),
+      await requestQuote(from, to),
+    ];
+    expect(outcomeOf(await execute(from, firstResponse))).toBe(200);
+    expect(outcomeOf(await execute(from, secondResponse))).toEqual(USED);
     await app.settle();
     const { body } = await app.call('GET', `/transactions/${firstResponse.body.transactionId}`);
     expect(body.status).toBe('FAILED');
-    expect(outcome(await execute(from, secondResponse))).toBe(200);
-    expect(outcome(await quote(from, to))).toEqual(USED);
+    expect(outcomeOf(await execute(from, secondResponse))).toBe(200);
+    expect(outcomeOf(await requestQuote(from, to))).toEqual(USED);
   });
 
   it('is rejected at each step after expiry', async () => {
-    const from = await payer();
-    const text = invoice({ expirySeconds: 60 });
-    const to = await registered(from, { invoice: text });
-    const priced = await quote(from, to);
+    const from = await createPayer();
+    const text = createInvoice({ expirySeconds: 60 });
+    const to = await registerInvoice(from, { invoice: text });
+    const priced = await requestQuote(from, to);
     await app.advance(59_000);
-    const repeatedResponse = await quote(from, to);
-    expect(outcome(repeatedResponse)).toBe(201);
+    const repeatedResponse = await requestQuote(from, to);
+    expect(outcomeOf(repeatedResponse)).toBe(201);
     await app.advance(1_000);
-    expect(outcome(await quote(from, to))).toEqual([400, 'INVALID_RECEIVER']);
-    expect(outcome(await execute(from, priced))).toEqual([400, 'INVALID_RECEIVER']);
-    const { status, body } = await register(await payer(), { invoice: text });
+    expect(outcomeOf(await requestQuote(from, to))).toEqual([400, 'INVALID_RECEIVER']);
+    expect(outcomeOf(await execute(from, priced))).toEqual([400, 'INVALID_RECEIVER']);
+    const { status, body } = await register(await createPayer(), { invoice: text });
     expect([status, body.code, body.details.errors]).toMatchObject([
       400,
       'INVALID_INPUT',
@@ -182,12 +190,12 @@ describe('invoice', () => {
       const fields = response.body.details?.errors?.map((each: { field: string }) => each.field);
       return fields ?? response.status;
     };
-    const main = invoice({ prefix: 'lnbc' });
-    for (const invalid of [invoice(), `${main.slice(0, -1)}b`, 'lnbc500u1pjqqqqqqqqqqq']) {
+    const main = createInvoice({ prefix: 'lnbc' });
+    for (const invalid of [createInvoice(), `${main.slice(0, -1)}b`, 'lnbc500u1pjqqqqqqqqqqq']) {
       expect(await add(invalid)).toEqual(['accountInfo.invoice']);
     }
     expect(await add(main)).toBe(201);
-    for (const valid of [main, invoice(), 'lnbc500u1pjqqqqqqqqqqq']) {
+    for (const valid of [main, createInvoice(), 'lnbc500u1pjqqqqqqqqqqq']) {
       expect(await add(valid, app.platform)).toBe(201);
     }
   });
@@ -198,9 +206,9 @@ it.each([
   { bolt12: 'lno1qcp4256ypqpq' },
   { lightningAddress: 'amara@wallet.example' },
 ])('accepts repeated payments without invoice details: %j', async (details) => {
-  const from = await payer();
-  const to = await registered(from, details);
+  const from = await createPayer();
+  const to = await registerInvoice(from, details);
   for (const amount of [40_000, 50_000]) {
-    expect(outcome(await execute(from, await quote(from, to, amount)))).toBe(200);
+    expect(outcomeOf(await execute(from, await requestQuote(from, to, amount)))).toBe(200);
   }
 });

@@ -22,7 +22,7 @@ import { applyFundingStatus } from './funding.ts';
 
 const app = testApp();
 
-const transaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
+const getTransaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 const execute = async (id: string) => ok(await app.call('POST', `/quotes/${id}/execute`), 200);
 
 const transition = (accountId: string, event: 'freeze' | 'unfreeze' | 'close') =>
@@ -39,7 +39,7 @@ const notify = (id: string, apply: typeof applyPayoutStatus, progress: Progress)
 
 const RETURNED: Progress = { state: 'returned', reason: 'PAYOUT_RETURNED' };
 
-async function executedQuote(suffix: string) {
+async function executeNewQuote(suffix: string) {
   const { person, account } = await fundedCustomer(app, 100_00);
   const target = await externalAccount(app, person.id, 'MXN', suffix);
   const quote = ok(
@@ -54,7 +54,7 @@ async function executedQuote(suffix: string) {
 describe('bank return for a closed account or a deleted customer', () => {
   const expectSuspense = async (id: string) => {
     await app.advance(60_000);
-    expect(await transaction(id)).toMatchObject({
+    expect(await getTransaction(id)).toMatchObject({
       status: 'FAILED',
       refund: { status: 'FAILED' },
     });
@@ -62,14 +62,14 @@ describe('bank return for a closed account or a deleted customer', () => {
   };
 
   it('goes to suspense if the account was closed', async () => {
-    const { account, id } = await executedQuote('005');
+    const { account, id } = await executeNewQuote('005');
     await transition(account.id, 'close');
     await expectSuspense(id);
     expect((await balances(app, account.id)).total).toBe(0);
   });
 
   it('goes to suspense if the customer was deleted', async () => {
-    const { person, account, id } = await executedQuote('005');
+    const { person, account, id } = await executeNewQuote('005');
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
     await expectSuspense(id);
     const [row] = await app.runtime.db.query('select balance from ledger_accounts where id = $1', [
@@ -80,7 +80,7 @@ describe('bank return for a closed account or a deleted customer', () => {
 });
 
 describe('returned debit', () => {
-  async function debited(suffix: string) {
+  async function createDebitedQuote(suffix: string) {
     const { person, account } = await fundedCustomer(app, 300_00);
     const source = await externalAccount(app, person.id, 'USD', suffix);
     const target = await externalAccount(app, person.id, 'MXN');
@@ -95,23 +95,23 @@ describe('returned debit', () => {
     ['005', 'while it is awaited'],
     ['002', 'after it failed'],
   ])('…%s %s has no ledger effect, even if repeated', async (suffix) => {
-    const { account, id } = await debited(suffix);
+    const { account, id } = await createDebitedQuote(suffix);
     for (let round = 0; round < 3; round++) await notify(id, applyFundingStatus, RETURNED);
-    expect((await transaction(id)).status).toBe('FAILED');
+    expect((await getTransaction(id)).status).toBe('FAILED');
     expect((await balances(app, account.id)).total).toBe(300_00);
   });
 
   it('is debited once after the funds were paid out', async () => {
-    const { account, id } = await debited('000');
+    const { account, id } = await createDebitedQuote('000');
     for (let round = 0; round < 3; round++) await notify(id, applyFundingStatus, RETURNED);
     expect((await balances(app, account.id)).total).toBe(200_00);
   });
 
-  it('can be canceled before the funds arrive', async () => {
-    const { account, id } = await debited('005');
+  it('can be cancelled before the funds arrive', async () => {
+    const { account, id } = await createDebitedQuote('005');
     ok(await app.call('POST', `/transactions/${id}/cancel`), 200);
     await app.settle();
-    expect(await transaction(id)).toMatchObject({ status: 'FAILED' });
+    expect(await getTransaction(id)).toMatchObject({ status: 'FAILED' });
     await app.advance(60_000);
     expect((await balances(app, account.id)).total).toBe(300_00);
     const secondResponse = await app.call('POST', `/transactions/${id}/cancel`);
@@ -121,11 +121,11 @@ describe('returned debit', () => {
 
 describe('delivered payment', () => {
   it('ignores a late failure', async () => {
-    const { account, id } = await executedQuote('000');
+    const { account, id } = await executeNewQuote('000');
     await notify(id, applyPayoutStatus, { state: 'failed', reason: 'ACCOUNT_INVALID' });
     await notify(id, applyPayoutStatus, { state: 'accepted' });
     await app.settle();
-    expect((await transaction(id)).status).toBe('COMPLETED');
+    expect((await getTransaction(id)).status).toBe('COMPLETED');
     expect((await balances(app, account.id)).total).toBe(0);
     const awaited = await app.runtime.db.query('select 1 from awaited_rail_results where id = $1', [
       id,
@@ -153,7 +153,7 @@ describe('inactive fee account', () => {
     const send = { quoteId: paidIn.id, currencyCode: 'USD' };
     ok(await app.call('POST', '/sandbox/send', send), 200);
     await app.settle();
-    expect(await transaction(paidIn.transactionId)).toMatchObject({
+    expect(await getTransaction(paidIn.transactionId)).toMatchObject({
       status: 'FAILED',
       failureReason: 'QUOTE_EXECUTION_FAILED',
       refund: { status: 'COMPLETED' },

@@ -23,12 +23,13 @@ const app = testApp();
 const MINUTE = 60_000;
 const REFUNDED = ['PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'];
 
-const short = (types: string[]) => types.map((type) => type.replace('OUTGOING_PAYMENT.', ''));
-const transaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
+const shortenTypes = (types: string[]) =>
+  types.map((type) => type.replace('OUTGOING_PAYMENT.', ''));
+const getTransaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 const quoteOf = async (id: string) => ok(await app.call('GET', `/quotes/${id}`), 200);
 
 /** A quote that awaits funds, to a Mexican account by default. */
-async function waiting(source: object = {}, overrides: object = {}) {
+async function createPendingQuote(source: object = {}, overrides: object = {}) {
   const person = await customer(app);
   const target = await externalAccount(app, person.id, 'MXN');
   const body = {
@@ -50,10 +51,10 @@ const send = (quoteId: string, overrides: object = {}) =>
 
 describe('realtime funding quote', () => {
   it('includes payment instructions, on the quote and its transaction', async () => {
-    const { quote } = await waiting();
+    const { quote } = await createPendingQuote();
     const [method] = quote.paymentInstructions;
     expect(method.accountOrWalletInfo).toMatchObject({ accountType: 'USD_ACCOUNT' });
-    const payment = await transaction(quote.transactionId);
+    const payment = await getTransaction(quote.transactionId);
     expect(method.accountOrWalletInfo.reference).toBe(payment.reconciliationInstructions.reference);
     expect(payment.paymentInstructions).toEqual(quote.paymentInstructions);
     expect(payment.source).toMatchObject({ sourceType: 'REALTIME_FUNDING', currency: 'USD' });
@@ -61,7 +62,7 @@ describe('realtime funding quote', () => {
   });
 
   it('continues when the exact amount arrives', async () => {
-    const { quote } = await waiting();
+    const { quote } = await createPendingQuote();
     const received = ok(await send(quote.id), 200);
     expect(received).toMatchObject({
       id: quote.transactionId,
@@ -71,7 +72,7 @@ describe('realtime funding quote', () => {
     });
     await app.settle();
     expect((await quoteOf(quote.id)).status).toBe('COMPLETED');
-    expect(short(await eventTypes(app, quote.transactionId))).toEqual([
+    expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual([
       'PENDING',
       'PROCESSING',
       'COMPLETED',
@@ -82,15 +83,15 @@ describe('realtime funding quote', () => {
     ['less', 99_99],
     ['more', 100_01],
   ])('fails with %s than the amount and refunds all of it', async (_, currencyAmount) => {
-    const { quote } = await waiting();
+    const { quote } = await createPendingQuote();
     ok(await send(quote.id, { currencyAmount }), 200);
     await app.settle();
-    expect(await transaction(quote.transactionId)).toMatchObject({
+    expect(await getTransaction(quote.transactionId)).toMatchObject({
       status: 'FAILED',
       failureReason: 'FUNDING_AMOUNT_MISMATCH',
       refund: { status: 'COMPLETED', reason: 'TRANSACTION_FAILED' },
     });
-    expect(short(await eventTypes(app, quote.transactionId))).toEqual(REFUNDED);
+    expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual(REFUNDED);
     const [posting] = await app.runtime.db.query(
       `select debit, credit, amount from ledger_transfers
         where transaction_id = $1 and step = 'refund.out'`,
@@ -104,7 +105,7 @@ describe('realtime funding quote', () => {
   });
 
   it('is expired for late funds, which are returned', async () => {
-    const { quote } = await waiting();
+    const { quote } = await createPendingQuote();
     await app.advance(15 * MINUTE);
     const stray = ok(await send(quote.id), 200);
     expect(stray).toMatchObject({
@@ -114,19 +115,19 @@ describe('realtime funding quote', () => {
       quoteId: quote.id,
     });
     await app.settle();
-    expect((await transaction(stray.id)).refund.status).toBe('COMPLETED');
+    expect((await getTransaction(stray.id)).refund.status).toBe('COMPLETED');
     expect((await quoteOf(quote.id)).status).toBe('EXPIRED');
-    expect(short(await eventTypes(app, quote.transactionId))).toEqual(['EXPIRED']);
+    expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual(['EXPIRED']);
   });
 
   it('returns funds that arrive twice', async () => {
-    const { quote } = await waiting();
+    const { quote } = await createPendingQuote();
     ok(await send(quote.id), 200);
     const stray = ok(await send(quote.id), 200);
     expect(stray).toMatchObject({ type: 'INCOMING', status: 'FAILED' });
     await app.settle();
     expect((await quoteOf(quote.id)).status).toBe('COMPLETED');
-    expect((await transaction(stray.id)).refund.status).toBe('COMPLETED');
+    expect((await getTransaction(stray.id)).refund.status).toBe('COMPLETED');
   });
 
   it('credits an internal account immediately', async () => {
@@ -147,16 +148,16 @@ describe('realtime funding quote', () => {
     const quote = ok(await app.call('POST', '/quotes', body), 201);
     ok(await send(quote.id), 200);
     await app.advance(3_000);
-    expect((await transaction(quote.transactionId)).refund.status).toBe('COMPLETED');
-    expect(short(await eventTypes(app, quote.transactionId))).toEqual(REFUNDED);
+    expect((await getTransaction(quote.transactionId)).refund.status).toBe('COMPLETED');
+    expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual(REFUNDED);
   });
 
   it('fails if the receiving account was deleted meanwhile', async () => {
-    const { quote, target } = await waiting();
+    const { quote, target } = await createPendingQuote();
     ok(await app.call('DELETE', `/customers/external-accounts/${target.id}`), 204);
     ok(await send(quote.id), 200);
     await app.settle();
-    expect(await transaction(quote.transactionId)).toMatchObject({
+    expect(await getTransaction(quote.transactionId)).toMatchObject({
       status: 'FAILED',
       failureReason: 'ACCOUNT_INVALID',
       refund: { status: 'COMPLETED' },
@@ -164,7 +165,7 @@ describe('realtime funding quote', () => {
   });
 
   it('rejects execution and immediateExecution', async () => {
-    const { quote } = await waiting();
+    const { quote } = await createPendingQuote();
     const response = await app.call('POST', `/quotes/${quote.id}/execute`);
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
     const person = await customer(app);
@@ -182,7 +183,7 @@ describe('realtime funding in a digital asset', () => {
   it('requires a cryptoNetwork that supports the asset', async () => {
     const person = await customer(app);
     const target = await externalAccount(app, person.id, 'MXN');
-    const request = async (source: object) => {
+    const requestQuote = async (source: object) => {
       const body = {
         ...quoteBody('', target.id, 100_000_000),
         source: { sourceType: 'REALTIME_FUNDING', ...source },
@@ -191,14 +192,14 @@ describe('realtime funding in a digital asset', () => {
       return [status, reply.code, reply.details?.errors?.[0]?.field];
     };
     const invalid = [400, 'INVALID_INPUT', 'source.cryptoNetwork'];
-    expect(await request({ currency: 'USDC' })).toEqual(invalid);
-    expect(await request({ currency: 'USDC', cryptoNetwork: 'TRON' })).toEqual(invalid);
-    expect(await request({ currency: 'NGN' })).toEqual([400, 'INVALID_CURRENCY', undefined]);
-    expect(await request({ currency: 'JPY' })).toEqual([400, 'INVALID_CURRENCY', undefined]);
+    expect(await requestQuote({ currency: 'USDC' })).toEqual(invalid);
+    expect(await requestQuote({ currency: 'USDC', cryptoNetwork: 'TRON' })).toEqual(invalid);
+    expect(await requestQuote({ currency: 'NGN' })).toEqual([400, 'INVALID_CURRENCY', undefined]);
+    expect(await requestQuote({ currency: 'JPY' })).toEqual([400, 'INVALID_CURRENCY', undefined]);
   });
 
   it('credits funds with a wrong amount, late or repeated, to their owner', async () => {
-    const { person, quote } = await waiting(usdc, { lockedCurrencyAmount: 100_000_000 });
+    const { person, quote } = await createPendingQuote(usdc, { lockedCurrencyAmount: 100_000_000 });
     const ownInternalAccount = await internalAccount(app, person.id, 'USDC');
     const pay = (currencyAmount?: number) =>
       app.call('POST', '/sandbox/send', {
@@ -208,7 +209,7 @@ describe('realtime funding in a digital asset', () => {
       });
     ok(await pay(99_000_000), 200);
     await app.settle();
-    expect((await transaction(quote.transactionId)).refund.status).toBe('COMPLETED');
+    expect((await getTransaction(quote.transactionId)).refund.status).toBe('COMPLETED');
     expect((await balances(app, ownInternalAccount.id)).balance).toBe(99_000_000);
     const latePayment = ok(await pay(), 200);
     expect(latePayment).toMatchObject({ type: 'INCOMING', status: 'COMPLETED' });
@@ -217,34 +218,33 @@ describe('realtime funding in a digital asset', () => {
 });
 
 describe('sandboxSend', () => {
-  const code = async (body: object) => {
+  const sendFundsForCode = async (body: object) => {
     const response = await app.call('POST', '/sandbox/send', body);
     return [response.status, response.body.code];
   };
 
   it('rejects invalid requests', async () => {
-    const { quote } = await waiting();
-    expect(await code({ quoteId: quote.id, currencyCode: 'EUR' })).toEqual([
+    const { quote } = await createPendingQuote();
+    expect(await sendFundsForCode({ quoteId: quote.id, currencyCode: 'EUR' })).toEqual([
       400,
       'INVALID_CURRENCY',
     ]);
-    expect(await code({ quoteId: quote.id, currencyCode: 'USD', currencyAmount: 0 })).toEqual([
-      400,
-      'INVALID_INPUT',
-    ]);
+    expect(
+      await sendFundsForCode({ quoteId: quote.id, currencyCode: 'USD', currencyAmount: 0 }),
+    ).toEqual([400, 'INVALID_INPUT']);
     const unknownId = 'Quote:00000000-0000-7000-8000-000000000000';
-    expect(await code({ quoteId: unknownId, currencyCode: 'USD' })).toEqual([
+    expect(await sendFundsForCode({ quoteId: unknownId, currencyCode: 'USD' })).toEqual([
       404,
       'QUOTE_NOT_FOUND',
     ]);
-    const { person } = await waiting();
+    const { person } = await createPendingQuote();
     const account = await internalAccount(app, person.id, 'USD');
     const target = await externalAccount(app, person.id, 'EUR');
     const prefunded = ok(
       await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
       201,
     );
-    expect(await code({ quoteId: prefunded.id, currencyCode: 'USD' })).toEqual([
+    expect(await sendFundsForCode({ quoteId: prefunded.id, currencyCode: 'USD' })).toEqual([
       400,
       'INVALID_INPUT',
     ]);
@@ -261,7 +261,7 @@ describe('sandboxSend', () => {
 });
 
 describe('quote funded by debit', () => {
-  async function debited(suffix: string) {
+  async function createDebitedQuote(suffix: string) {
     const person = await customer(app);
     const source = await externalAccount(app, person.id, 'USD', suffix);
     const target = await externalAccount(app, person.id, 'MXN');
@@ -273,10 +273,10 @@ describe('quote funded by debit', () => {
   }
 
   it('completes', async () => {
-    const { quote } = await debited('000');
+    const { quote } = await createDebitedQuote('000');
     await app.settle();
     expect((await quoteOf(quote.id)).status).toBe('COMPLETED');
-    expect(short(await eventTypes(app, quote.transactionId))).toEqual([
+    expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual([
       'PENDING',
       'PROCESSING',
       'COMPLETED',
@@ -291,14 +291,14 @@ describe('quote funded by debit', () => {
   ])(
     'fails with …%s as %s, without a refund because nothing was debited',
     async (suffix, reason, ms) => {
-      const { quote } = await debited(suffix);
+      const { quote } = await createDebitedQuote(suffix);
       await app.settle();
       if (ms) expect((await quoteOf(quote.id)).status).toBe('PROCESSING');
       await app.advance(ms);
-      const payment = await transaction(quote.transactionId);
+      const payment = await getTransaction(quote.transactionId);
       expect(payment).toMatchObject({ status: 'FAILED', failureReason: reason });
       expect(payment.refund).toBeUndefined();
-      expect(short(await eventTypes(app, quote.transactionId))).toEqual([
+      expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual([
         'PENDING',
         'PROCESSING',
         'FAILED',
@@ -307,7 +307,7 @@ describe('quote funded by debit', () => {
   );
 
   it('records a debt if the bank returns the debit after the payout', async () => {
-    const { quote, person } = await debited('000');
+    const { quote, person } = await createDebitedQuote('000');
     await app.settle();
     const account = await internalAccount(app, person.id, 'USD');
     await fund(app, account.id, 30_00);

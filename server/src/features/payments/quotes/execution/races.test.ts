@@ -34,19 +34,22 @@ interface Quoted {
   expiresAt: string;
 }
 
-async function quoted(from: string, to: string, amount = 100_00): Promise<Quoted> {
+async function createQuote(from: string, to: string, amount = 100_00): Promise<Quoted> {
   return ok(await app.call('POST', '/quotes', quoteBody(from, to, amount)), 201);
 }
 
 const execute = (id: string) => app.call('POST', `/quotes/${id}/execute`);
-const transaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
+const getTransaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 
 async function start(ctx: Ctx, id: string) {
   return startPayment(ctx, await currentOf(ctx, id, asOutgoing));
 }
 
 /** Runs `work` and, on its first attempt only, `concurrentWork` between its reads and its commit. */
-function interrupted(work: (ctx: Ctx) => Promise<unknown>, concurrentWork: () => Promise<unknown>) {
+function runInterrupted(
+  work: (ctx: Ctx) => Promise<unknown>,
+  concurrentWork: () => Promise<unknown>,
+) {
   let attempts = 0;
   return app.operate(async (ctx) => {
     const result = await work(ctx);
@@ -55,17 +58,17 @@ function interrupted(work: (ctx: Ctx) => Promise<unknown>, concurrentWork: () =>
   });
 }
 
-async function payout(suffix = '000') {
+async function createPayout(suffix = '000') {
   const { person, account } = await fundedCustomer(app);
   const target = await externalAccount(app, person.id, 'EUR', suffix);
-  return { person, account, target, quote: await quoted(account.id, target.id) };
+  return { person, account, target, quote: await createQuote(account.id, target.id) };
 }
 
-async function quotedToPayee() {
+async function createQuoteToPayee() {
   const { person, account } = await fundedCustomer(app);
   const payee = await customer(app);
   const target = await internalAccount(app, payee.id, 'EUR');
-  return { person, account, payee, target, quote: await quoted(account.id, target.id) };
+  return { person, account, payee, target, quote: await createQuote(account.id, target.id) };
 }
 
 const remove = async (id: string) => ok(await app.call('DELETE', `/customers/${id}`), 200);
@@ -78,14 +81,14 @@ const setStatus = (id: string, status: string) =>
 
 describe('execution', () => {
   it('rejects a customer that was deleted or rejected since the quote', async () => {
-    const deleted = await quotedToPayee();
+    const deleted = await createQuoteToPayee();
     await remove(deleted.payee.id);
     const response = await execute(deleted.quote.id);
     expect([response.status, response.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
     expect((await balances(app, deleted.account.id)).total).toBe(1_000_00);
     expect((await balances(app, deleted.target.id)).total).toBe(0);
 
-    const rejected = await payout();
+    const rejected = await createPayout();
     await setStatus(rejected.person.id, 'REJECTED');
     const secondResponse = await execute(rejected.quote.id);
     expect([secondResponse.status, secondResponse.body.code]).toEqual([403, 'USER_NOT_READY']);
@@ -93,26 +96,26 @@ describe('execution', () => {
     const person = await customer(app);
     const empty = await internalAccount(app, person.id, 'USD');
     const target = await externalAccount(app, person.id, 'EUR');
-    const quote = await quoted(empty.id, target.id);
+    const quote = await createQuote(empty.id, target.id);
     await remove(person.id);
     expect((await execute(quote.id)).body.code).toBe('CUSTOMER_DELETED');
   });
 
   it('is rejected if the receiver is deleted before its commit', async () => {
-    const { account, payee: friend, target, quote } = await quotedToPayee();
-    const run = interrupted(
+    const { account, payee: friend, target, quote } = await createQuoteToPayee();
+    const run = runInterrupted(
       (ctx) => start(ctx, quote.transactionId),
       () => remove(friend.id),
     );
     await expect(run).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     expect((await balances(app, account.id)).total).toBe(1_000_00);
     expect((await balances(app, target.id)).total).toBe(0);
-    expect((await transaction(quote.transactionId)).status).toBe('PENDING');
+    expect((await getTransaction(quote.transactionId)).status).toBe('PENDING');
   });
 
   it('is rejected if the payer is rejected before its commit', async () => {
-    const { person, account, quote } = await payout();
-    const run = interrupted(
+    const { person, account, quote } = await createPayout();
+    const run = runInterrupted(
       (ctx) => start(ctx, quote.transactionId),
       () => setStatus(person.id, 'REJECTED'),
     );
@@ -121,9 +124,9 @@ describe('execution', () => {
   });
 
   it('is rejected if the receiving account is deleted before its commit', async () => {
-    const { account, target, quote } = await payout();
+    const { account, target, quote } = await createPayout();
     const path = `/customers/external-accounts/${target.id}`;
-    const run = interrupted(
+    const run = runInterrupted(
       (ctx) => start(ctx, quote.transactionId),
       async () => ok(await app.call('DELETE', path), 204),
     );
@@ -132,11 +135,11 @@ describe('execution', () => {
   });
 
   it('happens once if a concurrent execution commits first', async () => {
-    const { account, quote } = await payout();
-    const { status } = await transaction(quote.transactionId);
+    const { account, quote } = await createPayout();
+    const { status } = await getTransaction(quote.transactionId);
     expect(status).toBe('PENDING');
     let second: number | undefined;
-    const run = interrupted(
+    const run = runInterrupted(
       (ctx) => start(ctx, quote.transactionId),
       async () => {
         second = (await execute(quote.id)).status;
@@ -148,31 +151,31 @@ describe('execution', () => {
   });
 
   it('is rejected if the quote expires meanwhile, and the sweep skips executed quotes', async () => {
-    const latePayout = await payout();
+    const latePayout = await createPayout();
     const expire = async () => {
       app.effects.set(Date.parse(latePayout.quote.expiresAt));
       await expirySweep(silent).run(app.runtime);
     };
-    const run = interrupted((ctx) => start(ctx, latePayout.quote.transactionId), expire);
+    const run = runInterrupted((ctx) => start(ctx, latePayout.quote.transactionId), expire);
     await expect(run).rejects.toThrow('outgoing payment: no transition start from EXPIRED');
     expect(await eventTypes(app, latePayout.quote.transactionId)).toEqual([
       'OUTGOING_PAYMENT.EXPIRED',
     ]);
     expect((await balances(app, latePayout.account.id)).balance).toBe(1_000_00);
 
-    const executed = await payout();
+    const executed = await createPayout();
     ok(await execute(executed.quote.id), 200);
     app.effects.set(Date.parse(executed.quote.expiresAt));
     await expirySweep(silent).run(app.runtime);
     await app.settle();
-    expect((await transaction(executed.quote.transactionId)).status).toBe('COMPLETED');
+    expect((await getTransaction(executed.quote.transactionId)).status).toBe('COMPLETED');
   });
 
   it('of many quotes never exceeds the balance', async () => {
     const { person, account } = await fundedCustomer(app, 250_00);
     const target = await externalAccount(app, person.id, 'EUR');
     const quotes = await Promise.all(
-      Array.from({ length: 12 }, () => quoted(account.id, target.id)),
+      Array.from({ length: 12 }, () => createQuote(account.id, target.id)),
     );
     const responses = await Promise.all(quotes.map((quote) => execute(quote.id)));
     expect(responses.filter((each) => each.status === 200)).toHaveLength(2);
@@ -196,7 +199,7 @@ describe('funding', () => {
       headers: {},
       body: { amount: 1 },
     };
-    const run = interrupted(
+    const run = runInterrupted(
       (ctx) => operation?.run(ctx, input) as Promise<unknown>,
       () => remove(person.id),
     );
@@ -220,10 +223,10 @@ describe('payment jobs', () => {
   it.each(['000', '002', '004', '005', '006', '007'])(
     'are idempotent when repeated, late and concurrently: …%s',
     async (suffix) => {
-      const once = await payout(suffix);
+      const once = await createPayout(suffix);
       ok(await execute(once.quote.id), 200);
       await app.advance(60_000);
-      const secondPayout = await payout(suffix);
+      const secondPayout = await createPayout(suffix);
       ok(await execute(secondPayout.quote.id), 200);
       for (let round = 0; round < 5; round++) {
         for (const job of await dueJobs(secondPayout.quote.transactionId)) {
@@ -240,7 +243,7 @@ describe('payment jobs', () => {
       await app.advance(60_000);
       const [first, second] = await Promise.all(
         [once, secondPayout].map(async ({ account, quote }) => {
-          const { status, failureReason, refund } = await transaction(quote.transactionId);
+          const { status, failureReason, refund } = await getTransaction(quote.transactionId);
           return {
             events: await eventTypes(app, quote.transactionId),
             balances: await balances(app, account.id),

@@ -24,7 +24,7 @@ const MINUTE = 60_000;
 
 describe('invoice of a payment that awaits authorization', () => {
   let invoiceCount = 0;
-  const invoice = () =>
+  const createInvoice = () =>
     bolt11({
       prefix: 'lnbcrt',
       amountMsat: 50_000_000n,
@@ -36,7 +36,12 @@ describe('invoice of a payment that awaits authorization', () => {
       privateKey: new Uint8Array(32).fill(7),
     });
 
-  async function quoteTo(bill: string, from: string, customerId: string, options?: CallOptions) {
+  async function createQuoteTo(
+    bill: string,
+    from: string,
+    customerId: string,
+    options?: CallOptions,
+  ) {
     const accountInfo = { accountType: 'LIGHTNING', invoice: bill };
     const body = { currency: 'BTC', customerId, accountInfo };
     const to = ok(await app.call('POST', '/customers/external-accounts', body, options), 201);
@@ -44,22 +49,22 @@ describe('invoice of a payment that awaits authorization', () => {
     return ok(await app.call('POST', '/quotes', request, options), 201);
   }
 
-  async function twoPayments() {
+  async function createTwoPayments() {
     const payer = await scaPayer(app);
     const otherCustomer = await customer(app, {}, { currencies: ['BTC'] });
     const btc = await internalAccount(app, otherCustomer.id, 'BTC');
     await fund(app, btc.id, 1_000_000);
-    const bill = invoice();
+    const bill = createInvoice();
     const [first, second] = [
-      await quoteTo(bill, payer.eur.id, payer.person.id),
-      await quoteTo(bill, btc.id, otherCustomer.id),
+      await createQuoteTo(bill, payer.eur.id, payer.person.id),
+      await createQuoteTo(bill, btc.id, otherCustomer.id),
     ];
     expect(ok(await execute(app, first.id), 200).status).toBe('PENDING_AUTHORIZATION');
     return { first, second, eur: payer.eur.id };
   }
 
   it('can be paid by another customer until then', async () => {
-    const { first, second, eur } = await twoPayments();
+    const { first, second, eur } = await createTwoPayments();
     expect(ok(await execute(app, second.id), 200).status).toBe('PROCESSING');
     const lateResponse = await authorize(app, first.id);
     expect([lateResponse.status, lateResponse.body.code]).toEqual([400, 'INVALID_RECEIVER']);
@@ -70,7 +75,7 @@ describe('invoice of a payment that awaits authorization', () => {
   });
 
   it('is paid once by two concurrent payments', async () => {
-    const { first, second } = await twoPayments();
+    const { first, second } = await createTwoPayments();
     const responses = await Promise.all([
       authorize(app, first.id, { code: CODE }),
       execute(app, second.id),

@@ -58,17 +58,17 @@ describe('passkey in the sandbox', () => {
     ({ device } = await factorFixture(app).withPasskey(payer.person.id));
   });
 
-  async function waiting(): Promise<Waiting> {
+  async function createPendingQuote(): Promise<Waiting> {
     const { quote } = await quotedPayout(app, payer, { amount: 10_00 });
     return ok(await execute(app, quote.id, BY_PASSKEY), 200);
   }
-  const signed = (quote: Waiting, from = quote) => ({
+  const signChallengeOf = (quote: Waiting, from = quote) => ({
     passkeyAssertion: assertionJson(device, challengeOf(from)),
     origin: ORIGIN,
   });
 
   it('a payment includes the assertion request, without origins, and accepts its response', async () => {
-    const quote = await waiting();
+    const quote = await createPendingQuote();
     expect(quote.scaChallenge).toMatchObject({
       factor: 'PASSKEY',
       availableFactors: ['SMS_OTP', 'PASSKEY'],
@@ -80,51 +80,53 @@ describe('passkey in the sandbox', () => {
     expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200)).toEqual(quote);
     const secondResponse = await resend(app, quote.id);
     expect([secondResponse.status, secondResponse.body.code]).toEqual([409, 'CONFLICT']);
-    const result = ok(await authorize(app, quote.id, signed(quote)), 200);
+    const result = ok(await authorize(app, quote.id, signChallengeOf(quote)), 200);
     expect(result.status).toBe('PROCESSING');
   });
 
   it('is required again for the second step, with a new challenge', async () => {
-    const twoSteps = (sca_two_steps: boolean) =>
+    const setTwoSteps = (sca_two_steps: boolean) =>
       app.operate(async (ctx) => {
         const row = await ctx.read(platforms, app.platform.id);
         if (row) ctx.update(platforms, row, { sca_two_steps });
       });
-    await twoSteps(true);
+    await setTwoSteps(true);
     const from = payer.usdc.id;
     const { quote } = await quotedPayout(app, payer, { from, currency: 'EUR', amount: 10_000_000 });
     const first: Waiting = ok(await execute(app, quote.id, BY_PASSKEY), 200);
-    await twoSteps(false);
-    const second: Waiting = ok(await authorize(app, quote.id, signed(first)), 200);
+    await setTwoSteps(false);
+    const second: Waiting = ok(await authorize(app, quote.id, signChallengeOf(first)), 200);
     expect(second.scaChallenge).toMatchObject({ factor: 'PASSKEY', purpose: 'PAYOUT' });
     expect(challengeOf(second)).not.toBe(challengeOf(first));
-    expect(fieldsOf(await authorize(app, quote.id, signed(second, first)))).toEqual([
+    expect(fieldsOf(await authorize(app, quote.id, signChallengeOf(second, first)))).toEqual([
       400,
       ['passkeyAssertion'],
     ]);
-    expect(ok(await authorize(app, quote.id, signed(second)), 200).status).toBe('PROCESSING');
+    expect(ok(await authorize(app, quote.id, signChallengeOf(second)), 200).status).toBe(
+      'PROCESSING',
+    );
   });
 
   it('is rejected for another payment, without an origin, and for a foreign origin', async () => {
-    const [first, other] = [await waiting(), await waiting()];
+    const [first, other] = [await createPendingQuote(), await createPendingQuote()];
     expect(challengeOf(first)).not.toBe(challengeOf(other));
-    expect(fieldsOf(await authorize(app, first.id, signed(first, other)))).toEqual([
+    expect(fieldsOf(await authorize(app, first.id, signChallengeOf(first, other)))).toEqual([
       400,
       ['passkeyAssertion'],
     ]);
-    const { passkeyAssertion } = signed(first);
+    const { passkeyAssertion } = signChallengeOf(first);
     expect(fieldsOf(await authorize(app, first.id, { passkeyAssertion }))).toEqual([
       400,
       ['origin'],
     ]);
     const foreignProof = { passkeyAssertion, origin: 'https://elsewhere.example' };
     expect(fieldsOf(await authorize(app, first.id, foreignProof))).toEqual([400, ['origin']]);
-    ok(await authorize(app, first.id, signed(first)), 200);
-    ok(await authorize(app, other.id, signed(other)), 200);
+    ok(await authorize(app, first.id, signChallengeOf(first)), 200);
+    ok(await authorize(app, other.id, signChallengeOf(other)), 200);
   });
 
   it('expires after ten minutes, and no later than a realtime funding quote', async () => {
-    const quote = await waiting();
+    const quote = await createPendingQuote();
     await app.advance(10 * MINUTE - 1);
     expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe(
       'PENDING_AUTHORIZATION',
@@ -142,7 +144,9 @@ describe('passkey in the sandbox', () => {
     const body = { ...quoteBody('', target.id, 100_000_000, BY_PASSKEY), source };
     const paidIn = ok(await app.call('POST', '/quotes', body), 202);
     expect(paidIn.scaChallenge.expiresAt).toBe(paidIn.expiresAt);
-    expect(ok(await authorize(app, paidIn.id, signed(paidIn)), 200).status).toBe('PENDING');
+    expect(ok(await authorize(app, paidIn.id, signChallengeOf(paidIn)), 200).status).toBe(
+      'PENDING',
+    );
   });
 });
 
@@ -160,7 +164,7 @@ describe('passkey in production', () => {
   });
 
   /** An approved customer with a passkey, a session and the balance. */
-  async function payerWithPasskey(cents: number) {
+  async function createPayerWithPasskey(cents: number) {
     const person = await european(app, options);
     await app.runtime.db.query(
       `update customers set status = 'APPROVED', version = version + 1 where id = $1`,
@@ -178,7 +182,10 @@ describe('passkey in production', () => {
   }
 
   /** A payout of the customer to a bank account, not executed. */
-  async function quoted({ person, account }: Awaited<ReturnType<typeof payerWithPasskey>>) {
+  async function createQuote({
+    person,
+    account,
+  }: Awaited<ReturnType<typeof createPayerWithPasskey>>) {
     const iban = { accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' };
     const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
     const accountInfo = { ...iban, beneficiary: { ...beneficiary, countryOfResidence: 'DE' } };
@@ -189,13 +196,13 @@ describe('passkey in production', () => {
   }
 
   it('is the only factor without a connector that sends codes', async () => {
-    const payer = await payerWithPasskey(1_000_00);
+    const payer = await createPayerWithPasskey(1_000_00);
     await app.runtime.db.query(
       `update customers set version = version + 1,
         contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}' where id = $1`,
       [payer.person.id],
     );
-    const id = await quoted(payer);
+    const id = await createQuote(payer);
     const rejected = await execute(app, id, {}, options);
     expect([rejected.status, rejected.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
     expect(ok(await execute(app, id, BY_PASSKEY, options), 200).status).toBe(
@@ -211,8 +218,8 @@ describe('passkey in production', () => {
   });
 
   it('is the default without a phone number', async () => {
-    const payer = await payerWithPasskey(1_000_00);
-    const id = await quoted(payer);
+    const payer = await createPayerWithPasskey(1_000_00);
+    const id = await createQuote(payer);
     const rejected = await execute(app, id, { scaFactor: 'SMS_OTP' }, options);
     expect(fieldsOf(rejected)).toEqual([400, ['scaFactor']]);
     const { scaChallenge } = ok(await execute(app, id, {}, options), 200);
@@ -220,9 +227,9 @@ describe('passkey in production', () => {
   });
 
   it('signs the payment, with user verification', async () => {
-    const payer = await payerWithPasskey(1_000_00);
+    const payer = await createPayerWithPasskey(1_000_00);
     const { device, origin } = payer;
-    const id = await quoted(payer);
+    const id = await createQuote(payer);
     const quote: Waiting = ok(await execute(app, id, BY_PASSKEY, options), 200);
 
     const submitAssertion = (overrides: object = {}, challenge = challengeOf(quote)) =>

@@ -31,11 +31,11 @@ const AUTHORISED = ['PENDING', 'PENDING_AUTHORIZATION', 'PROCESSING'];
 const CHALLENGE_EXPIRED = ['PENDING', 'PENDING_AUTHORIZATION', 'FAILED'];
 
 const get = async (path: string) => ok(await app.call('GET', path), 200);
-const codes = (responses: ApiResponse[]) => responses.map(({ status }) => status).sort();
+const sortedStatusesOf = (responses: ApiResponse[]) => responses.map(({ status }) => status).sort();
 const eventsOf = async (id: string) =>
   (await eventTypes(app, id)).map((type) => type.replace('OUTGOING_PAYMENT.', ''));
 
-async function waiting() {
+async function createPendingQuote() {
   const { quote, target } = await quotedPayout(app, payer, { amount: 10_00 });
   const { scaChallenge: challenge } = ok(await execute(app, quote.id), 200);
   const before = await balances(app, payer.eur.id);
@@ -50,7 +50,7 @@ function operationOf(operationId: string) {
 }
 
 /** Runs `work` and, on its first attempt only, `concurrentWork` between its reads and its commit. */
-function interrupted<R>(work: (ctx: Ctx) => Promise<R>, concurrentWork: () => Promise<unknown>) {
+function runInterrupted<R>(work: (ctx: Ctx) => Promise<R>, concurrentWork: () => Promise<unknown>) {
   let attempts = 0;
   return app.operate(async (ctx) => {
     const result = await work(ctx);
@@ -59,7 +59,7 @@ function interrupted<R>(work: (ctx: Ctx) => Promise<R>, concurrentWork: () => Pr
   });
 }
 
-const proving = (quoteId: string) => (ctx: Ctx) =>
+const authorizeWithCode = (quoteId: string) => (ctx: Ctx) =>
   operationOf('authorizeQuote').run(ctx, {
     params: { quoteId },
     query: {},
@@ -67,7 +67,7 @@ const proving = (quoteId: string) => (ctx: Ctx) =>
     body: { code: CODE },
   });
 
-async function expiryStage(quoteId: string, challengeId: string) {
+async function prepareExpiry(quoteId: string, challengeId: string) {
   const [handler] = authorizationExpiryJobs();
   const job = { input: { quoteId, challengeId } } as unknown as Job;
   const result = await handler?.run(app.runtime, job);
@@ -77,9 +77,9 @@ async function expiryStage(quoteId: string, challengeId: string) {
 
 describe('concurrent requests', () => {
   it('to authorize debit the funds once', async () => {
-    const { quote, before } = await waiting();
+    const { quote, before } = await createPendingQuote();
     const responses = await Promise.all([1, 2].map(() => authorize(app, quote.id)));
-    expect(codes(responses)).toEqual([200, 409]);
+    expect(sortedStatusesOf(responses)).toEqual([200, 409]);
     expect((await balances(app, payer.eur.id)).balance).toBe(before.balance - 10_00);
     expect(await eventsOf(quote.transactionId)).toEqual(AUTHORISED);
   });
@@ -88,7 +88,7 @@ describe('concurrent requests', () => {
     const { quote } = await quotedPayout(app, payer, { amount: 10_00 });
     const written = (await messagesTo(app, payer.person.id)).length;
     const responses = await Promise.all([1, 2].map(() => execute(app, quote.id)));
-    expect(codes(responses)).toEqual([200, 409]);
+    expect(sortedStatusesOf(responses)).toEqual([200, 409]);
     expect((await messagesTo(app, payer.person.id)).length).toBe(written + 1);
     const challenges = await app.runtime.db.find(scaChallenges, { subject: quote.id });
     expect(challenges).toHaveLength(1);
@@ -121,11 +121,11 @@ describe('concurrent requests', () => {
 
 describe('proof and expiry', () => {
   it('a proof that commits first prevents the failure', async () => {
-    const { quote, challenge, before } = await waiting();
-    const stage = await expiryStage(quote.id, challenge.id);
+    const { quote, challenge, before } = await createPendingQuote();
+    const stage = await prepareExpiry(quote.id, challenge.id);
     const expiry = Date.parse(challenge.expiresAt);
     app.effects.set(expiry);
-    await interrupted(stage, async () => {
+    await runInterrupted(stage, async () => {
       app.effects.set(expiry - 1);
       ok(await authorize(app, quote.id), 200);
       app.effects.set(expiry);
@@ -139,9 +139,9 @@ describe('proof and expiry', () => {
   });
 
   it('an expiry that commits first rejects the proof', async () => {
-    const { quote, challenge, before } = await waiting();
-    const stage = await expiryStage(quote.id, challenge.id);
-    const expiredProof = interrupted(proving(quote.id), () => {
+    const { quote, challenge, before } = await createPendingQuote();
+    const stage = await prepareExpiry(quote.id, challenge.id);
+    const expiredProof = runInterrupted(authorizeWithCode(quote.id), () => {
       app.effects.set(Date.parse(challenge.expiresAt));
       return app.operate(stage);
     });
@@ -155,19 +155,19 @@ describe('proof and expiry', () => {
   });
 
   it('a repeated expiry, as after a crash, emits one event', async () => {
-    const { quote, challenge } = await waiting();
-    const stage = await expiryStage(quote.id, challenge.id);
+    const { quote, challenge } = await createPendingQuote();
+    const stage = await prepareExpiry(quote.id, challenge.id);
     app.effects.set(Date.parse(challenge.expiresAt));
-    await interrupted(stage, () => app.operate(stage));
+    await runInterrupted(stage, () => app.operate(stage));
     await app.operate(stage);
     expect(await eventsOf(quote.transactionId)).toEqual(CHALLENGE_EXPIRED);
   });
 
   it('an early expiry, caused by clock drift, is postponed', async () => {
-    const { quote, challenge } = await waiting();
+    const { quote, challenge } = await createPendingQuote();
     const expiry = Date.parse(challenge.expiresAt);
     app.effects.set(expiry - 1);
-    await app.operate(await expiryStage(quote.id, challenge.id));
+    await app.operate(await prepareExpiry(quote.id, challenge.id));
     await app.settle();
     expect((await app.runtime.db.read(scaChallenges, challenge.id))?.status).toBe('PENDING');
     await app.advance(1);
@@ -184,7 +184,7 @@ describe('funds spent meanwhile', () => {
     const otherPayout = await quotedPayout(app, ownPayer, { amount: 60_00 });
     ok(await execute(app, otherPayout.quote.id), 200);
     const concurrentWork = async () => void ok(await authorize(app, otherPayout.quote.id), 200);
-    const lateProof = interrupted(proving(quote.id), concurrentWork);
+    const lateProof = runInterrupted(authorizeWithCode(quote.id), concurrentWork);
     await expect(lateProof).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
     expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING_AUTHORIZATION');
     expect((await balances(app, ownPayer.eur.id)).balance).toBe(40_00);
@@ -201,24 +201,24 @@ describe('funds spent meanwhile', () => {
 
 describe('trust removed meanwhile', () => {
   it('requires a challenge for a payment that is starting', async () => {
-    const { target, quote: firstQuote } = await waiting();
+    const { target, quote: firstQuote } = await createPendingQuote();
     ok(await authorize(app, firstQuote.id), 200);
     const path = `/customers/external-accounts/${target.id}`;
-    const confirmed = async (action: string) => {
+    const changeTrust = async (action: string) => {
       ok(await app.call('POST', `${path}/${action}`), 200);
       ok(await app.call('POST', `${path}/${action}/confirm`, { code: CODE }), 200);
     };
-    await confirmed('trust');
+    await changeTrust('trust');
     const body = quoteBody(payer.eur.id, target.id, 10_00);
     const quote = ok(await app.call('POST', '/quotes', body), 201);
-    const executing = (ctx: Ctx) =>
+    const runExecute = (ctx: Ctx) =>
       operationOf('executeQuote').run(ctx, {
         params: { quoteId: quote.id },
         query: {},
         headers: {},
         body: {},
       });
-    const response = await interrupted(executing, () => confirmed('untrust'));
+    const response = await runInterrupted(runExecute, () => changeTrust('untrust'));
     expect(response).toMatchObject({ status: 200, body: { status: 'PENDING_AUTHORIZATION' } });
   });
 });
@@ -247,7 +247,9 @@ describe('concurrent failed attempts', () => {
       [1, 2, 3, 4].flatMap(() => requests.map((guess) => guess())),
     );
     // Resends over the limit are rejected and do not count as failed attempts.
-    const guesses = codes(responses).filter((status) => status !== 423 && status !== 503);
+    const guesses = sortedStatusesOf(responses).filter(
+      (status) => status !== 423 && status !== 503,
+    );
     expect(guesses).toEqual([400, 400, 400, 400, 400]);
     const rejected = await authorize(app, quote.id);
     expect([rejected.status, rejected.body.details.failedAttempts]).toEqual([423, 5]);

@@ -42,7 +42,7 @@ async function bodyOf(source: object, customerId = payer.person.id) {
 }
 
 /** A quote that awaits authorization. */
-async function waiting(source: object = EUROS, headers: Record<string, string> = {}) {
+async function createPendingQuote(source: object = EUROS, headers: Record<string, string> = {}) {
   const { body } = await bodyOf(source);
   return ok(await app.call('POST', '/quotes', body, { headers }), 202);
 }
@@ -58,7 +58,7 @@ async function expectWithheld(quote: { id: string; transactionId: string }): Pro
 
 describe('realtime funding quote', () => {
   it('includes payment instructions after authorization and continues when paid', async () => {
-    const quote = await waiting();
+    const quote = await createPendingQuote();
     expect(quote).toMatchObject({
       status: 'PENDING_AUTHORIZATION',
       paymentInstructions: [],
@@ -94,13 +94,13 @@ describe('realtime funding quote', () => {
   });
 
   it('does not use funds that arrive before: euros are returned, coins credited', async () => {
-    const euros = await waiting();
+    const euros = await createPendingQuote();
     const returned = ok(await send(euros.id), 200);
     expect(returned).toMatchObject({ type: 'INCOMING', status: 'FAILED' });
     expect(returned.id).not.toBe(euros.transactionId);
 
     await app.advance(MINUTE);
-    const coins = await waiting(COINS);
+    const coins = await createPendingQuote(COINS);
     const stored = ok(await send(coins.id, 'USDC'), 200);
     expect(stored.type).toBe('INCOMING');
     await app.settle();
@@ -113,7 +113,7 @@ describe('realtime funding quote', () => {
   });
 
   it('fails without authorization and never includes payment instructions', async () => {
-    const quote = await waiting();
+    const quote = await createPendingQuote();
     await app.advance(5 * MINUTE - 1);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING_AUTHORIZATION');
     await app.advance(1);
@@ -131,7 +131,7 @@ describe('realtime funding quote', () => {
   });
 
   it('expires if it is authorized but not paid', async () => {
-    const quote = await waiting();
+    const quote = await createPendingQuote();
     ok(await authorize(app, quote.id), 200);
     await app.advance(15 * MINUTE);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('EXPIRED');
@@ -139,7 +139,7 @@ describe('realtime funding quote', () => {
   });
 
   it('has no challenge that outlives its price, and expires if authorized at the end', async () => {
-    const quote = await waiting({ currency: 'USDC', cryptoNetwork: 'BASE' });
+    const quote = await createPendingQuote({ currency: 'USDC', cryptoNetwork: 'BASE' });
     expect(quote.scaChallenge.expiresAt).toBe(quote.expiresAt);
     // Skips the expiry sweep, as if it had run in another process a moment earlier.
     app.effects.set(Date.parse(quote.expiresAt) - 1);
@@ -160,7 +160,7 @@ describe('realtime funding quote', () => {
   });
 
   it('cannot be executed, before or after authorization', async () => {
-    const { id } = await waiting();
+    const { id } = await createPendingQuote();
     for (const proof of [false, true]) {
       if (proof) ok(await authorize(app, id), 200);
       const { status, body } = await app.call('POST', `/quotes/${id}/execute`);
@@ -171,10 +171,10 @@ describe('realtime funding quote', () => {
   it('is created once per idempotency key, with one code', async () => {
     const headers = { 'idempotency-key': 'one-quote-in-the-region' };
     const { body } = await bodyOf(EUROS);
-    const request = () => app.call('POST', '/quotes', body, { headers });
-    const first = ok(await request(), 202);
+    const requestQuote = () => app.call('POST', '/quotes', body, { headers });
+    const first = ok(await requestQuote(), 202);
     ok(await authorize(app, first.id), 200);
-    expect(ok(await request(), 202)).toEqual(first);
+    expect(ok(await requestQuote(), 202)).toEqual(first);
     expect(await eventsOf(first.transactionId)).toEqual(['PENDING_AUTHORIZATION']);
   });
 

@@ -40,25 +40,25 @@ const fieldsOf = ({ status, body }: ApiResponse) => [
 ];
 
 /** A payout that awaits its code, of a customer with this balance. */
-async function waiting(amount = 100_00, eur = 1_000_00) {
+async function createPendingQuote(amount = 100_00, eur = 1_000_00) {
   const payer = await scaPayer(app, { eur, usdc: 0 });
   const { quote, target } = await quotedPayout(app, payer, { amount });
   const { scaChallenge } = ok(await execute(app, quote.id), 200);
   return { payer, quote, target, challenge: scaChallenge };
 }
 
-const attempts = async (customerId: string) =>
+const countFailedAttempts = async (customerId: string) =>
   (await app.runtime.db.read(scaLockouts, customerId))?.failed_attempts ?? 0;
 
 describe('authorizeQuote', () => {
   describe('proof', () => {
     it('is rejected and counted if wrong, and a correct one is accepted afterwards', async () => {
-      const { payer, quote, challenge } = await waiting();
+      const { payer, quote, challenge } = await createPendingQuote();
       expect(fieldsOf(await authorize(app, quote.id, WRONG))).toEqual([400, ['code']]);
-      expect(await attempts(payer.person.id)).toBe(1);
+      expect(await countFailedAttempts(payer.person.id)).toBe(1);
       expect((await get(`/quotes/${quote.id}`)).scaChallenge).toEqual(challenge);
       expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
-      expect(await attempts(payer.person.id)).toBe(1);
+      expect(await countFailedAttempts(payer.person.id)).toBe(1);
       const scaEventRows = await app.runtime.db.find(scaEvents, {
         customer_id: payer.person.id,
       });
@@ -69,7 +69,7 @@ describe('authorizeQuote', () => {
     });
 
     it('must be of one kind and complete', async () => {
-      const { payer, quote } = await waiting();
+      const { payer, quote } = await createPendingQuote();
       const passkeyAssertion = { id: 'x', response: {} };
       const wrongs: [object, string[]][] = [
         [{}, ['code']],
@@ -81,23 +81,23 @@ describe('authorizeQuote', () => {
       for (const [proof, fields] of wrongs) {
         expect(fieldsOf(await authorize(app, quote.id, proof))).toEqual([400, fields]);
       }
-      expect(await attempts(payer.person.id)).toBe(0);
+      expect(await countFailedAttempts(payer.person.id)).toBe(0);
       ok(await authorize(app, quote.id), 200);
     });
 
     it('accepts an optional valid IP address, which is stored', async () => {
-      const { payer, quote } = await waiting();
-      const from = (endUserIpAddress: string | null) =>
+      const { payer, quote } = await createPendingQuote();
+      const authorizeFrom = (endUserIpAddress: string | null) =>
         authorize(app, quote.id, { code: CODE, endUserIpAddress });
       for (const invalid of ['nowhere', '203.0.113', '1']) {
-        expect(fieldsOf(await from(invalid))).toEqual([400, ['endUserIpAddress']]);
+        expect(fieldsOf(await authorizeFrom(invalid))).toEqual([400, ['endUserIpAddress']]);
       }
-      expect(await attempts(payer.person.id)).toBe(0);
-      expect(ok(await from(null), 200).status).toBe('PROCESSING');
+      expect(await countFailedAttempts(payer.person.id)).toBe(0);
+      expect(ok(await authorizeFrom(null), 200).status).toBe('PROCESSING');
     });
 
     it('is rejected after expiry, and the payment fails without a posting', async () => {
-      const { payer, quote, challenge } = await waiting();
+      const { payer, quote, challenge } = await createPendingQuote();
       app.effects.set(Date.parse(challenge.expiresAt));
       expect(codeOf(await authorize(app, quote.id))).toEqual([400, 'INVALID_INPUT']);
       expect(codeOf(await resend(app, quote.id))).toEqual([409, 'CONFLICT']);
@@ -131,7 +131,7 @@ describe('authorizeQuote', () => {
     });
 
     it('is rejected for quotes of other platforms and quotes without a challenge', async () => {
-      const { payer, quote } = await waiting();
+      const { payer, quote } = await createPendingQuote();
       const unknown = 'Quote:00000000-0000-7000-8000-000000000000';
       for (const [id, as] of [
         [quote.id, app.other],
@@ -152,7 +152,7 @@ describe('authorizeQuote', () => {
     });
 
     it('requires the permission to transact', async () => {
-      const { quote } = await waiting();
+      const { quote } = await createPendingQuote();
       const as = await app.tokenWith(['VIEW', 'MANAGE']);
       expect(codeOf(await authorize(app, quote.id, { code: CODE }, { as }))).toEqual([
         403,
@@ -165,7 +165,7 @@ describe('authorizeQuote', () => {
 
 describe('locked customer', () => {
   it('cannot authorize after five wrong codes until the lockout ends', async () => {
-    const { payer, quote } = await waiting();
+    const { payer, quote } = await createPendingQuote();
     for (let index = 0; index < 5; index++) {
       expect(fieldsOf(await authorize(app, quote.id, WRONG))).toEqual([400, ['code']]);
     }
@@ -177,7 +177,7 @@ describe('locked customer', () => {
       lockedUntil: until,
       failedAttempts: 5,
     });
-    expect(await attempts(payer.person.id)).toBe(5);
+    expect(await countFailedAttempts(payer.person.id)).toBe(5);
     await app.advance(15 * MINUTE);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('FAILED');
     const next = await quotedPayout(app, payer);
@@ -211,7 +211,7 @@ describe('locked customer', () => {
   });
 
   it('cannot use a challenge with five failures after the lockout is cleared', async () => {
-    const { payer, quote } = await waiting();
+    const { payer, quote } = await createPendingQuote();
     for (let index = 0; index < 5; index++) await authorize(app, quote.id, WRONG);
     const eventType = 'RESET_PASSWORD_COMPLETED';
     ok(
@@ -228,7 +228,7 @@ describe('locked customer', () => {
 
 describe('session', () => {
   it('is required to execute, immediately as well, and to authorize', async () => {
-    const { payer, quote, target } = await waiting();
+    const { payer, quote, target } = await createPendingQuote();
     const eventType = 'RESET_PASSWORD_COMPLETED';
     const path = `/sca/record-event?customerId=${payer.person.id}`;
     ok(await app.call('POST', path, { eventType }), 200);
@@ -257,14 +257,14 @@ describe('insufficient balance', () => {
   });
 
   it('leaves the challenge and its code unchanged on authorization', async () => {
-    const { payer, quote, challenge } = await waiting(100_00, 100_00);
+    const { payer, quote, challenge } = await createPendingQuote(100_00, 100_00);
     await app.advance(MINUTE);
     const otherPayout = await quotedPayout(app, payer, { amount: 60_00 });
     ok(await execute(app, otherPayout.quote.id), 200);
     ok(await authorize(app, otherPayout.quote.id), 200);
     expect(codeOf(await authorize(app, quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
     expect((await get(`/quotes/${quote.id}`)).scaChallenge).toEqual(challenge);
-    expect(await attempts(payer.person.id)).toBe(0);
+    expect(await countFailedAttempts(payer.person.id)).toBe(0);
     await fund(app, payer.eur.id, 60_00);
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
   });
@@ -272,18 +272,18 @@ describe('insufficient balance', () => {
 
 describe('authorization is rejected', () => {
   it('over the daily limit', async () => {
-    const { payer, quote } = await waiting();
-    const limit = (perDay: number | undefined) =>
+    const { payer, quote } = await createPendingQuote();
+    const setDailyLimit = (perDay: number | undefined) =>
       app.operate(async (ctx) => {
         const row = await ctx.read(platforms, app.platform.id);
         const limits = perDay === undefined ? [] : [{ currency: 'EUR', perDay }];
         if (row) ctx.update(platforms, row, { limits });
       });
-    await limit(10_00);
+    await setDailyLimit(10_00);
     const full = await authorize(app, quote.id);
     expect(codeOf(full)).toEqual([429, 'DAILY_VOLUME_LIMIT_EXCEEDED']);
     expect(await balances(app, payer.eur.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
-    await limit(undefined);
+    await setDailyLimit(undefined);
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
   });
 
@@ -296,7 +296,7 @@ describe('authorization is rejected', () => {
     ok(await app.call('DELETE', `/customers/${payee.person.id}`), 200);
     expect(codeOf(await authorize(app, quote.id))).toEqual([410, 'CUSTOMER_DELETED']);
 
-    const rejected = await waiting();
+    const rejected = await createPendingQuote();
     // Bypasses the lifecycle, in which an approval is final: payments do not rely on that.
     await app.runtime.db.query(
       `update customers set status = 'REJECTED', version = version + 1 where id = $1`,
@@ -324,7 +324,7 @@ describe('authorization is rejected', () => {
 
 describe('resendQuoteScaCode', () => {
   it('sends a code after half a minute, for the same challenge and expiry', async () => {
-    const { payer, quote, challenge } = await waiting();
+    const { payer, quote, challenge } = await createPendingQuote();
     const earlyResponse = await resend(app, quote.id);
     expect(codeOf(earlyResponse)).toEqual([429, 'RATE_LIMITED']);
     expect(Number(earlyResponse.headers['retry-after'])).toBe(30);

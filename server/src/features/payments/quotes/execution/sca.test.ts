@@ -39,14 +39,14 @@ const get = async (path: string) => ok(await app.call('GET', path), 200);
 const eventsOf = async (id: string) =>
   (await eventTypes(app, id)).map((type) => type.replace('OUTGOING_PAYMENT.', ''));
 
-const twoSteps = (on: boolean) =>
+const setTwoSteps = (on: boolean) =>
   app.operate(async (ctx) => {
     const row = await ctx.read(platforms, app.platform.id);
     if (row) ctx.update(platforms, row, { sca_two_steps: on });
   });
 
 /** Events of the payment and its source account, in order: `PENDING`, `900 of 1000`. */
-async function timeline(transactionId: string, accountId: string): Promise<string[]> {
+async function readTimeline(transactionId: string, accountId: string): Promise<string[]> {
   const all = await app.events();
   const first = all.findIndex((each) => each.subject === transactionId);
   return all.slice(first).flatMap(({ type, subject, balance, held }) => {
@@ -91,7 +91,7 @@ describe('payout of euros', () => {
     expect(await balances(app, ownPayer.eur.id)).toEqual({ balance: 900_00, total: 1_000_00 });
     await app.advance(10 * MINUTE);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('COMPLETED');
-    expect(await timeline(quote.transactionId, ownPayer.eur.id)).toEqual([
+    expect(await readTimeline(quote.transactionId, ownPayer.eur.id)).toEqual([
       'PENDING',
       'PENDING_AUTHORIZATION',
       '900 of 1000',
@@ -152,17 +152,17 @@ describe('payout of euros', () => {
 });
 
 describe('authorization steps', () => {
-  const conversion = () =>
+  const createConversionQuote = () =>
     quotedPayout(app, payer, { currency: 'USD', from: payer.usdc.id, amount: 10_000_000 });
 
   it('are two for a conversion payout, if the platform enables it', async () => {
-    await twoSteps(true);
-    const { quote } = await conversion();
+    await setTwoSteps(true);
+    const { quote } = await createConversionQuote();
     const before = await balances(app, payer.usdc.id);
     const first = ok(await execute(app, quote.id), 200).scaChallenge;
     expect(first.purpose).toBe('CURRENCY_CONVERSION');
     // A change of the setting applies to later payments.
-    await twoSteps(false);
+    await setTwoSteps(false);
     const between = ok(await authorize(app, quote.id), 200);
     expect(between).toMatchObject({
       status: 'PENDING_AUTHORIZATION',
@@ -185,7 +185,7 @@ describe('authorization steps', () => {
   });
 
   it('are one otherwise', async () => {
-    const { quote } = await conversion();
+    const { quote } = await createConversionQuote();
     expect(ok(await execute(app, quote.id), 200).scaChallenge.purpose).toBe('PAYOUT');
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
   });
@@ -193,9 +193,9 @@ describe('authorization steps', () => {
   it('have the purpose of the payment between internal accounts', async () => {
     const payee = await customer(app);
     const otherInternalAccount = await internalAccount(app, payee.id, 'EUR');
-    const quoteTo = async (id: string) =>
+    const createQuoteTo = async (id: string) =>
       ok(await app.call('POST', '/quotes', quoteBody(payer.eur.id, id, 10_00)), 201);
-    const transfer = await quoteTo(otherInternalAccount.id);
+    const transfer = await createQuoteTo(otherInternalAccount.id);
     expect(ok(await execute(app, transfer.id), 200).scaChallenge.purpose).toBe('TRANSFER');
     expect(ok(await authorize(app, transfer.id), 200).status).toBe('COMPLETED');
     expect(await eventsOf(transfer.transactionId)).toEqual([
@@ -206,7 +206,7 @@ describe('authorization steps', () => {
     ]);
     expect((await balances(app, otherInternalAccount.id)).total).toBe(10_00);
     await app.advance(MINUTE);
-    const swap = await quoteTo(payer.usdc.id);
+    const swap = await createQuoteTo(payer.usdc.id);
     const { purpose } = ok(await execute(app, swap.id), 200).scaChallenge;
     expect(purpose).toBe('CURRENCY_CONVERSION');
     expect(ok(await authorize(app, swap.id), 200).status).toBe('COMPLETED');
@@ -246,11 +246,11 @@ describe('trusted beneficiary', () => {
   it('is paid without a proof until trust is removed, but not without a session', async () => {
     const { quote, target } = await quotedPayout(app, payer);
     const path = `/customers/external-accounts/${target.id}`;
-    const confirmed = async (action: string) => {
+    const changeTrust = async (action: string) => {
       ok(await app.call('POST', `${path}/${action}`), 200);
       return ok(await app.call('POST', `${path}/${action}/confirm`, { code: CODE }), 200);
     };
-    expect(await confirmed('trust')).toEqual({ trusted: true });
+    expect(await changeTrust('trust')).toEqual({ trusted: true });
     const paid = ok(await execute(app, quote.id), 200);
     expect(paid.status).toBe('PROCESSING');
     expect(await eventsOf(quote.transactionId)).toEqual(['PENDING', 'PROCESSING']);
@@ -258,7 +258,7 @@ describe('trusted beneficiary', () => {
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'EUR', customerId: payer.person.id };
     const awaited = ok(await app.call('POST', '/quotes', { ...body, source }), 201);
     await app.advance(MINUTE);
-    await confirmed('untrust');
+    await changeTrust('untrust');
     // The exemption was decided at creation of the quote.
     const money = { quoteId: awaited.id, currencyCode: 'EUR' };
     ok(await app.call('POST', '/sandbox/send', money), 200);
