@@ -9,16 +9,16 @@ interface Shown {
   destinationPaymentRail: string;
   updatedAt: string;
 }
-const rates = (query = '', options = {}) =>
+const getRates = (query = '', options = {}) =>
   app.call('GET', `/exchange-rates${query}`, undefined, options);
-const pairs = (data: Shown[]) =>
+const pairsOf = (data: Shown[]) =>
   data.map((each) => `${each.destinationCurrency.code} ${each.destinationPaymentRail}`).sort();
 
 describe('getExchangeRates', () => {
   it('prices every rail of a corridor', async () => {
-    const { status, body } = await rates('?sourceCurrency=USD&destinationCurrency=EUR');
+    const { status, body } = await getRates('?sourceCurrency=USD&destinationCurrency=EUR');
     expect(status).toBe(200);
-    expect(pairs(body.data)).toEqual(['EUR SEPA', 'EUR SEPA_INSTANT', 'EUR SWIFT']);
+    expect(pairsOf(body.data)).toEqual(['EUR SEPA', 'EUR SEPA_INSTANT', 'EUR SWIFT']);
     expect(body.data[0]).toMatchObject({
       sourceCurrency: { code: 'USD', decimals: 2 },
       sendingAmount: 10_000,
@@ -30,21 +30,21 @@ describe('getExchangeRates', () => {
   });
 
   it('accepts several destinations, repeated or separated by commas', async () => {
-    const repeated = await rates(
+    const repeated = await getRates(
       '?sourceCurrency=USD&destinationCurrency=MXN&destinationCurrency=GBP',
     );
-    const joined = await rates('?sourceCurrency=USD&destinationCurrency=MXN,GBP');
+    const joined = await getRates('?sourceCurrency=USD&destinationCurrency=MXN,GBP');
     expect(joined.body).toEqual(repeated.body);
-    expect(pairs(joined.body.data)).toEqual(['GBP FASTER_PAYMENTS', 'GBP SWIFT', 'MXN SPEI']);
+    expect(pairsOf(joined.body.data)).toEqual(['GBP FASTER_PAYMENTS', 'GBP SWIFT', 'MXN SPEI']);
   });
 
   it('covers all currencies of the platform by default', async () => {
-    const { body } = await rates('?destinationCurrency=MXN&sendingAmount=500');
+    const { body } = await getRates('?destinationCurrency=MXN&sendingAmount=500');
     const sources = new Set(body.data.map((each: Shown) => each.sourceCurrency.code));
     expect(sources).toContain('BTC');
     expect(sources).toContain('USD');
     for (const each of body.data) expect(each.sendingAmount).toBe(500);
-    const all = await rates();
+    const all = await getRates();
     expect(all.body.data.length).toBeGreaterThan(300);
   });
 
@@ -59,41 +59,41 @@ describe('getExchangeRates', () => {
       },
     ];
     expect((await app.call('PATCH', '/config', { feeConfigs }, { as })).status).toBe(200);
-    const { body } = await rates('?sourceCurrency=USD&destinationCurrency=EUR', { as });
+    const { body } = await getRates('?sourceCurrency=USD&destinationCurrency=EUR', { as });
     expect(body.data[0].fees).toEqual({ fixed: 50, total: 50 + 30 + 50 });
   });
 
   it('caches a rate for five minutes', async () => {
-    const updated = async () =>
-      (await rates('?sourceCurrency=EUR&destinationCurrency=GBP')).body.data[0].updatedAt;
-    const first = await updated();
+    const readUpdateTime = async () =>
+      (await getRates('?sourceCurrency=EUR&destinationCurrency=GBP')).body.data[0].updatedAt;
+    const first = await readUpdateTime();
     await app.advance(299_000);
-    expect(await updated()).toBe(first);
+    expect(await readUpdateTime()).toBe(first);
     await app.advance(1_000);
-    expect(Date.parse(await updated()) - Date.parse(first)).toBe(300_000);
+    expect(Date.parse(await readUpdateTime()) - Date.parse(first)).toBe(300_000);
   });
 
   it('rejects an invalid currency or amount', async () => {
-    const unknown = await rates('?sourceCurrency=QQQ&destinationCurrency=EUR,YYY');
+    const unknown = await getRates('?sourceCurrency=QQQ&destinationCurrency=EUR,YYY');
     expect([unknown.status, unknown.body.code]).toEqual([400, 'INVALID_CURRENCY']);
     expect(unknown.body.details.errors).toHaveLength(2);
-    const negative = await rates('?sendingAmount=-1');
+    const negative = await getRates('?sendingAmount=-1');
     expect([negative.status, negative.body.code]).toEqual([400, 'INVALID_INPUT']);
-    expect((await rates('?sendingAmount=1.5')).status).toBe(400);
+    expect((await getRates('?sendingAmount=1.5')).status).toBe(400);
   });
 
   it('returns an empty list without a connected rail', async () => {
-    expect((await rates('', { as: app.production })).body).toEqual({ data: [] });
+    expect((await getRates('', { as: app.production })).body).toEqual({ data: [] });
   });
 });
 
 describe('getDiscoveries', () => {
-  const discoveries = (query = '') => app.call('GET', `/discoveries${query}`);
+  const getDiscoveries = (query = '') => app.call('GET', `/discoveries${query}`);
 
   it('returns all institutions, or those of a country and currency', async () => {
-    const all = await discoveries();
+    const all = await getDiscoveries();
     expect(all.status).toBe(200);
-    const ng = await discoveries('?country=NG');
+    const ng = await getDiscoveries('?country=NG');
     expect(ng.body.data).toContainEqual({
       bankName: 'Guaranty Trust Bank',
       displayName: 'GTBank',
@@ -101,12 +101,12 @@ describe('getDiscoveries', () => {
       currency: 'NGN',
     });
     expect(ng.body.data.length).toBeLessThan(all.body.data.length);
-    expect((await discoveries('?country=SV&currency=USD')).body.data.length).toBeGreaterThan(0);
-    expect((await discoveries('?country=NG&currency=USD')).body.data).toEqual([]);
+    expect((await getDiscoveries('?country=SV&currency=USD')).body.data.length).toBeGreaterThan(0);
+    expect((await getDiscoveries('?country=NG&currency=USD')).body.data).toEqual([]);
   });
 
   it('rejects an invalid code', async () => {
-    expect((await discoveries('?country=Nigeria')).status).toBe(400);
-    expect((await discoveries('?currency=naira')).status).toBe(400);
+    expect((await getDiscoveries('?country=Nigeria')).status).toBe(400);
+    expect((await getDiscoveries('?currency=naira')).status).toBe(400);
   });
 });

@@ -9,10 +9,10 @@ import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { priceRow, readableRate } from './price.ts';
 import { rateCache } from './rates.ts';
 
-const platform = (overrides: Partial<PlatformRow> = {}) =>
+const platformWith = (overrides: Partial<PlatformRow> = {}) =>
   ({ currencies: [], fees: [], ...overrides }) as unknown as PlatformRow;
 
-function row(to: string, sending: bigint, pricedPlatform: PlatformRow = platform()) {
+function row(to: string, sending: bigint, pricedPlatform: PlatformRow = platformWith()) {
   const corridor = corridors('USD', to)[0];
   if (!corridor) throw new Error(`no corridor to ${to}`);
   const mid = { rate: referenceRate('USD', to) as Rate, at: 0 };
@@ -42,7 +42,7 @@ describe('priceRow', () => {
         fixedFee: { amount: 50, currency: 'USD' },
       },
     ];
-    expect(row('EUR', 1_000n, platform({ fees }))?.fees).toEqual({ fixed: 50, total: 58 });
+    expect(row('EUR', 1_000n, platformWith({ fees }))?.fees).toEqual({ fixed: 50, total: 58 });
   });
 
   it('shows the mid rate if fees exceed the amount', () => {
@@ -59,7 +59,7 @@ describe('priceRow', () => {
         enabledTransactionTypes: ['OUTGOING' as const],
       },
     ];
-    expect(row('EUR', 1_000n, platform({ currencies }))).toMatchObject({
+    expect(row('EUR', 1_000n, platformWith({ currencies }))).toMatchObject({
       minSendingAmount: 500,
       maxSendingAmount: 60_000,
     });
@@ -85,12 +85,12 @@ describe('rateMemory', () => {
       rate: async () => ({ rate: { num: BigInt(++requests), den: 1n }, at: now }),
     };
     const memory = rateCache();
-    const request = async () => (await memory(port, 'USD', 'EUR', now))?.rate.num;
-    expect([await request(), await request()]).toEqual([1n, 1n]);
+    const requestRate = async () => (await memory(port, 'USD', 'EUR', now))?.rate.num;
+    expect([await requestRate(), await requestRate()]).toEqual([1n, 1n]);
     now += 299_999;
-    expect(await request()).toBe(1n);
+    expect(await requestRate()).toBe(1n);
     now += 1;
-    expect(await request()).toBe(2n);
+    expect(await requestRate()).toBe(2n);
   });
 
   it('requests no rate from a currency to itself', async () => {

@@ -38,8 +38,8 @@ beforeAll(async () => {
   sources = new Map(data.map((each: ApiResponse['body']) => [each.balance.currency.code, each.id]));
   payees = await Promise.all(
     FIRST_CURRENCIES.flatMap((currency) => [
-      ...typesOf(currency).map((type) => payee(person.id, currency, exampleOf(type))),
-      ...(OTHER_WAYS[currency] ?? []).map((info) => payee(person.id, currency, info)),
+      ...typesOf(currency).map((type) => createPayee(person.id, currency, exampleOf(type))),
+      ...(OTHER_WAYS[currency] ?? []).map((info) => createPayee(person.id, currency, info)),
     ]),
   );
 });
@@ -52,7 +52,7 @@ const typesOf = (currency: string): AccountType[] =>
     return type !== 'LIGHTNING' && (isAny || currencies.includes(currency));
   });
 
-async function payee(customerId: string, currency: string, info: Account) {
+async function createPayee(customerId: string, currency: string, info: Account) {
   const body = { customerId, currency, accountInfo: info };
   const createdExternalAccount = ok(
     await app.call('POST', '/customers/external-accounts', body),
@@ -74,7 +74,7 @@ function amountOf(currency: string): number {
   return Number(divide(scale(300_00n, rate, 'floor'), 1n, 'floor'));
 }
 
-const quote = (from: string, to: string, paymentRail: string | undefined, amount: number) =>
+const requestQuote = (from: string, to: string, paymentRail: string | undefined, amount: number) =>
   app.call('POST', '/quotes', {
     source: { sourceType: 'ACCOUNT', accountId: sources.get(from) },
     destination: {
@@ -96,7 +96,7 @@ interface Price {
   fees: { total: number };
 }
 
-const listed = async (from: string, amount: number): Promise<Price[]> => {
+const listRates = async (from: string, amount: number): Promise<Price[]> => {
   const to = FIRST_CURRENCIES.filter((code) => code !== from).join(',');
   const query = `sourceCurrency=${from}&destinationCurrency=${to}&sendingAmount=${amount}`;
   return ok(await app.call('GET', `/exchange-rates?${query}`), 200).data;
@@ -105,7 +105,7 @@ const listed = async (from: string, amount: number): Promise<Price[]> => {
 describe('getExchangeRates compared with createQuote', () => {
   it.each(FIRST_CURRENCIES)('returns the rates of quotes from %s, per rail', async (from) => {
     const amount = amountOf(from);
-    const prices = await listed(from, amount);
+    const prices = await listRates(from, amount);
     const quoted: object[] = [];
     const promised = prices.map((price) => ({
       to: price.destinationCurrency.code,
@@ -115,7 +115,12 @@ describe('getExchangeRates compared with createQuote', () => {
     }));
     for (const { id, currency, rails } of payees.filter((each) => each.currency !== from)) {
       for (const rail of rails) {
-        const response = await quote(from, id, COINS.includes(currency) ? undefined : rail, amount);
+        const response = await requestQuote(
+          from,
+          id,
+          COINS.includes(currency) ? undefined : rail,
+          amount,
+        );
         if (response.status !== 201) {
           // SWIFT does not support every currency of such an account.
           expect([rail, response.body.code]).toEqual(['SWIFT', 'NOT_IMPLEMENTED']);
@@ -131,7 +136,7 @@ describe('getExchangeRates compared with createQuote', () => {
 
   it('lists dollars to and from each digital asset, each with a rail', async () => {
     const prices = (
-      await Promise.all(['USD', ...COINS].map((from) => listed(from, 10_000)))
+      await Promise.all(['USD', ...COINS].map((from) => listRates(from, 10_000)))
     ).flat();
     const pairs = prices.map(({ sourceCurrency, destinationCurrency, destinationPaymentRail }) => {
       expect(destinationPaymentRail).toMatch(/^[A-Z_]+$/);
@@ -141,26 +146,26 @@ describe('getExchangeRates compared with createQuote', () => {
       expect(pairs).toContain(`USD ${coin}`);
       expect(pairs).toContain(`${coin} USD`);
     }
-    const rails = (to: string) =>
+    const listRails = (to: string) =>
       prices
         .filter(
           (each) => each.sourceCurrency.code === 'USD' && each.destinationCurrency.code === to,
         )
         .map((each) => each.destinationPaymentRail);
-    expect(rails('USDC')).toEqual(['SOLANA', 'ETHEREUM', 'BASE', 'POLYGON']);
-    expect(rails('USDT')).toEqual(['SOLANA', 'ETHEREUM', 'TRON', 'PLASMA']);
-    expect(rails('USDB')).toEqual(['SPARK']);
-    expect(rails('BTC')).toEqual(['SPARK', 'LIGHTNING', 'BITCOIN']);
+    expect(listRails('USDC')).toEqual(['SOLANA', 'ETHEREUM', 'BASE', 'POLYGON']);
+    expect(listRails('USDT')).toEqual(['SOLANA', 'ETHEREUM', 'TRON', 'PLASMA']);
+    expect(listRails('USDB')).toEqual(['SPARK']);
+    expect(listRails('BTC')).toEqual(['SPARK', 'LIGHTNING', 'BITCOIN']);
   });
 
   it('returns the limits that apply to a quote to a digital asset', async () => {
-    const [price] = (await listed('USD', 10_000)).filter(
+    const [price] = (await listRates('USD', 10_000)).filter(
       (each) => each.destinationCurrency.code === 'USDT',
     );
     const to = payees.find(({ rails }) => rails.includes(price?.destinationPaymentRail ?? ''));
     const { maxSendingAmount: max } = price as Price;
-    ok(await quote('USD', to?.id ?? '', undefined, max), 201);
-    const aboveMaximum = await quote('USD', to?.id ?? '', undefined, max + 1);
+    ok(await requestQuote('USD', to?.id ?? '', undefined, max), 201);
+    const aboveMaximum = await requestQuote('USD', to?.id ?? '', undefined, max + 1);
     expect([aboveMaximum.status, aboveMaximum.body.code]).toEqual([
       400,
       'TRANSACTION_SIZE_LIMIT_EXCEEDED',

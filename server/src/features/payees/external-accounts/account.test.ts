@@ -15,9 +15,9 @@ import { externalAccountStates } from './states.ts';
 const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Ada Lovelace' } as const;
 const EVM = `0x${'ab'.repeat(20)}`;
 
-const details = (info: object) => info as unknown as AccountInfo;
-const usd = details({ accountType: 'USD_ACCOUNT', accountNumber: '123456789', beneficiary });
-const wallet = details({ accountType: 'ETHEREUM_WALLET', address: EVM });
+const untypedInfo = (info: object) => info as unknown as AccountInfo;
+const usd = untypedInfo({ accountType: 'USD_ACCOUNT', accountNumber: '123456789', beneficiary });
+const wallet = untypedInfo({ accountType: 'ETHEREUM_WALLET', address: EVM });
 
 const proposal = (info: AccountInfo, overrides: Partial<Proposal> = {}): Proposal => ({
   currency: 'USDC',
@@ -29,7 +29,7 @@ const proposal = (info: AccountInfo, overrides: Partial<Proposal> = {}): Proposa
   ...overrides,
 });
 
-function rejection(proposed: Proposal) {
+function rejectionOf(proposed: Proposal) {
   try {
     checkProposal(proposed);
   } catch (error) {
@@ -41,20 +41,20 @@ function rejection(proposed: Proposal) {
 }
 
 describe('checkProposal', () => {
-  const withRouting = (routingNumber: string) => details({ ...usd, routingNumber });
+  const withRouting = (routingNumber: string) => untypedInfo({ ...usd, routingNumber });
 
   it('validates check digits in production only', () => {
     const invalid = { currency: 'USD', production: true };
-    expect(rejection(proposal(withRouting('123456789'), { currency: 'USD' }))).toBeNull();
-    expect(rejection(proposal(withRouting('123456789'), invalid))).toEqual({
+    expect(rejectionOf(proposal(withRouting('123456789'), { currency: 'USD' }))).toBeNull();
+    expect(rejectionOf(proposal(withRouting('123456789'), invalid))).toEqual({
       code: 'INVALID_INPUT',
       fields: ['accountInfo.routingNumber'],
     });
-    expect(rejection(proposal(withRouting('021000021'), invalid))).toBeNull();
+    expect(rejectionOf(proposal(withRouting('021000021'), invalid))).toBeNull();
   });
 
   it('rejects a currency that the account type does not support', () => {
-    expect(rejection(proposal(withRouting('021000021'), { currency: 'EUR' }))).toEqual({
+    expect(rejectionOf(proposal(withRouting('021000021'), { currency: 'EUR' }))).toEqual({
       code: 'INVALID_CURRENCY',
       fields: ['currency'],
     });
@@ -62,18 +62,18 @@ describe('checkProposal', () => {
 
   it('requires the owner of a self-custody wallet if counterparties must be identified', () => {
     const duty = { counterpartyDuty: true };
-    expect(rejection(proposal(wallet))).toBeNull();
-    expect(rejection(proposal(wallet, duty))?.fields).toEqual(['ownershipType']);
-    expect(rejection(proposal({ ...wallet, vaspName: 'Kraken' }, duty))).toBeNull();
+    expect(rejectionOf(proposal(wallet))).toBeNull();
+    expect(rejectionOf(proposal(wallet, duty))?.fields).toEqual(['ownershipType']);
+    expect(rejectionOf(proposal({ ...wallet, vaspName: 'Kraken' }, duty))).toBeNull();
     const thirdParty = { ...duty, ownershipType: 'THIRD_PARTY' } as const;
-    expect(rejection(proposal(wallet, thirdParty))?.fields).toEqual(['accountInfo.beneficiary']);
-    const lightning = details({ accountType: 'LIGHTNING', lightningAddress: 'ada@ln.test' });
-    expect(rejection(proposal(lightning, { ...thirdParty, currency: 'BTC' }))).toBeNull();
+    expect(rejectionOf(proposal(wallet, thirdParty))?.fields).toEqual(['accountInfo.beneficiary']);
+    const lightning = untypedInfo({ accountType: 'LIGHTNING', lightningAddress: 'ada@ln.test' });
+    expect(rejectionOf(proposal(lightning, { ...thirdParty, currency: 'BTC' }))).toBeNull();
   });
 
   it('rejects an unknown custodian', () => {
     const custodial = { ...wallet, vaspName: 'Unlisted' };
-    expect(rejection(proposal(custodial))?.fields).toEqual(['accountInfo.vaspName']);
+    expect(rejectionOf(proposal(custodial))?.fields).toEqual(['accountInfo.vaspName']);
   });
 });
 
@@ -91,18 +91,19 @@ describe('firstStatus', () => {
 
 describe('storedInfo', () => {
   it('removes fields that the type does not have', () => {
-    const stored = storedInfo(details({ ...wallet, paymentRails: ['ACH'], iban: 'X' }));
+    const stored = storedInfo(untypedInfo({ ...wallet, paymentRails: ['ACH'], iban: 'X' }));
     expect(stored).toEqual(wallet);
   });
 });
 
 describe('duplicateHash', () => {
   it('is equal for different spellings of one account', () => {
-    const iban = (text: string) => details({ accountType: 'EUR_ACCOUNT', iban: text, beneficiary });
-    const hash = duplicateHash(iban('DE89370400440532013000'), 'EUR');
-    expect(duplicateHash(iban('de89 3704 0044 0532 0130 00'), 'EUR')).toBe(hash);
-    expect(duplicateHash(iban('DE02120300000000202051'), 'EUR')).not.toBe(hash);
-    const upper = details({ ...wallet, address: `0x${'AB'.repeat(20)}` });
+    const eurAccountInfo = (text: string) =>
+      untypedInfo({ accountType: 'EUR_ACCOUNT', iban: text, beneficiary });
+    const hash = duplicateHash(eurAccountInfo('DE89370400440532013000'), 'EUR');
+    expect(duplicateHash(eurAccountInfo('de89 3704 0044 0532 0130 00'), 'EUR')).toBe(hash);
+    expect(duplicateHash(eurAccountInfo('DE02120300000000202051'), 'EUR')).not.toBe(hash);
+    const upper = untypedInfo({ ...wallet, address: `0x${'AB'.repeat(20)}` });
     expect(duplicateHash(upper, 'USDC')).toBe(duplicateHash(wallet, 'USDC'));
     expect(duplicateHash(wallet, 'USDT')).not.toBe(duplicateHash(wallet, 'USDC'));
   });
@@ -110,7 +111,7 @@ describe('duplicateHash', () => {
 
 describe('railsOfAccount', () => {
   it('derives the rails from the fields present', () => {
-    const inr = details({ accountType: 'INR_ACCOUNT', vpa: 'ada@upi', beneficiary });
+    const inr = untypedInfo({ accountType: 'INR_ACCOUNT', vpa: 'ada@upi', beneficiary });
     expect(railsOf(inr)).toEqual(['UPI']);
     expect(railsOf(wallet)).toEqual([]);
   });

@@ -27,20 +27,20 @@ async function post(path: string, body: object, headers: Record<string, string> 
   return { status: reply.status, body: (await reply.json()) as { id: string }, headers: {} };
 }
 
-const bodyFor = (customerId: string, currency = 'EUR') => ({
+const accountBodyOf = (customerId: string, currency = 'EUR') => ({
   customerId,
   currency,
   accountInfo: accountInfos[currency]?.('000'),
   defaultUmaDepositAccount: true,
 });
 
-const stored = (customerId: string) =>
+const findStoredAccounts = (customerId: string) =>
   app.runtime.db.find(externalAccounts, { customer_id: customerId, deleted_at: null });
 
 async function defaultsOf(customerId: string): Promise<string[]> {
   const path = `/customers/external-accounts?customerId=${customerId}&limit=100`;
   const { data } = ok(await app.call('GET', path), 200);
-  expect(data).toHaveLength((await stored(customerId)).length);
+  expect(data).toHaveLength((await findStoredAccounts(customerId)).length);
   return data
     .filter((each: { defaultUmaDepositAccount: boolean }) => each.defaultUmaDepositAccount)
     .map((each: { id: string }) => each.id);
@@ -51,10 +51,10 @@ describe('simultaneous defaultUmaDepositAccount: true', () => {
     'is accepted for every request %s a former default, and leaves one default',
     async (former) => {
       const person = await customer(app);
-      if (former === 'with') await post('/customers/external-accounts', bodyFor(person.id));
+      if (former === 'with') await post('/customers/external-accounts', accountBodyOf(person.id));
       const responses = await Promise.all(
         Array.from({ length: CROWD }, (_, index) =>
-          post('/customers/external-accounts', bodyFor(person.id), {
+          post('/customers/external-accounts', accountBodyOf(person.id), {
             'idempotency-key': `default ${person.id} ${index}`,
           }),
         ),
@@ -63,7 +63,7 @@ describe('simultaneous defaultUmaDepositAccount: true', () => {
       const defaults = await defaultsOf(person.id);
       expect(defaults).toHaveLength(1);
       expect(responses.map(({ body }) => body.id)).toContain(defaults[0]);
-      const last = await post('/customers/external-accounts', bodyFor(person.id));
+      const last = await post('/customers/external-accounts', accountBodyOf(person.id));
       expect(await defaultsOf(person.id)).toEqual([last.body.id]);
     },
   );

@@ -9,13 +9,13 @@ import { type ExternalAccountRow, externalAccounts } from './store.ts';
 const app = testApp();
 
 /** An account whose name check is pending. */
-async function pendingCheck(): Promise<string> {
+async function createPendingCheck(): Promise<string> {
   const person = await customer(app);
   return (await externalAccount(app, person.id, 'USD', '104')).id;
 }
 
-const path = (id: string) => `/customers/external-accounts/${id}`;
-const read = async (id: string) => ok(await app.call('GET', path(id)), 200);
+const accountPathOf = (id: string) => `/customers/external-accounts/${id}`;
+const read = async (id: string) => ok(await app.call('GET', accountPathOf(id)), 200);
 const rowOf = async (id: string) =>
   (await app.runtime.db.read(externalAccounts, id)) as ExternalAccountRow;
 
@@ -25,7 +25,7 @@ const applyResult = (id: string, check: NameCheck) =>
   });
 
 it('records a late result, emits no event, and ignores later results', async () => {
-  const id = await pendingCheck();
+  const id = await createPendingCheck();
   const { createdAt } = await read(id);
   await app.advance(5_000);
   const checked = await read(id);
@@ -41,7 +41,7 @@ it('records a late result, emits no event, and ignores later results', async () 
 });
 
 it('repeats the check at the requested interval', async () => {
-  const id = await pendingCheck();
+  const id = await createPendingCheck();
   await applyResult(id, { status: 'PENDING', checkAfterMs: 2_000 });
   const before = "select count(*)::int as waiting from jobs where input->>'accountId' = $1";
   expect(await app.runtime.db.query(before, [id])).toEqual([{ waiting: 2 }]);
@@ -51,7 +51,7 @@ it('repeats the check at the requested interval', async () => {
 });
 
 it('disables an account that does not exist and emits an event', async () => {
-  const id = await pendingCheck();
+  const id = await createPendingCheck();
   await applyResult(id, { status: 'INVALID_ACCOUNT' });
   const closed = await read(id);
   expect(closed).toMatchObject({
@@ -64,8 +64,8 @@ it('disables an account that does not exist and emits an event', async () => {
 });
 
 it('ignores a deleted account', async () => {
-  const id = await pendingCheck();
-  ok(await app.call('DELETE', path(id)), 204);
+  const id = await createPendingCheck();
+  ok(await app.call('DELETE', accountPathOf(id)), 204);
   await app.advance(60_000);
   expect((await rowOf(id)).beneficiary_status).toBe('PENDING');
   expect(await eventTypes(app, id)).toEqual([]);

@@ -10,17 +10,17 @@ let ada: string;
 let number = 1_000;
 
 beforeAll(async () => {
-  ada = await newCustomer();
+  ada = await createNewCustomer();
 });
 
-async function newCustomer(options = {}): Promise<string> {
+async function createNewCustomer(options = {}): Promise<string> {
   const body = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
   return (await app.call('POST', '/customers', body, options)).body.id;
 }
 
 const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
 /** An unregistered US account whose number has the given suffix. */
-const usd = (suffix = '000', overrides: object = {}) => ({
+const usdAccountBody = (suffix = '000', overrides: object = {}) => ({
   currency: 'USD',
   accountInfo: {
     accountType: 'USD_ACCOUNT',
@@ -30,7 +30,7 @@ const usd = (suffix = '000', overrides: object = {}) => ({
   },
   ...overrides,
 });
-const wallet = (overrides: object = {}, info: object = {}) => ({
+const walletBody = (overrides: object = {}, info: object = {}) => ({
   currency: 'USDC',
   accountInfo: {
     accountType: 'ETHEREUM_WALLET',
@@ -48,7 +48,7 @@ const fieldsOf = (reply: { body: { details?: { errors: { field: string }[] } } }
 
 describe('createCustomerExternalAccount', () => {
   it('registers a bank account with its rails and the checked name', async () => {
-    const request = usd('000', {
+    const request = usdAccountBody('000', {
       customerId: ada,
       platformAccountId: 'mine-1',
       ownershipType: 'FIRST_PARTY',
@@ -77,7 +77,7 @@ describe('createCustomerExternalAccount', () => {
     ['106', 'UNSUPPORTED', undefined],
     ['107', 'CHECKED_BY_RECEIVING_FI', undefined],
   ])('returns the verification result of suffix %s', async (suffix, verdict, fullName) => {
-    const { status, body } = await add(usd(suffix, { customerId: ada }));
+    const { status, body } = await add(usdAccountBody(suffix, { customerId: ada }));
     expect(status).toBe(201);
     expect(body.status).toBe('ACTIVE');
     expect(body.beneficiaryVerificationStatus).toBe(verdict);
@@ -85,12 +85,12 @@ describe('createCustomerExternalAccount', () => {
   });
 
   it('rejects an account that does not exist at the institution', async () => {
-    const { status, body } = await add(usd('105', { customerId: ada }));
+    const { status, body } = await add(usdAccountBody('105', { customerId: ada }));
     expect([status, body.code]).toEqual([400, 'INVALID_BANK_ACCOUNT']);
   });
 
   it('reports every invalid field of accountInfo', async () => {
-    const { accountInfo } = usd();
+    const { accountInfo } = usdAccountBody();
     const invalid = {
       ...accountInfo,
       routingNumber: '12',
@@ -111,12 +111,12 @@ describe('createCustomerExternalAccount', () => {
   });
 
   it('rejects a currency that the account type does not support', async () => {
-    const { status, body } = await add(usd('000', { currency: 'EUR' }));
+    const { status, body } = await add(usdAccountBody('000', { currency: 'EUR' }));
     expect([status, body.code]).toEqual([400, 'INVALID_CURRENCY']);
   });
 
   it('rejects a duplicate in any spelling until the first is deleted', async () => {
-    const iban = (text: string, owner: object) => ({
+    const eurAccountBody = (text: string, owner: object) => ({
       ...owner,
       currency: 'EUR',
       accountInfo: {
@@ -126,45 +126,51 @@ describe('createCustomerExternalAccount', () => {
       },
     });
     const [text, ownerFields] = ['FR7630006000011234567890189', { customerId: ada }];
-    const firstResponse = await add(iban(text, ownerFields));
+    const firstResponse = await add(eurAccountBody(text, ownerFields));
     expect(firstResponse.status).toBe(201);
-    const secondResponse = await add(iban(text, ownerFields));
+    const secondResponse = await add(eurAccountBody(text, ownerFields));
     expect([secondResponse.status, secondResponse.body.code]).toEqual([
       409,
       'DUPLICATE_EXTERNAL_ACCOUNT',
     ]);
     expect(secondResponse.headers['x-should-retry']).toBe('false');
-    expect((await add(iban(text, {}))).status).toBe(201);
-    expect((await add(iban(text, { customerId: await newCustomer() }))).status).toBe(201);
+    expect((await add(eurAccountBody(text, {}))).status).toBe(201);
+    expect(
+      (await add(eurAccountBody(text, { customerId: await createNewCustomer() }))).status,
+    ).toBe(201);
     expect((await app.call('DELETE', `${OF.customer}/${firstResponse.body.id}`)).status).toBe(204);
-    expect((await add(iban(text, ownerFields))).status).toBe(201);
+    expect((await add(eurAccountBody(text, ownerFields))).status).toBe(201);
   });
 
   it('accepts one of several simultaneous duplicates', async () => {
-    const duplicate = usd('000', { customerId: ada });
+    const duplicate = usdAccountBody('000', { customerId: ada });
     const replies = await Promise.all([add(duplicate), add(duplicate), add(duplicate)]);
     expect(replies.map((each) => each.status).sort()).toEqual([201, 409, 409]);
   });
 
   it('makes the newest account the default for UMA deposits', async () => {
-    const customerId = await newCustomer();
-    const make = () => add(usd('000', { customerId, defaultUmaDepositAccount: true }));
+    const customerId = await createNewCustomer();
+    const make = () => add(usdAccountBody('000', { customerId, defaultUmaDepositAccount: true }));
     const first = (await make()).body;
     expect(first.defaultUmaDepositAccount).toBe(true);
     const second = (await make()).body;
-    const flag = async (id: string) =>
+    const readDefaultFlag = async (id: string) =>
       (await app.call('GET', `${OF.customer}/${id}`)).body.defaultUmaDepositAccount;
-    expect([await flag(first.id), await flag(second.id)]).toEqual([false, true]);
+    expect([await readDefaultFlag(first.id), await readDefaultFlag(second.id)]).toEqual([
+      false,
+      true,
+    ]);
     await app.call('DELETE', `${OF.customer}/${second.id}`);
     expect((await make()).status).toBe(201);
-    const unowned = await add(usd('000', { defaultUmaDepositAccount: true }));
+    const unowned = await add(usdAccountBody('000', { defaultUmaDepositAccount: true }));
     expect(fieldsOf(unowned)).toEqual(['defaultUmaDepositAccount']);
   });
 
   it('keeps one default under concurrent registrations', async () => {
-    const customerId = await newCustomer();
-    const request = () => add(usd('000', { customerId, defaultUmaDepositAccount: true }));
-    const replies = await Promise.all(Array.from({ length: 8 }, request));
+    const customerId = await createNewCustomer();
+    const requestDefaultAccount = () =>
+      add(usdAccountBody('000', { customerId, defaultUmaDepositAccount: true }));
+    const replies = await Promise.all(Array.from({ length: 8 }, requestDefaultAccount));
     for (const { status } of replies) expect([201, 409]).toContain(status);
     const { body } = await app.call('GET', `${OF.customer}?customerId=${customerId}`);
     const defaults = body.data.filter(
@@ -174,20 +180,20 @@ describe('createCustomerExternalAccount', () => {
   });
 
   it('accepts only existing customers of the platform', async () => {
-    const foreignCustomer = await newCustomer({ as: app.other });
+    const foreignCustomer = await createNewCustomer({ as: app.other });
     for (const customerId of [foreignCustomer, 'Customer:x']) {
-      const { status, body } = await add(usd('000', { customerId }));
+      const { status, body } = await add(usdAccountBody('000', { customerId }));
       expect([status, body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
-    const customerId = await newCustomer();
+    const customerId = await createNewCustomer();
     await app.call('DELETE', `/customers/${customerId}`);
-    const { status, body } = await add(usd('000', { customerId }));
+    const { status, body } = await add(usdAccountBody('000', { customerId }));
     expect([status, body.code]).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
   it('validates check digits and makes no name check in production', async () => {
     const as = app.production;
-    const { accountInfo, currency } = usd();
+    const { accountInfo, currency } = usdAccountBody();
     const invalid = { currency, accountInfo: { ...accountInfo, routingNumber: '123456789' } };
     expect((await add(invalid)).status).toBe(201);
     expect(fieldsOf(await add(invalid, OF.customer, { as }))).toEqual([
@@ -199,19 +205,21 @@ describe('createCustomerExternalAccount', () => {
   });
 
   it('makes no name check for a wallet and drops fields that wallets do not have', async () => {
-    const { status, body } = await add(wallet({ customerId: ada }, { paymentRails: ['ACH'] }));
+    const { status, body } = await add(walletBody({ customerId: ada }, { paymentRails: ['ACH'] }));
     expect(status).toBe(201);
     expect(body.status).toBe('ACTIVE');
     expect(body.beneficiaryVerificationStatus).toBeUndefined();
     expect(Object.keys(body.accountInfo).sort()).toEqual(['accountType', 'address']);
-    expect(fieldsOf(await add(wallet({}, { address: '0x12' })))).toEqual(['accountInfo.address']);
-    expect(fieldsOf(await add(wallet({}, { vaspName: 'Unlisted' })))).toEqual([
+    expect(fieldsOf(await add(walletBody({}, { address: '0x12' })))).toEqual([
+      'accountInfo.address',
+    ]);
+    expect(fieldsOf(await add(walletBody({}, { vaspName: 'Unlisted' })))).toEqual([
       'accountInfo.vaspName',
     ]);
   });
 
   it('replays the first reply for one idempotency key', async () => {
-    const request = usd('000', { customerId: ada });
+    const request = usdAccountBody('000', { customerId: ada });
     const headers = { 'idempotency-key': 'one' };
     const firstResponse = await add(request, OF.customer, { headers });
     const secondResponse = await add(request, OF.customer, { headers });
@@ -230,11 +238,11 @@ describe('createCustomerExternalAccount', () => {
     );
     expect((await app.call('PATCH', '/config', { supportedCurrencies }, { as })).status).toBe(200);
     const addWallet = (ownershipType: string, info = {}) =>
-      add(wallet({ ownershipType }, info), OF.customer, { as });
+      add(walletBody({ ownershipType }, info), OF.customer, { as });
     expect((await addWallet('FIRST_PARTY')).body.status).toBe('PENDING_OWNERSHIP_VERIFICATION');
     expect((await addWallet('FIRST_PARTY', { vaspName: 'Kraken' })).body.status).toBe('ACTIVE');
     expect(fieldsOf(await addWallet('THIRD_PARTY'))).toEqual(['accountInfo.beneficiary']);
-    expect(fieldsOf(await add(wallet(), OF.customer, { as }))).toEqual(['ownershipType']);
+    expect(fieldsOf(await add(walletBody(), OF.customer, { as }))).toEqual(['ownershipType']);
   });
 });
 
@@ -242,7 +250,7 @@ describe('account types', () => {
   it.each(ACCOUNT_TYPES)('%s can be registered in sandbox and production', async (type) => {
     const currency = ACCOUNT_TYPE_ROWS[type].currencies[0] ?? 'USD';
     for (const as of [app.platform, app.production]) {
-      const customerId = await newCustomer({ as });
+      const customerId = await createNewCustomer({ as });
       const accountInfo = exampleOf(type);
       const { status, body } = await add({ customerId, currency, accountInfo }, OF.customer, {
         as,
@@ -255,7 +263,7 @@ describe('account types', () => {
 
 describe('createPlatformExternalAccount', () => {
   it('creates an account of the platform, ignoring other owner fields', async () => {
-    const request = usd('000', { customerId: ada, defaultUmaDepositAccount: true });
+    const request = usdAccountBody('000', { customerId: ada, defaultUmaDepositAccount: true });
     const { status, body } = await add(request, OF.platform);
     expect(status).toBe(201);
     expect(body.customerId).toBeUndefined();
@@ -267,25 +275,25 @@ describe('createPlatformExternalAccount', () => {
 
 describe('getPlatformExternalAccountById', () => {
   it('returns accounts on the path of their own family only', async () => {
-    const ofCustomer = (await add(usd('000', { customerId: ada }))).body;
-    const ofPlatform = (await add(usd())).body;
-    const status = async (path: string, id: string, options = {}) => {
+    const ofCustomer = (await add(usdAccountBody('000', { customerId: ada }))).body;
+    const ofPlatform = (await add(usdAccountBody())).body;
+    const readStatus = async (path: string, id: string, options = {}) => {
       const reply = await app.call('GET', `${path}/${id}`, undefined, options);
       if (reply.status === 404) expect(reply.body.code).toBe('ACCOUNT_NOT_FOUND');
       return reply.status;
     };
-    expect(await status(OF.customer, ofCustomer.id)).toBe(200);
-    expect(await status(OF.platform, ofCustomer.id)).toBe(404);
-    expect(await status(OF.platform, ofPlatform.id)).toBe(200);
-    expect(await status(OF.customer, ofPlatform.id)).toBe(404);
-    expect(await status(OF.customer, ofCustomer.id, { as: app.other })).toBe(404);
-    expect(await status(OF.platform, 'x')).toBe(404);
+    expect(await readStatus(OF.customer, ofCustomer.id)).toBe(200);
+    expect(await readStatus(OF.platform, ofCustomer.id)).toBe(404);
+    expect(await readStatus(OF.platform, ofPlatform.id)).toBe(200);
+    expect(await readStatus(OF.customer, ofPlatform.id)).toBe(404);
+    expect(await readStatus(OF.customer, ofCustomer.id, { as: app.other })).toBe(404);
+    expect(await readStatus(OF.platform, 'x')).toBe(404);
   });
 });
 
 describe('getCustomerExternalAccountById', () => {
   it('masks numbers for read-only tokens', async () => {
-    const { body } = await add(usd('789', { customerId: ada }));
+    const { body } = await add(usdAccountBody('789', { customerId: ada }));
     const as = await app.tokenWith(['VIEW']);
     const observedResponse = await app.call('GET', `${OF.customer}/${body.id}`, undefined, { as });
     const accountNumber = body.accountInfo.accountNumber as string;
@@ -295,18 +303,18 @@ describe('getCustomerExternalAccountById', () => {
     const payer = await app.tokenWith(['VIEW', 'TRANSACT']);
     const path = `${OF.customer}/${body.id}`;
     expect((await app.call('GET', path, undefined, { as: payer })).body).toEqual(body);
-    expect((await add(usd(), OF.customer, { as })).status).toBe(403);
+    expect((await add(usdAccountBody(), OF.customer, { as })).status).toBe(403);
   });
 });
 
 describe('listCustomerExternalAccounts', () => {
   it('lists, filters and pages', async () => {
-    const customerId = await newCustomer();
+    const customerId = await createNewCustomer();
     const ids: string[] = [];
     for (const body of [
-      usd('000', { customerId }),
-      wallet({ customerId }),
-      usd('001', { customerId }),
+      usdAccountBody('000', { customerId }),
+      walletBody({ customerId }),
+      usdAccountBody('001', { customerId }),
     ]) {
       ids.push((await add(body)).body.id);
     }
@@ -327,7 +335,7 @@ describe('listCustomerExternalAccounts', () => {
 
 describe('listPlatformExternalAccounts', () => {
   it('excludes the accounts of customers', async () => {
-    const { body } = await add(usd(), OF.platform);
+    const { body } = await add(usdAccountBody(), OF.platform);
     const { status, body: list } = await app.call('GET', `${OF.platform}?currency=USD&limit=100`);
     expect(status).toBe(200);
     expect(list.data).toContainEqual(body);
@@ -342,7 +350,7 @@ describe.each([
 ])('%s', (_operation, accounts) => {
   it('deletes an account permanently', async () => {
     const owner = accounts === OF.customer ? { customerId: ada } : {};
-    const { id } = (await add(usd('000', owner), accounts)).body;
+    const { id } = (await add(usdAccountBody('000', owner), accounts)).body;
     const path = `${accounts}/${id}`;
     const deleted = await app.call('DELETE', path);
     expect([deleted.status, deleted.body]).toEqual([204, '']);
@@ -356,7 +364,7 @@ describe.each([
 
 describe('deleteCustomerExternalAccountById', () => {
   it('rejects an account that its owner trusts', async () => {
-    const { id } = (await add(usd('000', { customerId: ada }))).body;
+    const { id } = (await add(usdAccountBody('000', { customerId: ada }))).body;
     await app.operate(async (ctx) => {
       const row = await ctx.read(externalAccounts, id);
       if (row) ctx.update(externalAccounts, row, { trusted_at: ctx.now });
@@ -368,7 +376,7 @@ describe('deleteCustomerExternalAccountById', () => {
 
 describe('status change', () => {
   it('emits an event with the complete account', async () => {
-    const { body } = await add(usd('000', { customerId: ada }));
+    const { body } = await add(usdAccountBody('000', { customerId: ada }));
     await app.operate(async (ctx) => {
       const row = await ctx.read(externalAccounts, body.id);
       if (row) transitionExternalAccount(ctx, row, 'review');

@@ -69,18 +69,18 @@ describe('invalid signature', () => {
     );
     expect(status).toBe('ACTIVE');
     const path = `${OF.platform}/${id}`;
-    const request = async () =>
+    const requestChallenge = async () =>
       ok(
         await ownership.app.call('POST', `${path}/challenge`, { method: 'WALLET_SIGNATURE' }),
         201,
       );
     ownership.node.respondWith({ status: 200, body: '{"result":"0x"}' });
-    await request();
+    await requestChallenge();
     expect((await ownership.app.call('POST', `${path}/verify`, { signature: '0x00' })).status).toBe(
       400,
     );
     expect((await ownership.app.call('GET', path)).body.status).toBe('UNVERIFIED');
-    const { messageToSign } = await request();
+    const { messageToSign } = await requestChallenge();
     const signature = wallet.sign(messageToSign);
     ok(await ownership.app.call('POST', `${path}/verify`, { signature }), 200);
   });

@@ -13,17 +13,17 @@ import { ownershipChallenges } from './store.ts';
 const ownership = opened(startOwnership);
 
 describe('liveness', () => {
-  const page = (method: 'GET' | 'POST', url: string, headers = {}) =>
+  const requestPage = (method: 'GET' | 'POST', url: string, headers = {}) =>
     ownership.app.server.inject({ method, url: url.slice(new URL(url).origin.length), headers });
 
-  async function linked(address = evmWallet(nextSecret()).address) {
+  async function createLinkedChallenge(address = evmWallet(nextSecret()).address) {
     const { id } = await ownership.add('ETHEREUM_WALLET', address);
     const body = ok(await ownership.challenge(id, 'LIVENESS'), 201);
     return { id, ...body } as { id: string; verificationLink: string; token: string };
   }
 
   it('completes after a few seconds', async () => {
-    const { id, verificationLink, token } = await linked();
+    const { id, verificationLink, token } = await createLinkedChallenge();
     expect(verificationLink).toBe(`http://127.0.0.1/ownership/${token}`);
     expect(statusAndCode(await ownership.verify(id, '0x00'))).toEqual([409, 'CONFLICT']);
     await ownership.app.advance(4_999);
@@ -31,11 +31,13 @@ describe('liveness', () => {
     await ownership.app.advance(1);
     expect(await ownership.statusOf(id)).toBe('ACTIVE');
     expect(await eventTypes(ownership.app, id)).toEqual(['EXTERNAL_ACCOUNT.STATUS_UPDATED']);
-    expect((await page('GET', verificationLink)).statusCode).toBe(404);
+    expect((await requestPage('GET', verificationLink)).statusCode).toBe(404);
   });
 
   it('fails for an address with the suffix 002 and can be restarted', async () => {
-    const { id } = await linked(`0x${nextSecret().toString(16).padStart(37, 'a')}002`);
+    const { id } = await createLinkedChallenge(
+      `0x${nextSecret().toString(16).padStart(37, 'a')}002`,
+    );
     await ownership.app.advance(5_000);
     expect(await ownership.statusOf(id)).toBe('UNVERIFIED');
     ok(await ownership.challenge(id, 'LIVENESS'), 201);
@@ -46,29 +48,29 @@ describe('liveness', () => {
 
   it('is superseded by a newer challenge of either method', async () => {
     const wallet = evmWallet(nextSecret());
-    const { id, verificationLink } = await linked(wallet.address);
+    const { id, verificationLink } = await createLinkedChallenge(wallet.address);
     const { messageToSign } = ok(await ownership.challenge(id), 201);
     await ownership.app.advance(10_000);
     expect(await ownership.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
-    expect((await page('POST', verificationLink)).statusCode).toBe(404);
+    expect((await requestPage('POST', verificationLink)).statusCode).toBe(404);
     ok(await ownership.verify(id, wallet.sign(messageToSign)), 200);
     expect(await eventTypes(ownership.app, id)).toHaveLength(1);
   });
 
   it('has a page that is available with the link and can be used once', async () => {
-    const { id, verificationLink } = await linked();
-    const response = await page('GET', verificationLink);
+    const { id, verificationLink } = await createLinkedChallenge();
+    const response = await requestPage('GET', verificationLink);
     expect(response.statusCode).toBe(200);
     expect(response.body).toContain('Travel rule');
     expect(response.body).toContain('<form method="post"><button type="submit" class="primary">');
     expect(await ownership.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
     // A browser sends a form without fields this way.
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    const pressed = await page('POST', verificationLink, headers);
+    const pressed = await requestPage('POST', verificationLink, headers);
     expect([pressed.statusCode, await ownership.statusOf(id)]).toEqual([200, 'ACTIVE']);
     const secondResponses = [
-      await page('POST', verificationLink),
-      await page('GET', verificationLink),
+      await requestPage('POST', verificationLink),
+      await requestPage('GET', verificationLink),
     ];
     expect(secondResponses.map((each) => each.statusCode)).toEqual([404, 404]);
     await ownership.app.advance(10_000);
@@ -76,8 +78,8 @@ describe('liveness', () => {
   });
 
   it('has a page that cannot be framed, cached or referred from', async () => {
-    const { verificationLink, token } = await linked();
-    const { headers, body } = await page('GET', verificationLink);
+    const { verificationLink, token } = await createLinkedChallenge();
+    const { headers, body } = await requestPage('GET', verificationLink);
     const policy = String(headers['content-security-policy']);
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
@@ -98,21 +100,21 @@ describe('liveness', () => {
   });
 
   it('is not confirmed if the customer declines', async () => {
-    const { id, verificationLink } = await linked();
-    const declined = await page('GET', `${verificationLink}?answer=no`);
+    const { id, verificationLink } = await createLinkedChallenge();
+    const declined = await requestPage('GET', `${verificationLink}?answer=no`);
     expect(declined.statusCode).toBe(200);
     expect(declined.body).toContain('Nothing was confirmed');
     expect(await ownership.statusOf(id)).not.toBe('ACTIVE');
-    expect((await page('GET', verificationLink)).body).toContain('Confirm wallet');
+    expect((await requestPage('GET', verificationLink)).body).toContain('Confirm wallet');
   });
 
   it('ends at expiry of the link and on deletion of the account', async () => {
-    const { id, verificationLink } = await linked();
+    const { id, verificationLink } = await createLinkedChallenge();
     await ownership.app.operate(async (ctx) => {
       const row = await ctx.read(ownershipChallenges, id);
       if (row) ctx.update(ownershipChallenges, row, { expires_at: ctx.now });
     }, ownership.as);
-    const ended = await page('GET', verificationLink);
+    const ended = await requestPage('GET', verificationLink);
     expect(ended.statusCode).toBe(404);
     expect(ended.body).toContain('This link no longer works');
     expect(ended.body).toContain('<span class="who">Travel rule</span>');
@@ -120,9 +122,9 @@ describe('liveness', () => {
     await ownership.app.settle();
     expect(await ownership.statusOf(id)).toBe('UNVERIFIED');
 
-    const deletedAccount = await linked();
+    const deletedAccount = await createLinkedChallenge();
     ok(await ownership.call('DELETE', `${OF.customer}/${deletedAccount.id}`), 204);
-    expect((await page('GET', deletedAccount.verificationLink)).statusCode).toBe(404);
+    expect((await requestPage('GET', deletedAccount.verificationLink)).statusCode).toBe(404);
     await ownership.app.advance(5_000);
     expect(
       await ownership.app.runtime.db.read(ownershipChallenges, deletedAccount.id),

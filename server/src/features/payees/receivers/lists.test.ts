@@ -7,7 +7,7 @@ import { VASPS } from '../../../catalog/rails/vasps.ts';
 const app = testApp();
 
 const get = (path: string, as = app.platform) => app.call('GET', path, undefined, { as });
-const names = (body: { data: { name: string }[] }) => body.data.map((each) => each.name);
+const namesOf = (body: { data: { name: string }[] }) => body.data.map((each) => each.name);
 
 /** All pages of a list. */
 async function walk(path: string) {
@@ -26,10 +26,10 @@ describe('getAvailableUmaProviders', () => {
 
   it('lists every provider by name in descending order', async () => {
     const body = ok(await get('/uma-providers'), 200);
-    expect(names(body)).toEqual([...all].reverse());
+    expect(namesOf(body)).toEqual([...all].reverse());
     expect(body).toMatchObject({ hasMore: false, totalCount: all.length });
     const blocked = body.data.filter((each: { allowListStatus: boolean }) => !each.allowListStatus);
-    expect(names({ data: blocked })).toEqual(['Blockvale Exchange']);
+    expect(namesOf({ data: blocked })).toEqual(['Blockvale Exchange']);
     expect(body.data.at(-1)).toEqual({
       name: 'Andenpay',
       supportedRegions: ['AR', 'CL', 'CO', 'PE'],
@@ -51,20 +51,24 @@ describe('getAvailableUmaProviders', () => {
     ] as const) {
       const pages = await walk(`/uma-providers?limit=3&sortOrder=${order}`);
       expect(pages.map((page) => page.data.length)).toEqual([3, 3, 2]);
-      expect(pages.flatMap(names)).toEqual(expected);
+      expect(pages.flatMap(namesOf)).toEqual(expected);
       for (const page of pages) expect(page.totalCount).toBe(all.length);
     }
   });
 
   it('filters by country, currency, and blocked status', async () => {
-    const filtered = async (query: string) => names(ok(await get(`/uma-providers?${query}`), 200));
-    expect(await filtered('countryCode=MX')).toEqual(['Sandbox', 'Montera']);
-    expect(await filtered('currencyCode=EUR&sortOrder=asc')).toEqual(['Rheintal Konto', 'Sandbox']);
-    expect(await filtered('currencyCode=EUR&countryCode=MX')).toEqual(['Sandbox']);
-    expect(await filtered('countryCode=AQ')).toEqual([]);
-    expect(await filtered('currencyCode=BTC')).toEqual(['Blockvale Exchange']);
-    expect(await filtered('currencyCode=BTC&hasBlockedProviders=true')).toHaveLength(1);
-    expect(await filtered('currencyCode=BTC&hasBlockedProviders=false')).toEqual([]);
+    const listFilteredNames = async (query: string) =>
+      namesOf(ok(await get(`/uma-providers?${query}`), 200));
+    expect(await listFilteredNames('countryCode=MX')).toEqual(['Sandbox', 'Montera']);
+    expect(await listFilteredNames('currencyCode=EUR&sortOrder=asc')).toEqual([
+      'Rheintal Konto',
+      'Sandbox',
+    ]);
+    expect(await listFilteredNames('currencyCode=EUR&countryCode=MX')).toEqual(['Sandbox']);
+    expect(await listFilteredNames('countryCode=AQ')).toEqual([]);
+    expect(await listFilteredNames('currencyCode=BTC')).toEqual(['Blockvale Exchange']);
+    expect(await listFilteredNames('currencyCode=BTC&hasBlockedProviders=true')).toHaveLength(1);
+    expect(await listFilteredNames('currencyCode=BTC&hasBlockedProviders=false')).toEqual([]);
   });
 
   it('rejects an invalid code, order and cursor', async () => {

@@ -24,7 +24,7 @@ beforeAll(async () => {
   }
 });
 
-const body = (overrides: object = {}) => ({
+const estimateBody = (overrides: object = {}) => ({
   internalAccountId: accounts.USDC,
   currency: 'USDC',
   cryptoNetwork: 'SOLANA',
@@ -33,7 +33,7 @@ const body = (overrides: object = {}) => ({
   ...overrides,
 });
 const estimate = (overrides: object = {}, as: TestPlatform = app.platform) =>
-  app.call('POST', '/crypto/estimate-withdrawal-fee', body(overrides), { as });
+  app.call('POST', '/crypto/estimate-withdrawal-fee', estimateBody(overrides), { as });
 
 describe('estimateCryptoWithdrawalFee', () => {
   it.each([
@@ -80,21 +80,23 @@ describe('estimateCryptoWithdrawalFee', () => {
   });
 
   it('reports every invalid field at once', async () => {
-    const fields = async (overrides: object) => {
+    const readErrorFields = async (overrides: object) => {
       const response = await estimate(overrides);
       expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
       return response.body.details.errors.map((each: { field: string }) => each.field).sort();
     };
-    expect(await fields({ amount: 0, cryptoNetwork: 'BASE', currency: 'USDT' })).toEqual([
+    expect(await readErrorFields({ amount: 0, cryptoNetwork: 'BASE', currency: 'USDT' })).toEqual([
       'amount',
       'currency',
       'destinationAddress',
     ]);
-    expect(await fields({ cryptoNetwork: 'DOGECOIN' })).toEqual(['cryptoNetwork']);
-    expect(await fields({ amount: 1.5 })).toEqual(['amount']);
-    expect(await fields({ currency: 'USD' })).toEqual(['currency']);
-    const emptyBody = Object.fromEntries(Object.keys(body()).map((key) => [key, undefined]));
-    expect(await fields(emptyBody)).toEqual(Object.keys(body()).sort());
+    expect(await readErrorFields({ cryptoNetwork: 'DOGECOIN' })).toEqual(['cryptoNetwork']);
+    expect(await readErrorFields({ amount: 1.5 })).toEqual(['amount']);
+    expect(await readErrorFields({ currency: 'USD' })).toEqual(['currency']);
+    const emptyBody = Object.fromEntries(
+      Object.keys(estimateBody()).map((key) => [key, undefined]),
+    );
+    expect(await readErrorFields(emptyBody)).toEqual(Object.keys(estimateBody()).sort());
   });
 
   it('rejects a currency other than that of the account', async () => {

@@ -8,15 +8,15 @@ const wallet = sparkWallet(31n);
 const valid = wallet.sign('text');
 
 /** A DER signature from OpenSSL, repeated until `s` is low or high as required. */
-function der(message: string, low: boolean): string {
+function signDer(message: string, low: boolean): string {
   const curve = createECDH('secp256k1');
   curve.setPrivateKey(Buffer.from('1f'.padStart(64, '0'), 'hex'));
   const point = curve.getPublicKey();
-  const part = (from: number) => point.subarray(from, from + 32).toString('base64url');
+  const coordinateAt = (from: number) => point.subarray(from, from + 32).toString('base64url');
   const d = Buffer.from('1f'.padStart(64, '0'), 'hex').toString('base64url');
   const key = createPrivateKey({
     format: 'jwk',
-    key: { kty: 'EC', crv: 'secp256k1', d, x: part(1), y: part(33) },
+    key: { kty: 'EC', crv: 'secp256k1', d, x: coordinateAt(1), y: coordinateAt(33) },
   });
   for (;;) {
     const signature = sign('sha256', Buffer.from(message), key);
@@ -29,19 +29,19 @@ describe('provesSpark', () => {
   it('accepts both encodings that wallet SDKs produce', () => {
     expect(provesSpark(wallet.address, 'text', valid)).toBe(true);
     expect(provesSpark(wallet.address.toUpperCase(), 'text', `0x${valid}`)).toBe(true);
-    expect(provesSpark(wallet.address, 'text', der('text', true))).toBe(true);
+    expect(provesSpark(wallet.address, 'text', signDer('text', true))).toBe(true);
   });
 
   it('rejects a high s, the signature of another key, and of another message', () => {
     expect(provesSpark(wallet.address, 'text', wallet.sign('text', { high: true }))).toBe(false);
-    expect(provesSpark(wallet.address, 'text', der('text', false))).toBe(false);
+    expect(provesSpark(wallet.address, 'text', signDer('text', false))).toBe(false);
     expect(provesSpark(wallet.address, 'other', valid)).toBe(false);
     expect(provesSpark(sparkWallet(32n).address, 'text', valid)).toBe(false);
     expect(provesSpark(`${wallet.address.slice(0, -3)}002`, 'text', valid)).toBe(false);
   });
 
   it('rejects malformed signatures', () => {
-    const fullDer = der('text', true);
+    const fullDer = signDer('text', true);
     const invalid = ['', '00', valid.slice(2), `${valid}00`, '00'.repeat(64), 'ff'.repeat(64)];
     for (const each of [
       ...invalid,
