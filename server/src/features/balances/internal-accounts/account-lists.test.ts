@@ -9,7 +9,7 @@ const app = testApp();
 let ada: string;
 let bob: string;
 
-const customer = async (name: string, overrides: object = {}) => {
+const createNamedCustomer = async (name: string, overrides: object = {}) => {
   const body = { customerType: 'INDIVIDUAL', fullName: name, ...overrides };
   const reply = await app.call('POST', '/customers', body);
   expect(reply.status).toBe(201);
@@ -17,8 +17,8 @@ const customer = async (name: string, overrides: object = {}) => {
 };
 
 beforeAll(async () => {
-  ada = await customer('Ada Lovelace');
-  bob = await customer('Bob Kahn', { currencies: ['USD', 'EUR'] });
+  ada = await createNamedCustomer('Ada Lovelace');
+  bob = await createNamedCustomer('Bob Kahn', { currencies: ['USD', 'EUR'] });
 });
 
 interface Shown {
@@ -27,8 +27,8 @@ interface Shown {
   balance: { amount: number; currency: { code: string } };
   fundingPaymentInstructions: { accountOrWalletInfo: Record<string, unknown> }[];
 }
-const codes = (data: Shown[]) => data.map((each) => each.balance.currency.code).sort();
-const sorted = (list: readonly string[]) => [...list].sort();
+const currencyCodesOf = (data: Shown[]) => data.map((each) => each.balance.currency.code).sort();
+const sortTexts = (list: readonly string[]) => [...list].sort();
 /** Accounts of a customer in all currencies: an embedded wallet in addition to the USDB balance. */
 const ALL = [...FIRST_CURRENCIES, 'USDB'];
 
@@ -39,12 +39,12 @@ describe('listCustomerInternalAccounts', () => {
   it('has one account per currency, and a wallet, directly after the customer is created', async () => {
     const { status, body } = await list(`?customerId=${ada}`);
     expect(status).toBe(200);
-    expect(codes(body.data)).toEqual(sorted(ALL));
+    expect(currencyCodesOf(body.data)).toEqual(sortTexts(ALL));
     expect(body).toMatchObject({ hasMore: false, totalCount: ALL.length });
     const wallets = body.data.filter(
       (each: Shown & { type: string }) => each.type === 'EMBEDDED_WALLET',
     );
-    expect(codes(wallets)).toEqual(['USDB']);
+    expect(currencyCodesOf(wallets)).toEqual(['USDB']);
     const usd = body.data.find((each: Shown) => each.balance.currency.code === 'USD');
     expect(usd).toMatchObject({
       customerId: ada,
@@ -63,9 +63,11 @@ describe('listCustomerInternalAccounts', () => {
   });
 
   it('filters, and includes only the currencies of the customer', async () => {
-    expect(codes((await list(`?customerId=${bob}`)).body.data)).toEqual(['EUR', 'USD']);
+    expect(currencyCodesOf((await list(`?customerId=${bob}`)).body.data)).toEqual(['EUR', 'USD']);
     const { body } = await list('?currency=USD&type=INTERNAL_FIAT');
-    expect(sorted(body.data.map((each: Shown) => each.customerId))).toEqual(sorted([ada, bob]));
+    expect(sortTexts(body.data.map((each: Shown) => each.customerId))).toEqual(
+      sortTexts([ada, bob]),
+    );
     expect((await list('?currency=USD&type=EMBEDDED_WALLET')).body.data).toEqual([]);
     expect((await list('?customerId=Customer:none')).body.data).toEqual([]);
   });
@@ -107,13 +109,13 @@ describe('listPlatformInternalAccounts', () => {
   it('returns the complete accounts of the platform', async () => {
     const { status, body } = await app.call('GET', '/platform/internal-accounts');
     expect(status).toBe(200);
-    expect(codes(body.data)).toEqual(sorted(FIRST_CURRENCIES));
+    expect(currencyCodesOf(body.data)).toEqual(sortTexts(FIRST_CURRENCIES));
     for (const each of body.data) expect(each.customerId).toBeUndefined();
     expect(body.data[0].fundingPaymentInstructions[0]).toMatchObject({ isPlatformAccount: true });
     const bitcoinList = await app.call('GET', '/platform/internal-accounts?currency=BTC');
-    expect(codes(bitcoinList.body.data)).toEqual(['BTC']);
+    expect(currencyCodesOf(bitcoinList.body.data)).toEqual(['BTC']);
     const crypto = await app.call('GET', '/platform/internal-accounts?type=INTERNAL_CRYPTO');
-    expect(codes(crypto.body.data)).toEqual(['BTC', 'USDB', 'USDC', 'USDT']);
+    expect(currencyCodesOf(crypto.body.data)).toEqual(['BTC', 'USDB', 'USDC', 'USDT']);
     expect((await app.call('GET', '/platform/internal-accounts?type=X')).status).toBe(400);
   });
 
@@ -166,7 +168,8 @@ describe('accounts.backfill', () => {
 
   it('opens accounts for existing customers in batches', async () => {
     const early = [];
-    for (let index = 0; index < 51; index++) early.push(await customer(`Early ${index}`));
+    for (let index = 0; index < 51; index++)
+      early.push(await createNamedCustomer(`Early ${index}`));
     const deletedId = early.pop() as string;
     expect((await app.call('DELETE', `/customers/${deletedId}`)).status).toBe(200);
     const { body: config } = await app.call('GET', '/config');
@@ -181,7 +184,7 @@ describe('accounts.backfill', () => {
       const kes = (await list(id)).filter((each) => each.balance.currency.code === 'KES');
       expect(kes).toMatchObject([{ status: 'ACTIVE' }]);
     }
-    expect(codes(await list(bob))).toEqual(['EUR', 'USD']);
+    expect(currencyCodesOf(await list(bob))).toEqual(['EUR', 'USD']);
     const ownResponse = await app.call('GET', '/platform/internal-accounts?currency=KES');
     expect(ownResponse.body.data).toHaveLength(1);
     const events = (await app.events())

@@ -63,7 +63,7 @@ const deposit = (id: string, amount: bigint, force = false) =>
 
 const rejection = { code: 'INVALID_INPUT', message: 'The account is not open.' };
 
-async function openedPending() {
+async function openPendingAccount() {
   const person = await customer(app, {}, { currencies: ['EUR'] });
   const [row] = await app.operate(async (ctx) =>
     provisionAccounts(ctx, {
@@ -78,7 +78,7 @@ async function openedPending() {
 
 describe('account with deferred provisioning', () => {
   it('rejects deposits until it is provisioned, and emits an event then', async () => {
-    const id = await openedPending();
+    const id = await openPendingAccount();
     expect(await isFrozen(id)).toBe(true);
     await expect(deposit(id, 1n)).rejects.toMatchObject(rejection);
     await transition(id, 'provision');
@@ -88,7 +88,7 @@ describe('account with deferred provisioning', () => {
   });
 
   it('stays frozen after a failed provisioning until a retry succeeds', async () => {
-    const id = await openedPending();
+    const id = await openPendingAccount();
     await transition(id, 'fail');
     expect(await statusEvents(id)).toMatchObject({ times: 1, last: 'FAILED' });
     await expect(deposit(id, 1n)).rejects.toMatchObject(rejection);
@@ -109,12 +109,12 @@ describe('frozen account', () => {
     const { person, account } = await fundedCustomer(app);
     const otherCustomer = await fundedCustomer(app);
     const payee = await externalAccount(app, person.id, 'EUR');
-    const quote = async (from: string, to: string) =>
+    const createQuote = async (from: string, to: string) =>
       ok(await app.call('POST', '/quotes', quoteBody(from, to, 10_00)), 201).id as string;
     const quotes = await Promise.all([
-      quote(account.id, payee.id),
-      quote(account.id, otherCustomer.account.id),
-      quote(otherCustomer.account.id, account.id),
+      createQuote(account.id, payee.id),
+      createQuote(account.id, otherCustomer.account.id),
+      createQuote(otherCustomer.account.id, account.id),
     ]);
     await transition(account.id, 'freeze');
     expect(await statusEvents(account.id)).toEqual({
@@ -153,9 +153,9 @@ describe('frozen account', () => {
     const body = quoteBody(account.id, payee.id, 250_00);
     const quote = ok(await app.call('POST', '/quotes', body), 201);
     ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
-    const transaction = async () =>
+    const getTransaction = async () =>
       ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
-    return { account, transaction };
+    return { account, transaction: getTransaction };
   };
 
   it('completes a payment whose funds were held before the freeze', async () => {
@@ -250,7 +250,7 @@ describe('deletion of a customer', () => {
   });
 
   it('cancels provisioning of pending accounts', async () => {
-    const id = await openedPending();
+    const id = await openPendingAccount();
     const { customerId } = ok(await app.call('GET', `/internal-accounts/${id}`), 200);
     expect((await remove(customerId)).status).toBe(200);
     await app.operate(async (ctx) =>

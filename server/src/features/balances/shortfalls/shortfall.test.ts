@@ -29,7 +29,10 @@ async function rowOf(id: string): Promise<InternalAccountRow> {
   return row;
 }
 
-const on = <R>(id: string, work: (ctx: Ctx, row: InternalAccountRow) => Promise<R>): Promise<R> =>
+const onAccount = <R>(
+  id: string,
+  work: (ctx: Ctx, row: InternalAccountRow) => Promise<R>,
+): Promise<R> =>
   app.operate(async (ctx) => {
     const row = await ctx.read(internalAccounts, id);
     if (!row) throw new Error('no such account');
@@ -38,8 +41,8 @@ const on = <R>(id: string, work: (ctx: Ctx, row: InternalAccountRow) => Promise<
 
 const dollars = (amount: bigint) => ({ currency: 'USD', amount });
 
-const debit = (id: string, amount: bigint, transactionId = 'T:take') =>
-  on(id, (ctx, row) =>
+const debitAccount = (id: string, amount: bigint, transactionId = 'T:take') =>
+  onAccount(id, (ctx, row) =>
     debitWithShortfall(ctx, row, {
       ...dollars(amount),
       transactionId,
@@ -48,14 +51,16 @@ const debit = (id: string, amount: bigint, transactionId = 'T:take') =>
     }),
   );
 
-const usd = (transfer: Omit<TransferInput, 'currency'>): TransferInput => ({
+const transferInput = (transfer: Omit<TransferInput, 'currency'>): TransferInput => ({
   ...transfer,
   currency: 'USD',
 });
 
-const credit = (id: string, amount: bigint, transactionId: string) =>
-  on(id, async (ctx, row) => {
-    ctx.transfer(usd({ transactionId, step: 'in', debit: RAIL_IN_TRANSIT, credit: id, amount }));
+const creditAccount = (id: string, amount: bigint, transactionId: string) =>
+  onAccount(id, async (ctx, row) => {
+    ctx.transfer(
+      transferInput({ transactionId, step: 'in', debit: RAIL_IN_TRANSIT, credit: id, amount }),
+    );
     return repayShortfall(ctx, row, { ...dollars(amount), transactionId, step: 'owed' }).repaid;
   });
 
@@ -67,7 +72,7 @@ const stepsOf = async (transactionId: string) =>
   );
 
 /** Asserts that the receivable equals the sum of all amounts owed, with the opposite sign. */
-async function agrees(): Promise<void> {
+async function expectReceivableAgrees(): Promise<void> {
   const [row] = await app.runtime.db.query(
     `select coalesce(sum(owed), 0)::text as owed,
       (select (-balance)::text from ledger_accounts where id = $1) as receivable
@@ -81,18 +86,18 @@ async function agrees(): Promise<void> {
 describe('debitWithShortfall', () => {
   it('debits the balance and records no shortfall if it suffices', async () => {
     const { account } = await fundedCustomer(app, 100_00);
-    expect(await debit(account.id, 30_00n, 'T:enough')).toMatchObject({ shortfall: 0n });
+    expect(await debitAccount(account.id, 30_00n, 'T:enough')).toMatchObject({ shortfall: 0n });
     expect(await balances(app, account.id)).toEqual({ balance: 70_00, total: 70_00 });
     expect(await stepsOf('T:enough')).toMatchObject([
       { step: 'return', debit: account.id, credit: RAIL_IN_TRANSIT, amount: 30_00n },
     ]);
     expect((await rowOf(account.id)).owed).toBe(0n);
-    await agrees();
+    await expectReceivableAgrees();
   });
 
   it('debits the spendable balance, keeps holds, and records the rest as owed', async () => {
     const { account } = await fundedCustomer(app, 100_00);
-    const aside = usd({
+    const aside = transferInput({
       transactionId: 'T:aside',
       step: 'pay',
       debit: account.id,
@@ -100,17 +105,17 @@ describe('debitWithShortfall', () => {
       amount: 60_00n,
     });
     await app.operate(async (ctx) => ctx.hold(aside));
-    expect(await debit(account.id, 100_00n, 'T:part')).toMatchObject({ shortfall: 60_00n });
+    expect(await debitAccount(account.id, 100_00n, 'T:part')).toMatchObject({ shortfall: 60_00n });
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 60_00 });
     expect(await stepsOf('T:part')).toMatchObject([
       { step: 'return', debit: account.id, amount: 40_00n },
       { step: 'return.owed', debit: RECEIVABLE, credit: RAIL_IN_TRANSIT, amount: 60_00n },
     ]);
     expect((await rowOf(account.id)).owed).toBe(60_00n);
-    await agrees();
+    await expectReceivableAgrees();
     await app.operate(async (ctx) => ctx.void(aside));
     await expect(
-      on(account.id, async (_, row) => {
+      onAccount(account.id, async (_, row) => {
         checkNoShortfall(row);
       }),
     ).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
@@ -118,17 +123,19 @@ describe('debitWithShortfall', () => {
 
   it('accepts an empty platform account and a frozen one', async () => {
     const platformAccount = await internalAccount(app, null, 'USD');
-    expect(await debit(platformAccount.id, 5_00n, 'T:own')).toMatchObject({ shortfall: 5_00n });
+    expect(await debitAccount(platformAccount.id, 5_00n, 'T:own')).toMatchObject({
+      shortfall: 5_00n,
+    });
     expect(await stepsOf('T:own')).toMatchObject([{ step: 'return.owed', debit: RECEIVABLE }]);
     const { account } = await fundedCustomer(app, 3_00);
-    await on(account.id, async (ctx, row) => transitionInternalAccount(ctx, row, 'freeze'));
-    expect(await debit(account.id, 5_00n, 'T:frozen')).toMatchObject({ shortfall: 2_00n });
-    await agrees();
+    await onAccount(account.id, async (ctx, row) => transitionInternalAccount(ctx, row, 'freeze'));
+    expect(await debitAccount(account.id, 5_00n, 'T:frozen')).toMatchObject({ shortfall: 2_00n });
+    await expectReceivableAgrees();
   });
 
   it('includes the transfers and the debt of its own change set', async () => {
     const { account } = await fundedCustomer(app, 10_00);
-    await on(account.id, async (ctx, row) => {
+    await onAccount(account.id, async (ctx, row) => {
       const part = { ...dollars(8_00n), transactionId: 'T:twice', creditTo: RAIL_IN_TRANSIT };
       await debitWithShortfall(ctx, row, { ...part, step: 'one' });
       await debitWithShortfall(ctx, row, { ...part, step: 'two' });
@@ -136,12 +143,12 @@ describe('debitWithShortfall', () => {
     });
     expect((await rowOf(account.id)).owed).toBe(14_00n);
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
-    await agrees();
+    await expectReceivableAgrees();
   });
 
   it('is rejected as a whole if the balance decreased since it was read', async () => {
     const { account } = await fundedCustomer(app, 10_00);
-    const competing = usd({
+    const competing = transferInput({
       transactionId: 'T:race',
       step: 'out',
       debit: account.id,
@@ -149,7 +156,7 @@ describe('debitWithShortfall', () => {
       amount: 4_00n,
     });
     let raced = false;
-    const race = on(account.id, async (ctx, row) => {
+    const race = onAccount(account.id, async (ctx, row) => {
       const name = { transactionId: 'T:raced', step: 'return' };
       const part = { ...dollars(12_00n), ...name, creditTo: RAIL_IN_TRANSIT };
       await debitWithShortfall(ctx, row, part);
@@ -159,23 +166,23 @@ describe('debitWithShortfall', () => {
     await expect(race).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
     expect((await rowOf(account.id)).owed).toBe(0n);
     expect(await stepsOf('T:raced')).toEqual([]);
-    expect(await debit(account.id, 12_00n, 'T:raced')).toMatchObject({ shortfall: 6_00n });
-    await agrees();
+    expect(await debitAccount(account.id, 12_00n, 'T:raced')).toMatchObject({ shortfall: 6_00n });
+    await expectReceivableAgrees();
   });
 });
 
 describe('repayShortfall', () => {
   it('takes incoming funds first, up to the amount owed', async () => {
     const { account } = await fundedCustomer(app, 10_00);
-    await debit(account.id, 25_00n, 'T:debt');
-    expect(await credit(account.id, 9_00n, 'T:first')).toBe(9_00n);
+    await debitAccount(account.id, 25_00n, 'T:debt');
+    expect(await creditAccount(account.id, 9_00n, 'T:first')).toBe(9_00n);
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     expect((await rowOf(account.id)).owed).toBe(6_00n);
-    expect(await credit(account.id, 9_00n, 'T:second')).toBe(6_00n);
+    expect(await creditAccount(account.id, 9_00n, 'T:second')).toBe(6_00n);
     expect(await balances(app, account.id)).toEqual({ balance: 3_00, total: 3_00 });
-    expect(await credit(account.id, 9_00n, 'T:third')).toBe(0n);
+    expect(await creditAccount(account.id, 9_00n, 'T:third')).toBe(0n);
     expect(checkNoShortfall(await rowOf(account.id))).toBe(undefined);
-    await agrees();
+    await expectReceivableAgrees();
   });
 
   it('keeps the receivable equal to the sum of amounts owed, in any order', async () => {
@@ -190,13 +197,13 @@ describe('repayShortfall', () => {
       fc.asyncProperty(steps, async (all) => {
         for (const { amount, isReturn } of all) {
           const transactionId = `T:any:${++count}`;
-          if (isReturn) await debit(id, amount, transactionId);
-          else await credit(id, amount, transactionId);
+          if (isReturn) await debitAccount(id, amount, transactionId);
+          else await creditAccount(id, amount, transactionId);
           const row = await rowOf(id);
           const ledgerAccount = await app.runtime.db.read(ledgerAccounts, id);
           expect(row.owed === 0n || ledgerAccount?.balance === 0n).toBe(true);
         }
-        await agrees();
+        await expectReceivableAgrees();
       }),
       { numRuns: 10 },
     );

@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 
 const app = testAppForEach();
 
-const limitTo = (limits: PaymentLimit[], as: TestPlatform = app.platform) =>
+const setPaymentLimits = (limits: PaymentLimit[], as: TestPlatform = app.platform) =>
   app.operate(async (ctx) => {
     const row = (await ctx.read(platforms, as.id)) as PlatformRow;
     ctx.update(platforms, row, { limits });
@@ -45,7 +45,7 @@ const SOME = { to: 'EUR', transactionId: 't', payerId: 'c' };
 
 const release = (id: string) => app.operate((ctx) => reverseUsage(ctx, { id }));
 
-const accounts = () =>
+const readLimitAccounts = () =>
   app.runtime.db.query(
     "select id, currency, balance, floor from ledger_accounts where id like 'velocity:%' order by id",
   );
@@ -53,15 +53,15 @@ const accounts = () =>
 const EXCEEDED = 'DAILY_VOLUME_LIMIT_EXCEEDED';
 
 describe('checkPaymentSize', () => {
-  const row = (limits: PaymentLimit[]) => ({ limits }) as PlatformRow;
-  const size = (limits: PaymentLimit[], sending: bigint, to = 'EUR') =>
-    checkPaymentSize(row(limits), { to, sending: usd(sending) });
+  const platformWith = (limits: PaymentLimit[]) => ({ limits }) as PlatformRow;
+  const checkSize = (limits: PaymentLimit[], sending: bigint, to = 'EUR') =>
+    checkPaymentSize(platformWith(limits), { to, sending: usd(sending) });
 
   it('accepts a payment to which no limit applies', () => {
-    size([], 10n ** 15n);
-    size([{ currency: 'EUR', perPayment: 1 }], 100n);
-    size([{ currency: 'USD', to: 'MXN', perPayment: 1 }], 100n);
-    size([{ currency: 'USD', perDay: 1 }], 100n);
+    checkSize([], 10n ** 15n);
+    checkSize([{ currency: 'EUR', perPayment: 1 }], 100n);
+    checkSize([{ currency: 'USD', to: 'MXN', perPayment: 1 }], 100n);
+    checkSize([{ currency: 'USD', perDay: 1 }], 100n);
   });
 
   it('rejects more than the lowest applicable limit', () => {
@@ -69,8 +69,8 @@ describe('checkPaymentSize', () => {
       { currency: 'USD', perPayment: 1_000_00 },
       { currency: 'USD', to: 'EUR', perPayment: 500_00 },
     ];
-    size(limits, 500_00n);
-    expect(() => size(limits, 500_01n)).toThrow(
+    checkSize(limits, 500_00n);
+    expect(() => checkSize(limits, 500_01n)).toThrow(
       expect.objectContaining({
         code: 'TRANSACTION_SIZE_LIMIT_EXCEEDED',
         status: 400,
@@ -78,24 +78,24 @@ describe('checkPaymentSize', () => {
         details: { max: 500_00 },
       }),
     );
-    size(limits, 1_000_00n, 'MXN');
-    expect(() => size(limits, 1_000_01n, 'MXN')).toThrow('1,000.00 USD');
+    checkSize(limits, 1_000_00n, 'MXN');
+    expect(() => checkSize(limits, 1_000_01n, 'MXN')).toThrow('1,000.00 USD');
   });
 });
 
 describe('daily limit', () => {
   it('adds no transfer for a platform without a limit', async () => {
-    await limitTo([{ currency: 'EUR', perDay: 1 }]);
+    await setPaymentLimits([{ currency: 'EUR', perDay: 1 }]);
     await app.operate(async (ctx) => {
       const platform = (await ctx.read(platforms, app.platform.id)) as PlatformRow;
       await countPayment(ctx, platform, { ...SOME, sending: usd(100n) });
       expect(ctx.set.transfers).toEqual([]);
     });
-    expect(await accounts()).toEqual([]);
+    expect(await readLimitAccounts()).toEqual([]);
   });
 
   it('is exact to the cent and reports when the next day begins', async () => {
-    await limitTo([{ currency: 'USD', perDay: 100_00 }]);
+    await setPaymentLimits([{ currency: 'USD', perDay: 100_00 }]);
     expect(await pay(60_00n)).toMatch(/^Transaction:/);
     expect(await pay(40_01n)).toBe(EXCEEDED);
     expect(await pay(40_00n)).toMatch(/^Transaction:/);
@@ -110,7 +110,7 @@ describe('daily limit', () => {
       retryAfterS: 15 * 3_600,
     });
     const { id } = app.platform;
-    expect(await accounts()).toEqual([
+    expect(await readLimitAccounts()).toEqual([
       {
         id: `velocity:${id}:USD:2026-01-05`,
         currency: 'velocity.USD',
@@ -123,7 +123,7 @@ describe('daily limit', () => {
   });
 
   it('counts a corridor and the total separately', async () => {
-    await limitTo([
+    await setPaymentLimits([
       { currency: 'USD', perDay: 100_00 },
       { currency: 'USD', to: 'MXN', perDay: 30_00 },
     ]);
@@ -134,8 +134,8 @@ describe('daily limit', () => {
   });
 
   it('applies per platform', async () => {
-    await limitTo([{ currency: 'USD', perDay: 100_00 }]);
-    await limitTo([{ currency: 'USD', perDay: 100_00 }], app.production);
+    await setPaymentLimits([{ currency: 'USD', perDay: 100_00 }]);
+    await setPaymentLimits([{ currency: 'USD', perDay: 100_00 }], app.production);
     await pay(100_00n);
     expect(await pay(1n)).toBe(EXCEEDED);
     expect(await pay(100_00n, { as: app.production })).toMatch(/^Transaction:/);
@@ -143,7 +143,7 @@ describe('daily limit', () => {
   });
 
   it('resets at midnight UTC', async () => {
-    await limitTo([{ currency: 'USD', perDay: 100_00 }]);
+    await setPaymentLimits([{ currency: 'USD', perDay: 100_00 }]);
     await pay(100_00n);
     app.effects.set(app.effects.now() - (app.effects.now() % DAY_MS) + DAY_MS - 1);
     expect(await pay(1n)).toBe(EXCEEDED);
@@ -153,7 +153,7 @@ describe('daily limit', () => {
   });
 
   it('is released by a refund once, on the day of the payment', async () => {
-    await limitTo([
+    await setPaymentLimits([
       { currency: 'USD', perDay: 100_00 },
       { currency: 'USD', to: 'EUR', perDay: 100_00 },
     ]);
@@ -171,24 +171,24 @@ describe('daily limit', () => {
   });
 
   it('applies a change during the day', async () => {
-    await limitTo([{ currency: 'USD', perDay: 100_00 }]);
+    await setPaymentLimits([{ currency: 'USD', perDay: 100_00 }]);
     const first = await pay(60_00n);
-    await limitTo([{ currency: 'USD', perDay: 200_00 }]);
+    await setPaymentLimits([{ currency: 'USD', perDay: 200_00 }]);
     expect(await pay(140_00n)).toMatch(/^Transaction:/);
     expect(await pay(1n)).toBe(EXCEEDED);
-    await limitTo([{ currency: 'USD', perDay: 150_00 }]);
+    await setPaymentLimits([{ currency: 'USD', perDay: 150_00 }]);
     expect(await pay(1n)).toBe(EXCEEDED);
     // 200.00 were sent and 60.00 are refunded: 10.00 remain of 150.00.
     await release(first);
     expect(await pay(10_01n)).toBe(EXCEEDED);
     expect(await pay(10_00n)).toMatch(/^Transaction:/);
-    await limitTo([]);
+    await setPaymentLimits([]);
     expect(await pay(10_000_00n)).toMatch(/^Transaction:/);
     await booksBalance(app);
   });
 
   it('is exact under concurrent payments without a cached account', async () => {
-    await limitTo([{ currency: 'USD', perDay: 100_00 }]);
+    await setPaymentLimits([{ currency: 'USD', perDay: 100_00 }]);
     // Known accounts are cached by database handle, as they are by process.
     const otherRuntime: Runtime = { ...app.runtime, db: { ...app.runtime.db } };
     const paid = await Promise.all(
@@ -206,7 +206,7 @@ describe('hourly limit', () => {
   const TOO_OFTEN = 'VELOCITY_LIMIT_EXCEEDED';
   const HOUR_MS = 3_600_000;
 
-  const limitPayments = (hourly_payments: number | null) =>
+  const setHourlyPayments = (hourly_payments: number | null) =>
     app.operate(async (ctx) => {
       const row = (await ctx.read(platforms, app.platform.id)) as PlatformRow;
       ctx.update(platforms, row, { hourly_payments });
@@ -214,7 +214,7 @@ describe('hourly limit', () => {
   const payAs = (payerId: string | null, amount = 1n) => pay(amount, { payerId });
 
   it('counts the payments of each customer and reports when it resets', async () => {
-    await limitPayments(2);
+    await setHourlyPayments(2);
     expect(await payAs('c')).toMatch(/^Transaction:/);
     expect(await payAs('c', 10_000_00n)).toMatch(/^Transaction:/);
     expect(await payAs('c')).toBe(TOO_OFTEN);
@@ -229,7 +229,7 @@ describe('hourly limit', () => {
       details: { max: 2 },
       retryAfterS: 59 * 60,
     });
-    expect(await accounts()).toEqual([
+    expect(await readLimitAccounts()).toEqual([
       { id: 'velocity:c:hour:2026-01-05T09', currency: 'velocity.count', balance: -2n, floor: -2n },
       { id: 'velocity:d:hour:2026-01-05T09', currency: 'velocity.count', balance: -1n, floor: -2n },
       { id: 'velocity:sandbox:count', currency: 'velocity.count', balance: 3n, floor: null },
@@ -238,26 +238,26 @@ describe('hourly limit', () => {
   });
 
   it('does not apply to the platform itself', async () => {
-    await limitPayments(1);
+    await setHourlyPayments(1);
     expect(await payAs(null)).toMatch(/^Transaction:/);
     expect(await payAs(null)).toMatch(/^Transaction:/);
-    expect(await accounts()).toEqual([]);
+    expect(await readLimitAccounts()).toEqual([]);
   });
 
   it('resets every hour, and a refund does not release it', async () => {
-    await limitPayments(1);
+    await setHourlyPayments(1);
     await release(await payAs('c'));
     app.effects.set(app.effects.now() + HOUR_MS - 1);
     expect(await payAs('c')).toBe(TOO_OFTEN);
     app.effects.set(app.effects.now() + 1);
     expect(await payAs('c')).toMatch(/^Transaction:/);
     expect(await payAs('c')).toBe(TOO_OFTEN);
-    await limitPayments(null);
+    await setHourlyPayments(null);
     expect(await payAs('c')).toMatch(/^Transaction:/);
   });
 
   it('is exact under concurrent payments of one customer', async () => {
-    await limitPayments(10);
+    await setHourlyPayments(10);
     const paid = await Promise.all(Array.from({ length: 60 }, () => payAs('c')));
     expect(paid.filter((each) => each.startsWith('Transaction:'))).toHaveLength(10);
     expect(paid.filter((each) => each === TOO_OFTEN)).toHaveLength(50);
