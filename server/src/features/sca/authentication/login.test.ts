@@ -25,11 +25,12 @@ const fixture = loginFixture(app);
 const factors = factorFixture(app);
 
 const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
-const inMs = (ms: number) => new Date(app.effects.now() + ms).toISOString();
-const sms = async (id: string) => ok(await fixture.start(id, 'SMS_OTP'), 200).challengeId as string;
-const lockoutState = (id: string) => app.runtime.db.read(scaLockouts, id);
-const failures = async (id: string) => (await lockoutState(id))?.failed_attempts ?? 0;
-const session = (id: string) =>
+const timeInMs = (ms: number) => new Date(app.effects.now() + ms).toISOString();
+const startSms = async (id: string) =>
+  ok(await fixture.start(id, 'SMS_OTP'), 200).challengeId as string;
+const readLockout = (id: string) => app.runtime.db.read(scaLockouts, id);
+const countFailures = async (id: string) => (await readLockout(id))?.failed_attempts ?? 0;
+const readSessionState = (id: string) =>
   app
     .operate((ctx) => checkSession(ctx, id))
     .then(
@@ -40,21 +41,21 @@ const session = (id: string) =>
 describe('a login by SMS', () => {
   it('requires a code for a challenge, and is valid for 180 days', async () => {
     const { id } = await phoneVerifiedCustomer(app);
-    expect(await session(id)).toBe('SCA_SESSION_REQUIRED');
+    expect(await readSessionState(id)).toBe('SCA_SESSION_REQUIRED');
     const started = ok(await fixture.start(id, 'SMS_OTP'), 200);
     expect(started).toEqual({
       factor: 'SMS_OTP',
       challengeId: expect.stringMatching(/^ScaChallenge:[0-9a-f-]{36}$/),
-      expiresAt: inMs(5 * MINUTE),
+      expiresAt: timeInMs(5 * MINUTE),
     });
     const { challengeId } = started;
     const response = await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
-    expect(ok(response, 200)).toEqual({ status: 'SUCCESS', sessionExpiresAt: inMs(180 * DAY) });
-    expect(await session(id)).toBe('counts');
+    expect(ok(response, 200)).toEqual({ status: 'SUCCESS', sessionExpiresAt: timeInMs(180 * DAY) });
+    expect(await readSessionState(id)).toBe('counts');
     wait(180 * DAY - 1);
-    expect(await session(id)).toBe('counts');
+    expect(await readSessionState(id)).toBe('counts');
     wait(1);
-    expect(await session(id)).toBe('SCA_SESSION_REQUIRED');
+    expect(await readSessionState(id)).toBe('SCA_SESSION_REQUIRED');
     const [event, ...furtherEvents] = await scaEventsOf(app, id);
     expect(event).toMatchObject({ type: 'LOGIN', factor: 'SMS_OTP', subject: challengeId });
     expect([event?.ip, furtherEvents]).toEqual([ADDRESS, []]);
@@ -67,22 +68,22 @@ describe('a login by SMS', () => {
     wait(100 * DAY);
     await logIn(app, id);
     wait(170 * DAY);
-    expect(await session(id)).toBe('counts');
+    expect(await readSessionState(id)).toBe('counts');
     expect((await app.runtime.db.find(scaLockouts, { id })).length).toBe(1);
     wait(10 * DAY);
-    expect(await session(id)).toBe('SCA_SESSION_REQUIRED');
+    expect(await readSessionState(id)).toBe('SCA_SESSION_REQUIRED');
   });
 
   describe('completeScaLogin', () => {
     it('accepts a code with spaces', async () => {
       const { id } = await phoneVerifiedCustomer(app);
-      const proof = { challengeId: await sms(id), code: ' 123 456 ' };
+      const proof = { challengeId: await startSms(id), code: ' 123 456 ' };
       ok(await fixture.complete(id, { factor: 'SMS_OTP', ...proof }), 200);
     });
 
     it('succeeds once and until expiry; an expired proof does not count as a failure', async () => {
       const { id } = await phoneVerifiedCustomer(app);
-      const used = await sms(id);
+      const used = await startSms(id);
       const expiredProof = { factor: 'SMS_OTP', challengeId: used, code: CODE };
       ok(await fixture.complete(id, expiredProof), 200);
       expect(verdict(await fixture.complete(id, expiredProof))).toEqual([
@@ -90,11 +91,11 @@ describe('a login by SMS', () => {
         'INVALID_INPUT',
         'code',
       ]);
-      const next = { ...expiredProof, challengeId: await sms(id) };
+      const next = { ...expiredProof, challengeId: await startSms(id) };
       wait(5 * MINUTE);
       expect(verdict(await fixture.complete(id, next))).toEqual([400, 'INVALID_INPUT', 'code']);
-      expect(await failures(id)).toBe(0);
-      const last = { ...expiredProof, challengeId: await sms(id) };
+      expect(await countFailures(id)).toBe(0);
+      const last = { ...expiredProof, challengeId: await startSms(id) };
       wait(5 * MINUTE - 1);
       ok(await fixture.complete(id, last), 200);
     });
@@ -103,7 +104,7 @@ describe('a login by SMS', () => {
   describe('startScaLogin', () => {
     it('ends the previous challenge', async () => {
       const { id } = await phoneVerifiedCustomer(app);
-      const [first, second] = [await sms(id), await sms(id)];
+      const [first, second] = [await startSms(id), await startSms(id)];
       const complete = (challengeId: string) =>
         fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
       expect(verdict(await complete(first))).toEqual([400, 'INVALID_INPUT', 'code']);
@@ -112,7 +113,7 @@ describe('a login by SMS', () => {
 
     it('keeps one challenge if two are started concurrently', async () => {
       const { id } = await phoneVerifiedCustomer(app);
-      const started = await Promise.all([sms(id), sms(id), sms(id)]);
+      const started = await Promise.all([startSms(id), startSms(id), startSms(id)]);
       const responses = [];
       for (const challengeId of started) {
         responses.push(await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE }));
@@ -141,7 +142,7 @@ describe('a login by SMS', () => {
       return openChallenge(ctx, parts, party, { ...about, factor: 'SMS_OTP', field: 'scaFactor' });
     });
     const invalid = [
-      await sms(otherCustomer.id),
+      await startSms(otherCustomer.id),
       foreignChallengeId,
       payment.id,
       `ScaChallenge:${crypto.randomUUID()}`,
@@ -151,7 +152,7 @@ describe('a login by SMS', () => {
       expect(verdict(response)).toEqual([400, 'INVALID_INPUT', 'challengeId']);
       expect(response.body.reason).toContain('must be a pending SMS_OTP login of this customer');
     }
-    expect(await failures(id)).toBe(0);
+    expect(await countFailures(id)).toBe(0);
     // The challenge remains valid for its own customer.
     const proof = { factor: 'SMS_OTP', challengeId: foreignChallengeId, code: CODE };
     ok(await otherPlatformFixture.complete(foreignCustomer.id, proof), 200);
@@ -167,7 +168,7 @@ describe('a login by SMS', () => {
 
   it('uses the new number after a change', async () => {
     const { id } = await phoneVerifiedCustomer(app, {}, { currencies: ['EUR'] });
-    const challengeId = await sms(id);
+    const challengeId = await startSms(id);
     const patch = { customerType: 'INDIVIDUAL', phoneNumber: '+4915199999999' };
     ok(await app.call('PATCH', `/customers/${id}`, patch), 200);
     const response = await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
@@ -182,13 +183,13 @@ describe('a login by an app', () => {
     expect(ok(await fixture.start(id, 'TOTP'), 200)).toEqual({ factor: 'TOTP' });
     wait(MINUTE);
     const code = codeAt(base32, app.effects.now());
-    const by = (input: unknown) => fixture.complete(id, { factor: 'TOTP', code: input });
-    ok(await by(code), 200);
-    expect(verdict(await by(code))).toEqual([400, 'INVALID_INPUT', 'code']);
-    ok(await by(recoveryCodes[0]), 200);
-    expect((await by(recoveryCodes[0])).status).toBe(400);
-    ok(await by(CODE), 200);
-    expect(await failures(id)).toBe(2);
+    const completeBy = (input: unknown) => fixture.complete(id, { factor: 'TOTP', code: input });
+    ok(await completeBy(code), 200);
+    expect(verdict(await completeBy(code))).toEqual([400, 'INVALID_INPUT', 'code']);
+    ok(await completeBy(recoveryCodes[0]), 200);
+    expect((await completeBy(recoveryCodes[0])).status).toBe(400);
+    ok(await completeBy(CODE), 200);
+    expect(await countFailures(id)).toBe(2);
     const types = (await scaEventsOf(app, id)).map(({ type, factor }) => `${type} ${factor}`);
     expect(types.filter((each) => each.startsWith('LOGIN'))).toEqual([
       ...['LOGIN TOTP', 'LOGIN_FAILED TOTP', 'LOGIN TOTP', 'LOGIN_FAILED TOTP', 'LOGIN TOTP'],
@@ -201,7 +202,7 @@ describe('a login by an app', () => {
     wait(MINUTE);
     const code = codeAt(base32, app.effects.now()).replace(/^.../, '$& ');
     ok(await fixture.complete(id, { factor: 'TOTP', code }), 200);
-    expect(await failures(id)).toBe(0);
+    expect(await countFailures(id)).toBe(0);
   });
 
   it('accepts a code once if several servers receive it concurrently', async () => {
@@ -211,7 +212,7 @@ describe('a login by an app', () => {
     const proof = { factor: 'TOTP', code: codeAt(base32, app.effects.now()) };
     const all = await Promise.all([1, 2, 3, 4].map(() => fixture.complete(id, proof)));
     expect(all.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400]);
-    expect(await failures(id)).toBe(3);
+    expect(await countFailures(id)).toBe(3);
   });
 });
 
@@ -229,32 +230,32 @@ describe('a login by a passkey', () => {
     const passkeyAssertion = assertionJson(device, started.passkeyOptions.challenge);
     const proof = { factor: 'PASSKEY', passkeyAssertion, origin };
     ok(await fixture.complete(id, proof), 200);
-    expect(await session(id)).toBe('counts');
+    expect(await readSessionState(id)).toBe('counts');
     const rejected = [400, 'INVALID_INPUT', 'passkeyAssertion'];
     expect(verdict(await fixture.complete(id, proof))).toEqual(rejected);
     await fixture.start(id, 'PASSKEY');
     expect(verdict(await fixture.complete(id, proof))).toEqual(rejected);
-    expect(await failures(id)).toBe(1);
+    expect(await countFailures(id)).toBe(1);
   });
 
   it('expires after ten minutes, and requires a challenge for a passkey', async () => {
     const { id } = await phoneVerifiedCustomer(app);
     const { device, origin } = await factors.withPasskey(id);
-    const signed = async () => {
+    const signPasskeyLogin = async () => {
       const { passkeyOptions } = ok(await fixture.start(id, 'PASSKEY'), 200);
       const passkeyAssertion = assertionJson(device, passkeyOptions.challenge);
       return { factor: 'PASSKEY', passkeyAssertion, origin };
     };
     const rejected = [400, 'INVALID_INPUT', 'passkeyAssertion'];
-    const assertion = await signed();
+    const assertion = await signPasskeyLogin();
     wait(10 * MINUTE);
     expect(verdict(await fixture.complete(id, assertion))).toEqual(rejected);
-    const otherAssertion = await signed();
-    const challengeId = await sms(id);
+    const otherAssertion = await signPasskeyLogin();
+    const challengeId = await startSms(id);
     expect(verdict(await fixture.complete(id, otherAssertion))).toEqual(rejected);
     const mixed = await fixture.complete(id, { ...otherAssertion, challengeId });
     expect(verdict(mixed)).toEqual([400, 'INVALID_INPUT', 'challengeId']);
-    expect(await failures(id)).toBe(0);
+    expect(await countFailures(id)).toBe(0);
   });
 });
 
@@ -296,34 +297,37 @@ describe('a login', () => {
     expect(verdict(await fixture.start(id, factor))).toEqual(rejected);
     const proof = factor === 'TOTP' ? { code: CODE } : { passkeyAssertion: {}, origin: ORIGIN };
     expect(verdict(await fixture.complete(id, { factor, ...proof }))).toEqual(rejected);
-    expect(await failures(id)).toBe(0);
+    expect(await countFailures(id)).toBe(0);
   });
 
   it('is available to customers of the region only', async () => {
     const usCustomer = await customer(app);
-    const all = async (id: string, at: typeof fixture) => [
+    const callAll = async (id: string, at: typeof fixture) => [
       await at.start(id, 'SMS_OTP'),
       await at.complete(id, { factor: 'TOTP', code: CODE }),
       await at.fail(id),
       await at.reset(id),
     ];
-    for (const response of await all(usCustomer.id, fixture)) {
+    for (const response of await callAll(usCustomer.id, fixture)) {
       expect(verdict(response)).toEqual([409, 'CONFLICT']);
     }
     const germanCustomer = await phoneVerifiedCustomer(app);
     await logIn(app, germanCustomer.id);
-    const unknown = await all(germanCustomer.id.replace(/.{12}$/, '0123456789ab'), fixture);
-    const otherPlatformFixture = await all(germanCustomer.id, loginFixture(app, { as: app.other }));
+    const unknown = await callAll(germanCustomer.id.replace(/.{12}$/, '0123456789ab'), fixture);
+    const otherPlatformFixture = await callAll(
+      germanCustomer.id,
+      loginFixture(app, { as: app.other }),
+    );
     expect(otherPlatformFixture.map(verdict)).toEqual(Array(4).fill([404, 'CUSTOMER_NOT_FOUND']));
     expect(otherPlatformFixture.map(({ body }) => body)).toEqual(unknown.map(({ body }) => body));
     await app.runtime.db.query('update platforms set sca = false where id = $1', [app.other.id]);
     const unregulated = await european(app, { as: app.other });
-    for (const response of await all(unregulated.id, loginFixture(app, { as: app.other }))) {
+    for (const response of await callAll(unregulated.id, loginFixture(app, { as: app.other }))) {
       expect(verdict(response)).toEqual([409, 'CONFLICT']);
     }
     await app.runtime.db.query('update platforms set sca = true where id = $1', [app.other.id]);
     ok(await app.call('DELETE', `/customers/${germanCustomer.id}`), 200);
-    for (const response of await all(germanCustomer.id, fixture)) {
+    for (const response of await callAll(germanCustomer.id, fixture)) {
       expect(verdict(response)).toEqual([410, 'CUSTOMER_DELETED']);
     }
   });

@@ -35,21 +35,21 @@ async function turn(id: string, direction: Direction) {
   return ok(await confirm(id, { challengeId, code: CODE }, direction), 200);
 }
 
-const trustedAt = async (id: string) =>
+const readTrustTime = async (id: string) =>
   (await app.runtime.db.read(externalAccounts, id))?.trusted_at;
 
 /**
  * A customer with a verified phone number and without a login, and an external account of the
  * customer.
  */
-async function payee() {
+async function createPayee() {
   const person = await phoneVerifiedCustomer(app);
   return { person, account: await externalAccount(app, person.id, 'EUR') };
 }
 
 describe('beneficiary trust', () => {
   it('is added and removed with a code for the account, without a session', async () => {
-    const { person, account } = await payee();
+    const { person, account } = await createPayee();
     const challenge = await challengeOf(account.id);
     expect(challenge).toEqual({
       id: expect.stringMatching(/^ScaChallenge:/),
@@ -60,13 +60,13 @@ describe('beneficiary trust', () => {
     const { text } = (await messagesTo(app, person.id)).at(-1) ?? {};
     const { iban } = account.accountInfo;
     expect(text).toContain(`: trust in ${iban.slice(0, 4)}…${iban.slice(-4)}.`);
-    expect(await trustedAt(account.id)).toBeNull();
+    expect(await readTrustTime(account.id)).toBeNull();
     const proof = { challengeId: challenge.id, code: CODE };
     expect(ok(await confirm(account.id, proof), 200)).toEqual({ trusted: true });
-    expect(await trustedAt(account.id)).toBe(app.effects.now());
+    expect(await readTrustTime(account.id)).toBe(app.effects.now());
     expect(verdict(await remove(account.id))).toEqual([409, 'BENEFICIARY_TRUSTED']);
     expect(await turn(account.id, 'untrust')).toEqual({ trusted: false });
-    expect(await trustedAt(account.id)).toBeNull();
+    expect(await readTrustTime(account.id)).toBeNull();
     ok(await remove(account.id), 204);
     const events = await scaEventsOf(app, person.id);
     expect(events.map(({ type }) => type)).toEqual(['TRUSTED', 'UNTRUSTED']);
@@ -75,22 +75,22 @@ describe('beneficiary trust', () => {
 
   describe('confirmBeneficiaryUntrust', () => {
     it('is idempotent and requires a proof each time', async () => {
-      const { account } = await payee();
+      const { account } = await createPayee();
       expect(await turn(account.id, 'untrust')).toEqual({ trusted: false });
       await turn(account.id, 'trust');
-      const trustedSince = await trustedAt(account.id);
+      const trustedSince = await readTrustTime(account.id);
       app.effects.set(app.effects.now() + 60_000);
       expect(verdict(await confirm(account.id, { code: CODE }))).toEqual([
         ...[400, 'INVALID_INPUT', 'challengeId'],
       ]);
       expect(await turn(account.id, 'trust')).toEqual({ trusted: true });
-      expect(await trustedAt(account.id)).toBe(trustedSince);
+      expect(await readTrustTime(account.id)).toBe(trustedSince);
     });
   });
 
   describe('startBeneficiaryTrust', () => {
     it('accepts no body, an empty body, and a proof without a challenge id', async () => {
-      const { account } = await payee();
+      const { account } = await createPayee();
       ok(await app.call('POST', `/customers/external-accounts/${account.id}/trust`, {}), 200);
       ok(await confirm(account.id, { code: CODE }), 200);
     });
@@ -118,7 +118,7 @@ describe('beneficiary trust', () => {
 
 describe('proof', () => {
   it('is valid once, for its account and direction only', async () => {
-    const { person, account } = await payee();
+    const { person, account } = await createPayee();
     const otherExternalAccount = await externalAccount(app, person.id, 'EUR');
     const { id: challengeId } = await challengeOf(account.id);
     const { id: otherChallengeId } = await challengeOf(otherExternalAccount.id);
@@ -130,11 +130,11 @@ describe('proof', () => {
     expect(verdict(await confirm(account.id, { challengeId, code }, 'untrust'))).toEqual(wrong);
     ok(await confirm(account.id, { challengeId, code }), 200);
     expect(verdict(await confirm(account.id, { challengeId, code }))).toEqual(wrong);
-    expect(await trustedAt(otherExternalAccount.id)).toBeNull();
+    expect(await readTrustTime(otherExternalAccount.id)).toBeNull();
   });
 
   it('belongs to the latest challenge', async () => {
-    const { account } = await payee();
+    const { account } = await createPayee();
     const { id: older } = await challengeOf(account.id);
     const { id: newer } = await challengeOf(account.id);
     expect(verdict(await confirm(account.id, { challengeId: older, code: CODE }))).toEqual([
@@ -169,12 +169,12 @@ describe('proof', () => {
     for (const response of responses) {
       expect(verdict(response)).toEqual([400, 'INVALID_INPUT', 'passkeyAssertion']);
     }
-    expect(await trustedAt(target.id)).toBeNull();
+    expect(await readTrustTime(target.id)).toBeNull();
   });
 
   describe('confirmBeneficiaryTrust', () => {
     it('of invalid form is rejected by field and does not count', async () => {
-      const { person, account } = await payee();
+      const { person, account } = await createPayee();
       await challengeOf(account.id);
       for (const proof of [{}, { code: null }, { code: CODE, passkeyAssertion: {}, origin: 'x' }]) {
         const [status, code, field] = verdict(await confirm(account.id, proof));
@@ -185,18 +185,18 @@ describe('proof', () => {
     });
 
     it('is rejected after expiry', async () => {
-      const { account } = await payee();
+      const { account } = await createPayee();
       const { id: challengeId } = await challengeOf(account.id);
       app.effects.set(app.effects.now() + 5 * 60_000);
       expect(verdict(await confirm(account.id, { challengeId, code: CODE }))).toEqual([
         ...[400, 'INVALID_INPUT', 'code'],
       ]);
-      expect(await trustedAt(account.id)).toBeNull();
+      expect(await readTrustTime(account.id)).toBeNull();
     });
   });
 
   it('counts toward the lockout if wrong; a locked customer cannot start or confirm', async () => {
-    const { person, account } = await payee();
+    const { person, account } = await createPayee();
     for (let attempts = 0; attempts < 5; attempts++) {
       if (attempts % 3 === 0) await challengeOf(account.id);
       expect(verdict(await confirm(account.id, { code: '000000' }))).toEqual([
@@ -221,7 +221,7 @@ describe('proof', () => {
 });
 
 describe('beneficiary trust is rejected', () => {
-  const all = async (id: string, options: CallOptions = {}) =>
+  const requestAll = async (id: string, options: CallOptions = {}) =>
     Promise.all([
       start(id, 'trust', options),
       confirm(id, { code: CODE }, 'trust', options),
@@ -236,7 +236,7 @@ describe('beneficiary trust is rejected', () => {
       as: app.other,
     });
     for (const id of [platformExternalAccount.id, otherPlatformAccount.id, 'x']) {
-      for (const response of await all(id)) {
+      for (const response of await requestAll(id)) {
         expect(verdict(response)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
       }
     }
@@ -245,11 +245,11 @@ describe('beneficiary trust is rejected', () => {
   it('outside of the region, and for customers who were deleted', async () => {
     const person = await customer(app);
     const account = await externalAccount(app, person.id, 'USD');
-    for (const response of await all(account.id))
+    for (const response of await requestAll(account.id))
       expect(verdict(response)).toEqual([409, 'CONFLICT']);
-    const deletedPayee = await payee();
+    const deletedPayee = await createPayee();
     ok(await app.call('DELETE', `/customers/${deletedPayee.person.id}`), 200);
-    for (const response of await all(deletedPayee.account.id)) {
+    for (const response of await requestAll(deletedPayee.account.id)) {
       expect(verdict(response)).toEqual([410, 'CUSTOMER_DELETED']);
     }
   });

@@ -15,12 +15,13 @@ const app = testApp();
 const fixture = loginFixture(app);
 
 const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
-const inMs = (ms: number) => new Date(app.effects.now() + ms).toISOString();
+const timeInMs = (ms: number) => new Date(app.effects.now() + ms).toISOString();
 const eventType = 'FAILED_LOGIN_ATTEMPT';
-const sms = async (id: string) => ok(await fixture.start(id, 'SMS_OTP'), 200).challengeId as string;
+const startSms = async (id: string) =>
+  ok(await fixture.start(id, 'SMS_OTP'), 200).challengeId as string;
 const guess = (id: string, challengeId: string, code = '000000') =>
   fixture.complete(id, { factor: 'SMS_OTP', challengeId, code });
-const lockoutState = (id: string) => app.runtime.db.read(scaLockouts, id);
+const readLockout = (id: string) => app.runtime.db.read(scaLockouts, id);
 
 describe('recordSecurityEvent', () => {
   describe('failed logins', () => {
@@ -34,7 +35,7 @@ describe('recordSecurityEvent', () => {
       let failedAttempts = 4;
       for (const lockMs of [15 * MINUTE, 30 * MINUTE, HOUR, 24 * HOUR]) {
         failedAttempts += 1;
-        const locked = { suspended: false, lockedUntil: inMs(lockMs), failedAttempts };
+        const locked = { suspended: false, lockedUntil: timeInMs(lockMs), failedAttempts };
         expect(ok(await fixture.fail(id), 200)).toEqual({ eventType, ...locked });
         wait(lockMs - 1);
         const rejected = await fixture.fail(id);
@@ -58,7 +59,7 @@ describe('recordSecurityEvent', () => {
       await logIn(app, id);
       wait(100 * 24 * HOUR);
       await logIn(app, id);
-      const locked = { suspended: false, lockedUntil: inMs(15 * MINUTE), failedAttempts: 5 };
+      const locked = { suspended: false, lockedUntil: timeInMs(15 * MINUTE), failedAttempts: 5 };
       expect(ok(await fixture.fail(id), 200)).toMatchObject(locked);
     });
 
@@ -73,7 +74,7 @@ describe('recordSecurityEvent', () => {
       expect(outcomes.sort()).toEqual([
         ...['200 3', '200 4', '200 5', ...Array(7).fill('423 ACCOUNT_LOCKED')],
       ]);
-      expect((await lockoutState(id))?.failed_attempts).toBe(5);
+      expect((await readLockout(id))?.failed_attempts).toBe(5);
     });
   });
 
@@ -87,9 +88,9 @@ describe('recordSecurityEvent', () => {
       const { id } = await phoneVerifiedCustomer(app);
       expect(ok(await fixture.reset(id), 200)).toEqual(unlocked);
       await logIn(app, id);
-      expect((await lockoutState(id))?.session_expires_at).toBeGreaterThan(app.effects.now());
+      expect((await readLockout(id))?.session_expires_at).toBeGreaterThan(app.effects.now());
       expect(ok(await fixture.reset(id), 200)).toEqual(unlocked);
-      expect((await lockoutState(id))?.session_expires_at).toBeNull();
+      expect((await readLockout(id))?.session_expires_at).toBeNull();
       ok(await fixture.fail(id), 200);
       const types = (await scaEventsOf(app, id)).map(({ type }) => type);
       const [reset, login] = ['RESET_PASSWORD_COMPLETED', 'LOGIN'];
@@ -99,7 +100,7 @@ describe('recordSecurityEvent', () => {
     it('clears the lockout', async () => {
       const { id } = await phoneVerifiedCustomer(app);
       await fixture.failTimes(id, 5);
-      const challengeId = await sms(id);
+      const challengeId = await startSms(id);
       expect(verdict(await guess(id, challengeId, CODE))).toEqual([423, 'ACCOUNT_LOCKED']);
       expect(ok(await fixture.reset(id), 200)).toEqual(unlocked);
       ok(await guess(id, challengeId, CODE), 200);
@@ -112,7 +113,7 @@ describe('recordSecurityEvent', () => {
         wait(24 * HOUR);
         ok(await fixture.fail(id), 200);
       }
-      expect((await lockoutState(id))?.suspended).toBe(true);
+      expect((await readLockout(id))?.suspended).toBe(true);
       expect(ok(await fixture.reset(id), 200)).toEqual(unlocked);
       await logIn(app, id);
     });
@@ -124,18 +125,18 @@ describe('completeScaLogin', () => {
     it('count like failed logins, and a lockout rejects a valid proof', async () => {
       const { id } = await phoneVerifiedCustomer(app);
       await fixture.failTimes(id, 3);
-      const challengeId = await sms(id);
+      const challengeId = await startSms(id);
       for (let index = 0; index < 2; index++) {
         expect(verdict(await guess(id, challengeId))).toEqual([400, 'INVALID_INPUT', 'code']);
       }
       const rejected = await guess(id, challengeId, CODE);
       expect(verdict(rejected)).toEqual([423, 'ACCOUNT_LOCKED']);
-      const details = { suspended: false, lockedUntil: inMs(15 * MINUTE), failedAttempts: 5 };
+      const details = { suspended: false, lockedUntil: timeInMs(15 * MINUTE), failedAttempts: 5 };
       expect(rejected.body.details).toEqual(details);
       wait(15 * MINUTE);
-      const proof = await sms(id);
+      const proof = await startSms(id);
       expect((await guess(id, proof)).status).toBe(400);
-      expect(await lockoutState(id)).toMatchObject({
+      expect(await readLockout(id)).toMatchObject({
         failed_attempts: 6,
         locked_until: app.effects.now() + 30 * MINUTE,
       });
@@ -149,7 +150,7 @@ describe('completeScaLogin', () => {
 
     it('end a challenge after five, even if the lockout was cleared', async () => {
       const { id } = await phoneVerifiedCustomer(app);
-      const challengeId = await sms(id);
+      const challengeId = await startSms(id);
       for (let index = 0; index < 5; index++) {
         expect((await guess(id, challengeId)).status).toBe(400);
       }
@@ -158,18 +159,18 @@ describe('completeScaLogin', () => {
       const rejected = await guess(id, challengeId, CODE);
       expect(verdict(rejected)).toEqual([429, 'RATE_LIMITED']);
       expect(rejected.headers['retry-after']).toBe('240');
-      expect((await lockoutState(id))?.failed_attempts).toBe(0);
-      ok(await guess(id, await sms(id), CODE), 200);
+      expect((await readLockout(id))?.failed_attempts).toBe(0);
+      ok(await guess(id, await startSms(id), CODE), 200);
     });
 
     it('are all counted when concurrent', async () => {
       const { id } = await phoneVerifiedCustomer(app);
-      const challengeId = await sms(id);
+      const challengeId = await startSms(id);
       const codes = Array.from({ length: 30 }, (_, index) => String(index).padStart(6, '0'));
       const all = await Promise.all(codes.map((code) => guess(id, challengeId, code)));
       const statuses = all.map(({ status }) => status).sort();
       expect(statuses).toEqual([...Array(5).fill(400), ...Array(25).fill(423)]);
-      expect((await lockoutState(id))?.failed_attempts).toBe(5);
+      expect((await readLockout(id))?.failed_attempts).toBe(5);
       expect((await guess(id, challengeId, CODE)).status).toBe(423);
     });
 
@@ -180,12 +181,12 @@ describe('completeScaLogin', () => {
       const correctCode = codeAt(base32, app.effects.now());
       const codes = [CODE, correctCode, codeAt(base32, app.effects.now() - 30_000)];
       const wrong = Array.from({ length: 20 }, (_, index) => String(index).padStart(6, '0'));
-      const by = (code: string) => fixture.complete(id, { factor: 'TOTP', code });
-      const all = await Promise.all(wrong.filter((each) => !codes.includes(each)).map(by));
+      const completeBy = (code: string) => fixture.complete(id, { factor: 'TOTP', code });
+      const all = await Promise.all(wrong.filter((each) => !codes.includes(each)).map(completeBy));
       expect(all.filter(({ status }) => status === 400)).toHaveLength(5);
       expect(all.filter(({ status }) => status === 423)).toHaveLength(all.length - 5);
-      expect((await by(correctCode)).status).toBe(423);
-      expect((await lockoutState(id))?.failed_attempts).toBe(5);
+      expect((await completeBy(correctCode)).status).toBe(423);
+      expect((await readLockout(id))?.failed_attempts).toBe(5);
     });
   });
 });

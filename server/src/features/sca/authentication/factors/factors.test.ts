@@ -51,19 +51,21 @@ describe('listScaFactors', () => {
     const american = await customer(app);
     const german = await person(app.platform);
     ok(await app.call('DELETE', `/customers/${german}`), 200);
-    const requested = (id: string) => [
+    const requestAll = (id: string) => [
       sandboxFixture.list(id),
       sandboxFixture.start(id, 'TOTP'),
       sandboxFixture.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }),
       sandboxFixture.remove(id, 'ScaFactor:x'),
     ];
-    const codes = async (id: string) =>
-      (await Promise.all(requested(id))).map(({ status, body }) => `${status} ${body.code}`);
-    const fourTimes = (code: string) => [code, code, code, code];
-    expect(await codes(american.id)).toEqual(fourTimes('409 CONFLICT'));
-    expect(await codes(await person(app.other))).toEqual(fourTimes('404 CUSTOMER_NOT_FOUND'));
-    expect(await codes('Customer:x')).toEqual(fourTimes('404 CUSTOMER_NOT_FOUND'));
-    expect(await codes(german)).toEqual(fourTimes('410 CUSTOMER_DELETED'));
+    const requestForCodes = async (id: string) =>
+      (await Promise.all(requestAll(id))).map(({ status, body }) => `${status} ${body.code}`);
+    const repeatFourTimes = (code: string) => [code, code, code, code];
+    expect(await requestForCodes(american.id)).toEqual(repeatFourTimes('409 CONFLICT'));
+    expect(await requestForCodes(await person(app.other))).toEqual(
+      repeatFourTimes('404 CUSTOMER_NOT_FOUND'),
+    );
+    expect(await requestForCodes('Customer:x')).toEqual(repeatFourTimes('404 CUSTOMER_NOT_FOUND'));
+    expect(await requestForCodes(german)).toEqual(repeatFourTimes('410 CUSTOMER_DELETED'));
     expect((await app.call('GET', '/sca/factors')).status).toBe(400);
   });
 });
@@ -362,14 +364,14 @@ describe('a reset', () => {
       await reset('PASSKEY', 'COMPLETED'),
       await reset('TOTP', 'INITIATED'),
     ];
-    const currentFactors = () =>
+    const readCurrentFactors = () =>
       Promise.all(
         rows.map(async (row) => (await app.runtime.db.read(scaResets, row.id))?.enrollment),
       );
     await fixture.withTotp(id);
-    expect(await currentFactors()).toEqual(['COMPLETED', 'PENDING', null]);
+    expect(await readCurrentFactors()).toEqual(['COMPLETED', 'PENDING', null]);
     await fixture.withPasskey(id);
-    expect(await currentFactors()).toEqual(['COMPLETED', 'COMPLETED', null]);
+    expect(await readCurrentFactors()).toEqual(['COMPLETED', 'COMPLETED', null]);
   });
 });
 
@@ -394,13 +396,13 @@ describe('challenge', () => {
     await sandboxFixture.withPasskey(id);
     const path = `/sca/login/start?customerId=${id}`;
     ok(await app.call('POST', path, { factor: 'PASSKEY' }), 200);
-    const remaining = async () => {
+    const countRemaining = async () => {
       await app.settle();
       return (await app.runtime.db.find(scaChallenges, { customer_id: id })).length;
     };
     wait(10 * MINUTE + 30 * 24 * 60 * MINUTE);
-    expect(await remaining()).toBe(1);
+    expect(await countRemaining()).toBe(1);
     wait(2 * MINUTE);
-    expect(await remaining()).toBe(0);
+    expect(await countRemaining()).toBe(0);
   });
 });

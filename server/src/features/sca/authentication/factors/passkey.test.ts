@@ -209,15 +209,15 @@ describe('an assertion', () => {
   it('is valid over the challenge, from any of the origins, with an increasing counter', async () => {
     const id = await person();
     const { device } = await fixture.withPasskey(id);
-    const request = (origin: string, counter: number) =>
+    const assertFrom = (origin: string, counter: number) =>
       assert(id, CHALLENGE, {
         origin,
         json: assertionJson(device, CHALLENGE, { origin, counter }),
       });
-    expect(await request(WEB, 0)).toBe(true);
-    expect(await request(APP, 5)).toBe(true);
-    expect(await request(WEB, 5)).toBe(false);
-    expect(await request(WEB, 6)).toBe(true);
+    expect(await assertFrom(WEB, 0)).toBe(true);
+    expect(await assertFrom(APP, 5)).toBe(true);
+    expect(await assertFrom(WEB, 5)).toBe(false);
+    expect(await assertFrom(WEB, 6)).toBe(true);
   });
 
   it.each<[string, Ceremony]>([
@@ -239,38 +239,40 @@ describe('an assertion', () => {
     const { device } = await fixture.withPasskey(id);
     const credentialId = Buffer.from(device.credentialId, 'base64url');
     const copiedDevice = authenticator({ site: SITE.rpId, at: WEB, credentialId });
-    const request = (customerId: string, signer: typeof device) =>
+    const assertWith = (customerId: string, signer: typeof device) =>
       assert(customerId, CHALLENGE, { origin: WEB, json: assertionJson(signer, CHALLENGE) });
-    expect(await request(id, copiedDevice)).toBe(false);
-    expect(await request(id, authenticator({ site: SITE.rpId, at: WEB }))).toBe(false);
-    expect(await request(await person(), device)).toBe(false);
-    expect(await request(id, device)).toBe(true);
+    expect(await assertWith(id, copiedDevice)).toBe(false);
+    expect(await assertWith(id, authenticator({ site: SITE.rpId, at: WEB }))).toBe(false);
+    expect(await assertWith(await person(), device)).toBe(false);
+    expect(await assertWith(id, device)).toBe(true);
   });
 
   it('reports malformed fields and an invalid origin', async () => {
     const id = await person();
     const { device } = await fixture.withPasskey(id);
     const json = assertionJson(device, CHALLENGE);
-    const fields = async (input: object, origin = WEB) =>
+    const readErrorFields = async (input: object, origin = WEB) =>
       assert(id, CHALLENGE, { origin, json: input }).then(
         () => 'accepted',
         ({ details }) => details.errors.map((each: { field: string }) => each.field),
       );
     const parts = ['clientDataJSON', 'authenticatorData', 'signature'];
-    expect(await fields({})).toEqual([
+    expect(await readErrorFields({})).toEqual([
       'passkeyAssertion.id',
       ...parts.map((each) => `passkeyAssertion.response.${each}`),
     ]);
     const response = { ...json.response, signature: '!' };
-    expect(await fields({ ...json, response })).toEqual(['passkeyAssertion.response.signature']);
-    expect(await fields(json, 'https://evil.example')).toEqual(['origin']);
-    expect(await fields(json)).toBe('accepted');
+    expect(await readErrorFields({ ...json, response })).toEqual([
+      'passkeyAssertion.response.signature',
+    ]);
+    expect(await readErrorFields(json, 'https://evil.example')).toEqual(['origin']);
+    expect(await readErrorFields(json)).toBe('accepted');
   });
 });
 
 describe('a passkey of the sandbox', () => {
   const ORIGIN = 'http://localhost:3000';
-  const credential = (challenge: unknown, overrides: object = {}) => ({
+  const credentialJson = (challenge: unknown, overrides: object = {}) => ({
     id: 'cGxheWVk',
     response: {
       clientDataJSON: Buffer.from(JSON.stringify({ challenge, ...overrides })).toString(
@@ -287,12 +289,12 @@ describe('a passkey of the sandbox', () => {
     const confirm = (input: object, origin = ORIGIN) =>
       sandboxFixture.confirm(id, { type: 'PASSKEY', origin, credential: input });
     const data = 'credential.response.clientDataJSON';
-    expectBad(await confirm(credential(challenge), 'http://localhost:4000'), 'origin');
-    expectBad(await confirm(credential('AAAA')), data);
-    expectBad(await confirm(credential(7)), data);
-    expectBad(await confirm(credential(challenge, { origin: 'http://localhost:1' })), data);
+    expectBad(await confirm(credentialJson(challenge), 'http://localhost:4000'), 'origin');
+    expectBad(await confirm(credentialJson('AAAA')), data);
+    expectBad(await confirm(credentialJson(7)), data);
+    expectBad(await confirm(credentialJson(challenge, { origin: 'http://localhost:1' })), data);
     expectBad(await confirm({ id: 'x', response: { clientDataJSON: 'bm8' } }), data);
-    const { factor } = ok(await confirm(credential(challenge)), 200);
+    const { factor } = ok(await confirm(credentialJson(challenge)), 200);
     expect(ok(await sandboxFixture.list(id), 200).factors).toEqual([factor]);
     ok(await sandboxFixture.remove(id, factor.credentialId), 204);
   });
@@ -306,13 +308,13 @@ describe('a passkey of the sandbox', () => {
     expect(origin).toBe(WEB);
     const result = await app.operate(async (ctx) => {
       const row = await rowOf(id);
-      const proof = (challenge: string) => ({
-        passkeyAssertion: credential(challenge, { origin }),
+      const proofOf = (challenge: string) => ({
+        passkeyAssertion: credentialJson(challenge, { origin }),
         origin,
       });
       return [
-        await verifyAssertion(ctx, row, 'AAAA', proof('AAAA')),
-        await verifyAssertion(ctx, row, 'AAAA', proof('BBBB')),
+        await verifyAssertion(ctx, row, 'AAAA', proofOf('AAAA')),
+        await verifyAssertion(ctx, row, 'AAAA', proofOf('BBBB')),
       ];
     }, as);
     expect(result).toEqual([true, false]);

@@ -16,7 +16,7 @@ import {
 const SECRET = Buffer.from('12345678901234567890').toString('hex');
 const STEP_S = 30;
 
-const at = (seconds: number) => ({ now: seconds * 1000, after: -1 });
+const timeStepAt = (seconds: number) => ({ now: seconds * 1000, after: -1 });
 
 describe('test vectors of RFC 6238', () => {
   it.each([
@@ -28,10 +28,10 @@ describe('test vectors of RFC 6238', () => {
     [20000000000, '65353130'],
   ])('hold at %i', (seconds, code) => {
     const step = Math.floor(seconds / STEP_S);
-    expect(stepOf(SECRET, code, { ...at(seconds), digits: 8 })).toBe(step);
+    expect(stepOf(SECRET, code, { ...timeStepAt(seconds), digits: 8 })).toBe(step);
     // The shorter code of the same time is its suffix.
-    expect(stepOf(SECRET, code.slice(2), at(seconds))).toBe(step);
-    expect(stepOf(SECRET, code, at(seconds))).toBeUndefined();
+    expect(stepOf(SECRET, code.slice(2), timeStepAt(seconds))).toBe(step);
+    expect(stepOf(SECRET, code, timeStepAt(seconds))).toBeUndefined();
   });
 });
 
@@ -43,7 +43,7 @@ describe('test vectors of RFC 4226', () => {
   it.each(CODES.map((code, counter) => [counter, code] as const))(
     'hold for %i',
     (counter, code) => {
-      expect(stepOf(SECRET, code, at(counter * STEP_S))).toBe(counter);
+      expect(stepOf(SECRET, code, timeStepAt(counter * STEP_S))).toBe(counter);
     },
   );
 });
@@ -56,7 +56,7 @@ describe('a code', () => {
   it('is accepted up to one step early or late', () => {
     const begin = STEP * STEP_S;
     const steps = [-2 * STEP_S, -STEP_S - 1, -STEP_S, 0, 2 * STEP_S - 1, 2 * STEP_S].map((offset) =>
-      stepOf(SECRET, CODE, at(begin + offset)),
+      stepOf(SECRET, CODE, timeStepAt(begin + offset)),
     );
     expect(steps).toEqual([undefined, undefined, STEP, STEP, STEP, undefined]);
   });
@@ -70,12 +70,12 @@ describe('a code', () => {
   it.each(['', '05047', '0504710', ' 050471', '050 471', '05047a', '٠٥٠٤٧١', '050472'])(
     'is not %j',
     (code) => {
-      expect(stepOf(SECRET, code, at(NOW))).toBeUndefined();
+      expect(stepOf(SECRET, code, timeStepAt(NOW))).toBeUndefined();
     },
   );
 
   it('is valid for one secret only', () => {
-    expect(stepOf(SECRET.replace('31', '32'), CODE, at(NOW))).toBeUndefined();
+    expect(stepOf(SECRET.replace('31', '32'), CODE, timeStepAt(NOW))).toBeUndefined();
   });
 });
 
@@ -92,10 +92,10 @@ describe('a secret', () => {
 });
 
 describe('the otpauth URI', () => {
-  const uri = (issuer: string, account: string) => totpUri(SECRET, { issuer, account });
+  const uriOf = (issuer: string, account: string) => totpUri(SECRET, { issuer, account });
 
   it('has the format that apps read', () => {
-    const url = new URL(uri('Shop', 'ada@example.org'));
+    const url = new URL(uriOf('Shop', 'ada@example.org'));
     expect([url.protocol, url.host, url.pathname]).toEqual([
       'otpauth:',
       'totp',
@@ -115,14 +115,14 @@ describe('the otpauth URI', () => {
     ['50% off', 'a+b@example.org'],
     ['"<x>"', 'ключ'],
   ])('escapes %s and %s', (issuer, account) => {
-    const url = new URL(uri(issuer, account));
+    const url = new URL(uriOf(issuer, account));
     expect(decodeURIComponent(url.pathname)).toBe(`/${issuer}:${account}`);
     expect(url.searchParams.get('issuer')).toBe(issuer);
     expect(url.searchParams.get('secret')).toBe(inBase32(SECRET));
   });
 
   it('has one colon in its label for all names', () => {
-    const label = decodeURIComponent(new URL(uri('A:B', 'Customer:1')).pathname);
+    const label = decodeURIComponent(new URL(uriOf('A:B', 'Customer:1')).pathname);
     expect(label).toBe('/A B:Customer 1');
   });
 });
@@ -139,12 +139,12 @@ describe('recovery codes', () => {
   });
 
   it('have the same hash in any notation, and another hash for another factor', () => {
-    const digest = (code: string, factorId = 'ScaFactor:1') =>
+    const digestOf = (code: string, factorId = 'ScaFactor:1') =>
       recoveryDigest(vault, factorId, code);
     for (const typed of ['ABCD-EFGH-2345', 'abcdefgh2345', ' AbCd efgh-2345 ']) {
-      expect(digest(typed)).toBe(digest('ABCD-EFGH-2345'));
+      expect(digestOf(typed)).toBe(digestOf('ABCD-EFGH-2345'));
     }
-    expect(digest('ABCD-EFGH-2346')).not.toBe(digest('ABCD-EFGH-2345'));
-    expect(digest('ABCD-EFGH-2345', 'ScaFactor:2')).not.toBe(digest('ABCD-EFGH-2345'));
+    expect(digestOf('ABCD-EFGH-2346')).not.toBe(digestOf('ABCD-EFGH-2345'));
+    expect(digestOf('ABCD-EFGH-2345', 'ScaFactor:2')).not.toBe(digestOf('ABCD-EFGH-2345'));
   });
 });

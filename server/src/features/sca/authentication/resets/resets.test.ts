@@ -30,18 +30,18 @@ const show = (id: string, resetId: string, options: CallOptions = {}) =>
   app.call('GET', `/sca/factors/reset/${resetId}?customerId=${id}`, undefined, options);
 const complete = (id: string, resetId: string, body?: Body, options: CallOptions = {}) =>
   app.call('POST', `/sca/factors/reset/${resetId}/complete?customerId=${id}`, body, options);
-const page = (method: 'GET' | 'POST', url: string) =>
+const requestPage = (method: 'GET' | 'POST', url: string) =>
   app.server.inject({ method, url: new URL(url).pathname });
 
 const statusOf = async (id: string, resetId: string) =>
   ok(await show(id, resetId), 200).status as string;
 
-const newReset = async (id: string, factor = 'SMS_OTP') => ok(await start(id, factor), 201);
+const startReset = async (id: string, factor = 'SMS_OTP') => ok(await start(id, factor), 201);
 
 /** A reset whose customer has passed the liveness check. */
-async function passed(id: string, factor = 'SMS_OTP'): Promise<string> {
-  const { resetId, verificationLink } = await newReset(id, factor);
-  expect((await page('POST', verificationLink)).statusCode).toBe(200);
+async function passLiveness(id: string, factor = 'SMS_OTP'): Promise<string> {
+  const { resetId, verificationLink } = await startReset(id, factor);
+  expect((await requestPage('POST', verificationLink)).statusCode).toBe(200);
   return resetId;
 }
 
@@ -53,7 +53,7 @@ const sessionOf = async (id: string) =>
 
 let counter = 0;
 /** An unused phone number, in the two parts of the request. */
-const newMobile = () => ({ countryCode: '+49', number: `160${5_550_000 + ++counter}` });
+const createMobile = () => ({ countryCode: '+49', number: `160${5_550_000 + ++counter}` });
 
 describe('a reset of an app', () => {
   it('removes the app, logs the customer out, and is completed when another app is enrolled', async () => {
@@ -61,7 +61,7 @@ describe('a reset of an app', () => {
     await factors.withTotp(id);
     await logIn(app, id);
     expect(await sessionOf(id)).toEqual(expect.any(Number));
-    const { resetId, expiresAt, ...rest } = await newReset(id, 'TOTP');
+    const { resetId, expiresAt, ...rest } = await startReset(id, 'TOTP');
     expect(resetId).toMatch(/^ScaReset:/);
     expect(expiresAt).toBe(new Date(app.effects.now() + 30 * MINUTE).toISOString());
     expect(rest.verificationLink).toBe(`http://127.0.0.1/reset/${rest.livenessAccessToken}`);
@@ -103,7 +103,7 @@ describe('a reset of an app', () => {
   it('ignores a phone number', async () => {
     const person = await phoneVerifiedCustomer(app);
     await factors.withPasskey(person.id);
-    const resetId = await passed(person.id, 'PASSKEY');
+    const resetId = await passLiveness(person.id, 'PASSKEY');
     const mobile = { countryCode: 'nowhere', number: '' };
     ok(await complete(person.id, resetId, { mobile }), 204);
     expect((await rowOf(person.id)).phone).toBe(person.phoneNumber);
@@ -115,8 +115,8 @@ describe('a reset of codes by SMS', () => {
   it('changes the number, which counts as verified and is searchable', async () => {
     const { id } = await phoneVerifiedCustomer(app);
     await logIn(app, id);
-    const resetId = await passed(id);
-    const mobile = newMobile();
+    const resetId = await passLiveness(id);
+    const mobile = createMobile();
     const phone = `${mobile.countryCode}${mobile.number}`;
     ok(await complete(id, resetId, { mobile }), 204);
     const current = await rowOf(id);
@@ -150,18 +150,20 @@ describe('a reset of codes by SMS', () => {
 
   it('requires a valid number, and reports both parts', async () => {
     const { id } = await phoneVerifiedCustomer(app);
-    const resetId = await passed(id);
-    const rejected = async (mobile?: unknown) =>
+    const resetId = await passLiveness(id);
+    const completeForError = async (mobile?: unknown) =>
       verdict(await complete(id, resetId, mobile === undefined ? undefined : { mobile }));
-    expect(await rejected()).toEqual([400, 'INVALID_INPUT', 'mobile']);
+    expect(await completeForError()).toEqual([400, 'INVALID_INPUT', 'mobile']);
     const bothParts = [400, 'INVALID_INPUT', 'mobile.countryCode', 'mobile.number'];
-    expect(await rejected({ countryCode: '49', number: '0151 123' })).toEqual(bothParts);
-    expect(await rejected({})).toEqual(bothParts);
+    expect(await completeForError({ countryCode: '49', number: '0151 123' })).toEqual(bothParts);
+    expect(await completeForError({})).toEqual(bothParts);
     const number = [400, 'INVALID_INPUT', 'mobile.number'];
-    expect(await rejected({ countryCode: '+49', number: '0151123456' })).toEqual(number);
-    expect(await rejected({ countryCode: '+49', number: '15112345678901' })).toEqual(number);
+    expect(await completeForError({ countryCode: '+49', number: '0151123456' })).toEqual(number);
+    expect(await completeForError({ countryCode: '+49', number: '15112345678901' })).toEqual(
+      number,
+    );
     expect(await statusOf(id, resetId)).toBe('LIVENESS_PASSED');
-    ok(await complete(id, resetId, { mobile: newMobile() }), 204);
+    ok(await complete(id, resetId, { mobile: createMobile() }), 204);
   });
 
   it('is rejected while codes of a wallet are sent to the number', async () => {
@@ -179,8 +181,8 @@ describe('a reset of codes by SMS', () => {
       const wallet = await findWallet(ctx, heldWallet.accountId);
       if (wallet) addCredential(ctx, wallet, { type: 'SMS_OTP', uniquenessKey: 'SMS_OTP' });
     });
-    const resetId = await passed(id);
-    expect(verdict(await complete(id, resetId, { mobile: newMobile() }))).toEqual([
+    const resetId = await passLiveness(id);
+    expect(verdict(await complete(id, resetId, { mobile: createMobile() }))).toEqual([
       409,
       'CONFLICT',
     ]);
@@ -204,8 +206,8 @@ describe('a reset', () => {
   describe('completeTwoFactorReset', () => {
     it('is rejected before the identity check', async () => {
       const { id } = await phoneVerifiedCustomer(app);
-      const { resetId } = await newReset(id);
-      const response = await complete(id, resetId, { mobile: newMobile() });
+      const { resetId } = await startReset(id);
+      const response = await complete(id, resetId, { mobile: createMobile() });
       expect(verdict(response)).toEqual([400, 'INVALID_INPUT', 'resetId']);
       expect(response.body.message).toContain('INITIATED');
     });
@@ -215,15 +217,15 @@ describe('a reset', () => {
     it('is limited to one per factor: a newer reset ends it and its link', async () => {
       const { id } = await phoneVerifiedCustomer(app);
       await factors.withTotp(id);
-      const first = await newReset(id);
-      const other = await newReset(id, 'TOTP');
-      const passedReset = await passed(id);
-      const last = await newReset(id);
+      const first = await startReset(id);
+      const other = await startReset(id, 'TOTP');
+      const passedReset = await passLiveness(id);
+      const last = await startReset(id);
       expect(await statusOf(id, first.resetId)).toBe('EXPIRED');
       expect(await statusOf(id, passedReset)).toBe('EXPIRED');
       expect(await statusOf(id, last.resetId)).toBe('INITIATED');
       expect(await statusOf(id, other.resetId)).toBe('INITIATED');
-      expect((await page('POST', first.verificationLink)).statusCode).toBe(404);
+      expect((await requestPage('POST', first.verificationLink)).statusCode).toBe(404);
     });
 
     it('can be started five times within a day', async () => {
@@ -247,13 +249,13 @@ describe('a reset', () => {
     it('expires after half an hour, also after the identity check', async () => {
       const { id } = await phoneVerifiedCustomer(app);
       await factors.withTotp(id);
-      const passedReset = await passed(id, 'TOTP');
-      const { resetId, verificationLink } = await newReset(id);
+      const passedReset = await passLiveness(id, 'TOTP');
+      const { resetId, verificationLink } = await startReset(id);
       await app.advance(30 * MINUTE - 1);
-      expect((await page('GET', verificationLink)).statusCode).toBe(200);
+      expect((await requestPage('GET', verificationLink)).statusCode).toBe(200);
       app.effects.set(app.effects.now() + 1);
       // Whether or not the job has run.
-      expect((await page('POST', verificationLink)).statusCode).toBe(404);
+      expect((await requestPage('POST', verificationLink)).statusCode).toBe(404);
       expect(verdict(await complete(id, passedReset))).toEqual([400, 'INVALID_INPUT', 'resetId']);
       expect(await statusOf(id, passedReset)).toBe('EXPIRED');
       await app.advance(0);
@@ -269,8 +271,8 @@ describe('a reset', () => {
       ok(await loginFixture(app).fail(id), 200);
       app.effects.set(app.effects.now() + 24 * HOUR);
     }
-    const resetId = await passed(id);
-    ok(await complete(id, resetId, { mobile: newMobile() }), 204);
+    const resetId = await passLiveness(id);
+    ok(await complete(id, resetId, { mobile: createMobile() }), 204);
     const account = await externalAccount(app, id, 'EUR');
     const path = `/customers/external-accounts/${account.id}/trust`;
     expect(verdict(await app.call('POST', path))).toEqual([423, 'ACCOUNT_LOCKED']);
@@ -285,7 +287,7 @@ describe('a reset', () => {
         started.map(async (response) => statusOf(id, ok(response, 201).resetId)),
       );
       expect(states.sort()).toEqual(['EXPIRED', 'EXPIRED', 'INITIATED']);
-      const resetId = await passed(id, 'TOTP');
+      const resetId = await passLiveness(id, 'TOTP');
       const ended = await Promise.all([complete(id, resetId), complete(id, resetId)]);
       expect(ended.map(({ status }) => status).sort()).toEqual([204, 400]);
       expect((await eventsOf(id)).filter((each) => each === 'RESET_COMPLETED')).toHaveLength(1);
@@ -310,8 +312,8 @@ describe('a reset', () => {
 describe('the page of a reset', () => {
   it('is available with the link and can be used once', async () => {
     const { id } = await phoneVerifiedCustomer(app);
-    const { resetId, verificationLink } = await newReset(id);
-    const fetchedResponse = await page('GET', verificationLink);
+    const { resetId, verificationLink } = await startReset(id);
+    const fetchedResponse = await requestPage('GET', verificationLink);
     expect(fetchedResponse.statusCode).toBe(200);
     expect(fetchedResponse.body).toContain('Main received a request to replace the phone number');
     expect(fetchedResponse.body).toContain(
@@ -320,10 +322,10 @@ describe('the page of a reset', () => {
     expect(fetchedResponse.headers['content-security-policy']).toContain("default-src 'none'");
     const row = await app.runtime.db.read(scaResets, resetId);
     expect([row?.status, row?.polls]).toEqual(['INITIATED', 0]);
-    expect((await page('POST', verificationLink)).statusCode).toBe(200);
+    expect((await requestPage('POST', verificationLink)).statusCode).toBe(200);
     const secondResponses = [
-      await page('POST', verificationLink),
-      await page('GET', verificationLink),
+      await requestPage('POST', verificationLink),
+      await requestPage('GET', verificationLink),
     ];
     expect(secondResponses.map(({ statusCode }) => statusCode)).toEqual([404, 404]);
     expect(await statusOf(id, resetId)).toBe('LIVENESS_PASSED');
@@ -332,12 +334,12 @@ describe('the page of a reset', () => {
 
   it('names the platform if the link has expired', async () => {
     const { id } = await phoneVerifiedCustomer(app);
-    const { resetId, verificationLink } = await newReset(id);
+    const { resetId, verificationLink } = await startReset(id);
     await app.operate(async (ctx) => {
       const row = await ctx.read(scaResets, resetId);
       if (row) ctx.update(scaResets, row, { expires_at: ctx.now });
     });
-    const { statusCode, body } = await page('GET', verificationLink);
+    const { statusCode, body } = await requestPage('GET', verificationLink);
     expect(statusCode).toBe(404);
     expect(body).toContain('This link no longer works');
     expect(body).toContain('<span class="who">Main</span>');
@@ -345,19 +347,19 @@ describe('the page of a reset', () => {
   });
 
   it('is not available for an unknown link or a deleted customer', async () => {
-    expect((await page('GET', 'http://x/reset/none')).statusCode).toBe(404);
-    expect((await page('POST', 'http://x/reset/none')).statusCode).toBe(404);
+    expect((await requestPage('GET', 'http://x/reset/none')).statusCode).toBe(404);
+    expect((await requestPage('POST', 'http://x/reset/none')).statusCode).toBe(404);
     const { id } = await phoneVerifiedCustomer(app);
-    const { verificationLink } = await newReset(id);
+    const { verificationLink } = await startReset(id);
     ok(await app.call('DELETE', `/customers/${id}`), 200);
-    expect((await page('POST', verificationLink)).statusCode).toBe(404);
+    expect((await requestPage('POST', verificationLink)).statusCode).toBe(404);
   });
 });
 
 describe('the customer of a reset', () => {
   it('must belong to the platform', async () => {
     const { id } = await phoneVerifiedCustomer(app);
-    const { resetId } = await newReset(id);
+    const { resetId } = await startReset(id);
     const otherCustomer = await phoneVerifiedCustomer(app);
     const as = { as: app.other };
     const foreignCustomer = await phoneVerifiedCustomer(app, as);
@@ -379,16 +381,17 @@ describe('the customer of a reset', () => {
   });
 
   it('is rejected outside the region and for a deleted customer', async () => {
-    const all = async (id: string) => [
+    const requestAll = async (id: string) => [
       await start(id),
       await show(id, UNKNOWN),
       await complete(id, UNKNOWN),
     ];
     const { id } = await customer(app);
-    for (const response of await all(id)) expect(verdict(response)).toEqual([409, 'CONFLICT']);
+    for (const response of await requestAll(id))
+      expect(verdict(response)).toEqual([409, 'CONFLICT']);
     const deletedCustomer = await phoneVerifiedCustomer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
-    for (const response of await all(deletedCustomer.id)) {
+    for (const response of await requestAll(deletedCustomer.id)) {
       expect(verdict(response)).toEqual([410, 'CUSTOMER_DELETED']);
     }
   });
