@@ -11,14 +11,14 @@ type Agent = Awaited<ReturnType<ReturnType<typeof agentFixture>['agentOf']>>;
 const app = testApp();
 const fixture = agentFixture(app);
 
-const me = (authorization: string, of = app) =>
+const getAgentMe = (authorization: string, of = app) =>
   of.call('GET', '/agents/me', undefined, { as: null, headers: { authorization } });
 
 describe('access token', () => {
   it('is accepted as a bearer token only', async () => {
     const { accessToken, id } = await fixture.agentOf((await customer(app)).id);
     for (const valid of [`Bearer ${accessToken}`, `bearer  ${accessToken} `]) {
-      expect(ok(await me(valid), 200).id).toBe(id);
+      expect(ok(await getAgentMe(valid), 200).id).toBe(id);
     }
     const basic = Buffer.from(`${accessToken}:`).toString('base64');
     for (const invalid of [
@@ -32,7 +32,7 @@ describe('access token', () => {
       `Token ${accessToken}`,
       `Basic ${basic}`,
     ]) {
-      const { status, body } = await me(invalid);
+      const { status, body } = await getAgentMe(invalid);
       expect([invalid, status, body.code]).toEqual([invalid, 401, 'UNAUTHORIZED']);
     }
   });
@@ -119,11 +119,11 @@ describe('rate limits', () => {
     try {
       const separateFixture = agentFixture(limitedApp);
       const person = await customer(limitedApp);
-      const pass = () => limitedApp.effects.set(limitedApp.effects.now() + 10_000);
+      const advanceClock = () => limitedApp.effects.set(limitedApp.effects.now() + 10_000);
       const agents = [];
       for (let index = 0; index < 3; index++) {
         agents.push(await separateFixture.agentOf(person.id));
-        pass();
+        advanceClock();
       }
       const [firstAgent, secondAgent, thirdAgent] = agents as [Agent, Agent, Agent];
       // A share is one request per second with a burst of two.
@@ -137,7 +137,7 @@ describe('rate limits', () => {
       // Together the agents have used the limit of the platform.
       expect((await thirdAgent.call('GET', '/agents/me')).status).toBe(429);
       expect((await separateFixture.manage('GET', `/agents/${firstAgent.id}`)).status).toBe(429);
-      pass();
+      advanceClock();
       ok(await separateFixture.manage('GET', `/agents/${firstAgent.id}`), 200);
     } finally {
       await limitedApp.close();
@@ -154,7 +154,7 @@ describe('rate limits', () => {
         await separateFixture.agentOf(person.id),
       ];
       ok(await valid.call('GET', '/agents/me'), 200);
-      const sendInvalid = () => me(`Bearer gat_${'0'.repeat(40)}`, limitedApp);
+      const sendInvalid = () => getAgentMe(`Bearer gat_${'0'.repeat(40)}`, limitedApp);
       expect([(await sendInvalid()).status, (await sendInvalid()).status]).toEqual([401, 401]);
       expect((await sendInvalid()).status).toBe(429);
       expect((await limitedApp.call('GET', '/config', undefined, { as: null })).status).toBe(429);

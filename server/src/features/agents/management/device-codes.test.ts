@@ -15,7 +15,7 @@ const app = testApp();
 const fixture = agentFixture(app);
 
 /** An agent that is not connected, without previous attempts. */
-async function unconnectedAgent() {
+async function createUnconnectedAgent() {
   app.effects.set(app.effects.now() + MINUTE_MS);
   return fixture.unconnected((await customer(app)).id);
 }
@@ -23,7 +23,7 @@ async function unconnectedAgent() {
 const statusOf = (code: string, as = app.platform) =>
   app.call('GET', `/agents/device-codes/${code}/status`, undefined, { as });
 
-const anotherCode = (agentId: string, headers?: Record<string, string>) =>
+const issueAnotherCode = (agentId: string, headers?: Record<string, string>) =>
   fixture.manage('POST', `/agents/${agentId}/device-codes`, undefined, headers);
 
 const rejection = ({ status, body }: Awaited<ReturnType<typeof fixture.redeem>>) => [
@@ -34,7 +34,7 @@ const rejection = ({ status, body }: Awaited<ReturnType<typeof fixture.redeem>>)
 
 describe('redeemAgentDeviceCode', () => {
   it('connects one program', async () => {
-    const { agent, deviceCode } = await unconnectedAgent();
+    const { agent, deviceCode } = await createUnconnectedAgent();
     expect(ok(await statusOf(deviceCode.code), 200)).toEqual({
       code: deviceCode.code,
       redeemed: false,
@@ -61,7 +61,7 @@ describe('redeemAgentDeviceCode', () => {
   });
 
   it('accepts lower case', async () => {
-    const { deviceCode } = await unconnectedAgent();
+    const { deviceCode } = await createUnconnectedAgent();
     const lowerCase = deviceCode.code.toLowerCase();
     expect(ok(await statusOf(lowerCase), 200).code).toBe(deviceCode.code);
     ok(await fixture.redeem(lowerCase), 200);
@@ -69,7 +69,7 @@ describe('redeemAgentDeviceCode', () => {
 
   it('succeeds for one of two concurrent requests', async () => {
     for (let round = 0; round < 4; round++) {
-      const { agent, deviceCode } = await unconnectedAgent();
+      const { agent, deviceCode } = await createUnconnectedAgent();
       const responses = await Promise.all([
         fixture.redeem(deviceCode.code),
         fixture.redeem(deviceCode.code),
@@ -82,7 +82,10 @@ describe('redeemAgentDeviceCode', () => {
   });
 
   it('accepts a code for 24 hours', async () => {
-    const [expiredCode, validCode] = [await unconnectedAgent(), await unconnectedAgent()];
+    const [expiredCode, validCode] = [
+      await createUnconnectedAgent(),
+      await createUnconnectedAgent(),
+    ];
     app.effects.set(Date.parse(validCode.deviceCode.expiresAt) - 1);
     ok(await fixture.redeem(validCode.deviceCode.code), 200);
     expect(Date.parse(validCode.deviceCode.expiresAt)).toBe(
@@ -96,12 +99,12 @@ describe('redeemAgentDeviceCode', () => {
     ];
     expect(rejection(await fixture.redeem(expiredCode.deviceCode.code))).toEqual(expired);
     expect(ok(await statusOf(expiredCode.deviceCode.code), 200).redeemed).toBe(false);
-    const { code } = ok(await anotherCode(expiredCode.agent.id), 201);
+    const { code } = ok(await issueAnotherCode(expiredCode.agent.id), 201);
     ok(await fixture.redeem(code), 200);
   });
 
   it('rejects unknown codes and those of a deleted customer', async () => {
-    const { agent, deviceCode } = await unconnectedAgent();
+    const { agent, deviceCode } = await createUnconnectedAgent();
     const unknown = [404, 'NOT_FOUND', 'Device code not found.'];
     for (const code of ['x', '%00', 'SERVICE-AGENT-2222-2222-2222']) {
       expect(rejection(await fixture.redeem(code))).toEqual(unknown);
@@ -111,13 +114,13 @@ describe('redeemAgentDeviceCode', () => {
   });
 
   it('ignores credentials', async () => {
-    const { deviceCode } = await unconnectedAgent();
+    const { deviceCode } = await createUnconnectedAgent();
     const path = `/agents/device-codes/${deviceCode.code}/redeem`;
     ok(await app.call('POST', path, undefined, { as: app.other }), 200);
   });
 
   it('never returns a token again for an Idempotency-Key', async () => {
-    const { deviceCode } = await unconnectedAgent();
+    const { deviceCode } = await createUnconnectedAgent();
     const path = `/agents/device-codes/${deviceCode.code}/redeem`;
     const headers = { 'idempotency-key': 'redeem' };
     ok(await app.call('POST', path, undefined, { as: null, headers }), 200);
@@ -129,7 +132,7 @@ describe('redeemAgentDeviceCode', () => {
   });
 
   it('stores neither the code nor the token as plain text', async () => {
-    const { agent, deviceCode } = await unconnectedAgent();
+    const { agent, deviceCode } = await createUnconnectedAgent();
     const { accessToken } = ok(await fixture.redeem(deviceCode.code), 200);
     const text = JSON.stringify(await outputsOf(app));
     expect(text).toContain(agent.id);
@@ -139,7 +142,7 @@ describe('redeemAgentDeviceCode', () => {
 });
 
 describe('redemption attempts', () => {
-  const from = (remoteAddress: string, code = 'SERVICE-AGENT-2222-2222-2222') =>
+  const redeemFrom = (remoteAddress: string, code = 'SERVICE-AGENT-2222-2222-2222') =>
     app.server.inject({
       method: 'POST',
       url: `/2025-10-13/agents/device-codes/${code}/redeem`,
@@ -147,30 +150,30 @@ describe('redemption attempts', () => {
     });
 
   it('are limited to ten per minute and address, including valid ones', async () => {
-    const { deviceCode } = await unconnectedAgent();
+    const { deviceCode } = await createUnconnectedAgent();
     const { deviceCode: next } = await fixture.unconnected((await customer(app)).id);
     const address = '198.51.100.7';
-    const statuses = [(await from(address, deviceCode.code)).statusCode];
+    const statuses = [(await redeemFrom(address, deviceCode.code)).statusCode];
     app.effects.set(app.effects.now() + 20_000);
-    for (let index = 0; index < 9; index++) statuses.push((await from(address)).statusCode);
+    for (let index = 0; index < 9; index++) statuses.push((await redeemFrom(address)).statusCode);
     expect(statuses).toEqual([200, ...Array(9).fill(404)]);
-    const rejected = await from(address, next.code);
+    const rejected = await redeemFrom(address, next.code);
     expect([rejected.statusCode, rejected.json().code]).toEqual([429, 'RATE_LIMITED']);
     expect(rejected.headers['retry-after']).toBe('40');
     const row = await app.runtime.db.query(
       "select id from attempt_limits where id like 'agent redeem %'",
     );
     expect(JSON.stringify(row)).not.toContain(address);
-    expect((await from('198.51.100.8')).statusCode).toBe(404);
+    expect((await redeemFrom('198.51.100.8')).statusCode).toBe(404);
     app.effects.set(app.effects.now() + 40_000);
-    expect((await from(address, next.code)).statusCode).toBe(200);
-    expect((await from(address)).statusCode).toBe(429);
+    expect((await redeemFrom(address, next.code)).statusCode).toBe(200);
+    expect((await redeemFrom(address)).statusCode).toBe(429);
   });
 
   it('are counted for concurrent requests and per network', async () => {
-    await unconnectedAgent();
+    await createUnconnectedAgent();
     const addresses = Array.from({ length: 14 }, (_, index) => `2001:db8:0:7::${index + 1}`);
-    const responses = await Promise.all(addresses.map((address) => from(address)));
+    const responses = await Promise.all(addresses.map((address) => redeemFrom(address)));
     const rejected = responses.filter(({ statusCode }) => statusCode !== 404);
     expect(rejected.length).toBeGreaterThanOrEqual(4);
     const rows = await app.runtime.db.find(attemptLimits, {});
@@ -180,25 +183,25 @@ describe('redemption attempts', () => {
 
 describe('regenerateAgentDeviceCode', () => {
   it('replaces the previous code', async () => {
-    const { agent, deviceCode } = await unconnectedAgent();
-    const second = ok(await anotherCode(agent.id), 201);
+    const { agent, deviceCode } = await createUnconnectedAgent();
+    const second = ok(await issueAnotherCode(agent.id), 201);
     expect(second).toMatchObject({ agentId: agent.id, redeemed: false });
     expect(second.code).not.toBe(deviceCode.code);
     const replaced = [400, 'INVALID_INPUT', 'code: was replaced by another code'];
     expect(rejection(await fixture.redeem(deviceCode.code))).toEqual(replaced);
     expect(ok(await statusOf(deviceCode.code), 200).redeemed).toBe(false);
     ok(await fixture.redeem(second.code), 200);
-    const connected = await anotherCode(agent.id);
+    const connected = await issueAnotherCode(agent.id);
     expect([connected.status, connected.body.code]).toEqual([409, 'CONFLICT']);
   });
 
   it('leaves one valid code or a connected agent after concurrent requests', async () => {
     for (let round = 0; round < 4; round++) {
-      const { agent, deviceCode } = await unconnectedAgent();
+      const { agent, deviceCode } = await createUnconnectedAgent();
       const [redeemed, ...issued] = await Promise.all([
         fixture.redeem(deviceCode.code),
-        anotherCode(agent.id),
-        anotherCode(agent.id),
+        issueAnotherCode(agent.id),
+        issueAnotherCode(agent.id),
       ]);
       const codes = issued.filter(({ status }) => status === 201).map(({ body }) => body.code);
       let connections = redeemed.status === 200 ? 1 : 0;
@@ -210,23 +213,25 @@ describe('regenerateAgentDeviceCode', () => {
   });
 
   it('returns the same code to a replay', async () => {
-    const { agent } = await unconnectedAgent();
+    const { agent } = await createUnconnectedAgent();
     const headers = { 'idempotency-key': 'another code' };
-    const first = ok(await anotherCode(agent.id, headers), 201);
-    expect(ok(await anotherCode(agent.id, headers), 201)).toEqual(first);
+    const first = ok(await issueAnotherCode(agent.id, headers), 201);
+    expect(ok(await issueAnotherCode(agent.id, headers), 201)).toEqual(first);
     ok(await fixture.redeem(first.code), 200);
   });
 
   it('rejects an Idempotency-Key that is too long', async () => {
-    const { agent } = await unconnectedAgent();
-    const { status, body } = await anotherCode(agent.id, { 'idempotency-key': 'x'.repeat(256) });
+    const { agent } = await createUnconnectedAgent();
+    const { status, body } = await issueAnotherCode(agent.id, {
+      'idempotency-key': 'x'.repeat(256),
+    });
     expect([status, body.details.errors[0].field]).toEqual([400, 'Idempotency-Key']);
   });
 });
 
 describe('getAgentDeviceCodeStatus', () => {
   it('returns NOT_FOUND to another platform', async () => {
-    const { deviceCode } = await unconnectedAgent();
+    const { deviceCode } = await createUnconnectedAgent();
     const foreignResponse = await statusOf(deviceCode.code, app.other);
     expect([foreignResponse.status, foreignResponse.body.code]).toEqual([404, 'NOT_FOUND']);
     expect(foreignResponse.body).toEqual((await statusOf('x', app.other)).body);

@@ -21,7 +21,7 @@ const create = (customerId: string, overrides: Json = {}, policyMore: Json = {})
 const fieldsOf = (body: { details: { errors: { field: string }[] } }) =>
   body.details.errors.map((each) => each.field).sort();
 
-const audited = async (agentId: string) => {
+const readAuditEvents = async (agentId: string) => {
   const rows = await app.runtime.db.find(agentAudit, { agent_id: agentId }, { orderBy: 'id' });
   return rows.map(({ what, actor }) => [what, actor.split(':')[0]]);
 };
@@ -71,7 +71,7 @@ describe('createAgent', () => {
       redeemed: false,
     });
     expect(ok(await fixture.manage('GET', `/agents/${agent.id}`), 200)).toEqual(agent);
-    expect(await audited(agent.id)).toEqual([
+    expect(await readAuditEvents(agent.id)).toEqual([
       ['CREATED', 'Token'],
       ['CODE_ISSUED', 'Token'],
     ]);
@@ -133,7 +133,7 @@ describe('createAgent', () => {
 });
 
 describe('listAgents', () => {
-  const ids = async (query: Json, as = app.platform) => {
+  const listAgentIds = async (query: Json, as = app.platform) => {
     const text = new URLSearchParams(query as Record<string, string>).toString();
     const { data } = ok(await app.call('GET', `/agents?${text}`, undefined, { as }), 200);
     return data.map((each: { id: string }) => each.id);
@@ -144,31 +144,31 @@ describe('listAgents', () => {
     const separateFixture = agentFixture(app, { as });
     const [ada, bob] = [await customer(app, { as }), await customer(app, { as })];
     const times = ['2027-02-01T00:00:00Z', '2027-02-02T00:00:00Z', '2027-02-03T00:00:00Z'];
-    const at = (index: number) => app.effects.set(Date.parse(times[index] as string));
-    at(0);
+    const setClockTo = (index: number) => app.effects.set(Date.parse(times[index] as string));
+    setClockTo(0);
     const firstId = (await separateFixture.unconnected(ada.id)).agent.id;
-    at(1);
+    setClockTo(1);
     const secondAgentId = (await separateFixture.agentOf(ada.id)).id;
-    at(2);
+    setClockTo(2);
     const thirdId = (await separateFixture.unconnected(bob.id)).agent.id;
     ok(await separateFixture.manage('PATCH', `/agents/${firstId}`, { isPaused: true }), 200);
     const deletedId = (await separateFixture.unconnected(bob.id)).agent.id;
     ok(await separateFixture.manage('DELETE', `/agents/${deletedId}`), 204);
-    expect(await ids({}, as)).toEqual([thirdId, secondAgentId, firstId]);
-    expect(await ids({ customerId: ada.id }, as)).toEqual([secondAgentId, firstId]);
-    expect(await ids({ customerId: 'x' }, as)).toEqual([]);
-    expect(await ids({ isPaused: true }, as)).toEqual([firstId]);
-    expect(await ids({ isPaused: false }, as)).toEqual([thirdId, secondAgentId]);
-    expect(await ids({ isConnected: true }, as)).toEqual([secondAgentId]);
-    expect(await ids({ isConnected: false }, as)).toEqual([thirdId, firstId]);
-    expect(await ids({ createdAfter: times[1] }, as)).toEqual([thirdId, secondAgentId]);
-    expect(await ids({ createdBefore: times[1] }, as)).toEqual([secondAgentId, firstId]);
-    expect(await ids({ updatedAfter: times[2] }, as)).toEqual([thirdId, firstId]);
-    expect(await ids({ updatedBefore: times[1] }, as)).toEqual([secondAgentId]);
+    expect(await listAgentIds({}, as)).toEqual([thirdId, secondAgentId, firstId]);
+    expect(await listAgentIds({ customerId: ada.id }, as)).toEqual([secondAgentId, firstId]);
+    expect(await listAgentIds({ customerId: 'x' }, as)).toEqual([]);
+    expect(await listAgentIds({ isPaused: true }, as)).toEqual([firstId]);
+    expect(await listAgentIds({ isPaused: false }, as)).toEqual([thirdId, secondAgentId]);
+    expect(await listAgentIds({ isConnected: true }, as)).toEqual([secondAgentId]);
+    expect(await listAgentIds({ isConnected: false }, as)).toEqual([thirdId, firstId]);
+    expect(await listAgentIds({ createdAfter: times[1] }, as)).toEqual([thirdId, secondAgentId]);
+    expect(await listAgentIds({ createdBefore: times[1] }, as)).toEqual([secondAgentId, firstId]);
+    expect(await listAgentIds({ updatedAfter: times[2] }, as)).toEqual([thirdId, firstId]);
+    expect(await listAgentIds({ updatedBefore: times[1] }, as)).toEqual([secondAgentId]);
     const page = ok(await separateFixture.manage('GET', '/agents?limit=2'), 200);
     expect(page).toMatchObject({ hasMore: true, totalCount: 3 });
-    expect(await ids({ limit: 2, cursor: page.nextCursor }, as)).toEqual([firstId]);
-    expect(await ids({ customerId: ada.id }, app.other)).toEqual([]);
+    expect(await listAgentIds({ limit: 2, cursor: page.nextCursor }, as)).toEqual([firstId]);
+    expect(await listAgentIds({ customerId: ada.id }, app.other)).toEqual([]);
   });
 
   it.each(['limit=0', 'isPaused=maybe', 'createdAfter=yesterday', 'cursor=x'])(
@@ -191,7 +191,7 @@ describe('updateAgent', () => {
     expect(renamed.updatedAt > renamed.createdAt).toBe(true);
     expect(await change({ isPaused: true })).toMatchObject({ name: 'Other', isPaused: true });
     expect(await change({ isPaused: false })).toMatchObject({ name: 'Other', isPaused: false });
-    expect((await audited(agent.id)).slice(2)).toEqual(Array(3).fill(['CHANGED', 'Token']));
+    expect((await readAuditEvents(agent.id)).slice(2)).toEqual(Array(3).fill(['CHANGED', 'Token']));
   });
 
   it.each([
@@ -251,7 +251,7 @@ describe('deleteAgent', () => {
     const payment = await fixture.manage('GET', `/transactions/${action?.transaction_id}`);
     expect(ok(payment, 200)).toMatchObject({ status: 'FAILED', agentId: agent.id });
     expect(ok(await fixture.manage('GET', '/agents/approvals'), 200).data).toEqual([]);
-    expect(await audited(agent.id)).toContainEqual(['DELETED', 'Token']);
+    expect(await readAuditEvents(agent.id)).toContainEqual(['DELETED', 'Token']);
   });
 
   it('invalidates an unredeemed code', async () => {

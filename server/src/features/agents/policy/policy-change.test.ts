@@ -17,7 +17,7 @@ const fieldsOf = (body: { details: { errors: { field: string }[] } }) =>
 describe('updateAgentPolicy', () => {
   const LIMITS = { currency: 'USD', perTransactionLimit: 10, dailyLimit: 20, monthlyLimit: 30 };
 
-  async function changed(before: Json, body: Json) {
+  async function changePolicy(before: Json, body: Json) {
     const { agent } = await fixture.unconnected((await fixture.holder()).customer.id, before);
     return ok(await fixture.manage('PATCH', `/agents/${agent.id}/policy`, body), 200).policy;
   }
@@ -79,7 +79,7 @@ describe('updateAgentPolicy', () => {
       spendingLimits: LIMITS,
       approvalThresholds: { currency: 'USD', amount: 8 },
     });
-    expect(await changed(before, body)).toEqual({ ...before, ...expected });
+    expect(await changePolicy(before, body)).toEqual({ ...before, ...expected });
   });
 
   it('merges restrictions by field and replaces lists', async () => {
@@ -129,18 +129,24 @@ describe('updateAgentPolicy', () => {
 
   it('keeps former currencies while they count', async () => {
     const { agent } = await fixture.unconnected((await customer(app)).id);
-    const inCurrency = async (currency: string, time: string) => {
+    const changeCurrencyAt = async (currency: string, time: string) => {
       app.effects.set(Date.parse(time));
       const path = `/agents/${agent.id}/policy`;
       ok(await fixture.manage('PATCH', path, { spendingLimits: { currency } }), 200);
       const [row] = await app.runtime.db.find(agents, { id: agent.id });
       return row?.former_currencies.map((each) => `${each.currency} ${each.until.slice(0, 10)}`);
     };
-    expect(await inCurrency('USD', '2027-03-01')).toEqual([]);
-    expect(await inCurrency('EUR', '2027-03-02')).toEqual(['USD 2027-03-02']);
-    expect(await inCurrency('GBP', '2027-03-03')).toEqual(['USD 2027-03-02', 'EUR 2027-03-03']);
-    expect(await inCurrency('USD', '2027-03-31')).toEqual(['EUR 2027-03-03', 'GBP 2027-03-31']);
-    expect(await inCurrency('EUR', '2027-04-01')).toEqual(['USD 2027-04-01']);
+    expect(await changeCurrencyAt('USD', '2027-03-01')).toEqual([]);
+    expect(await changeCurrencyAt('EUR', '2027-03-02')).toEqual(['USD 2027-03-02']);
+    expect(await changeCurrencyAt('GBP', '2027-03-03')).toEqual([
+      'USD 2027-03-02',
+      'EUR 2027-03-03',
+    ]);
+    expect(await changeCurrencyAt('USD', '2027-03-31')).toEqual([
+      'EUR 2027-03-03',
+      'GBP 2027-03-31',
+    ]);
+    expect(await changeCurrencyAt('EUR', '2027-04-01')).toEqual(['USD 2027-04-01']);
   });
 
   it('shows usage in a former currency at the current rate, and omits it without a rate', async () => {

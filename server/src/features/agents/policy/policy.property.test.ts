@@ -11,9 +11,10 @@ import { AGENT_PERMISSIONS, EXECUTION_MODES, type Policy, type Rule } from './po
 const NOTHING: Spent = { count: 0n, day: 0n, month: 0n };
 
 const amount = fc.integer({ min: 0, max: 40 });
-const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 });
-const orNull = <T>(arbitrary: fc.Arbitrary<T>) =>
-  maybe(fc.option(arbitrary, { nil: null, freq: 4 }));
+const optionalOf = <T>(arbitrary: fc.Arbitrary<T>) =>
+  fc.option(arbitrary, { nil: undefined, freq: 2 });
+const optionalOrNull = <T>(arbitrary: fc.Arbitrary<T>) =>
+  optionalOf(fc.option(arbitrary, { nil: null, freq: 4 }));
 const accountId = fc.constantFrom('one', 'two', 'three');
 const mode = fc.constantFrom(...EXECUTION_MODES);
 
@@ -27,34 +28,40 @@ const aPolicy: fc.Arbitrary<Policy> = record({
   spendingLimits: record({
     currency: fc.constant('USD'),
     perTransactionLimit: amount,
-    dailyLimit: orNull(fc.integer({ min: 0, max: 90 })),
-    dailyTransactionLimit: maybe(fc.integer({ min: 0, max: 6 })),
-    monthlyLimit: orNull(fc.integer({ min: 0, max: 150 })),
+    dailyLimit: optionalOrNull(fc.integer({ min: 0, max: 90 })),
+    dailyTransactionLimit: optionalOf(fc.integer({ min: 0, max: 6 })),
+    monthlyLimit: optionalOrNull(fc.integer({ min: 0, max: 150 })),
   }),
-  accountRestrictions: maybe(
+  accountRestrictions: optionalOf(
     record({
-      allowedAccountIds: orNull(fc.subarray(['one', 'two', 'three'])),
-      accountRules: maybe(
+      allowedAccountIds: optionalOrNull(fc.subarray(['one', 'two', 'three'])),
+      accountRules: optionalOf(
         fc.uniqueArray(
-          record({ accountId, executionMode: maybe(mode), perTransactionLimit: orNull(amount) }),
+          record({
+            accountId,
+            executionMode: optionalOf(mode),
+            perTransactionLimit: optionalOrNull(amount),
+          }),
           { selector: (rule) => rule.accountId, maxLength: 3 },
         ),
       ),
     }),
   ),
-  approvalThresholds: maybe(record({ currency: fc.constant('EUR'), amount: orNull(amount) })),
+  approvalThresholds: optionalOf(
+    record({ currency: fc.constant('EUR'), amount: optionalOrNull(amount) }),
+  ),
 } as { [K in keyof Policy]: fc.Arbitrary<Policy[K]> });
 
 const anAgent = fc.record({
   paused: fc.integer({ min: 0, max: 9 }).map((drawn) => drawn === 0),
   policy: aPolicy,
 });
-const units = (max: number) => fc.bigInt({ min: 1n, max: BigInt(max) });
+const unitsUpTo = (max: number) => fc.bigInt({ min: 1n, max: BigInt(max) });
 const anAct: fc.Arbitrary<Act> = fc.record({
   type: fc.constantFrom('EXECUTE_QUOTE', 'TRANSFER_OUT', 'TRANSFER_IN'),
   accountId,
-  amount: units(45),
-  forThreshold: fc.option(units(45), { nil: null, freq: 6 }),
+  amount: unitsUpTo(45),
+  forThreshold: fc.option(unitsUpTo(45), { nil: null, freq: 6 }),
 });
 const someSpent = fc.record({
   count: fc.bigInt({ min: 0n, max: 7n }),
@@ -64,7 +71,7 @@ const someSpent = fc.record({
 
 type Agent = { paused: boolean; policy: Policy };
 
-const oneLimit = (
+const perTransactionLimitOf = (
   { policy: { accountRestrictions, spendingLimits } }: Agent,
   { accountId }: Act,
 ) => {
@@ -91,7 +98,7 @@ const RULES: [Rule, (agent: Agent, spent: Spent, payment: Act) => boolean][] = [
   ],
   [
     'PER_TRANSACTION_LIMIT',
-    (agent, _, payment) => Number(payment.amount) > oneLimit(agent, payment),
+    (agent, _, payment) => Number(payment.amount) > perTransactionLimitOf(agent, payment),
   ],
   [
     'DAILY_TRANSACTION_LIMIT',
@@ -127,7 +134,7 @@ const RULES: [Rule, (agent: Agent, spent: Spent, payment: Act) => boolean][] = [
 const APPROVAL_RULES: Rule[] = ['EXECUTION_MODE', 'APPROVAL_THRESHOLD'];
 const RUNS = { numRuns: 3_000 };
 
-const lower = (limit: number | null | undefined, to: number) =>
+const isLowerThan = (limit: number | null | undefined, to: number) =>
   typeof limit === 'number' ? Math.min(limit, to) : to;
 
 /** Changes that make a policy stricter; `to` is a new limit or selects an element. */
@@ -137,7 +144,7 @@ const STRICTER: ((policy: Policy, to: number) => Partial<Policy>)[] = [
   ...(['perTransactionLimit', 'dailyLimit', 'monthlyLimit', 'dailyTransactionLimit'] as const).map(
     (name) =>
       ({ spendingLimits }: Policy, to: number) => ({
-        spendingLimits: { ...spendingLimits, [name]: lower(spendingLimits[name], to) },
+        spendingLimits: { ...spendingLimits, [name]: isLowerThan(spendingLimits[name], to) },
       }),
   ),
   ({ accountRestrictions: all }, to) => {
@@ -148,13 +155,13 @@ const STRICTER: ((policy: Policy, to: number) => Partial<Policy>)[] = [
   ({ accountRestrictions: all }, to) => {
     const accountRules = all?.accountRules?.map(({ perTransactionLimit: limit, ...rule }) => ({
       ...rule,
-      perTransactionLimit: typeof limit === 'number' ? lower(limit, to) : null,
+      perTransactionLimit: typeof limit === 'number' ? isLowerThan(limit, to) : null,
       ...(to % 2 ? { executionMode: 'APPROVAL_REQUIRED' as const } : {}),
     }));
     return { accountRestrictions: { ...all, accountRules: accountRules ?? [] } };
   },
   ({ approvalThresholds }, to) => ({
-    approvalThresholds: { currency: 'EUR', amount: lower(approvalThresholds?.amount, to) },
+    approvalThresholds: { currency: 'EUR', amount: isLowerThan(approvalThresholds?.amount, to) },
   }),
 ];
 const RANK = { REJECTED: 0, APPROVAL_REQUIRED: 1, AUTO: 2 };
@@ -193,7 +200,7 @@ describe('evaluate, for any policy', () => {
             const { amount: total } = each.requested;
             spent = { count: spent.count + 1n, day: spent.day + total, month: spent.month + total };
             const limits = agent.policy.spendingLimits;
-            expect(Number(total)).toBeLessThanOrEqual(oneLimit(agent, each.requested));
+            expect(Number(total)).toBeLessThanOrEqual(perTransactionLimitOf(agent, each.requested));
             expect(Number(spent.count)).toBeLessThanOrEqual(
               limits.dailyTransactionLimit ?? Infinity,
             );

@@ -9,7 +9,9 @@ import type { Policy, Rule, Verdict } from './policy.ts';
 
 const NOTHING: Spent = { count: 0n, day: 0n, month: 0n };
 
-const limits = (extraFields: Partial<Policy['spendingLimits']> = {}): Policy['spendingLimits'] => ({
+const spendingLimits = (
+  extraFields: Partial<Policy['spendingLimits']> = {},
+): Policy['spendingLimits'] => ({
   currency: 'USD',
   perTransactionLimit: 100_00,
   ...extraFields,
@@ -18,7 +20,7 @@ const limits = (extraFields: Partial<Policy['spendingLimits']> = {}): Policy['sp
 const policy = (extraFields: Partial<Policy> = {}): Policy => ({
   permissions: ['EXECUTE_QUOTES', 'CREATE_TRANSFERS'],
   defaultExecutionMode: 'AUTO',
-  spendingLimits: limits(),
+  spendingLimits: spendingLimits(),
   ...extraFields,
 });
 
@@ -44,10 +46,12 @@ const evaluateCase = ({ paused = false, ...overrides }: Case): Verdict =>
     requestOf(overrides.act),
   );
 
-const ruled = (rules: NonNullable<NonNullable<Policy['accountRestrictions']>['accountRules']>) => ({
+const policyWithRules = (
+  rules: NonNullable<NonNullable<Policy['accountRestrictions']>['accountRules']>,
+) => ({
   accountRestrictions: { accountRules: rules },
 });
-const withRule = (rule: object) => ruled([{ accountId: 'one', ...rule }]);
+const withRule = (rule: object) => policyWithRules([{ accountId: 'one', ...rule }]);
 
 describe('evaluate', () => {
   it.each<[string, Case]>([
@@ -55,20 +59,29 @@ describe('evaluate', () => {
     ['a quote, with its separate permission', { act: { type: 'EXECUTE_QUOTE' } }],
     [
       'a payment that reaches dailyLimit',
-      { policy: { spendingLimits: limits({ dailyLimit: 300_00 }) }, spent: { day: 200_00n } },
+      {
+        policy: { spendingLimits: spendingLimits({ dailyLimit: 300_00 }) },
+        spent: { day: 200_00n },
+      },
     ],
     [
       'the last payment of the day',
-      { policy: { spendingLimits: limits({ dailyTransactionLimit: 3 }) }, spent: { count: 2n } },
+      {
+        policy: { spendingLimits: spendingLimits({ dailyTransactionLimit: 3 }) },
+        spent: { count: 2n },
+      },
     ],
     [
       'a payment that reaches monthlyLimit',
-      { policy: { spendingLimits: limits({ monthlyLimit: 300_00 }) }, spent: { month: 200_00n } },
+      {
+        policy: { spendingLimits: spendingLimits({ monthlyLimit: 300_00 }) },
+        spent: { month: 200_00n },
+      },
     ],
     [
       'any amount if limits are null',
       {
-        policy: { spendingLimits: limits({ dailyLimit: null, monthlyLimit: null }) },
+        policy: { spendingLimits: spendingLimits({ dailyLimit: null, monthlyLimit: null }) },
         spent: { count: 10n ** 6n, day: 10n ** 15n, month: 10n ** 15n },
       },
     ],
@@ -221,34 +234,43 @@ describe('evaluate', () => {
       'PER_TRANSACTION_LIMIT',
       'One payment of the agent may not exceed 100.00 USD (perTransactionLimit).',
       {
-        policy: ruled([{ accountId: 'two', perTransactionLimit: 500_00 }]),
+        policy: policyWithRules([{ accountId: 'two', perTransactionLimit: 500_00 }]),
         act: { amount: 100_01n },
       },
     ],
     [
       'DAILY_TRANSACTION_LIMIT',
       'The agent may not make more than 3 payments per day (UTC) (dailyTransactionLimit).',
-      { policy: { spendingLimits: limits({ dailyTransactionLimit: 3 }) }, spent: { count: 3n } },
+      {
+        policy: { spendingLimits: spendingLimits({ dailyTransactionLimit: 3 }) },
+        spent: { count: 3n },
+      },
     ],
     [
       'DAILY_TRANSACTION_LIMIT',
       'The agent may not make more than 0 payments per day (UTC) (dailyTransactionLimit).',
-      { policy: { spendingLimits: limits({ dailyTransactionLimit: 0 }) } },
+      { policy: { spendingLimits: spendingLimits({ dailyTransactionLimit: 0 }) } },
     ],
     [
       'DAILY_LIMIT',
       'Payments of the agent per day (UTC) may not exceed 1,300.00 USD (dailyLimit).',
-      { policy: { spendingLimits: limits({ dailyLimit: 1_300_00 }) }, spent: { day: 1_200_01n } },
+      {
+        policy: { spendingLimits: spendingLimits({ dailyLimit: 1_300_00 }) },
+        spent: { day: 1_200_01n },
+      },
     ],
     [
       'DAILY_LIMIT',
       'Payments of the agent per day (UTC) may not exceed 1 JPY (dailyLimit).',
-      { policy: { spendingLimits: limits({ currency: 'JPY', dailyLimit: 1 }) } },
+      { policy: { spendingLimits: spendingLimits({ currency: 'JPY', dailyLimit: 1 }) } },
     ],
     [
       'MONTHLY_LIMIT',
       'Payments of the agent per month (UTC) may not exceed 300.00 USD (monthlyLimit).',
-      { policy: { spendingLimits: limits({ monthlyLimit: 300_00 }) }, spent: { month: 200_01n } },
+      {
+        policy: { spendingLimits: spendingLimits({ monthlyLimit: 300_00 }) },
+        spent: { month: 200_01n },
+      },
     ],
   ])('rejects by %s: %s', (rule, reason, overrides) => {
     expect(evaluateCase(overrides)).toEqual({ decision: 'REJECTED', rule, reason });

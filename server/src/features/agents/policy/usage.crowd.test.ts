@@ -17,8 +17,8 @@ beforeAll(() => {
 });
 afterAll(() => second.close());
 
-const times = (many: number, amount: bigint): bigint[] => Array(many).fill(amount);
-const rejections = (all: Paid[]) => new Set(all.filter((paid) => !isPaid(paid)));
+const repeatAmount = (many: number, amount: bigint): bigint[] => Array(many).fill(amount);
+const rejectionsIn = (all: Paid[]) => new Set(all.filter((paid) => !isPaid(paid)));
 
 describe.each([
   ['one process', (): Runtime[] => [app.runtime]],
@@ -30,15 +30,15 @@ describe.each([
     ['dailyTransactionLimit', { dailyTransactionLimit: 100 }],
   ])('accepts exactly the payments within %s', async (rule, limits) => {
     const id = await fixture.agentWith(limits);
-    const all = await fixture.concurrentPayments(id, times(200, 1_00n), runtimes());
+    const all = await fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes());
     expect(all.filter(isPaid)).toHaveLength(100);
-    expect(rejections(all)).toEqual(new Set([rule]));
+    expect(rejectionsIn(all)).toEqual(new Set([rule]));
     expect(await fixture.spent(id)).toEqual({ count: 100n, day: 100_00n, month: 100_00n });
   });
 
   it('rejects only amounts that exceed the limit', async () => {
     const id = await fixture.agentWith({ dailyLimit: 500_00 });
-    const amounts = times(200, 0n).map((_, index) => BigInt(1 + ((index * 37) % 90)) * 10n);
+    const amounts = repeatAmount(200, 0n).map((_, index) => BigInt(1 + ((index * 37) % 90)) * 10n);
     const all = await fixture.concurrentPayments(id, amounts, runtimes());
     const { day } = await fixture.spent(id);
     expect(day).toBe(
@@ -51,7 +51,7 @@ describe.each([
 
   it('applies a lowered limit from its commit', async () => {
     const id = await fixture.agentWith({ dailyLimit: 150_00 });
-    const paying = fixture.concurrentPayments(id, times(200, 1_00n), runtimes());
+    const paying = fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes());
     const lowered = fixture.change(id, { dailyLimit: 40_00 });
     const [all] = await Promise.all([paying, lowered]);
     const before = all.filter(
@@ -59,13 +59,13 @@ describe.each([
     );
     const max = Math.max(before.length, 40);
     expect(all.filter(isPaid)).toHaveLength(max);
-    expect(rejections(all)).toEqual(new Set(['dailyLimit']));
+    expect(rejectionsIn(all)).toEqual(new Set(['dailyLimit']));
     expect((await fixture.spent(id)).count).toBe(BigInt(max));
   });
 
   it('rejects payments of an agent paused in the meantime', async () => {
     const id = await fixture.agentWith({ dailyLimit: 1_000_00 });
-    const paying = fixture.concurrentPayments(id, times(200, 1_00n), runtimes());
+    const paying = fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes());
     await fixture.change(id, {}, { paused: true });
     const { count } = await fixture.spent(id);
     const all = await paying;
@@ -76,16 +76,16 @@ describe.each([
 
   it('restores refunded amounts exactly', async () => {
     const id = await fixture.agentWith({ dailyLimit: 100_00 });
-    const first = await fixture.concurrentPayments(id, times(20, 5_00n), runtimes());
+    const first = await fixture.concurrentPayments(id, repeatAmount(20, 5_00n), runtimes());
     expect(first.filter(isPaid)).toHaveLength(20);
     const [next] = await Promise.all([
-      fixture.concurrentPayments(id, times(200, 1_00n), runtimes()),
+      fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes()),
       ...first.slice(0, 10).map((paid) => fixture.returnFunds(paid)),
     ]);
     const { day } = await fixture.spent(id);
     expect(day).toBe(50_00n + BigInt(next.filter(isPaid).length) * 1_00n);
     expect(day).toBeLessThanOrEqual(100_00n);
-    await fixture.concurrentPayments(id, times(200, 1_00n), runtimes());
+    await fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes());
     expect((await fixture.spent(id)).day).toBe(100_00n);
   });
 
@@ -94,8 +94,8 @@ describe.each([
     fixture.rates['USD EUR'] = { num: 1n, den: 2n };
     await fixture.pay(id, 60_00n);
     await fixture.change(id, { currency: 'EUR' });
-    const all = await fixture.concurrentPayments(id, times(200, 1_00n), runtimes());
+    const all = await fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes());
     expect(all.filter(isPaid)).toHaveLength(70);
-    expect(rejections(all)).toEqual(new Set(['dailyLimit']));
+    expect(rejectionsIn(all)).toEqual(new Set(['dailyLimit']));
   });
 });

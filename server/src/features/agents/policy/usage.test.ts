@@ -21,7 +21,8 @@ beforeAll(() => {
   fixture = spenders(app);
 });
 
-const midnight = () => app.effects.set(app.effects.now() - (app.effects.now() % DAY_MS) + DAY_MS);
+const setClockToMidnight = () =>
+  app.effects.set(app.effects.now() - (app.effects.now() % DAY_MS) + DAY_MS);
 
 describe('usage', () => {
   it('is restored after a failed payment', async () => {
@@ -124,7 +125,7 @@ describe('usage', () => {
     await fixture.pay(id, 50_00n);
     await fixture.pay(id, 50_00n);
     expect(await fixture.pay(id, 1n)).toBe('dailyTransactionLimit');
-    midnight();
+    setClockToMidnight();
     expect(await fixture.spent(id)).toEqual({ count: 0n, day: 0n, month: 100_00n });
     await fixture.pay(id, 50_00n);
     expect(await fixture.pay(id, 1n)).toBe('monthlyLimit');
@@ -149,7 +150,7 @@ describe('usage', () => {
     expect(await fixture.spent(id)).toEqual({ count: 1n, day: 0n, month: 0n });
     const other = await fixture.pay(id, 100_00n);
     expect(isPaid(other)).toBe(true);
-    midnight();
+    setClockToMidnight();
     await fixture.pay(id, 100_00n);
     await fixture.returnFunds(other);
     expect(await fixture.spent(id)).toEqual({ count: 1n, day: 100_00n, month: 100_00n });
@@ -285,11 +286,11 @@ describe('limits in another currency', () => {
     fixture.rates['USD EUR'] = { num: 1n, den: 1n };
     await fixture.pay(id, 70_00n);
     await fixture.change(id, { currency: 'EUR' });
-    midnight();
+    setClockToMidnight();
     expect(await fixture.spent(id)).toEqual({ count: 0n, day: 0n, month: 70_00n });
     expect(await fixture.pay(id, 80_01n)).toBe('monthlyLimit');
     expect(isPaid(await fixture.pay(id, 50_00n))).toBe(true);
-    midnight();
+    setClockToMidnight();
     expect(await fixture.spent(id)).toEqual({ count: 0n, day: 0n, month: 0n });
     expect(isPaid(await fixture.pay(id, 100_00n))).toBe(true);
   });
