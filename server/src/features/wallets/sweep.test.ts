@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 
 /** The two sweeps that run every minute, as one. */
-function bothSweeps() {
+function combineSweeps() {
   const sweeps = [walletSweep(), attemptsSweep()];
   return {
     async run(runtime: TestApp['runtime']) {
@@ -36,18 +36,18 @@ function bothSweeps() {
 const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
 
 it('deletes requests and attempts after a day, keys of codes at their expiry, signatures never', async () => {
-  const sweep = bothSweeps();
+  const sweep = combineSweeps();
   const operation = await signedTestOperation(app);
   const headers = await operation.signed(await operation.session());
   await operation.call({ headers });
   await app.operate(async (ctx) => {
     await countAttempt(ctx, 'old', [{ max: 1, withinMs: 1_000 }]);
     const target = { target: 'sealed', code_id: 'code', customer_id: 'C', platform_id: 'P' };
-    const inMinutes = (minutes: number) => ctx.now + minutes * MINUTE;
-    ctx.insert(otpTargets, { ...target, id: 'short', expires_at: inMinutes(5) });
-    ctx.insert(otpTargets, { ...target, id: 'long', expires_at: inMinutes(50) });
+    const timeInMinutes = (minutes: number) => ctx.now + minutes * MINUTE;
+    ctx.insert(otpTargets, { ...target, id: 'short', expires_at: timeInMinutes(5) });
+    ctx.insert(otpTargets, { ...target, id: 'long', expires_at: timeInMinutes(50) });
   });
-  const remaining = async () => [
+  const readRemaining = async () => [
     (await app.runtime.db.find(walletRequests, {})).length,
     (await app.runtime.db.find(attemptLimits, {})).length,
     (await app.runtime.db.find(otpTargets, {})).map(({ id }) => id),
@@ -55,20 +55,20 @@ it('deletes requests and attempts after a day, keys of codes at their expiry, si
   ];
   wait(5 * MINUTE);
   expect(await sweep.run(app.runtime)).toBe(0);
-  expect(await remaining()).toEqual([1, 1, ['short', 'long'], 1]);
+  expect(await readRemaining()).toEqual([1, 1, ['short', 'long'], 1]);
   wait(1);
   // The sweep has just run.
   expect(await sweep.run(app.runtime)).toBe(0);
   wait(MINUTE);
   expect(await sweep.run(app.runtime)).toBe(1);
-  expect(await remaining()).toEqual([1, 1, ['long'], 1]);
+  expect(await readRemaining()).toEqual([1, 1, ['long'], 1]);
   wait(DAY - 7 * MINUTE);
   expect(await sweep.run(app.runtime)).toBe(1);
-  expect(await remaining()).toEqual([1, 1, [], 1]);
+  expect(await readRemaining()).toEqual([1, 1, [], 1]);
   await app.operate((ctx) => countAttempt(ctx, 'new', [{ max: 1, withinMs: 1_000 }]));
   wait(MINUTE);
   expect(await sweep.run(app.runtime)).toBe(2);
-  expect(await remaining()).toEqual([0, 1, [], 1]);
+  expect(await readRemaining()).toEqual([0, 1, [], 1]);
   expect(await app.runtime.db.read(attemptLimits, 'new')).toBeDefined();
 });
 
@@ -84,13 +84,13 @@ it('continues at once after a full batch', async () => {
   const sql = `insert into attempt_limits (id, platform_id, at, updated_at, version)
     select 'bulk ' || n, 'P', '[]', $1, 1 from generate_series(1, 5001) n`;
   await app.runtime.db.query(sql, [at]);
-  const sweep = bothSweeps();
+  const sweep = combineSweeps();
   expect([await sweep.run(app.runtime), await sweep.run(app.runtime)]).toEqual([5_000, 1]);
   expect(await sweep.run(app.runtime)).toBe(0);
 });
 
 it('finds expired rows by an index', async () => {
-  const plan = async (table: string, time: string) => {
+  const explainPlan = async (table: string, time: string) => {
     const client = `explain select id from ${table} where ${time} < now() order by ${time} limit 10`;
     const sql = await app.runtime.db.query(client, []);
     return JSON.stringify(sql);
@@ -100,7 +100,7 @@ it('finds expired rows by an index', async () => {
       from generate_series(1, 20000) n`;
   await app.runtime.db.query(sql, []);
   await app.runtime.db.query('analyze attempt_limits', []);
-  expect(await plan('attempt_limits', 'updated_at')).toContain('attempt_limits_age');
+  expect(await explainPlan('attempt_limits', 'updated_at')).toContain('attempt_limits_age');
 });
 
 it('signatures can be neither changed nor deleted, not even in SQL', async () => {

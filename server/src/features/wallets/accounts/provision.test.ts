@@ -21,12 +21,12 @@ import { openWallets, openWalletsForAccounts } from './provision.ts';
 
 const app = testApp();
 
-const listed = async (customerId: string, query = '', as = app.platform) => {
+const listAccounts = async (customerId: string, query = '', as = app.platform) => {
   const url = `/customers/internal-accounts?customerId=${customerId}&limit=100${query}`;
   return ok(await app.call('GET', url, undefined, { as }), 200).data;
 };
 const walletsOf = (customerId: string, as?: TestPlatform) =>
-  listed(customerId, '&type=EMBEDDED_WALLET', as);
+  listAccounts(customerId, '&type=EMBEDDED_WALLET', as);
 const rowOf = (id: string) => app.runtime.db.read(wallets, id);
 const credentialsOf = (accountId: string) =>
   app.runtime.db.find(credentials, { account_id: accountId });
@@ -65,7 +65,7 @@ describe('a new customer', () => {
 
   it('is not paid by the wallet unless a request names it', async () => {
     const person = await customer(app);
-    const usdb = await listed(person.id, '&currency=USDB');
+    const usdb = await listAccounts(person.id, '&currency=USDB');
     expect(usdb.map((each: { type: string }) => each.type).sort()).toEqual([
       'EMBEDDED_WALLET',
       'INTERNAL_CRYPTO',
@@ -93,7 +93,7 @@ describe('a new customer', () => {
     const body = { customerType: 'INDIVIDUAL', currencies: ['USDB', 'USD', 'EUR'] };
     ok(await app.call('PATCH', `/customers/${person.id}`, body), 200);
     expect(await walletsOf(person.id)).toHaveLength(1);
-    expect(await listed(person.id)).toHaveLength(4);
+    expect(await listAccounts(person.id)).toHaveLength(4);
   });
 
   it('is not a platform', async () => {
@@ -179,7 +179,7 @@ describe('existing customers', () => {
     });
     expect([attempts, response]).toMatchObject([2, { status: 200 }]);
     expect(await walletsOf(person.id)).toHaveLength(1);
-    expect(await listed(person.id)).toHaveLength(3);
+    expect(await listAccounts(person.id)).toHaveLength(3);
   });
 
   it('receive one by the job of the migration, once', async () => {

@@ -33,7 +33,7 @@ const codeOf = (response: ApiResponse) => errorOf(response).slice(0, 2);
 const NO_CREDENTIAL = [404, 'AUTH_METHOD_NOT_FOUND', 'Credential not found.'];
 
 /** A customer who can also receive codes by SMS. */
-const reachable = () => fixture.customerWithWallet({ phoneNumber: phoneNumber() });
+const createReachableWallet = () => fixture.customerWithWallet({ phoneNumber: phoneNumber() });
 
 const create = (body: unknown, headers?: Record<string, string>) =>
   fixture.call('POST', '/auth/credentials', body, headers);
@@ -62,7 +62,7 @@ describe('listAuthCredentials', () => {
   });
 
   it('returns ACCOUNT_NOT_FOUND for unknown, foreign and other internal accounts', async () => {
-    const { accountId, customer } = await reachable();
+    const { accountId, customer } = await createReachableWallet();
     const plain = await internalAccount(app, customer.id, 'USD');
     for (const id of [`InternalAccount:${UNKNOWN_UUID}`, plain.id]) {
       expect(await fixture.credentialsOf(id)).toEqual([]);
@@ -108,7 +108,7 @@ describe('createAuthCredential', () => {
   });
 
   it('sends the code of a new credential with the signed request and not before', async () => {
-    const { accountId, customer } = await reachable();
+    const { accountId, customer } = await createReachableWallet();
     const signer = await fixture.emailSession(accountId);
     const body = { type: 'SMS_OTP', accountId };
     const { first, second } = await fixture.signedRetry('POST', '/auth/credentials', body, signer);
@@ -135,7 +135,7 @@ describe('createAuthCredential', () => {
   });
 
   it('validates the account', async () => {
-    const { accountId, customer } = await reachable();
+    const { accountId, customer } = await createReachableWallet();
     const plain = await internalAccount(app, customer.id, 'USD');
     const foreignWallet = await otherPlatformFixture.customerWithWallet();
     const noAccount = [404, 'ACCOUNT_NOT_FOUND', 'Account not found.'];
@@ -154,7 +154,7 @@ describe('createAuthCredential', () => {
   });
 
   it('is rejected until the wallet is provisioned', async () => {
-    const { accountId, credential } = await reachable();
+    const { accountId, credential } = await createReachableWallet();
     await app.operate(async (ctx) => {
       await ctx.db.query("update internal_accounts set status = 'PENDING' where id = $1", [
         accountId,
@@ -204,7 +204,7 @@ describe('createAuthCredential', () => {
   });
 
   it('is signed by a session of the same wallet', async () => {
-    const { accountId } = await reachable();
+    const { accountId } = await createReachableWallet();
     const otherWallet = await fixture.walletWithEmailAndSms();
     const body = passkeyBody(accountId);
     expect(errorOf(await add(body, otherWallet.byEmail))).toEqual(NO_ACTIVE_SESSION);
@@ -257,7 +257,7 @@ describe('verifyAuthCredential', () => {
   });
 
   it('require the type of the credential', async () => {
-    const { credential } = await reachable();
+    const { credential } = await createReachableWallet();
     const response = await fixture.call('POST', `/auth/credentials/${credential.id}/verify`, {
       type: 'SMS_OTP',
       encryptedOtpBundle: '{}',
@@ -271,11 +271,12 @@ describe('verifyAuthCredential', () => {
 
 describe('challengeAuthCredential', () => {
   it('send a new code for each request under one idempotency key', async () => {
-    const { credential } = await reachable();
+    const { credential } = await createReachableWallet();
     const path = `/auth/credentials/${credential.id}/challenge`;
     const headers = { 'idempotency-key': 'same' };
-    const request = async () => ok(await fixture.call('POST', path, undefined, headers), 200);
-    const [first, second] = [await request(), await request()];
+    const requestChallenge = async () =>
+      ok(await fixture.call('POST', path, undefined, headers), 200);
+    const [first, second] = [await requestChallenge(), await requestChallenge()];
     expect(second.otpEncryptionTargetBundle).not.toBe(first.otpEncryptionTargetBundle);
   });
 });

@@ -19,8 +19,8 @@ const app = testApp();
 const fixture = walletFixture(app);
 
 let counter = 0;
-const fresh = () => `new-${++counter}@example.com`;
-const freshPhone = () => `+1512555${String(1000 + ++counter)}`;
+const createEmail = () => `new-${++counter}@example.com`;
+const createPhone = () => `+1512555${String(1000 + ++counter)}`;
 const change = (id: string, body: object, headers: Record<string, string> = {}) =>
   app.call('PATCH', `/customers/${id}`, { customerType: 'INDIVIDUAL', ...body }, { headers });
 const readCustomer = async (id: string) => ok(await app.call('GET', `/customers/${id}`), 200);
@@ -29,7 +29,7 @@ const fieldsOf = ({ body }: ApiResponse) =>
   body.details.errors.map((each: { field: string }) => each.field);
 
 /** A customer with a wallet and a session of it. */
-async function holder(body: object = {}) {
+async function createHolder(body: object = {}) {
   const heldWallet = await fixture.customerWithWallet(body);
   return {
     ...heldWallet,
@@ -37,7 +37,7 @@ async function holder(body: object = {}) {
     session: await fixture.emailSession(heldWallet.accountId),
   };
 }
-type Holder = Awaited<ReturnType<typeof holder>>;
+type Holder = Awaited<ReturnType<typeof createHolder>>;
 
 /** Adds a one-time code credential without verification. */
 const tie = (
@@ -61,7 +61,7 @@ const tie = (
   );
 
 /** Another wallet of the same customer, with a session. */
-async function secondWallet({ accountId, id }: Holder) {
+async function createSecondWallet({ accountId, id }: Holder) {
   const keys = generateKeys();
   const second = await app.operate(async (ctx) => {
     const [account, wallet] = await Promise.all([
@@ -95,8 +95,8 @@ async function secondWallet({ accountId, id }: Holder) {
 
 describe('updateCustomerById of an e-mail address that one-time codes go to', () => {
   it('requests a signature and then changes customer and credential together', async () => {
-    const { id, accountId, customer: previous, credential, session } = await holder();
-    const email = fresh();
+    const { id, accountId, customer: previous, credential, session } = await createHolder();
+    const email = createEmail();
     const firstResponse = await change(id, { email });
     expect(firstResponse.status).toBe(202);
     expect(Object.keys(firstResponse.body).sort()).toEqual([
@@ -136,15 +136,15 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     const secondResponse = await fixture.signed(
       'PATCH',
       `/customers/${id}`,
-      body({ email: fresh() }),
+      individualBody({ email: createEmail() }),
       session,
     );
     expect(secondResponse.status).toBe(200);
   });
 
   it('changes nothing if a credential cannot be changed, and can be retried', async () => {
-    const { id, accountId, customer: previous, credential, session } = await holder();
-    const email = fresh().replace('@', '+Sync-Failed@');
+    const { id, accountId, customer: previous, credential, session } = await createHolder();
+    const email = createEmail().replace('@', '+Sync-Failed@');
     const first = ok(await change(id, { email }), 202);
     const signed = await signedHeaders(first, session);
     for (let times = 0; times < 2; times++) {
@@ -155,11 +155,19 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     }
     expect((await readCustomer(id)).email).toBe(previous.email);
     expect(await fixture.credentialsOf(accountId)).toEqual([credential]);
-    ok(await fixture.signed('PATCH', `/customers/${id}`, body({ email: fresh() }), session), 200);
+    ok(
+      await fixture.signed(
+        'PATCH',
+        `/customers/${id}`,
+        individualBody({ email: createEmail() }),
+        session,
+      ),
+      200,
+    );
   });
 
   it('invalidates the code that was sent to the previous address', async () => {
-    const { id, credential, session } = await holder();
+    const { id, credential, session } = await createHolder();
     app.effects.set(app.effects.now() + 60_000);
     const bundle = await fixture.otpBundle(credential.id);
     const keys = generateKeys();
@@ -167,7 +175,15 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
       type: 'EMAIL_OTP',
       encryptedOtpBundle: await encryptOtp(CODE, bundle, keys.publicKey),
     };
-    ok(await fixture.signed('PATCH', `/customers/${id}`, body({ email: fresh() }), session), 200);
+    ok(
+      await fixture.signed(
+        'PATCH',
+        `/customers/${id}`,
+        individualBody({ email: createEmail() }),
+        session,
+      ),
+      200,
+    );
     const verify = await app.call('POST', `/auth/credentials/${credential.id}/verify`, otp);
     expect(verify.status).toBeGreaterThanOrEqual(400);
     expect(verify.status).toBeLessThan(500);
@@ -180,24 +196,27 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
   });
 
   it('is signed by a session of any wallet that uses the contact, and changes all of them', async () => {
-    const person = await holder();
-    const second = await secondWallet(person);
-    const email = fresh();
+    const person = await createHolder();
+    const second = await createSecondWallet(person);
+    const email = createEmail();
     const path = `/customers/${person.id}`;
-    ok(await fixture.signed('PATCH', path, body({ email }), second), 200);
+    ok(await fixture.signed('PATCH', path, individualBody({ email }), second), 200);
     for (const accountId of [person.accountId, second.accountId]) {
       expect((await fixture.credentialsOf(accountId))[0]).toMatchObject({ nickname: email });
     }
-    ok(await fixture.signed('PATCH', path, body({ email: fresh() }), person.session), 200);
+    ok(
+      await fixture.signed('PATCH', path, individualBody({ email: createEmail() }), person.session),
+      200,
+    );
   });
 
   it('is changed immediately if no credential uses it', async () => {
-    const { id, customer: previous, session } = await holder();
+    const { id, customer: previous, session } = await createHolder();
     const stray = { 'request-id': 'Request:x', 'service-wallet-signature': 'x' };
-    ok(await change(id, { phoneNumber: freshPhone() }), 200);
+    ok(await change(id, { phoneNumber: createPhone() }), 200);
     ok(await change(id, { email: previous.email }), 200);
     ok(await change(id, { fullName: 'Ada King' }, stray), 200);
-    ok(await change(id, { phoneNumber: freshPhone() }, stray), 200);
+    ok(await change(id, { phoneNumber: createPhone() }, stray), 200);
     for (const [name, value] of Object.entries(stray)) {
       ok(await change(id, { email: previous.email }, { [name]: value }), 200);
     }
@@ -209,35 +228,35 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
       await change(id, { email: previous.email }, await signedHeaders(otherSession, session)),
       200,
     );
-    const plain = await customer(app, {}, { currencies: ['USD'], email: fresh() });
-    ok(await change(plain.id, { email: fresh() }, stray), 200);
+    const plain = await customer(app, {}, { currencies: ['USD'], email: createEmail() });
+    ok(await change(plain.id, { email: createEmail() }, stray), 200);
     const silent = await customer(app);
-    ok(await change(silent.id, { email: fresh() }), 200);
+    ok(await change(silent.id, { email: createEmail() }), 200);
   });
 
   it('cannot be removed, or changed together with the number', async () => {
-    const { id } = await holder();
+    const { id } = await createHolder();
     const emailRemoved = await change(id, { email: null });
     expect(codeOf(emailRemoved)).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(emailRemoved)).toEqual(['email']);
-    const bothContacts = await change(id, { email: fresh(), phoneNumber: freshPhone() });
+    const bothContacts = await change(id, { email: createEmail(), phoneNumber: createPhone() });
     expect(codeOf(bothContacts)).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(bothContacts)).toEqual(['email', 'phoneNumber']);
   });
 
   it('cannot receive codes of another customer, in any notation', async () => {
-    const [firstHolder, secondHolder] = [await holder(), await holder()];
+    const [firstHolder, secondHolder] = [await createHolder(), await createHolder()];
     const usedEmail = { email: secondHolder.customer.email.toUpperCase() };
     const rejected = [409, 'EMAIL_OTP_EMAIL_ALREADY_EXISTS'];
     expect(codeOf(await change(firstHolder.id, usedEmail))).toEqual(rejected);
 
-    const email = fresh();
+    const email = createEmail();
     const { requestId, payloadToSign } = ok(await change(firstHolder.id, { email }), 202);
     ok(
       await fixture.signed(
         'PATCH',
         `/customers/${secondHolder.id}`,
-        body({ email }),
+        individualBody({ email }),
         secondHolder.session,
       ),
       200,
@@ -255,17 +274,17 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
   });
 
   it('can be set for a new customer even if another one receives codes at it', async () => {
-    const { customer: previous } = await holder();
+    const { customer: previous } = await createHolder();
     const sameContact = await fixture.customerWithWallet({ email: previous.email });
     expect(sameContact.credential.nickname).toBe(previous.email);
   });
 
   it('is not changed if other credentials use it than at the first request', async () => {
-    const person = await holder();
-    const email = fresh();
+    const person = await createHolder();
+    const email = createEmail();
     const first = ok(await change(person.id, { email }), 202);
     const signed = await signedHeaders(first, person.session);
-    const second = await secondWallet(person);
+    const second = await createSecondWallet(person);
     const rejected = [409, 'EMAIL_OTP_CREDENTIAL_SET_CHANGED'];
     expect(codeOf(await change(person.id, { email }, signed))).toEqual(rejected);
     expect((await readCustomer(person.id)).email).toBe(person.customer.email);
@@ -273,7 +292,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
       'update credentials set status = $2, uniqueness_key = null where account_id = $1';
     await app.runtime.db.query(endCredentialsSql, [second.accountId, 'REVOKED']);
     ok(await change(person.id, { email }, signed), 200);
-    const next = ok(await change(person.id, { email: fresh() }), 202);
+    const next = ok(await change(person.id, { email: createEmail() }), 202);
     const lateSignedHeaders = await signedHeaders(next, person.session);
     await app.runtime.db.query(endCredentialsSql, [person.accountId, 'REVOKED']);
     const { userEmail } = JSON.parse(next.payloadToSign).parameters;
@@ -283,30 +302,33 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
   });
 });
 
-const body = (overrides: object) => ({ customerType: 'INDIVIDUAL', ...overrides });
+const individualBody = (overrides: object) => ({ customerType: 'INDIVIDUAL', ...overrides });
 
 describe('the signature of a contact change', () => {
   it('is rejected for each reason in order, and counts as a failure if it is wrong', async () => {
-    const [{ id, session }, otherHolder] = [await holder(), await holder()];
-    const email = fresh();
+    const [{ id, session }, otherHolder] = [await createHolder(), await createHolder()];
+    const email = createEmail();
     const first = ok(await change(id, { email }), 202);
     const valid = await signedHeaders(first, session);
     const { 'service-wallet-signature': stamp = '', 'request-id': requestId = '' } = valid;
     const wrong = await signedHeaders(first, otherHolder.session);
-    const rejected = async (
+    const expectRejection = async (
       headers: Record<string, string>,
       code: string,
       overrides: object = { email },
     ) => expect(codeOf(await change(id, overrides, headers))).toEqual([401, code]);
-    await rejected({ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING');
-    await rejected({ 'service-wallet-signature': stamp }, 'REQUEST_ID_MISSING');
-    await rejected({ ...valid, 'service-wallet-signature': 'x' }, 'WALLET_SIGNATURE_MALFORMED');
-    await rejected({ ...valid, 'request-id': 'Request:x' }, 'UNAUTHORIZED');
+    await expectRejection({ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING');
+    await expectRejection({ 'service-wallet-signature': stamp }, 'REQUEST_ID_MISSING');
+    await expectRejection(
+      { ...valid, 'service-wallet-signature': 'x' },
+      'WALLET_SIGNATURE_MALFORMED',
+    );
+    await expectRejection({ ...valid, 'request-id': 'Request:x' }, 'UNAUTHORIZED');
     const otherCustomerResponse = await change(otherHolder.id, { email }, valid);
     expect(codeOf(otherCustomerResponse)).toEqual([401, 'UNAUTHORIZED']);
-    await rejected(valid, 'WALLET_SIGNATURE_BODY_MISMATCH', { email: fresh() });
-    await rejected(valid, 'WALLET_SIGNATURE_BODY_MISMATCH', { email, fullName: 'Eve' });
-    await rejected(wrong, 'UNAUTHORIZED');
+    await expectRejection(valid, 'WALLET_SIGNATURE_BODY_MISMATCH', { email: createEmail() });
+    await expectRejection(valid, 'WALLET_SIGNATURE_BODY_MISMATCH', { email, fullName: 'Eve' });
+    await expectRejection(wrong, 'UNAUTHORIZED');
     const [row] = await app.runtime.db.query('select wrong from wallet_requests where id = $1', [
       requestId,
     ]);
@@ -314,14 +336,14 @@ describe('the signature of a contact change', () => {
     expect((await readCustomer(id)).email).not.toBe(email);
     ok(await change(id, { email }, valid), 200);
     // The contact has this value already, and the signature cannot be used twice.
-    await rejected(valid, 'UNAUTHORIZED');
-    await rejected({ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING');
+    await expectRejection(valid, 'UNAUTHORIZED');
+    await expectRejection({ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING');
     ok(await change(id, { email }), 200);
   });
 
   it('is valid for one of many concurrent requests', async () => {
-    const { id, session } = await holder();
-    const email = fresh();
+    const { id, session } = await createHolder();
+    const email = createEmail();
     const valid = await signedHeaders(ok(await change(id, { email }), 202), session);
     const responses = await Promise.all(
       Array.from({ length: 5 }, () => change(id, { email }, valid)),
@@ -337,9 +359,9 @@ describe('the signature of a contact change', () => {
 
 describe('updateCustomerById of a telephone number that one-time codes go to', () => {
   it('follows the same steps', async () => {
-    const person = await holder({ phoneNumber: freshPhone() });
+    const person = await createHolder({ phoneNumber: createPhone() });
     const tied = await tie(person, 'SMS_OTP');
-    const phoneNumber = freshPhone();
+    const phoneNumber = createPhone();
     const first = ok(await change(person.id, { phoneNumber }), 202);
     expect(JSON.parse(first.payloadToSign)).toMatchObject({
       type: 'ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER',
@@ -351,13 +373,13 @@ describe('updateCustomerById of a telephone number that one-time codes go to', (
     expect(shownNow.find((each) => each.id === tied.id)).toMatchObject({ nickname: phoneNumber });
     expect(codeOf(await change(person.id, { phoneNumber: null }))).toEqual([400, 'INVALID_INPUT']);
 
-    const otherHolder = await holder({ phoneNumber: freshPhone() });
+    const otherHolder = await createHolder({ phoneNumber: createPhone() });
     await tie(otherHolder, 'SMS_OTP');
     expect(codeOf(await change(otherHolder.id, { phoneNumber }))).toEqual([
       409,
       'SMS_OTP_PHONE_NUMBER_ALREADY_EXISTS',
     ]);
-    const secondChange = { phoneNumber: freshPhone() };
+    const secondChange = { phoneNumber: createPhone() };
     const lateSignedHeaders = await signedHeaders(
       ok(await change(otherHolder.id, secondChange), 202),
       otherHolder.session,

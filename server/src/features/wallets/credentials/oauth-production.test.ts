@@ -39,37 +39,37 @@ beforeEach(() => {
 });
 
 let users = 0;
-const newClaims = () => ({ iss: provider.issuer, aud: 'shop', sub: `user-${++users}` });
-const tokenBy = (signer: ProviderKey, claims: object, header?: object) => {
+const createClaims = () => ({ iss: provider.issuer, aud: 'shop', sub: `user-${++users}` });
+const signTokenBy = (signer: ProviderKey, claims: object, header?: object) => {
   const seconds = app.effects.now() / 1000;
   return signToken(signer, { iat: seconds, exp: seconds + 300, ...claims }, header);
 };
 
 async function create(accountId: string, claims: object, signer = key) {
-  const body = { type: 'OAUTH', accountId, oidcToken: await tokenBy(signer, claims) };
+  const body = { type: 'OAUTH', accountId, oidcToken: await signTokenBy(signer, claims) };
   return { body, response: await fixture.call('POST', '/auth/credentials', body) };
 }
 
-async function walletOfIdentity() {
-  const claims = newClaims();
+async function createWalletOfIdentity() {
+  const claims = createClaims();
   const { accountId } = await fixture.customerWithWallet({ email: undefined });
   const { response } = await create(accountId, claims);
   return { accountId, claims, id: ok(response, 201).id as string };
 }
 
 async function prove(id: string, claims: object, clientPublicKey: string, signer = key) {
-  const oidcToken = await tokenBy(signer, { nonce: nonceOf(clientPublicKey), ...claims });
+  const oidcToken = await signTokenBy(signer, { nonce: nonceOf(clientPublicKey), ...claims });
   const body = { type: 'OAUTH', oidcToken, clientPublicKey };
   return fixture.call('POST', `/auth/credentials/${id}/verify`, body);
 }
 
 describe('an identity in production', () => {
   it('opens sessions that sign for the wallet', async () => {
-    const { accountId, claims, id } = await walletOfIdentity();
+    const { accountId, claims, id } = await createWalletOfIdentity();
     const client = generateKeys();
     const session = ok(await prove(id, claims, client.uncompressedKey), 200);
     const opened = openSessionKey(session.encryptedSessionSigningKey, client.privateKey);
-    const { body, response } = await create(accountId, newClaims());
+    const { body, response } = await create(accountId, createClaims());
     expect(JSON.parse(ok(response, 202).payloadToSign).parameters.oauthProviders).toEqual([
       { oidcToken: body.oidcToken, providerName: new URL(provider.issuer).host },
     ]);
@@ -78,7 +78,7 @@ describe('an identity in production', () => {
   });
 
   it('is verified with the current keys of the provider', async () => {
-    const { claims, id } = await walletOfIdentity();
+    const { claims, id } = await createWalletOfIdentity();
     const next = await providerKey('two', 'ES256');
     const NO_KEY = 'The token is signed with a key that its issuer does not publish.';
     const early = await prove(id, claims, generateKeys().publicKey, next);
@@ -95,7 +95,7 @@ describe('an identity in production', () => {
   });
 
   it('must name the key of the session', async () => {
-    const { claims, id } = await walletOfIdentity();
+    const { claims, id } = await createWalletOfIdentity();
     const response = await prove(id, { ...claims, nonce: 'x' }, generateKeys().publicKey);
     const reason = 'The nonce of the token is not the SHA-256 of clientPublicKey in hex.';
     expect([response.status, response.body.reason]).toEqual([401, reason]);
@@ -104,9 +104,9 @@ describe('an identity in production', () => {
 
 describe('a token in production', () => {
   it('is rejected with the sandbox signature', async () => {
-    const { accountId, claims, id } = await walletOfIdentity();
+    const { accountId, claims, id } = await createWalletOfIdentity();
     const client = generateKeys().publicKey;
-    const valid = await tokenBy(key, { ...claims, nonce: nonceOf(client) });
+    const valid = await signTokenBy(key, { ...claims, nonce: nonceOf(client) });
     const oidcToken = valid.replace(/[^.]+$/, 'dummy');
     const reason = 'The signature of the token is invalid.';
     const verified = { type: 'OAUTH', oidcToken, clientPublicKey: client };
@@ -122,7 +122,7 @@ describe('a token in production', () => {
   });
 
   it('counts as a failed attempt if it is forged', async () => {
-    const { claims, id } = await walletOfIdentity();
+    const { claims, id } = await createWalletOfIdentity();
     const forger = await providerKey('one');
     for (let time = 0; time < 10; time++) {
       expect((await prove(id, claims, generateKeys().publicKey, forger)).status).toBe(401);
@@ -132,7 +132,7 @@ describe('a token in production', () => {
   });
 
   it('cannot be verified while its provider does not respond, without counting a failure', async () => {
-    const { accountId, claims, id } = await walletOfIdentity();
+    const { accountId, claims, id } = await createWalletOfIdentity();
     app.effects.set(app.effects.now() + 10 * MINUTE);
     provider.spoil('/keys', (reply: { destroy(): void }) => reply.destroy());
     const UNAVAILABLE = [
@@ -140,7 +140,7 @@ describe('a token in production', () => {
       'SERVICE_UNAVAILABLE',
       'The identity provider does not respond. Retry later.',
     ];
-    const { response } = await create(accountId, newClaims());
+    const { response } = await create(accountId, createClaims());
     expect([response.status, response.body.code, response.body.reason]).toEqual(UNAVAILABLE);
     for (let time = 0; time < 12; time++) {
       const { status, body } = await prove(id, claims, generateKeys().publicKey);
@@ -157,7 +157,7 @@ describe('a token in production', () => {
   it('of an unconfigured provider is rejected', async () => {
     const { accountId } = await fixture.customerWithWallet({ email: undefined });
     const { response } = await create(accountId, {
-      ...newClaims(),
+      ...createClaims(),
       iss: `${provider.issuer}/`,
     });
     expect([response.status, response.body.reason]).toEqual([

@@ -19,11 +19,11 @@ const MINUTE = 60_000;
 const app = testApp();
 const fixture = walletFixture(app);
 
-const seconds = () => app.effects.now() / 1000;
+const nowInSeconds = () => app.effects.now() / 1000;
 let users = 0;
 
 /** Claims of a new user. */
-const newClaims = (overrides: object = {}) => ({
+const createClaims = (overrides: object = {}) => ({
   iss: 'https://accounts.google.com',
   aud: 'app-1.example.com',
   sub: `user-${++users}`,
@@ -32,20 +32,20 @@ const newClaims = (overrides: object = {}) => ({
 });
 
 const tokenOf = (claims: object) => {
-  const validTimes = { iat: seconds() - 1, exp: seconds() + 300 };
+  const validTimes = { iat: nowInSeconds() - 1, exp: nowInSeconds() + 300 };
   return `${segment({ alg: 'RS256', typ: 'JWT' })}.${segment({ ...validTimes, ...claims })}.dummy`;
 };
 
-const creation = (accountId: string, claims: object) => ({
+const credentialBody = (accountId: string, claims: object) => ({
   type: 'OAUTH',
   accountId,
   oidcToken: tokenOf(claims),
 });
 const create = (accountId: string, claims: object) =>
-  fixture.call('POST', '/auth/credentials', creation(accountId, claims));
+  fixture.call('POST', '/auth/credentials', credentialBody(accountId, claims));
 
 /** A wallet whose owner has no e-mail address, so that the identity is its first credential. */
-async function walletOfIdentity(claims: object = newClaims()) {
+async function createWalletOfIdentity(claims: object = createClaims()) {
   const { accountId } = await fixture.customerWithWallet({ email: undefined });
   const credential = ok(await create(accountId, claims), 201);
   return { accountId, claims, credential, id: credential.id as string };
@@ -60,7 +60,7 @@ function prove(id: string, claims: object, key: string, headers?: Record<string,
 /**
  * Expects exactly this rejection; the reason of a field error is compared without the field name.
  */
-function rejected({ status, body }: ApiResponse, ...expected: [number, string, string]) {
+function expectRejection({ status, body }: ApiResponse, ...expected: [number, string, string]) {
   expect([status, body.code, body.reason]).toEqual(expected);
 }
 
@@ -69,8 +69,8 @@ describe('createAuthCredential', () => {
     it('requires the signature of a session and returns the identity', async () => {
       const { accountId } = await fixture.customerWithWallet();
       const session = await fixture.emailSession(accountId);
-      const claims = newClaims();
-      const body = creation(accountId, claims);
+      const claims = createClaims();
+      const body = credentialBody(accountId, claims);
       const firstResponse = await fixture.call('POST', '/auth/credentials', body);
       expect(ok(firstResponse, 202).type).toBe('OAUTH');
       const { type, parameters } = JSON.parse(firstResponse.body.payloadToSign);
@@ -100,28 +100,34 @@ describe('createAuthCredential', () => {
     });
 
     it('is added immediately as the first credential, named by its subject without an e-mail', async () => {
-      const claims = newClaims({ email: undefined, iss: 'https://appleid.apple.com' });
-      const { credential } = await walletOfIdentity(claims);
+      const claims = createClaims({ email: undefined, iss: 'https://appleid.apple.com' });
+      const { credential } = await createWalletOfIdentity(claims);
       expect(credential).toMatchObject({ type: 'OAUTH', nickname: claims.sub });
     });
 
     it('succeeds once per identity and wallet, for every notation of the issuer', async () => {
-      const { accountId, claims } = await walletOfIdentity();
+      const { accountId, claims } = await createWalletOfIdentity();
       const CONFLICT = [409, 'CONFLICT', 'The wallet already has this credential.'] as const;
-      rejected(await create(accountId, claims), ...CONFLICT);
-      rejected(await create(accountId, { ...claims, iss: 'accounts.google.com' }), ...CONFLICT);
-      rejected(await create(accountId, { ...claims, aud: ['app-1.example.com'] }), ...CONFLICT);
+      expectRejection(await create(accountId, claims), ...CONFLICT);
+      expectRejection(
+        await create(accountId, { ...claims, iss: 'accounts.google.com' }),
+        ...CONFLICT,
+      );
+      expectRejection(
+        await create(accountId, { ...claims, aud: ['app-1.example.com'] }),
+        ...CONFLICT,
+      );
       // Another audience, user, provider or wallet is a different identity.
       for (const other of [{ aud: 'app-2' }, { sub: 'x' }, { iss: 'https://appleid.apple.com' }]) {
         ok(await create(accountId, { ...claims, ...other }), 202);
       }
-      await walletOfIdentity(claims);
+      await createWalletOfIdentity(claims);
     });
 
     it('requested twice for one identity succeeds once', async () => {
       const { accountId } = await fixture.customerWithWallet();
       const session = await fixture.emailSession(accountId);
-      const body = creation(accountId, newClaims());
+      const body = credentialBody(accountId, createClaims());
       const requested = [1, 2].map(() => fixture.call('POST', '/auth/credentials', body));
       const legs = (await Promise.all(requested)).map((each) => ok(each, 202));
       const headers = await Promise.all(legs.map((leg) => signedHeaders(leg, session)));
@@ -130,13 +136,13 @@ describe('createAuthCredential', () => {
       );
       expect(responses.map(({ status }) => status).sort()).toEqual([201, 409]);
       const conflict = responses.find(({ status }) => status === 409) as ApiResponse;
-      rejected(conflict, 409, 'CONFLICT', 'The wallet already has this credential.');
+      expectRejection(conflict, 409, 'CONFLICT', 'The wallet already has this credential.');
       expect(await fixture.credentialsOf(accountId)).toHaveLength(2);
     });
 
     it('requested twice concurrently for the first identity succeeds once', async () => {
       const { accountId } = await fixture.customerWithWallet({ email: undefined });
-      const claims = newClaims();
+      const claims = createClaims();
       const responses = await Promise.all([1, 2].map(() => create(accountId, claims)));
       expect(responses.map(({ status }) => status).sort()).toEqual([201, 409]);
       expect(await fixture.credentialsOf(accountId)).toHaveLength(1);
@@ -144,7 +150,7 @@ describe('createAuthCredential', () => {
 
     const tokenRejection = (reason: string) =>
       [400, 'INVALID_INPUT', `oidcToken: ${reason}`] as const;
-    const unauthorized = (reason: string) => [401, 'UNAUTHORIZED', reason] as const;
+    const unauthorizedError = (reason: string) => [401, 'UNAUTHORIZED', reason] as const;
     it.each([
       [
         'another provider',
@@ -154,25 +160,29 @@ describe('createAuthCredential', () => {
       [
         'two audiences',
         { aud: ['a', 'b'] },
-        unauthorized('The aud of the token must be a single audience.'),
+        unauthorizedError('The aud of the token must be a single audience.'),
       ],
       [
         'no subject',
         { sub: '' },
-        unauthorized('The sub of the token must have 1 to 255 characters.'),
+        unauthorizedError('The sub of the token must have 1 to 255 characters.'),
       ],
       [
         'an age of 61 s',
-        { iat: () => seconds() - 61 },
-        unauthorized('The token is too old: iat is over 60 s ago.'),
+        { iat: () => nowInSeconds() - 61 },
+        unauthorizedError('The token is too old: iat is over 60 s ago.'),
       ],
       [
         'a time to come',
-        { iat: () => seconds() + 6 },
-        unauthorized('The iat of the token is in the future.'),
+        { iat: () => nowInSeconds() + 6 },
+        unauthorizedError('The iat of the token is in the future.'),
       ],
-      ['an end that was', { exp: () => seconds() }, unauthorized('The token has expired.')],
-      ['no end', { exp: () => null }, unauthorized('The exp of the token is not a number.')],
+      [
+        'an end that was',
+        { exp: () => nowInSeconds() },
+        unauthorizedError('The token has expired.'),
+      ],
+      ['no end', { exp: () => null }, unauthorizedError('The exp of the token is not a number.')],
     ])('is refused to a token with %s', async (_description, input, expected) => {
       const claims = Object.fromEntries(
         Object.entries(input).map(([name, each]) => [
@@ -182,7 +192,7 @@ describe('createAuthCredential', () => {
       );
       const { accountId } = await fixture.customerWithWallet();
       const [status, code, reason] = expected;
-      rejected(await create(accountId, newClaims(claims)), status, code, reason);
+      expectRejection(await create(accountId, createClaims(claims)), status, code, reason);
     });
 
     it.each(['sandbox-valid-oidc-token', 'a.b', 'a.b.c', ''])(
@@ -190,10 +200,10 @@ describe('createAuthCredential', () => {
       async (oidcToken) => {
         const { accountId } = await fixture.customerWithWallet();
         const response = await fixture.call('POST', '/auth/credentials', {
-          ...creation(accountId, newClaims()),
+          ...credentialBody(accountId, createClaims()),
           oidcToken,
         });
-        rejected(response, ...tokenRejection('is not a JSON Web Token'));
+        expectRejection(response, ...tokenRejection('is not a JSON Web Token'));
         expect(response.body.details.errors[0].field).toBe('oidcToken');
         expect(await fixture.credentialsOf(accountId)).toHaveLength(1);
       },
@@ -204,13 +214,13 @@ describe('createAuthCredential', () => {
 describe('verifyAuthCredential', () => {
   describe('a session of an identity', () => {
     /** The key signs for the wallet: it authorizes adding another identity. */
-    async function signs(accountId: string, key: Keys | { privateKey: string }) {
-      const body = creation(accountId, newClaims());
+    async function expectSigns(accountId: string, key: Keys | { privateKey: string }) {
+      const body = credentialBody(accountId, createClaims());
       ok(await fixture.signed('POST', '/auth/credentials', body, key), 201);
     }
 
     it('has its own key, sealed to an uncompressed key of the client', async () => {
-      const { accountId, id, claims, credential } = await walletOfIdentity();
+      const { accountId, id, claims, credential } = await createWalletOfIdentity();
       const client = generateKeys();
       const session = ok(await prove(id, claims, client.uncompressedKey), 200);
       expect(session).toEqual({
@@ -223,20 +233,20 @@ describe('verifyAuthCredential', () => {
       });
       const opened = openSessionKey(session.encryptedSessionSigningKey, client.privateKey);
       expect(opened.publicKey).not.toBe(client.publicKey);
-      await signs(accountId, opened);
+      await expectSigns(accountId, opened);
       expect(JSON.stringify(await fixture.sessionsOf(accountId))).not.toContain('SigningKey');
     });
 
     it('uses a compressed key of the client, in upper or lower case', async () => {
-      const { accountId, id, claims } = await walletOfIdentity();
+      const { accountId, id, claims } = await createWalletOfIdentity();
       const client = generateKeys();
       const session = ok(await prove(id, claims, client.publicKey.toUpperCase()), 200);
       expect(session).not.toHaveProperty('encryptedSessionSigningKey');
-      await signs(accountId, client);
+      await expectSigns(accountId, client);
     });
 
     it('is opened in one request; signature headers are ignored', async () => {
-      const { id, claims } = await walletOfIdentity();
+      const { id, claims } = await createWalletOfIdentity();
       const headers: Record<string, string>[] = [
         { 'request-id': 'Request:nonsense' },
         { 'service-wallet-signature': 'nonsense' },
@@ -247,14 +257,14 @@ describe('verifyAuthCredential', () => {
     });
 
     const key = generateKeys().publicKey;
-    const registered = (claim: string) =>
+    const mismatchReason = (claim: string) =>
       `The ${claim} of the token differs from the registered one.`;
     const NONCE = 'The nonce of the token is not the SHA-256 of clientPublicKey in hex.';
     const OLD = 'The token is too old: iat is over 60 s ago.';
     it.each([
-      ['another user', { sub: 'another-user' }, registered('sub')],
-      ['another app', { aud: 'app-2' }, registered('aud')],
-      ['another provider', { iss: 'https://appleid.apple.com' }, registered('iss')],
+      ['another user', { sub: 'another-user' }, mismatchReason('sub')],
+      ['another app', { aud: 'app-2' }, mismatchReason('aud')],
+      ['another provider', { iss: 'https://appleid.apple.com' }, mismatchReason('iss')],
       ['no nonce', { nonce: undefined }, NONCE],
       ['the key itself as nonce', { nonce: key }, NONCE],
       ['the nonce of another key', { nonce: nonceOf(generateKeys().publicKey) }, NONCE],
@@ -264,9 +274,13 @@ describe('verifyAuthCredential', () => {
         { nonce: createHash('sha256').update(Buffer.from(key, 'hex')).digest('hex') },
         NONCE,
       ],
-      ['an age of 61 s', { iat: () => seconds() - 61 }, OLD],
-      ['a time to come', { iat: () => seconds() + 6 }, 'The iat of the token is in the future.'],
-      ['an end that was', { exp: () => seconds() }, 'The token has expired.'],
+      ['an age of 61 s', { iat: () => nowInSeconds() - 61 }, OLD],
+      [
+        'a time to come',
+        { iat: () => nowInSeconds() + 6 },
+        'The iat of the token is in the future.',
+      ],
+      ['an end that was', { exp: () => nowInSeconds() }, 'The token has expired.'],
     ])('is refused to a token with %s', async (_description, input, reason) => {
       const more = Object.fromEntries(
         Object.entries(input).map(([name, each]) => [
@@ -274,22 +288,22 @@ describe('verifyAuthCredential', () => {
           each instanceof Function ? each() : each,
         ]),
       );
-      const { accountId, id, claims } = await walletOfIdentity();
-      rejected(await prove(id, { ...claims, ...more }, key), 401, 'UNAUTHORIZED', reason);
+      const { accountId, id, claims } = await createWalletOfIdentity();
+      expectRejection(await prove(id, { ...claims, ...more }, key), 401, 'UNAUTHORIZED', reason);
       expect(await fixture.sessionsOf(accountId)).toEqual([]);
       ok(await prove(id, claims, key), 200);
     });
 
     it('is rejected for a malformed request, without counting a failure', async () => {
-      const { id, claims } = await walletOfIdentity();
+      const { id, claims } = await createWalletOfIdentity();
       const offCurve = `02${'f'.repeat(64)}`;
       const OFF = 'clientPublicKey: is not a point of P-256';
-      rejected(await prove(id, claims, offCurve), 400, 'INVALID_INPUT', OFF);
+      expectRejection(await prove(id, claims, offCurve), 400, 'INVALID_INPUT', OFF);
       const path = `/auth/credentials/${id}/verify`;
       const body = { type: 'OAUTH', oidcToken: 'sandbox-valid-oidc-token', clientPublicKey: key };
       for (let time = 0; time < 12; time++) {
         const response = await fixture.call('POST', path, body);
-        rejected(response, 400, 'INVALID_INPUT', 'oidcToken: is not a JSON Web Token');
+        expectRejection(response, 400, 'INVALID_INPUT', 'oidcToken: is not a JSON Web Token');
       }
       const otherType = { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' };
       expect((await fixture.call('POST', path, otherType)).status).toBe(400);
@@ -300,7 +314,7 @@ describe('verifyAuthCredential', () => {
     });
 
     it('is opened once per key, also if it has ended since', async () => {
-      const { accountId, id, claims } = await walletOfIdentity();
+      const { accountId, id, claims } = await createWalletOfIdentity();
       const client = generateKeys();
       const oidcToken = tokenOf({ ...claims, nonce: nonceOf(client.publicKey) });
       const body = { type: 'OAUTH', oidcToken, clientPublicKey: client.publicKey };
@@ -310,43 +324,43 @@ describe('verifyAuthCredential', () => {
       // The second request finds either the used key or the used token, depending on timing.
       expect([opened, [400, 401].includes(rejection as number)]).toEqual([200, true]);
       const BEHIND = 'clientPublicKey: already belongs to a session of the wallet';
-      rejected(await fixture.call('POST', path, body), 400, 'INVALID_INPUT', BEHIND);
+      expectRejection(await fixture.call('POST', path, body), 400, 'INVALID_INPUT', BEHIND);
       const [session] = await fixture.sessionsOf(accountId);
       ok(await fixture.signed('DELETE', `/auth/sessions/${session.id}`, undefined, client), 204);
       const USED = 'A token for this key was already used.';
-      rejected(await fixture.call('POST', path, body), 401, 'UNAUTHORIZED', USED);
+      expectRejection(await fixture.call('POST', path, body), 401, 'UNAUTHORIZED', USED);
       expect(await fixture.sessionsOf(accountId)).toEqual([]);
       app.effects.set(app.effects.now() + 2 * MINUTE);
       ok(await prove(id, claims, client.publicKey), 200);
     });
 
     it('is limited to ten failures per hour, without locking out valid tokens', async () => {
-      const { id, claims } = await walletOfIdentity();
-      const wrong = () => prove(id, { ...claims, sub: 'x' }, generateKeys().publicKey);
+      const { id, claims } = await createWalletOfIdentity();
+      const proveWrongSubject = () => prove(id, { ...claims, sub: 'x' }, generateKeys().publicKey);
       for (let time = 0; time < 10; time++) {
-        expect((await wrong()).status).toBe(401);
+        expect((await proveWrongSubject()).status).toBe(401);
         app.effects.set(app.effects.now() + MINUTE);
       }
-      const stopped = await wrong();
+      const stopped = await proveWrongSubject();
       expect(stopped.status).toBe(429);
       expect(stopped.body.code).toBe('RATE_LIMITED');
       expect(stopped.headers['retry-after']).toBe(String(50 * 60));
       ok(await prove(id, claims, generateKeys().publicKey), 200);
       app.effects.set(app.effects.now() + 50 * MINUTE);
-      expect((await wrong()).status).toBe(401);
-      expect((await wrong()).status).toBe(429);
+      expect((await proveWrongSubject()).status).toBe(401);
+      expect((await proveWrongSubject()).status).toBe(429);
     });
 
     it('counts concurrent failures', async () => {
-      const { id, claims } = await walletOfIdentity();
-      const wrong = () => prove(id, { ...claims, sub: 'x' }, generateKeys().publicKey);
-      const responses = await Promise.all(Array.from({ length: 14 }, wrong));
+      const { id, claims } = await createWalletOfIdentity();
+      const proveWrongSubject = () => prove(id, { ...claims, sub: 'x' }, generateKeys().publicKey);
+      const responses = await Promise.all(Array.from({ length: 14 }, proveWrongSubject));
       const statuses = responses.map(({ status }) => status).sort();
       expect(statuses).toEqual([...Array(10).fill(401), ...Array(4).fill(429)]);
     });
 
     it('has no challenge, and is unknown to another platform', async () => {
-      const { id, claims } = await walletOfIdentity();
+      const { id, claims } = await createWalletOfIdentity();
       const challenged = await fixture.call('POST', `/auth/credentials/${id}/challenge`, {});
       expect([challenged.status, challenged.body.code]).toEqual([400, 'INVALID_INPUT']);
       const body = {
@@ -366,8 +380,8 @@ describe('revokeAuthCredential', () => {
     it('is signed by another session; the identity can be added again', async () => {
       const { accountId } = await fixture.customerWithWallet();
       const email = await fixture.emailSession(accountId);
-      const claims = newClaims();
-      const body = creation(accountId, claims);
+      const claims = createClaims();
+      const body = credentialBody(accountId, claims);
       const { id } = ok(await fixture.signed('POST', '/auth/credentials', body, email), 201);
       const client = generateKeys();
       ok(await prove(id, claims, client.publicKey), 200);
@@ -390,7 +404,7 @@ describe('revokeAuthCredential', () => {
         'AUTH_METHOD_NOT_FOUND',
       ]);
       ok(
-        await fixture.signed('POST', '/auth/credentials', creation(accountId, claims), email),
+        await fixture.signed('POST', '/auth/credentials', credentialBody(accountId, claims), email),
         201,
       );
     });
@@ -398,10 +412,10 @@ describe('revokeAuthCredential', () => {
 });
 
 it('does not store the unencrypted identity', async () => {
-  const claims = newClaims({ sub: 'SUBJECT-IN-CLEAR', email: 'clear@secret.example' });
-  const { accountId, id } = await walletOfIdentity(claims);
+  const claims = createClaims({ sub: 'SUBJECT-IN-CLEAR', email: 'clear@secret.example' });
+  const { accountId, id } = await createWalletOfIdentity(claims);
   ok(await prove(id, claims, generateKeys().publicKey), 200);
-  const requested = creation(accountId, newClaims({ sub: 'OTHER-IN-CLEAR' }));
+  const requested = credentialBody(accountId, createClaims({ sub: 'OTHER-IN-CLEAR' }));
   ok(await fixture.call('POST', '/auth/credentials', requested), 202);
   const token = requested.oidcToken.split('.')[1] as string;
   for (const table of [

@@ -41,23 +41,23 @@ beforeEach(async () => {
   otp = otpFixture(app, fixture);
 });
 
-const mailed = (): string =>
+const readMailedCode = (): string =>
   /^(\w+) is your code/m.exec(mail.received.at(-1)?.raw ?? '')?.[1] ?? '';
 
 /** The bundle of a new code, and the code as received. */
-async function sent(id: string) {
+async function sendOtp(id: string) {
   const bundle = await fixture.otpBundle(id);
   await app.settle();
-  return { bundle, code: mailed() };
+  return { bundle, code: readMailedCode() };
 }
 
-const configure = async (embeddedWalletConfig: object) =>
+const configureWallets = async (embeddedWalletConfig: object) =>
   ok(await fixture.call('PATCH', '/config', { embeddedWalletConfig }), 200);
 
 describe('a code in production', () => {
   it('opens a session; the sandbox code does not', async () => {
     const { credential, customer: person } = await fixture.customerWithWallet();
-    const { bundle, code } = await sent(credential.id);
+    const { bundle, code } = await sendOtp(credential.id);
     expect(mail.received).toHaveLength(1);
     expect(mail.received[0]).toMatchObject({ from: 'codes@pay.example.com', to: [person.email] });
     expect(mail.received[0]?.raw).toContain('From: Notifications <codes@pay.example.com>');
@@ -88,7 +88,7 @@ describe('a code in production', () => {
     } = await fixture.customerWithWallet({
       phoneNumber: phoneNumber(),
     });
-    const { bundle, code } = await sent(credential.id);
+    const { bundle, code } = await sendOtp(credential.id);
     const firstCode = await otp.submitCode(credential, bundle, { code });
     const headers = await signedHeaders(ok(firstCode.response, 202), firstCode.keys);
     ok(await otp.verifyBundle(credential, firstCode.sealed, headers), 200);
@@ -106,7 +106,7 @@ describe('a code in production', () => {
   });
 
   it('is created and sent with the settings of the platform', async () => {
-    await configure({
+    await configureWallets({
       appName: 'Käse & Söhne',
       otpLength: 12,
       alphanumeric: true,
@@ -115,7 +115,7 @@ describe('a code in production', () => {
       replyToEmailAddress: 'help@bank.example.com',
     });
     const { credential } = await fixture.customerWithWallet();
-    const { bundle, code } = await sent(credential.id);
+    const { bundle, code } = await sendOtp(credential.id);
     expect(code).toMatch(/^[2-9A-HJKMNP-Z]{12}$/);
     const raw = mail.received[0]?.raw ?? '';
     expect(raw).toMatch(
@@ -131,8 +131,8 @@ describe('a code in production', () => {
     });
     ok(response, 202);
     otp.advance(MINUTE);
-    await configure({ otpLength: 4, alphanumeric: false });
-    const next = await sent(credential.id);
+    await configureWallets({ otpLength: 4, alphanumeric: false });
+    const next = await sendOtp(credential.id);
     expect(next.code).toMatch(/^\d{4}$/);
     otp.advance(90_000);
     const lateCode = await otp.submitCode(credential, next.bundle, { code: next.code });
@@ -164,7 +164,7 @@ describe('a code in production', () => {
   it('is subject to the same limits after the credential is removed and added again', async () => {
     const person = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
     const { accountId, credential } = person;
-    const { bundle, code } = await sent(credential.id);
+    const { bundle, code } = await sendOtp(credential.id);
     const { response, keys, sealed } = await otp.submitCode(credential, bundle, { code });
     ok(
       await otp.verifyBundle(credential, sealed, await signedHeaders(ok(response, 202), keys)),
@@ -197,9 +197,9 @@ describe('a code in production', () => {
 
   it('is replaced by the next one', async () => {
     const { credential } = await fixture.customerWithWallet();
-    const first = await sent(credential.id);
+    const first = await sendOtp(credential.id);
     otp.advance(30_000);
-    const second = await sent(credential.id);
+    const second = await sendOtp(credential.id);
     if (first.code !== second.code) {
       const { response } = await otp.submitCode(credential, second.bundle, {
         code: first.code,
@@ -210,9 +210,9 @@ describe('a code in production', () => {
   });
 
   it('appears in the e-mail only', async () => {
-    await configure({ otpLength: 12, alphanumeric: true });
+    await configureWallets({ otpLength: 12, alphanumeric: true });
     const { credential } = await fixture.customerWithWallet();
-    const { bundle, code } = await sent(credential.id);
+    const { bundle, code } = await sendOtp(credential.id);
     ok((await otp.submitCode(credential, bundle, { code })).response, 202);
     const { db } = app.runtime;
     const tables = ['codes', 'otp_targets', 'messages', 'wallet_requests', 'events', 'jobs'];

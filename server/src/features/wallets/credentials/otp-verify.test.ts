@@ -218,7 +218,7 @@ describe('verifyAuthCredential', () => {
   });
 
   describe('signing for a session', () => {
-    async function submitted() {
+    async function submitNewCode() {
       const wallet = await fixture.customerWithWallet();
       const bundle = await fixture.otpBundle(wallet.credential.id);
       const { response, keys, sealed } = await otp.submitCode(wallet.credential, bundle);
@@ -226,7 +226,7 @@ describe('verifyAuthCredential', () => {
     }
 
     it('requires the key that was encrypted with the code', async () => {
-      const { credential, accountId, requested, keys, sealed } = await submitted();
+      const { credential, accountId, requested, keys, sealed } = await submitNewCode();
       const signedByOther = await signedHeaders(requested, generateKeys());
       expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, signedByOther))).toEqual([
         401,
@@ -250,7 +250,7 @@ describe('verifyAuthCredential', () => {
     });
 
     it('accepts the literal signature of the sandbox', async () => {
-      const { credential, requested, sealed } = await submitted();
+      const { credential, requested, sealed } = await submitNewCode();
       const signature = { 'service-wallet-signature': 'sandbox-valid-signature' };
       ok(
         await otp.verifyBundle(credential, sealed, {
@@ -262,7 +262,7 @@ describe('verifyAuthCredential', () => {
     });
 
     it('requires the same bundle and both headers before the expiry', async () => {
-      const { credential, requested, keys, sealed } = await submitted();
+      const { credential, requested, keys, sealed } = await submitNewCode();
       const headers = await signedHeaders(requested, keys);
       const codeOf = async (input: Record<string, string>, text = sealed) => {
         const { status, body } = await otp.verifyBundle(credential, text, input);
@@ -290,7 +290,7 @@ describe('verifyAuthCredential', () => {
     });
 
     it('creates one session per key', async () => {
-      const { credential, keys, requested, sealed } = await submitted();
+      const { credential, keys, requested, sealed } = await submitNewCode();
       const bundle = await fixture.otpBundle(credential.id);
       const secondCode = await otp.submitCode(credential, bundle, { keys });
       ok(secondCode.response, 202);
@@ -310,7 +310,7 @@ describe('verifyAuthCredential', () => {
     });
 
     it('is valid for the contact that received the code', async () => {
-      const { credential, customer: person, requested, keys, sealed } = await submitted();
+      const { credential, customer: person, requested, keys, sealed } = await submitNewCode();
       await app.operate(async (ctx) => {
         const row = await ctx.read(customers, person.id);
         if (row) ctx.update(customers, row, { email: 'else@example.org' });
@@ -324,7 +324,7 @@ describe('verifyAuthCredential', () => {
     });
 
     it('fails if the credential is removed concurrently', async () => {
-      const { credential, accountId, requested, keys, sealed } = await submitted();
+      const { credential, accountId, requested, keys, sealed } = await submitNewCode();
       const headers = await signedHeaders(requested, keys);
       let rounds = 0;
       await app.operate(async (ctx) => {

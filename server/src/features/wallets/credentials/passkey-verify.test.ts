@@ -248,7 +248,7 @@ describe('verifyAuthCredential', () => {
 
   describe('the test signature of the sandbox', () => {
     const LITERAL = 'sandbox-valid-passkey-signature';
-    const literal = (device: Authenticator) => ({
+    const literalAssertion = (device: Authenticator) => ({
       credentialId: device.credentialId,
       clientDataJson: 'e30',
       authenticatorData: 'AA',
@@ -260,21 +260,21 @@ describe('verifyAuthCredential', () => {
       const { requestId } = await passkeys.challengeOf(holder);
       const missing = 'The Request-Id header is missing.';
       expectUnauthorized(
-        await passkeys.verifyWith(holder, undefined, literal(holder.device)),
+        await passkeys.verifyWith(holder, undefined, literalAssertion(holder.device)),
         missing,
         'REQUEST_ID_MISSING',
       );
       const other = 'The assertion was made with another passkey.';
       expectUnauthorized(
-        await passkeys.verifyWith(holder, requestId, literal(authenticator())),
+        await passkeys.verifyWith(holder, requestId, literalAssertion(authenticator())),
         other,
       );
-      expect((await passkeys.verifyWith(holder, requestId, literal(holder.device))).status).toBe(
-        200,
-      );
+      expect(
+        (await passkeys.verifyWith(holder, requestId, literalAssertion(holder.device))).status,
+      ).toBe(200);
       const used = 'The Request-Id was already used.';
       expectUnauthorized(
-        await passkeys.verifyWith(holder, requestId, literal(holder.device)),
+        await passkeys.verifyWith(holder, requestId, literalAssertion(holder.device)),
         used,
       );
     });

@@ -171,11 +171,11 @@ describe('challengeAuthCredential', () => {
 
     it('requires an unused key that is a point of the curve', async () => {
       const holder = await passkeys.holder();
-      const request = (body?: object) =>
+      const requestChallenge = (body?: object) =>
         fixture.call('POST', passkeys.pathOf(holder, 'challenge'), body);
       const used = { clientPublicKey: holder.session.publicKey };
       for (const body of [undefined, {}, { clientPublicKey: `02${'f'.repeat(64)}` }, used]) {
-        const rejected = await request(body);
+        const rejected = await requestChallenge(body);
         expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
         expect(fieldsOf(rejected)).toEqual(['clientPublicKey']);
       }

@@ -22,7 +22,7 @@ const ONLY_ONE = [400, 'INVALID_INPUT', 'The only credential of a wallet cannot 
 describe('operations in progress', () => {
   const POLLS = 'update platforms set wallet_polls = $2, version = version + 1 where id = $1';
 
-  async function slowPlatform() {
+  async function createSlowPlatform() {
     const as = await app.newPlatform('Slow');
     const setProcessingReplies = (polls: number) => app.runtime.db.query(POLLS, [as.id, polls]);
     const delayedFixture = walletFixture(app, { as });
@@ -53,7 +53,7 @@ describe('operations in progress', () => {
   type Signer = Pick<ClientSession, 'privateKey'>;
 
   it('is repeated until it completes, for every signed operation', async () => {
-    const { slow, setProcessingReplies, accountId } = await slowPlatform();
+    const { slow, setProcessingReplies, accountId } = await createSlowPlatform();
     const firstSession = await slow.emailSession(accountId);
     await setProcessingReplies(2);
     const sms: SignedCall = ['POST', '/auth/credentials', { type: 'SMS_OTP', accountId }];
@@ -89,7 +89,7 @@ describe('operations in progress', () => {
   });
 
   it('keeps one credential if both are removed concurrently', async () => {
-    const { slow, setProcessingReplies } = await slowPlatform();
+    const { slow, setProcessingReplies } = await createSlowPlatform();
     const { accountId, email, sms, byEmail, bySms } = await slow.walletWithEmailAndSms();
     await setProcessingReplies(1);
     const removals = [];
@@ -110,7 +110,7 @@ describe('operations in progress', () => {
   });
 
   it('completes without a retry and is shown in the lists', async () => {
-    const { slow, setProcessingReplies, accountId } = await slowPlatform();
+    const { slow, setProcessingReplies, accountId } = await createSlowPlatform();
     const signer = await slow.emailSession(accountId);
     await setProcessingReplies(3);
     const body = { type: 'SMS_OTP', accountId };

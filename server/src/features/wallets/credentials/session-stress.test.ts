@@ -72,7 +72,7 @@ describe('a session that is refreshed during an operation', () => {
     });
 
   /** Runs `concurrentWork` once, when the credential is read and before the result is returned. */
-  function before(credentialId: string, concurrentWork: () => Promise<unknown>): void {
+  function runBeforeRead(credentialId: string, concurrentWork: () => Promise<unknown>): void {
     const { db } = app.runtime;
     const { read } = db;
     db.read = (async (table, id) => {
@@ -94,7 +94,7 @@ describe('a session that is refreshed during an operation', () => {
     expect((await fixture.call('POST', path, body, headers)).body.status).toBe('PROCESSING');
     await setPolls(0);
     const removal = `/auth/credentials/${email.id}`;
-    before(email.id, () => fixture.signed('DELETE', removal, undefined, bySms));
+    runBeforeRead(email.id, () => fixture.signed('DELETE', removal, undefined, bySms));
     const rejected = await fixture.call('POST', path, body, headers);
     expect(errorOf(rejected).slice(0, 2)).toEqual([401, 'UNAUTHORIZED']);
     expect((await fixture.credentialsOf(accountId)).map(({ type }) => type)).toEqual(['SMS_OTP']);

@@ -28,7 +28,7 @@ beforeAll(async () => {
 const NO_SESSION = [404, 'SESSION_NOT_FOUND', 'Session not found.'];
 const ENDED = [401, 'UNAUTHORIZED', 'The session has ended. Verify a credential to open another.'];
 /** A wallet with this number of sessions. */
-async function walletWith(count: number, at = fixture) {
+async function createWalletWithSessions(count: number, at = fixture) {
   const wallet = await at.customerWithWallet();
   const sessions = [];
   for (let n = 0; n < count; n++) sessions.push(await at.emailSession(wallet.accountId));
@@ -42,7 +42,7 @@ const bodyOf = (clientPublicKey: string) => ({ clientPublicKey });
 
 describe('listAuthSessions', () => {
   it('lists sessions that may sign now, oldest first, without keys', async () => {
-    const { accountId, credential, sessions } = await walletWith(1);
+    const { accountId, credential, sessions } = await createWalletWithSessions(1);
     const [session] = sessions;
     await app.advance(MINUTE);
     const keys = generateKeys();
@@ -67,7 +67,7 @@ describe('listAuthSessions', () => {
   });
 
   it('does not find an account that is unknown, of another platform, or no wallet', async () => {
-    const { accountId, customer } = await walletWith(1);
+    const { accountId, customer } = await createWalletWithSessions(1);
     const plain = await internalAccount(app, customer.id, 'USD');
     for (const id of [`InternalAccount:${UNKNOWN_UUID}`, plain.id]) {
       expect(await fixture.sessionsOf(id)).toEqual([]);
@@ -90,7 +90,7 @@ describe('listAuthSessions', () => {
   });
 
   it('excludes expired sessions to the millisecond', async () => {
-    const { accountId } = await walletWith(1);
+    const { accountId } = await createWalletWithSessions(1);
     await app.advance(15 * MINUTE - 1);
     expect(await fixture.sessionsOf(accountId)).toHaveLength(1);
     await app.advance(1);
@@ -100,7 +100,7 @@ describe('listAuthSessions', () => {
 
 describe('refreshAuthSession', () => {
   it('requests a signature that names the new key, without a type', async () => {
-    const { ids } = await walletWith(1);
+    const { ids } = await createWalletWithSessions(1);
     const { publicKey } = generateKeys();
     const firstResponse = await fixture.call(
       'POST',
@@ -121,7 +121,7 @@ describe('refreshAuthSession', () => {
   });
 
   it('opens a session of the same credential with the submitted key', async () => {
-    const { accountId, ids, sessions } = await walletWith(1);
+    const { accountId, ids, sessions } = await createWalletWithSessions(1);
     const keys = generateKeys();
     const path = refreshOf(ids[0] as string);
     const { second } = await fixture.signedRetry(
@@ -143,7 +143,7 @@ describe('refreshAuthSession', () => {
   });
 
   it('seals a new key to a submitted uncompressed key', async () => {
-    const { sessions, ids } = await walletWith(1);
+    const { sessions, ids } = await createWalletWithSessions(1);
     const keys = generateKeys();
     const path = refreshOf(ids[0] as string);
     const next = ok(
@@ -152,14 +152,14 @@ describe('refreshAuthSession', () => {
     );
     const ownSessionKey = openSessionKey(next.encryptedSessionSigningKey, keys.privateKey);
     expect(ownSessionKey.publicKey).not.toBe(keys.publicKey);
-    const body = () => bodyOf(generateKeys().publicKey);
-    ok(await fixture.signed('POST', refreshOf(next.id), body(), ownSessionKey), 201);
-    const wrong = await fixture.signed('POST', refreshOf(next.id), body(), keys);
+    const refreshBody = () => bodyOf(generateKeys().publicKey);
+    ok(await fixture.signed('POST', refreshOf(next.id), refreshBody(), ownSessionKey), 201);
+    const wrong = await fixture.signed('POST', refreshOf(next.id), refreshBody(), keys);
     expect(errorOf(wrong)).toEqual(NO_ACTIVE_SESSION);
   });
 
   it('requires the second request to match the first', async () => {
-    const { sessions, ids } = await walletWith(2);
+    const { sessions, ids } = await createWalletWithSessions(2);
     const [firstId, secondId] = ids as [string, string];
     const [signer] = sessions as [(typeof sessions)[0]];
     const [body, other] = [bodyOf(generateKeys().publicKey), bodyOf(generateKeys().publicKey)];
@@ -180,22 +180,23 @@ describe('refreshAuthSession', () => {
   });
 
   it('must be signed by the session itself', async () => {
-    const { sessions, ids } = await walletWith(2);
-    const other = await walletWith(1);
+    const { sessions, ids } = await createWalletWithSessions(2);
+    const other = await createWalletWithSessions(1);
     const body = bodyOf(generateKeys().publicKey);
-    const rejected = async (signer: (typeof sessions)[0] | ReturnType<typeof generateKeys>) =>
-      errorOf(await fixture.signed('POST', refreshOf(ids[0] as string), body, signer));
-    expect(await rejected(sessions[1] as (typeof sessions)[0])).toEqual(
+    const refreshForError = async (
+      signer: (typeof sessions)[0] | ReturnType<typeof generateKeys>,
+    ) => errorOf(await fixture.signed('POST', refreshOf(ids[0] as string), body, signer));
+    expect(await refreshForError(sessions[1] as (typeof sessions)[0])).toEqual(
       otherSessionMustSign('the session itself'),
     );
     for (const signer of [other.sessions[0] as (typeof sessions)[0], generateKeys()]) {
-      expect(await rejected(signer)).toEqual(NO_ACTIVE_SESSION);
+      expect(await refreshForError(signer)).toEqual(NO_ACTIVE_SESSION);
     }
     expect(await idsOf((sessions[0] as (typeof sessions)[0]).session.accountId)).toEqual(ids);
   });
 
   it('responds in the same way to an unknown session and one of another platform', async () => {
-    const foreignWallet = await walletWith(1, otherPlatformFixture);
+    const foreignWallet = await createWalletWithSessions(1, otherPlatformFixture);
     const body = bodyOf(generateKeys().publicKey);
     for (const id of [
       `Session:${UNKNOWN_UUID}`,
@@ -208,7 +209,7 @@ describe('refreshAuthSession', () => {
   });
 
   it('rejects an expired or revoked session on both requests', async () => {
-    const { sessions, ids } = await walletWith(2);
+    const { sessions, ids } = await createWalletWithSessions(2);
     const [stored, ended] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
     const body = bodyOf(generateKeys().publicKey);
     const requested = ok(await fixture.call('POST', refreshOf(ids[1] as string), body), 202);
@@ -238,7 +239,7 @@ describe('refreshAuthSession', () => {
   });
 
   it('rejects an invalid key and one of an existing session', async () => {
-    const { sessions, ids } = await walletWith(1);
+    const { sessions, ids } = await createWalletWithSessions(1);
     const { publicKey, uncompressedKey } = sessions[0] as (typeof sessions)[0];
     const path = refreshOf(ids[0] as string);
     const invalidPoint = `02${'f'.repeat(64)}`;
@@ -261,7 +262,7 @@ describe('refreshAuthSession', () => {
   });
 
   it('rejects a key that another session used between the two requests', async () => {
-    const { accountId, sessions, ids } = await walletWith(1);
+    const { accountId, sessions, ids } = await createWalletWithSessions(1);
     const keys = generateKeys();
     const [path, body] = [refreshOf(ids[0] as string), bodyOf(keys.publicKey)];
     const requested = ok(await fixture.call('POST', path, body), 202);
@@ -272,7 +273,7 @@ describe('refreshAuthSession', () => {
   });
 
   it('extends sessions for half a day at most', async () => {
-    const { accountId, sessions } = await walletWith(1);
+    const { accountId, sessions } = await createWalletWithSessions(1);
     const limitAt = app.effects.now() + 12 * HOUR;
     let [heldSession] = sessions as [(typeof sessions)[0]];
     while (app.effects.now() + 14 * MINUTE < limitAt) {
@@ -301,7 +302,7 @@ describe('revokeAuthSession', () => {
   const pathOf = (id: string) => `/auth/sessions/${id}`;
 
   it('is signed by any session of the wallet, itself included', async () => {
-    const { accountId, sessions, ids } = await walletWith(3);
+    const { accountId, sessions, ids } = await createWalletWithSessions(3);
     const [firstSession, secondSession, thirdSession] = sessions as [
       (typeof sessions)[0],
       (typeof sessions)[0],
@@ -340,7 +341,7 @@ describe('revokeAuthSession', () => {
   });
 
   it('names only the key of the session that it ends', async () => {
-    const { ids } = await walletWith(2);
+    const { ids } = await createWalletWithSessions(2);
     const requested = await Promise.all(ids.map((id) => fixture.call('DELETE', pathOf(id))));
     const keys = requested.map(
       ({ body }) => JSON.parse(body.payloadToSign).parameters.apiKeyIds[0],
@@ -349,8 +350,8 @@ describe('revokeAuthSession', () => {
   });
 
   it('does not find a session that is unknown, of another platform, ended or expired', async () => {
-    const foreignWallet = await walletWith(1, otherPlatformFixture);
-    const { sessions, ids } = await walletWith(2);
+    const foreignWallet = await createWalletWithSessions(1, otherPlatformFixture);
+    const { sessions, ids } = await createWalletWithSessions(2);
     const [firstSession, secondSession] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
     const requested = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
     ok(await fixture.signed('DELETE', pathOf(ids[0] as string), undefined, firstSession), 204);
@@ -375,21 +376,21 @@ describe('revokeAuthSession', () => {
   });
 
   it('returns the same challenge with and without a body', async () => {
-    const { sessions, ids } = await walletWith(1);
+    const { sessions, ids } = await createWalletWithSessions(1);
     const requested = ok(await fixture.call('DELETE', pathOf(ids[0] as string), {}), 202);
     const headers = await signedHeaders(requested, sessions[0] ?? '');
     ok(await fixture.call('DELETE', pathOf(ids[0] as string), undefined, headers), 204);
   });
 
   it('rejects a query parameter that is not a text', async () => {
-    const { ids } = await walletWith(1);
+    const { ids } = await createWalletWithSessions(1);
     const response = await fixture.call('DELETE', `${pathOf(ids[0] as string)}?x=%00`);
     expect(errorOf(response).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);
   });
 
   it('rejects a signature of another wallet', async () => {
-    const { accountId, ids } = await walletWith(1);
-    const other = await walletWith(1);
+    const { accountId, ids } = await createWalletWithSessions(1);
+    const other = await createWalletWithSessions(1);
     const response = await fixture.signed(
       'DELETE',
       pathOf(ids[0] as string),
@@ -401,7 +402,7 @@ describe('revokeAuthSession', () => {
   });
 
   it('rejects the request id of another platform', async () => {
-    const { accountId, sessions, ids } = await walletWith(1);
+    const { accountId, sessions, ids } = await createWalletWithSessions(1);
     const requested = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
     const headers = await signedHeaders(requested, sessions[0] ?? '');
     const response = await otherPlatformFixture.call(
@@ -415,7 +416,7 @@ describe('revokeAuthSession', () => {
   });
 
   it('takes effect once for two concurrent identical requests', async () => {
-    const { sessions, ids } = await walletWith(2);
+    const { sessions, ids } = await createWalletWithSessions(2);
     const path = pathOf(ids[0] as string);
     const requested = ok(await fixture.call('DELETE', path), 202);
     const headers = await signedHeaders(requested, sessions[1] ?? '');
@@ -428,7 +429,7 @@ describe('revokeAuthSession', () => {
 
   it('discards a request signed by a session that was revoked concurrently', async () => {
     for (let round = 0; round < 5; round++) {
-      const { accountId, sessions, ids } = await walletWith(2);
+      const { accountId, sessions, ids } = await createWalletWithSessions(2);
       const [firstSession, secondSession] = sessions as [
         (typeof sessions)[0],
         (typeof sessions)[0],

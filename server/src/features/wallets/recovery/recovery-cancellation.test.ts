@@ -156,7 +156,7 @@ describe('a recovery is canceled by', () => {
 
 describe('several servers', () => {
   /** A second complete server on the same database. */
-  const secondServer = () =>
+  const startSecondServer = () =>
     compose(
       {
         databaseUrl: app.databaseUrl,
@@ -182,7 +182,7 @@ describe('several servers', () => {
   it('add each credential once, also if one of them stops', async () => {
     for (const { accountId } of people) await recovery.start(accountId);
     await app.settle();
-    const secondApp = await secondServer();
+    const secondApp = await startSecondServer();
     try {
       recovery.advance(DELAY);
       // One server lost its worker during the work.

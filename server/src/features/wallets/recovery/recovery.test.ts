@@ -131,7 +131,7 @@ describe('texts', () => {
 });
 
 describe('a recovery is rejected for', () => {
-  const rejection = async (requested: Promise<unknown>) =>
+  const rejectionOf = async (requested: Promise<unknown>) =>
     requested.then(
       () => 'begun',
       ({ code, message }) => `${code}: ${message}`,
@@ -139,14 +139,14 @@ describe('a recovery is rejected for', () => {
 
   it('a contact that is not on file', async () => {
     const { accountId } = await fixture.customerWithWallet();
-    expect(await rejection(recovery.start(accountId))).toBe(
+    expect(await rejectionOf(recovery.start(accountId))).toBe(
       'CONFLICT: The customer has no telephone number on file. The platform can add one.',
     );
   });
 
   it('an existing credential of codes', async () => {
     const { accountId, credential } = await recovery.customerWithPhone();
-    expect(await rejection(recovery.start(accountId, 'EMAIL_OTP'))).toBe(
+    expect(await rejectionOf(recovery.start(accountId, 'EMAIL_OTP'))).toBe(
       `CONFLICT: The wallet already has this credential: codes to the email address can be requested ` +
         `with a challenge of ${credential.id}.`,
     );
@@ -157,7 +157,7 @@ describe('a recovery is rejected for', () => {
       ...{ email: undefined, phoneNumber: phoneNumber() },
     });
     expect(await recovery.typesOf(accountId)).toEqual([]);
-    expect(await rejection(recovery.start(accountId))).toContain(
+    expect(await rejectionOf(recovery.start(accountId))).toContain(
       'The first one is added without a signature',
     );
   });
@@ -165,17 +165,17 @@ describe('a recovery is rejected for', () => {
   it('an active session', async () => {
     const { accountId } = await recovery.customerWithPhone();
     await fixture.emailSession(accountId);
-    expect(await rejection(recovery.start(accountId))).toContain(
+    expect(await rejectionOf(recovery.start(accountId))).toContain(
       'The wallet has an active session',
     );
     recovery.advance(15 * 60_000);
-    expect(await rejection(recovery.start(accountId))).toBe('begun');
+    expect(await rejectionOf(recovery.start(accountId))).toBe('begun');
   });
 
   it('a pending recovery of any kind', async () => {
     const { accountId } = await recovery.customerWithPhone();
     const { id } = await recovery.start(accountId);
-    expect(await rejection(recovery.start(accountId))).toBe(
+    expect(await rejectionOf(recovery.start(accountId))).toBe(
       `CONFLICT: The recovery ${id} is already pending for this wallet.`,
     );
   });
@@ -183,12 +183,12 @@ describe('a recovery is rejected for', () => {
   it('a wallet of another platform, and an account that is not a wallet', async () => {
     const { accountId, customer } = await recovery.customerWithPhone();
     const closedMessage = 'CONFLICT: The wallet is closed, or its customer was deleted.';
-    expect(await rejection(recovery.start(accountId, 'SMS_OTP', DELAY, app.other))).toBe(
+    expect(await rejectionOf(recovery.start(accountId, 'SMS_OTP', DELAY, app.other))).toBe(
       closedMessage,
     );
     const path = `/customers/internal-accounts?customerId=${customer.id}&type=INTERNAL_FIAT`;
     const [fiat] = ok(await app.call('GET', path), 200).data;
-    expect(await rejection(recovery.start(fiat.id))).toBe(closedMessage);
+    expect(await rejectionOf(recovery.start(fiat.id))).toBe(closedMessage);
   });
 
   it('all but one of two concurrent requests', async () => {
@@ -197,8 +197,8 @@ describe('a recovery is rejected for', () => {
     const caller = systemCaller(app.platform.id, 'sandbox');
     try {
       const results = await Promise.all([
-        rejection(recovery.start(accountId)),
-        rejection(operate(second, caller, (ctx) => startRecovery(ctx, recoveryInput(accountId)))),
+        rejectionOf(recovery.start(accountId)),
+        rejectionOf(operate(second, caller, (ctx) => startRecovery(ctx, recoveryInput(accountId)))),
       ]);
       expect(results.filter((each) => each === 'begun')).toHaveLength(1);
       expect(results.join()).toContain('is already pending for this wallet');

@@ -52,7 +52,7 @@ function workerFor({ operation }: SignedTestOperation, lines: string[] = []): Wo
   });
 }
 
-async function started(steps: Partial<Steps<never>>) {
+async function createOperation(steps: Partial<Steps<never>>) {
   const testOperation = await signedTestOperation(app, { steps: steps as object });
   const headers = await testOperation.signed(await testOperation.session());
   const send = () => testOperation.call({ headers });
@@ -60,7 +60,7 @@ async function started(steps: Partial<Steps<never>>) {
 }
 
 const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
-const jobs = async (): Promise<number> => {
+const countJobs = async (): Promise<number> => {
   const [row] = await app.runtime.db.query(
     "select count(*)::int as count from jobs where kind = 'wallets.settle'",
     [],
@@ -72,7 +72,7 @@ describe.each(['background', 'onRetry'] as const)(
   'an operation with completion %s',
   (completion) => {
     it('returns PROCESSING as often as configured and then completes', async () => {
-      const { testOperation, send, headers } = await started({ completion });
+      const { testOperation, send, headers } = await createOperation({ completion });
       expect([await send(), await send()]).toEqual([PROCESSING, PROCESSING]);
       expect(await testOperation.marks()).toBe(0);
       expect(await send()).toMatchObject({ status: 201, body: { done: testOperation.resourceId } });
@@ -90,7 +90,7 @@ describe.each(['background', 'onRetry'] as const)(
     });
 
     it('continues for the same request only', async () => {
-      const { testOperation, send, headers } = await started({ completion });
+      const { testOperation, send, headers } = await createOperation({ completion });
       await send();
       const keys = await testOperation.session();
       const other = await stampWith(keys.privateKey, 'anything');
@@ -115,14 +115,14 @@ describe.each(['background', 'onRetry'] as const)(
       wait(30 * 60_000);
       expect(await testOperation.call({ headers })).toEqual(PROCESSING);
       expect(await testOperation.call({ headers })).toMatchObject({ status: 201 });
-      const expired = await started({ completion });
+      const expired = await createOperation({ completion });
       await expired.send();
       wait(65 * 60_000);
       expect(await expired.send()).toMatchObject({ status: 401 });
     });
 
     it('executes once under concurrent requests', async () => {
-      const { testOperation, headers } = await started({ completion });
+      const { testOperation, headers } = await createOperation({ completion });
       const second = secondProcess(app);
       const responses = await Promise.all(
         [0, 1, 2, 3, 4, 5].map((at) =>
@@ -150,7 +150,7 @@ describe.each(['background', 'onRetry'] as const)(
       const perform = async () => {
         throw new Fault('CONFLICT', 'Not any more.');
       };
-      const { testOperation, send } = await started({ completion, perform });
+      const { testOperation, send } = await createOperation({ completion, perform });
       expect([await send(), await send()]).toEqual([PROCESSING, PROCESSING]);
       for (const secondResponse of [await send(), await send()]) {
         expect(secondResponse).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
@@ -162,7 +162,7 @@ describe.each(['background', 'onRetry'] as const)(
 
 describe('an operation with background completion', () => {
   it('completes after five seconds without a retry and returns its result once', async () => {
-    const { testOperation, send, headers } = await started({ completion: 'background' });
+    const { testOperation, send, headers } = await createOperation({ completion: 'background' });
     const lines: string[] = [];
     const worker = workerFor(testOperation, lines);
     await send();
@@ -171,7 +171,7 @@ describe('an operation with background completion', () => {
     expect(await testOperation.marks()).toBe(0);
     wait(1);
     await worker.runDue();
-    expect([lines, await testOperation.marks(), await jobs()]).toEqual([[], 1, 0]);
+    expect([lines, await testOperation.marks(), await countJobs()]).toEqual([[], 1, 0]);
     const row = await testOperation.request(headers);
     expect(row.status).toBe('SETTLED');
     expect(row.reply).not.toContain(testOperation.resourceId);
@@ -183,17 +183,17 @@ describe('an operation with background completion', () => {
   });
 
   it('is not repeated by a late job or by two concurrent jobs', async () => {
-    const requested = await started({ completion: 'background' });
+    const requested = await createOperation({ completion: 'background' });
     await requested.send();
     wait(5_000);
     const [worker, send] = [workerFor(requested.testOperation), requested.send];
     await Promise.all([worker.runDue(), send(), send(), send()]);
-    expect([await requested.testOperation.marks(), await jobs()]).toEqual([1, 0]);
+    expect([await requested.testOperation.marks(), await countJobs()]).toEqual([1, 0]);
   });
 
   it('returns a rejection on the next retry and does not run again', async () => {
     let isBroken = true;
-    const { testOperation, send, headers } = await started({
+    const { testOperation, send, headers } = await createOperation({
       completion: 'background',
       async perform(ctx: Parameters<typeof insertMark>[0]) {
         insertMark(ctx, testOperation.resourceId);
@@ -205,7 +205,7 @@ describe('an operation with background completion', () => {
     await send();
     wait(5_000);
     await workerFor(testOperation, lines).runDue();
-    expect([await testOperation.marks(), await jobs(), lines]).toEqual([0, 0, []]);
+    expect([await testOperation.marks(), await countJobs(), lines]).toEqual([0, 0, []]);
     expect((await testOperation.request(headers)).status).toBe('PROCESSING');
     expect(await send()).toEqual(PROCESSING);
     expect(await send()).toMatchObject({ status: 409 });
@@ -216,7 +216,7 @@ describe('an operation with background completion', () => {
 
   it('is retried after transient errors', async () => {
     let attempts = 0;
-    const { testOperation, send } = await started({
+    const { testOperation, send } = await createOperation({
       completion: 'background',
       async perform(ctx: Parameters<typeof insertMark>[0]) {
         if (++attempts === 1) throw new Fault('SERVICE_UNAVAILABLE', 'Later.');
@@ -228,18 +228,18 @@ describe('an operation with background completion', () => {
     await send();
     wait(5_000);
     await worker.runDue();
-    expect([await testOperation.marks(), await jobs()]).toEqual([0, 1]);
+    expect([await testOperation.marks(), await countJobs()]).toEqual([0, 1]);
     wait(60_000);
     await worker.runDue();
-    expect([await testOperation.marks(), await jobs()]).toEqual([1, 0]);
+    expect([await testOperation.marks(), await countJobs()]).toEqual([1, 0]);
   });
 });
 
 describe('an operation whose result is fetched by a retry', () => {
   it('never completes without a retry', async () => {
-    const { testOperation, send } = await started({ completion: 'onRetry' });
+    const { testOperation, send } = await createOperation({ completion: 'onRetry' });
     await send();
-    expect(await jobs()).toBe(0);
+    expect(await countJobs()).toBe(0);
     wait(60_000);
     await workerFor(testOperation).runDue();
     expect(await testOperation.marks()).toBe(0);

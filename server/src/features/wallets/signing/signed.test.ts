@@ -28,9 +28,12 @@ beforeAll(async () => {
 });
 
 type SignedReply = { status: number; body: unknown };
-const fields = ({ status, body }: SignedReply) => [status, (body as { code?: string })?.code];
-const reason = ({ body }: SignedReply) => (body as { reason: string }).reason;
-const REJECTED = (code: string) => [401, code];
+const statusAndCodeOf = ({ status, body }: SignedReply) => [
+  status,
+  (body as { code?: string })?.code,
+];
+const reasonOf = ({ body }: SignedReply) => (body as { reason: string }).reason;
+const unauthorizedWith = (code: string) => [401, code];
 
 describe('a first request', () => {
   it('returns the exact text to sign, which contains the request id, and its expiry', async () => {
@@ -77,8 +80,8 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     const headers = await operation.signed(keys);
     expect(await operation.call({ headers })).toMatchObject({ status: 201 });
     const secondResponse = await operation.call({ headers });
-    expect(fields(secondResponse)).toEqual(REJECTED('UNAUTHORIZED'));
-    expect(reason(secondResponse)).toMatch(/already used/);
+    expect(statusAndCodeOf(secondResponse)).toEqual(unauthorizedWith('UNAUTHORIZED'));
+    expect(reasonOf(secondResponse)).toMatch(/already used/);
     expect(await operation.marks()).toBe(1);
   });
 
@@ -110,8 +113,8 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   it.each(ORDER)('rejects %s', async (_, change, code) => {
     const signedByOther = await operation.signed(generateKeys());
     const body = { accountId: operation.accountId, note: 'another' };
-    expect(fields(await operation.call({ headers: change(signedByOther), body }))).toEqual(
-      REJECTED(code),
+    expect(statusAndCodeOf(await operation.call({ headers: change(signedByOther), body }))).toEqual(
+      unauthorizedWith(code),
     );
   });
 
@@ -122,12 +125,12 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     const otherOperation = await signedTestOperation(app, { as, other: 'markOther' });
     const otherResponse = await operation.call({ headers, body, with: otherOperation.operation });
     for (const response of [ownResponse, otherResponse]) {
-      expect(fields(response)).toEqual(REJECTED('UNAUTHORIZED'));
-      expect(reason(response)).toMatch(/another request/);
+      expect(statusAndCodeOf(response)).toEqual(unauthorizedWith('UNAUTHORIZED'));
+      expect(reasonOf(response)).toMatch(/another request/);
     }
     const foreignResponse = await operation.call({ headers, body, as: app.other });
-    expect(fields(foreignResponse)).toEqual(REJECTED('UNAUTHORIZED'));
-    expect(reason(foreignResponse)).toMatch(/is unknown/);
+    expect(statusAndCodeOf(foreignResponse)).toEqual(unauthorizedWith('UNAUTHORIZED'));
+    expect(reasonOf(foreignResponse)).toMatch(/is unknown/);
   });
 
   it('rejects another body before the signature', async () => {
@@ -135,7 +138,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     const headers = await operation.signed(generateKeys(), { body });
     for (const text of [undefined, null, { a: 2, b: [1, 2] }, { a: 1, b: [2, 1] }, { a: 1 }]) {
       const response = await operation.call({ headers, body: { ...body, note: text } });
-      expect(fields(response)).toEqual(REJECTED('WALLET_SIGNATURE_BODY_MISMATCH'));
+      expect(statusAndCodeOf(response)).toEqual(unauthorizedWith('WALLET_SIGNATURE_BODY_MISMATCH'));
     }
     expect((await operation.request(headers)).wrong).toBe(0);
   });
@@ -161,7 +164,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
       elsewhere: otherPlatformSession,
     })) {
       const response = await operation.call({ headers: await operation.signed(signingKeys) });
-      expect([name, ...fields(response)]).toEqual([name, ...REJECTED(FAILED)]);
+      expect([name, ...statusAndCodeOf(response)]).toEqual([name, ...unauthorizedWith(FAILED)]);
     }
   });
 
@@ -172,7 +175,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     const response = await operation.call({
       headers: { ...headers, 'service-wallet-signature': stamp },
     });
-    expect(fields(response)).toEqual(REJECTED(FAILED));
+    expect(statusAndCodeOf(response)).toEqual(unauthorizedWith(FAILED));
     expect(await operation.call({ headers })).toMatchObject({ status: 201 });
   });
 
@@ -184,8 +187,8 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     expect(await operation.call({ headers })).toMatchObject({ status: 201 });
     app.effects.set(start + 10 * MINUTE - 1);
     const lateResponse = await operation.call({ headers: other });
-    expect(fields(lateResponse)).toEqual(REJECTED('UNAUTHORIZED'));
-    expect(reason(lateResponse)).toMatch(/expired/);
+    expect(statusAndCodeOf(lateResponse)).toEqual(unauthorizedWith('UNAUTHORIZED'));
+    expect(reasonOf(lateResponse)).toMatch(/expired/);
     app.effects.set(start);
   });
 });
@@ -197,21 +200,25 @@ describe('the scripted signature', () => {
     const stamp = { 'service-wallet-signature': LITERAL };
     const { requestId } = await operation.ask();
     const headers = { ...stamp, 'request-id': requestId };
-    expect(fields(await operation.call({ headers: stamp }))).toEqual(
-      REJECTED('REQUEST_ID_MISSING'),
+    expect(statusAndCodeOf(await operation.call({ headers: stamp }))).toEqual(
+      unauthorizedWith('REQUEST_ID_MISSING'),
     );
     const unknown = { ...stamp, 'request-id': 'Request:0' };
-    expect(fields(await operation.call({ headers: unknown }))).toEqual(REJECTED('UNAUTHORIZED'));
+    expect(statusAndCodeOf(await operation.call({ headers: unknown }))).toEqual(
+      unauthorizedWith('UNAUTHORIZED'),
+    );
     const body = { accountId: operation.accountId, note: 1 };
     const changed = await operation.call({ headers, body });
-    expect(fields(changed)).toEqual(REJECTED('WALLET_SIGNATURE_BODY_MISMATCH'));
+    expect(statusAndCodeOf(changed)).toEqual(unauthorizedWith('WALLET_SIGNATURE_BODY_MISMATCH'));
     expect(await operation.call({ headers })).toMatchObject({ status: 201 });
-    expect(fields(await operation.call({ headers }))).toEqual(REJECTED('UNAUTHORIZED'));
+    expect(statusAndCodeOf(await operation.call({ headers }))).toEqual(
+      unauthorizedWith('UNAUTHORIZED'),
+    );
   });
 
   it('needs no session, and is recorded under an active one if it exists', async () => {
     const operation = await signedTestOperation(app);
-    const recorded = async () => {
+    const readSessionIds = async () => {
       const rows = await app.runtime.db.find(walletAuthorizations, {
         account_id: operation.accountId,
       });
@@ -225,7 +232,7 @@ describe('the scripted signature', () => {
     await send();
     const { id } = await operation.session();
     await send();
-    expect(await recorded()).toEqual(new Set([null, id]));
+    expect(await readSessionIds()).toEqual(new Set([null, id]));
     expect(await operation.marks()).toBe(2);
   });
 
@@ -234,8 +241,8 @@ describe('the scripted signature', () => {
     await operation.session();
     const { requestId } = await operation.ask();
     const headers = { 'service-wallet-signature': LITERAL, 'request-id': requestId };
-    expect(fields(await operation.call({ headers }))).toEqual(
-      REJECTED('WALLET_SIGNATURE_MALFORMED'),
+    expect(statusAndCodeOf(await operation.call({ headers }))).toEqual(
+      unauthorizedWith('WALLET_SIGNATURE_MALFORMED'),
     );
   });
 });
@@ -257,7 +264,7 @@ describe('allowed signers', () => {
       });
       const rig = await signedTestOperation(app, { steps: { begin } });
       const response = await rig.call({ headers: await rig.signed(keys) });
-      return response.status === 401 ? reason(response) : response.status;
+      return response.status === 401 ? reasonOf(response) : response.status;
     };
     expect(await verifyStamp({ only: ownSession.id }, ownSession)).toBe(201);
     expect(await verifyStamp({ only: ownSession.id }, otherSession)).toMatch(
@@ -288,7 +295,7 @@ describe('allowed signers', () => {
         },
       },
     });
-    expect(fields(await rig.call({ headers: await rig.signed(keys) }))[0]).toBe(401);
+    expect(statusAndCodeOf(await rig.call({ headers: await rig.signed(keys) }))[0]).toBe(401);
     expect([attempts, await rig.marks()]).toEqual([1, 0]);
   });
 });
@@ -305,14 +312,14 @@ describe('limits', () => {
         ),
       ),
     );
-    expect(wrong.map(fields)).toEqual(Array(4).fill(REJECTED('UNAUTHORIZED')));
+    expect(wrong.map(statusAndCodeOf)).toEqual(Array(4).fill(unauthorizedWith('UNAUTHORIZED')));
     const valid = await signedHeaders(requested, keys);
     expect(await operation.request(valid)).toMatchObject({ wrong: 4, status: 'PENDING' });
     await operation.call({ headers: await signedHeaders(requested, generateKeys()) });
     expect(await operation.request(valid)).toMatchObject({ wrong: 5, status: 'DROPPED' });
     const lateResponse = await operation.call({ headers: valid });
-    expect(fields(lateResponse)).toEqual(REJECTED('UNAUTHORIZED'));
-    expect(reason(lateResponse)).toMatch(/no longer valid/);
+    expect(statusAndCodeOf(lateResponse)).toEqual(unauthorizedWith('UNAUTHORIZED'));
+    expect(reasonOf(lateResponse)).toMatch(/no longer valid/);
     expect(await operation.marks()).toBe(0);
     await second.close();
   });
@@ -330,8 +337,8 @@ describe('limits', () => {
       ...Array(2).fill('DROPPED'),
       ...Array(10).fill('PENDING'),
     ]);
-    expect(fields(await operation.call({ headers: all[1] ?? {} }))).toEqual(
-      REJECTED('UNAUTHORIZED'),
+    expect(statusAndCodeOf(await operation.call({ headers: all[1] ?? {} }))).toEqual(
+      unauthorizedWith('UNAUTHORIZED'),
     );
     expect(await operation.call({ headers: all[2] ?? {} })).toMatchObject({ status: 201 });
     app.effects.set(app.effects.now() + 6 * MINUTE);
@@ -368,7 +375,7 @@ describe('one signature', () => {
       },
     });
     const headers = await operation.signed(await operation.session());
-    expect(fields(await operation.call({ headers }))).toEqual([409, 'CONFLICT']);
+    expect(statusAndCodeOf(await operation.call({ headers }))).toEqual([409, 'CONFLICT']);
     const noted = { account_id: operation.accountId };
     expect(await app.runtime.db.find(walletAuthorizations, noted)).toEqual([]);
     isBroken = false;
@@ -426,7 +433,9 @@ describe('one signature', () => {
     expect(second.status).toBe(202);
     const requested = second.body as { payloadToSign: string; requestId: string };
     expect(requested.requestId).not.toBe(first['request-id']);
-    expect(fields(await operation.call({ headers: first }))).toEqual(REJECTED('UNAUTHORIZED'));
+    expect(statusAndCodeOf(await operation.call({ headers: first }))).toEqual(
+      unauthorizedWith('UNAUTHORIZED'),
+    );
     const third = await operation.call({ headers: await signedHeaders(requested, keys) });
     expect([third.status, await operation.marks()]).toEqual([202, 0]);
     const last = third.body as typeof requested;

@@ -25,9 +25,9 @@ const VECTOR = {
 };
 const SIGNED = '{"a":1}';
 
-const encoded = (text: string | Uint8Array) => Buffer.from(text).toString('base64url');
-const header = (stamp: unknown) => encoded(JSON.stringify(stamp));
-const read = (stamp: unknown) => parseStamp(header(stamp)) as Stamp;
+const encodeBase64url = (text: string | Uint8Array) => Buffer.from(text).toString('base64url');
+const stampHeader = (stamp: unknown) => encodeBase64url(JSON.stringify(stamp));
+const read = (stamp: unknown) => parseStamp(stampHeader(stamp)) as Stamp;
 
 describe('the published test vector', () => {
   it('does not verify for another text', () => {
@@ -51,15 +51,18 @@ describe('the published test vector', () => {
   const { publicKey, scheme, signature } = VECTOR;
   const text = JSON.stringify(VECTOR);
   it.each([
-    ['in another order', header({ signature, publicKey, scheme })],
+    ['in another order', stampHeader({ signature, publicKey, scheme })],
     [
       'with padding',
       Buffer.from(text).toString('base64').replaceAll('+', '-').replaceAll('/', '_'),
     ],
-    ['with spaces', encoded(JSON.stringify(VECTOR, null, 2))],
-    ['in capitals', header({ ...VECTOR, publicKey: publicKey.toUpperCase() })],
-    ['with a signature in capitals', header({ ...VECTOR, signature: signature.toUpperCase() })],
-    ['of 1,024 characters', encoded(text.padEnd(768))],
+    ['with spaces', encodeBase64url(JSON.stringify(VECTOR, null, 2))],
+    ['in capitals', stampHeader({ ...VECTOR, publicKey: publicKey.toUpperCase() })],
+    [
+      'with a signature in capitals',
+      stampHeader({ ...VECTOR, signature: signature.toUpperCase() }),
+    ],
+    ['of 1,024 characters', encodeBase64url(text.padEnd(768))],
   ])('reads %s', (_, value) => {
     const stamp = parseStamp(value);
     expect(stamp?.publicKey).toBe(publicKey);
@@ -72,66 +75,72 @@ describe('malformed stamps', () => {
   const text = JSON.stringify(VECTOR);
   const fullUncompressedPoint = uncompressedPoint(publicKey);
   const [r, s] = [signature.slice(8, 72), signature.slice(76)];
-  const integer = (hex: string) => `02${(hex.length / 2).toString(16).padStart(2, '0')}${hex}`;
-  const sequence = (hex: string) => `30${(hex.length / 2).toString(16).padStart(2, '0')}${hex}`;
-  const der = (name: string, hex: string): [string, string] => [
+  const derInteger = (hex: string) => `02${(hex.length / 2).toString(16).padStart(2, '0')}${hex}`;
+  const derSequence = (hex: string) => `30${(hex.length / 2).toString(16).padStart(2, '0')}${hex}`;
+  const derCase = (name: string, hex: string): [string, string] => [
     name,
-    header({ ...VECTOR, signature: hex }),
+    stampHeader({ ...VECTOR, signature: hex }),
   ];
   it.each([
     ['nothing', ''],
     ['a scripted signature', 'sandbox-valid-signature'],
-    ['1,025 characters', encoded(text.padEnd(769))],
+    ['1,025 characters', encodeBase64url(text.padEnd(769))],
     ['plain base64', `${Buffer.from(`${text}   `).toString('base64').slice(0, -4)}+/==`],
-    ['too much padding', `${encoded(text)}===`],
-    ['padding in the middle', encoded(text).replace('I', '=')],
-    ['a length that base64 never has', `${encoded(text.padEnd(336))}A`],
+    ['too much padding', `${encodeBase64url(text)}===`],
+    ['padding in the middle', encodeBase64url(text).replace('I', '=')],
+    ['a length that base64 never has', `${encodeBase64url(text.padEnd(336))}A`],
     ['the JSON itself', text],
-    ['no JSON', encoded('{publicKey}')],
-    ['JSON that goes on', encoded(`${text}x`)],
-    ['two values', encoded(text + text)],
-    ['a byte order mark', encoded(`\ufeff${text}`)],
-    ['null', header(null)],
-    ['a number', header(7)],
-    ['a text', header(text)],
-    ['a list', header([publicKey, scheme, signature])],
-    ['no key', header({ scheme, signature })],
-    ['no scheme', header({ publicKey, signature })],
-    ['no signature', header({ publicKey, scheme })],
-    ['a fourth member', header({ ...VECTOR, more: 1 })],
-    ['members of a prototype', encoded(`{"__proto__":${text}}`)],
-    ['another scheme', header({ ...VECTOR, scheme: 'SIGNATURE_SCHEME_TK_API_SECP256K1' })],
-    ['a scheme that is not a string', header({ ...VECTOR, scheme: [scheme] })],
-    ['a key that is not a string', header({ ...VECTOR, publicKey: [publicKey] })],
-    ['a signature that is not a string', header({ ...VECTOR, signature: [signature] })],
-    ['a member twice', encoded(text.replace('{', `{"publicKey":"${publicKey}",`))],
-    ['a member twice, spelled otherwise', encoded(text.replace('{', `{"publicKe\\u0079":"02",`))],
-    ['a scheme twice', encoded(text.replace('}', `,"scheme":"${scheme}"}`))],
-    ['an escape', encoded(text.replace('publicKey', 'publicKe\\u0079'))],
-    ['a whole key', header({ ...VECTOR, publicKey: fullUncompressedPoint })],
-    ['a key without its first byte', header({ ...VECTOR, publicKey: publicKey.slice(2) })],
-    ['a key of another form', header({ ...VECTOR, publicKey: `05${publicKey.slice(2)}` })],
-    ['a key that is not hexadecimal', header({ ...VECTOR, publicKey: `03${'g'.repeat(64)}` })],
-    ['a point off the curve', header({ ...VECTOR, publicKey: `02${'0'.repeat(63)}1` })],
-    ['a point beyond the field', header({ ...VECTOR, publicKey: `02${'f'.repeat(64)}` })],
-    der('an empty signature', ''),
-    der('half a byte', signature.slice(1)),
-    der('no hex', signature.replace('4', 'g')),
-    der('r and s without DER', r + s),
-    der('a byte behind', `${signature}00`),
-    der('a byte behind, counted', sequence(`${integer(r)}${integer(s)}00`)),
-    der('a third integer', sequence(integer(r) + integer(s) + integer('01'))),
-    der('one integer', sequence(integer(r))),
-    der('a long length', `3081${signature.slice(2)}`),
-    der('no definite length', `3080${signature.slice(4)}0000`),
-    der('an integer with a long length', sequence(`0281${integer(r).slice(2)}${integer(s)}`)),
-    der('an integer without need padded', sequence(integer(`00${r}`) + integer(s))),
-    der('a negative integer', sequence(integer(`ff${r.slice(2)}`) + integer(s))),
-    der('an empty integer', sequence(integer('') + integer(s))),
-    der('an integer of 34 bytes', sequence(integer(`0080${r}`) + integer(s))),
-    der('another type', sequence(`03${integer(r).slice(2)}${integer(s)}`)),
-    der('a set', signature.replace(/^30/, '31')),
-    der('a sequence cut short', signature.slice(0, -2)),
+    ['no JSON', encodeBase64url('{publicKey}')],
+    ['JSON that goes on', encodeBase64url(`${text}x`)],
+    ['two values', encodeBase64url(text + text)],
+    ['a byte order mark', encodeBase64url(`\ufeff${text}`)],
+    ['null', stampHeader(null)],
+    ['a number', stampHeader(7)],
+    ['a text', stampHeader(text)],
+    ['a list', stampHeader([publicKey, scheme, signature])],
+    ['no key', stampHeader({ scheme, signature })],
+    ['no scheme', stampHeader({ publicKey, signature })],
+    ['no signature', stampHeader({ publicKey, scheme })],
+    ['a fourth member', stampHeader({ ...VECTOR, more: 1 })],
+    ['members of a prototype', encodeBase64url(`{"__proto__":${text}}`)],
+    ['another scheme', stampHeader({ ...VECTOR, scheme: 'SIGNATURE_SCHEME_TK_API_SECP256K1' })],
+    ['a scheme that is not a string', stampHeader({ ...VECTOR, scheme: [scheme] })],
+    ['a key that is not a string', stampHeader({ ...VECTOR, publicKey: [publicKey] })],
+    ['a signature that is not a string', stampHeader({ ...VECTOR, signature: [signature] })],
+    ['a member twice', encodeBase64url(text.replace('{', `{"publicKey":"${publicKey}",`))],
+    [
+      'a member twice, spelled otherwise',
+      encodeBase64url(text.replace('{', `{"publicKe\\u0079":"02",`)),
+    ],
+    ['a scheme twice', encodeBase64url(text.replace('}', `,"scheme":"${scheme}"}`))],
+    ['an escape', encodeBase64url(text.replace('publicKey', 'publicKe\\u0079'))],
+    ['a whole key', stampHeader({ ...VECTOR, publicKey: fullUncompressedPoint })],
+    ['a key without its first byte', stampHeader({ ...VECTOR, publicKey: publicKey.slice(2) })],
+    ['a key of another form', stampHeader({ ...VECTOR, publicKey: `05${publicKey.slice(2)}` })],
+    ['a key that is not hexadecimal', stampHeader({ ...VECTOR, publicKey: `03${'g'.repeat(64)}` })],
+    ['a point off the curve', stampHeader({ ...VECTOR, publicKey: `02${'0'.repeat(63)}1` })],
+    ['a point beyond the field', stampHeader({ ...VECTOR, publicKey: `02${'f'.repeat(64)}` })],
+    derCase('an empty signature', ''),
+    derCase('half a byte', signature.slice(1)),
+    derCase('no hex', signature.replace('4', 'g')),
+    derCase('r and s without DER', r + s),
+    derCase('a byte behind', `${signature}00`),
+    derCase('a byte behind, counted', derSequence(`${derInteger(r)}${derInteger(s)}00`)),
+    derCase('a third integer', derSequence(derInteger(r) + derInteger(s) + derInteger('01'))),
+    derCase('one integer', derSequence(derInteger(r))),
+    derCase('a long length', `3081${signature.slice(2)}`),
+    derCase('no definite length', `3080${signature.slice(4)}0000`),
+    derCase(
+      'an integer with a long length',
+      derSequence(`0281${derInteger(r).slice(2)}${derInteger(s)}`),
+    ),
+    derCase('an integer without need padded', derSequence(derInteger(`00${r}`) + derInteger(s))),
+    derCase('a negative integer', derSequence(derInteger(`ff${r.slice(2)}`) + derInteger(s))),
+    derCase('an empty integer', derSequence(derInteger('') + derInteger(s))),
+    derCase('an integer of 34 bytes', derSequence(derInteger(`0080${r}`) + derInteger(s))),
+    derCase('another type', derSequence(`03${derInteger(r).slice(2)}${derInteger(s)}`)),
+    derCase('a set', signature.replace(/^30/, '31')),
+    derCase('a sequence cut short', signature.slice(0, -2)),
   ])('is %s', (_, value) => {
     expect(parseStamp(value)).toBeUndefined();
   });
@@ -139,8 +148,11 @@ describe('malformed stamps', () => {
   it('do not include signatures with numbers out of range, which fail the verification', () => {
     const order = `00${ORDER.toString(16)}`;
     for (const wrong of ['00', order, `00${'f'.repeat(64)}`]) {
-      for (const signature of [integer(wrong) + integer(s), integer(r) + integer(wrong)]) {
-        expect(verifyStamp(read({ ...VECTOR, signature: sequence(signature) }), SIGNED)).toBe(
+      for (const signature of [
+        derInteger(wrong) + derInteger(s),
+        derInteger(r) + derInteger(wrong),
+      ]) {
+        expect(verifyStamp(read({ ...VECTOR, signature: derSequence(signature) }), SIGNED)).toBe(
           false,
         );
       }
@@ -158,7 +170,7 @@ const { groups } = JSON.parse(
     'utf8',
   ),
 ) as Vectors;
-const bytes = (hex: string) => Buffer.from(hex === '-' ? '' : hex, 'hex');
+const bytesOf = (hex: string) => Buffer.from(hex === '-' ? '' : hex, 'hex');
 
 describe('Wycheproof', () => {
   const cases = groups.flatMap(({ publicKey, tests }) =>
@@ -174,8 +186,8 @@ describe('Wycheproof', () => {
         const point = compressedPoint(publicKey);
         expect(point).toBeDefined();
         const hex = signature === '-' ? '' : signature;
-        const stamp = parseStamp(header({ publicKey: point, scheme: SCHEME, signature: hex }));
-        const holds = stamp !== undefined && verifyStamp(stamp, bytes(message));
+        const stamp = parseStamp(stampHeader({ publicKey: point, scheme: SCHEME, signature: hex }));
+        const holds = stamp !== undefined && verifyStamp(stamp, bytesOf(message));
         // Encodings that other implementations accept but that are not DER are rejected.
         return holds !== (result === 'valid');
       });
@@ -230,12 +242,12 @@ describe('stamps of clients', () => {
 
   it('with more keys than are cached are valid', () => {
     const all = Array.from({ length: 1_100 }, () => generateKeys().publicKey);
-    const stamped = (publicKey: string) => read({ ...VECTOR, publicKey });
-    const firstStamp = stamped(all[0] as string);
-    for (const publicKey of all) expect(stamped(publicKey).publicKey).toBe(publicKey);
-    const secondStamp = stamped(all[0] as string);
+    const readStampOf = (publicKey: string) => read({ ...VECTOR, publicKey });
+    const firstStamp = readStampOf(all[0] as string);
+    for (const publicKey of all) expect(readStampOf(publicKey).publicKey).toBe(publicKey);
+    const secondStamp = readStampOf(all[0] as string);
     expect(secondStamp.key).not.toBe(firstStamp.key);
     expect(secondStamp.key.equals(firstStamp.key)).toBe(true);
-    expect(stamped(all[0] as string).key).toBe(secondStamp.key);
+    expect(readStampOf(all[0] as string).key).toBe(secondStamp.key);
   });
 });
