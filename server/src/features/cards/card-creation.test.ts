@@ -28,7 +28,7 @@ const fieldsOf = ({ body }: ApiResponse) =>
   body.details.errors.map((each: { field: string }) => each.field);
 
 /** Creates a platform with these limits of cards. */
-async function limitedTo(program: Partial<CardProgram>): Promise<TestPlatform> {
+async function createLimitedPlatform(program: Partial<CardProgram>): Promise<TestPlatform> {
   const as = await app.newPlatform('Limited');
   await app.operate(async (ctx) => {
     const row = await ctx.read(platforms, as.id);
@@ -245,7 +245,7 @@ describe('the funding sources', () => {
 
 describe('the limit of cards', () => {
   it('is exact for a platform under concurrency, and a closed card frees one', async () => {
-    const as = await limitedTo({ maxLive: 7 });
+    const as = await createLimitedPlatform({ maxLive: 7 });
     const limitedFixture = cardFixture(app, { as });
     const holders = await Promise.all(Array.from({ length: 5 }, () => limitedFixture.holder()));
     const all = await Promise.all(
@@ -273,7 +273,7 @@ describe('the limit of cards', () => {
   });
 
   it('is counted for each cardholder, and a card that was rejected does not count', async () => {
-    const as = await limitedTo({ maxLivePerHolder: 2 });
+    const as = await createLimitedPlatform({ maxLivePerHolder: 2 });
     const limitedFixture = cardFixture(app, { as });
     const [firstHolder, secondHolder] = [
       await limitedFixture.holder(),
@@ -293,7 +293,7 @@ describe('the limit of cards', () => {
   });
 
   it('applies immediately when the operator raises it, and closes no card when lowered', async () => {
-    const as = await limitedTo({ maxLive: 1 });
+    const as = await createLimitedPlatform({ maxLive: 1 });
     const limitedFixture = cardFixture(app, { as });
     const holder = await limitedFixture.holder();
     const change = (maxLive: number) =>
@@ -337,7 +337,7 @@ describe('platformCardId', () => {
 });
 
 describe('the issuer', () => {
-  const emitted = async (id: string) =>
+  const readEmittedEvents = async (id: string) =>
     (await fixture.eventsOf('CARD.', id)).map(({ type, data }) => [
       type,
       data.state,
@@ -348,7 +348,7 @@ describe('the issuer', () => {
     const { id } = await fixture.card(await fixture.holder(), { platformCardId: cardName('001') });
     await app.advance(3_600_000);
     expect((await fixture.cardNow(id)).state).toBe('PROCESSING');
-    expect(await emitted(id)).toEqual([]);
+    expect(await readEmittedEvents(id)).toEqual([]);
   });
 
   it('002 rejects it, and its platformCardId can be used again', async () => {
@@ -358,7 +358,9 @@ describe('the issuer', () => {
     expect(card).toMatchObject({ state: 'CLOSED', stateReason: 'ISSUER_REJECTED' });
     expect([card.last4, card.brand, card.issuerRef]).toEqual([undefined, undefined, undefined]);
     expect(card.fundingSources).toEqual([holder.accountId]);
-    expect(await emitted(card.id)).toEqual([['CARD.STATE_CHANGE', 'CLOSED', 'ISSUER_REJECTED']]);
+    expect(await readEmittedEvents(card.id)).toEqual([
+      ['CARD.STATE_CHANGE', 'CLOSED', 'ISSUER_REJECTED'],
+    ]);
     expect((await fixture.card(holder, { platformCardId })).state).toBe('CLOSED');
   });
 
@@ -371,7 +373,7 @@ describe('the issuer', () => {
     expect((await fixture.cardNow(id)).state).toBe('PROCESSING');
     await app.advance(2_000);
     expect((await fixture.cardNow(id)).state).toBe('ACTIVE');
-    expect(await emitted(id)).toEqual([['CARD.STATE_CHANGE', 'ACTIVE', null]]);
+    expect(await readEmittedEvents(id)).toEqual([['CARD.STATE_CHANGE', 'ACTIVE', null]]);
   });
 });
 

@@ -30,7 +30,7 @@ beforeAll(async () => {
   await otherPlatformFixture.card(await otherPlatformFixture.holder(), { platformCardId: name });
 });
 
-async function listed(query: string): Promise<string[]> {
+async function listLabels(query: string): Promise<string[]> {
   const { data } = ok(await fixture.call('GET', `/cards?${query}`), 200);
   const labels = Object.fromEntries(Object.entries(ids).map(([each, id]) => [id, each]));
   return data.map((each: { id: string }) => labels[each.id]);
@@ -39,8 +39,8 @@ async function listed(query: string): Promise<string[]> {
 describe('listCards', () => {
   it('is sorted by newest or oldest first', async () => {
     const all = ['ofBob', 'pending', 'frozen', 'active', 'closed'];
-    expect(await listed('')).toEqual(all);
-    expect(await listed('sortOrder=asc')).toEqual(all.toReversed());
+    expect(await listLabels('')).toEqual(all);
+    expect(await listLabels('sortOrder=asc')).toEqual(all.toReversed());
   });
 
   describe('getCardById', () => {
@@ -52,17 +52,21 @@ describe('listCards', () => {
   });
 
   it('filters by cardholder', async () => {
-    expect(await listed(`cardholderId=${bob?.customer.id}`)).toEqual(['ofBob']);
-    expect(await listed('cardholderId=unknown')).toEqual([]);
+    expect(await listLabels(`cardholderId=${bob?.customer.id}`)).toEqual(['ofBob']);
+    expect(await listLabels('cardholderId=unknown')).toEqual([]);
   });
 
   it('filters by current funding source; a closed card has none', async () => {
-    expect(await listed(`accountId=${ada?.accountId}`)).toEqual(['pending', 'frozen', 'active']);
-    expect(await listed(`accountId=${ada?.accountId}&state=FROZEN`)).toEqual(['frozen']);
-    expect(await listed(`accountId=${bob?.accountId}&cardholderId=${ada?.customer.id}`)).toEqual(
-      [],
-    );
-    expect(await listed('accountId=nothing')).toEqual([]);
+    expect(await listLabels(`accountId=${ada?.accountId}`)).toEqual([
+      'pending',
+      'frozen',
+      'active',
+    ]);
+    expect(await listLabels(`accountId=${ada?.accountId}&state=FROZEN`)).toEqual(['frozen']);
+    expect(
+      await listLabels(`accountId=${bob?.accountId}&cardholderId=${ada?.customer.id}`),
+    ).toEqual([]);
+    expect(await listLabels('accountId=nothing')).toEqual([]);
     const otherPlatformFixture = cardFixture(app, { as: app.other });
     const { data } = ok(
       await otherPlatformFixture.call('GET', `/cards?accountId=${ada?.accountId}`),
@@ -72,8 +76,8 @@ describe('listCards', () => {
   });
 
   it('filters by platformCardId, closed cards included', async () => {
-    expect(await listed(`platformCardId=${name}`)).toEqual(['active', 'closed']);
-    expect(await listed('platformCardId=unknown')).toEqual([]);
+    expect(await listLabels(`platformCardId=${name}`)).toEqual(['active', 'closed']);
+    expect(await listLabels('platformCardId=unknown')).toEqual([]);
   });
 
   it.each([
@@ -83,7 +87,7 @@ describe('listCards', () => {
     ['FROZEN', ['frozen']],
     ['CLOSED', ['closed']],
   ])('filters by state: %s', async (state, expected) => {
-    expect(await listed(`state=${state}`)).toEqual(expected);
+    expect(await listLabels(`state=${state}`)).toEqual(expected);
   });
 
   it('is paginated', async () => {

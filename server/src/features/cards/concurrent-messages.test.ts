@@ -58,7 +58,7 @@ describe('two concurrent notices with one id', () => {
  * A process that runs `concurrentWork` after it has read the suspense balance of a payment and
  * before it reads the suspense item.
  */
-function withConcurrentWork(concurrentWork: () => Promise<unknown>): Runtime {
+function runtimeWithConcurrentWork(concurrentWork: () => Promise<unknown>): Runtime {
   const { db } = app.runtime;
   let finish: () => void = () => {};
   const finished = new Promise<void>((resolve) => {
@@ -90,50 +90,50 @@ const decide = (
   });
 
 describe('funds in suspense of a payment in progress', () => {
-  const refund = (amount: bigint) => ({ kind: 'RETURN', amount }) as const;
+  const refundNotice = (amount: bigint) => ({ kind: 'RETURN', amount }) as const;
   const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 
   /** A cleared payment of a closed account, with a refund of 60 in suspense. */
-  async function suspensePayment() {
+  async function createSuspensePayment() {
     const paid = await payments.begin({ funds: 100 });
     await paid.notify({ kind: 'CLEARING', amount: 100n });
     await payments.closeAccount(paid.accountId);
-    await paid.notify(refund(60n));
+    await paid.notify(refundNotice(60n));
     const text = 'select 1 from suspense_items where id = $1';
     const hasItem = async () => (await app.runtime.db.query(text, [paid.id])).length === 1;
-    const suspense = async () =>
+    const readSuspenseAmount = async () =>
       Number(((await paid.state()) as { suspense?: number }).suspense ?? 0);
-    return { paid, suspenseState: async () => [await suspense(), await hasItem()] };
+    return { paid, suspenseState: async () => [await readSuspenseAmount(), await hasItem()] };
   }
 
   it('are returned together with a concurrent refund', async () => {
-    const { paid, suspenseState } = await suspensePayment();
+    const { paid, suspenseState } = await createSuspensePayment();
     expect(await suspenseState()).toEqual([60, true]);
     await decide(
       returnSuspenseFunds,
       paid.id,
-      withConcurrentWork(() => paid.notify(refund(40n))),
+      runtimeWithConcurrentWork(() => paid.notify(refundNotice(40n))),
     );
     expect(await suspenseState()).toEqual([0, false]);
   });
 
   it('are a shortfall if they were returned before the reversal', async () => {
-    const { paid, suspenseState } = await suspensePayment();
+    const { paid, suspenseState } = await createSuspensePayment();
     const send = () => decide(returnSuspenseFunds, paid.id, app.runtime);
-    await cardNetwork(app, withConcurrentWork(send)).notify(paid.token, REVERSAL);
+    await cardNetwork(app, runtimeWithConcurrentWork(send)).notify(paid.token, REVERSAL);
     expect(await suspenseState()).toEqual([-60, true]);
   });
 
   it('settle a shortfall at its current amount', async () => {
-    const { paid, suspenseState } = await suspensePayment();
-    await paid.notify(refund(40n));
+    const { paid, suspenseState } = await createSuspensePayment();
+    await paid.notify(refundNotice(40n));
     await decide(returnSuspenseFunds, paid.id, app.runtime);
     await paid.notify(REVERSAL);
     expect(await suspenseState()).toEqual([-40, true]);
     await decide(
       settleSuspenseShortfall,
       paid.id,
-      withConcurrentWork(() => paid.notify(REVERSAL)),
+      runtimeWithConcurrentWork(() => paid.notify(REVERSAL)),
     );
     expect(await suspenseState()).toEqual([0, false]);
   });

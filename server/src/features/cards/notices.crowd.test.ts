@@ -10,8 +10,8 @@ beforeAll(() => {
   fixture = cardPayments(app);
 });
 
-const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
-const refund = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
+const clearingNotice = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
+const refundNotice = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 
 describe('concurrent notices', () => {
@@ -38,8 +38,10 @@ describe('concurrent notices', () => {
 
   it('refunds never exceed the cleared amount', async () => {
     const paid = await fixture.begin();
-    await paid.notify(clearing(100));
-    const results = await Promise.allSettled([1, 2, 3].map(() => paid.notify(refund(60), false)));
+    await paid.notify(clearingNotice(100));
+    const results = await Promise.allSettled(
+      [1, 2, 3].map(() => paid.notify(refundNotice(60), false)),
+    );
     expect(results.filter((each) => each.status === 'fulfilled')).toHaveLength(1);
     expect(await paid.state()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
   });

@@ -13,9 +13,9 @@ beforeAll(() => {
   fixture = cardPayments(app);
 });
 
-const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
-const refund = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
-const adjustment = (amount: number) =>
+const clearingNotice = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
+const refundNotice = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
+const adjustmentNotice = (amount: number) =>
   ({ kind: 'AUTHORIZATION_ADVICE', amount: BigInt(amount) }) as const;
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 /** Maximum amount of a payment. */
@@ -43,7 +43,7 @@ describe('an authorization', () => {
 describe('a clearing', () => {
   it('of an invalid amount is rejected', async () => {
     const paid = await fixture.begin();
-    await expect(paid.notify(clearing(-1))).rejects.toThrow('-1 is not a valid amount');
+    await expect(paid.notify(clearingNotice(-1))).rejects.toThrow('-1 is not a valid amount');
     const max = { kind: 'CLEARING', amount: 2n ** 63n } as const;
     await expect(paid.notify(max)).rejects.toThrow('is not a valid amount for the payment');
   });
@@ -51,25 +51,25 @@ describe('a clearing', () => {
   it('above the maximum amount is rejected, in one clearing or several', async () => {
     const paid = await fixture.begin();
     const rejected = 'is not a valid amount for the payment';
-    await expect(paid.notify(clearing(MAX_AMOUNT + 1))).rejects.toThrow(rejected);
-    await expect(paid.notify(adjustment(MAX_AMOUNT + 1))).rejects.toThrow(rejected);
-    await paid.notify(clearing(60));
-    await expect(paid.notify(clearing(MAX_AMOUNT - 59))).rejects.toThrow(rejected);
+    await expect(paid.notify(clearingNotice(MAX_AMOUNT + 1))).rejects.toThrow(rejected);
+    await expect(paid.notify(adjustmentNotice(MAX_AMOUNT + 1))).rejects.toThrow(rejected);
+    await paid.notify(clearingNotice(60));
+    await expect(paid.notify(clearingNotice(MAX_AMOUNT - 59))).rejects.toThrow(rejected);
   });
 
   it('is not added to an adjusted total or to refunds', async () => {
     const paid = await fixture.begin({ currency: 'USDB', funds: 2_000_000 });
-    await paid.notify(adjustment(MAX_AMOUNT));
-    await paid.notify(clearing(MAX_AMOUNT / 2 + 1));
-    await paid.notify(adjustment(MAX_AMOUNT / 2 + 2));
+    await paid.notify(adjustmentNotice(MAX_AMOUNT));
+    await paid.notify(clearingNotice(MAX_AMOUNT / 2 + 1));
+    await paid.notify(adjustmentNotice(MAX_AMOUNT / 2 + 2));
     expect((await paid.resource()).authorizedAmount).toMatchObject({ amount: MAX_AMOUNT / 2 + 2 });
-    await paid.notify(refund(MAX_AMOUNT / 2 + 1));
+    await paid.notify(refundNotice(MAX_AMOUNT / 2 + 1));
     expect((await paid.resource()).refundedAmount).toMatchObject({ amount: MAX_AMOUNT / 2 + 1 });
   });
 
   it('of the whole amount settles the payment', async () => {
     const paid = await fixture.begin();
-    await paid.notify(clearing(100));
+    await paid.notify(clearingNotice(100));
     expect(await paid.state()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
     expect((await paid.events()).slice(3)).toEqual(['SETTLED']);
     expect(await paid.resource()).toMatchObject({
@@ -80,7 +80,7 @@ describe('a clearing', () => {
 
   it('in parts settles the payment with the last', async () => {
     const paid = await fixture.begin();
-    await paid.notify(clearing(30));
+    await paid.notify(clearingNotice(30));
     const partlySettled = {
       status: 'PARTIALLY_SETTLED',
       account: '900 of 900',
@@ -88,8 +88,8 @@ describe('a clearing', () => {
       settled: 30,
     };
     expect(await paid.state()).toEqual(partlySettled);
-    await paid.notify(clearing(20));
-    await paid.notify(clearing(50));
+    await paid.notify(clearingNotice(20));
+    await paid.notify(clearingNotice(50));
     expect(await paid.state()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
     const emitted = ['PARTIALLY_SETTLED', 'PARTIALLY_SETTLED', 'SETTLED'];
     expect((await paid.events()).slice(3)).toEqual(emitted);
@@ -100,7 +100,7 @@ describe('a clearing', () => {
 
   it('above the authorization debits the difference', async () => {
     const paid = await fixture.begin();
-    await paid.notify(clearing(120));
+    await paid.notify(clearingNotice(120));
     expect(await paid.state()).toEqual({ status: 'SETTLED', account: '880 of 880', settled: 120 });
     expect((await paid.events()).slice(3)).toEqual(['880 of 900', 'SETTLED', '880 of 880']);
     expect(await paid.resource()).toMatchObject({
@@ -112,21 +112,21 @@ describe('a clearing', () => {
   it('is accepted after the expiry', async () => {
     const paid = await fixture.begin();
     await paid.notify(EXPIRY);
-    await paid.notify(clearing(40));
+    await paid.notify(clearingNotice(40));
     expect(await paid.state()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
-    await paid.notify(clearing(10));
+    await paid.notify(clearingNotice(10));
     expect(await paid.state()).toEqual({ status: 'SETTLED', account: '950 of 950', settled: 50 });
     expect((await paid.events()).filter((each) => each === 'SETTLED')).toHaveLength(3);
   });
 
   it('that the account cannot cover is an exception', async () => {
     const paid = await fixture.begin({ funds: 110 });
-    await paid.notify(clearing(120));
+    await paid.notify(clearingNotice(120));
     const inException = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
     expect(await paid.state()).toEqual(inException);
     expect((await paid.events()).slice(3)).toEqual(['EXCEPTION']);
     // Further notices of the network each emit an event.
-    await paid.notify(clearing(5));
+    await paid.notify(clearingNotice(5));
     expect(await paid.state()).toEqual({ ...inException, account: '5 of 5', settled: 125 });
     await paid.notify(EXPIRY);
     expect((await paid.events()).slice(4)).toEqual(['5 of 10', 'EXCEPTION', '5 of 5']);
@@ -135,7 +135,7 @@ describe('a clearing', () => {
   it('on a frozen account is an exception and posts nothing', async () => {
     const paid = await fixture.begin();
     await fixture.freezeAccount(paid.accountId);
-    await paid.notify(clearing(120));
+    await paid.notify(clearingNotice(120));
     const inException = { status: 'EXCEPTION', account: '900 of 900', cards: -20, settled: 120 };
     expect(await paid.state()).toEqual(inException);
   });
@@ -143,12 +143,12 @@ describe('a clearing', () => {
   it('on a closed card writes off what was not debited', async () => {
     const paid = await fixture.begin();
     await paid.close();
-    await paid.notify(clearing(120));
+    await paid.notify(clearingNotice(120));
     const writtenOff = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
     expect(await paid.state()).toEqual(writtenOff);
     expect((await paid.events()).slice(3)).toEqual(['SETTLED']);
     // The account is credited with at most what it has paid.
-    await paid.notify(refund(120));
+    await paid.notify(refundNotice(120));
     expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
     await paid.notify(REVERSAL);
     expect(await paid.state()).toEqual(writtenOff);
@@ -168,15 +168,15 @@ describe('an expiry', () => {
 
   it('releases the rest after a partial clearing', async () => {
     const paid = await fixture.begin();
-    await paid.notify(clearing(30));
-    await paid.notify(clearing(0));
+    await paid.notify(clearingNotice(30));
+    await paid.notify(clearingNotice(0));
     expect(await paid.state()).toEqual({ status: 'SETTLED', account: '970 of 970', settled: 30 });
   });
 
   it('after a full refund leaves the payment REFUNDED', async () => {
     const paid = await fixture.begin();
-    await paid.notify(clearing(30));
-    await paid.notify(refund(30));
+    await paid.notify(clearingNotice(30));
+    await paid.notify(refundNotice(30));
     expect((await paid.state()).status).toBe('PARTIALLY_SETTLED');
     await paid.notify(EXPIRY);
     expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
@@ -194,7 +194,7 @@ describe('an expiry', () => {
 describe('an authorization adjustment', () => {
   it('to a higher amount debits the difference', async () => {
     const paid = await fixture.begin();
-    await paid.notify(adjustment(150));
+    await paid.notify(adjustmentNotice(150));
     expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '850 of 850', cards: 150 });
     expect((await paid.events()).slice(3)).toEqual(['850 of 900', 'AUTHORIZED', '850 of 850']);
     expect(await paid.resource()).toMatchObject({
@@ -205,24 +205,24 @@ describe('an authorization adjustment', () => {
 
   it('to a lower amount releases the difference', async () => {
     const paid = await fixture.begin();
-    await paid.notify(adjustment(60));
+    await paid.notify(adjustmentNotice(60));
     expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '940 of 940', cards: 60 });
     expect((await paid.events()).slice(3)).toEqual(['940 of 940', 'AUTHORIZED']);
-    await paid.notify(adjustment(30));
-    await paid.notify(clearing(30));
+    await paid.notify(adjustmentNotice(30));
+    await paid.notify(clearingNotice(30));
     expect(await paid.state()).toEqual({ status: 'SETTLED', account: '970 of 970', settled: 30 });
   });
 
   it('to the cleared amount settles the payment', async () => {
     const paid = await fixture.begin();
-    await paid.notify(clearing(40));
-    await paid.notify(adjustment(40));
+    await paid.notify(clearingNotice(40));
+    await paid.notify(adjustmentNotice(40));
     expect(await paid.state()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
     expect((await paid.events()).slice(4)).toEqual(['960 of 960', 'SETTLED']);
     // The payment is settled: a further total is recorded and changes nothing.
     const before = await paid.resource();
-    await paid.notify(adjustment(60));
-    await paid.notify(adjustment(20));
+    await paid.notify(adjustmentNotice(60));
+    await paid.notify(adjustmentNotice(20));
     expect(await paid.resource()).toEqual(before);
     expect(await paid.events()).toHaveLength(6);
     const text = 'select amount from card_messages where transaction_id = $1 and kind = $2';
@@ -232,22 +232,22 @@ describe('an authorization adjustment', () => {
 
   it('that the account cannot cover debits nothing until the clearing', async () => {
     const paid = await fixture.begin({ funds: 110 });
-    await paid.notify(adjustment(150));
+    await paid.notify(adjustmentNotice(150));
     expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '10 of 10', cards: 100 });
     expect((await paid.events()).slice(3)).toEqual(['AUTHORIZED']);
-    await paid.notify(clearing(105));
+    await paid.notify(clearingNotice(105));
     const partlySettled = { status: 'PARTIALLY_SETTLED', account: '5 of 5', settled: 105 };
     expect(await paid.state()).toEqual(partlySettled);
-    await paid.notify(clearing(20));
+    await paid.notify(clearingNotice(20));
     expect((await paid.state()).status).toBe('EXCEPTION');
   });
 
   it('on a closed card debits nothing before the clearing', async () => {
     const paid = await fixture.begin();
     await paid.close();
-    await paid.notify(adjustment(150));
+    await paid.notify(adjustmentNotice(150));
     expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
-    await paid.notify(clearing(120));
+    await paid.notify(clearingNotice(120));
     const partlySettled = {
       status: 'PARTIALLY_SETTLED',
       account: '900 of 900',
@@ -263,14 +263,14 @@ describe('an authorization adjustment', () => {
 describe('a refund', () => {
   it('of a part leaves the payment SETTLED with another event, of the rest REFUNDED', async () => {
     const paid = await fixture.begin();
-    await paid.notify(clearing(100));
-    await paid.notify(refund(30));
+    await paid.notify(clearingNotice(100));
+    await paid.notify(refundNotice(30));
     expect(await paid.state()).toEqual({ status: 'SETTLED', account: '930 of 930', settled: 70 });
     expect(await paid.resource()).toMatchObject({
       refundedAmount: { amount: 30 },
       refundSummary: { count: 1, totalAmount: 30 },
     });
-    await paid.notify(refund(70));
+    await paid.notify(refundNotice(70));
     expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
     const emitted = ['SETTLED', '930 of 930', 'SETTLED', '1000 of 1000', 'REFUNDED'];
     expect((await paid.events()).slice(3)).toEqual(emitted);
@@ -278,28 +278,28 @@ describe('a refund', () => {
 
   it('above the cleared amount is rejected', async () => {
     const paid = await fixture.begin();
-    await expect(paid.notify(refund(1))).rejects.toThrow('exceeds the cleared amount');
-    await paid.notify(clearing(40));
-    await expect(paid.notify(refund(41))).rejects.toThrow('exceeds the cleared amount');
-    await paid.notify(refund(40));
-    await expect(paid.notify(refund(1))).rejects.toThrow('exceeds the cleared amount');
-    await expect(paid.notify(refund(0))).rejects.toThrow('must be above zero');
+    await expect(paid.notify(refundNotice(1))).rejects.toThrow('exceeds the cleared amount');
+    await paid.notify(clearingNotice(40));
+    await expect(paid.notify(refundNotice(41))).rejects.toThrow('exceeds the cleared amount');
+    await paid.notify(refundNotice(40));
+    await expect(paid.notify(refundNotice(1))).rejects.toThrow('exceeds the cleared amount');
+    await expect(paid.notify(refundNotice(0))).rejects.toThrow('must be above zero');
     expect((await paid.state()).account).toBe('940 of 940');
   });
 
   it('is credited to a frozen account', async () => {
     const paid = await fixture.begin();
-    await paid.notify(clearing(100));
+    await paid.notify(clearingNotice(100));
     await fixture.freezeAccount(paid.accountId);
-    await paid.notify(refund(100));
+    await paid.notify(refundNotice(100));
     expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
   });
 
   it('for a closed account goes to suspense', async () => {
     const paid = await fixture.begin({ funds: 100 });
-    await paid.notify(clearing(100));
+    await paid.notify(clearingNotice(100));
     await fixture.closeAccount(paid.accountId);
-    await paid.notify(refund(100));
+    await paid.notify(refundNotice(100));
     expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '0 of 0', suspense: 100 });
     const text = 'select 1 from suspense_items where id = $1';
     expect(await app.runtime.db.query(text, [paid.id])).toHaveLength(1);
@@ -311,10 +311,10 @@ describe('a refund', () => {
 
   it('that is reversed is debited, below zero if necessary, and the next credit repays it', async () => {
     const paid = await fixture.begin({ funds: 100 });
-    await paid.notify(clearing(100));
-    await paid.notify(refund(100));
+    await paid.notify(clearingNotice(100));
+    await paid.notify(refundNotice(100));
     expect((await paid.state()).account).toBe('100 of 100');
-    const second = await otherPayment(paid.card.id, 60);
+    const second = await createOtherPayment(paid.card.id, 60);
     await paid.notify(REVERSAL);
     expect(await paid.state()).toMatchObject({
       ...{ status: 'SETTLED', account: '0 of 0' },
@@ -328,7 +328,7 @@ describe('a refund', () => {
     expect(await paid.state()).not.toHaveProperty('receivable');
     // A second refund and reversal have steps of their own.
     await fund(app, paid.accountId, 5);
-    await paid.notify(refund(100));
+    await paid.notify(refundNotice(100));
     await paid.notify(REVERSAL);
     expect(await paid.state()).toMatchObject({ status: 'SETTLED', account: '5 of 5' });
   });
@@ -340,7 +340,7 @@ async function simulate(cardId: string, kind: string, body: object): Promise<voi
 }
 
 /** Creates a second payment of a card; returns its id. */
-async function otherPayment(cardId: string, amount: number): Promise<string> {
+async function createOtherPayment(cardId: string, amount: number): Promise<string> {
   const secondPurchase = { currency: { code: 'USD' }, merchant: { descriptor: 'Second' } };
   await simulate(cardId, 'authorization', { amount, ...secondPurchase });
   const { data } = ok(await app.call('GET', '/transactions?limit=100&sortOrder=desc'), 200);
@@ -354,10 +354,10 @@ describe('a credit', () => {
   it('is credited with the clearing', async () => {
     const paid = await fixture.begin({ kind: 'credit_authorization' });
     expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '1000 of 1000' });
-    await paid.notify(clearing(40));
+    await paid.notify(clearingNotice(40));
     const partlySettled = { status: 'PARTIALLY_SETTLED', account: '1040 of 1040', settled: -40 };
     expect(await paid.state()).toEqual(partlySettled);
-    await paid.notify(clearing(60));
+    await paid.notify(clearingNotice(60));
     expect(await paid.state()).toEqual({
       status: 'SETTLED',
       account: '1100 of 1100',
@@ -365,8 +365,8 @@ describe('a credit', () => {
     });
     const emitted = ['AUTHORIZED', '1040 of 1040', 'PARTIALLY_SETTLED', '1100 of 1100', 'SETTLED'];
     expect(await paid.events()).toEqual(emitted);
-    await expect(paid.notify(refund(10))).rejects.toThrow('A credit cannot be refunded.');
-    await expect(paid.notify(adjustment(10))).rejects.toThrow(
+    await expect(paid.notify(refundNotice(10))).rejects.toThrow('A credit cannot be refunded.');
+    await expect(paid.notify(adjustmentNotice(10))).rejects.toThrow(
       'A credit has no authorization advice.',
     );
   });
@@ -388,11 +388,11 @@ describe('an account in USDB', () => {
       account: '990003 of 990003',
       cards,
     });
-    await paid.notify(clearing(33));
+    await paid.notify(clearingNotice(33));
     await paid.notify(EXPIRY);
     const account = '1670003 of 1670003';
     expect(await paid.state()).toEqual({ status: 'SETTLED', account, settled: 330_000 });
-    await paid.notify(refund(33));
+    await paid.notify(refundNotice(33));
     expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '2000003 of 2000003' });
     expect(await paid.resource()).toMatchObject({ authorizedAmount: { amount: 101 } });
   });
@@ -401,7 +401,7 @@ describe('an account in USDB', () => {
 describe('further debits', () => {
   it('of two concurrent payments do not exceed the balance', async () => {
     const paid = await fixture.begin({ funds: 230 });
-    const second = await otherPayment(paid.card.id, 100);
+    const second = await createOtherPayment(paid.card.id, 100);
     const path = `/sandbox/cards/${paid.card.id}/simulate/clearing`;
     const body = { cardTransactionId: second, amount: 120 };
     await Promise.all([paid.clear(120), app.call('POST', path, body)]);

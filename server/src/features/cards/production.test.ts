@@ -7,7 +7,7 @@ import { testApp } from '../../../test/kit/app/test-app.ts';
 import type { CardNetworkHandler, IssuerPort } from '../../connectors/ports/cards.ts';
 
 /** An issuer: the states that it received, and its network handler. */
-function testIssuer() {
+function createTestIssuer() {
   const received: string[] = [];
   const connected: { handler?: CardNetworkHandler } = {};
   const port: IssuerPort = {
@@ -35,7 +35,7 @@ function testIssuer() {
   return { port, received, connected };
 }
 
-const issuer = testIssuer();
+const issuer = createTestIssuer();
 const app = testApp({ connectors: { production: { issuer: issuer.port } } });
 
 it('issues, authorizes, clears and closes by messages of the issuer', async () => {

@@ -17,7 +17,7 @@ beforeAll(() => {
 });
 
 const DAY_MS = 24 * 3_600_000;
-const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
+const clearingNotice = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 
 /** Ids of the payments that accept further messages. */
@@ -26,7 +26,7 @@ const openPayments = async (...all: { id: string }[]) => {
   const rows = await app.runtime.db.query(text, [all.map((each) => each.id)]);
   return rows.map((each) => each.id as string);
 };
-const sorted = (...all: { id: string }[]) => all.map((each) => each.id).sort();
+const sortIds = (...all: { id: string }[]) => all.map((each) => each.id).sort();
 
 /** Advances the clock, then by a minute, within which the sweep runs. */
 const advancePastSweep = async (ms: number) => {
@@ -45,22 +45,22 @@ describe('payments that accept further messages', () => {
     const creditedAtOnce = await fixture.begin({ kind: 'financial_credit_authorization' });
     const all = [cleared, expired, adjusted, resolved, credit, clearedAtOnce, creditedAtOnce];
     expect(await openPayments(...all)).toEqual(
-      sorted(cleared, expired, adjusted, resolved, credit),
+      sortIds(cleared, expired, adjusted, resolved, credit),
     );
-    for (const each of [cleared, adjusted, credit]) await each.notify(clearing(40));
+    for (const each of [cleared, adjusted, credit]) await each.notify(clearingNotice(40));
     expect(await openPayments(...all)).toEqual(
-      sorted(cleared, expired, adjusted, resolved, credit),
+      sortIds(cleared, expired, adjusted, resolved, credit),
     );
-    await cleared.notify(clearing(60));
+    await cleared.notify(clearingNotice(60));
     await expired.notify(EXPIRY);
     await adjusted.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 40n });
     await app.operate(async (ctx) => {
       await resolveException(ctx, await cardPaymentOf(ctx, resolved.id), { outcome: 'write-off' });
     });
-    await credit.notify(clearing(60));
+    await credit.notify(clearingNotice(60));
     expect(await openPayments(...all)).toEqual([]);
     // Late notices add no row.
-    await expired.notify(clearing(10));
+    await expired.notify(clearingNotice(10));
     await expired.notify(EXPIRY);
     expect(await openPayments(...all)).toEqual([]);
   });
@@ -70,7 +70,7 @@ describe('after thirty days', () => {
   it('a payment ends according to its notices, and its holder can be deleted', async () => {
     const paid = await fixture.begin({ funds: 100 });
     const part = await fixture.begin();
-    await part.notify(clearing(30));
+    await part.notify(clearingNotice(30));
     const credit = await fixture.begin({ kind: 'credit_authorization' });
     await app.advance(30 * DAY_MS - 60_001);
     expect((await paid.state()).status).toBe('AUTHORIZED');
@@ -85,7 +85,7 @@ describe('after thirty days', () => {
     const log = await cardNetwork(app).logOf(paid.card.id);
     expect(log.map((each) => each.kind)).toEqual(['AUTHORIZATION']);
     // A clearing after the closure is a late clearing.
-    await paid.notify(clearing(100));
+    await paid.notify(clearingNotice(100));
     expect(await paid.state()).toMatchObject({ status: 'SETTLED', account: '0 of 0' });
     ok(await app.call('DELETE', `/customers/${paid.card.cardholderId}`), 200);
   });

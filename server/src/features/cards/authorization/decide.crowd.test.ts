@@ -141,7 +141,7 @@ describe('a card whose limit is lowered during the request', () => {
   it('is decided by the limit at the commit', async () => {
     const { cardId, customer } = await cardOf(100_00);
     let loweredAfter = -1;
-    const lower = async () => {
+    const lowerMaxSpend = async () => {
       await operate(second, systemCaller(app.platform.id, 'sandbox'), async (ctx) => {
         const card = await ctx.read(cards, cardId);
         if (card) ctx.update(cards, card, { max_spend: 5n, updated_at: ctx.now });
@@ -152,7 +152,7 @@ describe('a card whose limit is lowered during the request', () => {
     const requests = Array.from({ length: 32 }, (_, index) =>
       networkOf(2, index).request(cardId, 1_00),
     );
-    const [all] = await Promise.all([Promise.all(requests), lower()]);
+    const [all] = await Promise.all([Promise.all(requests), lowerMaxSpend()]);
     expect(await networkOf(1, 0).paymentsOf(customer.id)).toHaveLength(loweredAfter);
     expect(all.filter(isApproved)).toHaveLength(loweredAfter);
     expect(await networkOf(1, 0).request(cardId, 6)).toEqual({

@@ -28,7 +28,7 @@ async function cardOf(funds = 100_00, overrides: object = {}, currency = 'USD') 
   return { ...holder, cardId: card.id as string };
 }
 
-const declined = (reason: string) => ({ approved: false, reason });
+const declineDecision = (reason: string) => ({ approved: false, reason });
 const approved = { approved: true, transactionId: expect.stringMatching(/^CardTransaction:/) };
 
 /** A decline leaves an entry in the decision log only. */
@@ -91,17 +91,21 @@ describe('an authorization', () => {
   it('may use the whole balance and the exact card limit', async () => {
     const fundedCard = await cardOf(50_00, { maxSpendPerTransaction: 30_00 });
     expect(await network.request(fundedCard.cardId, 30_01)).toEqual(
-      declined('SPEND_LIMIT_EXCEEDED'),
+      declineDecision('SPEND_LIMIT_EXCEEDED'),
     );
     expect(await network.request(fundedCard.cardId, 30_00)).toEqual(approved);
-    expect(await network.request(fundedCard.cardId, 20_01)).toEqual(declined('INSUFFICIENT_FUNDS'));
+    expect(await network.request(fundedCard.cardId, 20_01)).toEqual(
+      declineDecision('INSUFFICIENT_FUNDS'),
+    );
     expect(await network.request(fundedCard.cardId, 20_00)).toEqual(approved);
     expect((await balances(app, fundedCard.accountId)).balance).toBe(0);
   });
 
   it('is exact to the cent for an account with six decimals', async () => {
     const fundedCard = await cardOf(10_009_999, {}, 'USDB');
-    expect(await network.request(fundedCard.cardId, 10_01)).toEqual(declined('INSUFFICIENT_FUNDS'));
+    expect(await network.request(fundedCard.cardId, 10_01)).toEqual(
+      declineDecision('INSUFFICIENT_FUNDS'),
+    );
     expect(await network.request(fundedCard.cardId, 10_00)).toEqual(approved);
     expect(await balances(app, fundedCard.accountId)).toEqual({
       balance: 9_999,
@@ -117,20 +121,20 @@ describe('an authorization', () => {
       platformCardId: `waits-${app.effects.now()}-001`,
     });
     expect(waiting.state).toBe('PROCESSING');
-    expect(await network.request(waiting.id, 10_00)).toEqual(declined('CARD_NOT_ACTIVE'));
+    expect(await network.request(waiting.id, 10_00)).toEqual(declineDecision('CARD_NOT_ACTIVE'));
     const { id } = await fixture.card(holder);
     ok(await fixture.patchCard(id, { state: 'FROZEN' }), 200);
-    expect(await network.request(id, 10_00)).toEqual(declined('CARD_PAUSED'));
+    expect(await network.request(id, 10_00)).toEqual(declineDecision('CARD_PAUSED'));
     ok(await fixture.patchCard(id, { state: 'ACTIVE' }), 200);
     expect(await network.request(id, 10_00)).toEqual(approved);
     ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
-    expect(await network.request(id, 10_00)).toEqual(declined('CARD_NOT_ACTIVE'));
+    expect(await network.request(id, 10_00)).toEqual(declineDecision('CARD_NOT_ACTIVE'));
   });
 
   it('declines other currencies and records them', async () => {
     const fundedCard = await cardOf();
     const request = network.message(fundedCard.cardId, 10_00, { currency: 'EUR' });
-    expect(await network.send(request)).toEqual(declined('CURRENCY_NOT_SUPPORTED'));
+    expect(await network.send(request)).toEqual(declineDecision('CURRENCY_NOT_SUPPORTED'));
     await expectNothing(fundedCard, 'CURRENCY_NOT_SUPPORTED', 100_00);
     expect((await network.logOf(fundedCard.cardId))[0]).toMatchObject({ currency: 'EUR' });
   });
@@ -139,7 +143,7 @@ describe('an authorization', () => {
     const fundedCard = await cardOf(5_00);
     const merchant = { descriptor: 'Nothing 003' };
     const request = network.message(fundedCard.cardId, 10_00, { merchant });
-    expect(await network.send(request)).toEqual(declined('CARD_PAUSED'));
+    expect(await network.send(request)).toEqual(declineDecision('CARD_PAUSED'));
     await expectNothing(fundedCard, 'CARD_PAUSED', 5_00);
   });
 
@@ -148,7 +152,7 @@ describe('an authorization', () => {
     const { id } = fundedCard.customer;
     await app.runtime.db.query("update customers set status = 'REJECTED' where id = $1", [id]);
     expect(await network.request(fundedCard.cardId, 10_00)).toEqual(
-      declined('CARDHOLDER_NOT_READY'),
+      declineDecision('CARDHOLDER_NOT_READY'),
     );
     await expectNothing(fundedCard, 'CARDHOLDER_NOT_READY', 100_00);
   });
@@ -160,17 +164,21 @@ describe('an authorization', () => {
         const row = await ctx.read(internalAccounts, fundedCard.accountId);
         if (row) transitionInternalAccount(ctx, row, event);
       });
-    const owes = (units: number) =>
+    const setOwedAmount = (units: number) =>
       app.runtime.db.query('update internal_accounts set owed = $2 where id = $1', [
         fundedCard.accountId,
         units,
       ]);
     await move('freeze');
-    expect(await network.request(fundedCard.cardId, 10_00)).toEqual(declined('NO_FUNDING_SOURCE'));
+    expect(await network.request(fundedCard.cardId, 10_00)).toEqual(
+      declineDecision('NO_FUNDING_SOURCE'),
+    );
     await move('unfreeze');
-    await owes(1);
-    expect(await network.request(fundedCard.cardId, 10_00)).toEqual(declined('NO_FUNDING_SOURCE'));
-    await owes(0);
+    await setOwedAmount(1);
+    expect(await network.request(fundedCard.cardId, 10_00)).toEqual(
+      declineDecision('NO_FUNDING_SOURCE'),
+    );
+    await setOwedAmount(0);
     expect(await network.request(fundedCard.cardId, 10_00)).toEqual(approved);
   });
 
@@ -194,7 +202,7 @@ describe('other messages', () => {
     });
     ok(await fixture.patchCard(fundedCard.cardId, { state: 'FROZEN' }), 200);
     expect(await network.request(fundedCard.cardId, 0, 'BALANCE_INQUIRY')).toEqual(
-      declined('CARD_PAUSED'),
+      declineDecision('CARD_PAUSED'),
     );
     expect(await network.paymentsOf(fundedCard.customer.id)).toEqual([]);
     expect(await network.logOf(fundedCard.cardId)).toMatchObject([
@@ -244,7 +252,7 @@ describe('other messages', () => {
     const fundedCard = await cardOf(0);
     ok(await fixture.patchCard(fundedCard.cardId, { state: 'FROZEN' }), 200);
     expect(await network.request(fundedCard.cardId, 5_00, 'CREDIT_AUTHORIZATION')).toEqual(
-      declined('CARD_PAUSED'),
+      declineDecision('CARD_PAUSED'),
     );
     expect(await network.request(fundedCard.cardId, 5_00, 'CREDIT_AUTHORIZATION_ADVICE')).toEqual(
       approved,

@@ -38,8 +38,9 @@ const WRONGS: readonly [string, (authorizationState: AuthorizationState) => Auth
     ],
   ];
 
-const with_ = (...wrongs: ((authorizationState: AuthorizationState) => AuthorizationState)[]) =>
-  wrongs.reduce((authorizationState, wrong) => wrong(authorizationState), valid);
+const applyWrongs = (
+  ...wrongs: ((authorizationState: AuthorizationState) => AuthorizationState)[]
+) => wrongs.reduce((authorizationState, wrong) => wrong(authorizationState), valid);
 
 describe('declineReason', () => {
   it('is undefined for an amount equal to limit and balance', () => {
@@ -56,7 +57,7 @@ describe('declineReason', () => {
       const laterChecks = WRONGS.slice(index).filter(
         ([other]) => index > 0 || other !== 'CARD_PAUSED',
       );
-      expect(declineReason(with_(...laterChecks.map(([, wrong]) => wrong)))).toBe(reason);
+      expect(declineReason(applyWrongs(...laterChecks.map(([, wrong]) => wrong)))).toBe(reason);
     }
   });
 
@@ -105,20 +106,20 @@ describe('declineReason', () => {
   });
 
   const closed = { ...source, account: { ...source.account, status: 'CLOSED' as const } };
-  const credit = (kind: CardRequestKind): AuthorizationState => ({
+  const creditState = (kind: CardRequestKind): AuthorizationState => ({
     ...valid,
     request: { ...valid.request, kind },
   });
 
   it('rejects a credit to a closed account or a deleted holder', () => {
-    const requested = credit('CREDIT_AUTHORIZATION');
+    const requested = creditState('CREDIT_AUTHORIZATION');
     expect(declineReason({ ...requested, source: closed })).toBe('NO_FUNDING_SOURCE');
     const holder = { status: 'APPROVED', deleted_at: 1 } as const;
     expect(declineReason({ ...requested, holder })).toBe('CARDHOLDER_NOT_READY');
   });
 
   it('accepts a cleared credit unless card or holder are deleted', () => {
-    const advice = credit('CREDIT_AUTHORIZATION_ADVICE');
+    const advice = creditState('CREDIT_AUTHORIZATION_ADVICE');
     const frozen: AuthorizationState = { ...advice, card: { ...advice.card, state: 'FROZEN' } };
     const rejected = { status: 'REJECTED', deleted_at: null } as const;
     expect(declineReason({ ...frozen, source: closed, holder: rejected })).toBeUndefined();

@@ -31,7 +31,8 @@ async function cardOf() {
   return { ...holder, cardId: id as string };
 }
 
-const opens = (set: ChangeSet) => set.inserts.some(({ table }) => table.name === 'transactions');
+const opensPayment = (set: ChangeSet) =>
+  set.inserts.some(({ table }) => table.name === 'transactions');
 
 /**
  * A process whose clock passes the deadline while a payment is written, and that runs
@@ -42,7 +43,7 @@ const processPastDeadline = (concurrentWork: () => unknown = () => {}): Runtime 
   committer: {
     async commit(set) {
       const outcome = await app.runtime.committer.commit(set);
-      if (opens(set) && outcome.ok) {
+      if (opensPayment(set) && outcome.ok) {
         await concurrentWork();
         app.effects.set(app.effects.now() + 2_001);
       }
@@ -55,14 +56,14 @@ const sendDelayed = (handler: ReturnType<typeof cardNetwork>, request: CardReque
   handler.send(request, app.effects.now() + 2_000);
 
 /** A payment whose approval was late and is undone. */
-async function undone(merchant?: string) {
+async function undoLatePayment(merchant?: string) {
   const fundedCard = await cardOf();
   const request = network.message(fundedCard.cardId, 30_00, {
     ...(merchant === undefined ? {} : { merchant: { descriptor: merchant } }),
   });
   expect(await sendDelayed(cardNetwork(app, processPastDeadline()), request)).toEqual(TOO_LATE);
-  const payment = async () => (await network.paymentsOf(fundedCard.customer.id))[0];
-  return { fundedCard, request, payment };
+  const readPayment = async () => (await network.paymentsOf(fundedCard.customer.id))[0];
+  return { fundedCard, request, payment: readPayment };
 }
 
 describe('a repetition with a later deadline', () => {
@@ -112,7 +113,7 @@ describe('a repetition with a later deadline', () => {
 
 describe('a pending funding debit of a late approval', () => {
   it('stays on hold until the issuer confirms it, and is then released', async () => {
-    const { fundedCard, payment } = await undone('Corner shop 005');
+    const { fundedCard, payment } = await undoLatePayment('Corner shop 005');
     await app.advance(29_999);
     expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 70_00, total: 100_00 });
     expect(await payment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
@@ -121,7 +122,7 @@ describe('a pending funding debit of a late approval', () => {
   });
 
   it('is released if the issuer rejected it', async () => {
-    const { fundedCard, payment } = await undone('Corner shop 006');
+    const { fundedCard, payment } = await undoLatePayment('Corner shop 006');
     expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 70_00, total: 100_00 });
     await app.settle();
     expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 100_00, total: 100_00 });
@@ -129,7 +130,7 @@ describe('a pending funding debit of a late approval', () => {
   });
 
   it('covers what the network cleared meanwhile', async () => {
-    const { fundedCard, request, payment } = await undone('Corner shop 005');
+    const { fundedCard, request, payment } = await undoLatePayment('Corner shop 005');
     await network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
     await app.advance(30_000);
     expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 90_00, total: 90_00 });
@@ -160,7 +161,7 @@ describe('an approval that an operator has written off', () => {
 
 describe('another message with its reference', () => {
   it('is late as well, and is recorded', async () => {
-    const { fundedCard, request } = await undone();
+    const { fundedCard, request } = await undoLatePayment();
     const secondCardRequest = network.message(fundedCard.cardId, 30_00, { token: request.token });
     expect(await network.send(secondCardRequest)).toEqual(TOO_LATE);
     expect(await network.send(secondCardRequest)).toEqual(TOO_LATE);
@@ -171,7 +172,7 @@ describe('another message with its reference', () => {
   });
 
   it('is not another payment if the network has cleared it', async () => {
-    const { fundedCard, request } = await undone();
+    const { fundedCard, request } = await undoLatePayment();
     await network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
     const secondCardRequest = network.message(fundedCard.cardId, 30_00, { token: request.token });
     await expect(network.send(secondCardRequest)).rejects.toMatchObject({ code: 'CONFLICT' });

@@ -35,21 +35,24 @@ async function cardOf(funds = 100_00) {
 type Commit = (set: ChangeSet) => Promise<Outcome>;
 
 /** A process with a scripted commit; `real` commits. */
-const withCommit = (commit: (set: ChangeSet, real: Commit) => Promise<Outcome>): Runtime => ({
+const runtimeWithCommit = (
+  commit: (set: ChangeSet, real: Commit) => Promise<Outcome>,
+): Runtime => ({
   ...app.runtime,
   committer: { commit: (set) => commit(set, (each) => app.runtime.committer.commit(each)) },
 });
 
-const opens = (set: ChangeSet) => set.inserts.some(({ table }) => table.name === 'transactions');
+const opensPayment = (set: ChangeSet) =>
+  set.inserts.some(({ table }) => table.name === 'transactions');
 
 /**
  * A process whose clock passes the deadline while a payment is written, and that runs
  * `concurrentWork` at that time.
  */
 const processPastDeadline = (concurrentWork: () => Promise<void> = async () => {}): Runtime =>
-  withCommit(async (set, real) => {
+  runtimeWithCommit(async (set, real) => {
     const outcome = await real(set);
-    if (!opens(set) || !outcome.ok) return outcome;
+    if (!opensPayment(set) || !outcome.ok) return outcome;
     await concurrentWork();
     app.effects.set(app.effects.now() + WAITS_MS + 1);
     return outcome;
@@ -200,9 +203,9 @@ describe('a decision after the deadline', () => {
 describe('a commit with an unknown outcome', () => {
   it('returns the committed decision', async () => {
     const fundedCard = await cardOf();
-    const runtime = withCommit(async (set, real) => {
+    const runtime = runtimeWithCommit(async (set, real) => {
       const outcome = await real(set);
-      if (opens(set)) throw unknownOutcome();
+      if (opensPayment(set)) throw unknownOutcome();
       return outcome;
     });
     const { decision } = await requestThrough(runtime, fundedCard.cardId);
@@ -213,9 +216,9 @@ describe('a commit with an unknown outcome', () => {
 
   it('is undone if it was committed after its deadline', async () => {
     const fundedCard = await cardOf();
-    const runtime = withCommit(async (set, real) => {
+    const runtime = runtimeWithCommit(async (set, real) => {
       const outcome = await real(set);
-      if (!opens(set)) return outcome;
+      if (!opensPayment(set)) return outcome;
       app.effects.set(app.effects.now() + WAITS_MS + 1);
       throw unknownOutcome();
     });
@@ -228,8 +231,8 @@ describe('a commit with an unknown outcome', () => {
     const fundedCard = await cardOf();
     let committedSet: ChangeSet | undefined;
     let failures = 2;
-    const runtime = withCommit(async (set, real) => {
-      if (opens(set)) committedSet = set;
+    const runtime = runtimeWithCommit(async (set, real) => {
+      if (opensPayment(set)) committedSet = set;
       // The database is unavailable for the approval and for the first decline.
       if (failures-- > 0) throw unknownOutcome();
       return real(set);
@@ -246,7 +249,7 @@ describe('a commit with an unknown outcome', () => {
 
   it('records no decision without a database, and one after a retry', async () => {
     const fundedCard = await cardOf();
-    const runtime = withCommit(() => Promise.reject(unknownOutcome()));
+    const runtime = runtimeWithCommit(() => Promise.reject(unknownOutcome()));
     const failingNetwork = cardNetwork(app, runtime);
     const request = failingNetwork.message(fundedCard.cardId, 30_00);
     await expect(failingNetwork.send(request)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
@@ -263,7 +266,7 @@ describe('a commit with an unknown outcome', () => {
       committer: {
         commit: async (set) => {
           const outcome = await lateRuntime.committer.commit(set);
-          if (!opens(set) && failures-- > 0) throw unknownOutcome();
+          if (!opensPayment(set) && failures-- > 0) throw unknownOutcome();
           return outcome;
         },
       },
@@ -280,9 +283,9 @@ describe('a permanent rejection', () => {
     const fundedCard = await cardOf();
     const final = new Fault('CONFLICT', 'It never will be.');
     let attempts = 0;
-    const runtime = withCommit((set) => {
+    const runtime = runtimeWithCommit((set) => {
       attempts++;
-      return Promise.reject(opens(set) ? unknownOutcome() : final);
+      return Promise.reject(opensPayment(set) ? unknownOutcome() : final);
     });
     await expect(requestThrough(runtime, fundedCard.cardId)).rejects.toBe(final);
     expect(attempts).toBe(2);
@@ -295,7 +298,7 @@ describe('a rejection before the decision', () => {
     const busy = new Fault('SERVICE_UNAVAILABLE', 'Too many requests are waiting.');
     const rejectingNetwork = cardNetwork(
       app,
-      withCommit(() => Promise.reject(busy)),
+      runtimeWithCommit(() => Promise.reject(busy)),
     );
     const request = rejectingNetwork.message(fundedCard.cardId, 30_00);
     await expect(rejectingNetwork.send(request)).rejects.toBe(busy);
@@ -408,7 +411,7 @@ describe('a notice', () => {
     await network.notify(token, { kind: 'CLEARING', amount: 30_00n });
     await network.notify(token, { kind: 'RETURN', amount: 30_00n });
     let crossed = false;
-    const concurrentCommit = withCommit(async (set, real) => {
+    const concurrentCommit = runtimeWithCommit(async (set, real) => {
       if (!crossed) {
         crossed = true;
         expect(await network.request(fundedCard.cardId, 20_00)).toMatchObject({ approved: true });

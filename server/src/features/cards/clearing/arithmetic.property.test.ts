@@ -47,7 +47,7 @@ interface Payment {
 const AUTHORIZED = 100n;
 
 /** A payment of 100 with its hold. */
-const opened = (): Payment => ({
+const openPayment = (): Payment => ({
   card: {
     ...newFacts(AUTHORIZED),
     fundingDebits: [{ amount: AUTHORIZED, status: 'PENDING' }],
@@ -114,7 +114,7 @@ const adjust =
     post(payment, applyAdjustment(payment.card, total, further));
   };
 
-const refund =
+const refundShare =
   (share: bigint): Action =>
   (payment) => {
     const net = settledOf(payment.card) - refundedOf(payment.card);
@@ -170,8 +170,8 @@ const amount = fc.bigInt({ min: 1n, max: 130n });
 const event: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ amount, canPay: fc.boolean() }).map((each) => clear(each.amount, each.canPay)),
   fc.record({ amount, canPay: fc.boolean() }).map((each) => adjust(each.amount, each.canPay)),
-  fc.bigInt({ min: 1n, max: 4n }).map(refund),
-  fc.constant(refund(4n)),
+  fc.bigInt({ min: 1n, max: 4n }).map(refundShare),
+  fc.constant(refundShare(4n)),
   fc.constant((payment: Payment) => {
     if (!payment.card.closed) post(payment, applyExpiry(payment.card));
   }),
@@ -197,7 +197,7 @@ const recovering: fc.Arbitrary<Action[]> = fc
   .record({ excess: fc.bigInt({ min: 1n, max: 9n }), further: fc.bigInt({ min: 1n, max: 9n }) })
   .map(({ excess, further }) => {
     const total = AUTHORIZED + excess;
-    return [adjust(total + further, false), clear(total, false), refund(4n)];
+    return [adjust(total + further, false), clear(total, false), refundShare(4n)];
   });
 const actionsOf = (arbitrary: fc.Arbitrary<Action>): fc.Arbitrary<Action[]> =>
   fc
@@ -266,7 +266,7 @@ describe('card payment arithmetic', () => {
   it('posts the amounts of the facts, releases no more than was debited, and ends balanced', () => {
     fc.assert(
       fc.property(runs, ({ actions, outcome }) => {
-        const payment = opened();
+        const payment = openPayment();
         for (const step of actions) {
           step(payment);
           checkBooks(payment);
@@ -286,7 +286,7 @@ describe('card payment arithmetic', () => {
   });
 
   it('accepts at most a hundred entries of each kind', () => {
-    const { card } = opened();
+    const { card } = openPayment();
     const many = Array<bigint>(MAX_ENTRIES).fill(1n);
     const debit = { direction: 'DEBIT' } as const;
     expect(() => applyClearing({ ...card, clearings: many.slice(1) }, 1n, debit)).not.toThrow();
@@ -301,9 +301,9 @@ describe('card payment arithmetic', () => {
   });
 
   it('does not debit a refunded amount again that the operator recovered', () => {
-    const payment = opened();
+    const payment = openPayment();
     endDebit(0, true)(payment);
-    const actions = [adjust(102n, false), clear(101n, false), refund(4n), adjust(103n, true)];
+    const actions = [adjust(102n, false), clear(101n, false), refundShare(4n), adjust(103n, true)];
     for (const step of actions) {
       step(payment);
       checkBooks(payment);
@@ -324,7 +324,7 @@ describe('card payment arithmetic', () => {
   it('leaves no loss if the card is open, all is collected and no refund is reversed', () => {
     fc.assert(
       fc.property(actionsOf(event), (actions) => {
-        const payment = opened();
+        const payment = openPayment();
         for (const step of actions) step(payment);
         finish(payment, 'collect');
         expect(payment.balances.losses).toBe(0n);

@@ -15,8 +15,8 @@ beforeAll(() => {
   fixture = cardPayments(app);
 });
 
-const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
-const refund = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
+const clearingNotice = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
+const refundNotice = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
 const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 const BROKEN = { descriptor: 'Shop 006' };
 
@@ -29,40 +29,40 @@ const exceptionsOf = async ({ id }: CardPaymentFixture): Promise<number> =>
   (await app.runtime.db.query('select 1 from card_exceptions where id = $1', [id])).length;
 
 /** An exception: 100 were debited, 120 cleared, and the further debit failed. */
-async function shortfall() {
+async function createShortfall() {
   const paid = await fixture.begin({ funds: 110 });
-  await paid.notify(clearing(120));
+  await paid.notify(clearingNotice(120));
   expect(await paid.state()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
   expect(await exceptionsOf(paid)).toBe(1);
   return paid;
 }
 
 /** An exception: the debit has failed, and this amount was cleared. */
-async function exceptionWith(cleared: number) {
+async function createException(cleared: number) {
   const paid = await fixture.begin(BROKEN);
-  if (cleared) await paid.notify(clearing(cleared));
+  if (cleared) await paid.notify(clearingNotice(cleared));
   expect(await paid.state()).toMatchObject({ status: 'EXCEPTION', account: '900 of 1000' });
   return paid;
 }
 
 describe('listCardExceptions', () => {
   it('merges exceptions with suspense: each payment once, by its older date', async () => {
-    const [firstShortfall, secondShortfall] = [await shortfall(), await shortfall()];
+    const [firstShortfall, secondShortfall] = [await createShortfall(), await createShortfall()];
     await app.runtime.db.query(
       'insert into suspense_items (id, platform_id, since) values ($1, $2, $3)',
       [secondShortfall.id, app.platform.id, new Date(0)],
     );
-    const listed = async (limit: number) =>
+    const listExceptions = async (limit: number) =>
       (await listCardExceptions(app.runtime, { limit })).map(({ transactionId, since }) => [
         transactionId,
         since,
       ]);
     const epoch = new Date(0).toISOString();
-    expect(await listed(10)).toEqual([
+    expect(await listExceptions(10)).toEqual([
       [secondShortfall.id, epoch],
       [firstShortfall.id, expect.any(String)],
     ]);
-    expect(await listed(1)).toEqual([[secondShortfall.id, epoch]]);
+    expect(await listExceptions(1)).toEqual([[secondShortfall.id, epoch]]);
     await app.runtime.db.query('delete from suspense_items where id = $1', [secondShortfall.id]);
     for (const each of [firstShortfall, secondShortfall]) await resolve(each, 'collect');
   });
@@ -70,7 +70,7 @@ describe('listCardExceptions', () => {
 
 describe('resolution by collecting', () => {
   it('posts a stuck debit and releases what was not cleared', async () => {
-    const paid = await exceptionWith(70);
+    const paid = await createException(70);
     const from = (await paid.events()).length;
     await resolve(paid, 'collect', 'Agreed');
     expect(await paid.state()).toEqual({ status: 'SETTLED', account: '930 of 930', settled: 70 });
@@ -83,7 +83,7 @@ describe('resolution by collecting', () => {
   });
 
   it('debits the rest into a negative balance, which the next deposit settles', async () => {
-    const paid = await shortfall();
+    const paid = await createShortfall();
     await resolve(paid, 'collect');
     const negative = { status: 'SETTLED', account: '0 of 0', settled: 120, receivable: -10 };
     expect(await paid.state()).toEqual(negative);
@@ -93,12 +93,12 @@ describe('resolution by collecting', () => {
   });
 
   it('voids unnecessary debits', async () => {
-    const paid = await exceptionWith(0);
+    const paid = await createException(0);
     await resolve(paid, 'collect');
     expect(await paid.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
     expect(await paid.resource()).toMatchObject({ settledAmount: { amount: 0 } });
     // A later clearing is still applied.
-    await paid.notify(clearing(40));
+    await paid.notify(clearingNotice(40));
     expect(await paid.state()).toMatchObject({ status: 'EXCEPTION', account: '960 of 1000' });
     await resolve(paid, 'collect');
     expect(await paid.state()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
@@ -107,17 +107,17 @@ describe('resolution by collecting', () => {
 
 describe('resolution by writing off', () => {
   it('posts a loss and voids a stuck debit', async () => {
-    const paid = await exceptionWith(70);
+    const paid = await createException(70);
     await resolve(paid, 'write-off');
     const writtenOff = { status: 'SETTLED', account: '1000 of 1000', settled: 70, losses: -70 };
     expect(await paid.state()).toEqual(writtenOff);
     // A later refund stays with the operator.
-    await paid.notify(refund(70));
+    await paid.notify(refundNotice(70));
     expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
   });
 
   it('writes off only what the account could not pay', async () => {
-    const paid = await shortfall();
+    const paid = await createShortfall();
     await resolve(paid, 'write-off');
     const writtenOff = { status: 'SETTLED', account: '10 of 10', settled: 120, losses: -20 };
     expect(await paid.state()).toEqual(writtenOff);
@@ -125,8 +125,8 @@ describe('resolution by writing off', () => {
   });
 
   it('credits no refund of an amount that was never paid', async () => {
-    const paid = await exceptionWith(100);
-    await paid.notify(refund(100));
+    const paid = await createException(100);
+    await paid.notify(refundNotice(100));
     expect(await paid.state()).toMatchObject({ status: 'EXCEPTION', account: '1000 of 1100' });
     await resolve(paid, 'write-off');
     expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
@@ -136,8 +136,8 @@ describe('resolution by writing off', () => {
 
 describe('resolveException', () => {
   it('uses the recovered part of a refund first', async () => {
-    const paid = await shortfall();
-    await paid.notify(refund(120));
+    const paid = await createShortfall();
+    await paid.notify(refundNotice(120));
     const recovered = { status: 'EXCEPTION', account: '110 of 110', cards: -20, losses: 20 };
     expect(await paid.state()).toEqual(recovered);
     await resolve(paid, 'collect');
@@ -147,8 +147,8 @@ describe('resolveException', () => {
   it('debits nothing for an adjustment that a refund already covers', async () => {
     const paid = await fixture.begin({ funds: 100 });
     await paid.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 102n });
-    await paid.notify(clearing(101));
-    await paid.notify(refund(101));
+    await paid.notify(clearingNotice(101));
+    await paid.notify(refundNotice(101));
     const recovered = { status: 'EXCEPTION', cards: -1, losses: 1 };
     expect(await paid.state()).toEqual({ ...recovered, account: '100 of 100' });
     await paid.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 103n });
@@ -160,8 +160,8 @@ describe('resolveException', () => {
   });
 
   it('debits a refunded amount whose refund was reversed', async () => {
-    const paid = await shortfall();
-    await paid.notify(refund(120));
+    const paid = await createShortfall();
+    await paid.notify(refundNotice(120));
     await paid.notify(REVERSAL);
     const open = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
     expect(await paid.state()).toEqual(open);
@@ -170,7 +170,7 @@ describe('resolveException', () => {
   });
 
   it('accepts one of two concurrent resolutions', async () => {
-    const paid = await exceptionWith(100);
+    const paid = await createException(100);
     const results = await Promise.allSettled([
       resolve(paid, 'collect'),
       resolve(paid, 'write-off'),
@@ -183,7 +183,7 @@ describe('resolveException', () => {
 
   it('is rejected while a funding debit is pending', async () => {
     const paid = await fixture.begin({ funds: 110, descriptor: 'Shop 005' });
-    await paid.notify(clearing(120));
+    await paid.notify(clearingNotice(120));
     expect((await paid.state()).status).toBe('EXCEPTION');
     await expect(resolve(paid, 'collect')).rejects.toThrow('is pending');
     await app.advance(30_000);
@@ -194,9 +194,9 @@ describe('resolveException', () => {
 
   it('cannot collect from a closed account', async () => {
     const paid = await fixture.begin({ funds: 100 });
-    await paid.notify(clearing(100));
+    await paid.notify(clearingNotice(100));
     await fixture.closeAccount(paid.accountId);
-    await paid.notify(clearing(30));
+    await paid.notify(clearingNotice(30));
     const inException = { status: 'EXCEPTION', account: '0 of 0', cards: -30, settled: 130 };
     expect(await paid.state()).toEqual(inException);
     await expect(resolve(paid, 'collect')).rejects.toThrow('The account is closed');
@@ -209,22 +209,22 @@ describe('a refund', () => {
   it('can be reversed in any status of the payment', async () => {
     const paid = await fixture.begin({ funds: 110 });
     await expect(paid.notify(REVERSAL)).rejects.toThrow('no refund to reverse');
-    await paid.notify(clearing(40));
-    await paid.notify(refund(10));
-    await paid.notify(refund(20));
+    await paid.notify(clearingNotice(40));
+    await paid.notify(refundNotice(10));
+    await paid.notify(refundNotice(20));
     await paid.notify(REVERSAL);
     const part = { status: 'PARTIALLY_SETTLED', account: '20 of 20', cards: 60, settled: 30 };
     expect(await paid.state()).toEqual(part);
     expect(await paid.resource()).toMatchObject({ refundSummary: { count: 1, totalAmount: 10 } });
     expect((await paid.events()).slice(-2)).toEqual(['20 of 20', 'PARTIALLY_SETTLED']);
     // Once it is settled.
-    await paid.notify(clearing(60));
+    await paid.notify(clearingNotice(60));
     await paid.notify(REVERSAL);
     expect(await paid.state()).toEqual({ status: 'SETTLED', account: '10 of 10', settled: 100 });
     expect((await paid.events()).slice(-2)).toEqual(['10 of 10', 'SETTLED']);
     // While an exception is open.
-    await paid.notify(clearing(40));
-    await paid.notify(refund(30));
+    await paid.notify(clearingNotice(40));
+    await paid.notify(refundNotice(30));
     const inException = { status: 'EXCEPTION', cards: -40 };
     expect(await paid.state()).toEqual({ ...inException, account: '40 of 40', settled: 110 });
     await paid.notify(REVERSAL);

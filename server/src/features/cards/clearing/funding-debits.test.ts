@@ -21,8 +21,8 @@ beforeAll(() => {
   fixture = cardPayments(app);
 });
 
-const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
-const refund = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
+const clearingNotice = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
+const refundNotice = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 const SLOW = { descriptor: 'Shop 005' };
 const BROKEN = { descriptor: 'Shop 006' };
@@ -42,7 +42,7 @@ describe('a funding debit that is confirmed later', () => {
 
   it('can be cleared before, without a further event', async () => {
     const paid = await fixture.begin(SLOW);
-    await paid.notify(clearing(100));
+    await paid.notify(clearingNotice(100));
     const early = { status: 'SETTLED', account: '900 of 1000', cards: -100, settled: 100 };
     expect(await paid.state()).toEqual(early);
     await app.advance(30_000);
@@ -52,7 +52,7 @@ describe('a funding debit that is confirmed later', () => {
 
   it('is released only after its confirmation', async () => {
     const paid = await fixture.begin(SLOW);
-    await paid.notify(clearing(30));
+    await paid.notify(clearingNotice(30));
     await paid.notify(EXPIRY);
     const early = { status: 'SETTLED', account: '900 of 1000', cards: -30, settled: 30 };
     expect(await paid.state()).toEqual(early);
@@ -64,7 +64,7 @@ describe('a funding debit that is confirmed later', () => {
   it('is pending beside a second one', async () => {
     const paid = await fixture.begin(SLOW);
     await app.advance(10_000);
-    await paid.notify(clearing(150));
+    await paid.notify(clearingNotice(150));
     expect((await paid.resource()).pullSummary).toMatchObject({ count: 2, pendingCount: 2 });
     await app.advance(20_000);
     expect((await paid.state()).account).toBe('850 of 900');
@@ -88,7 +88,7 @@ describe('a funding debit that fails', () => {
     const inException = { status: 'EXCEPTION', account: '900 of 1000', cards: -100, settled: 100 };
     expect(await paid.state()).toEqual(inException);
     expect(await paid.events()).toEqual(['900 of 1000', 'SETTLED', 'EXCEPTION']);
-    await paid.notify(refund(100));
+    await paid.notify(refundNotice(100));
     expect(await paid.state()).toEqual({
       status: 'EXCEPTION',
       account: '1000 of 1100',
@@ -109,7 +109,7 @@ describe('a failed debit of an amount that is not owed', () => {
     expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', 'SETTLED', '1000 of 1000']);
     expect((await paid.resource()).pullSummary).toMatchObject({ count: 0, pendingCount: 0 });
     // A later clearing is debited again.
-    await paid.notify(clearing(40));
+    await paid.notify(clearingNotice(40));
     expect((await paid.resource()).pullSummary).toMatchObject({ pendingCount: 1 });
     await app.advance(30_000);
     expect(await paid.state()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
@@ -118,7 +118,7 @@ describe('a failed debit of an amount that is not owed', () => {
   it('is voided if other debits cover what was cleared', async () => {
     const paid = await fixture.begin(SLOW);
     await paid.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 150n });
-    await paid.notify(clearing(90));
+    await paid.notify(clearingNotice(90));
     await paid.notify(EXPIRY);
     expect((await paid.state()).account).toBe('850 of 1000');
     await runWith(jobOf(paid.id, false, 1), failed);
@@ -129,8 +129,8 @@ describe('a failed debit of an amount that is not owed', () => {
 
   it('stays on hold if they do not, even if all was refunded', async () => {
     const paid = await fixture.begin(SLOW);
-    await paid.notify(clearing(100));
-    await paid.notify(refund(100));
+    await paid.notify(clearingNotice(100));
+    await paid.notify(refundNotice(100));
     expect((await paid.state()).status).toBe('REFUNDED');
     await runWith(jobOf(paid.id), failed);
     const inException = { status: 'EXCEPTION', account: '1000 of 1100', cards: -100 };
@@ -140,14 +140,14 @@ describe('a failed debit of an amount that is not owed', () => {
 
 describe('a funding debit of a wallet', () => {
   /** Number of signed funding debits of a payment. */
-  const signed = async (id: string): Promise<number> => {
+  const countSignatures = async (id: string): Promise<number> => {
     const text =
       "select 1 from wallet_authorizations where operation = 'cardPull' and subject = $1";
     return (await app.runtime.db.query(text, [id])).length;
   };
 
   /** A payment of 1.00 from a wallet with 5.00, with an active key. */
-  async function paidByWallet() {
+  async function payByWallet() {
     const wallets = delegatedFixture(app);
     const walletCard = await wallets.walletCard({ funds: 5_000_000 });
     const key = await wallets.key(walletCard);
@@ -159,20 +159,20 @@ describe('a funding debit of a wallet', () => {
   }
 
   it('is signed again when more is debited', async () => {
-    const { paid } = await paidByWallet();
-    await paid.notify(clearing(123));
+    const { paid } = await payByWallet();
+    await paid.notify(clearingNotice(123));
     const account = '3770000 of 3770000';
     expect(await paid.state()).toEqual({ status: 'SETTLED', account, settled: 1_230_000 });
-    expect(await signed(paid.id)).toBe(2);
+    expect(await countSignatures(paid.id)).toBe(2);
   });
 
   it('is not made without an active key', async () => {
-    const { paid, revoke } = await paidByWallet();
+    const { paid, revoke } = await payByWallet();
     await revoke();
-    await paid.notify(clearing(123));
+    await paid.notify(clearingNotice(123));
     const exception = { status: 'EXCEPTION', account: '4000000 of 4000000' };
     expect(await paid.state()).toEqual({ ...exception, cards: -230_000, settled: 1_230_000 });
-    expect(await signed(paid.id)).toBe(1);
+    expect(await countSignatures(paid.id)).toBe(1);
   });
 });
 
@@ -194,7 +194,7 @@ const jobOf = (transactionId: string, requested = false, at = 0) =>
 
 describe('the funding debit job', () => {
   const calls: { method: string; debit: CardFundingDebit }[] = [];
-  const issuer = (progress: FundingDebitProgress): Partial<IssuerPort> => ({
+  const issuerReporting = (progress: FundingDebitProgress): Partial<IssuerPort> => ({
     debitFunding: async (debit) => {
       calls.push({ method: 'debit', debit });
       return progress;
@@ -208,8 +208,11 @@ describe('the funding debit job', () => {
 
   it('sends the same debit each time, in the currency of the card', async () => {
     const paid = await fixture.begin({ ...SLOW, currency: 'USDB', funds: 5_000_000, amount: 77 });
-    await runWith(jobOf(paid.id), issuer({ state: 'pending', checkAfterMs: 60_000 }));
-    await runWith(jobOf(paid.id, true), issuer({ state: 'pending', checkAfterMs: 60_000 }));
+    await runWith(jobOf(paid.id), issuerReporting({ state: 'pending', checkAfterMs: 60_000 }));
+    await runWith(
+      jobOf(paid.id, true),
+      issuerReporting({ state: 'pending', checkAfterMs: 60_000 }),
+    );
     const debit = {
       ...{ id: `${paid.id}/pull.1`, cardId: paid.card.id, accountId: paid.accountId },
       ...{ amount: 77n, currency: 'USD', merchant: SLOW, requestedAt: app.effects.now() },
@@ -222,9 +225,9 @@ describe('the funding debit job', () => {
 
   it('has one effect if it runs repeatedly, concurrently or later', async () => {
     const paid = await fixture.begin(SLOW);
-    const confirmed = issuer({ state: 'confirmed' });
+    const confirmed = issuerReporting({ state: 'confirmed' });
     await Promise.all([1, 2, 3].map(() => runWith(jobOf(paid.id), confirmed)));
-    await runWith(jobOf(paid.id, true), issuer({ state: 'failed' }));
+    await runWith(jobOf(paid.id, true), issuerReporting({ state: 'failed' }));
     expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
     await app.advance(30_000);
     expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
@@ -232,7 +235,7 @@ describe('the funding debit job', () => {
 
   it('does not poll a debit that has ended', async () => {
     const paid = await fixture.begin();
-    await runWith(jobOf(paid.id), issuer({ state: 'failed' }));
+    await runWith(jobOf(paid.id), issuerReporting({ state: 'failed' }));
     expect(calls).toEqual([]);
     expect((await paid.state()).status).toBe('AUTHORIZED');
   });
@@ -257,7 +260,7 @@ describe('the funding debit job', () => {
   it('keeps amounts exact under concurrent clearings and expiries', async () => {
     const all: CardPaymentFixture[] = [];
     while (all.length < 6) all.push(await fixture.begin(SLOW));
-    const confirmed = issuer({ state: 'confirmed' });
+    const confirmed = issuerReporting({ state: 'confirmed' });
     await Promise.all(
       all.flatMap((paid) => [
         paid.clear(110),

@@ -37,7 +37,7 @@ async function expectAllRevoked({ accountId }: Pick<WalletCard, 'accountId'>, co
 }
 
 /** A card with an active key, and a second key that is PENDING. */
-async function activeAndPending() {
+async function createActiveAndPendingKeys() {
   const walletCard = await fixture.walletCard();
   const body = fixture.bodyOf(walletCard);
   const pending = await fixture.createdKey(body, walletCard.session);
@@ -124,7 +124,7 @@ describe('revokeDelegatedKey', () => {
   it('revokes an active key at once, and another one can be created', async () => {
     const walletCard = await fixture.walletCard();
     const { id, cardId, accountId } = await fixture.key(walletCard);
-    const active = () => app.operate((ctx) => activeKeyOf(ctx, cardId, accountId));
+    const readActiveKey = () => app.operate((ctx) => activeKeyOf(ctx, cardId, accountId));
     const viewer = await app.tokenWith(['VIEW', 'TRANSACT']);
     const path = `/auth/delegated-keys/${id}`;
     expect((await app.call('DELETE', path, undefined, { as: viewer })).status).toBe(403);
@@ -132,21 +132,21 @@ describe('revokeDelegatedKey', () => {
     expect([response.status, response.body]).toEqual([204, '']);
     await expectAllRevoked(walletCard, 1);
     expect((await fixture.keyNow(id)).status).toBe('REVOKED');
-    expect(await active()).toBeUndefined();
+    expect(await readActiveKey()).toBeUndefined();
     const next = await fixture.key(walletCard);
-    expect((await active())?.id).toBe(next.id);
+    expect((await readActiveKey())?.id).toBe(next.id);
     expect(await statusesOf(walletCard)).toEqual(['REVOKED', 'ACTIVE']);
   });
 
   it('rejects a key that is not active', async () => {
-    const { walletCard, active } = await activeAndPending();
+    const { walletCard, active } = await createActiveAndPendingKeys();
     const [first] = await fixture.listed(`accountId=${walletCard.accountId}`);
-    const rejected = (status: string) => [
+    const inactiveKeyError = (status: string) => [
       ...[400, 'INVALID_INPUT', `Only an active key can be revoked. This one is ${status}.`],
     ];
-    expect(reasonOf(await fixture.revoke(first.id))).toEqual(rejected('PENDING'));
+    expect(reasonOf(await fixture.revoke(first.id))).toEqual(inactiveKeyError('PENDING'));
     ok(await fixture.revoke(active.id), 204);
-    expect(reasonOf(await fixture.revoke(active.id))).toEqual(rejected('REVOKED'));
+    expect(reasonOf(await fixture.revoke(active.id))).toEqual(inactiveKeyError('REVOKED'));
     expect(await statusesOf(walletCard)).toEqual(['PENDING', 'REVOKED']);
   });
 });
@@ -166,18 +166,18 @@ describe('a delegated key', () => {
   });
 
   it('is revoked with the funding source, and not restored when the wallet is added again', async () => {
-    const { walletCard, body, pending } = await activeAndPending();
+    const { walletCard, body, pending } = await createActiveAndPendingKeys();
     const balance = await internalAccount(app, walletCard.customer.id, 'USDB');
-    const fundWith = (...fundingSources: string[]) =>
+    const setFundingSources = (...fundingSources: string[]) =>
       fixture.cards.patchCard(walletCard.card.id, { fundingSources });
     // A funding source that remains keeps its keys, at any position in the list.
-    ok(await fundWith(balance.id, walletCard.accountId), 200);
+    ok(await setFundingSources(balance.id, walletCard.accountId), 200);
     expect(await statusesOf(walletCard)).toEqual(['PENDING', 'ACTIVE']);
-    ok(await fundWith(balance.id), 200);
+    ok(await setFundingSources(balance.id), 200);
     await expectAllRevoked(walletCard, 2);
     expect(reasonOf(await fixture.send(body))).toEqual(NOT_FUNDING);
     expect(reasonOf(await fixture.follow(body, pending, walletCard.session))).toEqual(NOT_FUNDING);
-    ok(await fundWith(walletCard.accountId), 200);
+    ok(await setFundingSources(walletCard.accountId), 200);
     await expectAllRevoked(walletCard, 2);
     const reason = 'The key was revoked in the meantime. Create a new one.';
     const lateResponse = await fixture.follow(body, pending, walletCard.session);
@@ -187,7 +187,7 @@ describe('a delegated key', () => {
   });
 
   it('is revoked when its card is closed', async () => {
-    const { walletCard, body, pending } = await activeAndPending();
+    const { walletCard, body, pending } = await createActiveAndPendingKeys();
     ok(await fixture.cards.patchCard(walletCard.card.id, { state: 'CLOSED' }), 200);
     await expectAllRevoked(walletCard, 2);
     expect(reasonOf(await fixture.send(body))).toEqual(CLOSED);
@@ -218,7 +218,7 @@ describe('a delegated key', () => {
   });
 
   it('is revoked when the customer is deleted', async () => {
-    const { walletCard, body, pending } = await activeAndPending();
+    const { walletCard, body, pending } = await createActiveAndPendingKeys();
     const headers = await signedHeaders(ok(pending, 202), walletCard.session);
     ok(await app.call('DELETE', `/customers/${walletCard.customer.id}`), 200);
     await app.settle();
@@ -268,7 +268,7 @@ describe('export and erasure of a delegated key', () => {
 });
 
 /** Rows of a card of a platform without an issuer. */
-async function cardIn(as: TestPlatform, customerId: string, accountId: string) {
+async function createCardIn(as: TestPlatform, customerId: string, accountId: string) {
   return app.operate(async (ctx) => {
     const card = ctx.insert(cards, {
       id: ctx.id('Card'),
@@ -292,7 +292,7 @@ describe('a delegated key in production', () => {
     const real = delegatedFixture(app, { as });
     const { customer, accountId } = await walletFixture(app, { as }).customerWithWallet();
     const session = await insertSession(app, accountId);
-    const card = await cardIn(as, customer.id, accountId);
+    const card = await createCardIn(as, customer.id, accountId);
     const body = real.bodyOf({ accountId, card });
     const firstResponse = await real.send(body);
     const literal = app.connectorsOf('sandbox').walletScript?.stamp as string;

@@ -23,7 +23,7 @@ const fixture = delegatedFixture(app);
 const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 const reasonOf = ({ status, body }: ApiResponse) => [status, body.code, body.reason];
 const rowOf = (id: string) => app.runtime.db.read(delegatedKeys, id);
-const unknown = (resource: string) => `${resource}:${uuid7(app.effects)}`;
+const unknownIdOf = (resource: string) => `${resource}:${uuid7(app.effects)}`;
 const NO_CARD = [404, 'NOT_FOUND', 'Card not found.'];
 const NO_ACCOUNT = [404, 'ACCOUNT_NOT_FOUND', 'Account not found.'];
 
@@ -134,12 +134,12 @@ describe('createDelegatedKey', () => {
     const walletCard = await fixture.walletCard();
     const otherPlatformFixture = delegatedFixture(app, { as: app.other });
     const foreignCard = await otherPlatformFixture.walletCard();
-    for (const id of ['x', unknown('Card'), foreignCard.card.id, walletCard.accountId]) {
+    for (const id of ['x', unknownIdOf('Card'), foreignCard.card.id, walletCard.accountId]) {
       expect(reasonOf(await fixture.send(fixture.bodyOf(walletCard, { cardId: id })))).toEqual(
         NO_CARD,
       );
     }
-    for (const id of ['x', unknown('InternalAccount'), foreignCard.accountId]) {
+    for (const id of ['x', unknownIdOf('InternalAccount'), foreignCard.accountId]) {
       const response = await fixture.send(fixture.bodyOf(walletCard, { internalAccountId: id }));
       expect(reasonOf(response)).toEqual(NO_ACCOUNT);
     }
@@ -276,7 +276,7 @@ describe('signatures of createDelegatedKey', () => {
         await fixture.send(body, { 'request-id': requestId }),
         await fixture.send(body, { 'service-wallet-signature': stamp }),
         await fixture.send(body, { ...headers, 'service-wallet-signature': 'x' }),
-        await fixture.send(body, { ...headers, 'request-id': unknown('Request') }),
+        await fixture.send(body, { ...headers, 'request-id': unknownIdOf('Request') }),
       ];
       expect(responses.map(codeOf)).toEqual([
         [401, 'WALLET_SIGNATURE_MISSING'],
@@ -304,12 +304,12 @@ describe('signatures of createDelegatedKey', () => {
     const walletCard = await fixture.walletCard();
     const body = fixture.bodyOf(walletCard);
     const literal = app.connectorsOf('sandbox').walletScript?.stamp as string;
-    const leg = async (reply: ApiResponse) =>
+    const signLeg = async (reply: ApiResponse) =>
       fixture.send(body, {
         'service-wallet-signature': literal,
         'request-id': ok(reply, 202).requestId,
       });
-    expect(ok(await leg(await leg(await fixture.send(body))), 201).status).toBe('ACTIVE');
+    expect(ok(await signLeg(await signLeg(await fixture.send(body))), 201).status).toBe('ACTIVE');
   });
 
   it('are not accepted by other operations', async () => {
@@ -356,7 +356,7 @@ describe('listDelegatedKeys', () => {
       const { id, fundingSourceId } = await fixture.key(walletCard);
       const person = await customer(app);
       const plain = await internalAccount(app, person.id, 'USD');
-      for (const accountId of ['x', unknown('InternalAccount'), plain.id]) {
+      for (const accountId of ['x', unknownIdOf('InternalAccount'), plain.id]) {
         expect(await fixture.listed(`accountId=${accountId}`)).toEqual([]);
       }
       const otherPlatformFixture = delegatedFixture(app, { as: app.other });
@@ -365,7 +365,7 @@ describe('listDelegatedKeys', () => {
       const path = `/auth/delegated-keys/${id}`;
       expect(codeOf(await otherPlatformFixture.call('GET', path))).toEqual([404, 'NOT_FOUND']);
       expect(codeOf(await otherPlatformFixture.revoke(id))).toEqual([404, 'NOT_FOUND']);
-      for (const other of ['x', unknown('DelegatedKey'), walletCard.card.id]) {
+      for (const other of ['x', unknownIdOf('DelegatedKey'), walletCard.card.id]) {
         expect(codeOf(await fixture.call('GET', `/auth/delegated-keys/${other}`))).toEqual([
           404,
           'NOT_FOUND',

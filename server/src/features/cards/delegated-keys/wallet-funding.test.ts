@@ -24,10 +24,10 @@ beforeAll(() => {
 });
 afterAll(() => app.settle());
 
-const declined = (reason: string) => ({ approved: false, reason });
+const declineDecision = (reason: string) => ({ approved: false, reason });
 
 /** A customer whose wallet holds `amount` dollars. */
-async function walletHolder(amount: number) {
+async function createWalletHolder(amount: number) {
   const { customer, accountId } = await wallets.customerWithWallet();
   const { id: balanceId } = await internalAccount(app, customer.id, 'USDB');
   await fund(app, accountId, amount * 1_000_000);
@@ -49,13 +49,13 @@ const delegateKey = (cardId: string) =>
   });
 
 async function cardOf(amount = 20) {
-  const holder = await walletHolder(amount);
+  const holder = await createWalletHolder(amount);
   const { id } = await cards.card(holder);
   return { ...holder, cardId: id as string };
 }
 
 /** Signed payloads of a wallet, decrypted as for its holder. */
-const signedFor = (accountId: string) =>
+const readSignedPayloads = (accountId: string) =>
   app.operate(async (ctx) => {
     const wallet = await findWallet(ctx, accountId);
     const rows = await ctx.db.find(walletAuthorizations, { account_id: accountId });
@@ -73,14 +73,18 @@ const unsignedOf = (payload: string) => {
 describe('a card funded by a wallet', () => {
   it('declines before a key is delegated and after it is revoked', async () => {
     const fundedCard = await cardOf();
-    expect(await network.request(fundedCard.cardId, 5_00)).toEqual(declined('NO_FUNDING_SOURCE'));
+    expect(await network.request(fundedCard.cardId, 5_00)).toEqual(
+      declineDecision('NO_FUNDING_SOURCE'),
+    );
     const key = await delegateKey(fundedCard.cardId);
     expect(await network.request(fundedCard.cardId, 5_00)).toMatchObject({ approved: true });
     await app.operate(async (ctx) => {
       const [row] = await keysOf(ctx, { funding_source_id: key.funding_source_id });
       if (row) revokeKey(ctx, row);
     });
-    expect(await network.request(fundedCard.cardId, 5_00)).toEqual(declined('NO_FUNDING_SOURCE'));
+    expect(await network.request(fundedCard.cardId, 5_00)).toEqual(
+      declineDecision('NO_FUNDING_SOURCE'),
+    );
     await app.settle();
     expect(await balances(app, fundedCard.accountId)).toEqual({
       balance: 15_000_000,
@@ -92,10 +96,12 @@ describe('a card funded by a wallet', () => {
     const fundedCard = await cardOf();
     const key = await delegateKey(fundedCard.cardId);
     expect(await network.request(fundedCard.cardId, 5_01)).toMatchObject({ approved: true });
-    expect(await network.request(fundedCard.cardId, 20_00)).toEqual(declined('INSUFFICIENT_FUNDS'));
+    expect(await network.request(fundedCard.cardId, 20_00)).toEqual(
+      declineDecision('INSUFFICIENT_FUNDS'),
+    );
     const [payment, ...otherPayments] = await network.paymentsOf(fundedCard.customer.id);
     expect(otherPayments).toEqual([]);
-    const [signed, ...rest] = await signedFor(fundedCard.accountId);
+    const [signed, ...rest] = await readSignedPayloads(fundedCard.accountId);
     // A declined payment is not signed.
     expect(rest).toEqual([]);
     expect(signed?.row).toMatchObject({
@@ -125,7 +131,7 @@ describe('a card funded by a wallet', () => {
     await app.settle();
     await network.notify(request.token, { kind: 'CLEARING', amount: 6_00n });
     await app.settle();
-    const signed = await signedFor(fundedCard.accountId);
+    const signed = await readSignedPayloads(fundedCard.accountId);
     const amounts = signed.map(({ payload }) => unsignedOf(payload).amount);
     expect(amounts.sort()).toEqual(['1000000', '5000000']);
     expect(await balances(app, fundedCard.accountId)).toEqual({
@@ -146,26 +152,28 @@ describe('a card funded by a wallet', () => {
   });
 
   it('is funded by the first of two sources, even if only the second could pay', async () => {
-    const holder = await walletHolder(20);
+    const holder = await createWalletHolder(20);
     const fundingSources = [holder.balanceId, holder.accountId];
     const { id } = await cards.card(holder, { fundingSources });
-    expect(await network.request(id, 10_00)).toEqual(declined('INSUFFICIENT_FUNDS'));
+    expect(await network.request(id, 10_00)).toEqual(declineDecision('INSUFFICIENT_FUNDS'));
     ok(await cards.patchCard(id, { fundingSources: fundingSources.reverse() }), 200);
-    expect(await network.request(id, 10_00)).toEqual(declined('NO_FUNDING_SOURCE'));
+    expect(await network.request(id, 10_00)).toEqual(declineDecision('NO_FUNDING_SOURCE'));
   });
 
   it.each([
     ['does not respond', () => Promise.reject(new Error('gone'))],
     ['returns an invalid stamp', () => Promise.resolve('stamp')],
-    ['signs with another key', otherStamp],
+    ['signs with another key', createOtherStamp],
   ])('declines if the custodian %s', async (failure, stampWith) => {
     const fundedCard = await cardOf();
     const key = await delegateKey(fundedCard.cardId);
     const { handler, noted } = handlerWith(stampWith);
     const request = network.message(fundedCard.cardId, 5_00);
-    expect(await handler.authorize(request, Infinity)).toEqual(declined('NO_FUNDING_SOURCE'));
+    expect(await handler.authorize(request, Infinity)).toEqual(
+      declineDecision('NO_FUNDING_SOURCE'),
+    );
     expect(await network.paymentsOf(fundedCard.customer.id)).toEqual([]);
-    expect(await signedFor(fundedCard.accountId)).toEqual([]);
+    expect(await readSignedPayloads(fundedCard.accountId)).toEqual([]);
     expect((await balances(app, fundedCard.accountId)).balance).toBe(20_000_000);
     expect(await network.logOf(fundedCard.cardId)).toMatchObject([{ reason: 'NO_FUNDING_SOURCE' }]);
     const problem = `the custodian did not sign with ${key.id}`;
@@ -192,7 +200,7 @@ describe('a card funded by a wallet', () => {
   });
 
   it('rejects a clearing above the authorization while the custodian does not respond', async () => {
-    const { fundedCard, token, clearing } = await clearingAbove();
+    const { fundedCard, token, clearing } = await clearAboveAuthorization();
     const applied = handlerWith(() => Promise.reject(new Error('gone'))).handler.applyNotice(
       clearing,
     );
@@ -212,7 +220,7 @@ describe('a card funded by a wallet', () => {
   });
 
   it('debits nothing for a clearing above the authorization if the stamp is invalid', async () => {
-    const { fundedCard, clearing } = await clearingAbove();
+    const { fundedCard, clearing } = await clearAboveAuthorization();
     await handlerWith(() => Promise.resolve('stamp')).handler.applyNotice(clearing);
     expect(await network.paymentsOf(fundedCard.customer.id)).toMatchObject([
       { status: 'EXCEPTION' },
@@ -225,7 +233,7 @@ describe('a card funded by a wallet', () => {
 });
 
 /** A payment of 5.00 from a wallet with 20.00, and a clearing of 6.00 that is not sent yet. */
-async function clearingAbove() {
+async function clearAboveAuthorization() {
   const fundedCard = await cardOf();
   await delegateKey(fundedCard.cardId);
   const request = network.message(fundedCard.cardId, 5_00);
@@ -249,7 +257,7 @@ function handlerWith(stampWith: (input: { payload: string }) => Promise<string>)
   return { handler: cardNetworkHandler(app.runtime, parts, 'sandbox'), noted };
 }
 
-async function otherStamp({ payload }: { payload: string }): Promise<string> {
+async function createOtherStamp({ payload }: { payload: string }): Promise<string> {
   const { custody } = app.connectorsOf('sandbox');
   if (!custody) throw new Error('no custodian');
   const { signer } = await custody.newSigner({ id: 'DelegatedKey:other' });

@@ -32,7 +32,7 @@ beforeAll(async () => {
   });
 });
 
-const card = () => fixture.card(holder);
+const createCard = () => fixture.card(holder);
 const reveal = (cardId: string, as?: { clientId: string; clientSecret: string }) =>
   app.call('POST', `/cards/${cardId}/reveal`, undefined, as && { as });
 
@@ -58,7 +58,7 @@ const ENDED = 'This link no longer works';
 
 describe('revealCard', () => {
   it('returns a link that shows number, expiry and code for five minutes', async () => {
-    const { id, last4, expMonth, expYear } = await card();
+    const { id, last4, expMonth, expYear } = await createCard();
     const requested = ok(await reveal(id), 200);
     expect(Object.keys(requested).sort()).toEqual(['expiresAt', 'panEmbedUrl']);
     expect(Date.parse(requested.expiresAt) - app.effects.now()).toBe(5 * MINUTE);
@@ -76,10 +76,10 @@ describe('revealCard', () => {
   });
 
   it('returns a new link each time, also for one idempotency key, and each works once', async () => {
-    const { id } = await card();
+    const { id } = await createCard();
     const headers = { 'idempotency-key': 'one-key' };
-    const request = () => app.call('POST', `/cards/${id}/reveal`, undefined, { headers });
-    const links = [ok(await request(), 200), ok(await request(), 200)].map(
+    const requestReveal = () => app.call('POST', `/cards/${id}/reveal`, undefined, { headers });
+    const links = [ok(await requestReveal(), 200), ok(await requestReveal(), 200)].map(
       (each) => each.panEmbedUrl,
     );
     expect(links[0]).not.toBe(links[1]);
@@ -96,7 +96,7 @@ describe('revealCard', () => {
   });
 
   it('shows the same number of a card each time, and another of another card', async () => {
-    const [firstCard, secondCard] = [await card(), await card()];
+    const [firstCard, secondCard] = [await createCard(), await createCard()];
     const numbers = [];
     for (const { id } of [firstCard, firstCard, secondCard]) {
       numbers.push(cardDataOf((await open(await linkTo(id))).body)['Card number']);
@@ -106,7 +106,7 @@ describe('revealCard', () => {
   });
 
   it('requires a token with MANAGE, and an issuer', async () => {
-    const { id } = await card();
+    const { id } = await createCard();
     for (const permission of ['VIEW', 'TRANSACT'] as const) {
       const { status, body } = await reveal(id, await app.tokenWith([permission]));
       expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
@@ -125,7 +125,7 @@ describe('revealCard', () => {
     expect(waiting.state).toBe('PROCESSING');
     const rejected = await fixture.card(holder, { platformCardId: cardName('002') });
     expect(rejected.state).toBe('CLOSED');
-    const closed = await card();
+    const closed = await createCard();
     ok(await fixture.patchCard(closed.id, { state: 'CLOSED' }), 200);
     expect((await app.runtime.db.read(cards, closed.id))?.secret).toBeNull();
     for (const { id } of [waiting, rejected, closed]) {
@@ -137,7 +137,7 @@ describe('revealCard', () => {
         },
       });
     }
-    const frozen = await card();
+    const frozen = await createCard();
     ok(await fixture.patchCard(frozen.id, { state: 'FROZEN' }), 200);
     expect(cardDataOf((await open(await linkTo(frozen.id))).body)).toHaveProperty('Card number');
   });
@@ -145,7 +145,7 @@ describe('revealCard', () => {
 
 describe('the card details page', () => {
   it('is shown once if opened concurrently', async () => {
-    const path = await linkTo((await card()).id);
+    const path = await linkTo((await createCard()).id);
     const all = await Promise.all(Array.from({ length: 12 }, () => open(path)));
     expect(all.filter((each) => each.statusCode === 200)).toHaveLength(1);
     expect(all.filter((each) => cardDataOf(each.body)['Card number'])).toHaveLength(1);
@@ -153,7 +153,7 @@ describe('the card details page', () => {
   });
 
   it('is not consumed by a request that does not show it', async () => {
-    const path = await linkTo((await card()).id);
+    const path = await linkTo((await createCard()).id);
     const head = await open(path, 'HEAD');
     expect([head.statusCode, head.body]).toEqual([200, '']);
     expect((await open(path, 'POST')).statusCode).toBe(404);
@@ -171,7 +171,7 @@ describe('the card details page', () => {
   });
 
   it('expires with its time and its card, and is rejected if unknown', async () => {
-    const { id } = await card();
+    const { id } = await createCard();
     const [expiredPath, last] = [await linkTo(id), await linkTo(id)];
     app.effects.set(app.effects.now() + 5 * MINUTE - 1);
     expect((await open(last)).statusCode).toBe(200);
@@ -204,7 +204,7 @@ describe('the card details page', () => {
   });
 
   it('can be framed by the configured origins, also after its expiry', async () => {
-    const path = await linkTo((await card()).id);
+    const path = await linkTo((await createCard()).id);
     for (const status of [200, 404]) {
       const { statusCode, headers } = await open(path);
       expect(statusCode).toBe(status);
@@ -236,32 +236,32 @@ describe('the card details page', () => {
   });
 
   it('keeps the link valid if the issuer does not respond, and logs the id of the card', async () => {
-    const { id } = await card();
+    const { id } = await createCard();
     const path = await linkTo(id);
     const row = await app.runtime.db.read(cards, id);
-    const spoil = (secret: string | null | undefined) =>
+    const setCardSecret = (secret: string | null | undefined) =>
       app.runtime.db.query('update cards set secret = $2, version = version + 1 where id = $1', [
         id,
         secret,
       ]);
-    await spoil('s1.damaged');
+    await setCardSecret('s1.damaged');
     const { statusCode, body } = await open(path);
     expect(statusCode).toBe(503);
     expect(body).toContain('the link remains valid');
     expect((await rowOf(path))?.opened_at).toBeNull();
     const lines = app.log.filter((line) => line.includes(`the issuer did not show ${id}`));
     expect(lines).toHaveLength(1);
-    await spoil(row?.secret);
+    await setCardSecret(row?.secret);
     expect(cardDataOf((await open(path)).body)).toHaveProperty('Card number');
     expect((await open(path)).statusCode).toBe(404);
   });
 });
 
 describe('the record', () => {
-  const rows = (cardId: string) => app.runtime.db.find(cardReveals, { card_id: cardId });
+  const readReveals = (cardId: string) => app.runtime.db.find(cardReveals, { card_id: cardId });
 
   it('records the token and the time of the view permanently', async () => {
-    const { id } = await card();
+    const { id } = await createCard();
     const token = await app.tokenWith(['MANAGE']);
     const requested = app.effects.now();
     const path = new URL(ok(await reveal(id, token), 200).panEmbedUrl).pathname;
@@ -286,11 +286,11 @@ describe('the record', () => {
       expires_at: requested + 5 * MINUTE,
     });
     expect((await rowOf(unusedLink))?.opened_at).toBeNull();
-    expect(await rows(id)).toHaveLength(2);
+    expect(await readReveals(id)).toHaveLength(2);
   });
 
   it('emits no event, and neither number, code nor link is logged or stored', async () => {
-    const { id } = await card();
+    const { id } = await createCard();
     const before = (await app.events()).length;
     const path = await linkTo(id);
     const { 'Card number': number = '' } = cardDataOf((await open(path)).body);
