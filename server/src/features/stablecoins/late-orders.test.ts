@@ -35,7 +35,7 @@ afterAll(async () => {
   expect(await fixture.problems()).toEqual([]);
 });
 
-const workerReplying = (...responses: readonly (ProviderReply | Error)[]) =>
+const createWorker = (...responses: readonly (ProviderReply | Error)[]) =>
   workerOn(app, ...responses);
 
 const burnOrdered = () => fixture.burnOrdered(bank.id);
@@ -44,9 +44,9 @@ describe('an EXPIRED mint or burn', () => {
   const expired = replies('expired');
 
   /** A burn that its provider has expired, with later responses. */
-  async function expiredBurn(...responses: readonly (ProviderReply | Error)[]) {
+  async function createExpiredBurn(...responses: readonly (ProviderReply | Error)[]) {
     const ordered = await burnOrdered();
-    const worker = workerReplying(expired, ...responses);
+    const worker = createWorker(expired, ...responses);
     await worker.after(0);
     expect((await fixture.readOperation(ordered.id)).status).toBe('EXPIRED');
     expect(await fixture.supply(ordered.coin.id)).toEqual(BEFORE_BURN);
@@ -61,7 +61,11 @@ describe('an EXPIRED mint or burn', () => {
   };
 
   it('is polled every hour, and completed if it was paid late', async () => {
-    const { coin, id, after, calls } = await expiredBurn(expired, expired, replies('completed'));
+    const { coin, id, after, calls } = await createExpiredBurn(
+      expired,
+      expired,
+      replies('completed'),
+    );
     await after(2 * HOUR);
     expect(calls).toHaveLength(3);
     expect((await fixture.readOperation(id)).status).toBe('EXPIRED');
@@ -85,7 +89,7 @@ describe('an EXPIRED mint or burn', () => {
     ['completed', [replies('completed')], 'COMPLETED', 'burn.late! post 10000000', BURNT],
     ['failed', [failed], 'FAILED', 'burn.late! void 10000000', BEFORE_BURN],
   ] as const)('is held again when it continues: %s', async (_, last, status, step, supply) => {
-    const { coin, id, after } = await expiredBurn(replies('submitted'), ...last);
+    const { coin, id, after } = await createExpiredBurn(replies('submitted'), ...last);
     await after(HOUR);
     expect((await fixture.readOperation(id)).status).toBe('PROCESSING');
     expect(await fixture.supply(coin.id)).toEqual(PENDING);
@@ -100,7 +104,7 @@ describe('an EXPIRED mint or burn', () => {
     ['completed at once', [replies('completed')]],
     ['held first', [replies('processing'), replies('completed')]],
   ] as const)('posts at most the circulating supply: %s', async (_, responses) => {
-    const { coin, id, after } = await expiredBurn(...responses);
+    const { coin, id, after } = await createExpiredBurn(...responses);
     const body = fixture.burnBody(bank.id, { amount: String(16n * DOLLAR) });
     const otherBurn = ok(await fixture.burn(coin.id, body), 201);
     await after(2 * HOUR);
@@ -109,26 +113,29 @@ describe('an EXPIRED mint or burn', () => {
     expect(row?.uncounted).toBe(6n * DOLLAR);
     expect((await ledgerOf(id)).at(-1)).toMatch(/^burn.late!? post(ed)? 4000000$/);
     expect(await fixture.problems()).toEqual([]);
-    await workerReplying(replies('completed')).after(HOUR);
+    await createWorker(replies('completed')).after(HOUR);
     expect((await fixture.readOperation(otherBurn.id)).status).toBe('COMPLETED');
     expect((await fixture.supply(coin.id)).circulating).toBe(0n);
   });
 
   it('posts nothing if no supply is left', async () => {
-    const { coin, id, after } = await expiredBurn(replies('processing'), replies('completed'));
+    const { coin, id, after } = await createExpiredBurn(
+      replies('processing'),
+      replies('completed'),
+    );
     const body = fixture.burnBody(bank.id, { amount: String(20n * DOLLAR) });
     ok(await fixture.burn(coin.id, body), 201);
     await after(2 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await ledgerOf(id)).toHaveLength(2);
     expect(await fixture.problems()).toEqual([]);
-    await workerReplying(FINAL).after(HOUR);
+    await createWorker(FINAL).after(HOUR);
   });
 
   it('is posted if it is a mint', async () => {
     const coin = await fixture.coin();
     const { id } = ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id)), 201);
-    await workerReplying(expired, replies('completed')).after(2 * HOUR);
+    await createWorker(expired, replies('completed')).after(2 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await fixture.supply(coin.id)).toEqual({
       circulating: 100n * DOLLAR,
@@ -138,7 +145,7 @@ describe('an EXPIRED mint or burn', () => {
   });
 
   it('is polled for a week, and the end is recorded', async () => {
-    const { id, after, calls } = await expiredBurn(expired);
+    const { id, after, calls } = await createExpiredBurn(expired);
     await after(30 * 24 * HOUR);
     expect(calls).toHaveLength(1 + 7 * 24);
     expect((await fixture.readOperation(id)).status).toBe('EXPIRED');
@@ -156,7 +163,7 @@ describe('an EXPIRED mint or burn', () => {
     ['expired permanently', { state: 'expired', providerStatus: 'expired', final: true }],
     ['failed', failed],
   ] as const)('is no longer polled once it is %s', async (_, response) => {
-    const { id, after, calls } = await expiredBurn(response);
+    const { id, after, calls } = await createExpiredBurn(response);
     await after(30 * 24 * HOUR);
     expect(calls).toHaveLength(2);
     expect((await fixture.readOperation(id)).status).toBe('EXPIRED');

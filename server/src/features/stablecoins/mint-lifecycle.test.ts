@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 /** Statuses of an operation at these times after now. */
-async function statesAt(id: string, times: readonly number[]): Promise<string[]> {
+async function readStatesAt(id: string, times: readonly number[]): Promise<string[]> {
   const began = app.effects.now();
   const statuses: string[] = [];
   for (const time of times) {
@@ -77,7 +77,7 @@ describe('createStablecoinMint', () => {
     });
     const waiting = 'PENDING_FUNDING';
     const [completed, going] = ['COMPLETED', 'PROCESSING'];
-    expect(await statesAt(createdMint.id, TIMES)).toEqual([
+    expect(await readStatesAt(createdMint.id, TIMES)).toEqual([
       waiting,
       waiting,
       going,
@@ -106,7 +106,7 @@ describe('createStablecoinMint', () => {
     expect(createdMint.fundingInstructions).toBeUndefined();
     expect(createdMint.expiresAt).toBeUndefined();
     const [pending, going, completed] = ['PENDING_PROVIDER', 'PROCESSING', 'COMPLETED'];
-    expect(await statesAt(createdMint.id, TIMES)).toEqual([
+    expect(await readStatesAt(createdMint.id, TIMES)).toEqual([
       pending,
       pending,
       going,
@@ -154,7 +154,7 @@ describe('createStablecoinMint', () => {
     const createdMint = ok(await fixture.mint(coin.id, body), 201);
     const times = [9_999, 10_000, 29_999, 30_000];
     const going = 'PROCESSING';
-    expect(await statesAt(createdMint.id, times)).toEqual([
+    expect(await readStatesAt(createdMint.id, times)).toEqual([
       'PENDING_FUNDING',
       going,
       going,
@@ -167,7 +167,7 @@ describe('createStablecoinMint', () => {
     const body = fixture.mintBody(wallet.id, { description: 'never 001' });
     const createdMint = ok(await fixture.mint(coin.id, body), 201);
     const waiting = 'PENDING_FUNDING';
-    const states = await statesAt(createdMint.id, [0, 6 * DAY, 7 * DAY - 1, 7 * DAY, 8 * DAY]);
+    const states = await readStatesAt(createdMint.id, [0, 6 * DAY, 7 * DAY - 1, 7 * DAY, 8 * DAY]);
     expect(states).toEqual([waiting, waiting, waiting, 'EXPIRED', 'EXPIRED']);
     expect(await fixture.readOperation(createdMint.id)).toMatchObject({
       providerStatus: 'expired',
@@ -195,7 +195,7 @@ describe('createStablecoinBurn', () => {
       minting: 0n,
     });
     const [waiting, going, completed] = ['PENDING_FUNDING', 'PROCESSING', 'COMPLETED'];
-    expect(await statesAt(createdBurn.id, TIMES)).toEqual([
+    expect(await readStatesAt(createdBurn.id, TIMES)).toEqual([
       waiting,
       waiting,
       going,
@@ -242,7 +242,7 @@ describe('createStablecoinBurn', () => {
       expect(createdBurn.fundingInstructions).toBeUndefined();
       expect(createdBurn.destination).toEqual({ accountId: bank.id, rail });
       const [pending, going, completed] = ['PENDING_PROVIDER', 'PROCESSING', 'COMPLETED'];
-      expect(await statesAt(createdBurn.id, TIMES)).toEqual([
+      expect(await readStatesAt(createdBurn.id, TIMES)).toEqual([
         pending,
         pending,
         going,
@@ -279,16 +279,16 @@ describe('listStablecoinOperations', () => {
         ok(await fixture.burn(coin.id, fixture.burnBody(bank.id, { amount })), 201).id,
       );
     }
-    const request = async (query: string) =>
+    const listOperations = async (query: string) =>
       ok(await fixture.read(`/stablecoins/${coin.id}/operations${query}`), 200);
-    const all = await request('');
+    const all = await listOperations('');
     expect(all.data.map((each: { id: string }) => each.id).slice(0, 3)).toEqual(operationIds);
     expect([all.totalCount, all.hasMore, all.data[3].operationType]).toEqual([4, false, 'MINT']);
-    const first = await request('?operationType=BURN&limit=2');
-    const second = await request(`?operationType=BURN&limit=2&cursor=${first.nextCursor}`);
+    const first = await listOperations('?operationType=BURN&limit=2');
+    const second = await listOperations(`?operationType=BURN&limit=2&cursor=${first.nextCursor}`);
     const paged = [...first.data, ...second.data].map((each: { id: string }) => each.id);
     expect([paged, first.totalCount, second.hasMore]).toEqual([operationIds, 3, false]);
-    expect((await request('?operationType=MINT')).data).toHaveLength(1);
+    expect((await listOperations('?operationType=MINT')).data).toHaveLength(1);
     expect((await fixture.read(`/stablecoins/${coin.id}/operations?operationType=X`)).status).toBe(
       400,
     );

@@ -162,11 +162,11 @@ describe('a token that is already registered', () => {
   ])('is registered once by ten concurrent requests: one %s', async (_, code, sameToken) => {
     const fixture = await linkedFixture(app);
     const body = fixture.tokenBody();
-    const network = (at: number) =>
+    const networkOfAttempt = (at: number) =>
       sameToken ? {} : { networkTokenIdentifier: `${body.networkTokenIdentifier}-${at}-` };
     const responses = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
-        fixture.write('/stablecoins', { ...body, ...network(index) }),
+        fixture.write('/stablecoins', { ...body, ...networkOfAttempt(index) }),
       ),
     );
     expect(responses.map(codeOf).sort()).toEqual([[201, undefined], ...Array(9).fill([409, code])]);
@@ -279,7 +279,7 @@ describe('listStablecoins', () => {
 });
 
 describe('supply accounts of a token', () => {
-  const openedWith = (supply: bigint) =>
+  const openSupply = (supply: bigint) =>
     app.operate(async (ctx) => {
       const id = ctx.id('Stablecoin');
       openSupplyAccounts(ctx, { id }, supply);
@@ -287,7 +287,7 @@ describe('supply accounts of a token', () => {
     });
 
   it('are opened with the circulating supply', async () => {
-    const id = await openedWith(1_500_000n);
+    const id = await openSupply(1_500_000n);
     const [issued, circulating] = await Promise.all(
       [issuedTokensAccount(id), circulatingTokensAccount(id)].map((each) =>
         app.runtime.db.read(ledgerAccounts, each),
@@ -299,7 +299,7 @@ describe('supply accounts of a token', () => {
   });
 
   /** A token with three concurrent polls, whose provider reports this supply when provisioned. */
-  async function provisionedWith(supply: bigint) {
+  async function createProvisioned(supply: bigint) {
     const fixture = await linkedFixture(app);
     const { id } = ok(await fixture.register('001'), 201);
     const { mint } = app.connectorsOf('sandbox');
@@ -316,9 +316,9 @@ describe('supply accounts of a token', () => {
       log: createLog(app.effects, 'silent', () => {}),
       metrics: createMetrics(),
     });
-    const circulates = async () =>
+    const readCirculating = async () =>
       (await app.runtime.db.read(ledgerAccounts, circulatingTokensAccount(id)))?.balance;
-    expect(await circulates()).toBe(0n);
+    expect(await readCirculating()).toBe(0n);
     await app.operate(async (ctx) => {
       const row = await ctx.read(stablecoins, id);
       for (let times = 0; row && times < 3; times++) schedulePoll(ctx, row);
@@ -327,19 +327,19 @@ describe('supply accounts of a token', () => {
     const { issuanceStatus } = ok(await fixture.read(`/stablecoins/${id}`), 200);
     expect(await supplyProblems((text) => app.runtime.db.query(text))).toEqual([]);
     await booksBalance(app);
-    return { id, issuanceStatus, circulates: await circulates() };
+    return { id, issuanceStatus, circulates: await readCirculating() };
   }
 
   it('contain the circulating supply once the token is provisioned', async () => {
     for (const supply of [70_000n, MAX_UNITS]) {
-      const result = await provisionedWith(supply);
+      const result = await createProvisioned(supply);
       expect(result).toMatchObject({ issuanceStatus: 'PROVISIONED', circulates: supply });
     }
   });
 
   it('reject a supply above the maximum, and the token fails', async () => {
     for (const supply of [MAX_UNITS + 1n, 10n ** 30n]) {
-      const { id, ...result } = await provisionedWith(supply);
+      const { id, ...result } = await createProvisioned(supply);
       expect(result).toEqual({ issuanceStatus: 'FAILED', circulates: 0n });
       const actions = 'select actor, action, reason from account_actions where account_id = $1';
       expect(await app.runtime.db.query(actions, [id])).toEqual([
@@ -353,9 +353,9 @@ describe('supply accounts of a token', () => {
   });
 
   it('accept the maximum supply, and no more', async () => {
-    expect(await openedWith(MAX_UNITS)).toContain('Stablecoin:');
+    expect(await openSupply(MAX_UNITS)).toContain('Stablecoin:');
     for (const supply of [MAX_UNITS + 1n, 10n ** 30n]) {
-      await expect(openedWith(supply)).rejects.toMatchObject({
+      await expect(openSupply(supply)).rejects.toMatchObject({
         code: 'STABLECOIN_VERIFICATION_FAILED',
       });
     }

@@ -76,12 +76,12 @@ describe('issuance', () => {
       if (row) ctx.update(providerAccounts, row, { status: 'REVOKED' });
     }, fixture.as);
     await app.advance(60 * SECOND);
-    const issuanceStatus = async () =>
+    const readIssuanceStatus = async () =>
       ok(await fixture.read(`/stablecoins/${coin.id}`), 200).issuanceStatus;
-    expect(await issuanceStatus()).toBe('PENDING_REVIEW');
+    expect(await readIssuanceStatus()).toBe('PENDING_REVIEW');
     ok(await fixture.write('/stablecoin-provider-accounts', link), 201);
     await app.settle();
-    expect(await issuanceStatus()).toBe('PROVISIONED');
+    expect(await readIssuanceStatus()).toBe('PROVISIONED');
   });
 
   it('unlinks the account when a poll finds its credentials rejected', async () => {

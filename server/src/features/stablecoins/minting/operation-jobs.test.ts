@@ -34,8 +34,8 @@ afterAll(async () => {
   expect(await fixture.problems()).toEqual([]);
 });
 
-const workerReplying = (...responses: readonly ScriptedReply[]) => workerOn(app, ...responses);
-const unlinked = (as: 'INVALID' | 'REVOKED'): ProviderReply => ({ state: 'unlinked', as });
+const createWorker = (...responses: readonly ScriptedReply[]) => workerOn(app, ...responses);
+const unlinkedReply = (as: 'INVALID' | 'REVOKED'): ProviderReply => ({ state: 'unlinked', as });
 const DOWN = new Error('no response');
 
 const burnOrdered = () => fixture.burnOrdered(bank.id);
@@ -71,7 +71,7 @@ describe('a repeated job', () => {
 
   it('has one effect in two processes', async () => {
     const { coin, id } = await burnOrdered();
-    const workers = [workerReplying(replies('completed')), workerReplying(replies('completed'))];
+    const workers = [createWorker(replies('completed')), createWorker(replies('completed'))];
     await app.operate(async (ctx) => {
       for (let i = 0; i < 20; i++) ctx.later(i % 2 ? SUBMIT : CHECK, { operationId: id });
     });
@@ -83,7 +83,7 @@ describe('a repeated job', () => {
 
   it('submits the same order after a lost response', async () => {
     const { coin, id } = await burnOrdered();
-    const { calls, after } = workerReplying(DOWN, DOWN, replies('submitted'), replies('completed'));
+    const { calls, after } = createWorker(DOWN, DOWN, replies('submitted'), replies('completed'));
     await after(0);
     expect(await fixture.readOperation(id)).toMatchObject({ status: 'CREATED' });
     await after(HOUR);
@@ -102,7 +102,7 @@ it('does not submit an operation that another run has ended meanwhile', async ()
   const read: typeof runtime.db.read = async (table, rowId) => {
     const row = await runtime.db.read(table, rowId);
     if ((table as object) === providerAccounts && !ended++) {
-      await workerReplying(unlinked('REVOKED')).after(0);
+      await createWorker(unlinkedReply('REVOKED')).after(0);
     }
     return row;
   };
@@ -125,7 +125,7 @@ describe('a provider that does not respond', () => {
   it('is polled until it responds, and the operation does not end', async () => {
     const { coin, id } = await burnOrdered();
     const silent = Array.from({ length: 15 }, () => DOWN);
-    const { after, calls } = workerReplying(replies('funding'), ...silent, replies('completed'));
+    const { after, calls } = createWorker(replies('funding'), ...silent, replies('completed'));
     await after(12 * HOUR);
     expect(calls.length).toBeGreaterThan(10);
     await after(12 * HOUR);
@@ -137,7 +137,7 @@ describe('a provider that does not respond', () => {
     const { coin, id } = await burnOrdered();
     const silent = Array.from({ length: 20 }, () => DOWN);
     const lateReplies = replies('funding', { checkAfterMs: 8 * 24 * HOUR });
-    const { after } = workerReplying(lateReplies, ...silent, replies('completed'));
+    const { after } = createWorker(lateReplies, ...silent, replies('completed'));
     await after(7 * 24 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('PENDING_FUNDING');
     expect(await fixture.supply(coin.id)).toEqual(PENDING);
@@ -147,12 +147,12 @@ describe('a provider that does not respond', () => {
 
   it('expires an operation that is unpaid at its deadline', async () => {
     const { coin, id } = await burnOrdered();
-    const { after } = workerReplying(replies('funding', { checkAfterMs: 30 * 24 * HOUR }));
+    const { after } = createWorker(replies('funding', { checkAfterMs: 30 * 24 * HOUR }));
     await after(7 * 24 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('EXPIRED');
     expect(await transfersOf(id)).toEqual(['pending', 'void']);
     expect(await fixture.supply(coin.id)).toEqual(BEFORE_BURN);
-    await workerReplying(FINAL).after(HOUR);
+    await createWorker(FINAL).after(HOUR);
   });
 });
 
@@ -161,7 +161,7 @@ describe('a provider that no longer accepts the account', () => {
     '%s: fails an operation that was never submitted',
     async (as) => {
       const { coin, id } = await burnOrdered();
-      const { after, calls } = workerReplying(unlinked(as));
+      const { after, calls } = createWorker(unlinkedReply(as));
       await after(HOUR);
       expect(calls).toHaveLength(1);
       const failureReason = `PROVIDER_ACCOUNT_${as}`;
@@ -185,8 +185,8 @@ describe('a provider that no longer accepts the account', () => {
   });
 
   it.each([
-    ['may have been submitted', 'CREATED', [DOWN, unlinked('INVALID')]],
-    ['is being processed', 'PROCESSING', [replies('processing'), unlinked('REVOKED')]],
+    ['may have been submitted', 'CREATED', [DOWN, unlinkedReply('INVALID')]],
+    ['is being processed', 'PROCESSING', [replies('processing'), unlinkedReply('REVOKED')]],
   ] as const)(
     'keeps an operation that %s until the account is linked again',
     async (_, status, responses) => {
@@ -196,7 +196,7 @@ describe('a provider that no longer accepts the account', () => {
       ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id, { amount: '20000000' })), 201);
       await app.advance(5_000);
       const { id } = ok(await fixture.burn(coin.id, fixture.burnBody(bank.id)), 201);
-      const { after, calls } = workerReplying(...responses, replies('completed'));
+      const { after, calls } = createWorker(...responses, replies('completed'));
       await after(24 * HOUR);
       expect(calls).toHaveLength(2);
       expect(await fixture.readOperation(id)).toMatchObject({ status });
@@ -221,9 +221,9 @@ it('submits again if the account was linked again during the call', async () => 
       if (account) ctx.update(providerAccounts, account, { status: 'INVALID' });
     });
     ok(await fixture.link(client), 201);
-    return unlinked('INVALID');
+    return unlinkedReply('INVALID');
   };
-  const { after, calls } = workerReplying(relink, replies('completed'));
+  const { after, calls } = createWorker(relink, replies('completed'));
   await after(0);
   expect(calls.map(({ type }) => type)).toEqual(['submit', 'submit']);
   expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
@@ -254,7 +254,7 @@ describe('provider responses', () => {
     ],
   ] as const)('%s', async (_, responses, status, failureReason) => {
     const { coin, id } = await burnOrdered();
-    const { after, calls } = workerReplying(...responses);
+    const { after, calls } = createWorker(...responses);
     await after(HOUR);
     const operation = await fixture.readOperation(id);
     expect([operation.status, operation.failureReason]).toEqual([status, failureReason]);
@@ -265,16 +265,16 @@ describe('provider responses', () => {
   it('are shown as providerStatus, and a step back changes only that', async () => {
     const { id } = await burnOrdered();
     const invalid = { ...replies('funding'), providerStatus: 'under review' };
-    const { after } = workerReplying(replies('processing'), invalid);
+    const { after } = createWorker(replies('processing'), invalid);
     await after(90_000);
     const expected = { status: 'PROCESSING', providerStatus: 'under review' };
     expect(await fixture.readOperation(id)).toMatchObject(expected);
-    await workerReplying(completed).after(HOUR);
+    await createWorker(completed).after(HOUR);
   });
 
   it('with a fraction of a millisecond are rounded up', async () => {
     const { id } = await burnOrdered();
-    const { after } = workerReplying(replies('processing', { checkAfterMs: 1_500.5 }), completed);
+    const { after } = createWorker(replies('processing', { checkAfterMs: 1_500.5 }), completed);
     await after(1_500);
     expect((await fixture.readOperation(id)).status).toBe('PROCESSING');
     await after(1);
@@ -283,16 +283,11 @@ describe('provider responses', () => {
 
   it('requested before the deadline do not expire it, however late they arrive', async () => {
     const { coin, id } = await burnOrdered();
-    const lateReply = async () => {
+    const replyLate = async () => {
       app.effects.set(app.effects.now() + 8 * 24 * HOUR);
       return replies('funding');
     };
-    const { after } = workerReplying(
-      replies('funding'),
-      lateReply,
-      replies('submitted'),
-      completed,
-    );
+    const { after } = createWorker(replies('funding'), replyLate, replies('submitted'), completed);
     await after(60_000);
     expect((await fixture.readOperation(id)).status).toBe('PENDING_FUNDING');
     await after(HOUR);
@@ -302,10 +297,10 @@ describe('provider responses', () => {
 
   it('cannot shorten the interval below the minimum', async () => {
     const { id } = await burnOrdered();
-    const { after, calls } = workerReplying(replies('processing', { checkAfterMs: 0 }));
+    const { after, calls } = createWorker(replies('processing', { checkAfterMs: 0 }));
     await after(10_000);
     expect(calls.length).toBeLessThanOrEqual(11);
-    await workerReplying(completed).after(HOUR);
+    await createWorker(completed).after(HOUR);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
   });
 });
@@ -315,11 +310,11 @@ it('keeps the same order after the customer of its account was erased', async ()
   const { id: customerId } = await customer(app);
   const ownExternalAccount = await externalAccount(app, customerId, 'USD', '003');
   const { id } = ok(await fixture.burn(coin.id, fixture.burnBody(ownExternalAccount.id)), 201);
-  const orderNow = async () => {
+  const readOrder = async () => {
     const row = await app.runtime.db.read(mintsAndBurns, id);
     return orderOfRow(app.runtime.db, row as NonNullable<typeof row>, coin.id);
   };
-  const before = await orderNow();
+  const before = await readOrder();
   expect(before.to).toEqual({
     id: ownExternalAccount.id,
     rail: 'WIRE',
@@ -327,7 +322,7 @@ it('keeps the same order after the customer of its account was erased', async ()
   });
   const erased = "update external_accounts set info = '{}', version = version + 1 where id = $1";
   await app.runtime.db.query(erased, [ownExternalAccount.id]);
-  expect(await orderNow()).toEqual(before);
+  expect(await readOrder()).toEqual(before);
   await app.advance(5_000);
   const failureReason = 'PROVIDER_TRANSFER_FAILED';
   expect(await fixture.readOperation(id)).toMatchObject({ status: 'FAILED', failureReason });

@@ -43,19 +43,19 @@ function mintWith(accountId: string, before: () => Promise<unknown>) {
   });
 }
 
-const orders = () => app.runtime.db.find(mintsAndBurns, { stablecoin_id: coinId });
+const findOrders = () => app.runtime.db.find(mintsAndBurns, { stablecoin_id: coinId });
 
 it('rejects a mint for a customer that is deleted concurrently', async () => {
   const wallet = await fixture.wallet();
   let calls = 0;
-  const deleting = async () => {
+  const deleteCustomerOnce = async () => {
     if (calls++) return;
     ok(await app.call('DELETE', `/customers/${wallet.customerId}`), 200);
   };
-  const order = mintWith(wallet.id, deleting);
+  const order = mintWith(wallet.id, deleteCustomerOnce);
   await expect(order).rejects.toMatchObject({ code: 'STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND' });
   expect(calls).toBe(1);
-  expect(await orders()).toEqual([]);
+  expect(await findOrders()).toEqual([]);
 });
 
 describe('an error during a call of the provider', () => {
@@ -75,6 +75,6 @@ describe('an error during a call of the provider', () => {
     const thrownError: unknown = await order.catch((error: unknown) => error);
     if (code === 'SERVICE_UNAVAILABLE') expect(thrownError).toMatchObject({ code, cause: thrown });
     else expect(thrownError).toBe(thrown);
-    expect(await orders()).toEqual([]);
+    expect(await findOrders()).toEqual([]);
   });
 });

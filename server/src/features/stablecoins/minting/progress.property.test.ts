@@ -65,7 +65,7 @@ async function applyResponses(id: string, states: readonly (typeof STATES)[numbe
 }
 
 /** Orders a mint or a burn; undefined if it is rejected because the supply is too low. */
-async function order(coinId: string, type: 'mint' | 'burn', dollars: number) {
+async function placeOrder(coinId: string, type: 'mint' | 'burn', dollars: number) {
   const amount = String(BigInt(dollars) * DOLLAR);
   if (type === 'mint') {
     return ok(await fixture.mint(coinId, fixture.mintBody(wallet.id, { amount })), 201)
@@ -84,7 +84,7 @@ it('keeps statuses in their lifecycle and the ledger equal to the operations', a
       const orderIds: string[] = [];
       for (const each of steps) {
         if ('dollars' in each) {
-          const id = await order(coin.id, each.do as 'mint' | 'burn', each.dollars);
+          const id = await placeOrder(coin.id, each.do as 'mint' | 'burn', each.dollars);
           if (id) orderIds.push(id);
         } else if (orderIds.length) {
           const id = orderIds[each.index % orderIds.length] as string;
