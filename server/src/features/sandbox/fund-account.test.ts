@@ -5,7 +5,7 @@ import { testApp } from '../../../test/kit/app/test-app.ts';
 
 const app = testApp();
 
-const path = (id: string) => `/sandbox/internal-accounts/${id}/fund`;
+const fundPathOf = (id: string) => `/sandbox/internal-accounts/${id}/fund`;
 
 describe('sandboxFundInternalAccount', () => {
   it.each(['USD', 'EUR', 'BTC', 'USDC', 'USDB'])('funds an account in %s', async (currency) => {
@@ -49,7 +49,7 @@ describe('sandboxFundInternalAccount', () => {
     const body = { customerType: 'INDIVIDUAL', fullName: `Ada Lovelace ${suffix}` };
     const { id } = ok(await app.call('POST', '/customers', body), 201);
     const account = await internalAccount(app, id, 'USD');
-    const rejected = await app.call('POST', path(account.id), { amount: 1 });
+    const rejected = await app.call('POST', fundPathOf(account.id), { amount: 1 });
     expect(rejected).toMatchObject({ status: 403, body: { code: 'USER_NOT_READY' } });
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
@@ -60,7 +60,10 @@ describe('sandboxFundInternalAccount', () => {
     const address = '0x52908400098527886E0F7030069857D2E4169EE7';
     const fundFrom = async (payerAccountIdentifier: string) => {
       const body = { amount: 40, pendingReason: 'COUNTERPARTY_DECLARATION_REQUIRED' };
-      return ok(await app.call('POST', path(account.id), { ...body, payerAccountIdentifier }), 200);
+      return ok(
+        await app.call('POST', fundPathOf(account.id), { ...body, payerAccountIdentifier }),
+        200,
+      );
     };
     await fund(app, account.id, 2);
     const response = await fundFrom(address);
@@ -68,8 +71,8 @@ describe('sandboxFundInternalAccount', () => {
     expect(await balances(app, account.id)).toEqual({ balance: 2, total: 42 });
     await fundFrom('0xde709f2102306220921060314715629080e2fb77');
     const query = `/transactions?accountIdentifier=${account.id}&status=PENDING`;
-    const waiting = async () => ok(await app.call('GET', query), 200).data;
-    expect(await waiting()).toMatchObject([
+    const listPending = async () => ok(await app.call('GET', query), 200).data;
+    expect(await listPending()).toMatchObject([
       { pendingReason: 'COUNTERPARTY_DECLARATION_REQUIRED' },
       {
         pendingReason: 'COUNTERPARTY_DECLARATION_REQUIRED',
@@ -82,7 +85,7 @@ describe('sandboxFundInternalAccount', () => {
     await app.settle();
     expect(await balances(app, account.id)).toEqual({ balance: 42, total: 82 });
     await app.advance(30 * 86_400_000);
-    expect(await waiting()).toEqual([]);
+    expect(await listPending()).toEqual([]);
     expect(await balances(app, account.id)).toEqual({ balance: 42, total: 42 });
     const { data } = ok(await app.call('GET', `${query.replace('PENDING', 'FAILED')}`), 200);
     expect(data).toMatchObject([
@@ -93,7 +96,7 @@ describe('sandboxFundInternalAccount', () => {
   it('rejects invalid hold reasons and senders', async () => {
     const platformAccount = await internalAccount(app, null, 'GBP');
     const body = { amount: 1, pendingReason: 'BECAUSE', payerAccountIdentifier: '' };
-    const response = await app.call('POST', path(platformAccount.id), body);
+    const response = await app.call('POST', fundPathOf(platformAccount.id), body);
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
     const fields = response.body.details.errors.map((each: { field: string }) => each.field);
     expect(fields.sort()).toEqual(['payerAccountIdentifier', 'pendingReason']);
@@ -102,7 +105,7 @@ describe('sandboxFundInternalAccount', () => {
   it('accepts integer amounts up to 100,000,000,000', async () => {
     const platformAccount = await internalAccount(app, null, 'MXN');
     for (const amount of [0, -1, 1.5, '1', null, 100_000_000_001, undefined]) {
-      const response = await app.call('POST', path(platformAccount.id), { amount });
+      const response = await app.call('POST', fundPathOf(platformAccount.id), { amount });
       expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
       expect(response.body.details.errors.map((each: { field: string }) => each.field)).toEqual([
         'amount',
@@ -116,12 +119,17 @@ describe('sandboxFundInternalAccount', () => {
     const headers = { 'idempotency-key': 'fund-once' };
     const responses = await Promise.all(
       Array.from({ length: 20 }, () =>
-        app.call('POST', path(account.id), { amount: 7 }, { headers }),
+        app.call('POST', fundPathOf(account.id), { amount: 7 }, { headers }),
       ),
     );
     expect(new Set(responses.map((each) => each.status))).toEqual(new Set([200]));
     expect((await balances(app, account.id)).total).toBe(7);
-    const otherResponse = await app.call('POST', path(account.id), { amount: 8 }, { headers });
+    const otherResponse = await app.call(
+      'POST',
+      fundPathOf(account.id),
+      { amount: 8 },
+      { headers },
+    );
     expect([otherResponse.status, otherResponse.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
   });
 
@@ -135,26 +143,26 @@ describe('sandboxFundInternalAccount', () => {
   it('rejects inactive and unknown accounts, deleted customers, and production', async () => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
-    const rejected = async (id: string, status: number, code: string, options = {}) => {
-      const response = await app.call('POST', path(id), { amount: 1 }, options);
+    const expectRejection = async (id: string, status: number, code: string, options = {}) => {
+      const response = await app.call('POST', fundPathOf(id), { amount: 1 }, options);
       expect([response.status, response.body.code]).toEqual([status, code]);
     };
-    const status = (to: string) =>
+    const setStatus = (to: string) =>
       app.runtime.db.query('update internal_accounts set status = $2 where id = $1', [
         account.id,
         to,
       ]);
     for (const unusable of ['PENDING', 'FROZEN', 'FAILED', 'CLOSED']) {
-      await status(unusable);
-      await rejected(account.id, 400, 'INVALID_INPUT');
+      await setStatus(unusable);
+      await expectRejection(account.id, 400, 'INVALID_INPUT');
     }
-    await status('ACTIVE');
+    await setStatus('ACTIVE');
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
-    await rejected(account.id, 410, 'CUSTOMER_DELETED');
-    await rejected(account.id.replace('Internal', 'External'), 404, 'ACCOUNT_NOT_FOUND');
+    await expectRejection(account.id, 410, 'CUSTOMER_DELETED');
+    await expectRejection(account.id.replace('Internal', 'External'), 404, 'ACCOUNT_NOT_FOUND');
     const platformAccount = await internalAccount(app, null, 'USD', { as: app.production });
-    await rejected(platformAccount.id, 403, 'FORBIDDEN', { as: app.production });
+    await expectRejection(platformAccount.id, 403, 'FORBIDDEN', { as: app.production });
     const viewer = await app.tokenWith(['VIEW', 'MANAGE']);
-    await rejected(platformAccount.id, 403, 'FORBIDDEN', { as: viewer });
+    await expectRejection(platformAccount.id, 403, 'FORBIDDEN', { as: viewer });
   });
 });

@@ -22,7 +22,7 @@ const DAY = 24 * 3_600_000;
 const app = testApp();
 
 /** A clock that has been changed once, so that it is not real time. */
-async function platformWithClock(name: string): Promise<TestPlatform> {
+async function createPlatformWithClock(name: string): Promise<TestPlatform> {
   const as = await app.newPlatform(name);
   await advance(as, 'P1D');
   return as;
@@ -33,15 +33,15 @@ async function advance(as: TestPlatform, duration: string): Promise<void> {
 }
 
 /** Creates the same resources on a platform with its own clock and on one in real time. */
-async function onBoth<T>(name: string, create: (as: TestPlatform) => Promise<T>) {
-  const as = await platformWithClock(name);
+async function createOnBoth<T>(name: string, create: (as: TestPlatform) => Promise<T>) {
+  const as = await createPlatformWithClock(name);
   const [onOwnClock, onOtherPlatform] = [await create(as), await create(app.other)];
   return { as, onOwnClock, onOtherPlatform };
 }
 
 describe('on the clock of a platform', () => {
   it('an invitation expires', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await onBoth('Invitations', async (as) => {
+    const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Invitations', async (as) => {
       const { umaAddress } = await customer(app, { as });
       const clock = ok(await app.call('GET', '/sandbox/clock', undefined, { as }), 200);
       const expiresAt = new Date(Date.parse(clock.currentTime) + 3_600_000).toISOString();
@@ -58,22 +58,23 @@ describe('on the clock of a platform', () => {
   });
 
   it('a session of a wallet ends', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await onBoth('Sessions', async (as) => {
+    const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Sessions', async (as) => {
       const wallets = walletFixture(app, { as });
       const { accountId } = await wallets.customerWithWallet();
       await wallets.emailSession(accountId);
       return { wallets, accountId };
     });
-    const sessions = ({ wallets, accountId }: typeof onOwnClock) => wallets.sessionsOf(accountId);
+    const listSessions = ({ wallets, accountId }: typeof onOwnClock) =>
+      wallets.sessionsOf(accountId);
     await advance(as, 'PT14M');
-    expect(await sessions(onOwnClock)).toHaveLength(1);
+    expect(await listSessions(onOwnClock)).toHaveLength(1);
     await advance(as, 'PT1M');
-    expect(await sessions(onOwnClock)).toEqual([]);
-    expect(await sessions(onOtherPlatform)).toHaveLength(1);
+    expect(await listSessions(onOwnClock)).toEqual([]);
+    expect(await listSessions(onOtherPlatform)).toHaveLength(1);
   });
 
   it('a code for a contact expires', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await onBoth('Codes', async (as) => {
+    const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Codes', async (as) => {
       const { id } = await european(app, { as });
       ok(await sendCode(app, id, 'email', { as }), 204);
       return id as string;
@@ -87,7 +88,7 @@ describe('on the clock of a platform', () => {
   });
 
   it('a lockout after failed logins ends', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await onBoth('Lockouts', async (as) => {
+    const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Lockouts', async (as) => {
       const { id } = await phoneVerifiedCustomer(app, { as });
       const login = loginFixture(app, { as });
       await login.failTimes(id, 5);
@@ -102,7 +103,7 @@ describe('on the clock of a platform', () => {
   });
 
   it('a login challenge expires', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await onBoth('Challenges', async (as) => {
+    const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Challenges', async (as) => {
       const { id } = await phoneVerifiedCustomer(app, { as });
       const login = loginFixture(app, { as });
       const { challengeId } = ok(await login.start(id, 'SMS_OTP'), 200);
@@ -116,7 +117,7 @@ describe('on the clock of a platform', () => {
   });
 
   it('a payment that is not authorized in time fails', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await onBoth('Payments', async (as) => {
+    const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Payments', async (as) => {
       const payer = await scaPayer(app, {}, { as });
       const { quote } = await quotedPayout(app, payer, {}, { as });
       const executed = ok(await execute(app, quote.id, {}, { as }), 200);
@@ -131,7 +132,7 @@ describe('on the clock of a platform', () => {
   });
 
   it('a card expires after its last month, but still accepts refunds', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await onBoth('Cards', async (as) => {
+    const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Cards', async (as) => {
       const cards = cardFixture(app, { as });
       const card = await cards.card(await cards.holder({ funds: 100_00 }));
       return { cards, card };

@@ -20,18 +20,18 @@ const DAY = 24 * 3_600_000;
 
 const change = (body: object, as: CallOptions['as'] = app.platform) =>
   app.call('POST', '/sandbox/clock', body, { as });
-const clock = async (as: CallOptions['as'] = app.platform) =>
+const getClock = async (as: CallOptions['as'] = app.platform) =>
   ok(await app.call('GET', '/sandbox/clock', undefined, { as }), 200);
-const timeOf = async (as?: CallOptions['as']) => Date.parse((await clock(as)).currentTime);
+const timeOf = async (as?: CallOptions['as']) => Date.parse((await getClock(as)).currentTime);
 
 /** A platform with a customer who has 1000.00 USD. */
-async function payingPlatform(name: string) {
+async function createPayingPlatform(name: string) {
   const as = await app.newPlatform(name);
   const { person, account } = await fundedCustomer(app, 1_000_00, { as });
   return { as, person, account };
 }
 
-type Paying = Awaited<ReturnType<typeof payingPlatform>>;
+type Paying = Awaited<ReturnType<typeof createPayingPlatform>>;
 
 /** A payment of 100.00 USD to an account with a suffix. */
 async function pay({ as, person, account }: Paying, suffix: string) {
@@ -45,13 +45,13 @@ async function pay({ as, person, account }: Paying, suffix: string) {
   return quote.transactionId as string;
 }
 
-const payment = async (as: TestPlatform, id: string) =>
+const getTransaction = async (as: TestPlatform, id: string) =>
   ok(await app.call('GET', `/transactions/${id}`, undefined, { as }), 200);
 
 describe('getSandboxClock', () => {
   it('shows real time until the clock is changed', async () => {
     const as = await app.newPlatform('Unchanged');
-    expect(await clock(as)).toEqual({
+    expect(await getClock(as)).toEqual({
       currentTime: new Date(app.effects.now()).toJSON(),
       frozen: false,
     });
@@ -72,17 +72,17 @@ describe('getSandboxClock', () => {
 
 describe('updateSandboxClock', () => {
   it('returns a payment after two days without waiting', async () => {
-    const paying = await payingPlatform('Returned');
+    const paying = await createPayingPlatform('Returned');
     const id = await pay(paying, '008');
     const began = performance.now();
     ok(await change({ advance: 'PT1M' }, paying.as), 200);
-    expect((await payment(paying.as, id)).status).toBe('COMPLETED');
+    expect((await getTransaction(paying.as, id)).status).toBe('COMPLETED');
     const start = await timeOf(paying.as);
     const { currentTime, processed } = ok(await change({ advance: 'P3D' }, paying.as), 200);
     expect(performance.now() - began).toBeLessThan(15_000);
     expect(processed).toBeGreaterThan(0);
     expect(Date.parse(currentTime) - start).toBe(3 * DAY);
-    const after = await payment(paying.as, id);
+    const after = await getTransaction(paying.as, id);
     expect(after).toMatchObject({ status: 'FAILED', failureReason: 'PAYOUT_RETURNED' });
     expect(Math.floor((Date.parse(after.updatedAt) - Date.parse(after.settledAt)) / DAY)).toBe(2);
     expect((await balances(app, paying.account.id, { as: paying.as })).balance).toBe(1_000_00);
@@ -90,13 +90,13 @@ describe('updateSandboxClock', () => {
 
   it('does not move the clock of another platform', async () => {
     const [firstPayingPlatform, secondPayingPlatform] = [
-      await payingPlatform('One'),
-      await payingPlatform('Two'),
+      await createPayingPlatform('One'),
+      await createPayingPlatform('Two'),
     ];
     const id = await pay(secondPayingPlatform, '003');
     ok(await change({ advance: 'P2Y' }, firstPayingPlatform.as), 200);
     expect(await timeOf(secondPayingPlatform.as)).toBe(app.effects.now());
-    expect((await payment(secondPayingPlatform.as, id)).status).toBe('PROCESSING');
+    expect((await getTransaction(secondPayingPlatform.as, id)).status).toBe('PROCESSING');
     const created = ok(
       await app.call(
         'POST',
@@ -110,20 +110,20 @@ describe('updateSandboxClock', () => {
       ),
       201,
     );
-    expect(created.createdAt).toBe((await clock(firstPayingPlatform.as)).currentTime);
+    expect(created.createdAt).toBe((await getClock(firstPayingPlatform.as)).currentTime);
   });
 
   it('lets nothing become due while frozen', async () => {
-    const paying = await payingPlatform('Frozen');
+    const paying = await createPayingPlatform('Frozen');
     ok(await change({ freeze: true }, paying.as), 200);
     const id = await pay(paying, '003');
     app.effects.set(app.effects.now() + DAY);
     await app.settle();
-    expect((await payment(paying.as, id)).status).toBe('PROCESSING');
+    expect((await getTransaction(paying.as, id)).status).toBe('PROCESSING');
     ok(await change({ advance: 'PT6M' }, paying.as), 200);
-    const { status, settledAt } = await payment(paying.as, id);
+    const { status, settledAt } = await getTransaction(paying.as, id);
     expect(status).toBe('COMPLETED');
-    expect(settledAt).toBe((await clock(paying.as)).currentTime);
+    expect(settledAt).toBe((await getClock(paying.as)).currentTime);
     // The clock continues from there.
     ok(await change({ freeze: false }, paying.as), 200);
     const before = await timeOf(paying.as);
@@ -132,37 +132,37 @@ describe('updateSandboxClock', () => {
   });
 
   it('executes due work on a clock that ticks ahead of real time', async () => {
-    const paying = await payingPlatform('Ahead');
+    const paying = await createPayingPlatform('Ahead');
     ok(await change({ advance: 'P1D' }, paying.as), 200);
     const id = await pay(paying, '003');
     await app.settle();
-    expect((await payment(paying.as, id)).status).toBe('PROCESSING');
+    expect((await getTransaction(paying.as, id)).status).toBe('PROCESSING');
     app.effects.set(app.effects.now() + 6 * 60 * SECOND);
     await app.settle();
-    expect((await payment(paying.as, id)).status).toBe('COMPLETED');
+    expect((await getTransaction(paying.as, id)).status).toBe('COMPLETED');
   });
 
   it('expires quotes, also those from before the first change', async () => {
-    const paying = await payingPlatform('Quotes');
+    const paying = await createPayingPlatform('Quotes');
     const payee = await externalAccount(app, paying.person.id, 'EUR', '000', { as: paying.as });
-    const quoted = async () =>
+    const createQuote = async () =>
       ok(
         await app.call('POST', '/quotes', quoteBody(paying.account.id, payee.id, 100_00), {
           as: paying.as,
         }),
         201,
       );
-    const [first] = [await quoted()];
+    const [first] = [await createQuote()];
     ok(await change({ freeze: true }, paying.as), 200);
-    const second = await quoted();
+    const second = await createQuote();
     ok(await change({ advance: 'P1D' }, paying.as), 200);
     for (const { transactionId } of [first, second]) {
-      expect(await payment(paying.as, transactionId)).toMatchObject({ status: 'EXPIRED' });
+      expect(await getTransaction(paying.as, transactionId)).toMatchObject({ status: 'EXPIRED' });
     }
   });
 
   it('delivers and retries webhooks on the way, and retries on the clock', async () => {
-    const paying = await payingPlatform('Retries');
+    const paying = await createPayingPlatform('Retries');
     ok(
       await app.call('PATCH', '/config', { webhookEndpoint: receiver.url }, { as: paying.as }),
       200,
@@ -181,23 +181,23 @@ describe('updateSandboxClock', () => {
     ok(await change({ advance: 'P1D' }, paying.as), 200);
     const all = receiver.arrivals.filter((each) => each.type === 'OUTGOING_PAYMENT.COMPLETED');
     expect(all).toHaveLength(5);
-    expect((await payment(paying.as, id)).status).toBe('COMPLETED');
+    expect((await getTransaction(paying.as, id)).status).toBe('COMPLETED');
   });
 
   it('does not wait for an endpoint that does not respond', async () => {
-    const paying = await payingPlatform('Silent');
+    const paying = await createPayingPlatform('Silent');
     const silent = await startReceiver(() => undefined);
     ok(await app.call('PATCH', '/config', { webhookEndpoint: silent.url }, { as: paying.as }), 200);
     const id = await pay(paying, '003');
     const began = performance.now();
     ok(await change({ advance: 'P1D' }, paying.as), 200);
     expect(performance.now() - began).toBeLessThan(5_000);
-    expect((await payment(paying.as, id)).status).toBe('COMPLETED');
+    expect((await getTransaction(paying.as, id)).status).toBe('COMPLETED');
     await silent.close();
   });
 
   it('rejects a second change at the same time', async () => {
-    const paying = await payingPlatform('Twice');
+    const paying = await createPayingPlatform('Twice');
     for (let index = 0; index < 5; index++) await pay(paying, '003');
     const replies = await Promise.all([
       change({ advance: 'P1D' }, paying.as),
@@ -234,7 +234,7 @@ describe('updateSandboxClock', () => {
       frozen: true,
     });
     app.effects.set(app.effects.now() + SECOND);
-    expect(await clock(as)).toEqual({ currentTime: to, frozen: true });
+    expect(await getClock(as)).toEqual({ currentTime: to, frozen: true });
   });
 
   it.each([
@@ -253,8 +253,8 @@ describe('updateSandboxClock', () => {
   });
 
   it('emits the same events for the same calls', async () => {
-    const story = async (name: string) => {
-      const paying = await payingPlatform(name);
+    const runScenario = async (name: string) => {
+      const paying = await createPayingPlatform(name);
       ok(await change({ to: '2027-05-01T00:00:00Z', freeze: true }, paying.as), 200);
       for (const suffix of ['003', '008', '004', '000']) await pay(paying, suffix);
       ok(await change({ advance: 'PT6M' }, paying.as), 200);
@@ -262,7 +262,7 @@ describe('updateSandboxClock', () => {
       const events = (await app.events()).filter((each) => each.platformId === paying.as.id);
       return events.map(({ type, data }) => [type, data.status, data.updatedAt, data.settledAt]);
     };
-    const [first, second] = [await story('First'), await story('Second')];
+    const [first, second] = [await runScenario('First'), await runScenario('Second')];
     const eventsFrom2027 = (all: unknown[][]) => all.filter(([, , at]) => String(at) >= '2027');
     expect(eventsFrom2027(first).length).toBeGreaterThan(8);
     expect(eventsFrom2027(second)).toEqual(eventsFrom2027(first));
