@@ -12,7 +12,7 @@ import { CardTokenization2FAConfig, EmbeddedWalletConfig } from './contract.ts';
 
 const SCHEMAS = { wallet: EmbeddedWalletConfig, card: CardTokenization2FAConfig };
 
-const currency = (currencyCode: string, overrides: Partial<PlatformCurrency> = {}) => ({
+const currencyConfig = (currencyCode: string, overrides: Partial<PlatformCurrency> = {}) => ({
   currencyCode,
   minAmount: 1,
   maxAmount: 100,
@@ -21,7 +21,7 @@ const currency = (currencyCode: string, overrides: Partial<PlatformCurrency> = {
   ...overrides,
 });
 
-const fee = (sourceCurrency: string, variableFeeBps: number, amount: number) => ({
+const feeConfig = (sourceCurrency: string, variableFeeBps: number, amount: number) => ({
   feeType: 'CROSS_CURRENCY_TRANSACTION' as const,
   sourceCurrency,
   variableFeeBps,
@@ -45,7 +45,7 @@ const row: PlatformRow = {
   uma_domain: 'uma.test',
   proxy_uma_subdomain: 'p-1',
   webhook_endpoint: null,
-  currencies: [currency('USD'), currency('EUR')],
+  currencies: [currencyConfig('USD'), currencyConfig('EUR')],
   wallet_config: null,
   card_program: null,
   card_config: null,
@@ -77,17 +77,17 @@ describe('checkUpdate', () => {
       umaDomain: 'not a domain',
       webhookEndpoint: 'http://example.com',
       supportedCurrencies: [
-        currency('USD'),
-        currency('ZZZ'),
-        currency('USD', { minAmount: 5, maxAmount: 4 }),
-        currency('EUR', {
+        currencyConfig('USD'),
+        currencyConfig('ZZZ'),
+        currencyConfig('USD', { minAmount: 5, maxAmount: 4 }),
+        currencyConfig('EUR', {
           requiredCounterpartyFields: [
             { name: 'FULL_NAME', mandatory: true },
             { name: 'FULL_NAME', mandatory: false },
           ],
         }),
       ] as NonNullable<ConfigUpdate['supportedCurrencies']>,
-      feeConfigs: [fee('USD', 1, 1), fee('USD', 2, 2)],
+      feeConfigs: [feeConfig('USD', 1, 1), feeConfig('USD', 2, 2)],
     });
     expect(fault.code).toBe('INVALID_INPUT');
     expect(fieldsOf(fault)).toEqual([
@@ -102,8 +102,8 @@ describe('checkUpdate', () => {
   });
 
   it('rejects fees of other currencies, and fixed fees in another currency', () => {
-    expect(faultOf({ feeConfigs: [fee('EUR', 10, 0)] }).code).toBe('NOT_IMPLEMENTED');
-    const mixed = { ...fee('USD', 10, 5), fixedFee: { amount: 5, currency: 'EUR' } };
+    expect(faultOf({ feeConfigs: [feeConfig('EUR', 10, 0)] }).code).toBe('NOT_IMPLEMENTED');
+    const mixed = { ...feeConfig('USD', 10, 5), fixedFee: { amount: 5, currency: 'EUR' } };
     expect(faultOf({ feeConfigs: [mixed] }).code).toBe('NOT_IMPLEMENTED');
   });
 
@@ -131,21 +131,23 @@ describe('patchOf', () => {
   });
 
   it('sets single fees and removes zero fees', () => {
-    const before = { ...row, fees: [fee('USD', 25, 100)] };
+    const before = { ...row, fees: [feeConfig('USD', 25, 100)] };
     expect(patchOf(before, { feeConfigs: [] }, SCHEMAS).fees).toEqual(before.fees);
-    expect(patchOf(before, { feeConfigs: [fee('USD', 30, 0)] }, SCHEMAS).fees).toEqual([
-      fee('USD', 30, 0),
+    expect(patchOf(before, { feeConfigs: [feeConfig('USD', 30, 0)] }, SCHEMAS).fees).toEqual([
+      feeConfig('USD', 30, 0),
     ]);
-    expect(patchOf(before, { feeConfigs: [fee('USD', 0, 0)] }, SCHEMAS).fees).toEqual([]);
+    expect(patchOf(before, { feeConfigs: [feeConfig('USD', 0, 0)] }, SCHEMAS).fees).toEqual([]);
   });
 
   it('replaces the list of currencies and keeps the settings that the platform controls', () => {
     const input = {
-      ...currency('GBP', { enabledTransactionTypes: ['OUTGOING', 'OUTGOING'] }),
+      ...currencyConfig('GBP', { enabledTransactionTypes: ['OUTGOING', 'OUTGOING'] }),
       providerRequiredCustomerFields: ['TAX_ID'],
     };
     const patch = patchOf(row, { supportedCurrencies: [input] } as ConfigUpdate, SCHEMAS);
-    expect(patch.currencies).toEqual([currency('GBP', { enabledTransactionTypes: ['OUTGOING'] })]);
+    expect(patch.currencies).toEqual([
+      currencyConfig('GBP', { enabledTransactionTypes: ['OUTGOING'] }),
+    ]);
     expect(addedCurrencies(row.currencies, patch.currencies ?? [])).toEqual(['GBP']);
   });
 

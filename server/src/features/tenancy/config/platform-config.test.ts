@@ -3,14 +3,14 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 const app = testApp();
 
-const fee = (sourceCurrency: string, variableFeeBps: number, amount: number) => ({
+const feeConfig = (sourceCurrency: string, variableFeeBps: number, amount: number) => ({
   feeType: 'CROSS_CURRENCY_TRANSACTION',
   sourceCurrency,
   variableFeeBps,
   fixedFee: { amount, currency: sourceCurrency },
 });
 
-const currency = (currencyCode: string, overrides: object = {}) => ({
+const currencyConfig = (currencyCode: string, overrides: object = {}) => ({
   currencyCode,
   minAmount: 100,
   maxAmount: 1_000_000,
@@ -19,7 +19,8 @@ const currency = (currencyCode: string, overrides: object = {}) => ({
   ...overrides,
 });
 
-const patch = (body: unknown, as = app.platform) => app.call('PATCH', '/config', body, { as });
+const patchConfig = (body: unknown, as = app.platform) =>
+  app.call('PATCH', '/config', body, { as });
 
 const errorFields = (body: { details: { errors: { field: string }[] } }) =>
   body.details.errors.map((each) => each.field);
@@ -64,9 +65,9 @@ describe('updatePlatformConfig', () => {
 
   it('changes only the given settings, immediately', async () => {
     const before = (await app.call('GET', '/config')).body;
-    expect((await patch({})).body).toEqual(before);
+    expect((await patchConfig({})).body).toEqual(before);
     app.effects.set(app.effects.now() + 1_000);
-    const { status, body } = await patch({
+    const { status, body } = await patchConfig({
       umaDomain: 'Pay.Example.com',
       id: 'PlatformConfig:other',
       proxyUmaSubdomain: 'mine',
@@ -83,8 +84,8 @@ describe('updatePlatformConfig', () => {
 
   it('merges settings of wallets and cards', async () => {
     const wallet = { appName: 'App', otpLength: 8, alphanumeric: true };
-    await patch({ embeddedWalletConfig: wallet });
-    const { body } = await patch({
+    await patchConfig({ embeddedWalletConfig: wallet });
+    const { body } = await patchConfig({
       embeddedWalletConfig: { otpLength: 10, replyToEmailAddress: 'help@example.com' },
       cardTokenization2faConfig: { displayName: 'Card', email: { subject: 'Code' } },
     });
@@ -97,7 +98,7 @@ describe('updatePlatformConfig', () => {
       replyToEmailAddress: 'help@example.com',
     });
     const sms = { cardTokenization2faConfig: { sms: { bodyText: 'Code:' } } };
-    expect((await patch(sms)).body.cardTokenization2faConfig).toEqual({
+    expect((await patchConfig(sms)).body.cardTokenization2faConfig).toEqual({
       displayName: 'Card',
       email: { subject: 'Code' },
       sms: { bodyText: 'Code:' },
@@ -105,29 +106,37 @@ describe('updatePlatformConfig', () => {
   });
 
   it('sets, keeps and removes fees', async () => {
-    const { body } = await patch({ feeConfigs: [fee('USD', 50, 25)] });
-    expect(body.feeConfigs).toEqual([fee('USD', 50, 25)]);
-    expect((await patch({ feeConfigs: [] })).body.feeConfigs).toEqual([fee('USD', 50, 25)]);
-    expect((await patch({ feeConfigs: [fee('USD', 0, 0)] })).body.feeConfigs).toEqual([]);
+    const { body } = await patchConfig({ feeConfigs: [feeConfig('USD', 50, 25)] });
+    expect(body.feeConfigs).toEqual([feeConfig('USD', 50, 25)]);
+    expect((await patchConfig({ feeConfigs: [] })).body.feeConfigs).toEqual([
+      feeConfig('USD', 50, 25),
+    ]);
+    expect((await patchConfig({ feeConfigs: [feeConfig('USD', 0, 0)] })).body.feeConfigs).toEqual(
+      [],
+    );
   });
 
   it.each([
-    ['another source currency', fee('EUR', 50, 0)],
+    ['another source currency', feeConfig('EUR', 50, 0)],
     [
       'a fixed fee in another currency',
-      { ...fee('USD', 5, 0), fixedFee: { amount: 1, currency: 'EUR' } },
+      { ...feeConfig('USD', 5, 0), fixedFee: { amount: 1, currency: 'EUR' } },
     ],
   ])('rejects fees with %s', async (_description, config) => {
-    const { status, body } = await patch({ feeConfigs: [config] });
+    const { status, body } = await patchConfig({ feeConfigs: [config] });
     expect([status, body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
   it('reports every invalid field of one request', async () => {
-    const { status, body } = await patch({
+    const { status, body } = await patchConfig({
       umaDomain: '',
       webhookEndpoint: 'not a url',
       supportedCurrencies: [
-        { ...currency('USD'), minAmount: -1, requiredCounterpartyFields: [{ name: 'ADDRESS' }] },
+        {
+          ...currencyConfig('USD'),
+          minAmount: -1,
+          requiredCounterpartyFields: [{ name: 'ADDRESS' }],
+        },
       ],
       embeddedWalletConfig: {
         otpLength: 3,
@@ -139,7 +148,7 @@ describe('updatePlatformConfig', () => {
         logoUrl: 'http://example.com/logo.png',
         sms: { bodyText: null },
       },
-      feeConfigs: [{ ...fee('USD', 10_001, 0), fixedFee: { amount: 0.5, currency: 'USD' } }],
+      feeConfigs: [{ ...feeConfig('USD', 10_001, 0), fixedFee: { amount: 0.5, currency: 'USD' } }],
     });
     expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(errorFields(body).sort()).toEqual([
@@ -160,14 +169,16 @@ describe('updatePlatformConfig', () => {
   });
 
   it('rejects null, unknown currencies, duplicates and a minimum above the maximum', async () => {
-    expect(errorFields((await patch({ webhookEndpoint: null })).body)).toEqual(['webhookEndpoint']);
+    expect(errorFields((await patchConfig({ webhookEndpoint: null })).body)).toEqual([
+      'webhookEndpoint',
+    ]);
     const supportedCurrencies = [
-      currency('USD'),
-      currency('ZZZ'),
-      currency('USD'),
-      currency('EUR', { minAmount: 2, maxAmount: 1 }),
+      currencyConfig('USD'),
+      currencyConfig('ZZZ'),
+      currencyConfig('USD'),
+      currencyConfig('EUR', { minAmount: 2, maxAmount: 1 }),
     ];
-    expect(errorFields((await patch({ supportedCurrencies })).body)).toEqual([
+    expect(errorFields((await patchConfig({ supportedCurrencies })).body)).toEqual([
       'supportedCurrencies.1.currencyCode',
       'supportedCurrencies.2.currencyCode',
       'supportedCurrencies.3.minAmount',
@@ -177,11 +188,11 @@ describe('updatePlatformConfig', () => {
   it('requires https endpoints, and public addresses in production', async () => {
     const endpoints = ['http://example.com/hook', 'ftp://example.com', 'example.com', ''];
     for (const webhookEndpoint of endpoints) {
-      const { status, body } = await patch({ webhookEndpoint });
+      const { status, body } = await patchConfig({ webhookEndpoint });
       expect([status, errorFields(body)]).toEqual([400, ['webhookEndpoint']]);
     }
     for (const webhookEndpoint of ['http://127.0.0.1:9/hook', 'https://10.0.0.1/hook']) {
-      const { status, body } = await patch({ webhookEndpoint }, app.production);
+      const { status, body } = await patchConfig({ webhookEndpoint }, app.production);
       expect([status, errorFields(body)]).toEqual([400, ['webhookEndpoint']]);
     }
   });
@@ -191,13 +202,13 @@ describe('a new webhook endpoint', () => {
   it('receives a TEST event, but not after a failed change', async () => {
     const platform = await app.newPlatform('Hooked');
     const webhookEndpoint = 'http://127.0.0.1:9/hook';
-    await patch({ webhookEndpoint: 'http://example.com' }, platform);
-    await patch({ umaDomain: 'hooked.test' }, platform);
-    const { body } = await patch({ webhookEndpoint }, platform);
+    await patchConfig({ webhookEndpoint: 'http://example.com' }, platform);
+    await patchConfig({ umaDomain: 'hooked.test' }, platform);
+    const { body } = await patchConfig({ webhookEndpoint }, platform);
     expect(body.webhookEndpoint).toBe(webhookEndpoint);
     const events = (await app.events()).filter((each) => each.platformId === platform.id);
     expect(events).toMatchObject([{ type: 'TEST', subject: platform.id, data: {} }]);
-    await patch({ webhookEndpoint }, platform);
+    await patchConfig({ webhookEndpoint }, platform);
     const eventsAfter = (await app.events()).filter((each) => each.platformId === platform.id);
     expect(eventsAfter).toHaveLength(2);
   });
@@ -206,7 +217,7 @@ describe('a new webhook endpoint', () => {
 describe('a new currency', () => {
   it('receives an account of the platform, once', async () => {
     const platform = await app.newPlatform('Grows');
-    const accounts = async () => {
+    const listAccounts = async () => {
       const reply = await app.call('GET', '/platform/internal-accounts?limit=100', undefined, {
         as: platform,
       });
@@ -214,17 +225,17 @@ describe('a new currency', () => {
         .map((each: { balance: { currency: { code: string } } }) => each.balance.currency.code)
         .sort();
     };
-    const before = await accounts();
+    const before = await listAccounts();
     const { body: config } = await app.call('GET', '/config', undefined, { as: platform });
-    const withCad = { supportedCurrencies: [...config.supportedCurrencies, currency('CAD')] };
-    const { status, body } = await patch(withCad, platform);
+    const withCad = { supportedCurrencies: [...config.supportedCurrencies, currencyConfig('CAD')] };
+    const { status, body } = await patchConfig(withCad, platform);
     expect(status).toBe(200);
-    expect(body.supportedCurrencies.at(-1)).toEqual(currency('CAD'));
-    expect(await accounts()).toEqual([...before, 'CAD'].sort());
-    await patch({ supportedCurrencies: [currency('USD')] }, platform);
-    await patch(withCad, platform);
+    expect(body.supportedCurrencies.at(-1)).toEqual(currencyConfig('CAD'));
+    expect(await listAccounts()).toEqual([...before, 'CAD'].sort());
+    await patchConfig({ supportedCurrencies: [currencyConfig('USD')] }, platform);
+    await patchConfig(withCad, platform);
     await app.settle();
-    expect(await accounts()).toEqual([...before, 'CAD'].sort());
+    expect(await listAccounts()).toEqual([...before, 'CAD'].sort());
   });
 
   it('is added to existing customers', async () => {
@@ -236,8 +247,8 @@ describe('a new currency', () => {
       { as: platform },
     );
     const { body: config } = await app.call('GET', '/config', undefined, { as: platform });
-    await patch(
-      { supportedCurrencies: [...config.supportedCurrencies, currency('CAD')] },
+    await patchConfig(
+      { supportedCurrencies: [...config.supportedCurrencies, currencyConfig('CAD')] },
       platform,
     );
     await app.settle();

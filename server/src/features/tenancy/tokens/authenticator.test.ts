@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { readBasic } from './authenticator.ts';
 
-const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+const basicHeader = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 
 describe('readBasic', () => {
   it('splits at the first colon', () => {
-    expect(readBasic(basic('id:se:cret'))).toEqual({ id: 'id', secret: 'se:cret' });
-    expect(readBasic(basic('id:secret').replace('Basic', 'basic'))).toEqual({
+    expect(readBasic(basicHeader('id:se:cret'))).toEqual({ id: 'id', secret: 'se:cret' });
+    expect(readBasic(basicHeader('id:secret').replace('Basic', 'basic'))).toEqual({
       id: 'id',
       secret: 'secret',
     });
@@ -19,9 +19,9 @@ describe('readBasic', () => {
     ['Basic '],
     ['Basic !!!'],
     ['Bearer abc'],
-    [basic('no colon')],
-    [basic(':no id')],
-    [basic('nul\0:x')],
+    [basicHeader('no colon')],
+    [basicHeader(':no id')],
+    [basicHeader('nul\0:x')],
     [`Basic ${'A'.repeat(3000)}`],
   ])('rejects %j', (header) => {
     expect(readBasic(header)).toBeNull();

@@ -25,10 +25,10 @@ const remove = (id: string, as: CallAs = app.platform) =>
 
 type CallAs = { clientId: string; clientSecret: string };
 
-const statusAs = async (as: CallAs | null, headers: Record<string, string> = {}) =>
+const getStatusAs = async (as: CallAs | null, headers: Record<string, string> = {}) =>
   (await app.call('GET', '/config', undefined, { as, headers })).status;
 
-const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+const basicHeader = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 
 describe('createToken', () => {
   it('shows the secret once, and keeps only a hash', async () => {
@@ -39,7 +39,7 @@ describe('createToken', () => {
     expect(status).toBe(201);
     expect(body).toMatchObject({ name: 'Reader', permissions: ['VIEW'] });
     expect(body.clientSecret).toMatch(/^rhs_[A-Za-z0-9_-]{43}$/);
-    expect(await statusAs(body)).toBe(200);
+    expect(await getStatusAs(body)).toBe(200);
     const { clientSecret, ...view } = body;
     expect((await app.call('GET', `/tokens/${body.id}`)).body).toEqual(view);
     const rows = await app.runtime.db.find(tokens, { id: body.id });
@@ -124,16 +124,19 @@ describe('the maximum number of tokens', () => {
   it('holds for the operator', async () => {
     const as = await app.newPlatform('Operated');
     await addOld(as, 98);
-    const command = () =>
+    const runCreateCommand = () =>
       commandOn(app)(['token', 'create', '--platform', as.id, '--permissions', 'VIEW']);
-    expect(await command()).toMatchObject({ code: 0 });
-    expect(await command()).toMatchObject({ code: 1, err: expect.stringContaining('100 tokens') });
+    expect(await runCreateCommand()).toMatchObject({ code: 0 });
+    expect(await runCreateCommand()).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('100 tokens'),
+    });
   });
 
   it('does not end tokens of an earlier version', async () => {
     const as = await app.newPlatform('Old');
     await addOld(as, 120);
-    expect(await statusAs(as)).toBe(200);
+    expect(await getStatusAs(as)).toBe(200);
     const body = { name: 'x', permissions: ['VIEW'] };
     const response = await app.call('POST', '/tokens', body, { as });
     expect([response.status, response.body.code]).toEqual(rejected);
@@ -178,17 +181,17 @@ describe('listTokens', () => {
     for (const name of ['Shop', 'Shop', 'shop', 'Shop 2', 'S%', longest, '💶']) {
       await make(name, ['VIEW'], as);
     }
-    const idsByName = async (name: string) => {
+    const findIdsByName = async (name: string) => {
       const path = `/tokens?name=${encodeURIComponent(name)}`;
       const { body } = await app.call('GET', path, undefined, { as });
       return body.data.map((each: { name: string }) => each.name);
     };
-    expect(await idsByName('Shop')).toEqual(['Shop', 'Shop']);
-    expect(await idsByName('S%')).toEqual(['S%']);
-    expect(await idsByName(longest)).toEqual([longest]);
-    expect(await idsByName('sho')).toEqual([]);
-    expect(await idsByName('')).toEqual([]);
-    expect(await idsByName('💶')).toEqual(['💶']);
+    expect(await findIdsByName('Shop')).toEqual(['Shop', 'Shop']);
+    expect(await findIdsByName('S%')).toEqual(['S%']);
+    expect(await findIdsByName(longest)).toEqual([longest]);
+    expect(await findIdsByName('sho')).toEqual([]);
+    expect(await findIdsByName('')).toEqual([]);
+    expect(await findIdsByName('💶')).toEqual(['💶']);
   });
 
   it('returns pages of its own platform, newest first', async () => {
@@ -215,25 +218,28 @@ describe('listTokens', () => {
 
   it('filters by time, bounds included', async () => {
     const platform = await app.newPlatform('Times');
-    const at = async (name: string, time: string) => {
+    const createTokenAt = async (name: string, time: string) => {
       app.effects.set(Date.parse(time));
       await make(name, ['VIEW'], platform);
     };
     const year = new Date(app.effects.now()).getUTCFullYear() + 1;
-    await at('one', `${year}-01-01T00:00:00Z`);
-    await at('two', `${year}-01-02T00:00:00Z`);
-    await at('three', `${year}-01-03T00:00:00Z`);
-    const names = async (query: Record<string, string>) => {
+    await createTokenAt('one', `${year}-01-01T00:00:00Z`);
+    await createTokenAt('two', `${year}-01-02T00:00:00Z`);
+    await createTokenAt('three', `${year}-01-03T00:00:00Z`);
+    const listTokenNames = async (query: Record<string, string>) => {
       const text = new URLSearchParams(query).toString();
       const { body } = await app.call('GET', `/tokens?${text}`, undefined, { as: platform });
       return body.data.map((each: { name: string }) => each.name);
     };
     const second = `${year}-01-02T00:00:00Z`;
-    expect(await names({ createdAfter: second })).toEqual(['three', 'two']);
-    expect(await names({ updatedAfter: second })).toEqual(['three', 'two']);
-    expect(await names({ createdBefore: second, name: 'two' })).toEqual(['two']);
-    expect(await names({ createdAfter: second, updatedBefore: second })).toEqual(['two']);
-    expect(await names({ createdAfter: `${year}-01-02T01:00:00+01:00` })).toEqual(['three', 'two']);
+    expect(await listTokenNames({ createdAfter: second })).toEqual(['three', 'two']);
+    expect(await listTokenNames({ updatedAfter: second })).toEqual(['three', 'two']);
+    expect(await listTokenNames({ createdBefore: second, name: 'two' })).toEqual(['two']);
+    expect(await listTokenNames({ createdAfter: second, updatedBefore: second })).toEqual(['two']);
+    expect(await listTokenNames({ createdAfter: `${year}-01-02T01:00:00+01:00` })).toEqual([
+      'three',
+      'two',
+    ]);
   });
 
   it.each(['limit=0', 'limit=101', 'limit=x', 'createdAfter=yesterday', 'cursor=nonsense'])(
@@ -260,10 +266,10 @@ describe('getTokenById', () => {
 describe('deleteTokenById', () => {
   it('takes effect immediately', async () => {
     const token = await make('Short-lived', ['VIEW']);
-    expect(await statusAs(token)).toBe(200);
+    expect(await getStatusAs(token)).toBe(200);
     const { status, body } = await remove(token.id);
     expect([status, body]).toEqual([204, '']);
-    expect(await statusAs(token)).toBe(401);
+    expect(await getStatusAs(token)).toBe(401);
     expect((await remove(token.id)).status).toBe(404);
     expect((await app.call('GET', `/tokens/${token.id}`)).status).toBe(404);
   });
@@ -275,7 +281,7 @@ describe('deleteTokenById', () => {
       const after: number[] = [];
       while (after.length < 5) {
         const sentAfterEnd = ended;
-        const status = await statusAs(token);
+        const status = await getStatusAs(token);
         if (sentAfterEnd) after.push(status);
       }
       return after;
@@ -289,7 +295,7 @@ describe('deleteTokenById', () => {
     const token = await make('Self', ['MANAGE']);
     const { status, body } = await remove(token.id, token);
     expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
-    expect(await statusAs(token)).toBe(403);
+    expect(await getStatusAs(token)).toBe(403);
   });
 
   it('keeps one of two tokens that delete each other', async () => {
@@ -312,7 +318,7 @@ describe('deleteTokenById', () => {
   it('does not delete a token of another platform', async () => {
     const foreignToken = await make('Foreign', ['VIEW'], app.other);
     expect((await remove(foreignToken.id)).body.code).toBe('TOKEN_NOT_FOUND');
-    expect(await statusAs(foreignToken)).toBe(200);
+    expect(await getStatusAs(foreignToken)).toBe(200);
   });
 });
 
@@ -323,12 +329,12 @@ describe('authentication', () => {
       '',
       'Basic',
       'Bearer abc',
-      basic(clientId),
-      basic(`${clientId}:`),
-      basic(`${clientId}:${clientSecret}x`),
-      basic(`unknown:${clientSecret}`),
-      basic(`${clientId} :${clientSecret}`),
-      basic(`a\0b:${clientSecret}`),
+      basicHeader(clientId),
+      basicHeader(`${clientId}:`),
+      basicHeader(`${clientId}:${clientSecret}x`),
+      basicHeader(`unknown:${clientSecret}`),
+      basicHeader(`${clientId} :${clientSecret}`),
+      basicHeader(`a\0b:${clientSecret}`),
     ];
     const replies = await Promise.all(
       headers.map((authorization) =>
@@ -348,7 +354,7 @@ describe('authentication', () => {
     let now = 1_000;
     const authentication = authenticator(db, () => now);
     const token = await make('Remembered', ['VIEW']);
-    const header = basic(`${token.clientId}:${token.clientSecret}`);
+    const header = basicHeader(`${token.clientId}:${token.clientSecret}`);
     const caller = await authentication.authenticate(header);
     expect(caller).toEqual({
       platformId: app.platform.id,
@@ -373,7 +379,7 @@ describe('authentication', () => {
   it('names the environment of the platform', async () => {
     const authentication = authenticator(app.runtime.db, () => 0);
     const { clientId, clientSecret } = app.production;
-    const caller = await authentication.authenticate(basic(`${clientId}:${clientSecret}`));
+    const caller = await authentication.authenticate(basicHeader(`${clientId}:${clientSecret}`));
     expect(caller.environment).toBe('production');
   });
 });
