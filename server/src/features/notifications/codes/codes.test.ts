@@ -4,7 +4,7 @@ import { testEffects } from '../../../../test/kit/app/effects.ts';
 import { generateCode, LETTERS_AND_DIGITS } from './codes.ts';
 
 /** Effects that return these random bytes. */
-const drawing = (...bytes: number[]) => ({
+const randomReturning = (...bytes: number[]) => ({
   random(count: number) {
     if (count > bytes.length) throw new Error('no random bytes left');
     return Uint8Array.from(bytes.splice(0, count));
@@ -13,14 +13,14 @@ const drawing = (...bytes: number[]) => ({
 
 describe('generateCode', () => {
   it('keeps leading zeros', () => {
-    expect(generateCode(drawing(0, 0, 10, 250 - 10, 4, 2), { length: 6 })).toBe('000042');
-    expect(generateCode(drawing(249, 9, 19, 29), { length: 4 })).toBe('9999');
+    expect(generateCode(randomReturning(0, 0, 10, 250 - 10, 4, 2), { length: 6 })).toBe('000042');
+    expect(generateCode(randomReturning(249, 9, 19, 29), { length: 4 })).toBe('9999');
   });
 
   it('discards bytes beyond the last multiple of the alphabet length', () => {
-    expect(generateCode(drawing(1, 250, 3, 255, 2, 4), { length: 4 })).toBe('1324');
+    expect(generateCode(randomReturning(1, 250, 3, 255, 2, 4), { length: 4 })).toBe('1324');
     const rules = { length: 4, alphabet: LETTERS_AND_DIGITS };
-    expect(generateCode(drawing(0, 248, 30, 247, 31), rules)).toBe('2ZZ2');
+    expect(generateCode(randomReturning(0, 248, 30, 247, 31), rules)).toBe('2ZZ2');
   });
 
   it('has an alphabet without ambiguous characters', () => {
