@@ -5,7 +5,7 @@ import {
   type AgentPayer,
   ASKS,
   agentPayer,
-  coded,
+  codeOf,
   limits,
 } from '../../../test/kit/agents/agent-payments.ts';
 import { agentFixture } from '../../../test/kit/agents/agents.ts';
@@ -30,12 +30,12 @@ import { receiveFunds } from '../payments/quotes/index.ts';
 const app = testApp();
 const fixture = agentFixture(app);
 
-const payer = (overrides: object = {}, amount?: number) =>
+const createAgentPayer = (overrides: object = {}, amount?: number) =>
   agentPayer(app, fixture, overrides, amount);
 
 describe('payment that requires SCA', () => {
   it('fails for a transfer that was pending before SCA applied', async () => {
-    const agent = await payer(ASKS);
+    const agent = await createAgentPayer(ASKS);
     const payeeAccount = await externalAccount(app, agent.customer.id, 'EUR');
     const accounts = {
       source: { accountId: agent.eur },
@@ -46,7 +46,7 @@ describe('payment that requires SCA', () => {
     const { id } = ok(await transfer(), 201);
     const moveCustomer = "update customers set region = 'DE', version = version + 1 where id = $1";
     await app.runtime.db.query(moveCustomer, [agent.customer.id]);
-    expect(coded(await transfer())).toEqual([409, 'CONFLICT']);
+    expect(codeOf(await transfer())).toEqual([409, 'CONFLICT']);
     expect(ok(await agent.decide('approve', id), 200).status).toBe('FAILED');
     expect(await agent.failureOf(id)).toMatchObject({ code: 'CONFLICT' });
   });
@@ -62,7 +62,7 @@ describe('payment that requires SCA', () => {
       destination: { accountId: payeeAccount.id },
       amount: 10_00,
     });
-    expect(coded(rejected)).toEqual([409, 'CONFLICT']);
+    expect(codeOf(rejected)).toEqual([409, 'CONFLICT']);
     const body = quoteBody(eur, payeeAccount.id, 10_00);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const action = ok(await agent.call('POST', `/agents/me/quotes/${quote.id}/execute`), 200);
@@ -71,9 +71,9 @@ describe('payment that requires SCA', () => {
       'PENDING_AUTHORIZATION',
     ]);
     expect(action.quote.scaChallenge.id).toMatch(/^ScaChallenge:/);
-    const spent = async () =>
+    const readSpentAmount = async () =>
       ok(await app.call('GET', `/agents/${agent.id}`), 200).usage.dailySpend as number;
-    expect(await spent()).toBeGreaterThan(10_00);
+    expect(await readSpentAmount()).toBeGreaterThan(10_00);
     // Without authorization, its usage of the limits is restored.
     await app.advance(10 * 60_000);
     const failed = ok(await agent.call('GET', `/agents/me/actions/${action.id}`), 200);
@@ -81,7 +81,7 @@ describe('payment that requires SCA', () => {
       status: 'FAILED',
       failureReason: 'SCA_NOT_COMPLETED',
     });
-    expect(await spent()).toBe(0);
+    expect(await readSpentAmount()).toBe(0);
   });
 });
 
@@ -89,10 +89,10 @@ describe('production without an SMS provider', () => {
   it('rejects payments that require SCA', async () => {
     const as = app.production;
     const person = await european(app, { as });
-    const sql = (text: string) => app.runtime.db.query(text, [person.id]);
-    await sql(`update customers set status = 'APPROVED', version = version + 1,
+    const queryByCustomer = (text: string) => app.runtime.db.query(text, [person.id]);
+    await queryByCustomer(`update customers set status = 'APPROVED', version = version + 1,
       contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}' where id = $1`);
-    await sql(`insert into sca_lockouts
+    await queryByCustomer(`insert into sca_lockouts
         (id, platform_id, failed_attempts, suspended, session_expires_at, updated_at)
       select id, platform_id, 0, false, '2100-01-01', updated_at from customers where id = $1`);
     const from = await internalAccount(app, person.id, 'EUR', { as });
@@ -109,12 +109,12 @@ describe('production without an SMS provider', () => {
     const body = quoteBody(from.id, to.id, 10_00);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const rejected = await agent.call('POST', `/agents/me/quotes/${quote.id}/execute`);
-    expect(coded(rejected)).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(codeOf(rejected)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 });
 
 describe('quote with an embedded wallet as source', () => {
-  async function quoted(overrides: object = {}) {
+  async function setUpWalletQuote(overrides: object = {}) {
     const wallets = walletPaymentFixture(app);
     const wallet = await wallets.fundedWallet();
     const agent = await fixture.agentOf(wallet.customer.id, overrides as Record<string, unknown>);
@@ -124,17 +124,17 @@ describe('quote with an embedded wallet as source', () => {
     const stamp = await stampWith(wallet.session.privateKey, payloadOf(quote));
     const execute = (headers: Record<string, string> = {}) =>
       agent.call('POST', `/agents/me/quotes/${quote.id}/execute`, undefined, { headers });
-    const spendable = async () => (await balances(app, wallet.accountId)).balance;
-    return { ...wallet, agent, quote, stamp, execute, spendable };
+    const readSpendableBalance = async () => (await balances(app, wallet.accountId)).balance;
+    return { ...wallet, agent, quote, stamp, execute, spendable: readSpendableBalance };
   }
-  type Waiting = Awaited<ReturnType<typeof quoted>>;
+  type Waiting = Awaited<ReturnType<typeof setUpWalletQuote>>;
   const approve = ({ agent }: Waiting, id: string) =>
     fixture.manage('POST', `/agents/${agent.id}/actions/${id}/approve`);
 
   it('requires the signature of the holder with the request', async () => {
-    const action = await quoted();
+    const action = await setUpWalletQuote();
     const key = { 'idempotency-key': 'k' };
-    expect(coded(await action.execute(key))).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
+    expect(codeOf(await action.execute(key))).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
     const { session } = await walletPaymentFixture(app).fundedWallet();
     const other = await stampWith(session.privateKey, payloadOf(action.quote));
     const wrong = await action.execute(stampHeaders(other, key));
@@ -146,8 +146,8 @@ describe('quote with an embedded wallet as source', () => {
   });
 
   it('is approved after the session has ended', async () => {
-    const signedAction = await quoted(ASKS);
-    expect(coded(await signedAction.execute())).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
+    const signedAction = await setUpWalletQuote(ASKS);
+    expect(codeOf(await signedAction.execute())).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
     const action = ok(await signedAction.execute(stampHeaders(signedAction.stamp)), 200);
     expect([action.status, action.transaction]).toEqual(['PENDING_APPROVAL', undefined]);
     await app.runtime.db.query('update wallet_sessions set expires_at = $1', [
@@ -159,7 +159,7 @@ describe('quote with an embedded wallet as source', () => {
   });
 
   it('is never approved after the quote has expired', async () => {
-    const expiredAction = await quoted(ASKS);
+    const expiredAction = await setUpWalletQuote(ASKS);
     const action = ok(await expiredAction.execute(stampHeaders(expiredAction.stamp)), 200);
     app.effects.set(Date.parse(expiredAction.quote.expiresAt));
     expect(ok(await approve(expiredAction, action.id), 200).status).toBe('FAILED');
@@ -177,7 +177,7 @@ describe('two hundred concurrent transfers at a limit', () => {
     ['dailyTransactionLimit', limits({ dailyTransactionLimit: 11 }), 11],
     ['monthlyLimit', limits({ monthlyLimit: 23_00 }), 23],
   ])('%s: exactly those pass', async (name, policy, max) => {
-    const agent = await payer(policy);
+    const agent = await createAgentPayer(policy);
     const responses = await requestConcurrently(agent, 200);
     const passed = responses.filter(({ status }) => status === 201);
     const rejected = responses.filter(({ status }) => status === 403);

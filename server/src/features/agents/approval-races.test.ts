@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   ASKS,
   agentPayer,
-  coded,
+  codeOf,
   eventLinesOf,
   KINDS,
   limits,
@@ -18,15 +18,16 @@ const app = testApp();
 const fixture = agentFixture(app);
 
 const HUNDRED = 100_00;
-const payer = (overrides: object = {}, amount?: number) =>
+const createAgentPayer = (overrides: object = {}, amount?: number) =>
   agentPayer(app, fixture, { ...ASKS, ...overrides }, amount);
 
-const waiting: ReturnType<typeof waitsAt> = (...requested) => waitsAt(app, fixture)(...requested);
+const createPendingAction: ReturnType<typeof waitsAt> = (...requested) =>
+  waitsAt(app, fixture)(...requested);
 
 describe('platform and agent that execute one quote concurrently', () => {
   it('succeeds for one of them', async () => {
     for (let round = 0; round < 8; round++) {
-      const agent = await payer();
+      const agent = await createAgentPayer();
       const quote = await agent.quote(HUNDRED);
       const [requested, executed] = await Promise.all([
         agent.execute(quote.id),
@@ -46,7 +47,7 @@ describe('platform and agent that execute one quote concurrently', () => {
 describe('concurrent decisions', () => {
   it('approve once on all paths', async () => {
     for (const kind of KINDS) {
-      const { agent, action, transactionId } = await waiting(kind);
+      const { agent, action, transactionId } = await createPendingAction(kind);
       const responses = await Promise.all([
         ...[1, 2, 3].map(() => agent.decide('approve', action.id)),
         ...[1, 2, 3].map(() => onTransaction(app, 'approve', transactionId)),
@@ -61,7 +62,7 @@ describe('concurrent decisions', () => {
 
   it('result in either approval or rejection', async () => {
     for (let n = 0; n < 6; n++) {
-      const { agent, action } = await waiting('TRANSFER_OUT');
+      const { agent, action } = await createPendingAction('TRANSFER_OUT');
       const decisions = n % 2 ? (['approve', 'reject'] as const) : (['reject', 'approve'] as const);
       const responses = await Promise.all(
         decisions.map((decision) => agent.decide(decision, action.id)),
@@ -77,7 +78,7 @@ describe('concurrent decisions', () => {
   });
 
   it('end FAILED if funds are insufficient', async () => {
-    const agent = await payer({}, 350_00);
+    const agent = await createAgentPayer({}, 350_00);
     const actions = await Promise.all(
       Array.from({ length: 20 }, () => agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL')),
     );
@@ -91,12 +92,12 @@ describe('concurrent decisions', () => {
     // Later funds do not change a decision.
     await fund(app, agent.usd, 100_00);
     for (const { id } of actions) {
-      expect(coded(await agent.decide('approve', id))).toEqual([409, 'CONFLICT']);
+      expect(codeOf(await agent.decide('approve', id))).toEqual([409, 'CONFLICT']);
     }
   });
 
   it('end FAILED if the limit is exceeded', async () => {
-    const agent = await payer(limits({ dailyLimit: 450_00 }));
+    const agent = await createAgentPayer(limits({ dailyLimit: 450_00 }));
     const actions = await Promise.all(
       Array.from({ length: 20 }, () => agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL')),
     );
@@ -107,7 +108,7 @@ describe('concurrent decisions', () => {
   });
 
   it('include actions that were submitted during the deletion of the agent', async () => {
-    const agent = await payer();
+    const agent = await createAgentPayer();
     const [response] = await Promise.all([
       agent.transfer('out', 1_00),
       fixture.manage('DELETE', `/agents/${agent.id}`),
@@ -124,18 +125,21 @@ describe('concurrent decisions', () => {
 
 describe('pending actions', () => {
   it('are limited to 500 per agent, and a deletion rejects all of them', async () => {
-    const { agent, action } = await waiting('TRANSFER_OUT');
-    const copied = (table: string, id: string, ids: string) =>
+    const { agent, action } = await createPendingAction('TRANSFER_OUT');
+    const copyRowsSql = (table: string, id: string, ids: string) =>
       `insert into ${table} select made.* from ${table} t, generate_series(1, 498) as n,
         json_populate_record(t, json_build_object(${ids})) as made where t.id = '${id}'`;
-    const nth = (kind: string) => `'${kind}:made ' || n`;
+    const numberedIdSql = (kind: string) => `'${kind}:made ' || n`;
     const transactionId = await agent.transactionOf(action.id);
     const { db } = app.runtime;
-    await db.query(copied('transactions', transactionId, `'id', ${nth('Transaction')}`), []);
-    const ids = `'id', ${nth('AgentAction')}, 'transaction_id', ${nth('Transaction')}`;
-    await db.query(copied('agent_actions', action.id, ids), []);
+    await db.query(
+      copyRowsSql('transactions', transactionId, `'id', ${numberedIdSql('Transaction')}`),
+      [],
+    );
+    const ids = `'id', ${numberedIdSql('AgentAction')}, 'transaction_id', ${numberedIdSql('Transaction')}`;
+    await db.query(copyRowsSql('agent_actions', action.id, ids), []);
     const last = await agent.payments('TRANSFER_IN', 'PENDING_APPROVAL');
-    for (const kind of KINDS) expect(coded(await agent.send(kind))).toEqual([409, 'CONFLICT']);
+    for (const kind of KINDS) expect(codeOf(await agent.send(kind))).toEqual([409, 'CONFLICT']);
     ok(await agent.decide('reject', last.id), 200);
     await agent.payments('TRANSFER_IN', 'PENDING_APPROVAL');
     ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
@@ -164,13 +168,13 @@ describe('listAgentApprovals', () => {
       ok(await separateFixture.manage('GET', `/agents/approvals${query}`), 200);
     const listIds = async (query = '') =>
       (await list(query)).data.map(({ id }: { id: string }) => id);
-    const at = (seconds: number) => new Date(start + seconds * 1_000).toISOString();
+    const timeAfter = (seconds: number) => new Date(start + seconds * 1_000).toISOString();
     expect(await listIds()).toEqual([third, second, first]);
     expect(await listIds('?sortOrder=asc')).toEqual([first, second, third]);
     expect(await listIds(`?agentId=${firstAgentPayer.id}`)).toEqual([third, first]);
     expect(await listIds(`?customerId=${secondAgentPayer.customer.id}`)).toEqual([second]);
-    expect(await listIds(`?startDate=${at(2)}`)).toEqual([third, second]);
-    expect(await listIds(`?startDate=${at(2)}&endDate=${at(2)}`)).toEqual([second]);
+    expect(await listIds(`?startDate=${timeAfter(2)}`)).toEqual([third, second]);
+    expect(await listIds(`?startDate=${timeAfter(2)}&endDate=${timeAfter(2)}`)).toEqual([second]);
     const page = await list('?limit=2');
     expect([page.hasMore, page.totalCount]).toEqual([true, 3]);
     expect(await listIds(`?limit=2&cursor=${page.nextCursor}`)).toEqual([first]);
@@ -179,9 +183,8 @@ describe('listAgentApprovals', () => {
       200,
     );
     expect(await listIds()).toEqual([second, first]);
-    expect(coded(await separateFixture.manage('GET', '/agents/approvals?startDate=soon'))).toEqual([
-      400,
-      'INVALID_INPUT',
-    ]);
+    expect(codeOf(await separateFixture.manage('GET', '/agents/approvals?startDate=soon'))).toEqual(
+      [400, 'INVALID_INPUT'],
+    );
   });
 });

@@ -1,7 +1,7 @@
 // Audit of failed requests, approvals that stay pending, deletion of agents with their customer, and
 // retention of device codes.
 import { describe, expect, it } from 'vitest';
-import { ASKS, agentPayer, coded, eventLinesOf } from '../../../test/kit/agents/agent-payments.ts';
+import { ASKS, agentPayer, codeOf, eventLinesOf } from '../../../test/kit/agents/agent-payments.ts';
 import { agentFixture, policy } from '../../../test/kit/agents/agents.ts';
 import {
   customer,
@@ -28,10 +28,10 @@ const fixture = agentFixture(app);
 describe('failed request of an agent', () => {
   it('is audited with its error code', async () => {
     const agent = await agentPayer(app, fixture, {}, 50_00);
-    expect(coded(await agent.transfer('out', 50_01))).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    expect(codeOf(await agent.transfer('out', 50_01))).toEqual([400, 'INSUFFICIENT_FUNDS']);
     const quote = await agent.quote(50_01);
-    expect(coded(await agent.execute(quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
-    expect(coded(await agent.execute('Quote:nowhere'))).toEqual([404, 'QUOTE_NOT_FOUND']);
+    expect(codeOf(await agent.execute(quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    expect(codeOf(await agent.execute('Quote:nowhere'))).toEqual([404, 'QUOTE_NOT_FOUND']);
     const lines = (await agent.audit()).filter(({ what }) => what === 'ACTION_REFUSED');
     expect(lines.map(({ actor, details }) => [actor, details.code])).toEqual([
       [agent.id, 'INSUFFICIENT_FUNDS'],
@@ -48,7 +48,7 @@ describe('failed request of an agent', () => {
     const agent = await agentPayer(app, fixture, {}, 30_00);
     const all = await Promise.all(Array.from({ length: 12 }, () => agent.transfer('out', 10_00)));
     expect(all.filter(({ status }) => status === 201)).toHaveLength(3);
-    const rejected = all.filter(({ status }) => status !== 201).map(coded);
+    const rejected = all.filter(({ status }) => status !== 201).map(codeOf);
     expect(rejected).toEqual(Array(9).fill([400, 'INSUFFICIENT_FUNDS']));
     const events = await eventLinesOf(agent);
     expect(events.filter((event) => event === 'ACTION_REFUSED')).toHaveLength(9);
@@ -70,7 +70,7 @@ describe('approval', () => {
     const action = ok(await agent.call('POST', path), 200);
     const approve = () =>
       fixture.manage('POST', `/agents/${agent.id}/actions/${action.id}/approve`);
-    expect(coded(await approve())).toEqual([409, 'SCA_SESSION_REQUIRED']);
+    expect(codeOf(await approve())).toEqual([409, 'SCA_SESSION_REQUIRED']);
     await logIn(app, person.id);
     const approved = ok(await approve(), 200);
     expect([approved.status, approved.transaction.status]).toEqual([
@@ -81,7 +81,7 @@ describe('approval', () => {
     expect(ok(await app.call('POST', `/quotes/${quote.id}/authorize`, proof), 200).status).toBe(
       'PROCESSING',
     );
-    expect(coded(await execute(app, quote.id))).toEqual([409, 'CONFLICT']);
+    expect(codeOf(await execute(app, quote.id))).toEqual([409, 'CONFLICT']);
     await app.settle();
   });
 
@@ -95,25 +95,25 @@ describe('approval', () => {
       await fixture.agentOf(person.id, ASKS),
       await fixture.agentOf(person.id),
     ];
-    const execution = async ({ call }: typeof requests) => {
+    const prepareExecution = async ({ call }: typeof requests) => {
       const body = quoteBody(euros.id, target.id, 10_00);
       const quote = ok(await call('POST', '/agents/me/quotes', body), 201);
       return { quote, execute: () => call('POST', `/agents/me/quotes/${quote.id}/execute`) };
     };
-    const actionId = await execution(requests);
+    const actionId = await prepareExecution(requests);
     const action = ok(await actionId.execute(), 200);
-    const { execute: executeAgain } = await execution(approvedAgent);
+    const { execute: executeAgain } = await prepareExecution(approvedAgent);
     await loginFixture(app).failTimes(person.id, 5);
     const approve = () =>
       fixture.manage('POST', `/agents/${requests.id}/actions/${action.id}/approve`);
     const byPayment = `/transactions/${actionId.quote.transactionId}/approve`;
     const locked = [423, 'ACCOUNT_LOCKED'];
-    expect(coded(await approve())).toEqual(locked);
-    expect(coded(await fixture.manage('POST', byPayment))).toEqual(locked);
-    expect(coded(await executeAgain())).toEqual(locked);
+    expect(codeOf(await approve())).toEqual(locked);
+    expect(codeOf(await fixture.manage('POST', byPayment))).toEqual(locked);
+    expect(codeOf(await executeAgain())).toEqual(locked);
     const paidIn = { sourceType: 'REALTIME_FUNDING', currency: 'EUR' };
     const body = { ...quoteBody(euros.id, target.id, 10_00), source: paidIn };
-    expect(coded(await approvedAgent.call('POST', '/agents/me/quotes', body))).toEqual(locked);
+    expect(codeOf(await approvedAgent.call('POST', '/agents/me/quotes', body))).toEqual(locked);
     await loginFixture(app).reset(person.id);
     await logIn(app, person.id);
     expect(ok(await approve(), 200).status).toBe('APPROVED');
@@ -141,7 +141,7 @@ describe('default account for UMA deposits', () => {
       createdExternalAccount.id,
     ]);
     const path = `/agents/me/external-accounts/${createdExternalAccount.id}`;
-    expect(coded(await agent.call('DELETE', path))).toEqual([403, 'FORBIDDEN']);
+    expect(codeOf(await agent.call('DELETE', path))).toEqual([403, 'FORBIDDEN']);
     expect((await agent.audit()).at(-1)).toMatchObject({
       what: 'ACTION_REFUSED',
       details: {
@@ -150,7 +150,7 @@ describe('default account for UMA deposits', () => {
       },
     });
     await app.call('DELETE', `/customers/external-accounts/${createdExternalAccount.id}`);
-    expect(coded(await agent.call('DELETE', path))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    expect(codeOf(await agent.call('DELETE', path))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
   });
 });
 
@@ -168,11 +168,11 @@ describe('deletion of a customer', () => {
     for (const each of all) ok(await each.call('POST', '/agents/me/transfer-out', body), 201);
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
     for (const each of all) {
-      expect(coded(await each.call('GET', '/agents/me'))).toEqual([401, 'UNAUTHORIZED']);
+      expect(codeOf(await each.call('GET', '/agents/me'))).toEqual([401, 'UNAUTHORIZED']);
     }
     await app.settle();
     for (const each of all) {
-      expect(coded(await fixture.manage('GET', `/agents/${each.id}`))).toEqual([404, 'NOT_FOUND']);
+      expect(codeOf(await fixture.manage('GET', `/agents/${each.id}`))).toEqual([404, 'NOT_FOUND']);
     }
     const list = ok(await fixture.manage('GET', `/agents/approvals?customerId=${person.id}`), 200);
     expect(list.data).toEqual([]);
@@ -207,10 +207,11 @@ describe('device code', () => {
     const person = await customer(app);
     const body = { name: 'Late', customerId: person.id, policy: policy() };
     const { deviceCode } = ok(await fixture.manage('POST', '/agents', body), 201);
-    const status = () => fixture.manage('GET', `/agents/device-codes/${deviceCode.code}/status`);
+    const readCodeStatus = () =>
+      fixture.manage('GET', `/agents/device-codes/${deviceCode.code}/status`);
     await app.advance(30 * DAY);
-    expect(ok(await status(), 200)).toEqual({ code: deviceCode.code, redeemed: false });
+    expect(ok(await readCodeStatus(), 200)).toEqual({ code: deviceCode.code, redeemed: false });
     await app.advance(DAY + 20 * 60_000);
-    expect(coded(await status())).toEqual([404, 'NOT_FOUND']);
+    expect(codeOf(await readCodeStatus())).toEqual([404, 'NOT_FOUND']);
   });
 });

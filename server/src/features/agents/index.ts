@@ -18,8 +18,8 @@ export { pendingActionDecision, pendingActionOf } from './actions/approvals.ts';
 export { agentBearers, agentCaller } from './management/authenticator.ts';
 export {
   type AgentDetails,
-  agentDetails,
   pauseAgentByOperator,
+  readAgentDetails as agentDetails,
   searchAgentAudit,
   searchAgents,
 } from './management/by-operator.ts';

@@ -26,7 +26,7 @@ export const invalidToken = () =>
   new Fault('UNAUTHORIZED', 'The access token is missing or not valid.');
 
 /** The calling agent. Throws UNAUTHORIZED if it was deleted. */
-export async function ownAgent(ctx: Ctx): Promise<AgentRow> {
+export async function readOwnAgent(ctx: Ctx): Promise<AgentRow> {
   const row = ctx.caller.agentId ? await ctx.read(agents, ctx.caller.agentId) : undefined;
   if (!row || row.deleted_at !== null) throw invalidToken();
   return row;

@@ -6,7 +6,7 @@ import { type Ctx, stamps } from '../../runtime/operation/context.ts';
 import type { Agent } from './contract.ts';
 import type { RateParts } from './parts.ts';
 import type { Spent } from './policy/policy.ts';
-import { spentBy } from './policy/usage.ts';
+import { readSpent } from './policy/usage.ts';
 import type { AgentRow } from './store.ts';
 
 type AgentView = Static<typeof Agent>;
@@ -46,15 +46,15 @@ export const agentView = (ctx: Ctx, row: AgentRow, spent: Spent): AgentView => (
  * Usage for display. Without an exchange rate, usage in former limit currencies is left out, so that a
  * missing rate blocks neither reading nor pausing an agent.
  */
-async function spentForDisplay(ctx: Ctx, parts: RateParts, row: AgentRow): Promise<Spent> {
+async function readSpentForDisplay(ctx: Ctx, parts: RateParts, row: AgentRow): Promise<Spent> {
   try {
-    return await spentBy(ctx, parts, row);
+    return await readSpent(ctx, parts, row);
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'QUOTE_RATE_UNAVAILABLE') throw error;
-    return spentBy(ctx, parts, { ...row, former_currencies: [] });
+    return readSpent(ctx, parts, { ...row, former_currencies: [] });
   }
 }
 
 /** The resource `Agent`. */
 export const presentAgent = async (ctx: Ctx, parts: RateParts, row: AgentRow): Promise<AgentView> =>
-  agentView(ctx, row, await spentForDisplay(ctx, parts, row));
+  agentView(ctx, row, await readSpentForDisplay(ctx, parts, row));

@@ -23,8 +23,8 @@ export { endFundingDebit, listFundingDebits } from './clearing/funding-debits.ts
 export { cardPaymentOf, netOf, postedAmountOf } from './clearing/payment.ts';
 export {
   type CardDetails,
-  cardDetails,
   closeCardByOperator,
+  readCardDetails as cardDetails,
   searchCards,
 } from './issuing/by-operator.ts';
 export { type CardParts, cardOf } from './parts.ts';

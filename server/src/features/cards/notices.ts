@@ -166,7 +166,7 @@ async function expire(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
  * A new total. An increase is debited immediately if the card is open; otherwise when it is cleared.
  * Without effect on a closed payment: a later clearing is a late clearing.
  */
-async function advise(
+async function applyAdvice(
   ctx: Ctx,
   parts: CardParts,
   row: CardPaymentRow,
@@ -230,7 +230,7 @@ function apply(
     case 'AUTHORIZATION_EXPIRY':
       return expire(ctx, row);
     case 'AUTHORIZATION_ADVICE':
-      return advise(ctx, parts, row, notice);
+      return applyAdvice(ctx, parts, row, notice);
     case 'RETURN':
       return returnFunds(ctx, row, notice);
     case 'RETURN_REVERSAL':

@@ -30,11 +30,11 @@ async function cardholderOf(ctx: Ctx, id: string): Promise<CustomerRow> {
 }
 
 /** Generated name of a card without one. */
-const generatedName = (id: string) => `card_${id.slice('Card:'.length)}`;
+const generateName = (id: string) => `card_${id.slice('Card:'.length)}`;
 
 /** The platform's own name of the card, unless generated. */
 const chosenName = ({ id, platform_card_id: name }: CardRow): string | null =>
-  name === generatedName(id) ? null : name;
+  name === generateName(id) ? null : name;
 
 type CreateBody = Static<(typeof createCard)['body']>;
 
@@ -55,7 +55,7 @@ async function create(ctx: Ctx, parts: CardParts, body: CreateBody): Promise<Car
     id,
     platform_id,
     customer_id,
-    platform_card_id: platformCardId ?? generatedName(id),
+    platform_card_id: platformCardId ?? generateName(id),
     state: 'PROCESSING',
     currency: CARD_CURRENCY,
     max_spend: max === undefined ? null : BigInt(max),
@@ -69,7 +69,7 @@ async function create(ctx: Ctx, parts: CardParts, body: CreateBody): Promise<Car
 }
 
 /** Cards that an account funds; they all belong to its owner. */
-async function paidBy(ctx: Ctx, accountId: string): Promise<string[]> {
+async function findCardsPaidBy(ctx: Ctx, accountId: string): Promise<string[]> {
   const bound = { account_id: accountId, platform_id: ctx.caller.platformId, ended_at: null };
   return (await ctx.db.find(fundingSources, bound)).map((each) => each.card_id);
 }
@@ -88,7 +88,7 @@ async function filtersOf(
   const filters = equals(columns);
   const { accountId } = query;
   if (accountId === undefined) return filters;
-  return [...filters, { column: 'id', op: 'in', value: await paidBy(ctx, accountId) }];
+  return [...filters, { column: 'id', op: 'in', value: await findCardsPaidBy(ctx, accountId) }];
 }
 
 /** All operations on cards. */

@@ -31,7 +31,7 @@ import {
   sandboxSimulateCardReturnReversal,
 } from './cards-contract.ts';
 
-const accepted = (issuerTransactionToken: string) => ({
+const acceptedResponse = (issuerTransactionToken: string) => ({
   status: 202 as const,
   body: { issuerTransactionToken },
 });
@@ -67,7 +67,7 @@ async function authorize(ctx: Ctx, parts: CardParts, id: string, request: Simula
     currency,
     merchant: merchantOf(merchant),
   });
-  return accepted(token);
+  return acceptedResponse(token);
 }
 
 /** The content of a notice, without the ids that every notice has. */
@@ -122,7 +122,7 @@ async function sendNotice(
   checkPlausible(row, notice);
   const { token } = row.card;
   await applyNotice(ctx, parts, row, { id: ctx.id('CardMessage'), token, ...notice });
-  return accepted(token);
+  return acceptedResponse(token);
 }
 
 type Text = 'operationId' | 'path' | 'summary' | 'description';

@@ -28,5 +28,5 @@ function presentStablecoinOperation(row: StablecoinOperationRow, account: Provid
   };
 }
 
-export const presented = async (ctx: Ctx, row: StablecoinOperationRow) =>
+export const readAndPresent = async (ctx: Ctx, row: StablecoinOperationRow) =>
   presentStablecoinOperation(row, await accountOfCoin(ctx, row));

@@ -34,7 +34,7 @@ export async function walletById({ read }: Reads, accountId: string): Promise<Wa
 }
 
 /** Number of requests awaiting a signature, in processing, and settled but not yet delivered. */
-function requestCounts(requests: readonly RequestRow[], now: Time) {
+function countRequests(requests: readonly RequestRow[], now: Time) {
   const count = (test: (row: RequestRow) => boolean) => requests.filter(test).length;
   return {
     toSign: count(({ status, expires_at }) => status === 'PENDING' && expires_at > now),
@@ -76,7 +76,7 @@ export async function walletDetails({ db, clocks }: Runtime, accountId: string) 
       createdAt: iso(created_at),
     })),
     sessions: sessions.filter(({ expires_at }) => expires_at > now).map(presentSession),
-    requests: requestCounts(requests, now),
+    requests: countRequests(requests, now),
     recovery: pendingRecovery
       ? {
           recoveryId: pendingRecovery.id,
@@ -109,7 +109,7 @@ interface ListInput {
   limit: number;
 }
 
-async function cursorIn(reader: Reads, { accountId, after }: ListInput) {
+async function readCursor(reader: Reads, { accountId, after }: ListInput) {
   if (after === undefined) return undefined;
   const row = await authorizationById(reader, after);
   if (row.account_id !== accountId) throw new Fault('NOT_FOUND', 'Authorization not found.');
@@ -123,7 +123,7 @@ export async function listWalletAuthorizations({ db }: Runtime, input: ListInput
     filters: equals({ account_id: id }),
     sort: 'desc',
     limit: input.limit,
-    cursor: await cursorIn(db, input),
+    cursor: await readCursor(db, input),
   });
   return rows.map(presentAuthorization);
 }

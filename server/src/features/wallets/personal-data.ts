@@ -22,18 +22,18 @@ interface Opener {
   key: DataKey | undefined;
 }
 
-const opened = ({ vault, key }: Opener, sealed: string | null, context: string): unknown =>
+const openColumn = ({ vault, key }: Opener, sealed: string | null, context: string): unknown =>
   key && sealed !== null ? openFor({ vault }, { key }, sealed, context) : null;
 
 /** Decrypts the personal data of a credential. */
 const credentialPersonal = (opener: Opener, row: CredentialRow) => ({
-  nickname: opened(opener, row.nickname, nicknameContext(row.id)),
-  facts: opened(opener, row.facts, factsContext(row.id)),
+  nickname: openColumn(opener, row.nickname, nicknameContext(row.id)),
+  facts: openColumn(opener, row.facts, factsContext(row.id)),
 });
 
 /** Decrypts the signed text. */
 export const authorizationPersonal = (opener: Opener, row: AuthorizationRow) => ({
-  payload: opened(opener, row.payload, authorizationContext(row.id)),
+  payload: openColumn(opener, row.payload, authorizationContext(row.id)),
 });
 
 /** Stages the deletion of a customer's seeds, the revocation of credentials, and the end of recoveries. */

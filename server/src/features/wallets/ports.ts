@@ -7,7 +7,7 @@ import type { CustomerRow } from '../customers/records/index.ts';
 import type { AuthorizeContactChange } from '../customers/registration/index.ts';
 import { openWallets, openWalletsForAccounts } from './accounts/provision.ts';
 import type { WalletParts } from './accounts/wallet.ts';
-import { tiedCredentials } from './credentials/contacts.ts';
+import { authorizeContactChange } from './credentials/contacts.ts';
 
 interface WalletPorts {
   /** Stages the wallets of a customer's new accounts. */
@@ -25,5 +25,5 @@ interface WalletPorts {
 export const walletPorts = (parts: WalletParts): WalletPorts => ({
   openWallets: (ctx, customer, accounts) => openWallets(ctx, parts, customer, accounts),
   openWalletsForAccounts: (ctx, accounts) => openWalletsForAccounts(ctx, parts, accounts),
-  authorizeContactChange: tiedCredentials(parts),
+  authorizeContactChange: authorizeContactChange(parts),
 });

@@ -24,13 +24,13 @@ const listed = async (...more: string[]): Promise<string[]> =>
     (each: { transactionId: string }) => each.transactionId,
   );
 
-const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
+const clearingNotice = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
 const refundOf = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
 
 /** A payment whose account could not pay 20 of 120. */
 async function short() {
   const paid = await fixture.begin({ funds: 110 });
-  await paid.notify(clearing(120));
+  await paid.notify(clearingNotice(120));
   app.effects.set(app.effects.now() + 1_000);
   return paid;
 }
@@ -63,7 +63,7 @@ describe('cards exceptions', () => {
 
   it('lists refunds for a closed account until they were sent, each time', async () => {
     const paid = await fixture.begin({ funds: 100 });
-    await paid.notify(clearing(100));
+    await paid.notify(clearingNotice(100));
     await fixture.closeAccount(paid.accountId);
     for (const [amount, reference] of [
       [40, 'WIRE-1'],

@@ -29,7 +29,7 @@ async function json(...argv: string[]): Promise<any> {
   return JSON.parse(out);
 }
 
-const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
+const clearingNotice = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 const SLOW = { descriptor: 'Shop 005' };
 const WAIT_MS = 30_000;
@@ -165,7 +165,7 @@ describe('cards resolve-debit', () => {
 
   it('requires the number if there are several', async () => {
     const paid = await fixture.begin(SLOW);
-    await paid.notify(clearing(150));
+    await paid.notify(clearingNotice(150));
     expect((await resolveDebit(paid, 'completed')).err).toBe(
       'The payment has several pending funding debits. Specify one: 1 or 2.\n',
     );

@@ -4,7 +4,7 @@ import {
   type AgentPayer,
   ASKS,
   agentPayer,
-  coded,
+  codeOf,
 } from '../../../test/kit/agents/agent-payments.ts';
 import { type AgentFixture, agentFixture } from '../../../test/kit/agents/agents.ts';
 import { customer, externalAccount, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
@@ -82,7 +82,7 @@ describe('agents pause and resume', () => {
   it('pause an agent at once and resume it, and keep the reason', async () => {
     const paused = await json('agents', 'pause', two.id, '--reason', 'Odd payments');
     expect(paused).toMatchObject({ isPaused: true, state: 'paused' });
-    expect(coded(await two.transfer('out', 1_00))).toEqual([403, 'FORBIDDEN']);
+    expect(codeOf(await two.transfer('out', 1_00))).toEqual([403, 'FORBIDDEN']);
     const { out } = await run('agents', 'resume', two.id, '--reason', 'Explained');
     expect(out).toMatch(/State +active\n/);
     ok(await two.transfer('out', 1_00), 201);

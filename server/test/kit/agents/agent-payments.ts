@@ -16,7 +16,7 @@ export const limits = (overrides: object) => ({
 });
 
 /** Status and code of a rejection. */
-export const coded = ({ status, body }: ApiResponse) => [status, body.code];
+export const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 
 /** An audit entry. */
 interface Line extends Record<string, unknown> {

@@ -5,7 +5,7 @@ import { evaluate, type Policy } from '../../../src/features/agents/policy/polic
 import {
   convertRoundedUp,
   countSpending,
-  spentBy,
+  readSpent,
 } from '../../../src/features/agents/policy/usage.ts';
 import { type AgentRow, agents } from '../../../src/features/agents/store.ts';
 import { reverseUsage } from '../../../src/features/balances/velocity-limits/index.ts';
@@ -104,7 +104,7 @@ export function spenders(app: TestApp) {
         limitCurrency,
       );
       const request = { accountId: 'one', amount: converted, forThreshold: null };
-      const spent = await spentBy(ctx, parts, agent);
+      const spent = await readSpent(ctx, parts, agent);
       const verdict = evaluate(agent, spent, { type: 'TRANSFER_OUT', ...request });
       if (verdict.decision === 'REJECTED') throw new Error(verdict.reason);
       const id = start ? await start(ctx) : newId(app.effects, 'Transaction');
@@ -133,7 +133,7 @@ export function spenders(app: TestApp) {
     /** Usage of an agent, in minor units of the currency of its limits. */
     spent: (id: string) =>
       app.operate(async (ctx) => {
-        const { count, day, month } = await spentBy(ctx, parts, await rowOf(id));
+        const { count, day, month } = await readSpent(ctx, parts, await rowOf(id));
         return { count, day: day.amount, month: month.amount };
       }),
     /** Ledger accounts of the usage of an agent. */

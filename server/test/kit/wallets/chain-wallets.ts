@@ -8,7 +8,7 @@ import { base58, bech32, bech32m, createBase58check } from '@scure/base';
 import { bitcoinDigest } from '../../../src/features/payees/ownership/signatures/bitcoin.ts';
 import { evmDigest } from '../../../src/features/payees/ownership/signatures/personal.ts';
 import {
-  compressed,
+  compressKey,
   ORDER,
   toBigInt,
 } from '../../../src/features/payees/ownership/signatures/secp256k1.ts';
@@ -91,7 +91,7 @@ function createPublic(key: ReturnType<typeof ed25519KeyOf>): Buffer {
 
 /** A Spark wallet on regtest. */
 export function sparkWallet(secret: bigint) {
-  const key = compressed(pointOf(secret));
+  const key = compressKey(pointOf(secret));
   const bech32Words = bech32m.toWords(Buffer.concat([Buffer.from([0x0a, 0x21]), key]));
   return {
     address: bech32m.encode('sparkrt', bech32Words, 1000),
@@ -106,7 +106,7 @@ const FIRST_HEADER = { uncompressed: 27, p2pkh: 31, p2sh: 35, segwit: 39 };
 /** A Bitcoin key with its mainnet addresses; `header` sets the address type of the signature. */
 export function bitcoinWallet(secret: bigint) {
   const point = pointOf(secret);
-  const keyHash = hash160(compressed(point));
+  const keyHash = hash160(compressKey(point));
   const legacy = (version: number, hash: Uint8Array) =>
     base58check.encode(Buffer.concat([Buffer.of(version), hash]));
   return {

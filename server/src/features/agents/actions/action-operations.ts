@@ -16,9 +16,9 @@ import {
 import type { OutgoingRow, PaymentRow } from '../../payments/transactions/index.ts';
 import { stageTransferIn, stageTransferOut } from '../../payments/transfers/index.ts';
 import { type SignableRequest, stampOf } from '../../wallets/index.ts';
-import { type AgentParts, ownAgent } from '../parts.ts';
+import { type AgentParts, readOwnAgent } from '../parts.ts';
 import { generalRejection, PERMISSION_FOR } from '../policy/policy.ts';
-import { ownAccount, ownQuote } from '../reads/agent-resources.ts';
+import { requireOwnAccount, requireOwnQuote } from '../reads/agent-resources.ts';
 import type { ActionType } from '../states.ts';
 import { type ActionRow, type AgentRow, agentActions } from '../store.ts';
 import {
@@ -82,7 +82,7 @@ async function executeQuote(
   const type = 'EXECUTE_QUOTE';
   const no = generalRejection(agent, PERMISSION_FOR[type]);
   if (no) return rejectByPolicy(ctx, agent, no, { type });
-  const quote = await ownQuote(ctx, agent, input.params.quoteId);
+  const quote = await requireOwnQuote(ctx, agent, input.params.quoteId);
   const payment = await paymentOf(ctx, quote);
   checkExecutable(ctx, quote, payment);
   await rejectDuplicateAction(ctx, payment);
@@ -124,8 +124,8 @@ async function submitTransfer(
   const no = generalRejection(agent, PERMISSION_FOR[type]);
   if (no) return rejectByPolicy(ctx, agent, no, { type });
   const [from, to] = await allInOrder([
-    ownAccount(ctx, agent, source.accountId),
-    ownAccount(ctx, agent, destination.accountId),
+    requireOwnAccount(ctx, agent, source.accountId),
+    requireOwnAccount(ctx, agent, destination.accountId),
   ]);
   const { internalAccount } = type === 'TRANSFER_OUT' ? from : to;
   if (!internalAccount) {
@@ -141,7 +141,7 @@ async function submitTransfer(
   return { status: 201 as const, body: await submitAction(ctx, parts, agent, submission) };
 }
 
-async function ownAction(ctx: Ctx, id: string): Promise<ActionRow> {
+async function readOwnAction(ctx: Ctx, id: string): Promise<ActionRow> {
   const { agentId } = ctx.caller;
   const row = isId(id, 'AgentAction') ? await ctx.read(agentActions, id) : undefined;
   if (row?.agent_id !== agentId) throw new Fault('NOT_FOUND', 'Action not found.');
@@ -151,13 +151,13 @@ async function ownAction(ctx: Ctx, id: string): Promise<ActionRow> {
 /** Operations that submit and list the actions of the calling agent. */
 export const agentActionOperations = (parts: AgentParts) => [
   handle(agentExecuteQuote, async (ctx, input) => {
-    const agent = await ownAgent(ctx);
+    const agent = await readOwnAgent(ctx);
     const requested = { type: 'EXECUTE_QUOTE', quoteId: auditableId(input.params.quoteId) };
     return auditRejections(ctx, agent, requested, () => executeQuote(ctx, parts, agent, input));
   }),
   handle(agentListActions, async (ctx, { query }) => {
     const { limit = 20, cursor, status } = query;
-    const agent = await ownAgent(ctx);
+    const agent = await readOwnAgent(ctx);
     const filters: Filter<typeof agentActions>[] = [
       { column: 'agent_id', op: '=', value: agent.id },
     ];
@@ -168,11 +168,11 @@ export const agentActionOperations = (parts: AgentParts) => [
     return { status: 200, body: { data: await Promise.all(rows.map(show)), ...rest } };
   }),
   handle(agentGetAction, async (ctx, { params }) => {
-    const fullAction = await loadAction(ctx, await ownAction(ctx, params.actionId));
+    const fullAction = await loadAction(ctx, await readOwnAction(ctx, params.actionId));
     return { status: 200, body: await presentAction(ctx, fullAction) };
   }),
   handle(agentCreateTransferOut, async (ctx, { body }) => {
-    const agent = await ownAgent(ctx);
+    const agent = await readOwnAgent(ctx);
     const requested = { type: 'TRANSFER_OUT', ...body } as const;
     const stage = () => stageTransferOut(ctx, parts, body);
     return auditRejections(ctx, agent, auditDetails(requested), () =>
@@ -180,7 +180,7 @@ export const agentActionOperations = (parts: AgentParts) => [
     );
   }),
   handle(agentCreateTransferIn, async (ctx, { body }) => {
-    const agent = await ownAgent(ctx);
+    const agent = await readOwnAgent(ctx);
     const requested = { type: 'TRANSFER_IN', ...body } as const;
     const stage = () => stageTransferIn(ctx, parts, body);
     return auditRejections(ctx, agent, auditDetails(requested), () =>

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   ASKS,
   agentPayer,
-  coded,
+  codeOf,
   KINDS,
   limits,
 } from '../../../../test/kit/agents/agent-payments.ts';
@@ -22,13 +22,13 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 const app = testApp();
 const fixture = agentFixture(app);
 
-const payer = (overrides: object = {}, amount?: number) =>
+const createAgentPayer = (overrides: object = {}, amount?: number) =>
   agentPayer(app, fixture, overrides, amount);
 const UNKNOWN = '00000000-0000-7000-8000-000000000000';
 
 describe('action allowed by the policy', () => {
   it.each(KINDS)('%s is executed immediately, counted and audited', async (kind) => {
-    const agent = await payer();
+    const agent = await createAgentPayer();
     const action = await agent.payments(kind, 'APPROVED');
     const { transaction } = action;
     expect(action).toMatchObject({
@@ -75,23 +75,23 @@ describe('action allowed by the policy', () => {
   });
 
   it('is created once per Idempotency-Key', async () => {
-    const agent = await payer();
+    const agent = await createAgentPayer();
     const key = { 'idempotency-key': 'once' };
     const first = ok(await agent.transfer('out', 5_00, key), 201);
     expect(ok(await agent.transfer('out', 5_00, key), 201).id).toBe(first.id);
-    expect(coded(await agent.transfer('out', 6_00, key))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+    expect(codeOf(await agent.transfer('out', 6_00, key))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
     ok(await agent.transfer('in', 5_00, key), 201);
-    expect(coded(await agent.transfer('in', 6_00, key))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+    expect(codeOf(await agent.transfer('in', 6_00, key))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
     const quote = await agent.quote(5_00);
     const result = ok(await agent.execute(quote.id, key), 200);
     expect(ok(await agent.execute(quote.id, key), 200).id).toBe(result.id);
-    expect(coded(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
+    expect(codeOf(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
     expect((await agent.usage()).dailyTransactionCount).toBe(3);
   });
 
   describe('agentCreateTransferOut', () => {
     it('restores the amount of a failed payment but not the count', async () => {
-      const agent = await payer();
+      const agent = await createAgentPayer();
       const broken = await externalAccount(app, agent.customer.id, 'USD', '003');
       const accounts = { source: { accountId: agent.usd }, destination: { accountId: broken.id } };
       ok(await agent.call('POST', '/agents/me/transfer-out', { ...accounts, amount: 70_00 }), 201);
@@ -104,7 +104,7 @@ describe('action allowed by the policy', () => {
   describe('agentCreateTransferIn', () => {
     it('restores the amount of a failed debit, before and after it was credited', async () => {
       for (const suffix of ['003', '005']) {
-        const agent = await payer();
+        const agent = await createAgentPayer();
         const source = await externalAccount(app, agent.customer.id, 'USD', suffix);
         const accounts = {
           source: { accountId: source.id },
@@ -121,10 +121,10 @@ describe('action allowed by the policy', () => {
   });
 
   it('is rejected without sufficient funds', async () => {
-    const agent = await payer({}, 50_00);
-    expect(coded(await agent.transfer('out', 60_00))).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    const agent = await createAgentPayer({}, 50_00);
+    expect(codeOf(await agent.transfer('out', 60_00))).toEqual([400, 'INSUFFICIENT_FUNDS']);
     const lateQuote = await agent.quote(60_00);
-    expect(coded(await agent.execute(lateQuote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    expect(codeOf(await agent.execute(lateQuote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
     expect((await agent.usage()).dailyTransactionCount).toBe(0);
   });
 });
@@ -148,10 +148,10 @@ describe('policy rule', () => {
   ];
 
   it.each(rules)('%s rejects and is audited', async (rule, policy, before, reason) => {
-    const agent = await payer(policy);
+    const agent = await createAgentPayer(policy);
     for (let n = 0; n < before; n++) ok(await agent.transfer('out', 1_00), 201);
     const response = await agent.transfer('out', 100_00);
-    expect(coded(response)).toEqual([403, 'FORBIDDEN']);
+    expect(codeOf(response)).toEqual([403, 'FORBIDDEN']);
     expect(response.body.reason).toMatch(reason);
     const last = (await agent.audit()).at(-1);
     expect(last).toMatchObject({
@@ -165,28 +165,28 @@ describe('policy rule', () => {
   });
 
   it('applies to quotes and to transfers in', async () => {
-    const agent = await payer(limits({ perTransactionLimit: 10_00 }));
-    for (const kind of KINDS) expect(coded(await agent.send(kind))).toEqual([403, 'FORBIDDEN']);
+    const agent = await createAgentPayer(limits({ perTransactionLimit: 10_00 }));
+    for (const kind of KINDS) expect(codeOf(await agent.send(kind))).toEqual([403, 'FORBIDDEN']);
     const quote = await agent.quote(1_00);
     await agent.narrow({ permissions: ['CREATE_QUOTES'] });
     const response = await agent.execute(quote.id);
-    expect([coded(response), response.body.reason]).toEqual([
+    expect([codeOf(response), response.body.reason]).toEqual([
       [403, 'FORBIDDEN'],
       expect.stringContaining('EXECUTE_QUOTES'),
     ]);
     await agent.pause();
     const paused = await agent.execute(quote.id);
-    expect([coded(paused), paused.body.reason]).toEqual([
+    expect([codeOf(paused), paused.body.reason]).toEqual([
       [403, 'FORBIDDEN'],
       'The agent is paused.',
     ]);
     // Evaluated before any lookup: the same reply for unknown resources.
-    expect(coded(await agent.execute(`Quote:${UNKNOWN}`))).toEqual([403, 'FORBIDDEN']);
+    expect(codeOf(await agent.execute(`Quote:${UNKNOWN}`))).toEqual([403, 'FORBIDDEN']);
     ok(await agent.call('GET', '/agents/me/actions'), 200);
   });
 
   it('of an account overrides the general rule', async () => {
-    const agent = await payer(limits({ perTransactionLimit: 10_00 }));
+    const agent = await createAgentPayer(limits({ perTransactionLimit: 10_00 }));
     const rule = { accountId: agent.usd, perTransactionLimit: 200_00 };
     await agent.narrow({ accountRestrictions: { accountRules: [rule] } });
     await agent.payments('TRANSFER_OUT', 'APPROVED');
@@ -196,7 +196,9 @@ describe('policy rule', () => {
   });
 
   it('requires approval above the threshold, in the currency of the threshold', async () => {
-    const agent = await payer({ approvalThresholds: { currency: 'USD', amount: 100_00 } });
+    const agent = await createAgentPayer({
+      approvalThresholds: { currency: 'USD', amount: 100_00 },
+    });
     await agent.payments('TRANSFER_OUT', 'APPROVED', 100_00);
     await agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL', 100_01);
     await agent.narrow({ approvalThresholds: { currency: 'EUR', amount: 100_00 } });
@@ -211,7 +213,7 @@ describe('policy rule', () => {
   });
 
   it('excludes an account as destination, also through a UMA address', async () => {
-    const agent = await payer();
+    const agent = await createAgentPayer();
     const quoteAction = await agent.quote(1_00, agent.eur);
     const { umaAddress } = agent.customer;
     const path = `/receiver/uma/${encodeURIComponent(umaAddress)}`;
@@ -221,7 +223,7 @@ describe('policy rule', () => {
     const byAddress = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     await agent.narrow({ accountRestrictions: { allowedAccountIds: [agent.usd] } });
     for (const { id } of [quoteAction, byAddress]) {
-      expect(coded(await agent.execute(id))).toEqual([403, 'FORBIDDEN']);
+      expect(codeOf(await agent.execute(id))).toEqual([403, 'FORBIDDEN']);
     }
     expect((await agent.audit()).at(-1)?.details).toMatchObject({ rule: 'ACCOUNT' });
     await agent.narrow({ accountRestrictions: { allowedAccountIds: [agent.usd, agent.eur] } });
@@ -229,11 +231,11 @@ describe('policy rule', () => {
   });
 
   it('prevents payments between external accounts for a restricted agent', async () => {
-    const agent = await payer();
+    const agent = await createAgentPayer();
     const otherExternalAccount = await externalAccount(app, agent.customer.id, 'USD');
     await agent.narrow({ accountRestrictions: { allowedAccountIds: [agent.usd] } });
     const pastAction = await agent.quote(10_00, otherExternalAccount.id, agent.outside);
-    expect(coded(await agent.execute(pastAction.id))).toEqual([403, 'FORBIDDEN']);
+    expect(codeOf(await agent.execute(pastAction.id))).toEqual([403, 'FORBIDDEN']);
     const into = await agent.quote(10_00, agent.usd, agent.outside);
     expect(ok(await agent.execute(into.id), 200).status).toBe('APPROVED');
     await agent.narrow({ accountRestrictions: { allowedAccountIds: null } });
@@ -244,16 +246,16 @@ describe('policy rule', () => {
 describe('unavailable resources', () => {
   describe('agentGetAction', () => {
     it('include quotes of others, and accounts and actions of others', async () => {
-      const [agent, otherPayer] = [await payer(), await payer(ASKS)];
+      const [agent, otherPayer] = [await createAgentPayer(), await createAgentPayer(ASKS)];
       const body = quoteBody(agent.usd, agent.outside, 10_00);
       const ofPlatform = ok(await app.call('POST', '/quotes', body), 201).id;
       const ofOther = (await otherPayer.quote(10_00)).id;
       for (const id of [ofPlatform, ofOther, `Quote:${UNKNOWN}`, 'x']) {
-        expect(coded(await agent.execute(id))).toEqual([404, 'QUOTE_NOT_FOUND']);
+        expect(codeOf(await agent.execute(id))).toEqual([404, 'QUOTE_NOT_FOUND']);
       }
       const action = await otherPayer.payments('TRANSFER_OUT', 'PENDING_APPROVAL');
       for (const id of [action.id, `AgentAction:${UNKNOWN}`, 'x']) {
-        expect(coded(await agent.call('GET', `/agents/me/actions/${id}`))).toEqual([
+        expect(codeOf(await agent.call('GET', `/agents/me/actions/${id}`))).toEqual([
           404,
           'NOT_FOUND',
         ]);
@@ -273,14 +275,20 @@ describe('unavailable resources', () => {
         ['in', agent.outside, otherPayer.usd],
         ['in', 'x', agent.usd],
       ] as const) {
-        expect(coded(await move(method, from, to))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+        expect(codeOf(await move(method, from, to))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
       }
-      expect(coded(await move('out', agent.outside, agent.outside))).toEqual([
+      expect(codeOf(await move('out', agent.outside, agent.outside))).toEqual([
         400,
         'INVALID_INPUT',
       ]);
-      expect(coded(await move('in', agent.outside, agent.outside))).toEqual([400, 'INVALID_INPUT']);
-      expect(coded(await move('out', agent.eur, agent.outside))).toEqual([400, 'INVALID_CURRENCY']);
+      expect(codeOf(await move('in', agent.outside, agent.outside))).toEqual([
+        400,
+        'INVALID_INPUT',
+      ]);
+      expect(codeOf(await move('out', agent.eur, agent.outside))).toEqual([
+        400,
+        'INVALID_CURRENCY',
+      ]);
     });
   });
 
@@ -305,12 +313,12 @@ describe('unavailable resources', () => {
       destination: { accountId: bitcoinWallet.id },
       amount: 1_000,
     });
-    expect(coded(rejected)).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(codeOf(rejected)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
   describe('agentExecuteQuote', () => {
     it('include a receiver who was deleted after the quote', async () => {
-      const agent = await payer();
+      const agent = await createAgentPayer();
       const deletedCustomer = await customer(app);
       const path = `/receiver/uma/${encodeURIComponent(deletedCustomer.umaAddress)}`;
       const { lookupId } = ok(
@@ -330,7 +338,7 @@ describe('unavailable resources', () => {
 
   describe('agentListActions', () => {
     it('lists its own actions by status, newest first, paginated', async () => {
-      const agent = await payer();
+      const agent = await createAgentPayer();
       const firstPayments = await agent.payments('TRANSFER_OUT', 'APPROVED', 1_00);
       app.effects.set(app.effects.now() + 1_000);
       await agent.narrow(ASKS);
@@ -345,7 +353,7 @@ describe('unavailable resources', () => {
       expect([ids(page), page.hasMore, page.totalCount]).toEqual([[secondPayments.id], true, 2]);
       expect(ids(await list(`?limit=1&cursor=${page.nextCursor}`))).toEqual([firstPayments.id]);
       const invalid = await agent.call('GET', '/agents/me/actions?status=NEW');
-      expect(coded(invalid)).toEqual([400, 'INVALID_INPUT']);
+      expect(codeOf(invalid)).toEqual([400, 'INVALID_INPUT']);
     });
   });
 });

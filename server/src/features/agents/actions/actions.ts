@@ -26,7 +26,7 @@ import {
   thresholdOf,
   type Verdict,
 } from '../policy/policy.ts';
-import { convertRoundedUp, countSpending, spentBy } from '../policy/usage.ts';
+import { convertRoundedUp, countSpending, readSpent } from '../policy/usage.ts';
 import { type ActionType, actionStates } from '../states.ts';
 import { type ActionRow, type AgentRow, agentActions, agents } from '../store.ts';
 import { agentActionPending } from './actions-contract.ts';
@@ -72,12 +72,12 @@ export async function evaluateSpending(
 ): Promise<Rejection | Evaluation> {
   const { policy } = agent;
   const threshold = thresholdOf(policy);
-  const inCurrency = (to: CurrencyCode) =>
+  const convertAmount = (to: CurrencyCode) =>
     convertRoundedUp(ctx, parts, { currency, amount: units }, to);
   const [spent, amount, forThreshold] = await Promise.all([
-    spentBy(ctx, parts, agent),
-    inCurrency(policy.spendingLimits.currency),
-    threshold ? inCurrency(threshold.currency) : null,
+    readSpent(ctx, parts, agent),
+    convertAmount(policy.spendingLimits.currency),
+    threshold ? convertAmount(threshold.currency) : null,
   ]);
   const verdict = evaluate(agent, spent, { ...act, amount, forThreshold });
   return verdict.decision === 'REJECTED' ? verdict : { ...verdict, amount };

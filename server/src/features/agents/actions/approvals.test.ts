@@ -5,7 +5,7 @@ import {
   type AgentPayer,
   ASKS,
   agentPayer,
-  coded,
+  codeOf,
   eventLinesOf,
   KINDS,
   type Kind,
@@ -29,15 +29,16 @@ const app = testApp();
 const fixture = agentFixture(app);
 
 const HUNDRED = 100_00;
-const payer = (overrides: object = {}, amount?: number) =>
+const createAgentPayer = (overrides: object = {}, amount?: number) =>
   agentPayer(app, fixture, { ...ASKS, ...overrides }, amount);
-const side = (kind: Kind) => (kind === 'TRANSFER_IN' ? 'INCOMING' : 'OUTGOING');
+const directionOf = (kind: Kind) => (kind === 'TRANSFER_IN' ? 'INCOMING' : 'OUTGOING');
 
-const waiting: ReturnType<typeof waitsAt> = (...requested) => waitsAt(app, fixture)(...requested);
+const createPendingAction: ReturnType<typeof waitsAt> = (...requested) =>
+  waitsAt(app, fixture)(...requested);
 
 describe('pending action', () => {
   it.each(KINDS)('%s posts no funds and is reported in full', async (kind) => {
-    const { agent, action, transactionId } = await waiting(kind);
+    const { agent, action, transactionId } = await createPendingAction(kind);
     expect(action.transaction).toBeUndefined();
     expect(await agent.transaction(transactionId)).toMatchObject({
       status: 'PENDING',
@@ -53,28 +54,28 @@ describe('pending action', () => {
     expect(await eventLinesOf(agent)).toEqual(['ACTION_SUBMITTED']);
     // A pending action cannot be canceled as a payment, and starts no transfer.
     const cancellation = await app.call('POST', `/transactions/${transactionId}/cancel`);
-    expect(coded(cancellation)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
+    expect(codeOf(cancellation)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
     await app.settle();
     expect((await agent.show(action.id)).status).toBe('PENDING_APPROVAL');
   });
 
   it('is the only one for its quote until it is decided', async () => {
-    const agent = await payer();
+    const agent = await createAgentPayer();
     const quote = await agent.quote(HUNDRED);
     const responses = await Promise.all([1, 2, 3].map(() => agent.execute(quote.id)));
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
-    expect(coded(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
+    expect(codeOf(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
     const { id } = responses.find(({ status }) => status === 200)?.body ?? {};
     ok(await agent.decide('reject', id), 200);
     const second = ok(await agent.execute(quote.id), 200);
     expect(ok(await agent.decide('approve', second.id), 200).status).toBe('APPROVED');
-    expect(coded(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
+    expect(codeOf(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
   });
 });
 
 describe('approveAgentAction', () => {
   it.each(KINDS)('executes %s', async (kind) => {
-    const { agent, action, transactionId } = await waiting(kind);
+    const { agent, action, transactionId } = await createPendingAction(kind);
     app.effects.set(app.effects.now() + 60_000);
     const result = ok(await agent.decide('approve', action.id), 200);
     expect(result).toMatchObject({ id: action.id, status: 'APPROVED' });
@@ -86,25 +87,29 @@ describe('approveAgentAction', () => {
     const decisions = kind === 'TRANSFER_IN' ? ['PENDING', 'COMPLETED'] : undefined;
     const statuses = decisions ?? ['PENDING', 'PROCESSING', 'COMPLETED'];
     expect(await eventTypes(app, transactionId)).toEqual(
-      statuses.map((status) => `${side(kind)}_PAYMENT.${status}`),
+      statuses.map((status) => `${directionOf(kind)}_PAYMENT.${status}`),
     );
     expect(await agent.usage()).toMatchObject({ dailyTransactionCount: 1, dailySpend: HUNDRED });
     const lines = await agent.audit();
     expect(lines.at(-1)).toMatchObject({ what: 'ACTION_APPROVED', action_id: action.id });
     expect(lines.at(-1)?.actor).not.toBe(agent.id);
     for (const decision of ['approve', 'reject'] as const) {
-      expect(coded(await agent.decide(decision, action.id))).toEqual([409, 'CONFLICT']);
+      expect(codeOf(await agent.decide(decision, action.id))).toEqual([409, 'CONFLICT']);
     }
   });
 
   it.each(KINDS)('is accepted for the transaction of %s', async (kind) => {
-    const { agent, action, transactionId } = await waiting(kind);
+    const { agent, action, transactionId } = await createPendingAction(kind);
     const response = ok(await onTransaction(app, 'approve', transactionId), 200);
-    expect(response).toMatchObject({ id: transactionId, type: side(kind), agentId: agent.id });
+    expect(response).toMatchObject({
+      id: transactionId,
+      type: directionOf(kind),
+      agentId: agent.id,
+    });
     await app.settle();
     expect((await agent.show(action.id)).transaction.status).toBe('COMPLETED');
     for (const decision of ['approve', 'reject'] as const) {
-      expect(coded(await onTransaction(app, decision, transactionId))).toEqual([
+      expect(codeOf(await onTransaction(app, decision, transactionId))).toEqual([
         409,
         'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
       ]);
@@ -112,10 +117,10 @@ describe('approveAgentAction', () => {
   });
 
   it('rejects an Idempotency-Key that is too long', async () => {
-    const { agent, action } = await waiting('TRANSFER_OUT');
+    const { agent, action } = await createPendingAction('TRANSFER_OUT');
     const path = `/agents/${agent.id}/actions/${action.id}/approve`;
     const headers = { 'idempotency-key': 'k'.repeat(256) };
-    expect(coded(await app.call('POST', path, undefined, { headers }))).toEqual([
+    expect(codeOf(await app.call('POST', path, undefined, { headers }))).toEqual([
       400,
       'INVALID_INPUT',
     ]);
@@ -125,17 +130,22 @@ describe('approveAgentAction', () => {
   });
 
   it('finds only actions of its platform, each under its agent', async () => {
-    const { agent, action, transactionId } = await waiting('TRANSFER_OUT');
-    const otherPayer = await payer();
-    const path = (id: string) => `/agents/${id}/actions/${action.id}`;
+    const { agent, action, transactionId } = await createPendingAction('TRANSFER_OUT');
+    const otherPayer = await createAgentPayer();
+    const actionPathOf = (id: string) => `/agents/${id}/actions/${action.id}`;
     for (const decision of ['approve', 'reject']) {
-      const foreignResponse = await app.call('POST', `${path(agent.id)}/${decision}`, undefined, {
-        as: app.other,
-      });
-      const misplaced = await app.call('POST', `${path(otherPayer.id)}/${decision}`);
+      const foreignResponse = await app.call(
+        'POST',
+        `${actionPathOf(agent.id)}/${decision}`,
+        undefined,
+        {
+          as: app.other,
+        },
+      );
+      const misplaced = await app.call('POST', `${actionPathOf(otherPayer.id)}/${decision}`);
       const unknown = await app.call('POST', `/agents/${agent.id}/actions/x/${decision}`);
       for (const response of [foreignResponse, misplaced, unknown]) {
-        expect(coded(response)).toEqual([404, 'NOT_FOUND']);
+        expect(codeOf(response)).toEqual([404, 'NOT_FOUND']);
       }
       const otherPlatformResponse = await app.call(
         'POST',
@@ -153,7 +163,7 @@ describe('approveAgentAction', () => {
 
 describe('rejectAgentAction', () => {
   it.each(KINDS)('ends %s', async (kind) => {
-    const { agent, action, transactionId } = await waiting(kind);
+    const { agent, action, transactionId } = await createPendingAction(kind);
     const result = ok(await agent.decide('reject', action.id, { reason: 'Too much.' }), 200);
     expect(result).toMatchObject({ status: 'REJECTED', rejectionReason: 'Too much.' });
     expect(result.transaction).toBeUndefined();
@@ -165,18 +175,18 @@ describe('rejectAgentAction', () => {
       undefined,
     ]);
     expect(await eventTypes(app, transactionId)).toEqual(
-      isQuote ? [] : [`${side(kind)}_PAYMENT.FAILED`],
+      isQuote ? [] : [`${directionOf(kind)}_PAYMENT.FAILED`],
     );
     expect(await eventLinesOf(agent)).toEqual(['ACTION_SUBMITTED', 'ACTION_REJECTED']);
-    expect(coded(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
+    expect(codeOf(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
     await app.settle();
     expect(await balances(app, agent.usd)).toEqual({ balance: 10_000_00, total: 10_000_00 });
   });
 
   it.each(KINDS)('is accepted for the transaction of %s, with its reason', async (kind) => {
-    const { agent, action, transactionId } = await waiting(kind);
+    const { agent, action, transactionId } = await createPendingAction(kind);
     const long = await onTransaction(app, 'reject', transactionId, { reason: 'x'.repeat(256) });
-    expect(coded(long)).toEqual([400, 'INVALID_INPUT']);
+    expect(codeOf(long)).toEqual([400, 'INVALID_INPUT']);
     const reason = 'x'.repeat(255);
     const response = ok(await onTransaction(app, 'reject', transactionId, { reason }), 200);
     expect(response.status).toBe(kind === 'EXECUTE_QUOTE' ? 'PENDING' : 'FAILED');
@@ -185,9 +195,9 @@ describe('rejectAgentAction', () => {
   });
 
   it('accepts a short reason or none, also after the quote has expired', async () => {
-    const { agent, action } = await waiting('EXECUTE_QUOTE');
+    const { agent, action } = await createPendingAction('EXECUTE_QUOTE');
     const long = await agent.decide('reject', action.id, { reason: 'x'.repeat(256) });
-    expect(coded(long)).toEqual([400, 'INVALID_INPUT']);
+    expect(codeOf(long)).toEqual([400, 'INVALID_INPUT']);
     await app.advance(24 * 3_600_000);
     expect((await agent.show(action.id)).quote.status).toBe('EXPIRED');
     const result = ok(await agent.decide('reject', action.id), 200);
@@ -242,7 +252,7 @@ describe('late approval', () => {
 
   it.each(causes)('ends FAILED if %s', async (_, code, concurrentWork, overrides = {}) => {
     for (const kind of ['EXECUTE_QUOTE', 'TRANSFER_OUT'] as const) {
-      const { agent, action, transactionId } = await waiting(kind, overrides);
+      const { agent, action, transactionId } = await createPendingAction(kind, overrides);
       await concurrentWork(agent);
       const before = await agent.usage();
       const result = ok(await agent.decide('approve', action.id), 200);
@@ -255,12 +265,12 @@ describe('late approval', () => {
         isQuote ? [] : ['OUTGOING_PAYMENT.FAILED'],
       );
       expect((await eventLinesOf(agent)).at(-1)).toBe('ACTION_FAILED');
-      expect(coded(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
+      expect(codeOf(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
     }
   });
 
   it('ends FAILED without sufficient funds, on both paths', async () => {
-    const pending = await waiting('TRANSFER_OUT', {}, 150_00);
+    const pending = await createPendingAction('TRANSFER_OUT', {}, 150_00);
     await pending.agent.narrow({ defaultExecutionMode: 'AUTO' });
     ok(await pending.agent.transfer('out', 60_00), 201);
     const response = ok(await onTransaction(app, 'approve', pending.transactionId), 200);
@@ -272,14 +282,14 @@ describe('late approval', () => {
   });
 
   it('is required, and the platform cannot execute the quote concurrently', async () => {
-    const { agent, action, transactionId } = await waiting('EXECUTE_QUOTE');
+    const { agent, action, transactionId } = await createPendingAction('EXECUTE_QUOTE');
     const executed = await app.call('POST', `/quotes/${action.quote.id}/execute`);
-    expect(coded(executed)).toEqual([409, 'CONFLICT']);
+    expect(codeOf(executed)).toEqual([409, 'CONFLICT']);
     expect(executed.body.details).toEqual({ actionId: action.id });
     ok(await agent.decide('reject', action.id), 200);
     ok(await app.call('POST', `/quotes/${action.quote.id}/execute`), 200);
     // The payment has started without a pending action.
-    expect(coded(await onTransaction(app, 'approve', transactionId))).toEqual([
+    expect(codeOf(await onTransaction(app, 'approve', transactionId))).toEqual([
       409,
       'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
     ]);
@@ -287,24 +297,24 @@ describe('late approval', () => {
   });
 
   it('through the transaction of a quote returns the reason of the failure', async () => {
-    const { agent, action, transactionId } = await waiting('EXECUTE_QUOTE');
+    const { agent, action, transactionId } = await createPendingAction('EXECUTE_QUOTE');
     await agent.pause();
     const response = await onTransaction(app, 'approve', transactionId);
-    expect(coded(response)).toEqual([409, 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL']);
+    expect(codeOf(response)).toEqual([409, 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL']);
     expect(response.body.reason).toContain('The agent is paused.');
     expect((await agent.show(action.id)).status).toBe('FAILED');
     expect((await agent.transaction(transactionId)).status).toBe('PENDING');
   });
 
   it('can be a rejection through the transaction after the quote has expired', async () => {
-    const { agent, action, transactionId } = await waiting('EXECUTE_QUOTE');
+    const { agent, action, transactionId } = await createPendingAction('EXECUTE_QUOTE');
     await app.advance(Date.parse(action.quote.expiresAt) - app.effects.now() + 1_000);
     expect(ok(await onTransaction(app, 'reject', transactionId), 200).status).toBe('EXPIRED');
     expect((await agent.show(action.id)).status).toBe('REJECTED');
   });
 
   it('ends FAILED if the quote has expired', async () => {
-    const expired = await waiting('EXECUTE_QUOTE');
+    const expired = await createPendingAction('EXECUTE_QUOTE');
     app.effects.set(Date.parse(expired.action.quote.expiresAt));
     const done = ok(await expired.agent.decide('approve', expired.action.id), 200);
     expect([done.status, done.quote.status]).toEqual(['FAILED', 'EXPIRED']);
@@ -314,7 +324,7 @@ describe('late approval', () => {
   });
 
   it('ends FAILED if debits are no longer possible', async () => {
-    const { agent, action, transactionId } = await waiting('TRANSFER_IN');
+    const { agent, action, transactionId } = await createPendingAction('TRANSFER_IN');
     ok(await app.call('DELETE', `/customers/external-accounts/${agent.outside}`), 204);
     expect(ok(await agent.decide('approve', action.id), 200).status).toBe('FAILED');
     expect((await agent.transaction(transactionId)).status).toBe('FAILED');
@@ -322,7 +332,7 @@ describe('late approval', () => {
   });
 
   it('finds actions of a deleted agent REJECTED', async () => {
-    const agent = await payer();
+    const agent = await createAgentPayer();
     const [quote, transfer] = [
       await agent.payments('EXECUTE_QUOTE', 'PENDING_APPROVAL'),
       await agent.payments('TRANSFER_IN', 'PENDING_APPROVAL'),
@@ -330,7 +340,7 @@ describe('late approval', () => {
     const transactionId = await agent.transactionOf(transfer.id);
     ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
     for (const { id } of [quote, transfer]) {
-      expect(coded(await agent.decide('approve', id))).toEqual([409, 'CONFLICT']);
+      expect(codeOf(await agent.decide('approve', id))).toEqual([409, 'CONFLICT']);
     }
     expect((await agent.transaction(transactionId)).status).toBe('FAILED');
     const lines = await eventLinesOf(agent);
@@ -344,18 +354,18 @@ describe('late approval', () => {
     const separateFixture = agentFixture(app, { as: platform });
     const agent = await agentPayer(app, separateFixture, ASKS);
     const action = await agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL');
-    const limit = (limits: PlatformRow['limits']) =>
+    const setPlatformLimits = (limits: PlatformRow['limits']) =>
       app.operate(async (ctx) => {
         const row = await ctx.read(platforms, platform.id);
         if (row) ctx.update(platforms, row, { limits });
       }, platform);
-    await limit([{ currency: 'USD', perDay: HUNDRED - 1 }]);
-    expect(coded(await agent.decide('approve', action.id))).toEqual([
+    await setPlatformLimits([{ currency: 'USD', perDay: HUNDRED - 1 }]);
+    expect(codeOf(await agent.decide('approve', action.id))).toEqual([
       429,
       'DAILY_VOLUME_LIMIT_EXCEEDED',
     ]);
     expect((await agent.show(action.id)).status).toBe('PENDING_APPROVAL');
-    await limit([]);
+    await setPlatformLimits([]);
     expect(ok(await agent.decide('approve', action.id), 200).status).toBe('APPROVED');
   });
 
@@ -368,7 +378,7 @@ describe('late approval', () => {
   }
 
   it('leaves the action pending without an exchange rate', async () => {
-    const { agent, action } = await waiting('TRANSFER_OUT', {
+    const { agent, action } = await createPendingAction('TRANSFER_OUT', {
       spendingLimits: { currency: 'EUR', perTransactionLimit: HUNDRED },
     });
     const reported = approveWith(action.id, { rates: undefined });
@@ -378,16 +388,16 @@ describe('late approval', () => {
   });
 
   it('ends FAILED if no rail is connected', async () => {
-    const { agent, action } = await waiting('TRANSFER_IN');
+    const { agent, action } = await createPendingAction('TRANSFER_IN');
     const { action: failed } = await approveWith(action.id, { rail: undefined });
     expect(failed.status).toBe('FAILED');
     expect(await agent.failureOf(action.id)).toMatchObject({ code: 'NOT_IMPLEMENTED' });
-    expect(coded(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
+    expect(codeOf(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
   });
 
   it('does not require another approval by mode or threshold', async () => {
     const threshold = { approvalThresholds: { currency: 'USD', amount: 1 } };
-    const { agent, action } = await waiting('TRANSFER_OUT', threshold);
+    const { agent, action } = await createPendingAction('TRANSFER_OUT', threshold);
     expect(ok(await agent.decide('approve', action.id), 200).status).toBe('APPROVED');
   });
 });

@@ -31,16 +31,16 @@ export const agentApprovalOperations = (parts: AgentParts) => [
       { column: 'platform_id', op: '=', value: ctx.caller.platformId },
       { column: 'status', op: '=', value: 'PENDING_APPROVAL' },
     ];
-    const equal = (column: 'agent_id' | 'customer_id', value: string | undefined) => {
+    const addEqualFilter = (column: 'agent_id' | 'customer_id', value: string | undefined) => {
       if (value !== undefined) filters.push({ column, op: '=', value });
     };
-    equal('agent_id', query.agentId);
-    equal('customer_id', query.customerId);
-    const bound = (op: '>=' | '<=', text: string | undefined) => {
+    addEqualFilter('agent_id', query.agentId);
+    addEqualFilter('customer_id', query.customerId);
+    const addTimeBound = (op: '>=' | '<=', text: string | undefined) => {
       if (text !== undefined) filters.push({ column: 'created_at', op, value: Date.parse(text) });
     };
-    bound('>=', startDate);
-    bound('<=', endDate);
+    addTimeBound('>=', startDate);
+    addTimeBound('<=', endDate);
     const { rows, ...rest } = await ctx.db.page(agentActions, { filters, sort, limit, cursor });
     const show = async (row: ActionRow) => presentAction(ctx, await loadAction(ctx, row));
     return { status: 200, body: { data: await Promise.all(rows.map(show)), ...rest } };
@@ -76,30 +76,29 @@ export async function pendingActionOf(
 }
 
 /** Approves or rejects the pending action of a transaction; undefined if there is none. */
-export const pendingActionDecision =
-  (parts: AgentParts) => async (ctx: Ctx, payment: PaymentRow) => {
-    // A payment that has started has no pending action. An expired one can still have one.
-    if (payment.agent_id === null || !NOT_STARTED.includes(payment.status)) return undefined;
-    const waiting = { transaction_id: payment.id, status: 'PENDING_APPROVAL' } as const;
-    const [action] = await ctx.db.find(agentActions, waiting);
-    if (!action) return undefined;
-    const fullAction = await loadAction(ctx, action);
-    return {
-      async approve() {
-        const { failure, payment: updatedPayment } = await approve(ctx, parts, fullAction);
-        // The payment of a quote stays PENDING for another action, so the rejection must be returned.
-        if (failure && updatedPayment.status === 'PENDING')
-          return { rejected: approvalConflict(failure) };
-        return updatedPayment;
-      },
-      reject: (reason: string | undefined) => {
-        if (reason !== undefined && [...reason].length > MAX_REASON_LENGTH) {
-          throw invalidField('reason', `must have at most ${MAX_REASON_LENGTH} characters`);
-        }
-        return reject(ctx, fullAction, reason).payment;
-      },
-    };
+export const decidePendingAction = (parts: AgentParts) => async (ctx: Ctx, payment: PaymentRow) => {
+  // A payment that has started has no pending action. An expired one can still have one.
+  if (payment.agent_id === null || !NOT_STARTED.includes(payment.status)) return undefined;
+  const waiting = { transaction_id: payment.id, status: 'PENDING_APPROVAL' } as const;
+  const [action] = await ctx.db.find(agentActions, waiting);
+  if (!action) return undefined;
+  const fullAction = await loadAction(ctx, action);
+  return {
+    async approve() {
+      const { failure, payment: updatedPayment } = await approve(ctx, parts, fullAction);
+      // The payment of a quote stays PENDING for another action, so the rejection must be returned.
+      if (failure && updatedPayment.status === 'PENDING')
+        return { rejected: approvalConflict(failure) };
+      return updatedPayment;
+    },
+    reject: (reason: string | undefined) => {
+      if (reason !== undefined && [...reason].length > MAX_REASON_LENGTH) {
+        throw invalidField('reason', `must have at most ${MAX_REASON_LENGTH} characters`);
+      }
+      return reject(ctx, fullAction, reason).payment;
+    },
   };
+};
 
 /** Rejects all pending actions of a deleted agent. */
 export async function rejectPendingActions(

@@ -34,22 +34,23 @@ beforeEach(async () => {
 
 const QUOTES = '/agents/me/quotes';
 const UNKNOWN = '00000000-0000-7000-8000-000000000000';
-const coded = ({ status, body }: ApiResponse) => [status, body.code];
-const request = (body: object, headers?: Record<string, string>) =>
+const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
+const requestQuote = (body: object, headers?: Record<string, string>) =>
   agent.call('POST', QUOTES, body, headers ? { headers } : {});
 const createQuote = async (overrides: object = {}) =>
-  ok(await request(quoteBody(agent.usd, bank, 100_00, overrides)), 201);
+  ok(await requestQuote(quoteBody(agent.usd, bank, 100_00, overrides)), 201);
 const fieldsOf = ({ body }: ApiResponse) =>
   body.details.errors.map(({ field }: { field: string }) => field).sort();
-const account = (accountId: string, overrides: object = {}) => ({
+const accountSource = (accountId: string, overrides: object = {}) => ({
   source: { sourceType: 'ACCOUNT', accountId, ...overrides },
 });
-const paidIn = (overrides: object = {}) => ({
+const realtimeSource = (overrides: object = {}) => ({
   source: { sourceType: 'REALTIME_FUNDING', currency: 'USD', ...overrides },
 });
-const narrowTo = (policy: object) => fixture.manage('PATCH', `/agents/${agent.id}/policy`, policy);
+const narrowPolicy = (policy: object) =>
+  fixture.manage('PATCH', `/agents/${agent.id}/policy`, policy);
 const allow = (...allowedAccountIds: string[]) =>
-  narrowTo({ accountRestrictions: { allowedAccountIds } });
+  narrowPolicy({ accountRestrictions: { allowedAccountIds } });
 const audit = () =>
   app.runtime.db.query<{ what: string; actor: string; details: object }>(
     'select what, actor, details from agent_audit where agent_id = $1 order by created_at, id',
@@ -84,7 +85,10 @@ describe('agentCreateQuote', () => {
     it('has the same price as a quote of the platform', async () => {
       const body = quoteBody(agent.usd, bank, 100_00);
       const otherQuote = ok(await app.call('POST', '/quotes', body), 201);
-      const { totalReceivingAmount, feesIncluded, exchangeRate } = ok(await request(body), 201);
+      const { totalReceivingAmount, feesIncluded, exchangeRate } = ok(
+        await requestQuote(body),
+        201,
+      );
       expect({ totalReceivingAmount, feesIncluded, exchangeRate }).toEqual({
         totalReceivingAmount: otherQuote.totalReceivingAmount,
         feesIncluded: otherQuote.feesIncluded,
@@ -94,14 +98,17 @@ describe('agentCreateQuote', () => {
 
     it('can be funded by a debit of an external account', async () => {
       const from = await externalAccount(app, agent.customer.id, 'USD');
-      const quote = ok(await request(quoteBody(from.id, agent.usd, 10_00)), 201);
+      const quote = ok(await requestQuote(quoteBody(from.id, agent.usd, 10_00)), 201);
       expect(quote.source.accountId).toBe(from.id);
     });
 
     it('is for its customer if funded by a pay-in', async () => {
       for (const named of [{}, { customerId: agent.customer.id }]) {
-        const quote = ok(await request({ ...quoteBody('', bank, 100_00), ...paidIn(named) }), 201);
-        expect(quote.source).toEqual({ ...paidIn().source, customerId: agent.customer.id });
+        const quote = ok(
+          await requestQuote({ ...quoteBody('', bank, 100_00), ...realtimeSource(named) }),
+          201,
+        );
+        expect(quote.source).toEqual({ ...realtimeSource().source, customerId: agent.customer.id });
         expect(quote.paymentInstructions).toHaveLength(1);
         const { customerId } = ok(
           await app.call('GET', `/transactions/${quote.transactionId}`),
@@ -120,7 +127,7 @@ describe('agentCreateQuote', () => {
           201,
         );
         const unknown = await agent.call('GET', `${QUOTES}/Quote:${UNKNOWN}`);
-        expect(coded(unknown)).toEqual([404, 'QUOTE_NOT_FOUND']);
+        expect(codeOf(unknown)).toEqual([404, 'QUOTE_NOT_FOUND']);
         for (const response of [
           await otherAgent.call('GET', `${QUOTES}/${quote.id}`),
           await agent.call('GET', `${QUOTES}/${platforms.id}`),
@@ -135,11 +142,11 @@ describe('agentCreateQuote', () => {
       const otherAgent = await fixture.agentOf(agent.customer.id);
       const headers = { 'idempotency-key': 'one' };
       const body = quoteBody(agent.usd, bank, 100_00);
-      const first = ok(await request(body, headers), 201);
-      const secondResponse = await request(body, headers);
+      const first = ok(await requestQuote(body, headers), 201);
+      const secondResponse = await requestQuote(body, headers);
       expect([secondResponse.status, secondResponse.body]).toEqual([201, first]);
       const changed = { ...body, lockedCurrencyAmount: 90_00 };
-      expect(coded(await request(changed, headers))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+      expect(codeOf(await requestQuote(changed, headers))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
       const otherAgentQuote = ok(await otherAgent.call('POST', QUOTES, changed, { headers }), 201);
       expect(otherAgentQuote.id).not.toBe(first.id);
       const otherQuote = ok(await app.call('POST', '/quotes', body, { headers }), 201);
@@ -158,8 +165,8 @@ describe('agentCreateQuote', () => {
         platformFeeOverride,
         lockedCurrencySide: 'NONE',
       };
-      const rejected = await request(quoteBody(agent.usd, bank, 100_00, invalidFields));
-      expect(coded(rejected)).toEqual([400, 'INVALID_INPUT']);
+      const rejected = await requestQuote(quoteBody(agent.usd, bank, 100_00, invalidFields));
+      expect(codeOf(rejected)).toEqual([400, 'INVALID_INPUT']);
       expect(fieldsOf(rejected)).toEqual(
         expect.arrayContaining(['immediatelyExecute', 'lockedCurrencySide', 'platformFeeOverride']),
       );
@@ -167,7 +174,7 @@ describe('agentCreateQuote', () => {
         immediatelyExecute: true,
         platformFeeOverride,
       })) {
-        const response = await request(quoteBody(agent.usd, bank, 100_00, { [name]: value }));
+        const response = await requestQuote(quoteBody(agent.usd, bank, 100_00, { [name]: value }));
         expect([response.status, fieldsOf(response)]).toEqual([400, [name]]);
       }
       expect((await createQuote({ immediatelyExecute: false })).status).toBe('PENDING');
@@ -189,66 +196,72 @@ describe('agentCreateQuote', () => {
         foreignAccountId,
         'nothing',
       ];
-      const unknown = await request(quoteBody(`InternalAccount:${UNKNOWN}`, bank, 1_00));
-      expect(coded(unknown)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+      const unknown = await requestQuote(quoteBody(`InternalAccount:${UNKNOWN}`, bank, 1_00));
+      expect(codeOf(unknown)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
       for (const id of [...foreignIds, `ExternalAccount:${UNKNOWN}`]) {
-        const from = await request(quoteBody(id, bank, 1_00));
-        const to = await request(quoteBody(agent.usd, id, 1_00));
+        const from = await requestQuote(quoteBody(id, bank, 1_00));
+        const to = await requestQuote(quoteBody(agent.usd, id, 1_00));
         expect([id, from.body, to.body]).toEqual([id, unknown.body, unknown.body]);
       }
       // An account in addition to a source of another type is not accepted either.
       const bodyWithTwoSources = {
         ...quoteBody('', bank, 1_00),
-        ...paidIn({ accountId: otherHolder.usd }),
+        ...realtimeSource({ accountId: otherHolder.usd }),
       };
-      expect(fieldsOf(await request(bodyWithTwoSources))).toEqual(['source.accountId']);
+      expect(fieldsOf(await requestQuote(bodyWithTwoSources))).toEqual(['source.accountId']);
     });
 
     it('cannot pay on behalf of another customer', async () => {
       const remainingQuoteBody = quoteBody(agent.usd, bank, 1_00);
       for (const { customer: otherCustomer } of [otherHolder, foreignCustomer]) {
         const { id: customerId } = otherCustomer;
-        for (const source of [account(agent.usd, { customerId }), paidIn({ customerId })]) {
-          expect(coded(await request({ ...remainingQuoteBody, ...source }))).toEqual([
+        for (const source of [
+          accountSource(agent.usd, { customerId }),
+          realtimeSource({ customerId }),
+        ]) {
+          expect(codeOf(await requestQuote({ ...remainingQuoteBody, ...source }))).toEqual([
             404,
             'CUSTOMER_NOT_FOUND',
           ]);
         }
       }
       const { id: customerId } = agent.customer;
-      ok(await request({ ...remainingQuoteBody, ...account(agent.usd, { customerId }) }), 201);
+      ok(
+        await requestQuote({ ...remainingQuoteBody, ...accountSource(agent.usd, { customerId }) }),
+        201,
+      );
     });
 
     it('cannot use accounts that the policy excludes as source or destination', async () => {
       ok(await allow(agent.eur), 200);
-      const rejected = await request(quoteBody(agent.usd, bank, 1_00));
-      expect(coded(rejected)).toEqual([403, 'FORBIDDEN']);
+      const rejected = await requestQuote(quoteBody(agent.usd, bank, 1_00));
+      expect(codeOf(rejected)).toEqual([403, 'FORBIDDEN']);
       expect(rejected.body.reason).toContain('account');
-      expect(coded(await request(quoteBody(agent.eur, agent.usd, 1_00)))).toEqual([
+      expect(codeOf(await requestQuote(quoteBody(agent.eur, agent.usd, 1_00)))).toEqual([
         403,
         'FORBIDDEN',
       ]);
-      ok(await request(quoteBody(agent.eur, bank, 1_00)), 201);
+      ok(await requestQuote(quoteBody(agent.eur, bank, 1_00)), 201);
       // The error does not disclose whether the account of another customer exists.
-      expect((await request(quoteBody(otherHolder.usd, bank, 1_00))).status).toBe(404);
+      expect((await requestQuote(quoteBody(otherHolder.usd, bank, 1_00))).status).toBe(404);
       const lines = (await audit()).filter(({ what }) => what === 'ACTION_REFUSED');
       expect(lines.map(({ details }) => details)).toEqual(
         Array(2).fill({ operationId: 'agentCreateQuote', rule: 'ACCOUNT' }),
       );
       ok(await allow(agent.eur, agent.usd), 200);
-      ok(await request(quoteBody(agent.eur, agent.usd, 1_00)), 201);
+      ok(await requestQuote(quoteBody(agent.eur, agent.usd, 1_00)), 201);
     });
 
     it('cannot create quotes without permission or while paused, but reads its own', async () => {
       const quote = await createQuote();
-      ok(await narrowTo({ permissions: ['EXECUTE_QUOTES'] }), 200);
-      const missing = await request(quoteBody(agent.usd, bank, 1_00));
-      expect(coded(missing)).toEqual([403, 'FORBIDDEN']);
+      ok(await narrowPolicy({ permissions: ['EXECUTE_QUOTES'] }), 200);
+      const missing = await requestQuote(quoteBody(agent.usd, bank, 1_00));
+      expect(codeOf(missing)).toEqual([403, 'FORBIDDEN']);
       expect(missing.body.reason).toContain('CREATE_QUOTES');
-      ok(await narrowTo({ permissions: ['CREATE_QUOTES'] }), 200);
+      ok(await narrowPolicy({ permissions: ['CREATE_QUOTES'] }), 200);
       ok(await fixture.manage('PATCH', `/agents/${agent.id}`, { isPaused: true }), 200);
-      const paused = await request(quoteBody(agent.usd, bank, 1_00));
-      expect([...coded(paused), paused.body.reason]).toEqual([
+      const paused = await requestQuote(quoteBody(agent.usd, bank, 1_00));
+      expect([...codeOf(paused), paused.body.reason]).toEqual([
         403,
         'FORBIDDEN',
         'The agent is paused.',
@@ -279,18 +292,18 @@ describe('quote of an agent to a UMA address', () => {
 
   it('accepts a payee discovery of the platform', async () => {
     const address = `$success.eur@${HOST}`;
-    const quote = ok(await request(await toUma(address)), 201);
+    const quote = ok(await requestQuote(await toUma(address)), 201);
     expect(quote.destination).toMatchObject({ umaAddress: address });
   });
 
   it('rejects a payee discovery of another customer', async () => {
     const otherCustomer = await customer(app);
     for (const address of [`$success.eur@${HOST}`, otherCustomer.umaAddress]) {
-      const rejected = await request(await toUma(address, otherHolder.customer.id));
-      const unknownDiscovery = await request(
+      const rejected = await requestQuote(await toUma(address, otherHolder.customer.id));
+      const unknownDiscovery = await requestQuote(
         await toUma(address, undefined, { lookupId: `Lookup:${UNKNOWN}` }),
       );
-      expect(coded(rejected)).toEqual([404, 'LOOKUP_REQUEST_NOT_FOUND']);
+      expect(codeOf(rejected)).toEqual([404, 'LOOKUP_REQUEST_NOT_FOUND']);
       expect(rejected.body).toEqual(unknownDiscovery.body);
     }
   });
@@ -299,7 +312,10 @@ describe('quote of an agent to a UMA address', () => {
     ['payment.unsupported-uma-version', 412, 'UNSUPPORTED_UMA_VERSION'],
     ['payreq-request-failed', 424, 'PAYREQ_REQUEST_FAILED'],
   ])('returns the error of the counterparty: %s', async (name, status, code) => {
-    expect(coded(await request(await toUma(`$error.${name}@${HOST}`)))).toEqual([status, code]);
+    expect(codeOf(await requestQuote(await toUma(`$error.${name}@${HOST}`)))).toEqual([
+      status,
+      code,
+    ]);
     expect((await audit()).map(({ what }) => what)).not.toContain('QUOTE_CREATED');
   });
 
@@ -307,12 +323,12 @@ describe('quote of an agent to a UMA address', () => {
     const deletedCustomer = await customer(app);
     const body = await toUma(deletedCustomer.umaAddress);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
-    expect(coded(await request(body))).toEqual([410, 'CUSTOMER_DELETED']);
+    expect(codeOf(await requestQuote(body))).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
   it('rejects customers of another platform', async () => {
     const { umaAddress } = foreignCustomer.customer;
-    expect(coded(await request(await toUma(umaAddress)))).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(codeOf(await requestQuote(await toUma(umaAddress)))).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 });
 
@@ -321,7 +337,7 @@ describe('quote of an agent whose customer is under SCA', () => {
     const { person } = await scaPayer(app);
     const { call, id } = await fixture.agentOf(person.id);
     const to = await externalAccount(app, person.id, 'EUR');
-    const body = { ...quoteBody('', to.id, 100_00), ...paidIn({ currency: 'EUR' }) };
+    const body = { ...quoteBody('', to.id, 100_00), ...realtimeSource({ currency: 'EUR' }) };
     const quote = ok(await call('POST', QUOTES, body), 202);
     expect(quote).toMatchObject({
       status: 'PENDING_AUTHORIZATION',
@@ -339,15 +355,15 @@ describe('quote of an agent whose customer is under SCA', () => {
 });
 
 describe('quote of an agent funded by a pay-in', () => {
-  const limits = (overrides: object) => ({
+  const limitPolicy = (overrides: object) => ({
     spendingLimits: { currency: 'USD', perTransactionLimit: 100_00, ...overrides },
   });
-  const rule = (accountId: string, overrides: object) => ({
+  const accountRulePolicy = (accountId: string, overrides: object) => ({
     accountRestrictions: { accountRules: [{ accountId, ...overrides }] },
   });
   const payIn = (to: string, amount = 100_00) =>
-    request({ ...quoteBody('', to, amount), ...paidIn() });
-  const rejections = async () =>
+    requestQuote({ ...quoteBody('', to, amount), ...realtimeSource() });
+  const readRejections = async () =>
     (await audit()).filter(({ what }) => what === 'ACTION_REFUSED').map(({ details }) => details);
 
   it.each<[string, object, string]>([
@@ -358,35 +374,38 @@ describe('quote of an agent funded by a pay-in', () => {
       { approvalThresholds: { currency: 'USD', amount: 99_99 } },
       'without approval',
     ],
-    ['PER_TRANSACTION_LIMIT', limits({ perTransactionLimit: 99_99 }), 'perTransactionLimit'],
-    ['DAILY_LIMIT', limits({ dailyLimit: 99_99 }), 'dailyLimit'],
+    ['PER_TRANSACTION_LIMIT', limitPolicy({ perTransactionLimit: 99_99 }), 'perTransactionLimit'],
+    ['DAILY_LIMIT', limitPolicy({ dailyLimit: 99_99 }), 'dailyLimit'],
   ])('is rejected by the policy: %s', async (against, policy, named) => {
-    ok(await narrowTo(policy), 200);
+    ok(await narrowPolicy(policy), 200);
     const rejected = await payIn(bank);
-    expect(coded(rejected)).toEqual([403, 'FORBIDDEN']);
+    expect(codeOf(rejected)).toEqual([403, 'FORBIDDEN']);
     expect(rejected.body.reason).toContain(named);
-    expect(await rejections()).toEqual([{ rule: against, type: 'EXECUTE_QUOTE' }]);
+    expect(await readRejections()).toEqual([{ rule: against, type: 'EXECUTE_QUOTE' }]);
     const remainingSql = 'select 1 from transactions where agent_id = $1';
     expect(await app.runtime.db.query(remainingSql, [agent.id])).toEqual([]);
     // A quote that needs execution is evaluated at execution.
-    ok(await request(quoteBody(agent.usd, bank, 100_00)), 201);
+    ok(await requestQuote(quoteBody(agent.usd, bank, 100_00)), 201);
   });
 
   it('applies the rules of the internal destination account', async () => {
-    ok(await narrowTo(rule(agent.usd, { executionMode: 'APPROVAL_REQUIRED' })), 200);
-    expect(coded(await payIn(agent.usd))).toEqual([403, 'FORBIDDEN']);
+    ok(
+      await narrowPolicy(accountRulePolicy(agent.usd, { executionMode: 'APPROVAL_REQUIRED' })),
+      200,
+    );
+    expect(codeOf(await payIn(agent.usd))).toEqual([403, 'FORBIDDEN']);
     ok(await payIn(agent.eur), 201);
-    ok(await narrowTo(rule(agent.usd, { perTransactionLimit: 50_00 })), 200);
-    expect(coded(await payIn(agent.usd))).toEqual([403, 'FORBIDDEN']);
+    ok(await narrowPolicy(accountRulePolicy(agent.usd, { perTransactionLimit: 50_00 })), 200);
+    expect(codeOf(await payIn(agent.usd))).toEqual([403, 'FORBIDDEN']);
     ok(await payIn(agent.usd, 50_00), 201);
     // A restricted agent cannot pay between external accounts.
     ok(await allow(agent.usd), 200);
-    expect(coded(await payIn(bank))).toEqual([403, 'FORBIDDEN']);
+    expect(codeOf(await payIn(bank))).toEqual([403, 'FORBIDDEN']);
     ok(await payIn(agent.usd, 50_00), 201);
   });
 
   it('does not count against daily and monthly limits', async () => {
-    ok(await narrowTo(limits({ dailyLimit: 100_00, dailyTransactionLimit: 1 })), 200);
+    ok(await narrowPolicy(limitPolicy({ dailyLimit: 100_00, dailyTransactionLimit: 1 })), 200);
     const quote = ok(await payIn(bank), 201);
     const details = { quoteId: quote.id, currencyCode: 'USD', currencyAmount: 100_00 };
     ok(await app.call('POST', '/sandbox/send', details), 200);

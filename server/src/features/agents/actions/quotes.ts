@@ -11,10 +11,10 @@ import {
   type QuoteRequest,
   quoteFeature,
 } from '../../payments/quotes/index.ts';
-import { type AgentParts, checkAllowed, forbidden, ownAgent, rejectionOf } from '../parts.ts';
+import { type AgentParts, checkAllowed, forbidden, readOwnAgent, rejectionOf } from '../parts.ts';
 import { agentScoped, type PlatformHandler, platformHandlerOf } from '../policy/agent-scoped.ts';
 import { PERMISSION_FOR, rejection } from '../policy/policy.ts';
-import { checkUsable, ownQuote } from '../reads/agent-resources.ts';
+import { checkUsable, requireOwnQuote } from '../reads/agent-resources.ts';
 import type { AgentRow } from '../store.ts';
 import { evaluateSpending, rejectByPolicy } from './actions.ts';
 import { pendingActionOf } from './approvals.ts';
@@ -40,7 +40,11 @@ async function checkPayeeDiscovery(
 }
 
 /** The request with the customer of the agent as the customer of the source. */
-async function forOwnCustomer(ctx: Ctx, agent: AgentRow, request: Request): Promise<Request> {
+async function restrictToOwnCustomer(
+  ctx: Ctx,
+  agent: AgentRow,
+  request: Request,
+): Promise<Request> {
   const { source, destination, lookupId } = request;
   const { customer_id: customerId } = agent;
   if (source.customerId !== undefined && source.customerId !== customerId) {
@@ -78,7 +82,7 @@ async function checkSelfStarting(
  * A quote funded by a pay-in starts when the funds arrive, so its creation is evaluated as its execution. It
  * is not counted against the limits, because it debits no internal account.
  */
-const evaluatedWhereItStarts =
+const evaluateSelfStartingQuote =
   (
     parts: AgentParts,
     create: PlatformHandler<typeof createQuote>,
@@ -86,7 +90,7 @@ const evaluatedWhereItStarts =
   async (ctx, input) => {
     if (!input.body || 'accountId' in input.body.source) return create(ctx, input);
     const type = 'EXECUTE_QUOTE';
-    const agent = await ownAgent(ctx);
+    const agent = await readOwnAgent(ctx);
     // The amount is known after pricing; a rejection discards the staged quote.
     const outcome = await ctx.attempt(async () => {
       checkAllowed(agent, PERMISSION_FOR[type]);
@@ -102,16 +106,18 @@ const evaluatedWhereItStarts =
 
 export function agentQuoteOperations(parts: AgentParts) {
   const platform = quoteFeature.operations({ ...parts, pendingActionOf });
-  const create = evaluatedWhereItStarts(parts, platformHandlerOf(platform, createQuote));
+  const create = evaluateSelfStartingQuote(parts, platformHandlerOf(platform, createQuote));
   return [
     agentScoped(agentCreateQuote, create, {
       permission: 'CREATE_QUOTES',
-      input: async (ctx, agent, { body }) => ({ body: await forOwnCustomer(ctx, agent, body) }),
+      input: async (ctx, agent, { body }) => ({
+        body: await restrictToOwnCustomer(ctx, agent, body),
+      }),
       audited: (_, { id: quoteId }) => ({ what: 'QUOTE_CREATED', quoteId }),
     }),
     agentScoped(agentGetQuote, platformHandlerOf(platform, getQuoteById), {
       input: async (ctx, agent, { params }) => {
-        await ownQuote(ctx, agent, params.quoteId);
+        await requireOwnQuote(ctx, agent, params.quoteId);
         return { params };
       },
     }),

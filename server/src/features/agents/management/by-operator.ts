@@ -78,7 +78,7 @@ async function updateAgentByOperator<R>(
 }
 
 /** An agent with its policy and usage. Throws NOT_FOUND. */
-export const agentDetails = (
+export const readAgentDetails = (
   runtime: Runtime,
   parts: RateParts,
   agentId: string,

@@ -20,9 +20,9 @@ const [GROUPS, GROUP_LENGTH] = [3, 4];
 /** Per client address. */
 const REDEMPTIONS = [{ max: 10, withinMs: 60_000 }];
 
-const normalized = (code: string) => code.trim().toUpperCase();
+const normalizeCode = (code: string) => code.trim().toUpperCase();
 const digestOf = (vault: Vault, code: string) =>
-  vault.digest('agent device code', normalized(code));
+  vault.digest('agent device code', normalizeCode(code));
 const codeNotFound = () => new Fault('NOT_FOUND', 'Device code not found.');
 
 /** Stages a device code. `prefix` is the service name prefix. */
@@ -62,17 +62,19 @@ async function findCode(
 }
 
 /** Status of a code of the calling platform. Throws NOT_FOUND. */
-export async function codeStatus(ctx: Ctx, code: string) {
+export async function readCodeStatus(ctx: Ctx, code: string) {
   const knownCode = await findCode(ctx, code);
   if (knownCode?.row.platform_id !== ctx.caller.platformId) throw codeNotFound();
-  return { code: normalized(code), redeemed: knownCode.row.status === 'REDEEMED' };
+  return { code: normalizeCode(code), redeemed: knownCode.row.status === 'REDEEMED' };
 }
 
 function codeRejection({ status, expires_at }: CodeRow, now: number): Fault | undefined {
-  const no = (message: string) => invalidField('code', message);
-  if (status === 'REDEEMED') return no('was already redeemed');
-  if (status === 'REPLACED') return no('was replaced by another code');
-  return now >= expires_at ? no('has expired; request a new code from the platform') : undefined;
+  const invalidCode = (message: string) => invalidField('code', message);
+  if (status === 'REDEEMED') return invalidCode('was already redeemed');
+  if (status === 'REPLACED') return invalidCode('was replaced by another code');
+  return now >= expires_at
+    ? invalidCode('has expired; request a new code from the platform')
+    : undefined;
 }
 
 /**

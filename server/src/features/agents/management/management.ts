@@ -25,8 +25,8 @@ import {
 import { agentView, nothingSpent, presentAgent } from '../present.ts';
 import { type AgentRow, agents } from '../store.ts';
 import {
-  codeStatus,
   issueDeviceCode,
+  readCodeStatus,
   redeemDeviceCode,
   replaceDeviceCodes,
 } from './device-codes.ts';
@@ -145,7 +145,7 @@ const codeOperations = ({ serviceNamePrefix }: ManagementParts) => [
   })),
   handle(getAgentDeviceCodeStatus, async (ctx, { params }) => ({
     status: 200,
-    body: await codeStatus(ctx, params.code),
+    body: await readCodeStatus(ctx, params.code),
   })),
   handle(redeemAgentDeviceCode, async (ctx, { params }) => {
     const outcome = await redeemDeviceCode(ctx, params.code);

@@ -9,7 +9,7 @@ import type {
 } from '../../../kernel/contract/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { type AuditEvent, recordAudit } from '../audit.ts';
-import { checkAllowed, forbidden, ownAgent, rejectionOf } from '../parts.ts';
+import { checkAllowed, forbidden, readOwnAgent, rejectionOf } from '../parts.ts';
 import { type AgentRow, agents } from '../store.ts';
 import type { AgentPermission } from './policy.ts';
 
@@ -52,7 +52,7 @@ export function agentScoped<C extends Contract, P extends Contract>(
     contract,
     async run(ctx, request) {
       const input = request as Input<C>;
-      const agent = await ownAgent(ctx);
+      const agent = await readOwnAgent(ctx);
       let scoped: Partial<Input<P>>;
       try {
         checkAllowed(agent, permission, { reads });

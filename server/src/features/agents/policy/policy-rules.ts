@@ -33,13 +33,13 @@ function thresholdErrors(field: string, threshold: unknown): FieldError[] {
 /** Field paths and ids of the accounts that a policy names. */
 function accountsNamed({ accountRestrictions: input }: PartialPolicy, prefix: string) {
   if (!isObject(input)) return { allowed: [], ruled: [] };
-  const listed = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+  const arrayOrEmpty = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
   const at = `${prefix}accountRestrictions`;
-  const allowed = listed(input.allowedAccountIds).map((id, index) => ({
+  const allowed = arrayOrEmpty(input.allowedAccountIds).map((id, index) => ({
     field: `${at}.allowedAccountIds.${index}`,
     id,
   }));
-  const withRules = listed(input.accountRules).map((rule, index) => ({
+  const withRules = arrayOrEmpty(input.accountRules).map((rule, index) => ({
     field: `${at}.accountRules.${index}.accountId`,
     id: isObject(rule) ? rule.accountId : undefined,
   }));
@@ -86,7 +86,7 @@ export async function accountErrors(
 }
 
 /** The previous fields overwritten by the changed ones. */
-const merged = <T extends object>(before: T | undefined, change: Partial<T> | undefined) =>
+const mergeDefined = <T extends object>(before: T | undefined, change: Partial<T> | undefined) =>
   before || change ? ({ ...before, ...change } as T) : undefined;
 
 /** A policy in stored form: each permission once. */
@@ -101,12 +101,12 @@ export const storedPolicy = (policy: Policy): Policy => ({
  */
 export function mergePolicy(before: Policy, change: PolicyChange): Policy {
   const { accountRestrictions, approvalThresholds } = change;
-  const restrictions = merged<Restrictions>(before.accountRestrictions, accountRestrictions);
-  const thresholds = merged(before.approvalThresholds, approvalThresholds);
+  const restrictions = mergeDefined<Restrictions>(before.accountRestrictions, accountRestrictions);
+  const thresholds = mergeDefined(before.approvalThresholds, approvalThresholds);
   return storedPolicy({
     permissions: change.permissions ?? before.permissions,
     defaultExecutionMode: change.defaultExecutionMode ?? before.defaultExecutionMode,
-    spendingLimits: merged<Limits>(before.spendingLimits, change.spendingLimits) as Limits,
+    spendingLimits: mergeDefined<Limits>(before.spendingLimits, change.spendingLimits) as Limits,
     ...(restrictions ? { accountRestrictions: restrictions } : {}),
     ...(thresholds ? { approvalThresholds: thresholds } : {}),
   });

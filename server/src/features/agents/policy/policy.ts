@@ -94,7 +94,7 @@ const limitOf = ({ currency }: Limits, units: number): Money => ({
 const limitReason = (limits: Limits, units: number, field: string) =>
   `${formatMoney(limitOf(limits, units))} (${field}).`;
 
-const overLimit = (limits: Limits, units: number) =>
+const overLimitReason = (limits: Limits, units: number) =>
   `One payment of the agent may not exceed ${limitReason(limits, units, 'perTransactionLimit')}`;
 
 /** Reasons for a used-up daily or monthly limit. */
@@ -121,7 +121,7 @@ export const rejection = (rule: Rule, reason: string): Rejection => ({
   reason,
 });
 
-export const accountNotAllowed = (): Rejection =>
+export const accountRejection = (): Rejection =>
   rejection('ACCOUNT', 'The policy of the agent does not allow this account.');
 
 /**
@@ -151,20 +151,22 @@ function firstRejection(
   const allowed = accountRestrictions?.allowedAccountIds;
   const touched = [payment.accountId, payment.intoId ?? payment.accountId];
   if (allowed && !touched.every((id) => allowed.includes(id))) {
-    return accountNotAllowed();
+    return accountRejection();
   }
   const ofOne = ruleFor(policy, payment)?.perTransactionLimit ?? limits.perTransactionLimit;
   if (isOver(limits, payment.amount, ofOne)) {
-    return rejection('PER_TRANSACTION_LIMIT', overLimit(limits, ofOne));
+    return rejection('PER_TRANSACTION_LIMIT', overLimitReason(limits, ofOne));
   }
-  const usage = (rule: keyof typeof usageLimitReasons) =>
+  const usageRejection = (rule: keyof typeof usageLimitReasons) =>
     rejection(rule, usageLimitReasons[rule](limits));
   const { dailyTransactionLimit: count, dailyLimit, monthlyLimit } = limits;
   if (typeof count === 'number' && spent.count >= BigInt(count)) {
-    return usage('DAILY_TRANSACTION_LIMIT');
+    return usageRejection('DAILY_TRANSACTION_LIMIT');
   }
-  if (isOver(limits, add(spent.day, payment.amount), dailyLimit)) return usage('DAILY_LIMIT');
-  if (isOver(limits, add(spent.month, payment.amount), monthlyLimit)) return usage('MONTHLY_LIMIT');
+  if (isOver(limits, add(spent.day, payment.amount), dailyLimit))
+    return usageRejection('DAILY_LIMIT');
+  if (isOver(limits, add(spent.month, payment.amount), monthlyLimit))
+    return usageRejection('MONTHLY_LIMIT');
   return undefined;
 }
 
@@ -179,7 +181,7 @@ const ruleFor = ({ accountRestrictions }: Policy, { accountId }: PaymentRequest)
   accountRestrictions?.accountRules?.find((rule) => rule.accountId === accountId);
 
 /** An amount that could not be converted to the currency of the threshold counts as above it. */
-function aboveThreshold(policy: Policy, { forThreshold }: PaymentRequest): boolean {
+function isAboveThreshold(policy: Policy, { forThreshold }: PaymentRequest): boolean {
   const threshold = thresholdOf(policy);
   return threshold !== undefined && (forThreshold === null || isLess(threshold, forThreshold));
 }
@@ -195,7 +197,7 @@ export function evaluate(
   const { policy } = agent;
   const mode = ruleFor(policy, payment)?.executionMode ?? policy.defaultExecutionMode;
   if (mode !== 'AUTO') return { decision: 'APPROVAL_REQUIRED', rule: 'EXECUTION_MODE' };
-  if (aboveThreshold(policy, payment)) {
+  if (isAboveThreshold(policy, payment)) {
     return { decision: 'APPROVAL_REQUIRED', rule: 'APPROVAL_THRESHOLD' };
   }
   return { decision: 'AUTO' };

@@ -62,7 +62,7 @@ function formerCurrenciesIn({ policy, former_currencies }: AgentRow, during: str
 }
 
 /** Spending of a period in former currencies, converted to the current currency. */
-async function spentInFormerCurrencies(
+async function readSpentInFormerCurrencies(
   ctx: Ctx,
   parts: RateParts,
   agent: AgentRow,
@@ -79,7 +79,7 @@ async function spentInFormerCurrencies(
   return sum(currency, amounts);
 }
 
-async function spentIn(
+async function readSpentIn(
   ctx: Ctx,
   parts: RateParts,
   agent: AgentRow,
@@ -89,26 +89,26 @@ async function spentIn(
   const during = PERIOD[period](ctx.now);
   const [amount, formerly] = await Promise.all([
     usedOf(ctx, amountsOf(agent, currency, during)),
-    spentInFormerCurrencies(ctx, parts, agent, during),
+    readSpentInFormerCurrencies(ctx, parts, agent, during),
   ]);
   return add({ currency, amount }, formerly);
 }
 
-const limited = (limit: number | null | undefined) =>
+const bigintOrNull = (limit: number | null | undefined) =>
   typeof limit === 'number' ? BigInt(limit) : null;
 
 const paymentCountLimit = ({ id, policy }: AgentRow, now: Time): VelocityLimit => ({
   of: velocityLimitOf.payments(id, PERIOD.day(now)),
   unit: 'count',
-  limit: limited(policy.spendingLimits.dailyTransactionLimit),
+  limit: bigintOrNull(policy.spendingLimits.dailyTransactionLimit),
 });
 
 /** Usage of the agent in the currency of its limits. */
-export async function spentBy(ctx: Ctx, parts: RateParts, agent: AgentRow): Promise<Spent> {
+export async function readSpent(ctx: Ctx, parts: RateParts, agent: AgentRow): Promise<Spent> {
   const [count, day, month] = await Promise.all([
     usedOf(ctx, paymentCountLimit(agent, ctx.now)),
-    spentIn(ctx, parts, agent, 'day'),
-    spentIn(ctx, parts, agent, 'month'),
+    readSpentIn(ctx, parts, agent, 'day'),
+    readSpentIn(ctx, parts, agent, 'month'),
   ]);
   return { count, day, month };
 }
@@ -123,9 +123,9 @@ async function amountLimitIn(
   const { currency, dailyLimit, monthlyLimit } = agent.policy.spendingLimits;
   const during = PERIOD[period](ctx.now);
   const amounts = amountsOf(agent, currency, during);
-  const limit = limited(period === 'day' ? dailyLimit : monthlyLimit);
+  const limit = bigintOrNull(period === 'day' ? dailyLimit : monthlyLimit);
   if (limit === null) return { ...amounts, limit };
-  const formerly = await spentInFormerCurrencies(ctx, parts, agent, during);
+  const formerly = await readSpentInFormerCurrencies(ctx, parts, agent, during);
   const remainingMoney = subtract({ currency, amount: limit }, formerly);
   return {
     ...amounts,
@@ -155,15 +155,15 @@ export async function countSpending(
   const count = paymentCountLimit(agent, ctx.now);
   ctx.require(agents, agent);
   await openVelocityLimits(ctx, [count, day, month], { ...agent, table: agents });
-  const common = (rule: keyof typeof usageLimitReasons) => ({
+  const limitBaseOf = (rule: keyof typeof usageLimitReasons) => ({
     transactionId,
     insufficientFundsFault: () => forbidden(rejection(rule, usageLimitReasons[rule](limits))),
     retryOnInsufficientFunds: true,
   });
   const [perCount, ofDay, ofMonth] = [
-    common('DAILY_TRANSACTION_LIMIT'),
-    common('DAILY_LIMIT'),
-    common('MONTHLY_LIMIT'),
+    limitBaseOf('DAILY_TRANSACTION_LIMIT'),
+    limitBaseOf('DAILY_LIMIT'),
+    limitBaseOf('MONTHLY_LIMIT'),
   ];
   countUsage(ctx, count, { ...perCount, name: 'agent', amount: 1n, reversible: false });
   countUsage(ctx, day, { ...ofDay, name: 'agent.day', amount, reversible: true });

@@ -10,15 +10,15 @@ import {
 import { externalAccountOf } from '../../payees/external-accounts/index.ts';
 import { type QuoteRow, quoteOf } from '../../payments/quotes/index.ts';
 import { forbidden } from '../parts.ts';
-import { accountNotAllowed, type Policy } from '../policy/policy.ts';
+import { accountRejection, type Policy } from '../policy/policy.ts';
 import type { AgentRow } from '../store.ts';
 
 /** Internal accounts that the policy allows; null for all accounts of the customer. */
-export const allowedAccounts = ({ policy }: { policy: Policy }): readonly string[] | null =>
+export const allowedAccountsOf = ({ policy }: { policy: Policy }): readonly string[] | null =>
   policy.accountRestrictions?.allowedAccountIds ?? null;
 
 /** An internal or external account of the customer. Throws ACCOUNT_NOT_FOUND. */
-export async function ownAccount(
+export async function requireOwnAccount(
   ctx: Ctx,
   { customer_id: owner }: AgentRow,
   id: string,
@@ -30,13 +30,13 @@ export async function ownAccount(
 
 /** Throws ACCOUNT_NOT_FOUND, or FORBIDDEN for an internal account that the policy excludes. */
 export async function checkUsable(ctx: Ctx, agent: AgentRow, id: string): Promise<void> {
-  const { internalAccount } = await ownAccount(ctx, agent, id);
-  const allowed = allowedAccounts(agent);
-  if (internalAccount && allowed && !allowed.includes(id)) throw forbidden(accountNotAllowed());
+  const { internalAccount } = await requireOwnAccount(ctx, agent, id);
+  const allowed = allowedAccountsOf(agent);
+  if (internalAccount && allowed && !allowed.includes(id)) throw forbidden(accountRejection());
 }
 
 /** A quote of this agent. Throws QUOTE_NOT_FOUND. */
-export async function ownQuote(ctx: Ctx, agent: AgentRow, id: string): Promise<QuoteRow> {
+export async function requireOwnQuote(ctx: Ctx, agent: AgentRow, id: string): Promise<QuoteRow> {
   const quote = await quoteOf(ctx, id);
   if (quote.agent_id !== agent.id) throw new Fault('QUOTE_NOT_FOUND', 'Quote not found.');
   return quote;

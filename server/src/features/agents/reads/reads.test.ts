@@ -25,14 +25,14 @@ beforeEach(async () => {
 
 const ME = '/agents/me';
 const UNKNOWN = '00000000-0000-7000-8000-000000000000';
-const coded = ({ status, body }: ApiResponse) => [status, body.code];
+const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 const idsOf = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id);
-const usd = (overrides: object = {}) => ({
+const usdAccountBody = (overrides: object = {}) => ({
   currency: 'USD',
   accountInfo: accountInfos.USD?.('000'),
   ...overrides,
 });
-const narrowTo = (policy: object, target = agent) =>
+const narrowPolicy = (policy: object, target = agent) =>
   fixture.manage('PATCH', `/agents/${target.id}/policy`, policy);
 const pause = () => fixture.manage('PATCH', `/agents/${agent.id}`, { isPaused: true });
 const audit = (id: string) =>
@@ -73,7 +73,7 @@ describe('getAgentMe', () => {
   });
 
   it('requires no permission and is available while paused', async () => {
-    ok(await narrowTo({ permissions: [] }), 200);
+    ok(await narrowPolicy({ permissions: [] }), 200);
     ok(await pause(), 200);
     expect(ok(await agent.call('GET', ME), 200)).toMatchObject({
       isPaused: true,
@@ -106,17 +106,17 @@ describe('agentListInternalAccounts', () => {
     const { ids: all } = await walk(OURS);
     expect(all).toEqual(idsOf(ok(await agent.call('GET', OURS), 200)));
     const allowed = [agent.eur, agent.usd];
-    ok(await narrowTo({ accountRestrictions: { allowedAccountIds: allowed } }), 200);
+    ok(await narrowPolicy({ accountRestrictions: { allowedAccountIds: allowed } }), 200);
     const { ids, totals } = await walk(OURS);
     expect(ids).toEqual(all.filter((id) => allowed.includes(id)));
     expect(totals).toEqual([2, 2]);
     expect((await walk(`${OURS}?currency=USD`)).ids).toEqual([agent.usd]);
-    ok(await narrowTo({ accountRestrictions: { allowedAccountIds: [] } }), 200);
+    ok(await narrowPolicy({ accountRestrictions: { allowedAccountIds: [] } }), 200);
     expect(await walk(OURS)).toEqual({ ids: [], totals: [0] });
   });
 
   it('require a valid cursor', async () => {
-    expect(coded(await agent.call('GET', `${OURS}?cursor=x`))).toEqual([400, 'INVALID_INPUT']);
+    expect(codeOf(await agent.call('GET', `${OURS}?cursor=x`))).toEqual([400, 'INVALID_INPUT']);
   });
 });
 
@@ -153,12 +153,14 @@ describe('transactions', () => {
       expect((await walk(`${OURS}?type=OUTGOING`)).ids).toEqual([second, first]);
       expect((await walk(`${OURS}?type=OUTGOING&sortOrder=asc`)).ids).toEqual([first, second]);
       const agentView = ok(await agent.call('GET', `${OURS}/${first}`), 200);
-      const by = (query: string) => agent.call('GET', `${OURS}?${query}`);
+      const listTransactions = (query: string) => agent.call('GET', `${OURS}?${query}`);
       const { reference } = agentView.reconciliationInstructions;
-      expect(idsOf(ok(await by(`reference=${reference}`), 200))).toEqual([first]);
+      expect(idsOf(ok(await listTransactions(`reference=${reference}`), 200))).toEqual([first]);
       const to = agentView.destination.accountId;
-      expect(idsOf(ok(await by(`receiverAccountIdentifier=${to}`), 200))).toEqual([first]);
-      expect(coded(await by('status=NONE'))).toEqual([400, 'INVALID_INPUT']);
+      expect(idsOf(ok(await listTransactions(`receiverAccountIdentifier=${to}`), 200))).toEqual([
+        first,
+      ]);
+      expect(codeOf(await listTransactions('status=NONE'))).toEqual([400, 'INVALID_INPUT']);
     });
   });
 
@@ -184,7 +186,7 @@ describe('transactions', () => {
       const owner = { ...agent, ...otherHolder };
       const foreignId = await pay(owner);
       const unknown = await agent.call('GET', `${OURS}/Transaction:${UNKNOWN}`);
-      expect(coded(unknown)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
+      expect(codeOf(unknown)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
       expect((await agent.call('GET', `${OURS}/${foreignId}`)).body).toEqual(unknown.body);
       expect((await agent.call('GET', `${OURS}/nothing`)).body).toEqual(unknown.body);
     });
@@ -196,7 +198,7 @@ describe('external accounts', () => {
 
   describe('agentListExternalAccounts', () => {
     it('are added, listed and read like those of the platform, with unmasked numbers', async () => {
-      const body = usd();
+      const body = usdAccountBody();
       const created = ok(await agent.call('POST', OURS, body), 201);
       expect(created).toMatchObject({
         customerId: agent.customer.id,
@@ -213,22 +215,25 @@ describe('external accounts', () => {
       expect((await walk(`${OURS}?currency=USD`)).ids).toEqual([created.id]);
       const widened = `${OURS}?customerId=${otherHolder.customer.id}`;
       expect(ok(await agent.call('GET', widened), 200)).toEqual(all);
-      expect(coded(await agent.call('GET', `${OURS}?cursor=x`))).toEqual([400, 'INVALID_INPUT']);
+      expect(codeOf(await agent.call('GET', `${OURS}?cursor=x`))).toEqual([400, 'INVALID_INPUT']);
     });
   });
 
   describe('agentCreateExternalAccount', () => {
     it("are always its own customer's", async () => {
       for (const { customer } of [otherHolder, foreignCustomer]) {
-        const created = ok(await agent.call('POST', OURS, usd({ customerId: customer.id })), 201);
+        const created = ok(
+          await agent.call('POST', OURS, usdAccountBody({ customerId: customer.id })),
+          201,
+        );
         expect(created.customerId).toBe(agent.customer.id);
       }
     });
 
     it('are registered once', async () => {
-      const body = usd();
+      const body = usdAccountBody();
       ok(await agent.call('POST', OURS, body), 201);
-      expect(coded(await agent.call('POST', OURS, body))).toEqual([
+      expect(codeOf(await agent.call('POST', OURS, body))).toEqual([
         409,
         'DUPLICATE_EXTERNAL_ACCOUNT',
       ]);
@@ -236,15 +241,15 @@ describe('external accounts', () => {
 
     it('do not become the destination of incoming payments of the customer', async () => {
       const rejected = await agent.call('POST', OURS, {
-        ...usd({ defaultUmaDepositAccount: true }),
+        ...usdAccountBody({ defaultUmaDepositAccount: true }),
         currency: undefined,
       });
-      expect(coded(rejected)).toEqual([400, 'INVALID_INPUT']);
+      expect(codeOf(rejected)).toEqual([400, 'INVALID_INPUT']);
       expect(
         rejected.body.details.errors.map((each: { field: string }) => each.field).sort(),
       ).toEqual(['currency', 'defaultUmaDepositAccount']);
       const created = ok(
-        await agent.call('POST', OURS, usd({ defaultUmaDepositAccount: false })),
+        await agent.call('POST', OURS, usdAccountBody({ defaultUmaDepositAccount: false })),
         201,
       );
       expect(created.defaultUmaDepositAccount).toBe(false);
@@ -253,17 +258,17 @@ describe('external accounts', () => {
 
   describe('agentDeleteExternalAccount', () => {
     it('are deleted, except one that its customer trusts', async () => {
-      const { id } = ok(await agent.call('POST', OURS, usd()), 201);
+      const { id } = ok(await agent.call('POST', OURS, usdAccountBody()), 201);
       await app.operate(async (ctx) => {
         const row = await ctx.read(externalAccounts, id);
         if (row) ctx.update(externalAccounts, row, { trusted_at: ctx.now });
       });
       const stored = await agent.call('DELETE', `${OURS}/${id}`);
-      expect(coded(stored)).toEqual([409, 'BENEFICIARY_TRUSTED']);
-      const other = ok(await agent.call('POST', OURS, usd()), 201);
+      expect(codeOf(stored)).toEqual([409, 'BENEFICIARY_TRUSTED']);
+      const other = ok(await agent.call('POST', OURS, usdAccountBody()), 201);
       ok(await agent.call('DELETE', `${OURS}/${other.id}`), 204);
       expect((await walk(OURS)).ids).toEqual([id]);
-      expect(coded(await agent.call('GET', `${OURS}/${other.id}`))).toEqual([
+      expect(codeOf(await agent.call('GET', `${OURS}/${other.id}`))).toEqual([
         404,
         'ACCOUNT_NOT_FOUND',
       ]);
@@ -281,7 +286,7 @@ describe('external accounts', () => {
       ];
       for (const method of ['GET', 'DELETE']) {
         const unknown = await agent.call(method, `${OURS}/ExternalAccount:${UNKNOWN}`);
-        expect(coded(unknown)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+        expect(codeOf(unknown)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
         for (const id of foreignIds) {
           expect((await agent.call(method, `${OURS}/${id}`)).body).toEqual(unknown.body);
         }
@@ -295,19 +300,24 @@ describe('external accounts', () => {
     const otherAgent = await fixture.agentOf(otherHolder.customer.id);
     const sibling = await fixture.agentOf(agent.customer.id);
     const headers = { 'idempotency-key': 'one' };
-    const body = usd();
+    const body = usdAccountBody();
     const first = ok(await agent.call('POST', OURS, body, { headers }), 201);
     const secondResponse = await agent.call('POST', OURS, body, { headers });
     expect([secondResponse.status, secondResponse.body]).toEqual([201, first]);
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
-    expect(coded(await agent.call('POST', OURS, usd(), { headers }))).toEqual([409, 'CONFLICT']);
+    expect(codeOf(await agent.call('POST', OURS, usdAccountBody(), { headers }))).toEqual([
+      409,
+      'CONFLICT',
+    ]);
     const otherAgentAccount = ok(await otherAgent.call('POST', OURS, body, { headers }), 201);
     expect(otherAgentAccount.customerId).toBe(otherHolder.customer.id);
-    expect(ok(await sibling.call('POST', OURS, usd(), { headers }), 201).id).not.toBe(first.id);
+    expect(ok(await sibling.call('POST', OURS, usdAccountBody(), { headers }), 201).id).not.toBe(
+      first.id,
+    );
   });
 
   it('are audited', async () => {
-    const { id } = ok(await agent.call('POST', OURS, usd()), 201);
+    const { id } = ok(await agent.call('POST', OURS, usdAccountBody()), 201);
     ok(await agent.call('DELETE', `${OURS}/${id}`), 204);
     const lines = (await audit(agent.id)).filter(({ what }) => what.startsWith('ACCOUNT'));
     expect(lines).toEqual([
@@ -334,7 +344,7 @@ describe('policy', () => {
     ['/external-accounts/OWN', 'MANAGE_EXTERNAL_ACCOUNTS'],
   ];
 
-  const ownPath = async (path: string) => {
+  const createOwnPath = async (path: string) => {
     const id = path.startsWith('/transactions')
       ? await pay()
       : (await externalAccount(app, agent.customer.id, 'USD')).id;
@@ -347,12 +357,12 @@ describe('policy', () => {
   it.each(READS)(
     'GET %s requires %s, and is available to a paused agent',
     async (path, permission) => {
-      const url = await ownPath(path);
+      const url = await createOwnPath(path);
       ok(await pause(), 200);
       ok(await agent.call('GET', url), 200);
-      ok(await narrowTo(policyWithout(permission)), 200);
+      ok(await narrowPolicy(policyWithout(permission)), 200);
       const rejected = await agent.call('GET', url);
-      expect(coded(rejected)).toEqual([403, 'FORBIDDEN']);
+      expect(codeOf(rejected)).toEqual([403, 'FORBIDDEN']);
       expect(rejected.body.reason).toContain(permission);
       expect((await audit(agent.id)).map(({ what }) => what)).not.toContain('ACTION_REFUSED');
     },
@@ -362,15 +372,15 @@ describe('policy', () => {
     ['POST', '/external-accounts', 'agentCreateExternalAccount'],
     ['DELETE', '/external-accounts/OWN', 'agentDeleteExternalAccount'],
   ])('%s %s is rejected and audited', async (method, path, operationId) => {
-    const url = await ownPath(path);
-    const send = () => agent.call(method, url, method === 'POST' ? usd() : undefined);
-    ok(await narrowTo(policyWithout('MANAGE_EXTERNAL_ACCOUNTS')), 200);
+    const url = await createOwnPath(path);
+    const send = () => agent.call(method, url, method === 'POST' ? usdAccountBody() : undefined);
+    ok(await narrowPolicy(policyWithout('MANAGE_EXTERNAL_ACCOUNTS')), 200);
     const firstResponse = await send();
-    expect(coded(firstResponse)).toEqual([403, 'FORBIDDEN']);
-    ok(await narrowTo({ permissions: PERMISSIONS }), 200);
+    expect(codeOf(firstResponse)).toEqual([403, 'FORBIDDEN']);
+    ok(await narrowPolicy({ permissions: PERMISSIONS }), 200);
     ok(await pause(), 200);
     const second = await send();
-    expect([...coded(second), second.body.reason]).toEqual([
+    expect([...codeOf(second), second.body.reason]).toEqual([
       403,
       'FORBIDDEN',
       'The agent is paused.',
@@ -386,9 +396,9 @@ describe('policy', () => {
 
   it('applies from the next request', async () => {
     ok(await agent.call('GET', `${ME}/transactions`), 200);
-    ok(await narrowTo({ permissions: [] }), 200);
+    ok(await narrowPolicy({ permissions: [] }), 200);
     expect((await agent.call('GET', `${ME}/transactions`)).status).toBe(403);
     ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
-    expect(coded(await agent.call('GET', ME))).toEqual([401, 'UNAUTHORIZED']);
+    expect(codeOf(await agent.call('GET', ME))).toEqual([401, 'UNAUTHORIZED']);
   });
 });

@@ -18,12 +18,12 @@ import {
   listTransactions,
   presentationFeature,
 } from '../../payments/presentation/index.ts';
-import { type AgentParts, checkAllowed, forbidden, ownAgent } from '../parts.ts';
+import { type AgentParts, checkAllowed, forbidden, readOwnAgent } from '../parts.ts';
 import { agentScoped, platformHandlerOf } from '../policy/agent-scoped.ts';
 import { rejection } from '../policy/policy.ts';
 import { presentAgent } from '../present.ts';
 import type { AgentRow } from '../store.ts';
-import { allowedAccounts, ownAccount } from './agent-resources.ts';
+import { allowedAccountsOf, requireOwnAccount } from './agent-resources.ts';
 import {
   agentCreateExternalAccount,
   agentDeleteExternalAccount,
@@ -68,18 +68,20 @@ const transactionReads = () => [
   ),
 ];
 
-async function ownExternalAccount(
+async function requireOwnExternalAccount(
   ctx: Ctx,
   agent: AgentRow,
   { params }: { params: { externalAccountId: string } },
 ) {
-  await ownAccount(ctx, agent, params.externalAccountId);
+  await requireOwnAccount(ctx, agent, params.externalAccountId);
   return { params };
 }
 
 /** Only the platform may delete the default account for UMA deposits. */
-async function deletableExternalAccount(...args: Parameters<typeof ownExternalAccount>) {
-  const passed = await ownExternalAccount(...args);
+async function requireDeletableExternalAccount(
+  ...args: Parameters<typeof requireOwnExternalAccount>
+) {
+  const passed = await requireOwnExternalAccount(...args);
   const account = await externalAccountOf(args[0], passed.params.externalAccountId);
   if (account.default_uma) {
     const reason = 'The account is the default for UMA deposits. Only the platform can delete it.';
@@ -90,7 +92,7 @@ async function deletableExternalAccount(...args: Parameters<typeof ownExternalAc
 
 const MANAGE = { permission: 'MANAGE_EXTERNAL_ACCOUNTS' } as const;
 
-function externalAccounts(parts: AgentParts) {
+function externalAccountReads(parts: AgentParts) {
   const platform = externalAccountFeature.operations(parts);
   return [
     agentScoped(
@@ -120,7 +122,7 @@ function externalAccounts(parts: AgentParts) {
       platformHandlerOf(platform, getCustomerExternalAccountById),
       {
         ...MANAGE,
-        input: ownExternalAccount,
+        input: requireOwnExternalAccount,
       },
     ),
     agentScoped(
@@ -128,7 +130,7 @@ function externalAccounts(parts: AgentParts) {
       platformHandlerOf(platform, deleteCustomerExternalAccountById),
       {
         ...MANAGE,
-        input: deletableExternalAccount,
+        input: requireDeletableExternalAccount,
         audited: ({ params }) => ({ what: 'ACCOUNT_DELETED', accountId: params.externalAccountId }),
       },
     ),
@@ -138,14 +140,14 @@ function externalAccounts(parts: AgentParts) {
 export const agentReadOperations = (parts: AgentParts) => [
   handle(getAgentMe, async (ctx) => ({
     status: 200,
-    body: await presentAgent(ctx, parts, await ownAgent(ctx)),
+    body: await presentAgent(ctx, parts, await readOwnAgent(ctx)),
   })),
   handle(agentListInternalAccounts, async (ctx, { query }) => {
-    const agent = await ownAgent(ctx);
+    const agent = await readOwnAgent(ctx);
     checkAllowed(agent, VIEW.permission, { reads: true });
     const { customer_id: customerId } = agent;
-    return listInternalAccountsOf(ctx, { ...query, customerId }, allowedAccounts(agent));
+    return listInternalAccountsOf(ctx, { ...query, customerId }, allowedAccountsOf(agent));
   }),
   ...transactionReads(),
-  ...externalAccounts(parts),
+  ...externalAccountReads(parts),
 ];

@@ -14,12 +14,12 @@ export { emitBalances, internalAccountOf, presentAccount, provisionAccounts } fr
 export { refreshAccountFunding } from './refresh-funding.ts';
 export {
   findInternalAccounts,
+  findStagedAccount as stagedAccount,
   type InternalAccountRow,
   readInternalAccount,
   requireInternalAccount,
   setAccountPrivacy,
   setOwed,
-  stagedAccount,
 } from './store.ts';
 
 /** Operations, jobs and other parts that this feature adds to a server. */

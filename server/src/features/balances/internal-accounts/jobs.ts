@@ -128,7 +128,7 @@ async function activate(
   }
 }
 
-async function callerFor(runtime: Runtime, platformId: string) {
+async function readCaller(runtime: Runtime, platformId: string) {
   const platform = await readPlatform(runtime.db, platformId);
   if (!platform) throw new Error(`${platformId} not found`);
   return systemCaller(platform.id, platform.environment);
@@ -139,13 +139,13 @@ export function accountJobs(parts: AccountParts): JobHandler[] {
   return [
     jobHandler(BACKFILL_ACCOUNTS, {
       run: async (runtime, { input }) => {
-        const caller = await callerFor(runtime, input.platformId);
+        const caller = await readCaller(runtime, input.platformId);
         return { caller, stage: (ctx) => openMissing(ctx, input, parts) };
       },
     }),
     jobHandler(ACTIVATE_ACCOUNTS, {
       run: async (runtime, { input }) => {
-        const caller = await callerFor(runtime, input.platformId);
+        const caller = await readCaller(runtime, input.platformId);
         return { caller, stage: (ctx) => activate(ctx, parts, input.accountIds) };
       },
     }),

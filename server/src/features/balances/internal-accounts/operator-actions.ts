@@ -17,14 +17,14 @@ import { checkClosable, type PaymentsOfAccount, transitionInternalAccount } from
 import { type InternalAccountEvent, internalAccountStates } from './states.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
-const noAccount = () => new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
+const accountNotFound = () => new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
 
 interface Holding {
   balance: bigint;
   held: bigint;
 }
 
-const view = (row: InternalAccountRow, { balance, held }: Holding) => ({
+const presentAccount = (row: InternalAccountRow, { balance, held }: Holding) => ({
   accountId: row.id,
   platformId: row.platform_id,
   customerId: row.customer_id,
@@ -36,17 +36,19 @@ const view = (row: InternalAccountRow, { balance, held }: Holding) => ({
   updatedAt: iso(row.updated_at),
 });
 
-type AccountSummary = ReturnType<typeof view>;
+type AccountSummary = ReturnType<typeof presentAccount>;
 
 async function viewsOf({ db }: Runtime, rows: readonly InternalAccountRow[]) {
   const ledgerAccounts = await Promise.all(rows.map((row) => readLedgerAccount(db, row.id)));
-  return rows.map((row, index) => view(row, ledgerAccounts[index] ?? { balance: 0n, held: 0n }));
+  return rows.map((row, index) =>
+    presentAccount(row, ledgerAccounts[index] ?? { balance: 0n, held: 0n }),
+  );
 }
 
 /** An internal account by its id. Throws ACCOUNT_NOT_FOUND. */
 async function accountById({ db }: Runtime, id: string): Promise<InternalAccountRow> {
   const row = isId(id, 'InternalAccount') ? await db.read(internalAccounts, id) : undefined;
-  if (!row) throw noAccount();
+  if (!row) throw accountNotFound();
   return row;
 }
 
@@ -114,7 +116,7 @@ export async function transitionAccount(
   const caller = systemCaller(platform_id, environment);
   const updated = await operate(runtime, caller, async (ctx) => {
     const row = await ctx.read(internalAccounts, id);
-    if (!row) throw noAccount();
+    if (!row) throw accountNotFound();
     if (internalAccountStates.peek(row.status, event) === undefined) {
       throw new Fault('CONFLICT', `This action is not possible: the account is ${row.status}.`);
     }

@@ -120,10 +120,10 @@ export async function presentAccount(
 export function emitBalances(ctx: Ctx, rows: readonly InternalAccountRow[]): void {
   for (const row of rows) {
     const { id } = row;
-    const data = () => presentInternalAccount(row, NOTHING);
+    const accountData = () => presentInternalAccount(row, NOTHING);
     // The reset of a sandbox platform keeps its own accounts, and removes their events.
     const isKept = row.customer_id === null && ctx.caller.environment === 'sandbox';
-    if (isKept) ctx.emit(balanceUpdated, id, data(), id);
-    else ctx.emitVersion(balanceUpdated, row, id, data);
+    if (isKept) ctx.emit(balanceUpdated, id, accountData(), id);
+    else ctx.emitVersion(balanceUpdated, row, id, accountData);
   }
 }

@@ -26,13 +26,13 @@ function change(id: string, { phase, debit, credit, amount }: TransferRow): bigi
 }
 
 /** The available balance after all transfers of this change set. */
-async function availableBalance(ctx: Ctx, id: string): Promise<bigint> {
+async function readAvailableBalance(ctx: Ctx, id: string): Promise<bigint> {
   const read = await readLedgerAccount(ctx, id);
   const start = read ? read.balance - read.held : 0n;
   return ctx.set.transfers.reduce((sum, each) => sum + change(id, each), start);
 }
 
-const receivable = (ctx: Ctx, { currency }: InternalAccountRow) =>
+const receivableAccountOf = (ctx: Ctx, { currency }: InternalAccountRow) =>
   systemAccount(ctx.caller.environment, 'receivable', currency);
 
 function adjustShortfall(
@@ -55,7 +55,7 @@ export async function debitWithShortfall(
   account: InternalAccountRow,
   { transactionId, step, currency, amount, creditTo }: Shortfall & { creditTo: string },
 ): Promise<{ account: InternalAccountRow; shortfall: bigint }> {
-  const spendable = await availableBalance(ctx, account.id);
+  const spendable = await readAvailableBalance(ctx, account.id);
   const requested: Money = { currency, amount };
   const available: Money = {
     currency: account.currency,
@@ -66,7 +66,7 @@ export async function debitWithShortfall(
   const posting = { transactionId, credit: creditTo, force: true };
   if (debited.amount > 0n) ctx.transfer({ ...posting, ...debited, step, debit: account.id });
   if (missing.amount === 0n) return { account: stagedAccount(ctx, account), shortfall: 0n };
-  const debit = receivable(ctx, account);
+  const debit = receivableAccountOf(ctx, account);
   ctx.transfer({ ...posting, ...missing, step: step + OWED, debit });
   return { account: adjustShortfall(ctx, account, missing.amount), shortfall: missing.amount };
 }
@@ -87,7 +87,7 @@ export function repayShortfall(
     transactionId,
     step,
     debit: account.id,
-    credit: receivable(ctx, account),
+    credit: receivableAccountOf(ctx, account),
     ...repaid,
     force: true,
   });

@@ -126,7 +126,7 @@ function hourlyLimits(
 }
 
 /** The limits of a payment, with their ledger accounts opened. */
-async function openedLimits(ctx: Ctx, platform: PlatformRow, payment: StartedPayment) {
+async function openLimits(ctx: Ctx, platform: PlatformRow, payment: StartedPayment) {
   const all = [
     ...hourlyLimits(platform, payment, ctx.now),
     ...dailyLimits(platform, payment, ctx.now),
@@ -153,7 +153,7 @@ export async function countPayment(
     ...payment
   }: StartedPayment & { transactionId: string; retryOnInsufficientFunds?: boolean },
 ): Promise<void> {
-  for (const { limit, usage } of await openedLimits(ctx, platform, payment)) {
+  for (const { limit, usage } of await openLimits(ctx, platform, payment)) {
     countUsage(ctx, limit, { transactionId, retryOnInsufficientFunds, ...usage });
   }
 }
@@ -164,7 +164,7 @@ export async function isWithinPaymentLimits(
   platform: PlatformRow,
   payment: StartedPayment,
 ): Promise<boolean> {
-  const all = await openedLimits(ctx, platform, payment);
+  const all = await openLimits(ctx, platform, payment);
   const allowed = all.map(({ limit, usage }) => hasRemaining(ctx, limit, usage.amount));
   return (await Promise.all(allowed)).every(Boolean);
 }

@@ -28,7 +28,10 @@ interface DebitedAccount {
 }
 
 /** Only the first account of a card is debited. */
-async function primaryFundingSource(ctx: Ctx, card: CardRow): Promise<DebitedAccount | undefined> {
+async function findPrimaryFundingSource(
+  ctx: Ctx,
+  card: CardRow,
+): Promise<DebitedAccount | undefined> {
   const [id = ''] = card.funding;
   const [account, money] = await Promise.all([
     readInternalAccount(ctx, id),
@@ -84,7 +87,7 @@ export async function decide(
   checkAmount(request);
   const [holder, firstDebitedAccount] = await Promise.all([
     readCustomer(ctx, card.customer_id),
-    primaryFundingSource(ctx, card),
+    findPrimaryFundingSource(ctx, card),
   ]);
   const issuerDecline = issuerOf(ctx, parts).declineReason?.(request);
   const source = firstDebitedAccount?.source;

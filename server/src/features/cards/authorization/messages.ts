@@ -37,7 +37,7 @@ function decisionOf({ approved, reason, transaction_id: transactionId }: CardMes
 const messageConflict = () => new Fault('CONFLICT', 'Another message has this id.');
 
 /** The earlier decision about a message. Throws CONFLICT if its id was used for another message. */
-export async function earlierDecision(
+export async function findEarlierDecision(
   ctx: Ctx,
   { id, token, cardId, kind, amount, currency }: CardRequest,
 ): Promise<CardDecision | undefined> {
@@ -147,7 +147,7 @@ const OPENED = `select transaction_id, platform_id from card_messages
       'FINANCIAL_CREDIT_AUTHORIZATION', 'CREDIT_AUTHORIZATION_ADVICE')`;
 
 /** The payment of an issuer's transaction token, and its platform. */
-export async function paymentOfToken(
+export async function findPaymentOfToken(
   db: Ctx['db'],
   environment: Mode,
   token: string,

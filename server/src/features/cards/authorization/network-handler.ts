@@ -38,21 +38,21 @@ import { undoPayment } from '../issuing/open.ts';
 import { type CardParts, cardOf } from '../parts.ts';
 import { cards } from '../store.ts';
 import { decide, declineLate } from './decide.ts';
-import { applyNotice, earlierDecision, paymentOfToken, writeTooLate } from './messages.ts';
+import { applyNotice, findEarlierDecision, findPaymentOfToken, writeTooLate } from './messages.ts';
 
 /** Attempts, and the first delay between them, to find out the recorded decision. */
 const TRIES = 5;
 const PAUSE_MS = 50;
 
 /** Limits of the contract and of JSON in the database. */
-const truncated = (text: string, max: number) =>
+const truncateText = (text: string, max: number) =>
   Buffer.from(text.replaceAll('\0', '').slice(0, max)).toString();
 
 /** A merchant in storable form. */
 const merchantOf = ({ descriptor, mcc, country }: CardMerchant): CardMerchant => ({
-  descriptor: truncated(descriptor, 255) || '-',
-  ...(mcc === undefined ? {} : { mcc: truncated(mcc, 10) }),
-  ...(country === undefined ? {} : { country: truncated(country, 10) }),
+  descriptor: truncateText(descriptor, 255) || '-',
+  ...(mcc === undefined ? {} : { mcc: truncateText(mcc, 10) }),
+  ...(country === undefined ? {} : { country: truncateText(country, 10) }),
 });
 
 /** A request without an amount asks whether the card is valid. */
@@ -94,7 +94,7 @@ async function decideBeforeDeadline(
   ctx: Ctx,
   { parts, request, isLate }: PendingRequest,
 ): Promise<Decided> {
-  const earlier = await earlierDecision(ctx, request);
+  const earlier = await findEarlierDecision(ctx, request);
   if (earlier) return { decision: earlier, fresh: false };
   const card = await cardOf(ctx, request.cardId);
   const decided = await ctx.attempt(async () => {
@@ -109,13 +109,13 @@ async function decideBeforeDeadline(
 }
 
 /** The recorded decision of the message; records a decline if there is none. */
-async function recordedDecision(pending: PendingRequest): Promise<Decided> {
+async function decideLateRequest(pending: PendingRequest): Promise<Decided> {
   const { runtime, caller, request } = pending;
-  const recordedDecision = (ctx: Ctx) => earlierDecision(ctx, request);
+  const findRecordedDecision = (ctx: Ctx) => findEarlierDecision(ctx, request);
   try {
     return await retryUntilFinal(() =>
       operate(runtime, caller, async (ctx) => {
-        const earlier = await recordedDecision(ctx);
+        const earlier = await findRecordedDecision(ctx);
         if (earlier) return { decision: earlier, fresh: earlier.approved };
         const card = await cardOf(ctx, request.cardId);
         return { decision: await declineLate(ctx, card, request), fresh: false };
@@ -123,7 +123,7 @@ async function recordedDecision(pending: PendingRequest): Promise<Decided> {
     );
   } catch (error) {
     if (!isKeyTaken(error)) throw error;
-    const decision = await operate(runtime, caller, recordedDecision);
+    const decision = await operate(runtime, caller, findRecordedDecision);
     return { decision: decision ?? TOO_LATE, fresh: decision?.approved === true };
   }
 }
@@ -135,7 +135,7 @@ const undoLateApproval = (
 ): Promise<CardDecision> =>
   retryUntilFinal(() =>
     operate(runtime, caller, async (ctx) => {
-      const recordedDecision = await earlierDecision(ctx, request);
+      const recordedDecision = await findEarlierDecision(ctx, request);
       if (recordedDecision && !recordedDecision.approved) return recordedDecision;
       const row = await cardPaymentOf(ctx, id);
       const undone = await undoPayment(ctx, row, request);
@@ -156,9 +156,9 @@ const declineAfterUndo = ({
   request,
 }: PendingRequest): Promise<CardDecision | undefined> =>
   operate(runtime, caller, async (ctx) => {
-    const earlier = await earlierDecision(ctx, request);
+    const earlier = await findEarlierDecision(ctx, request);
     if (earlier) return earlier;
-    const payment = await paymentOfToken(ctx.db, caller.environment, request.token);
+    const payment = await findPaymentOfToken(ctx.db, caller.environment, request.token);
     if (payment?.platformId !== caller.platformId) return undefined;
     const previous = await cardPaymentOf(ctx, payment.transactionId);
     const { card_undone_clearings: undone, card_clearings: clearings } = previous;
@@ -180,7 +180,7 @@ async function authorize(pending: PendingRequest): Promise<CardDecision> {
     const isRepeated = isKeyTaken(error);
     // Any other error means that nothing was written.
     if (!isRepeated && !isConnectionError(error)) throw error;
-    const { decision, fresh } = await recordedDecision(pending);
+    const { decision, fresh } = await decideLateRequest(pending);
     decided = { decision, fresh: fresh && !isRepeated };
   }
   const { decision, fresh } = decided;
@@ -214,13 +214,13 @@ export function cardNetworkHandler(
 ): CardNetworkHandler {
   const { db, effects } = runtime;
   const serialize = createSerializer();
-  const at = (platformId: string) => systemCaller(platformId, environment);
+  const callerOfPlatform = (platformId: string) => systemCaller(platformId, environment);
 
   async function holderOf(cardId: string): Promise<Caller> {
     const card = await db.read(cards, cardId);
     const platform = card && (await readPlatform(db, card.platform_id));
     if (platform?.environment !== environment) throw new Fault('NOT_FOUND', 'Card not found.');
-    return at(platform.id);
+    return callerOfPlatform(platform.id);
   }
 
   return {
@@ -236,11 +236,11 @@ export function cardNetworkHandler(
     },
 
     async applyNotice(notice) {
-      const payment = await paymentOfToken(db, environment, notice.token);
+      const payment = await findPaymentOfToken(db, environment, notice.token);
       if (!payment) throw new Fault('TRANSACTION_NOT_FOUND', 'Transaction token not found.');
       const { platformId, transactionId } = payment;
       const apply = () =>
-        operate(runtime, at(platformId), async (ctx) => {
+        operate(runtime, callerOfPlatform(platformId), async (ctx) => {
           await applyNotice(ctx, parts, await cardPaymentOf(ctx, transactionId), notice);
         });
       try {

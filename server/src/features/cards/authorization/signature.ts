@@ -15,7 +15,7 @@ import { activeKeyOf } from '../delegated-keys/delegated-keys.ts';
 import type { CardParts } from '../parts.ts';
 import { type DelegatedKeyRow, delegatedKeys } from '../store.ts';
 
-const unsigned = (reason: string, cause?: unknown) =>
+const invalidSignature = (reason: string, cause?: unknown) =>
   new Fault('WALLET_SIGNATURE_INVALID', reason, undefined, { cause });
 
 /**
@@ -51,7 +51,7 @@ async function requestCustodian(
     return await custodyOf(ctx, parts).stampWith({ id, signer, payload });
   } catch (cause) {
     parts.note?.(`the custodian did not sign with ${id}`);
-    throw unsigned('The custodian of the key did not respond.', cause);
+    throw invalidSignature('The custodian of the key did not respond.', cause);
   }
 }
 
@@ -74,7 +74,7 @@ export async function signFundingDebit(
     findWallet(ctx, accountId),
     readKey ?? activeKeyOf(ctx, row.card.cardId, accountId),
   ]);
-  if (!wallet || !key) throw unsigned('The wallet has no active delegated key.');
+  if (!wallet || !key) throw invalidSignature('The wallet has no active delegated key.');
   const isSigned = await signWithKey(ctx, wallet, {
     operation: 'cardPull',
     subject: row.id,
@@ -82,7 +82,7 @@ export async function signFundingDebit(
     publicKey: key.public_key,
     stampWith: (payload) => requestCustodian(ctx, parts, key, payload),
   });
-  if (!isSigned) throw unsigned('The signature of the delegated key is invalid.');
+  if (!isSigned) throw invalidSignature('The signature of the delegated key is invalid.');
   // Rejects the commit if the key is revoked concurrently.
   ctx.require(delegatedKeys, key);
 }

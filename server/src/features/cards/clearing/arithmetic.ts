@@ -46,8 +46,8 @@ export interface Change {
 /** Maximum number of clearings, refunds or debits of a payment. */
 export const MAX_ENTRIES = 100;
 
-const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
-const larger = (a: bigint, b: bigint) => (a > b ? a : b);
+const smallerOf = (a: bigint, b: bigint) => (a < b ? a : b);
+const largerOf = (a: bigint, b: bigint) => (a > b ? a : b);
 const atLeastZero = (amount: bigint) => (amount < 0n ? 0n : amount);
 
 /** Stored holds, and the ids of funding debits at issuers, contain `pull`. */
@@ -58,7 +58,7 @@ export const fundingDebitStep = (at: number): string => `pull.${at + 1}`;
  * Recovered amounts beyond losses stay in `losses` until the payment is resolved, because the
  * refund may be reversed.
  */
-const absorbedLossOf = (card: CardFacts): bigint => larger(card.writtenOff, card.recovered);
+const absorbedLossOf = (card: CardFacts): bigint => largerOf(card.writtenOff, card.recovered);
 
 /**
  * Amount that covers clearings so far: debited from the account less releases, and borne by the
@@ -86,7 +86,7 @@ export const unpaidOf = (card: CardFacts): bigint => atLeastZero(settledOf(card)
 
 /** Amount to debit for a total, at most its `fresh` part. */
 export const amountToDebit = (card: CardFacts, total: bigint, values: bigint): bigint =>
-  atLeastZero(smaller(values, total - coveredOf(card)));
+  atLeastZero(smallerOf(values, total - coveredOf(card)));
 
 /**
  * Debited amounts that will not be cleared: beyond the settled amount once closed, beyond the
@@ -196,7 +196,7 @@ export function applyAdjustment(before: CardFacts, total: bigint, further: Furth
 export function applyRefund(before: CardFacts, amount: bigint): Change {
   checkCount(before.refunds, 'refunds');
   const paid = fundingDebitAmountOf(before, 'CONFIRMED', 'PENDING', 'STUCK') - before.released;
-  const toAccount = smaller(amount, atLeastZero(paid - creditedOf(before)));
+  const toAccount = smallerOf(amount, atLeastZero(paid - creditedOf(before)));
   const toOperator = amount - toAccount;
   const n = before.refunds.length + before.reversedRefunds + 1;
   const card = {
@@ -227,7 +227,7 @@ export function applyRefund(before: CardFacts, amount: bigint): Change {
 export function reverseRefund(before: CardFacts): Change {
   const last = before.refunds.at(-1);
   if (last === undefined) throw new Error('no refund to reverse');
-  const fromOperator = smaller(last, before.recovered);
+  const fromOperator = smallerOf(last, before.recovered);
   const fromAccount = last - fromOperator;
   const n = before.reversedRefunds + 1;
   const card = {
@@ -347,7 +347,7 @@ export function applyResolution(
 ): Change {
   const closed = { ...before, closed: true };
   const open = unpaidOf(closed);
-  const payable = outcome === 'collect' ? open : smaller(open, atLeastZero(-paidOf(closed)));
+  const payable = outcome === 'collect' ? open : smallerOf(open, atLeastZero(-paidOf(closed)));
   const debit = reachable ? payable : 0n;
   const ended = endStuckDebits(closed, debit);
   const loss = writeOff(ended.card, open - debit);

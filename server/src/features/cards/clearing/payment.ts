@@ -183,9 +183,9 @@ function stagePosting(
 ): void {
   if (amount === 0n) return;
   const currency = currencyOfAccount(row);
-  const accountAt = (at: Step['from']) =>
+  const ledgerAccountOf = (at: Step['from']) =>
     at === 'account' ? cardAccountOf(row) : systemAccount(ctx.caller.environment, at, currency);
-  const accounts = { debit: accountAt(from), credit: accountAt(to) };
+  const accounts = { debit: ledgerAccountOf(from), credit: ledgerAccountOf(to) };
   const money = inAccountCurrency(amount, currency);
   ctx[verb]({ transactionId: row.id, step, ...accounts, ...money, force });
 }

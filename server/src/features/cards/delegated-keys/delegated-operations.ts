@@ -71,7 +71,7 @@ function requireTarget(ctx: Ctx, { card, source }: Target): void {
 const holderOf = ({ row }: Wallet) => ({ by: 'session', accounts: [row.id] }) as const;
 
 /** Registers the key: an additional user of the wallet, identified by the key alone. */
-const creation = (nickname: string, { id, publicKey }: NewKey): Activity => ({
+const createKeyActivity = (nickname: string, { id, publicKey }: NewKey): Activity => ({
   type: 'CREATE_USERS',
   parameters: {
     users: [
@@ -87,7 +87,7 @@ const creation = (nickname: string, { id, publicKey }: NewKey): Activity => ({
 });
 
 /** The policy: the key signs debits of one card from this wallet only. */
-const policy = ({ card, wallet }: Target, id: string): Activity => ({
+const createPolicyActivity = ({ card, wallet }: Target, id: string): Activity => ({
   type: 'CREATE_POLICIES',
   parameters: {
     policies: [
@@ -109,7 +109,7 @@ const create = (parts: CardParts) =>
       await checkKeyCount(ctx, source);
       const id = ctx.id('DelegatedKey');
       const key: NewKey = { id, ...(await custodyOf(ctx, parts).newSigner({ id })) };
-      const payload = creation(body.nickname.trim(), key);
+      const payload = createKeyActivity(body.nickname.trim(), key);
       const bound: Step = { step: 'key', key };
       return { signatureRequest: { wallet, payload, bound, signer: holderOf(wallet) } };
     },
@@ -126,7 +126,7 @@ const create = (parts: CardParts) =>
         const keyFields = { nickname: body.nickname.trim(), key: wallet.key };
         const { id } = addKey(ctx, source, bound.key, keyFields);
         const next: Step = { step: 'policy', id };
-        const payload = policy(target, id);
+        const payload = createPolicyActivity(target, id);
         return { signatureRequest: { wallet, payload, bound: next, signer: holderOf(wallet) } };
       }
       const { row } = await keyOf(ctx, bound.id);

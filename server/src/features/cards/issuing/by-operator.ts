@@ -68,7 +68,7 @@ async function detailsOf({ db }: Runtime, row: CardRow) {
 export type CardDetails = Awaited<ReturnType<typeof detailsOf>>;
 
 /** A card with the note of its closure and all its funding sources. Throws NOT_FOUND. */
-export const cardDetails = async (runtime: Runtime, cardId: string): Promise<CardDetails> =>
+export const readCardDetails = async (runtime: Runtime, cardId: string): Promise<CardDetails> =>
   detailsOf(runtime, await cardById(runtime.db, cardId));
 
 /** Closes a card permanently; `reason` is stored. Throws NOT_FOUND and CONFLICT. */

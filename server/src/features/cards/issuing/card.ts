@@ -36,7 +36,7 @@ export function stateEventFor(
   return event;
 }
 
-const unlessNull = <K extends string, V>(name: K, value: V | null) =>
+const fieldUnlessNull = <K extends string, V>(name: K, value: V | null) =>
   (value === null ? {} : { [name]: value }) as { [N in K]?: V };
 
 /** The resource `Card`. */
@@ -46,15 +46,15 @@ export const presentCard = (row: CardRow): CardView => ({
   platformCardId: row.platform_card_id,
   state: row.state,
   stateReason: row.state_reason,
-  ...unlessNull('brand', row.brand as CardView['brand'] & string),
+  ...fieldUnlessNull('brand', row.brand as CardView['brand'] & string),
   form: 'VIRTUAL',
-  ...unlessNull('last4', row.last4),
-  ...unlessNull('expMonth', row.exp_month),
-  ...unlessNull('expYear', row.exp_year),
+  ...fieldUnlessNull('last4', row.last4),
+  ...fieldUnlessNull('expMonth', row.exp_month),
+  ...fieldUnlessNull('expYear', row.exp_year),
   fundingSources: row.funding,
   maxSpendPerTransaction: row.max_spend === null ? null : Number(row.max_spend),
   currency: row.currency,
-  ...unlessNull('processorRef', row.processor_ref),
-  ...unlessNull('issuerRef', row.issuer_ref),
+  ...fieldUnlessNull('processorRef', row.processor_ref),
+  ...fieldUnlessNull('issuerRef', row.issuer_ref),
   ...stamps(row),
 });

@@ -15,7 +15,7 @@ import { closeCard } from './lifecycle.ts';
 const app = testApp();
 const fixture = cardFixture(app);
 
-const coded = ({ status, body }: ApiResponse) => [status, body.code];
+const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 const STATE = 'CARD.STATE_CHANGE';
 const FUNDING = 'CARD.FUNDING_SOURCE_CHANGE';
 
@@ -29,11 +29,11 @@ const rowOf = async (ctx: Ctx, id: string) => {
   return row;
 };
 
-const bindings = (cardId: string) =>
+const readBindings = (cardId: string) =>
   app.runtime.db.find(fundingSources, { card_id: cardId }, { orderBy: 'id' });
 
 /** A cardholder with a balance and a wallet in USDB; both can fund a card. */
-async function holderWithTwo(): Promise<Cardholder & { other: string }> {
+async function createHolderWithTwoAccounts(): Promise<Cardholder & { other: string }> {
   const holder = await fixture.holder({ currency: 'USDB' });
   const path = `/customers/internal-accounts?customerId=${holder.customer.id}&type=EMBEDDED_WALLET`;
   const other = ok(await fixture.call('GET', path), 200).data[0].id as string;
@@ -86,12 +86,12 @@ describe('updateCardById', () => {
       platformCardId: cardName('001'),
     });
     const early = await fixture.patchCard(processing.id, { state: 'CLOSED' });
-    expect(coded(early)).toEqual([409, 'INVALID_STATE_TRANSITION']);
+    expect(codeOf(early)).toEqual([409, 'INVALID_STATE_TRANSITION']);
     // A retry can succeed once the issuer has responded.
     expect(early.headers['x-should-retry']).toBe('true');
     const { id } = await fixture.card(await fixture.holder());
     const unchanged = await fixture.patchCard(id, { state: 'ACTIVE', maxSpendPerTransaction: 5 });
-    expect(coded(unchanged)).toEqual([409, 'INVALID_STATE_TRANSITION']);
+    expect(codeOf(unchanged)).toEqual([409, 'INVALID_STATE_TRANSITION']);
     expect((await fixture.cardNow(id)).maxSpendPerTransaction).toBeNull();
     const closed = ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
     const responses = [
@@ -124,7 +124,7 @@ describe('updateCardById', () => {
       { maxSpendPerTransaction: 1.5 },
       { fundingSources: [] },
     ]) {
-      expect(coded(await fixture.patchCard(id, body)), JSON.stringify(body)).toEqual([
+      expect(codeOf(await fixture.patchCard(id, body)), JSON.stringify(body)).toEqual([
         400,
         'INVALID_INPUT',
       ]);
@@ -159,11 +159,11 @@ describe('updateCardById', () => {
   it('returns NOT_FOUND for a card of another platform', async () => {
     const { id } = await fixture.card(await fixture.holder());
     const otherPlatformFixture = cardFixture(app, { as: app.other });
-    expect(coded(await otherPlatformFixture.patchCard(id, { state: 'CLOSED' }))).toEqual([
+    expect(codeOf(await otherPlatformFixture.patchCard(id, { state: 'CLOSED' }))).toEqual([
       404,
       'NOT_FOUND',
     ]);
-    expect(coded(await otherPlatformFixture.call('GET', `/cards/${id}`))).toEqual([
+    expect(codeOf(await otherPlatformFixture.call('GET', `/cards/${id}`))).toEqual([
       404,
       'NOT_FOUND',
     ]);
@@ -173,24 +173,24 @@ describe('updateCardById', () => {
 
 describe('funding sources', () => {
   it('are replaced as a whole: those that remain are kept, the others end with their keys', async () => {
-    const holder = await holderWithTwo();
+    const holder = await createHolderWithTwoAccounts();
     const { accountId: balance, other: wallet } = holder;
     const { id } = await fixture.card(holder, { fundingSources: [balance, wallet] });
-    const [firstBinding, secondBinding] = await bindings(id);
+    const [firstBinding, secondBinding] = await readBindings(id);
     const keys = [await keyOf(id, wallet, 'ACTIVE'), await keyOf(id, wallet, 'PENDING')];
 
     const reordered = ok(await fixture.patchCard(id, { fundingSources: [wallet, balance] }), 200);
     expect(reordered.fundingSources).toEqual([wallet, balance]);
-    expect(await bindings(id)).toEqual([firstBinding, secondBinding]);
+    expect(await readBindings(id)).toEqual([firstBinding, secondBinding]);
     expect(await keyStateOf(keys[0] as string)).toEqual(['ACTIVE', 'sealed']);
 
     ok(await fixture.patchCard(id, { fundingSources: [balance] }), 200);
-    const ended = (await bindings(id)).filter((each) => each.ended_at !== null);
+    const ended = (await readBindings(id)).filter((each) => each.ended_at !== null);
     expect(ended.map((each) => each.account_id)).toEqual([wallet]);
     for (const key of keys) expect(await keyStateOf(key)).toEqual(['REVOKED', null]);
 
     ok(await fixture.patchCard(id, { fundingSources: [balance, wallet] }), 200);
-    const current = (await bindings(id)).filter((each) => each.ended_at === null);
+    const current = (await readBindings(id)).filter((each) => each.ended_at === null);
     expect(current).toHaveLength(2);
     expect(current.map((each) => each.id)).not.toContain(ended[0]?.id);
     for (const key of keys) expect(await keyStateOf(key)).toEqual(['REVOKED', null]);
@@ -198,7 +198,7 @@ describe('funding sources', () => {
   });
 
   it('can change together with the state, and while the card is PROCESSING', async () => {
-    const holder = await holderWithTwo();
+    const holder = await createHolderWithTwoAccounts();
     const { id } = await fixture.card(holder);
     const fundingSources = [holder.other];
     const change = { state: 'FROZEN', fundingSources, maxSpendPerTransaction: 7 };
@@ -215,11 +215,11 @@ describe('funding sources', () => {
   });
 
   it('are validated as for a new card', async () => {
-    const holder = await holderWithTwo();
+    const holder = await createHolderWithTwoAccounts();
     const usd = await internalAccount(app, holder.customer.id, 'EUR');
     const { id } = await fixture.card(holder);
     for (const fundingSources of [[usd.id], [(await fixture.holder()).accountId], ['x']]) {
-      expect(coded(await fixture.patchCard(id, { fundingSources, state: 'FROZEN' }))).toEqual([
+      expect(codeOf(await fixture.patchCard(id, { fundingSources, state: 'FROZEN' }))).toEqual([
         400,
         'FUNDING_SOURCE_INELIGIBLE',
       ]);
@@ -229,12 +229,12 @@ describe('funding sources', () => {
   });
 
   it('end with the card, which still shows them', async () => {
-    const holder = await holderWithTwo();
+    const holder = await createHolderWithTwoAccounts();
     const { id } = await fixture.card(holder, { fundingSources: [holder.other] });
     const key = await keyOf(id, holder.other, 'PENDING');
     const fetchedCard = ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
     expect(fetchedCard.fundingSources).toEqual([holder.other]);
-    expect((await bindings(id)).map((each) => each.ended_at)).toEqual([app.effects.now()]);
+    expect((await readBindings(id)).map((each) => each.ended_at)).toEqual([app.effects.now()]);
     expect(await keyStateOf(key)).toEqual(['REVOKED', null]);
   });
 });

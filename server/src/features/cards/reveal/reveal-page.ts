@@ -30,7 +30,7 @@ const NOT_NOW: PageContent = {
   lines: ['The details were not shown, and the link remains valid. Open it again in a minute.'],
 };
 
-const inFours = (number: string): string => number.replace(/\d{4}(?=\d)/g, '$& ');
+const formatInFours = (number: string): string => number.replace(/\d{4}(?=\d)/g, '$& ');
 
 const monthOf = ({ expMonth, expYear }: CardDetails): string =>
   `${String(expMonth).padStart(2, '0')}/${String(expYear).slice(-2)}`;
@@ -49,7 +49,7 @@ const pageOf = (
     network: network ?? '',
     details: details
       ? [
-          { label: 'Card number', value: inFours(details.number) },
+          { label: 'Card number', value: formatInFours(details.number) },
           { label: 'Valid until', value: monthOf(details) },
           { label: 'Security code', value: details.code },
         ]
@@ -85,7 +85,7 @@ export function revealPage(runtime: Runtime, { connectors, note }: Parts): Hoste
     return card ? pageOf(null, cardProgramNameOf(platform), card.brand) : LINK_EXPIRED;
   }
 
-  const pageBy = (content: typeof contentOf) => async (secret: string) => {
+  const pageWith = (content: typeof contentOf) => async (secret: string) => {
     const linkId = sha256Hex(secret);
     const link = await runtime.db.read(cardReveals, linkId);
     const platform = link && (await readPlatform(runtime.db, link.platform_id));
@@ -94,5 +94,5 @@ export function revealPage(runtime: Runtime, { connectors, note }: Parts): Hoste
     const frames = cardProgramOf(platform).frameOrigins;
     return { ...(await content(linkId, platform)), frames, brand: cardBrandOf(platform) };
   };
-  return { path: REVEAL_PATH, once: true, show: pageBy(contentOf), peek: pageBy(peekOf) };
+  return { path: REVEAL_PATH, once: true, show: pageWith(contentOf), peek: pageWith(peekOf) };
 }

@@ -55,7 +55,7 @@ const SANDBOX_CODE = '123456';
 const ALL_PENDING = { email: 'PENDING', phone: 'PENDING' } as const;
 
 /** Reads a customer whose channel is pending. Throws if the channel needs no verification. */
-async function pendingChannel(ctx: Ctx, { name, field }: Channel, customerId: string) {
+async function requirePendingChannel(ctx: Ctx, { name, field }: Channel, customerId: string) {
   const [row, platform] = await Promise.all([
     customerOf(ctx, customerId, { alive: true }),
     ownPlatform(ctx),
@@ -83,7 +83,7 @@ const purposeOf = (ctx: Ctx, { name }: Channel, { id }: CustomerRow, binding: st
   }) satisfies CodePurpose;
 
 async function send(ctx: Ctx, { connectors }: ContactParts, channel: Channel, customerId: string) {
-  const { row, platform, address } = await pendingChannel(ctx, channel, customerId);
+  const { row, platform, address } = await requirePendingChannel(ctx, channel, customerId);
   const { environment } = ctx.caller;
   if (!canSend(connectors(environment), channel.via, environment)) {
     throw new Fault('NOT_IMPLEMENTED', `No provider for ${channel.via} messages is configured.`);
@@ -102,7 +102,7 @@ async function send(ctx: Ctx, { connectors }: ContactParts, channel: Channel, cu
 }
 
 async function confirm(ctx: Ctx, channel: Channel, customerId: string, code: string) {
-  const { row, state, address } = await pendingChannel(ctx, channel, customerId);
+  const { row, state, address } = await requirePendingChannel(ctx, channel, customerId);
   const verdict = await verifyCode(ctx, purposeOf(ctx, channel, row, address), code);
   if (verdict !== 'valid') {
     // One error for wrong and expired codes, so that the reply gives no hint to guessing.

@@ -102,7 +102,7 @@ export function documentPersonal(vault: Vault, key: DataKey, row: DocumentRow): 
 }
 
 /** Data key of a customer that has documents. An erasure deletes the documents with the key. */
-function existingKey(customer: CustomerRow): DataKey {
+function requireDataKey(customer: CustomerRow): DataKey {
   const key = dataKeyOf(customer);
   if (!key) throw new Error(`${customer.id} was erased, and a document of it was not`);
   return key;
@@ -115,7 +115,7 @@ export const fileOf = (
   row: DocumentRow,
 ): { id: string; key: Uint8Array } => ({
   id: row.file_id,
-  key: vault.open(existingKey(customer), row.file_key, contextOf(row.id, 'file_key')),
+  key: vault.open(requireDataKey(customer), row.file_key, contextOf(row.id, 'file_key')),
 });
 
 /** API resource of a document. */
@@ -124,7 +124,7 @@ export function presentDocument(
   customer: CustomerRow,
   row: DocumentRow,
 ): DocumentView {
-  const personal = documentPersonal(vault, existingKey(customer), row);
+  const personal = documentPersonal(vault, requireDataKey(customer), row);
   return {
     id: row.id,
     documentHolder: row.holder_id,

@@ -94,8 +94,8 @@ export function linkAuthenticator({ db, clocks }: Pick<Runtime, 'db' | 'clocks'>
   const proven = new Set<string>();
   return {
     async callerOf(secret: string): Promise<Caller> {
-      const now = (row: KycLinkRow) => clocks.nowOf({ platformId: row.platform_id });
-      const { link } = await openLink({ db, now }, secret);
+      const nowOf = (row: KycLinkRow) => clocks.nowOf({ platformId: row.platform_id });
+      const { link } = await openLink({ db, now: nowOf }, secret);
       const platform = await readPlatform(db, link.platform_id);
       if (!platform) throw linkEnded();
       if (proven.size >= MAX_PROVEN) proven.delete(proven.values().next().value as string);

@@ -61,14 +61,14 @@ const Outcome = Type.Object({
 
 const common = { tag: 'Hosted verification', auth: 'hosted' } as const;
 
-const path = (rest: string) => `${VERIFY_PATH}/{secret}/${rest}`;
+const pagePath = (rest: string) => `${VERIFY_PATH}/{secret}/${rest}`;
 const secret = Type.String();
 
 export const readVerificationPage = operation({
   ...common,
   operationId: 'readVerificationPage',
   method: 'GET',
-  path: path('state'),
+  path: pagePath('state'),
   summary: 'Get the verification state',
   params: Type.Object({ secret }),
   replies: { 200: PageState },
@@ -79,7 +79,7 @@ export const changeOnVerificationPage = operation({
   ...common,
   operationId: 'changeOnVerificationPage',
   method: 'PATCH',
-  path: path('customer'),
+  path: pagePath('customer'),
   summary: 'Update the customer',
   params: Type.Object({ secret }),
   body: updateCustomerById.body,
@@ -93,7 +93,7 @@ export const addOwnerOnVerificationPage = operation({
   ...common,
   operationId: 'addOwnerOnVerificationPage',
   method: 'POST',
-  path: path('owners'),
+  path: pagePath('owners'),
   summary: 'Add a beneficial owner',
   params: Type.Object({ secret }),
   body: Type.Omit(BeneficialOwnerCreateRequest, ['customerId']),
@@ -107,7 +107,7 @@ export const changeOwnerOnVerificationPage = operation({
   ...common,
   operationId: 'changeOwnerOnVerificationPage',
   method: 'PATCH',
-  path: path('owners/{ownerId}'),
+  path: pagePath('owners/{ownerId}'),
   summary: 'Update a beneficial owner',
   params: Type.Object({ secret, ownerId: Type.String() }),
   body: updateBeneficialOwner.body,
@@ -121,7 +121,7 @@ export const uploadOnVerificationPage = operation({
   ...common,
   operationId: 'uploadOnVerificationPage',
   method: 'POST',
-  path: path('documents'),
+  path: pagePath('documents'),
   summary: 'Upload a document',
   params: Type.Object({ secret }),
   upload: uploadDocument.upload,
@@ -136,7 +136,7 @@ export const replaceOnVerificationPage = operation({
   ...common,
   operationId: 'replaceOnVerificationPage',
   method: 'PUT',
-  path: path('documents/{documentId}'),
+  path: pagePath('documents/{documentId}'),
   summary: 'Replace a document',
   params: Type.Object({ secret, documentId: Type.String() }),
   upload: replaceDocument.upload,
@@ -151,7 +151,7 @@ export const removeOnVerificationPage = operation({
   ...common,
   operationId: 'removeOnVerificationPage',
   method: 'DELETE',
-  path: path('documents/{documentId}'),
+  path: pagePath('documents/{documentId}'),
   summary: 'Remove a document',
   params: Type.Object({ secret, documentId: Type.String() }),
   replies: { 204: null },
@@ -162,7 +162,7 @@ export const submitVerificationPage = operation({
   ...common,
   operationId: 'submitVerificationPage',
   method: 'POST',
-  path: path('submit'),
+  path: pagePath('submit'),
   summary: 'Submit for verification',
   params: Type.Object({ secret }),
   replies: { 200: Outcome },

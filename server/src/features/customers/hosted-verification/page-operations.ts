@@ -112,11 +112,7 @@ async function stateOf(ctx: Ctx, parts: PageParts, secret: string) {
 }
 
 /** Document of the customer of the link or of its owners. Throws NOT_FOUND for any other. */
-async function documentOfCustomer(
-  ctx: Ctx,
-  customer: CustomerRow,
-  id: string,
-): Promise<DocumentRow> {
+async function requireDocument(ctx: Ctx, customer: CustomerRow, id: string): Promise<DocumentRow> {
   const row = await documentOf(ctx, id);
   if (row.customer_id !== customer.id) throw new Fault('NOT_FOUND', 'Document not found.');
   return row;
@@ -185,14 +181,14 @@ export const pageOperations = (parts: PageParts) => [
 
   handle(replaceOnVerificationPage, async (ctx, { params, body }) => {
     const customer = await requireOpenLink(ctx, params.secret);
-    const previous = await documentOfCustomer(ctx, customer, params.documentId);
+    const previous = await requireDocument(ctx, customer, params.documentId);
     const { row } = await changeDocument(ctx, parts, previous, body);
     return { status: 200, body: presentDocument(ctx.vault, customer, row) };
   }),
 
   handle(removeOnVerificationPage, async (ctx, { params }) => {
     const customer = await requireOpenLink(ctx, params.secret);
-    await removeDocument(ctx, await documentOfCustomer(ctx, customer, params.documentId));
+    await removeDocument(ctx, await requireDocument(ctx, customer, params.documentId));
     return NO_CONTENT;
   }),
 

@@ -67,7 +67,7 @@ const CSV = {
 };
 
 /** Cells of each row, or undefined if any row is malformed. */
-function parsed(bytes: Uint8Array): string[][] | undefined {
+function parseCells(bytes: Uint8Array): string[][] | undefined {
   try {
     return parse(Buffer.from(bytes), CSV) as string[][];
   } catch {
@@ -77,20 +77,21 @@ function parsed(bytes: Uint8Array): string[][] | undefined {
 
 /** Cells of one row, or undefined if it is malformed. */
 export function cellsOf(row: Uint8Array): string[] | undefined {
-  const rows = parsed(row);
+  const rows = parseCells(row);
   return rows?.length === 1 ? rows[0] : undefined;
 }
 
 /** Cells of several rows. They are parsed together unless one is malformed. */
 export function cellsOfEach(rows: readonly Uint8Array[]): (string[] | undefined)[] {
-  const together = parsed(Buffer.concat(rows));
+  const together = parseCells(Buffer.concat(rows));
   return together?.length === rows.length ? together : rows.map(cellsOf);
 }
 
 /** Required columns that the header lacks: those of every row, and those of at least one customer type. */
 export function missingColumns(columns: readonly string[]): string[] {
-  const lacking = (names: readonly string[]) => names.filter((name) => !columns.includes(name));
-  const lackingByType = KINDS.map((kind) => lacking(TYPE_COLUMNS[kind]));
+  const missingNamesOf = (names: readonly string[]) =>
+    names.filter((name) => !columns.includes(name));
+  const lackingByType = KINDS.map((kind) => missingNamesOf(TYPE_COLUMNS[kind]));
   const isOneWhole = lackingByType.some((names) => names.length === 0);
   // A header with a column of one type is intended for that type.
   const startedTypes = KINDS.filter((kind) =>
@@ -98,8 +99,8 @@ export function missingColumns(columns: readonly string[]): string[] {
   );
   const intended = startedTypes.length ? startedTypes : KINDS;
   return [
-    ...lacking([...COMMON_COLUMNS, ...ADDRESS_COLUMNS]),
-    ...(isOneWhole ? [] : intended.flatMap((kind) => lacking(TYPE_COLUMNS[kind]))),
+    ...missingNamesOf([...COMMON_COLUMNS, ...ADDRESS_COLUMNS]),
+    ...(isOneWhole ? [] : intended.flatMap((kind) => missingNamesOf(TYPE_COLUMNS[kind]))),
   ];
 }
 
@@ -178,14 +179,14 @@ export function candidateOf(
   number: number,
   bodyErrors: (body: unknown) => FieldError[],
 ): Candidate {
-  const malformed = (message: string): Candidate => ({
+  const malformedCandidate = (message: string): Candidate => ({
     correlationId: `row_${number}`,
     body: {},
     errors: [{ field: 'row', message }],
   });
-  if (!cells) return malformed('is not well-formed CSV');
+  if (!cells) return malformedCandidate('is not well-formed CSV');
   if (cells.length !== columns.length) {
-    return malformed(`has ${cells.length} cells, the header row has ${columns.length}`);
+    return malformedCandidate(`has ${cells.length} cells, the header row has ${columns.length}`);
   }
   const values = new Map(columns.map((name, index) => [name, cells[index] as string]));
   const kind = KINDS.find((each) => each === values.get('customerType'));

@@ -57,7 +57,7 @@ interface Slice {
   failures: Failure[];
 }
 
-async function rawRows(
+async function readRawRows(
   { vault }: Runtime,
   { files }: ImportParts,
   row: ImportRow,
@@ -75,7 +75,7 @@ async function rawRows(
 const PARSE_BATCH = { rows: 16, bytes: 65_536 };
 
 /** Splits a slice into batches that are parsed without a pause. */
-function batchesOf(raw: readonly RawRow[]): RawRow[][] {
+function splitIntoBatches(raw: readonly RawRow[]): RawRow[][] {
   const parts: RawRow[][] = [];
   let bytes = Infinity;
   for (const row of raw) {
@@ -91,7 +91,7 @@ function batchesOf(raw: readonly RawRow[]): RawRow[][] {
 }
 
 /** Maps rows to request bodies, with pauses in which the event loop serves other clients. */
-async function itemsOf(
+async function parseItems(
   { bodyErrors }: ImportParts,
   columns: readonly string[],
   first: number,
@@ -99,7 +99,7 @@ async function itemsOf(
 ): Promise<Item[]> {
   const errorsOf = (body: unknown) => bodyErrors(createCustomer, body);
   const items: Item[] = [];
-  for (const part of batchesOf(raw)) {
+  for (const part of splitIntoBatches(raw)) {
     for (const cells of cellsOfEach(part.map(({ bytes }) => bytes))) {
       const number = first + items.length;
       items.push({ number, ...candidateOf(columns, cells, number, errorsOf) });
@@ -120,7 +120,7 @@ async function processSlice(
   attempts: number,
 ): Promise<Slice> {
   const { id, columns, next_byte } = row;
-  const items = await itemsOf(parts, columns, nextRow(row), raw);
+  const items = await parseItems(parts, columns, nextRow(row), raw);
   const result = await registerRows(runtime, caller, parts, items, { importId: id, attempts });
   const last = raw[result.rows - 1];
   return { ...result, nextByte: last ? BigInt(last.end) : next_byte };
@@ -187,10 +187,10 @@ async function failUnreadable(ctx: Ctx, before: ImportRow): Promise<void> {
 export function importJobs(parts: ImportParts): JobHandler[] {
   let running = 0;
 
-  async function slice(runtime: Runtime, job: SliceJob, caller: Caller, row: ImportRow) {
+  async function runSlice(runtime: Runtime, job: SliceJob, caller: Caller, row: ImportRow) {
     running++;
     try {
-      const raw = await rawRows(runtime, parts, row).catch((error: unknown) => {
+      const raw = await readRawRows(runtime, parts, row).catch((error: unknown) => {
         if (job.attempts < MAX_READ_ATTEMPTS) throw error;
         return undefined;
       });
@@ -210,7 +210,7 @@ export function importJobs(parts: ImportParts): JobHandler[] {
     const caller = systemCaller(platform.id, platform.environment);
     if (isFinished(row)) return { caller, async stage() {} };
     if (row.problem) return { caller, stage: (ctx) => rejectFile(ctx, importId) };
-    if (running < MAX_CONCURRENT_SLICES) return slice(runtime, job, caller, row);
+    if (running < MAX_CONCURRENT_SLICES) return runSlice(runtime, job, caller, row);
     return {
       caller,
       async stage(ctx) {

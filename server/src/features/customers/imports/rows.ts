@@ -65,7 +65,7 @@ const failureOf = ({ number, correlationId, body }: Item, fault: Fault): Failure
 const MAX_ATTEMPTS = 10;
 
 /** Failure of a row whose registration threw an error, or undefined if the customer exists. */
-async function failureAfter(
+async function handleFailure(
   runtime: Runtime,
   item: Item,
   id: string,
@@ -114,7 +114,7 @@ async function registerRow(
     await operate(runtime, caller, (ctx) => registerCustomer(ctx, body, parts, { id }));
     return undefined;
   } catch (error) {
-    return failureAfter(runtime, item, id, error, slice.attempts);
+    return handleFailure(runtime, item, id, error, slice.attempts);
   }
 }
 
@@ -134,7 +134,7 @@ const uniqueKeysOf = ({ body }: Item): string[] =>
     .map((key) => key.toLowerCase());
 
 /** Runtime that calls `onCommit` after every commit. */
-const withCommitCallback = (runtime: Runtime, onCommit: () => void): Runtime => ({
+const addCommitCallback = (runtime: Runtime, onCommit: () => void): Runtime => ({
   ...runtime,
   committer: { commit: (set) => runtime.committer.commit(set).finally(onCommit) },
 });
@@ -172,7 +172,7 @@ export async function registerRows(
   const existingRows = await runtime.db.query<{ id: string }>(EXISTING_CUSTOMERS, [ids]);
   const existing = new Set(existingRows.map(({ id }) => id));
   const enqueue = createKeyedQueue();
-  const observed = withCommitCallback(runtime, parts.written);
+  const observed = addCommitCallback(runtime, parts.written);
   const failures: Failure[] = [];
   let failed = false;
   let rows = 0;

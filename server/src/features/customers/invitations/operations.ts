@@ -64,7 +64,7 @@ async function validateInviter(ctx: Ctx, body: CreateBody): Promise<CustomerRow>
 }
 
 /** First currency of the customer in the API resource. */
-async function firstCurrency(ctx: Ctx, inviter: CustomerRow): Promise<string> {
+async function readFirstCurrency(ctx: Ctx, inviter: CustomerRow): Promise<string> {
   const [currency] = (await customerView(ctx, inviter)).currencies;
   if (currency === undefined) {
     throw invalidField('amountToSend', 'the inviter has no currency to send');
@@ -80,7 +80,7 @@ async function create(ctx: Ctx, body: CreateBody): Promise<InvitationRow> {
   }
   const inviter = await validateInviter(ctx, body);
   const { amountToSend, expiresAt } = body;
-  const currency = amountToSend === undefined ? null : await firstCurrency(ctx, inviter);
+  const currency = amountToSend === undefined ? null : await readFirstCurrency(ctx, inviter);
   requireCustomer(ctx, inviter);
   return ctx.insert(invitations, {
     id: await generateCode(ctx),

@@ -6,7 +6,13 @@ import { ownerPersonalData } from './personal-data.ts';
 export { createBeneficialOwner, updateBeneficialOwner } from './contract.ts';
 export { addOwner, changeOwner } from './operations.ts';
 export { type OwnerRow, ownerPersonal, presentOwner, transitionOwner } from './owners.ts';
-export { ownerOf, ownersOf, ownersOfAll, readOwner, requireOwner } from './reads.ts';
+export {
+  ownerOf,
+  ownersByBusiness as ownersOfAll,
+  ownersOf,
+  readOwner,
+  requireOwner,
+} from './reads.ts';
 
 /** Operations, jobs and other parts that this feature adds to a server. */
 export const ownerFeature = {

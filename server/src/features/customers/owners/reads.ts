@@ -36,7 +36,7 @@ export async function ownersOf(
 const OWNERS = 'select id from beneficial_owners where customer_id = any($1::text[])';
 
 /** Owners by identifier of their business. Uses two reads for any number of businesses. */
-export async function ownersOfAll(
+export async function ownersByBusiness(
   ctx: Ctx,
   rows: readonly CustomerRow[],
 ): Promise<Map<string, OwnerRow[]>> {

@@ -15,7 +15,7 @@ import {
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { type CustomerRow, eraseCustomer, readCustomer } from '../records/index.ts';
 import { type ErasureRow, erasures } from './store.ts';
-import { type AllPersonalData, isOwned, ownedIds } from './subjects.ts';
+import { type AllPersonalData, isOwned, subjectIdsSql } from './subjects.ts';
 
 interface ErasureInput {
   customerId: string;
@@ -71,7 +71,7 @@ const eventsSql = (all: AllPersonalData) => `with seen as (
 
 // Idempotent replies stored as plain text, with the id of a resource of the customer. They are packed, which
 // keeps these names. Encrypted replies expire within a week.
-const repliesSql = (all: AllPersonalData) => `with owned as (${ownedIds(all)})
+const repliesSql = (all: AllPersonalData) => `with owned as (${subjectIdsSql(all)})
   delete from idempotency i where i.id > $2 || ' ' and i.id < $2 || '!' and (
     starts_with(i.id, $2 || ' POST /customers/' || $1 || '/')
     or exists (select from regexp_matches(i.reply, '"(?:id|transactionId)":"([^"]+)"', 'g') found
@@ -150,7 +150,7 @@ async function countsOf({ db }: Ctx, all: AllPersonalData, id: string): Promise<
   return counts as Counts;
 }
 
-const noCustomer = () => new Fault('CUSTOMER_NOT_FOUND', 'Customer not found.');
+const customerNotFound = () => new Fault('CUSTOMER_NOT_FOUND', 'Customer not found.');
 
 async function deleteDataKey(
   ctx: Ctx,
@@ -159,7 +159,7 @@ async function deleteDataKey(
 ): Promise<ErasureRow> {
   const { customerId: id, actor, reason } = input;
   const row = await readCustomer(ctx, id);
-  if (!row) throw noCustomer();
+  if (!row) throw customerNotFound();
   if (row.deleted_at === null) {
     const problem = 'The customer is not deleted. The platform must delete it first.';
     throw new Fault('CONFLICT', problem, { customerId: id });
@@ -203,7 +203,7 @@ export async function eraseCustomerData(
   const { customerId: id } = input;
   const row = await readCustomer(runtime.db, id);
   const platform = row && (await readPlatform(runtime.db, row.platform_id));
-  if (!row || !platform) throw noCustomer();
+  if (!row || !platform) throw customerNotFound();
   const caller = systemCaller(platform.id, platform.environment);
   const prepared = await endResources(runtime, all, caller, row);
   const started = await operate(runtime, caller, (ctx) => deleteDataKey(ctx, all, input));

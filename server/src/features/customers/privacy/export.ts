@@ -12,7 +12,7 @@ import {
 } from '../../../runtime/operation/personal-data.ts';
 import { filesOfCustomer } from '../documents/index.ts';
 import { type CustomerRow, dataKeyOf, readCustomer } from '../records/index.ts';
-import { type AllPersonalData, ownedIds } from './subjects.ts';
+import { type AllPersonalData, subjectIdsSql } from './subjects.ts';
 
 type CustomerOpener = Opener<CustomerRow>;
 
@@ -23,7 +23,7 @@ interface ExportParts {
 }
 
 /** Events about the customer, and balance events of its internal accounts. */
-const eventsSql = (all: AllPersonalData) => `with owned as (${ownedIds(all)}
+const eventsSql = (all: AllPersonalData) => `with owned as (${subjectIdsSql(all)}
     union all select id from internal_accounts where customer_id = $1)
   select to_jsonb(t) || jsonb_build_object('base', b.data) as row
   from events t left join events b on b.id = t.base_id
@@ -72,7 +72,7 @@ async function* eventsOf(parts: ExportParts, opener: CustomerOpener): AsyncGener
   }
 }
 
-async function* section(name: string, rows: AsyncIterable<Json>): AsyncGenerator<string> {
+async function* streamSection(name: string, rows: AsyncIterable<Json>): AsyncGenerator<string> {
   yield `  ${JSON.stringify(name)}: [`;
   let before = '\n';
   for await (const row of rows) {
@@ -100,11 +100,11 @@ export async function* exportCustomerData(
   yield '{\n';
   for (const { tables } of parts.personalData) {
     for (const [name, table] of Object.entries(tables)) {
-      yield* section(name, rowsOf(parts, opener, name, table));
+      yield* streamSection(name, rowsOf(parts, opener, name, table));
       yield ',\n';
     }
   }
-  yield* section('events', eventsOf(parts, opener));
+  yield* streamSection('events', eventsOf(parts, opener));
   yield '\n}\n';
 }
 

@@ -9,7 +9,7 @@ const subjectsOf = (all: AllPersonalData) =>
   all.flatMap(({ subjects = {} }) => Object.entries(subjects));
 
 /** Subject ids of events about the customer `$1`. */
-export const ownedIds = (all: AllPersonalData): string =>
+export const subjectIdsSql = (all: AllPersonalData): string =>
   [
     'select $1::text as id',
     ...subjectsOf(all).map(([table, condition]) => `select id from ${table} where ${condition}`),

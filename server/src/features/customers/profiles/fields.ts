@@ -19,17 +19,18 @@ const maybe = Type.Optional;
 export const object = <P extends TProperties>(name: string, description: string, properties: P) =>
   named(name, Type.Object(properties, { description }));
 
-const enumeration = <const V extends string>(
+const describedEnum = <const V extends string>(
   name: string,
   description: string,
   values: readonly V[],
 ) => named(name, oneOf(values, { description }));
 
-const country = (description: string) => described(CountryCode, description);
+const countryField = (description: string) => described(CountryCode, description);
 
-const countries = (description: string) => Type.Array(CountryCode, { description, maxItems: 250 });
+const countriesField = (description: string) =>
+  Type.Array(CountryCode, { description, maxItems: 250 });
 
-export const CustomerType = enumeration(
+export const CustomerType = describedEnum(
   'CustomerType',
   'INDIVIDUAL: a natural person. BUSINESS: a legal entity.',
   ['INDIVIDUAL', 'BUSINESS'],
@@ -37,7 +38,7 @@ export const CustomerType = enumeration(
 
 const CHECK_STATUSES = ['UNVERIFIED', 'PENDING', 'APPROVED', 'REJECTED', 'HOLD'] as const;
 
-export const KycStatus = enumeration(
+export const KycStatus = describedEnum(
   'KycStatus',
   'KYC verification status of an individual. UNVERIFIED: not submitted. PENDING: under ' +
     'review. APPROVED: verified. REJECTED: verification failed; final. HOLD: more ' +
@@ -45,7 +46,7 @@ export const KycStatus = enumeration(
   CHECK_STATUSES,
 );
 
-export const KybStatus = enumeration(
+export const KybStatus = describedEnum(
   'KybStatus',
   'KYB verification status of a business. UNVERIFIED: not submitted. PENDING: under ' +
     'review. APPROVED: verified. REJECTED: verification failed; final. HOLD: more ' +
@@ -56,7 +57,7 @@ export const KybStatus = enumeration(
 /** Types of identity number for individuals: two of the US, one for all other countries. */
 export const PERSONAL_ID_TYPES = ['SSN', 'ITIN', 'NON_US_TAX_ID'] as const;
 
-export const IdentificationType = enumeration(
+export const IdentificationType = describedEnum(
   'IdentificationType',
   'Type of tax or identity number. SSN, ITIN and EIN are issued by the US, NON_US_TAX_ID ' +
     'by any other country.',
@@ -68,7 +69,7 @@ const OTHER_DESCRIPTION =
 
 const purposes = {
   purposeOfAccount: maybe(
-    enumeration('PurposeOfAccount', 'Main purpose of the account.', [
+    describedEnum('PurposeOfAccount', 'Main purpose of the account.', [
       'CONTRACTOR_PAYOUTS',
       'CREATOR_PAYOUTS',
       'EMPLOYEE_PAYOUTS',
@@ -89,7 +90,7 @@ const purposes = {
   ),
   sourceOfFundsOtherDescription: maybe(text(OTHER_DESCRIPTION, { minLength: 1, maxLength: 500 })),
   expectedMonthlyTransactionCount: maybe(
-    enumeration('ExpectedMonthlyTransactionCount', 'Expected number of payments per month.', [
+    describedEnum('ExpectedMonthlyTransactionCount', 'Expected number of payments per month.', [
       'COUNT_UNDER_10',
       'COUNT_10_TO_100',
       'COUNT_100_TO_500',
@@ -98,7 +99,7 @@ const purposes = {
     ]),
   ),
   expectedMonthlyTransactionVolume: maybe(
-    enumeration(
+    describedEnum(
       'ExpectedMonthlyTransactionVolume',
       'Expected payment volume per month, in US dollars.',
       [
@@ -112,7 +113,7 @@ const purposes = {
   ),
 };
 
-const IndividualSourceOfFundsCategory = enumeration(
+const IndividualSourceOfFundsCategory = describedEnum(
   'IndividualSourceOfFundsCategory',
   'Source of the funds that are paid through the account.',
   [
@@ -130,7 +131,7 @@ const IndividualSourceOfFundsCategory = enumeration(
   ],
 );
 
-const SourceOfWealthCategory = enumeration(
+const SourceOfWealthCategory = describedEnum(
   'SourceOfWealthCategory',
   'Source of the wealth of an individual.',
   [
@@ -163,7 +164,7 @@ const dueDiligence = {
   ),
   sourceOfWealthOtherDescription: maybe(text(OTHER_DESCRIPTION, { minLength: 1, maxLength: 500 })),
   annualIncomeRange: maybe(
-    enumeration('AnnualIncomeRange', 'Annual income, in US dollars.', [
+    describedEnum('AnnualIncomeRange', 'Annual income, in US dollars.', [
       'UNDER_50K',
       'RANGE_50K_100K',
       'RANGE_100K_250K',
@@ -172,7 +173,7 @@ const dueDiligence = {
     ]),
   ),
   netWorthRange: maybe(
-    enumeration('NetWorthRange', 'Net worth (assets minus liabilities), in US dollars.', [
+    describedEnum('NetWorthRange', 'Net worth (assets minus liabilities), in US dollars.', [
       'UNDER_100K',
       'RANGE_100K_500K',
       'RANGE_500K_1M',
@@ -182,7 +183,7 @@ const dueDiligence = {
     ]),
   ),
   pepStatus: maybe(
-    enumeration(
+    describedEnum(
       'PepStatus',
       'Politically exposed person (PEP) status. DOMESTIC and FOREIGN: public office in ' +
         'the country of residence or another one. HIO: office in an international ' +
@@ -196,7 +197,7 @@ const dueDiligence = {
 export const individualFields = {
   fullName: maybe(text('Full name: given and family names.', { minLength: 1, maxLength: 250 })),
   birthDate: maybe(described(DateOnly, 'Date of birth.')),
-  nationality: maybe(country('Country of citizenship, ISO 3166-1 alpha-2.')),
+  nationality: maybe(countryField('Country of citizenship, ISO 3166-1 alpha-2.')),
   address: maybe(described(Address, 'Residential address.')),
   idType: maybe(
     described(
@@ -207,7 +208,7 @@ export const individualFields = {
     ),
   ),
   countryOfIssuance: maybe(
-    country(
+    countryField(
       'Country that issued `identifier`, ISO 3166-1 alpha-2. Required with ' +
         'NON_US_TAX_ID. Must be US or absent with SSN and ITIN.',
     ),
@@ -225,7 +226,7 @@ export const Identifier = text(
   },
 );
 
-const SourceOfFundsCategory = enumeration(
+const SourceOfFundsCategory = describedEnum(
   'SourceOfFundsCategory',
   'Source of the funds of a business.',
   [
@@ -239,7 +240,7 @@ const SourceOfFundsCategory = enumeration(
   ],
 );
 
-const EntityType = enumeration('EntityType', 'Legal form of the business.', [
+const EntityType = describedEnum('EntityType', 'Legal form of the business.', [
   'SOLE_PROPRIETORSHIP',
   'PARTNERSHIP',
   'LLC',
@@ -253,7 +254,7 @@ const EntityType = enumeration('EntityType', 'Legal form of the business.', [
   'OTHER',
 ]);
 
-const BusinessType = enumeration(
+const BusinessType = describedEnum(
   'BusinessType',
   'Business sector, according to the top level of NAICS.',
   [
@@ -283,7 +284,7 @@ const BusinessType = enumeration(
 /** Fields that are required to create a business and cannot be cleared. */
 export const businessCore = {
   legalName: text('Legal name, as registered.', { minLength: 1, maxLength: 250 }),
-  country: country('Country of registration, ISO 3166-1 alpha-2.'),
+  country: countryField('Country of registration, ISO 3166-1 alpha-2.'),
   taxId: text('Tax identification number; for the US an EIN or SSN with hyphens.', {
     minLength: 1,
     maxLength: 64,
@@ -302,13 +303,13 @@ export const businessDetails = {
   businessType: maybe(BusinessType),
   naicsCode: maybe(text('NAICS code, 2 to 6 digits.', { pattern: '^\\d{2,6}$' })),
   countriesOfOperation: maybe(
-    countries('Countries in which the business operates, ISO 3166-1 alpha-2.'),
+    countriesField('Countries in which the business operates, ISO 3166-1 alpha-2.'),
   ),
   expectedRecipientJurisdictions: maybe(
-    countries('Countries to which the business expects to pay, ISO 3166-1 alpha-2.'),
+    countriesField('Countries to which the business expects to pay, ISO 3166-1 alpha-2.'),
   ),
   expectedCounterpartyCountries: maybe(
-    countries('Countries of the expected counterparties of the business, ISO 3166-1 alpha-2.'),
+    countriesField('Countries of the expected counterparties of the business, ISO 3166-1 alpha-2.'),
   ),
   sourceOfFunds: maybe(
     text('Source of funds in free text, at most 500 characters.', { maxLength: 500 }),
@@ -341,7 +342,7 @@ export const EndUserTermsConsent = named(
         maxLength: 45,
       }),
       termsVersion: text('Accepted version of the terms, such as `V1`.'),
-      acceptanceMethod: enumeration('EndUserTermsAcceptanceMethod', 'Method of acceptance.', [
+      acceptanceMethod: describedEnum('EndUserTermsAcceptanceMethod', 'Method of acceptance.', [
         'CHECKBOX',
         'CLICK_TO_ACCEPT',
       ]),
@@ -353,10 +354,11 @@ export const EndUserTermsConsent = named(
 export const ContactVerification = named(
   'ContactVerification',
   (() => {
-    const status = enumeration('ContactVerificationStatus', 'Verification status of the channel.', [
-      'PENDING',
-      'VERIFIED',
-    ]);
+    const status = describedEnum(
+      'ContactVerificationStatus',
+      'Verification status of the channel.',
+      ['PENDING', 'VERIFIED'],
+    );
     return Type.Object(
       { email: maybe(status), phone: maybe(status) },
       {

@@ -11,7 +11,7 @@ import {
   text,
 } from '../../../kernel/schema.ts';
 import { contactFields, IdentificationType, KycStatus, object } from './fields.ts';
-import { clearable } from './requests.ts';
+import { clearableFields } from './requests.ts';
 
 const maybe = Type.Optional;
 
@@ -76,7 +76,10 @@ const BeneficialOwnerPersonalInfoUpdate = object(
   'BeneficialOwnerPersonalInfoUpdate',
   'Personal data to change. Absent fields are unchanged, null clears an optional ' +
     'field, and an address is replaced as a whole.',
-  { ...Type.Partial(Type.Object(needed)).properties, ...clearable({ ...number, ...optional }) },
+  {
+    ...Type.Partial(Type.Object(needed)).properties,
+    ...clearableFields({ ...number, ...optional }),
+  },
 );
 
 const roles = Type.Array(BeneficialOwnerRole, {

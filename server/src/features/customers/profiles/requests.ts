@@ -41,7 +41,7 @@ const Currencies = Type.Array(Type.String({ minLength: 1, maxLength: 10 }), {
     'the platform.',
 });
 
-const ignored = <T extends TSchema>(schema: T) =>
+const ignoredField = <T extends TSchema>(schema: T) =>
   maybe(described(schema, 'Set by the server. A value in the request is ignored.'));
 
 export const umaAddress =
@@ -85,7 +85,7 @@ export const CustomerCreateRequest = named(
         ...createCommon,
         ...individualFields,
         identifier: maybe(Identifier),
-        kycStatus: ignored(KycStatus),
+        kycStatus: ignoredField(KycStatus),
       }),
       BUSINESS: named(
         'BusinessCustomerCreateRequest',
@@ -95,7 +95,7 @@ export const CustomerCreateRequest = named(
               ...createCommon,
               address: maybe(described(Address, 'Registered address of the business.')),
               businessInfo: maybe(Type.Partial(BusinessInfo)),
-              kybStatus: ignored(KybStatus),
+              kybStatus: ignoredField(KybStatus),
             }),
             Type.Object({ businessInfo: BusinessInfo }),
           ],
@@ -112,7 +112,7 @@ type Clearable<P extends TProperties> = {
 };
 
 /** Makes all fields optional and nullable; null clears a field. */
-export const clearable = <P extends TProperties>(properties: P): Clearable<P> =>
+export const clearableFields = <P extends TProperties>(properties: P): Clearable<P> =>
   Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => [name, maybe(nullable(schema))]),
   ) as Clearable<P>;
@@ -121,7 +121,7 @@ const updateCommon = {
   currencies: maybe(
     described(Currencies, 'Complete list of currencies. It replaces the current list.'),
   ),
-  ...clearable({
+  ...clearableFields({
     email: described(
       Email,
       'New e-mail address; null clears it. Cannot be changed together with `phoneNumber`.',
@@ -137,7 +137,7 @@ const updateCommon = {
 };
 
 const { $id: _, ...PlainAddress } = Address;
-const clearableAddress = clearable({
+const clearableAddress = clearableFields({
   address: {
     ...(PlainAddress as typeof Address),
     description: 'Complete address. It replaces the current address; null clears it.',
@@ -148,7 +148,7 @@ const BusinessInfoUpdate = object(
   'BusinessInfoUpdate',
   'Fields of the business to change. Absent fields are unchanged; null clears an ' +
     'optional field.',
-  { ...Type.Partial(Type.Object(businessCore)).properties, ...clearable(businessDetails) },
+  { ...Type.Partial(Type.Object(businessCore)).properties, ...clearableFields(businessDetails) },
 );
 
 export const CustomerUpdateRequest = named(
@@ -161,10 +161,10 @@ export const CustomerUpdateRequest = named(
         'Fields of the individual to change. Absent fields are unchanged.',
         {
           ...updateCommon,
-          ...clearable(individualFields),
+          ...clearableFields(individualFields),
           ...clearableAddress,
-          ...clearable({ identifier: Identifier }),
-          kycStatus: ignored(KycStatus),
+          ...clearableFields({ identifier: Identifier }),
+          kycStatus: ignoredField(KycStatus),
         },
       ),
       BUSINESS: object(
@@ -174,7 +174,7 @@ export const CustomerUpdateRequest = named(
           ...updateCommon,
           ...clearableAddress,
           businessInfo: maybe(BusinessInfoUpdate),
-          kybStatus: ignored(KybStatus),
+          kybStatus: ignoredField(KybStatus),
         },
       ),
     },

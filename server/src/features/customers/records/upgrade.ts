@@ -43,7 +43,7 @@ const SEAL = `update customers c set version = c.version + 1, details = null, id
 const identifierOf = (vault: Vault, { id, identifier }: OldRow): string | null =>
   identifier === null ? null : vault.openOwn(identifier, `customers ${id}`).toString();
 
-function sealed(vault: Vault, row: OldRow) {
+function sealRow(vault: Vault, row: OldRow) {
   const data_key = vault.newKey(row.id);
   const personal: Personal = { details: row.details, identifier: identifierOf(vault, row) };
   return {
@@ -71,7 +71,7 @@ export async function sealOldCustomers(
   for (let count = 0; ; ) {
     const rows = await db.query<OldRow>(UNSEALED_BATCH);
     if (rows.length === 0) return count;
-    const after = rows.map((row) => sealed(vault, row));
+    const after = rows.map((row) => sealRow(vault, row));
     const columns = SEALED_COLUMNS.map((name) => after.map((each) => each[name]));
     const ids = rows.map((row) => row.id);
     const versions = rows.map((row) => row.version);

@@ -59,9 +59,9 @@ export function channelsAfter(
   changed: { email: boolean; phone: boolean },
 ): Channels | null {
   if (!needed) return null;
-  const after = (name: keyof Channels) =>
+  const statusAfter = (name: keyof Channels) =>
     changed[name] ? 'PENDING' : (previous?.[name] ?? 'PENDING');
-  return { email: after('email'), phone: after('phone') };
+  return { email: statusAfter('email'), phone: statusAfter('phone') };
 }
 
 const VERIFIED_CONTACTS = { email: 'email', phoneNumber: 'phone' } as const;

@@ -47,7 +47,7 @@ const EndUserTerms = named(
 );
 
 /** A filter that can be repeated. Resources that match any value are returned. */
-const oneOrMore = <T extends TSchema>(description: string, schema: T) =>
+const oneOrMoreOf = <T extends TSchema>(description: string, schema: T) =>
   maybe(
     Type.Unsafe<Static<T> | Static<T>[]>({
       anyOf: [schema, { type: 'array', items: schema }],
@@ -55,7 +55,7 @@ const oneOrMore = <T extends TSchema>(description: string, schema: T) =>
     }),
   );
 
-const moment = (description: string) => maybe(described(Timestamp, description));
+const timestampField = (description: string) => maybe(described(Timestamp, description));
 
 const customerId = Type.Object({ customerId: text('Identifier of the customer.') });
 
@@ -95,18 +95,18 @@ export const listCustomers = operation({
   description: 'Returns the customers of the platform that match every filter, newest first.',
   permission: 'VIEW',
   query: Type.Object({
-    platformCustomerId: oneOrMore(
+    platformCustomerId: oneOrMoreOf(
       'Filter by identifier of the customer at the platform.',
       Type.String(),
     ),
-    customerType: oneOrMore('Filter by type of customer.', CustomerType),
-    createdAfter: moment('Return only customers created at or after this time.'),
-    createdBefore: moment('Return only customers created at or before this time.'),
-    updatedAfter: moment('Return only customers changed at or after this time.'),
-    updatedBefore: moment('Return only customers changed at or before this time.'),
-    region: oneOrMore('Filter by region.', Type.String()),
-    currency: oneOrMore('Filter by currency that the customer can use.', Type.String()),
-    umaAddress: oneOrMore('Filter by UMA address.', Type.String()),
+    customerType: oneOrMoreOf('Filter by type of customer.', CustomerType),
+    createdAfter: timestampField('Return only customers created at or after this time.'),
+    createdBefore: timestampField('Return only customers created at or before this time.'),
+    updatedAfter: timestampField('Return only customers changed at or after this time.'),
+    updatedBefore: timestampField('Return only customers changed at or before this time.'),
+    region: oneOrMoreOf('Filter by region.', Type.String()),
+    currency: oneOrMoreOf('Filter by currency that the customer can use.', Type.String()),
+    umaAddress: oneOrMoreOf('Filter by UMA address.', Type.String()),
     isIncludingDeleted: maybe(
       Type.Boolean({
         default: false,

@@ -13,7 +13,7 @@ import { customerEvents, type updateCustomerById } from './contract.ts';
 export type CustomerView = Static<typeof Customer>;
 export type Change = Static<(typeof updateCustomerById)['body']>;
 
-const optionalField = <K extends string, V>(name: K, value: V | null) =>
+const fieldUnlessNull = <K extends string, V>(name: K, value: V | null) =>
   (value === null ? {} : { [name]: value }) as { [N in K]?: V };
 
 /**
@@ -30,13 +30,13 @@ export function presentCustomer(
   const common = {
     id: row.id,
     platformCustomerId: row.platform_customer_id,
-    ...optionalField('region', row.region),
+    ...fieldUnlessNull('region', row.region),
     currencies: currenciesOf(platform, row),
-    ...optionalField('email', row.email),
-    ...optionalField('phoneNumber', row.phone),
+    ...fieldUnlessNull('email', row.email),
+    ...fieldUnlessNull('phoneNumber', row.phone),
     umaAddress: row.uma_address,
-    ...optionalField('endUserTermsConsent', row.terms_consent),
-    ...optionalField('contactVerification', row.contact_verification),
+    ...fieldUnlessNull('endUserTermsConsent', row.terms_consent),
+    ...fieldUnlessNull('contactVerification', row.contact_verification),
     ...stamps(row),
     isDeleted: row.deleted_at !== null,
   };

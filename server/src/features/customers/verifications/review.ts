@@ -38,7 +38,7 @@ type Reader = Pick<Ctx, 'read' | 'db'>;
 
 const readerOf = ({ db }: Runtime): Reader => ({ db, read: db.read });
 
-async function existingCustomer(reader: Reader, id: string): Promise<CustomerRow> {
+async function requireExistingCustomer(reader: Reader, id: string): Promise<CustomerRow> {
   const customer = await readCustomer(reader, id);
   if (!customer) throw notFound('customer');
   return customer;
@@ -46,19 +46,19 @@ async function existingCustomer(reader: Reader, id: string): Promise<CustomerRow
 
 /** Throws CONFLICT for a verification that a later one replaced. */
 async function subjectOf(reader: Reader, id: string): Promise<Subject> {
-  if (isId(id, 'Customer')) return { customer: await existingCustomer(reader, id) };
+  if (isId(id, 'Customer')) return { customer: await requireExistingCustomer(reader, id) };
   if (isId(id, 'BeneficialOwner')) {
     const owner = await readOwner(reader, id);
     if (!owner) throw notFound('owner');
-    return { customer: await existingCustomer(reader, owner.customer_id), owner };
+    return { customer: await requireExistingCustomer(reader, owner.customer_id), owner };
   }
   const row = isId(id, 'Verification') ? await reader.read(verifications, id) : undefined;
   if (!row) throw notFound('verification, customer or owner');
   if (!row.latest) throw conflict('A later verification has replaced this one.');
-  return { customer: await existingCustomer(reader, row.customer_id) };
+  return { customer: await requireExistingCustomer(reader, row.customer_id) };
 }
 
-const view = (row: VerificationRow) => ({
+const presentVerification = (row: VerificationRow) => ({
   verificationId: row.id,
   platformId: row.platform_id,
   customerId: row.customer_id,
@@ -93,7 +93,7 @@ export async function listVerifications(
   const values = [status, platformId ?? null, ...position, limit];
   const ids = await db.query<{ id: string }>(LATEST_VERIFICATIONS, values);
   const rows = await Promise.all(ids.map(({ id }) => db.read(verifications, id)));
-  return rows.flatMap((row) => (row ? [view(row)] : []));
+  return rows.flatMap((row) => (row ? [presentVerification(row)] : []));
 }
 
 /** Complete case for a review, by identifier of a customer, an owner or a verification. */
@@ -108,7 +108,9 @@ export async function showVerification(runtime: Runtime, id: string) {
   const { id: _, ...submitted } = caseOf(vault, customer.id, dossier);
   const statuses = new Map(dossier.owners.map((each) => [each.id, each.status]));
   return {
-    verification: latest ? { ...view(latest), errors: findingsOf(vault, customer, latest) } : null,
+    verification: latest
+      ? { ...presentVerification(latest), errors: findingsOf(vault, customer, latest) }
+      : null,
     status: customer.status,
     contactVerification: customer.contact_verification,
     missing: gapsOfDossier(vault, dossier),
@@ -185,6 +187,6 @@ export async function decideVerification(
       throw conflict(`The customer is ${customer.status}. This status is final.`);
     const errors = await errorsFor(ctx, customer, findings);
     const row = await decide(ctx, customer, { state, errors });
-    return { ...view(row), errors };
+    return { ...presentVerification(row), errors };
   });
 }

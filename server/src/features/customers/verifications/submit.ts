@@ -75,7 +75,7 @@ async function scriptedVerdict(ctx: Ctx, port: IdentityPort | undefined, submitt
   return port?.withoutDocuments?.(submitted);
 }
 
-async function verdictOn(
+async function decideSubmission(
   ctx: Ctx,
   parts: VerificationParts,
   id: string,
@@ -163,7 +163,7 @@ export async function submit(
   assertContactsVerified(customer);
   const dossier = await readDossier(ctx, customer);
   const id = ctx.id('Verification');
-  return stageVerdict(ctx, dossier, id, await verdictOn(ctx, parts, id, dossier));
+  return stageVerdict(ctx, dossier, id, await decideSubmission(ctx, parts, id, dossier));
 }
 
 /** Open requirements for an approval, without a call to a connector. */

@@ -9,10 +9,10 @@ import { midRate } from './rates.ts';
 
 type Ports = Pick<Connectors, 'networkFees' | 'rates'>;
 
-const times = (a: Rate, b: Rate): Rate => ({ num: a.num * b.num, den: a.den * b.den });
+const multiplyRates = (a: Rate, b: Rate): Rate => ({ num: a.num * b.num, den: a.den * b.den });
 
 /** The network fee in the sending currency. */
-async function converted(
+async function convertFee(
   { rates }: Ports,
   { fee, asset, price }: NetworkFee,
   currency: string,
@@ -26,7 +26,9 @@ async function converted(
       `No exchange rate from ${from} to ${currency} is available.`,
     );
   }
-  const fullConversionRate = price ? { ...times(price, rate), from: asset, to: currency } : rate;
+  const fullConversionRate = price
+    ? { ...multiplyRates(price, rate), from: asset, to: currency }
+    : rate;
   return convert({ currency: asset, amount: fee }, fullConversionRate, 'ceil');
 }
 
@@ -40,7 +42,7 @@ interface FeeOverNetwork {
 }
 
 /** The fee of a payment from `from` to `to`; `network` is undefined for bank accounts. */
-export async function serviceFeeOver(
+export async function addNetworkFee(
   ports: Ports,
   network: string | undefined,
   [from, to]: readonly [string, string],
@@ -48,7 +50,7 @@ export async function serviceFeeOver(
   const ownServiceFee = serviceFeeOf(from, to);
   const networkFee = network === undefined ? undefined : await ports.networkFees?.feeOf(network);
   const cost = networkFee
-    ? await converted(ports, networkFee, from)
+    ? await convertFee(ports, networkFee, from)
     : { currency: from, amount: 0n };
   return {
     service: { ...ownServiceFee, fixed: ownServiceFee.fixed + cost.amount },

@@ -24,7 +24,7 @@ import { handle } from '../../../runtime/operation/handle.ts';
 import { settingOf } from '../../tenancy/config/index.ts';
 import { type PlatformRow, readPlatform } from '../../tenancy/platform/index.ts';
 import { DEFAULT_SENDING, getDiscoveries, getExchangeRates } from './contract.ts';
-import { serviceFeeOver } from './network-fee.ts';
+import { addNetworkFee } from './network-fee.ts';
 import { type PayoutRail, priceRow } from './price.ts';
 import { type RateCache, rateCache } from './rates.ts';
 
@@ -92,17 +92,17 @@ async function pricesOf(
     },
   };
   const ports = { networkFees, rates: cached };
-  const price = async (corridor: Corridor, rail: PayoutRail) => {
+  const priceRail = async (corridor: Corridor, rail: PayoutRail) => {
     const { sourceCurrency: from, destinationCurrency: to } = corridor;
     const mid = await cached.rate(from, to);
     const service = mid && (await serviceFee(ports, corridor, rail));
     const sending = { currency: from, amount };
     return service && priceRow({ corridor, rail, service, sending, mid, platform });
   };
-  const rows: Awaited<ReturnType<typeof price>>[] = [];
+  const rows: Awaited<ReturnType<typeof priceRail>>[] = [];
   for (let index = 0; index < selected.length; index += CORRIDORS_PER_BATCH) {
     const batch = selected.slice(index, index + CORRIDORS_PER_BATCH);
-    const all = batch.flatMap((each) => railsOf(port, each).map((rail) => price(each, rail)));
+    const all = batch.flatMap((each) => railsOf(port, each).map((rail) => priceRail(each, rail)));
     rows.push(...(await Promise.all(all)));
     await pause();
   }
@@ -117,7 +117,7 @@ async function serviceFee(
 ): Promise<FeeSchedule | undefined> {
   const network = isWithdrawalNetwork(rail) ? rail : undefined;
   try {
-    return (await serviceFeeOver(ports, network, [from, to])).service;
+    return (await addNetworkFee(ports, network, [from, to])).service;
   } catch (error) {
     if (error instanceof Fault && error.code === 'QUOTE_RATE_UNAVAILABLE') return undefined;
     throw error;
@@ -134,7 +134,7 @@ async function sourcesOf(ctx: Ctx, requested: string | undefined): Promise<strin
 }
 
 /** Runs work of the same key sequentially, so that one platform prices one list at a time. */
-function serialByKey() {
+function createKeyedSerializer() {
   const last = new Map<string, Promise<unknown>>();
   return async <R>(key: string, work: () => Promise<R>): Promise<R> => {
     const current = (last.get(key) ?? Promise.resolve()).then(work, work);
@@ -149,7 +149,7 @@ function serialByKey() {
 
 export function discoveryOperations(options: { connectors: (environment: Mode) => Connectors }) {
   const cache = rateCache();
-  const serially = serialByKey();
+  const serially = createKeyedSerializer();
   return [
     handle(getExchangeRates, async (ctx, { query }) => {
       checkCodes(query);

@@ -148,7 +148,7 @@ export function externalAccountOperations(options: {
     handle(listPlatformExternalAccounts, (ctx, { query }) => list(ctx, 'platform', query)),
     handle(createPlatformExternalAccount, async (ctx, { body }) => ({
       status: 201,
-      body: presentTo(ctx, await create(ctx, connectorsOf(ctx), platformOwned(body))),
+      body: presentTo(ctx, await create(ctx, connectorsOf(ctx), platformAccountInput(body))),
     })),
     handle(getPlatformExternalAccountById, async (ctx, { params }) => ({
       status: 200,
@@ -161,7 +161,7 @@ export function externalAccountOperations(options: {
 }
 
 /** Drops the properties of customer accounts: unknown properties are tolerated in requests. */
-const platformOwned = ({
+const platformAccountInput = ({
   currency,
   accountInfo,
   ownershipType,

@@ -17,11 +17,11 @@ import { presentExternalAccount, transitionExternalAccount } from './present.ts'
 import { type ExternalAccountEvent, externalAccountStates } from './states.ts';
 import { type ExternalAccountRow, externalAccounts } from './store.ts';
 
-const noAccount = () => new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
+const accountNotFound = () => new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
 const conflict = (reason: string): Fault => new Fault('CONFLICT', reason);
 
 /** Account numbers are masked here; the list of awaited transfers shows them in full. */
-function view(row: ExternalAccountRow) {
+function presentForOperator(row: ExternalAccountRow) {
   const {
     accountType: _,
     paymentRails: __,
@@ -42,7 +42,7 @@ function view(row: ExternalAccountRow) {
 
 async function accountById({ db }: Runtime, id: string): Promise<ExternalAccountRow> {
   const row = isId(id, 'ExternalAccount') ? await db.read(externalAccounts, id) : undefined;
-  if (!row || row.deleted_at !== null) throw noAccount();
+  if (!row || row.deleted_at !== null) throw accountNotFound();
   return row;
 }
 
@@ -64,7 +64,7 @@ export async function listExternalAccounts(
   if (status !== undefined) filters.push({ column: 'status', op: '=', value: status });
   const cursor = after === undefined ? undefined : cursorOf(await accountById(runtime, after));
   const query = { filters, sort: 'asc', limit, cursor } as const;
-  return (await runtime.db.page(externalAccounts, query)).rows.map(view);
+  return (await runtime.db.page(externalAccounts, query)).rows.map(presentForOperator);
 }
 
 /** Operator actions on an account, with their reasons. Throws ACCOUNT_NOT_FOUND. */
@@ -106,8 +106,8 @@ export async function transitionExternalAccountByOperator(
   const { environment } = await platformById(runtime, platform_id);
   const updated = await operate(runtime, systemCaller(platform_id, environment), async (ctx) => {
     const row = await ctx.read(externalAccounts, id);
-    if (!row || row.deleted_at !== null) throw noAccount();
+    if (!row || row.deleted_at !== null) throw accountNotFound();
     return applyTransition(ctx, row, event, reason);
   });
-  return view(updated);
+  return presentForOperator(updated);
 }

@@ -48,7 +48,7 @@ interface Found {
 type Reader = Pick<Ctx, 'read'>;
 
 /** The check of the input; null if it has ended or was replaced. */
-async function currentCheck(
+async function findCurrentCheck(
   reader: Reader,
   { accountId, nonce }: CheckInput,
 ): Promise<Found | null> {
@@ -72,7 +72,7 @@ async function progressOf(parts: Parts, environment: Mode, check: Found, now: nu
 }
 
 async function apply(ctx: Ctx, input: CheckInput, progress: LivenessProgress): Promise<void> {
-  const check = await currentCheck(ctx, input);
+  const check = await findCurrentCheck(ctx, input);
   if (!check) return;
   if (progress.state === 'waiting') {
     const at = Math.min(ctx.now + progress.checkAfterMs, check.challenge.expires_at);
@@ -86,7 +86,7 @@ export const ownershipJobs = (parts: Parts): JobHandler[] => [
   jobHandler(LIVENESS_CHECK, {
     run: async (runtime, { input }) => {
       const caller = await callerOf(runtime.db, input.platformId);
-      const check = await currentCheck(runtime.db, input);
+      const check = await findCurrentCheck(runtime.db, input);
       if (!check) return { caller, stage: async () => {} };
       const now = await runtime.clocks.nowOf(caller);
       const progress = await progressOf(parts, caller.environment, check, now);
@@ -107,7 +107,7 @@ const DONE: Record<LivenessProgress['state'], PageContent> = {
 };
 
 /** The challenge of a token, including expired ones, and its account. */
-async function byToken({ db }: Runtime, token: string): Promise<Found | null> {
+async function findByToken({ db }: Runtime, token: string): Promise<Found | null> {
   const [challenge] = await db.find(ownershipChallenges, { token_hash: sha256Hex(token) });
   const account = challenge && (await readExternalAccount(db, challenge.id));
   return account && account.deleted_at === null ? { challenge, account } : null;
@@ -115,7 +115,7 @@ async function byToken({ db }: Runtime, token: string): Promise<Found | null> {
 
 const isOpen = ({ challenge }: Found, now: Time) => now < challenge.expires_at;
 
-const question = (name: string, account: ExternalAccountRow): PageContent => ({
+const confirmationPage = (name: string, account: ExternalAccountRow): PageContent => ({
   status: 200,
   title: 'Is this wallet yours?',
   lines: [`${name} asks you to confirm that you control this wallet.`],
@@ -147,7 +147,7 @@ const question = (name: string, account: ExternalAccountRow): PageContent => ({
 /** The page of a verification link. Showing it has no effect; the button completes the check. */
 export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
   async function find(token: string) {
-    const check = await byToken(runtime, token);
+    const check = await findByToken(runtime, token);
     const platform = check && (await readPlatform(runtime.db, check.account.platform_id));
     if (!check || !platform) return { ended: LINK_EXPIRED };
     const brand = brandOf(platform);
@@ -156,7 +156,7 @@ export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
   }
   async function show(token: string): Promise<PageContent> {
     const { ended, check, brand } = await find(token);
-    return ended ?? { ...question(brand.name, check.account), brand };
+    return ended ?? { ...confirmationPage(brand.name, check.account), brand };
   }
   async function confirm(token: string): Promise<PageContent> {
     const { ended, check, brand } = await find(token);

@@ -34,7 +34,7 @@ import {
 } from './contract.ts';
 import { LIVENESS_CHECK, LIVENESS_PATH } from './liveness.ts';
 import { closeChallenge } from './outcome.ts';
-import { evmDigest, hexBytes } from './signatures/personal.ts';
+import { decodeHex, evmDigest } from './signatures/personal.ts';
 import { type OwnershipChallengeRow, type OwnershipMethod, ownershipChallenges } from './store.ts';
 
 interface OwnershipParts {
@@ -108,7 +108,7 @@ async function isApproved(
   signature: string,
 ): Promise<boolean> {
   const { accountType } = info;
-  const bytes = hexBytes(signature);
+  const bytes = decodeHex(signature);
   if (!bytes || rowOf(info).addressKind !== 'evm') return false;
   if (!contractWallets?.reaches(accountType)) return false;
   const address = primaryIdentifierOf(info);

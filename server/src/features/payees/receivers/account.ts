@@ -36,16 +36,16 @@ function corridorsTo({ rail: port }: Connectors, from: string, account: External
   return connected;
 }
 
-const ascending = (amounts: readonly bigint[]) => [...amounts].sort((a, b) => (a < b ? -1 : 1));
-const smallest = (...amounts: bigint[]) => ascending(amounts)[0] as bigint;
-const largest = (...amounts: bigint[]) => ascending(amounts).at(-1) as bigint;
+const sortAscending = (amounts: readonly bigint[]) => [...amounts].sort((a, b) => (a < b ? -1 : 1));
+const smallestOf = (...amounts: bigint[]) => sortAscending(amounts)[0] as bigint;
+const largestOf = (...amounts: bigint[]) => sortAscending(amounts).at(-1) as bigint;
 
 /** Narrows the offer to the limits of the platform. */
-function withinPlatformLimits(platform: PlatformRow, offer: Offer): Offer {
+function limitToPlatform(platform: PlatformRow, offer: Offer): Offer {
   const currencySettings = platform.currencies.find((each) => each.currencyCode === offer.currency);
   if (!currencySettings) return offer;
-  const min = largest(offer.min, BigInt(currencySettings.minAmount));
-  const max = smallest(offer.max, BigInt(currencySettings.maxAmount));
+  const min = largestOf(offer.min, BigInt(currencySettings.minAmount));
+  const max = smallestOf(offer.max, BigInt(currencySettings.maxAmount));
   if (max < min || max < 1n) {
     const reason = `The limits of the platform allow no payment in ${offer.currency} to this account.`;
     throw new Fault('LOOKUP_REQUEST_FAILED', reason);
@@ -75,21 +75,21 @@ export async function findAccount(
     const reason = `No exchange rate from ${sender.currency} to ${currency} is available.`;
     throw new Fault('QUOTE_RATE_UNAVAILABLE', reason);
   }
-  const sending = (amount: bigint) => ({ currency: sender.currency, amount });
+  const sendingAmount = (amount: bigint) => ({ currency: sender.currency, amount });
   const offer = {
     currency,
-    min: smallest(
-      ...connected.map((each) => convert(sending(each.minSending), rate, 'ceil').amount),
+    min: smallestOf(
+      ...connected.map((each) => convert(sendingAmount(each.minSending), rate, 'ceil').amount),
     ),
-    max: largest(
-      ...connected.map((each) => convert(sending(each.maxSending), rate, 'floor').amount),
+    max: largestOf(
+      ...connected.map((each) => convert(sendingAmount(each.maxSending), rate, 'floor').amount),
     ),
   };
   const purpose: CounterpartyFieldDefinition = { name: 'PURPOSE_OF_PAYMENT', mandatory: true };
   return {
     kind: 'ACCOUNT',
     receiver: account.id,
-    offers: [withinPlatformLimits(sender.platform, offer)],
+    offers: [limitToPlatform(sender.platform, offer)],
     required: requiresPurpose(currency) ? [purpose] : [],
   };
 }

@@ -109,10 +109,10 @@ function pageOfList<T>(
 ): { data: T[]; hasMore: boolean; nextCursor?: string } {
   const after = cursor === undefined ? undefined : cursorPosition(list, cursor);
   const sign = sortOrder === 'asc' ? 1 : -1;
-  const order = (a: string, b: string) => (a === b ? 0 : a < b ? -sign : sign);
+  const compareNames = (a: string, b: string) => (a === b ? 0 : a < b ? -sign : sign);
   const remaining = all
-    .filter((item) => after === undefined || order(nameOf(item), after) > 0)
-    .sort((a, b) => order(nameOf(a), nameOf(b)));
+    .filter((item) => after === undefined || compareNames(nameOf(item), after) > 0)
+    .sort((a, b) => compareNames(nameOf(a), nameOf(b)));
   const data = remaining.slice(0, limit);
   const last = data.at(-1);
   const hasMore = remaining.length > data.length;

@@ -20,20 +20,20 @@ interface Asking {
   customerId?: string;
 }
 
-function request(path: string, { as = app.platform, ...query }: Asking) {
+function requestDiscovery(path: string, { as = app.platform, ...query }: Asking) {
   const params = new URLSearchParams(query as Record<string, string>).toString();
   return app.call('GET', `${path}${params && `?${params}`}`, undefined, { as });
 }
-const uma = (address: string, query: Asking = {}) =>
-  request(`/receiver/uma/${encodeURIComponent(address)}`, query);
-const account = (id: string, query: Asking = {}) =>
-  request(`/receiver/external-account/${id}`, query);
+const discoverUma = (address: string, query: Asking = {}) =>
+  requestDiscovery(`/receiver/uma/${encodeURIComponent(address)}`, query);
+const discoverAccount = (id: string, query: Asking = {}) =>
+  requestDiscovery(`/receiver/external-account/${id}`, query);
 
 const codeOf = (response: { status: number; body: { code: string } }) => [
   response.status,
   response.body.code,
 ];
-const rows = async () => {
+const countRows = async () => {
   const [row] = await app.runtime.db.query('select count(*)::int4 as n from payee_discoveries', []);
   return row?.n as number;
 };
@@ -46,7 +46,7 @@ describe('lookupUma', () => {
     ['$pending.long.usd', 'USD', 1, 1_00, 100_000_00],
     ['$fail.compliance.usd', 'USD', 1, 1_00, 100_000_00],
   ])('finds %s', async (name, code, estimatedExchangeRate, min, max) => {
-    const body = ok(await uma(`${name}@${HOST}`, { customerId: ada.id }), 200);
+    const body = ok(await discoverUma(`${name}@${HOST}`, { customerId: ada.id }), 200);
     expect(body).toMatchObject({
       receiverUmaAddress: `${name}@${HOST}`,
       supportedCurrencies: [{ currency: { code }, estimatedExchangeRate, min, max }],
@@ -75,21 +75,21 @@ describe('lookupUma', () => {
     ['$error.invalid-timestamp', 400, 'INVALID_TIMESTAMP'],
     ['$error.counterparty-not-allowed', 403, 'COUNTERPARTY_NOT_ALLOWED'],
   ])('returns the error of %s', async (name, status, code) => {
-    const before = await rows();
-    expect(codeOf(await uma(`${name}@${HOST}`))).toEqual([status, code]);
-    expect(await rows()).toBe(before);
+    const before = await countRows();
+    expect(codeOf(await discoverUma(`${name}@${HOST}`))).toEqual([status, code]);
+    expect(await countRows()).toBe(before);
   });
 
   it('accepts either spelling of the host, any case, and a raw dollar sign', async () => {
-    const spelled = ok(await uma('$Success.EUR@Sandbox.Word.uma.money'), 200);
+    const spelled = ok(await discoverUma('$Success.EUR@Sandbox.Word.uma.money'), 200);
     expect(spelled.receiverUmaAddress).toBe('$success.eur@sandbox.word.uma.money');
     const raw = await app.call('GET', `/receiver/uma/$success.usd@${HOST}`);
     expect(raw.status).toBe(200);
   });
 
   it('accepts a customer by id or address, or the platform as sender', async () => {
-    const sender = async (query: Asking) => {
-      const { lookupId } = ok(await uma(`$success.usd@${HOST}`, query), 200);
+    const readSender = async (query: Asking) => {
+      const { lookupId } = ok(await discoverUma(`$success.usd@${HOST}`, query), 200);
       const [row] = await app.runtime.db.query(
         'select sender, customer_id from payee_discoveries where id = $1',
         [lookupId],
@@ -97,11 +97,11 @@ describe('lookupUma', () => {
       return row;
     };
     const asAda = { sender: ada.umaAddress, customer_id: ada.id };
-    expect(await sender({ customerId: ada.id })).toEqual(asAda);
-    expect(await sender({ senderUmaAddress: ada.umaAddress.toUpperCase() })).toEqual(asAda);
+    expect(await readSender({ customerId: ada.id })).toEqual(asAda);
+    expect(await readSender({ senderUmaAddress: ada.umaAddress.toUpperCase() })).toEqual(asAda);
     const { id: customerId, umaAddress: senderUmaAddress } = ada;
-    expect(await sender({ customerId, senderUmaAddress })).toEqual(asAda);
-    const itself = await sender({});
+    expect(await readSender({ customerId, senderUmaAddress })).toEqual(asAda);
+    const itself = await readSender({});
     expect(itself?.customer_id).toBeNull();
     expect(itself?.sender).toMatch(/^\$p-[0-9a-f]{12}@/);
   });
@@ -110,21 +110,21 @@ describe('lookupUma', () => {
     const to = `$success.usd@${HOST}`;
     const otherCustomer = await customer(app, { as: app.other });
     const absent = { senderUmaAddress: '$absent@example.com' };
-    expect(codeOf(await uma(to, absent))).toEqual([404, 'USER_NOT_FOUND']);
+    expect(codeOf(await discoverUma(to, absent))).toEqual([404, 'USER_NOT_FOUND']);
     const unknownSender = { senderUmaAddress: otherCustomer.umaAddress };
-    expect(codeOf(await uma(to, unknownSender))).toEqual([404, 'USER_NOT_FOUND']);
+    expect(codeOf(await discoverUma(to, unknownSender))).toEqual([404, 'USER_NOT_FOUND']);
     const id = { customerId: otherCustomer.id };
-    expect(codeOf(await uma(to, id))).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+    expect(codeOf(await discoverUma(to, id))).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     const bothSenders = { customerId: grace.id, senderUmaAddress: ada.umaAddress };
-    expect(codeOf(await uma(to, bothSenders))).toEqual([400, 'INVALID_INPUT']);
+    expect(codeOf(await discoverUma(to, bothSenders))).toEqual([400, 'INVALID_INPUT']);
     const deletedCustomer = await customer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
-    expect(codeOf(await uma(to, { customerId: deletedCustomer.id }))).toEqual([
+    expect(codeOf(await discoverUma(to, { customerId: deletedCustomer.id }))).toEqual([
       410,
       'CUSTOMER_DELETED',
     ]);
     const deletedSender = { senderUmaAddress: deletedCustomer.umaAddress };
-    expect(codeOf(await uma(to, deletedSender))).toEqual([404, 'USER_NOT_FOUND']);
+    expect(codeOf(await discoverUma(to, deletedSender))).toEqual([404, 'USER_NOT_FOUND']);
   });
 
   it.each([
@@ -136,12 +136,12 @@ describe('lookupUma', () => {
     '$a@-x',
     '$a@x.',
   ])('rejects the address %s', async (address) => {
-    const response = await uma(address);
+    const response = await discoverUma(address);
     expect(codeOf(response)).toEqual([400, 'INVALID_UMA_ADDRESS']);
   });
 
   it('reports both invalid addresses at once', async () => {
-    const { body } = await uma('nope', { senderUmaAddress: 'neither' });
+    const { body } = await discoverUma('nope', { senderUmaAddress: 'neither' });
     expect(body.code).toBe('INVALID_UMA_ADDRESS');
     expect(body.details.errors.map((each: { field: string }) => each.field)).toEqual([
       'receiverUmaAddress',
@@ -150,35 +150,35 @@ describe('lookupUma', () => {
   });
 
   it('rejects a payment to oneself', async () => {
-    const response = await uma(ada.umaAddress, { customerId: ada.id });
+    const response = await discoverUma(ada.umaAddress, { customerId: ada.id });
     expect(codeOf(response)).toEqual([400, 'SELF_PAYMENT']);
   });
 
   it('rejects a blocked provider and accepts an allowed one', async () => {
-    const blocked = await uma('$success.usd@blockvale.example');
+    const blocked = await discoverUma('$success.usd@blockvale.example');
     expect(codeOf(blocked)).toEqual([403, 'COUNTERPARTY_NOT_ALLOWED']);
-    expect((await uma('$success.usd@montera.example')).status).toBe(200);
+    expect((await discoverUma('$success.usd@montera.example')).status).toBe(200);
   });
 
   it('reports an unreachable host', async () => {
-    const response = await uma('$ada@uma.example');
+    const response = await discoverUma('$ada@uma.example');
     expect(codeOf(response)).toEqual([424, 'LNURLP_REQUEST_FAILED']);
   });
 
   it('makes no request from production', async () => {
-    const response = await uma(`$success.usd@${HOST}`, { as: app.production });
+    const response = await discoverUma(`$success.usd@${HOST}`, { as: app.production });
     expect(codeOf(response)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 });
 
 describe('lookupUma of a customer of this server', () => {
-  const codes = (body: { supportedCurrencies: { currency: { code: string } }[] }) =>
+  const currencyCodesOf = (body: { supportedCurrencies: { currency: { code: string } }[] }) =>
     body.supportedCurrencies.map((each) => each.currency.code);
 
   it('returns the currencies of their open accounts', async () => {
-    const body = ok(await uma(grace.umaAddress, { customerId: ada.id }), 200);
+    const body = ok(await discoverUma(grace.umaAddress, { customerId: ada.id }), 200);
     expect(body.receiverUmaAddress).toBe(grace.umaAddress);
-    expect(codes(body)).toEqual(expect.arrayContaining(['USD', 'EUR', 'BTC']));
+    expect(currencyCodesOf(body)).toEqual(expect.arrayContaining(['USD', 'EUR', 'BTC']));
     const btc = body.supportedCurrencies.find(
       (each: { currency: { code: string } }) => each.currency.code === 'BTC',
     );
@@ -206,9 +206,9 @@ describe('lookupUma of a customer of this server', () => {
       enabledTransactionTypes: each.currencyCode === 'USD' ? ['OUTGOING'] : ['INCOMING'],
     }));
     ok(await app.call('PATCH', '/config', { supportedCurrencies }, { as }), 200);
-    const body = ok(await uma(otherCustomer.umaAddress), 200);
-    expect(codes(body)).not.toContain('USD');
-    expect(codes(body)).not.toContain('GBP');
+    const body = ok(await discoverUma(otherCustomer.umaAddress), 200);
+    expect(currencyCodesOf(body)).not.toContain('USD');
+    expect(currencyCodesOf(body)).not.toContain('GBP');
     const [first] = body.supportedCurrencies;
     expect(first).toMatchObject({ currency: { code: 'EUR' }, min: 5_00, max: 9_000_00 });
     expect(body.supportedCurrencies[1].min).toBe(1);
@@ -220,18 +220,18 @@ describe('lookupUma of a customer of this server', () => {
     const info = { currency: 'MXN', accountInfo: accountInfos.MXN!('000') };
     const body = { ...info, customerId: receiver.id, defaultUmaDepositAccount: true };
     ok(await app.call('POST', '/customers/external-accounts', body), 201);
-    expect(codes(ok(await uma(receiver.umaAddress), 200))[0]).toBe('MXN');
+    expect(currencyCodesOf(ok(await discoverUma(receiver.umaAddress), 200))[0]).toBe('MXN');
   });
 
   it('finds no unready, deleted or unknown customer, and none of the other environment', async () => {
     const pending = await customer(app, { as: app.unregulated });
-    expect(codeOf(await uma(pending.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
+    expect(codeOf(await discoverUma(pending.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
     const deletedCustomer = await customer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
-    expect(codeOf(await uma(deletedCustomer.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
+    expect(codeOf(await discoverUma(deletedCustomer.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
     const host = ada.umaAddress.split('@')[1];
-    expect(codeOf(await uma(`$unknown.user@${host}`))).toEqual([404, 'UMA_NOT_FOUND']);
-    const fromProduction = await uma(ada.umaAddress, { as: app.production });
+    expect(codeOf(await discoverUma(`$unknown.user@${host}`))).toEqual([404, 'UMA_NOT_FOUND']);
+    const fromProduction = await discoverUma(ada.umaAddress, { as: app.production });
     expect(codeOf(fromProduction)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
@@ -240,14 +240,14 @@ describe('lookupUma of a customer of this server', () => {
     ok(await app.call('PATCH', '/config', { umaDomain: HOST }, { as }), 200);
     const squatter = await customer(app, { as }, { umaAddress: `$success.eur@${HOST}` });
     expect(squatter.umaAddress).toBe(`$success.eur@${HOST}`);
-    expect(codes(ok(await uma(`$success.eur@${HOST}`), 200))).toEqual(['EUR']);
+    expect(currencyCodesOf(ok(await discoverUma(`$success.eur@${HOST}`), 200))).toEqual(['EUR']);
   });
 });
 
 describe('lookupExternalAccount', () => {
   it('returns the currency of the account within the limits of its rails', async () => {
     const payeeAccount = await externalAccount(app, ada.id, 'EUR');
-    const body = ok(await account(payeeAccount.id, { customerId: ada.id }), 200);
+    const body = ok(await discoverAccount(payeeAccount.id, { customerId: ada.id }), 200);
     expect(body).toMatchObject({
       accountId: payeeAccount.id,
       supportedCurrencies: [
@@ -274,26 +274,29 @@ describe('lookupExternalAccount', () => {
       await app.call('POST', '/customers/external-accounts', { ...info, customerId: ada.id }),
       201,
     );
-    expect(ok(await account(createdExternalAccount.id), 200).requiredPayerDataFields).toEqual([
-      { name: 'PURPOSE_OF_PAYMENT', mandatory: true },
-    ]);
+    expect(
+      ok(await discoverAccount(createdExternalAccount.id), 200).requiredPayerDataFields,
+    ).toEqual([{ name: 'PURPOSE_OF_PAYMENT', mandatory: true }]);
   });
 
   it('applies the settings of the platform', async () => {
     const as = await app.newPlatform('Careful');
     const payeeAccount = await externalAccount(app, null, 'EUR', '000', { as });
-    const limit = async (minAmount: number, maxAmount: number) => {
+    const setEurLimits = async (minAmount: number, maxAmount: number) => {
       const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
       const changed = supportedCurrencies.map((each: { currencyCode: string }) =>
         each.currencyCode === 'EUR' ? { ...each, minAmount, maxAmount } : each,
       );
       ok(await app.call('PATCH', '/config', { supportedCurrencies: changed }, { as }), 200);
     };
-    await limit(5_00, 50_00);
-    const [offer] = ok(await account(payeeAccount.id, { as }), 200).supportedCurrencies;
+    await setEurLimits(5_00, 50_00);
+    const [offer] = ok(await discoverAccount(payeeAccount.id, { as }), 200).supportedCurrencies;
     expect(offer).toMatchObject({ min: 5_00, max: 50_00 });
-    await limit(1, 10);
-    expect(codeOf(await account(payeeAccount.id, { as }))).toEqual([400, 'LOOKUP_REQUEST_FAILED']);
+    await setEurLimits(1, 10);
+    expect(codeOf(await discoverAccount(payeeAccount.id, { as }))).toEqual([
+      400,
+      'LOOKUP_REQUEST_FAILED',
+    ]);
   });
 
   it('returns the same 404 for unknown, foreign and deleted accounts', async () => {
@@ -301,7 +304,7 @@ describe('lookupExternalAccount', () => {
     const ownExternalAccount = await externalAccount(app, ada.id, 'EUR');
     ok(await app.call('DELETE', `/customers/external-accounts/${ownExternalAccount.id}`), 204);
     for (const id of [otherPlatformAccount.id, ownExternalAccount.id, 'unknown']) {
-      expect(codeOf(await account(id))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+      expect(codeOf(await discoverAccount(id))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
     }
   });
 
@@ -310,18 +313,20 @@ describe('lookupExternalAccount', () => {
     await app.runtime.db.query("update external_accounts set status = 'INACTIVE' where id = $1", [
       payeeAccount.id,
     ]);
-    expect(codeOf(await account(payeeAccount.id))).toEqual([400, 'INVALID_RECEIVER']);
+    expect(codeOf(await discoverAccount(payeeAccount.id))).toEqual([400, 'INVALID_RECEIVER']);
   });
 
   it('validates the sender like lookupUma', async () => {
     const payeeAccount = await externalAccount(app, ada.id, 'EUR');
-    const invalid = await account(payeeAccount.id, { senderUmaAddress: 'ada' });
+    const invalid = await discoverAccount(payeeAccount.id, { senderUmaAddress: 'ada' });
     expect(codeOf(invalid)).toEqual([400, 'INVALID_UMA_ADDRESS']);
-    const absent = await account(payeeAccount.id, { senderUmaAddress: '$absent@example.com' });
+    const absent = await discoverAccount(payeeAccount.id, {
+      senderUmaAddress: '$absent@example.com',
+    });
     expect(codeOf(absent)).toEqual([404, 'USER_NOT_FOUND']);
     const deletedCustomer = await customer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
-    const lateResponse = await account(payeeAccount.id, { customerId: deletedCustomer.id });
+    const lateResponse = await discoverAccount(payeeAccount.id, { customerId: deletedCustomer.id });
     expect(codeOf(lateResponse)).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
@@ -339,18 +344,19 @@ describe('lookupExternalAccount', () => {
       beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
     };
     const bank = await discover(euros, 'EUR');
-    expect(codeOf(await account(bank.id, { as }))).toEqual([400, 'QUOTE_RATE_UNAVAILABLE']);
+    expect(codeOf(await discoverAccount(bank.id, { as }))).toEqual([400, 'QUOTE_RATE_UNAVAILABLE']);
     const lightning = { accountType: 'LIGHTNING', lightningAddress: 'grace@wallet.example' };
     const wallet = await discover(lightning, 'BTC');
-    expect(codeOf(await account(wallet.id, { as }))).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(codeOf(await discoverAccount(wallet.id, { as }))).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 });
 
 describe('payee discovery', () => {
-  const newDiscovery = async () => ok(await uma(`$success.usd@${HOST}`), 200).lookupId as string;
+  const createDiscovery = async () =>
+    ok(await discoverUma(`$success.usd@${HOST}`), 200).lookupId as string;
 
   it('is valid for ten minutes and for its platform only', async () => {
-    const id = await newDiscovery();
+    const id = await createDiscovery();
     const find = (as?: TestPlatform, discoveryId = id) =>
       app.operate((ctx) => payeeDiscoveryOf(ctx, discoveryId), as ?? app.platform);
     expect(await find()).toMatchObject({ kind: 'UMA', receiver: `$success.usd@${HOST}` });
@@ -364,7 +370,7 @@ describe('payee discovery', () => {
   });
 
   it('is deleted some time after expiry', async () => {
-    const id = await newDiscovery();
+    const id = await createDiscovery();
     await app.advance(30 * 60_000);
     const remaining = await app.runtime.db.query('select 1 from payee_discoveries where id = $1', [
       id,
@@ -373,7 +379,7 @@ describe('payee discovery', () => {
   });
 
   it('returns limits and the missing counterparty fields', async () => {
-    const row = await app.operate(async (ctx) => payeeDiscoveryOf(ctx, await newDiscovery()));
+    const row = await app.operate(async (ctx) => payeeDiscoveryOf(ctx, await createDiscovery()));
     const offer = offerOf(row);
     expect(offer).toEqual({ currency: 'USD', min: 1_00n, max: 100_000_00n });
     expect(offerOf(row, 'USD')).toEqual(offer);

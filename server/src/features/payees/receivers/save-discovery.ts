@@ -32,7 +32,7 @@ function wholeUnits({ num, den, from, to }: ConversionRate): number {
 const atLeastOne = (amount: bigint) => (amount < 1n ? 1n : amount);
 const representable = (amount: bigint) => (amount > MAX_AMOUNT ? MAX_AMOUNT : amount);
 
-async function priced(rates: RatePort | undefined, from: string, offers: readonly Offer[]) {
+async function priceOffers(rates: RatePort | undefined, from: string, offers: readonly Offer[]) {
   const supportedOffers = offers.filter((offer) => findCurrency(offer.currency));
   const all = await Promise.all(
     supportedOffers.map(async ({ currency, min, max }) => {
@@ -53,7 +53,7 @@ export async function saveDiscovery(
   sender: Sender,
   discovery: DiscoveryResult,
 ) {
-  const currencies = await priced(rates, sender.currency, discovery.offers);
+  const currencies = await priceOffers(rates, sender.currency, discovery.offers);
   if (currencies.length === 0) {
     const reason = `No exchange rate from ${sender.currency} to a currency of the receiver is available.`;
     throw new Fault('QUOTE_RATE_UNAVAILABLE', reason);

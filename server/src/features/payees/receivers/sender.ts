@@ -21,7 +21,7 @@ const platformAddress = (platform: PlatformRow): string =>
   `$${platform.proxy_uma_subdomain}@${platform.uma_domain}`;
 
 /** The customer of the caller's platform with this address. Throws USER_NOT_FOUND. */
-async function customerAt(ctx: Ctx, address: string): Promise<CustomerRow> {
+async function requireCustomerAt(ctx: Ctx, address: string): Promise<CustomerRow> {
   const [row] = await findCustomers(ctx.db, {
     uma_address: address,
     platform_id: ctx.caller.platformId,
@@ -59,7 +59,7 @@ export async function senderOf(
   const platform = await ownPlatform(ctx);
   const [byId, byAddress] = await Promise.all([
     customerId === undefined ? undefined : customerOf(ctx, customerId, { alive: true }),
-    address === undefined ? undefined : customerAt(ctx, address),
+    address === undefined ? undefined : requireCustomerAt(ctx, address),
   ]);
   if (byId && byAddress && byId.id !== byAddress.id) {
     throw invalidField('senderUmaAddress', 'must be the UMA address of the customer in customerId');

@@ -102,7 +102,7 @@ function offersOf(platform: PlatformRow, currencies: readonly string[]): Offer[]
 }
 
 /** Payer data that the platform requires, over all offered currencies. */
-function requiredBy(platform: PlatformRow, offers: readonly Offer[]) {
+function requiredFieldsOf(platform: PlatformRow, offers: readonly Offer[]) {
   const fields = new Map<string, boolean>();
   for (const { currencyCode, requiredCounterpartyFields } of platform.currencies) {
     if (!offers.some((offer) => offer.currency === currencyCode)) continue;
@@ -130,7 +130,7 @@ async function internalReceiver(
     receiver: customer.uma_address,
     receiverCustomerId: customer.id,
     offers,
-    required: requiredBy(platform, offers),
+    required: requiredFieldsOf(platform, offers),
   };
 }
 

@@ -22,8 +22,8 @@ export const CANCEL_FUNDING = defineJob('funding.cancel', CancelInput);
 
 const isInProgress = (row: PaymentRow) => row.status === 'PENDING' || row.status === 'PROCESSING';
 
-/** The transfer of a transaction that could be canceled: its job and rail, and whether it is in progress. */
-async function cancellableTransfer(ctx: Ctx, row: PaymentRow) {
+/** The transfer of a transaction that could be cancelled: its job and rail, and whether it is in progress. */
+async function requireCancellableTransfer(ctx: Ctx, row: PaymentRow) {
   const awaited = row.funds === 'AWAITED';
   if (row.type === 'INCOMING') {
     const isDebit = row.source?.sourceType === 'ACCOUNT';
@@ -42,7 +42,7 @@ async function cancellableTransfer(ctx: Ctx, row: PaymentRow) {
 
 /** Stages the cancellation request. Throws if the payment cannot be canceled. */
 async function cancel(ctx: Ctx, row: PaymentRow): Promise<PaymentRow> {
-  const { job, rail, open } = await cancellableTransfer(ctx, row);
+  const { job, rail, open } = await requireCancellableTransfer(ctx, row);
   if (!open || row.refund) {
     const reason =
       'The payment cannot be canceled: it has not started, has settled, or is being refunded.';

@@ -53,9 +53,9 @@ const processingStatus = (row: OutgoingRow) =>
     ? row.status
     : transactionFeature.states.outgoing.next(row.status, 'start');
 
-const legs = (ctx: Ctx, row: OutgoingRow): Legs => legsOf(row, ctx.caller.environment);
+const paymentLegsOf = (ctx: Ctx, row: OutgoingRow): Legs => legsOf(row, ctx.caller.environment);
 
-const waitsForDeposit = ({ source }: OutgoingRow) => source.sourceType === 'REALTIME_FUNDING';
+const isWaitingForDeposit = ({ source }: OutgoingRow) => source.sourceType === 'REALTIME_FUNDING';
 
 /**
  * Throws INSUFFICIENT_FUNDS if the available balance of the source is too low. An early check before the
@@ -65,7 +65,7 @@ export async function checkFunds(ctx: Ctx, row: OutgoingRow): Promise<void> {
   const id = row.source_account ?? '';
   if (!isId(id, 'InternalAccount')) return;
   const account = await readLedgerAccount(ctx, id);
-  const { amount } = sum(row.sent_currency, legs(ctx, row).source);
+  const { amount } = sum(row.sent_currency, paymentLegsOf(ctx, row).source);
   if (account && account.balance - account.held - amount >= (account.floor ?? 0n)) return;
   throw insufficientFunds();
 }
@@ -91,7 +91,7 @@ export function awaitAuthorization(ctx: Ctx, row: OutgoingRow): OutgoingRow {
   const status = isFurtherStep
     ? row.status
     : transactionFeature.states.outgoing.next(row.status, 'authorize');
-  if (!waitsForDeposit(row)) emitPending(ctx, row);
+  if (!isWaitingForDeposit(row)) emitPending(ctx, row);
   const waiting = changeTransaction(ctx, row, { status });
   emitPayment(ctx, outgoingPayment.PENDING_AUTHORIZATION, waiting);
   return waiting;
@@ -132,7 +132,7 @@ export async function startPayout(
   emitPending(ctx, row);
   await postAndNotify(ctx, () => {
     if (funds) fund(ctx, row, funds);
-    hold(ctx, row.id, legs(ctx, row));
+    hold(ctx, row.id, paymentLegsOf(ctx, row));
   });
   // A debit whose cancellation was requested can still settle.
   const change = { status, funds: 'HELD', sent_at: ctx.now, cancel_requested_at: null } as const;
@@ -167,7 +167,7 @@ export async function payInternal(
   if (isStart) emitPayment(ctx, outgoingPayment.PROCESSING, processing);
   const stage = () => {
     if (funds) fund(ctx, row, funds);
-    payDirect(ctx, row.id, legs(ctx, row));
+    payDirect(ctx, row.id, paymentLegsOf(ctx, row));
     repayShortfall(ctx, target, { transactionId: row.id, step: 'owed', ...receivedOf(row) });
   };
   await postAndNotify(ctx, stage, [source, target]);
@@ -206,7 +206,7 @@ export async function rejectFunds(
 /** The rail has accepted the payout: the held funds are posted. */
 export async function submitPayout(ctx: Ctx, row: OutgoingRow): Promise<OutgoingRow> {
   if (row.funds !== 'HELD' || row.status !== 'PROCESSING' || row.refund) return row;
-  await postAndNotify(ctx, () => submit(ctx, row.id, legs(ctx, row)));
+  await postAndNotify(ctx, () => submit(ctx, row.id, paymentLegsOf(ctx, row)));
   return changeTransaction(ctx, row, { funds: 'SUBMITTED' });
 }
 
@@ -218,7 +218,7 @@ export async function settlePayout(
 ): Promise<OutgoingRow> {
   if (current.status !== 'PROCESSING' || current.refund) return current;
   const row = await submitPayout(ctx, current);
-  settle(ctx, row.id, legs(ctx, row));
+  settle(ctx, row.id, paymentLegsOf(ctx, row));
   const status = transactionFeature.states.outgoing.next(row.status, 'settle');
   const updated = changeTransaction(ctx, row, {
     status,

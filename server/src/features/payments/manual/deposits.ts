@@ -57,7 +57,10 @@ function withTarget(notice: FundsNotice): FundsNotice {
 }
 
 /** The platform of the target. */
-async function platformAt(runtime: Runtime, target: Pick<FundsNotice, 'accountId' | 'reference'>) {
+async function findPlatform(
+  runtime: Runtime,
+  target: Pick<FundsNotice, 'accountId' | 'reference'>,
+) {
   const { accountId, reference = '' } = target;
   const owner =
     accountId === undefined
@@ -107,17 +110,17 @@ export async function recordDeposit(
   { bankReference, ...input }: DepositInput,
 ): Promise<DepositResult> {
   const notice = withTarget(input.notice);
-  const platform = await platformAt(runtime, notice);
+  const platform = await findPlatform(runtime, notice);
   const { currency, amount } = notice;
   const target = (notice.accountId ?? notice.reference) as string;
   const id = `${platform.environment}/${currency}/${bankReference}`;
   const details = { amount, target };
-  const recorded = async () => {
+  const findRecorded = async () => {
     const before = await runtime.db.read(deposits, id);
     if (before) checkSame(before, details);
     return before;
   };
-  const before = await recorded();
+  const before = await findRecorded();
   if (before) return resultOf(runtime, before.transaction_id, 'before');
   const caller = systemCaller(platform.id, platform.environment);
   try {
@@ -129,7 +132,7 @@ export async function recordDeposit(
     });
     return resultOf(runtime, row.id, 'now');
   } catch (error) {
-    const other = isKeyTaken(error) ? await recorded() : undefined;
+    const other = isKeyTaken(error) ? await findRecorded() : undefined;
     if (!other) throw error;
     return resultOf(runtime, other.transaction_id, 'before');
   }

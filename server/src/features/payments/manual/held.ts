@@ -14,7 +14,7 @@ const HELD = `select t.id from jobs j join transactions t on t.id = j.input ->> 
     and ($2::text is null or t.platform_id = $2)
   order by t.updated_at, t.id limit $3`;
 
-function view(row: IncomingRow) {
+function presentHeldFunds(row: IncomingRow) {
   const money = receivedOf(row);
   return {
     transactionId: row.id,
@@ -36,5 +36,5 @@ export async function listHeldFunds(
 ) {
   const ids = await db.query<{ id: string }>(HELD, [REVIEW_EXPIRY.kind, platformId ?? null, limit]);
   const rows = await Promise.all(ids.map((each) => transactionAt(db, each.id)));
-  return rows.map((row) => view(asIncoming(row)));
+  return rows.map((row) => presentHeldFunds(asIncoming(row)));
 }

@@ -15,7 +15,7 @@ import { asOutgoing, readTransaction, type TransactionRow } from '../transaction
 /** Rejects what the state of the transaction forbids. */
 export const conflict = (reason: string): Fault => new Fault('CONFLICT', reason);
 
-const noTransaction = () => new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
+const transactionNotFound = () => new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
 
 async function apply(ctx: Ctx, row: TransactionRow, kind: WaitKind, progress: Progress) {
   if (row.type === 'INCOMING') return applyIncomingStatus(ctx, row, kind, progress);
@@ -39,10 +39,10 @@ export async function onAnyTransaction<R>(runtime: Runtime, id: string, work: Wo
   const knownTransaction = await readTransaction(runtime.db, id);
   const platform =
     knownTransaction && (await readPlatform(runtime.db, knownTransaction.platform_id));
-  if (!platform) throw noTransaction();
+  if (!platform) throw transactionNotFound();
   return operate(runtime, systemCaller(platform.id, platform.environment), async (ctx) => {
     const row = await readTransaction(ctx, id);
-    if (!row) throw noTransaction();
+    if (!row) throw transactionNotFound();
     return work(ctx, row);
   });
 }

@@ -80,7 +80,12 @@ async function returnDestination(runtime: Runtime, row: TransactionRow) {
   return { to: 'outside', outside: { beneficiaryName: its.beneficiaryName, ...outside } };
 }
 
-async function view(runtime: Runtime, waiting: Waiting, row: TransactionRow, net: bigint) {
+async function presentSuspense(
+  runtime: Runtime,
+  waiting: Waiting,
+  row: TransactionRow,
+  net: bigint,
+) {
   const isShortfall = net < 0n;
   const currency = suspenseCurrency(row);
   return {
@@ -106,7 +111,7 @@ export async function listSuspense(runtime: Runtime, input: ListInput) {
   const nets = await inSuspense(db, ids);
   return Promise.all(
     waiting.map(async (each) =>
-      view(runtime, each, await transactionAt(db, each.id), nets.get(each.id) ?? 0n),
+      presentSuspense(runtime, each, await transactionAt(db, each.id), nets.get(each.id) ?? 0n),
     ),
   );
 }

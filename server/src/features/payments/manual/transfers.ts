@@ -57,7 +57,7 @@ async function instructionOf(
   };
 }
 
-function view(wait: WaitRow, row: TransactionRow, its: RailInstruction) {
+function presentTransfer(wait: WaitRow, row: TransactionRow, its: RailInstruction) {
   const { beneficiary: _, accountType, ...account } = its.account;
   return {
     transactionId: row.id,
@@ -78,12 +78,12 @@ function view(wait: WaitRow, row: TransactionRow, its: RailInstruction) {
   };
 }
 
-type AwaitedTransfer = ReturnType<typeof view>;
+type AwaitedTransfer = ReturnType<typeof presentTransfer>;
 
 async function viewOf(runtime: Runtime, wait: WaitRow) {
   const row = await readTransaction(runtime.db, wait.id);
   if (!row || !isExpected(row, wait.kind)) return [];
-  return [view(wait, row, await instructionOf(runtime, asPayment(row), wait.kind))];
+  return [presentTransfer(wait, row, await instructionOf(runtime, asPayment(row), wait.kind))];
 }
 
 const WAITS = `select id, kind, since from awaited_rail_results

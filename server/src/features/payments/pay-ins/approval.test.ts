@@ -1,10 +1,13 @@
 // Meaning of each webhook response, without the database and the network.
 import { describe, expect, it } from 'vitest';
-import { decisionOf, missingIn, requestedFields } from './approval.ts';
+import { decisionOf, missingFieldsOf, requestedFields } from './approval.ts';
 
 const BIRTH = [{ name: 'BIRTH_DATE', mandatory: true }];
-const response = (status: number | null, reply: string | null = '') => ({ status, answer: reply });
-const rejected = (reason: string) => ({ outcome: 'reject', reason });
+const receiverResponse = (status: number | null, reply: string | null = '') => ({
+  status,
+  answer: reply,
+});
+const rejectionWith = (reason: string) => ({ outcome: 'reject', reason });
 
 describe('decisionOf', () => {
   it.each([
@@ -12,20 +15,23 @@ describe('decisionOf', () => {
     ['an object without the info', '{"message":"fine"}', []],
     ['null for the info', '{"receiverCustomerInfo":null}', []],
   ])('accepts 200 with %s', (_, reply, requested) => {
-    expect(decisionOf(response(200, reply), requested)).toEqual({ outcome: 'approve', info: {} });
+    expect(decisionOf(receiverResponse(200, reply), requested)).toEqual({
+      outcome: 'approve',
+      info: {},
+    });
   });
 
   it('accepts 200 with the requested fields', () => {
     const reply = '{"receiverCustomerInfo":{"BIRTH_DATE":"1990-01-15"}}';
     const info = { BIRTH_DATE: '1990-01-15' };
-    expect(decisionOf(response(200, reply), BIRTH)).toEqual({ outcome: 'approve', info });
+    expect(decisionOf(receiverResponse(200, reply), BIRTH)).toEqual({ outcome: 'approve', info });
   });
 
   it.each(['', '{}', '{"receiverCustomerInfo":{"BIRTH_DATE":""}}'])(
     'rejects 200 without a mandatory field: %s',
     (reply) => {
-      expect(decisionOf(response(200, reply), BIRTH)).toEqual(
-        rejected('MISSING_MANDATORY_PAYEE_DATA'),
+      expect(decisionOf(receiverResponse(200, reply), BIRTH)).toEqual(
+        rejectionWith('MISSING_MANDATORY_PAYEE_DATA'),
       );
     },
   );
@@ -33,8 +39,8 @@ describe('decisionOf', () => {
   it.each(['{', '[]', '"yes"', 'null', '{"receiverCustomerInfo":"yes"}', '<html>'])(
     'rejects 200 with an invalid body: %s',
     (reply) => {
-      expect(decisionOf(response(200, reply), [])).toEqual(
-        rejected('PAYMENT_APPROVAL_WEBHOOK_ERROR'),
+      expect(decisionOf(receiverResponse(200, reply), [])).toEqual(
+        rejectionWith('PAYMENT_APPROVAL_WEBHOOK_ERROR'),
       );
     },
   );
@@ -47,11 +53,11 @@ describe('decisionOf', () => {
       (status) => [status, 'PAYMENT_APPROVAL_WEBHOOK_ERROR'] as const,
     ),
   ] as const)('takes %s for %s', (status, reason) => {
-    expect(decisionOf(response(status), [])).toEqual(rejected(reason));
+    expect(decisionOf(receiverResponse(status), [])).toEqual(rejectionWith(reason));
   });
 
   it('defers after 202', () => {
-    expect(decisionOf(response(202), BIRTH)).toEqual({ outcome: 'defer' });
+    expect(decisionOf(receiverResponse(202), BIRTH)).toEqual({ outcome: 'defer' });
   });
 });
 
@@ -63,6 +69,8 @@ describe('requestedFields', () => {
   });
 
   it('reports missing mandatory fields only', () => {
-    expect(missingIn({}, [...BIRTH, { name: 'EMAIL', mandatory: false }])).toEqual(['BIRTH_DATE']);
+    expect(missingFieldsOf({}, [...BIRTH, { name: 'EMAIL', mandatory: false }])).toEqual([
+      'BIRTH_DATE',
+    ]);
   });
 });

@@ -23,7 +23,10 @@ export function requestedFields(currency: string, facts: Facts): RequestedField[
 export type Info = Record<string, unknown>;
 
 /** Names of mandatory fields that are missing in a response. */
-export const missingIn = (info: Info, requested: readonly { name: string; mandatory: boolean }[]) =>
+export const missingFieldsOf = (
+  info: Info,
+  requested: readonly { name: string; mandatory: boolean }[],
+) =>
   requested
     .filter(({ name, mandatory }) => mandatory && (info[name] ?? '') === '')
     .map(({ name }) => name);
@@ -39,7 +42,7 @@ const isObject = (value: unknown): value is Info =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** `receiverCustomerInfo` of an approval; undefined for an invalid body. */
-function infoIn(response: string): Info | undefined {
+function parseInfo(response: string): Info | undefined {
   if (response.trim() === '') return {};
   try {
     const body: unknown = JSON.parse(response);
@@ -62,9 +65,9 @@ export function decisionOf(
     case null:
       return TIMED_OUT;
     case 200: {
-      const info = infoIn(answer ?? '');
+      const info = parseInfo(answer ?? '');
       if (!info) return reject('PAYMENT_APPROVAL_WEBHOOK_ERROR');
-      if (missingIn(info, requested).length) return reject('MISSING_MANDATORY_PAYEE_DATA');
+      if (missingFieldsOf(info, requested).length) return reject('MISSING_MANDATORY_PAYEE_DATA');
       return { outcome: 'approve', info };
     }
     case 202:

@@ -30,7 +30,7 @@ const HELD = `select id from transactions
     and pending_reason = any($2::text[]) and id > $3
   order by id limit ${BATCH_SIZE}`;
 
-async function heldOn(ctx: Ctx, accountIds: string[], after: string): Promise<string[]> {
+async function findHeldDeposits(ctx: Ctx, accountIds: string[], after: string): Promise<string[]> {
   const ids = await ctx.db.query<{ id: string }>(HELD, [accountIds, RESOLVED_REASONS, after]);
   return ids.map(({ id }) => id);
 }
@@ -51,7 +51,7 @@ export async function releaseDeclared(
     customer_id,
     currency,
   });
-  const ids = await heldOn(
+  const ids = await findHeldDeposits(
     ctx,
     customerAccounts.map(({ id }) => id),
     after,

@@ -23,7 +23,13 @@ import {
   transactionFeature,
 } from '../transactions/index.ts';
 import { RETURN_DEPOSIT } from './kinds.ts';
-import { credit, creditAndHold, postReturn, postToInbound, postToSuspense } from './postings.ts';
+import {
+  creditAndHold,
+  postCredit,
+  postReturn,
+  postToInbound,
+  postToSuspense,
+} from './postings.ts';
 
 /** Schedules the next status check, or waits for an operator's result if the rail names no time. */
 export async function followUp(
@@ -48,7 +54,7 @@ export async function creditAndRepay(
   row: IncomingRow,
   account: InternalAccountRow,
 ): Promise<void> {
-  credit(ctx, row, account.id);
+  postCredit(ctx, row, account.id);
   await repayFrom(ctx, row, account);
 }
 

@@ -225,7 +225,10 @@ async function expireReview(ctx: Ctx, row: IncomingRow): Promise<void> {
   else await returnHeldDeposit(ctx, row);
 }
 
-async function declared(runtime: Runtime, job: JobOf<typeof WALLET_DECLARED>): Promise<Result> {
+async function handleWalletDeclared(
+  runtime: Runtime,
+  job: JobOf<typeof WALLET_DECLARED>,
+): Promise<Result> {
   const { externalAccountId: id, after } = job.input;
   const account = await readExternalAccount(runtime.db, id);
   const platform = account && (await readPlatform(runtime.db, account.platform_id));
@@ -235,7 +238,7 @@ async function declared(runtime: Runtime, job: JobOf<typeof WALLET_DECLARED>): P
 }
 
 export function incomingJobs({ connectors, webhooks }: IncomingParts): JobHandler[] {
-  const about =
+  const withPayment =
     <J extends PaymentJob>(
       work: (runtime: Runtime, job: J, row: IncomingRow, caller: Caller) => Promise<Apply>,
     ) =>
@@ -243,25 +246,29 @@ export function incomingJobs({ connectors, webhooks }: IncomingParts): JobHandle
       const { row, caller } = await loadOf(runtime, job, asIncoming);
       return resultOf(caller, row.id, await work(runtime, job, row, caller));
     };
-  const requestApproval = about(async (runtime, job: JobOf<typeof REQUEST_APPROVAL>, row) => {
+  const requestApproval = withPayment(async (runtime, job: JobOf<typeof REQUEST_APPROVAL>, row) => {
     if (!isAwaitingApproval(row)) return NOTHING;
     const decision = await sendApprovalRequest(runtime, job, row, webhooks);
     return (ctx, current) => applyApprovalDecision(ctx, current, decision);
   });
-  const collectFunds = about(async (runtime, job: JobOf<typeof COLLECT>, row, { environment }) => {
-    if (row.status !== 'PROCESSING' || row.funds !== 'AWAITED') return NOTHING;
-    const progress = await collect(connectors(environment), runtime, job, row);
-    const info = job.input.receiverInfo ?? {};
-    return (ctx, current) => applyCollectionStatus(ctx, current, progress, info);
-  });
+  const collectFunds = withPayment(
+    async (runtime, job: JobOf<typeof COLLECT>, row, { environment }) => {
+      if (row.status !== 'PROCESSING' || row.funds !== 'AWAITED') return NOTHING;
+      const progress = await collect(connectors(environment), runtime, job, row);
+      const info = job.input.receiverInfo ?? {};
+      return (ctx, current) => applyCollectionStatus(ctx, current, progress, info);
+    },
+  );
   return [
     jobHandler(REQUEST_APPROVAL, { run: requestApproval }),
     jobHandler(APPROVAL_EXPIRY, {
-      run: about(async () => (ctx, row) => void rejectUma(ctx, row, 'PAYMENT_APPROVAL_TIMED_OUT')),
+      run: withPayment(
+        async () => (ctx, row) => void rejectUma(ctx, row, 'PAYMENT_APPROVAL_TIMED_OUT'),
+      ),
     }),
     jobHandler(COLLECT, { run: collectFunds }),
-    jobHandler(REVIEW_EXPIRY, { run: about(async () => expireReview) }),
-    jobHandler(WALLET_DECLARED, { run: declared }),
+    jobHandler(REVIEW_EXPIRY, { run: withPayment(async () => expireReview) }),
+    jobHandler(WALLET_DECLARED, { run: handleWalletDeclared }),
     overRail(connectors, FORWARD, FORWARDING),
     overRail(connectors, DEBIT, DEBIT_TRANSFER),
     overRail(connectors, RETURN_DEPOSIT, RETURNING),

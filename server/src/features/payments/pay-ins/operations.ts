@@ -8,7 +8,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { presentTransaction, transactionOf } from '../presentation/index.ts';
 import type { PaymentRow } from '../transactions/index.ts';
-import { type Info, missingIn } from './approval.ts';
+import { type Info, missingFieldsOf } from './approval.ts';
 import {
   approvePendingPayment,
   type DecidedTransaction,
@@ -57,7 +57,7 @@ export const incomingOperations = (parts: IncomingParts) => [
   handle(approvePendingPayment, async (ctx, { params, body }) => {
     const pending = await pendingOf(ctx, parts, params.transactionId);
     const info = body.receiverCustomerInfo ?? {};
-    const missing = missingIn(info, pending.row.requested_fields ?? []);
+    const missing = missingFieldsOf(info, pending.row.requested_fields ?? []);
     if (missing.length) {
       const errors = missing.map((name) => ({
         field: `receiverCustomerInfo.${name}`,

@@ -23,7 +23,7 @@ function stage(
 }
 
 /** Credits the account. If it is frozen by then, the commit is rejected and the operation runs again. */
-export const credit = (ctx: Ctx, row: IncomingRow, accountId: string): void =>
+export const postCredit = (ctx: Ctx, row: IncomingRow, accountId: string): void =>
   stage(ctx, row, 'transfer', 'deposit', [
     systemAccountFor(ctx, row, 'rail_in_transit'),
     accountId,

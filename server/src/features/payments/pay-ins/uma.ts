@@ -84,7 +84,7 @@ function checkAdmission({ platform, customer, currency, amount }: UmaIncoming): 
 }
 
 /** The sender information that the platform requires. Throws SENDER_NOT_ACCEPTED if a field is missing. */
-function senderInformation({ platform, currency, payerData }: UmaIncoming): Info | null {
+function senderInformationOf({ platform, currency, payerData }: UmaIncoming): Info | null {
   const required = settingOf(platform, currency)?.requiredCounterpartyFields ?? [];
   const missing = required
     .filter(({ name, mandatory }) => mandatory && payerData[name] === undefined)
@@ -105,7 +105,7 @@ interface Destination {
 }
 
 /** The customer's default external account for UMA payments, if it can receive this one. */
-async function defaultExternalAccount(
+async function findDefaultExternalAccount(
   ctx: Ctx,
   port: RailPort | undefined,
   { customer, currency, amount }: UmaIncoming,
@@ -134,7 +134,7 @@ async function destinationOf(
   port: RailPort | undefined,
   input: UmaIncoming,
 ): Promise<Destination> {
-  const external = await defaultExternalAccount(ctx, port, input);
+  const external = await findDefaultExternalAccount(ctx, port, input);
   if (external) return external;
   const { customer, currency } = input;
   const customerAccounts = await findInternalAccounts(ctx.db, {
@@ -157,7 +157,7 @@ export async function receiveUmaPayment(
 ): Promise<IncomingRow> {
   rejectBlockedProvider(connectors.uma, input.sender);
   checkAdmission(input);
-  const counterparty = senderInformation(input);
+  const counterparty = senderInformationOf(input);
   const { accountId, rail } = await destinationOf(ctx, connectors.rail, input);
   const { customer, currency } = input;
   requireCustomer(ctx, customer);

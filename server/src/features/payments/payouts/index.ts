@@ -3,7 +3,11 @@ import type { Feature } from '../../../runtime/operation/feature.ts';
 import { type ConnectorsOf, payoutJobs } from './payout-jobs.ts';
 
 export { debitOf, payoutOf, refundOf } from './instructions.ts';
-export { overRail, type RailTransfer, RailTransferInput } from './over-rail.ts';
+export {
+  createRailJobHandler as overRail,
+  type RailTransfer,
+  RailTransferInput,
+} from './over-rail.ts';
 export {
   applyPayoutStatus,
   applyRefundStatus,
@@ -14,10 +18,10 @@ export {
   postpone,
 } from './payout-jobs.ts';
 export {
+  findSuspenseReturnAccount as suspenseReturnAccount,
   returnSuspenseFunds,
   settleSuspenseShortfall,
-  suspenseCurrency,
-  suspenseReturnAccount,
+  suspenseCurrencyOf as suspenseCurrency,
 } from './resolve.ts';
 
 /** Operations, jobs and other parts that this feature adds to a server. */

@@ -12,11 +12,11 @@ import { fundedOf } from '../refunds/index.ts';
 import { debitedOf, type OutgoingRow, type PaymentRow, receivedOf } from '../transactions/index.ts';
 
 /** Time at which the current transfer was sent. */
-const sentAt = (row: PaymentRow): Time => row.sent_at ?? row.updated_at;
+const sendTimeOf = (row: PaymentRow): Time => row.sent_at ?? row.updated_at;
 
-const origin = (row: PaymentRow) => (row.quote_id ? 'quote' : 'transfer');
+const originOf = (row: PaymentRow) => (row.quote_id ? 'quote' : 'transfer');
 
-async function accountInfo(runtime: Runtime, id: string | null) {
+async function readAccountInfo(runtime: Runtime, id: string | null) {
   const account = id === null ? undefined : await readExternalAccount(runtime.db, id);
   if (!account) throw new Error(`external account ${id} not found`);
   const { fullName, legalName } = (account.info.beneficiary ?? {}) as Record<string, string>;
@@ -24,7 +24,7 @@ async function accountInfo(runtime: Runtime, id: string | null) {
 }
 
 /** The external funds that a refund returns. */
-const refundableFunds = (row: PaymentRow): Money =>
+const refundableFundsOf = (row: PaymentRow): Money =>
   row.type === 'OUTGOING' ? fundedOf(row) : debitedOf(row);
 
 /** A payout to an external account. */
@@ -33,19 +33,19 @@ export async function payoutOf(runtime: Runtime, row: PaymentRow): Promise<RailI
     id: row.id,
     platformId: row.platform_id,
     kind: 'payout',
-    origin: origin(row),
+    origin: originOf(row),
     rail: row.rail,
     ...receivedOf(row),
-    ...(await accountInfo(runtime, row.destination_account)),
+    ...(await readAccountInfo(runtime, row.destination_account)),
     remittanceInformation: row.remittance ?? undefined,
     purposeOfPayment: row.purpose ?? undefined,
-    sentAt: sentAt(row),
+    sentAt: sendTimeOf(row),
   };
 }
 
 /** A debit that funds a payment or an incoming transfer. */
 export async function debitOf(runtime: Runtime, row: PaymentRow): Promise<RailInstruction> {
-  const { account, beneficiaryName } = await accountInfo(runtime, row.source_account);
+  const { account, beneficiaryName } = await readAccountInfo(runtime, row.source_account);
   return {
     // The id is the idempotency key of debits in progress.
     id: `${row.id}/pull`,
@@ -56,7 +56,7 @@ export async function debitOf(runtime: Runtime, row: PaymentRow): Promise<RailIn
     ...debitedOf(row),
     account,
     beneficiaryName,
-    sentAt: sentAt(row),
+    sentAt: sendTimeOf(row),
   };
 }
 
@@ -64,17 +64,17 @@ export async function debitOf(runtime: Runtime, row: PaymentRow): Promise<RailIn
 export async function refundOf(runtime: Runtime, row: PaymentRow): Promise<RailInstruction> {
   const source =
     row.source.sourceType === 'ACCOUNT'
-      ? await accountInfo(runtime, row.source_account)
+      ? await readAccountInfo(runtime, row.source_account)
       : { account: { ...row.source, accountType: 'ORIGINATOR' } };
   return {
     id: `${row.id}/refund`,
     platformId: row.platform_id,
     kind: 'refund',
-    origin: origin(row),
+    origin: originOf(row),
     rail: null,
-    ...refundableFunds(row),
+    ...refundableFundsOf(row),
     ...source,
-    sentAt: row.refund ? Date.parse(row.refund.initiatedAt) : sentAt(row),
+    sentAt: row.refund ? Date.parse(row.refund.initiatedAt) : sendTimeOf(row),
   };
 }
 
@@ -87,7 +87,7 @@ export function umaPaymentOf(
     id: row.id,
     receiver: row.destination_account,
     ...receivedOf(row),
-    at: sentAt(row),
+    at: sendTimeOf(row),
     ...uma,
   };
 }

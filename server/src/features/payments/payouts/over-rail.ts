@@ -35,7 +35,7 @@ export const RailTransferInput = Type.Object({
 });
 
 /** A job handler for one kind of transfer. `always` overrides the action in the input of the job. */
-export function overRail<R extends TransactionRow>(
+export function createRailJobHandler<R extends TransactionRow>(
   connectors: ConnectorsOf,
   definition: JobDefinition<typeof RailTransferInput>,
   { as, instructionOf, apply, isDue }: RailTransfer<R>,

@@ -197,7 +197,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
       };
     };
 
-  const refund = async (runtime: Runtime, job: JobOf<typeof PAY_REFUND>): Promise<Result> => {
+  const handleRefund = async (runtime: Runtime, job: JobOf<typeof PAY_REFUND>): Promise<Result> => {
     const { row, caller } = await loadOf(runtime, job, asOutgoing);
     if (row.refund?.status !== 'PENDING') return { caller, stage: NOTHING };
     const failed: Progress = { state: 'failed', reason: 'QUOTE_EXECUTION_FAILED' };
@@ -246,6 +246,6 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
     jobHandler(SEND_PAYOUT, { run: follow('send') }),
     jobHandler(CHECK_PAYOUT, { run: follow('check') }),
     jobHandler(CANCEL_PAYOUT, { run: cancel }),
-    jobHandler(PAY_REFUND, { run: refund }),
+    jobHandler(PAY_REFUND, { run: handleRefund }),
   ];
 }

@@ -31,14 +31,14 @@ import {
 } from '../transactions/index.ts';
 
 /** The currency of a transaction's funds in suspense: that of the party to which they are returned. */
-export const suspenseCurrency = (row: TransactionRow): string =>
+export const suspenseCurrencyOf = (row: TransactionRow): string =>
   row.type === 'INCOMING' ? row.received_currency : row.sent_currency;
 
 /**
  * The balance to which funds in suspense are returned. Undefined if they return to an external account, or
  * if the account is closed or its owner deleted: then the operator sends them manually.
  */
-export async function suspenseReturnAccount(
+export async function findSuspenseReturnAccount(
   db: Ctx['db'],
   row: TransactionRow,
 ): Promise<InternalAccountRow | undefined> {
@@ -51,10 +51,10 @@ export async function suspenseReturnAccount(
 }
 
 const systemAccountFor = (ctx: Ctx, row: TransactionRow, purpose: SystemAccount): string =>
-  systemAccount(ctx.caller.environment, purpose, suspenseCurrency(row));
+  systemAccount(ctx.caller.environment, purpose, suspenseCurrencyOf(row));
 
-const ownNet = async (ctx: Ctx, row: TransactionRow): Promise<Money> => ({
-  currency: suspenseCurrency(row),
+const readNetInSuspense = async (ctx: Ctx, row: TransactionRow): Promise<Money> => ({
+  currency: suspenseCurrencyOf(row),
   amount: (await inSuspense(ctx.db, [row.id])).get(row.id) ?? 0n,
 });
 
@@ -101,7 +101,7 @@ async function recordManualReturn(
   row: CardPaymentRow,
   input: OperatorInput,
 ): Promise<CardPaymentRow> {
-  const funds = await ownNet(ctx, row);
+  const funds = await readNetInSuspense(ctx, row);
   if (funds.amount <= 0n) throw new Fault('CONFLICT', 'The transaction has no funds in suspense.');
   if (input.reference === undefined) throw referenceRequired();
   requireUnchanged(ctx, row);
@@ -124,7 +124,7 @@ export async function returnSuspenseFunds(
       `The transaction has no funds in suspense: it is ${row.status}${refund}.`,
     );
   }
-  const account = await suspenseReturnAccount(ctx.db, row);
+  const account = await findSuspenseReturnAccount(ctx.db, row);
   if (account && input.reference !== undefined) {
     throw new Fault(
       'CONFLICT',
@@ -132,7 +132,7 @@ export async function returnSuspenseFunds(
     );
   }
   if (!account && input.reference === undefined) throw referenceRequired();
-  const funds = await ownNet(ctx, row);
+  const funds = await readNetInSuspense(ctx, row);
   // Zero if the bank has returned the debit that funded it.
   if (funds.amount > 0n) await postAndNotify(ctx, () => postFromSuspense(ctx, row, account, funds));
   const status = transactionFeature.states.refund.next('FAILED', 'resolve') as 'COMPLETED';
@@ -151,7 +151,7 @@ export async function settleSuspenseShortfall(
   row: TransactionRow,
   input: OperatorInput,
 ): Promise<void> {
-  const { currency, amount } = await ownNet(ctx, row);
+  const { currency, amount } = await readNetInSuspense(ctx, row);
   if (amount >= 0n) throw new Fault('CONFLICT', 'The transaction has no shortfall in suspense.');
   if (row.type === 'CARD') requireUnchanged(ctx, row);
   ctx.transfer({

@@ -12,7 +12,7 @@ import {
 } from '../../../kernel/schema.ts';
 import { CARD_STATUSES } from '../card-payments/index.ts';
 
-const summary = (name: string, description: string, overrides = {}) =>
+const summarySchema = (name: string, description: string, overrides = {}) =>
   named(
     name,
     Type.Object(
@@ -28,7 +28,7 @@ const summary = (name: string, description: string, overrides = {}) =>
     ),
   );
 
-const PullSummary = summary(
+const PullSummary = summarySchema(
   'CardPullSummary',
   'Debits of the account that funds the card, without failed debits.',
   {
@@ -96,10 +96,13 @@ export const CardTransaction = named(
       ),
       pullSummary: Type.Optional(PullSummary),
       refundSummary: Type.Optional(
-        summary('CardRefundSummary', 'Refunds by merchants. Absent if there are none.'),
+        summarySchema('CardRefundSummary', 'Refunds by merchants. Absent if there are none.'),
       ),
       settlementSummary: Type.Optional(
-        summary('CardSettlementSummary', 'Clearings by the network. Absent if there are none.'),
+        summarySchema(
+          'CardSettlementSummary',
+          'Clearings by the network. Absent if there are none.',
+        ),
       ),
       authorizedAt: described(Timestamp, 'Time of the authorization.'),
       lastEventAt: Type.Optional(described(Timestamp, 'Time of the last event from the issuer.')),

@@ -37,7 +37,7 @@ export const getTransactionById = operation({
   notFound: 'TRANSACTION_NOT_FOUND',
 });
 
-const identifier = (side: string) =>
+const identifierFilter = (side: string) =>
   Type.Optional(
     Type.String({ description: `Filter by account id or UMA address of the ${side}.` }),
   );
@@ -66,9 +66,9 @@ export const listTransactions = operation({
         description: 'Filter by the id of the customer in the system of the platform.',
       }),
     ),
-    accountIdentifier: identifier('sender or the receiver'),
-    senderAccountIdentifier: identifier('sender'),
-    receiverAccountIdentifier: identifier('receiver'),
+    accountIdentifier: identifierFilter('sender or the receiver'),
+    senderAccountIdentifier: identifierFilter('sender'),
+    receiverAccountIdentifier: identifierFilter('receiver'),
     status: Type.Optional(described(TransactionStatus, 'Filter by status.')),
     type: Type.Optional(
       oneOf(['INCOMING', 'OUTGOING', 'CARD'], { description: 'Filter by type.' }),

@@ -62,18 +62,18 @@ async function ownerFilters(ctx: Ctx, platformCustomerId: string): Promise<Filte
 async function filtersOf(ctx: Ctx, query: Query): Promise<Filter[]> {
   const { platformId } = ctx.caller;
   const filters: Filter[] = [{ column: 'platform_id', op: '=', value: platformId }];
-  const equal = (column: string, value: unknown) => {
+  const addEqualFilter = (column: string, value: unknown) => {
     if (value !== undefined) filters.push({ column, op: '=', value });
   };
   if (query.customerId === platformId) filters.push({ column: 'customer_id', op: 'isNull' });
-  else equal('customer_id', query.customerId);
+  else addEqualFilter('customer_id', query.customerId);
   if (query.platformCustomerId !== undefined) {
     filters.push({ or: await ownerFilters(ctx, query.platformCustomerId) });
   }
-  equal('source_account', query.senderAccountIdentifier);
-  equal('destination_account', query.receiverAccountIdentifier);
-  equal('status', query.status);
-  equal('type', query.type);
+  addEqualFilter('source_account', query.senderAccountIdentifier);
+  addEqualFilter('destination_account', query.receiverAccountIdentifier);
+  addEqualFilter('status', query.status);
+  addEqualFilter('type', query.type);
   if (query.accountIdentifier !== undefined) {
     const value = query.accountIdentifier;
     filters.push({
@@ -83,7 +83,8 @@ async function filtersOf(ctx: Ctx, query: Query): Promise<Filter[]> {
       ],
     });
   }
-  if (query.reference !== undefined) equal('id', await idOfReference(ctx, query.reference));
+  if (query.reference !== undefined)
+    addEqualFilter('id', await idOfReference(ctx, query.reference));
   if (query.startDate !== undefined) {
     filters.push({ column: 'created_at', op: '>=', value: Date.parse(query.startDate) });
   }

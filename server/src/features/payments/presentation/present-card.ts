@@ -18,7 +18,7 @@ import type { CardTransaction } from './card-contract.ts';
 
 type View = Static<typeof CardTransaction>;
 
-const summary = (amounts: readonly bigint[]) => ({
+const summarizeAmounts = (amounts: readonly bigint[]) => ({
   count: amounts.length,
   totalAmount: Number(sumOf(amounts)),
 });
@@ -27,7 +27,7 @@ const summary = (amounts: readonly bigint[]) => ({
 function fundingDebitSummary({ fundingDebits }: CardFacts) {
   const counted = fundingDebits.filter(({ status }) => status !== 'FAILED');
   const pendingCount = fundingDebits.filter(({ status }) => status === 'PENDING').length;
-  return { ...summary(counted.map(({ amount }) => amount)), pendingCount };
+  return { ...summarizeAmounts(counted.map(({ amount }) => amount)), pendingCount };
 }
 
 /** The body of `getTransactionById` for a card payment and the data of every event about it. */
@@ -53,8 +53,8 @@ export function presentCardPayment(row: CardPaymentRow): View {
     ...(refunds.length ? { refundedAmount: money(refundedOf(facts)) } : {}),
     accountId: cardAccountOf(row),
     ...(row.direction === 'DEBIT' ? { pullSummary: fundingDebitSummary(facts) } : {}),
-    ...(refunds.length ? { refundSummary: summary(refunds) } : {}),
-    ...(clearings.length ? { settlementSummary: summary(clearings) } : {}),
+    ...(refunds.length ? { refundSummary: summarizeAmounts(refunds) } : {}),
+    ...(clearings.length ? { settlementSummary: summarizeAmounts(clearings) } : {}),
     authorizedAt: iso(row.created_at),
     lastEventAt: iso(row.card_last_event_at),
     ...stamps(row),

@@ -20,7 +20,7 @@ type Party = PaymentRow['source'];
 const withChain = (party: Party, chain: OnChain | null): Party =>
   chain ? { ...party, onChainTransaction: chain } : party;
 
-function common(row: PaymentRow) {
+function commonFieldsOf(row: PaymentRow) {
   return {
     id: row.id,
     status: row.status,
@@ -49,12 +49,12 @@ function common(row: PaymentRow) {
   };
 }
 
-const sent = (row: PaymentRow) =>
+const sentFieldsOf = (row: PaymentRow) =>
   row.sent_amount === null || row.sent_currency === null
     ? {}
     : { sentAmount: moneyView({ amount: row.sent_amount, currency: row.sent_currency }) };
 
-const received = (row: PaymentRow) => ({
+const receivedFieldsOf = (row: PaymentRow) => ({
   receivedAmount: moneyView(receivedOf(row)),
 });
 
@@ -69,9 +69,9 @@ function presentOutgoing(row: OutgoingRow) {
   const instructions = instructionsOf(row);
   return {
     type: row.type,
-    ...common(row),
-    ...sent(row),
-    ...received(row),
+    ...commonFieldsOf(row),
+    ...sentFieldsOf(row),
+    ...receivedFieldsOf(row),
     platformFees: Number(row.platform_fees),
     ...(instructions ? { paymentInstructions: instructions } : {}),
     ...(row.rate_details ? { rateDetails: rateDetailsOf(row.rate_details) } : {}),
@@ -89,7 +89,12 @@ export function presentTransaction(row: TransactionRow) {
     case 'CARD':
       return presentCardPayment(row);
     case 'INCOMING':
-      return { type: row.type, ...common(row), ...sent(row), ...received(row) };
+      return {
+        type: row.type,
+        ...commonFieldsOf(row),
+        ...sentFieldsOf(row),
+        ...receivedFieldsOf(row),
+      };
     case 'OUTGOING':
       return presentOutgoing(row);
     default:

@@ -4,13 +4,17 @@ export { ownerInformation } from './counterparty.ts';
 export { insertPayment } from './insert.ts';
 export { checkAdmission, checkReceiver, needsProof } from './limits.ts';
 export {
-  activeOwner,
   checkDebitable,
   type Payee,
   type Payer,
   payeeOf,
   payerOf,
-  realtimePayer,
+  requireActiveOwner as activeOwner,
+  requireRealtimePayer as realtimePayer,
 } from './parties.ts';
-export { type Priced, pricedFor, pricedTransfer } from './pricing.ts';
+export {
+  type Priced,
+  priceRequest as pricedFor,
+  priceTransfer as pricedTransfer,
+} from './pricing.ts';
 export { checkAccountDiscovery, payeeOfUma, payerData, requestPayment, senderOf } from './uma.ts';

@@ -69,13 +69,13 @@ function checkCanPay(customer: CustomerRow, platform: PlatformRow): void {
 }
 
 /** Owner of the resource, or null for a platform resource. Throws CUSTOMER_DELETED for a deleted customer. */
-export const activeOwner = async (
+export const requireActiveOwner = async (
   ctx: Ctx,
   { customer_id: id }: { customer_id: string | null },
 ): Promise<CustomerRow | null> => (id === null ? null : customerOf(ctx, id, { alive: true }));
 
 /** The customer on whose behalf the payment is made: the owner of the account, or the requested customer. */
-async function payingCustomer(
+async function requirePayingCustomer(
   ctx: Ctx,
   platform: PlatformRow,
   owner: string | null,
@@ -84,7 +84,9 @@ async function payingCustomer(
   if (owner !== null && requestedCustomerId !== undefined && requestedCustomerId !== owner) {
     throw invalidField('source.customerId', 'must be the owner of the source account');
   }
-  const customer = await activeOwner(ctx, { customer_id: owner ?? requestedCustomerId ?? null });
+  const customer = await requireActiveOwner(ctx, {
+    customer_id: owner ?? requestedCustomerId ?? null,
+  });
   if (customer) checkCanPay(customer, platform);
   return customer;
 }
@@ -127,10 +129,13 @@ export function checkDebitable(
 }
 
 /** The wallet of a wallet account. Throws WALLET_NOT_PROVISIONED before it is created. */
-async function payingWallet(ctx: Ctx, account: InternalAccountRow): Promise<Wallet | undefined> {
+async function findPayingWallet(
+  ctx: Ctx,
+  account: InternalAccountRow,
+): Promise<Wallet | undefined> {
   if (account.type !== 'EMBEDDED_WALLET' || account.status === 'CLOSED') return undefined;
   // A deleted customer has no wallet; the error is the same as for other accounts.
-  await activeOwner(ctx, account);
+  await requireActiveOwner(ctx, account);
   return walletOf(ctx, account.id, 'source.accountId');
 }
 
@@ -144,19 +149,19 @@ export async function payerOf(
   const { accountId, customerId } = source;
   if (isId(accountId, 'ExternalAccount')) {
     const account = await externalAccountOf(ctx, accountId);
-    const customer = await payingCustomer(ctx, platform, account.customer_id, customerId);
+    const customer = await requirePayingCustomer(ctx, platform, account.customer_id, customerId);
     checkDebitable(account, port);
     return { kind: 'debit', account, customer, currency: account.currency };
   }
   const account = await internalAccountOf(ctx, accountId);
-  const wallet = await payingWallet(ctx, account);
+  const wallet = await findPayingWallet(ctx, account);
   checkActive(account, 'source.accountId');
-  const customer = await payingCustomer(ctx, platform, account.customer_id, customerId);
+  const customer = await requirePayingCustomer(ctx, platform, account.customer_id, customerId);
   return { kind: 'internal', account, wallet, customer, currency: account.currency };
 }
 
 /** The payer of a REALTIME_FUNDING source. */
-export async function realtimePayer(
+export async function requireRealtimePayer(
   ctx: Ctx,
   platform: PlatformRow,
   source: { currency: string; customerId?: string; cryptoNetwork?: string },
@@ -172,7 +177,7 @@ export async function realtimePayer(
     const choice = `must be one of ${funding.networks.join(', ')} for ${currency}`;
     throw invalidField('source.cryptoNetwork', choice);
   }
-  const customer = await payingCustomer(ctx, platform, customerId ?? null, customerId);
+  const customer = await requirePayingCustomer(ctx, platform, customerId ?? null, customerId);
   return {
     kind: 'realtime',
     currency,
@@ -216,11 +221,11 @@ export async function payeeOf(
   if (!isId(destination.accountId, 'ExternalAccount')) {
     const account = await internalAccountOf(ctx, destination.accountId);
     checkActive(account, 'destination.accountId');
-    const owner = await activeOwner(ctx, account);
+    const owner = await requireActiveOwner(ctx, account);
     return { kind: 'internal', account, owner, currency: account.currency };
   }
   const account = await externalAccountOf(ctx, destination.accountId);
-  await activeOwner(ctx, account);
+  await requireActiveOwner(ctx, account);
   if (!port) throw new Fault('NOT_IMPLEMENTED', 'No rail is connected for payouts.');
   const { currency } = account;
   return {

@@ -36,21 +36,21 @@ export interface Price {
 const BPS = 10_000n;
 
 /** The amounts after fees. `net` is negative if the fees exceed `sending`. */
-function afterFees(sending: Money, { service, platform }: Terms) {
+function subtractFees(sending: Money, { service, platform }: Terms) {
   const fees = calculateFees(sending.amount, service, platform);
-  const money = (amount: bigint): Money => ({ currency: sending.currency, amount });
+  const sendingMoney = (amount: bigint): Money => ({ currency: sending.currency, amount });
   return {
-    net: subtract(sending, money(fees.total)),
-    serviceFee: money(fees.service),
-    serviceVariable: money(fees.serviceVariable),
-    platformFee: money(fees.platform),
+    net: subtract(sending, sendingMoney(fees.total)),
+    serviceFee: sendingMoney(fees.service),
+    serviceVariable: sendingMoney(fees.serviceVariable),
+    platformFee: sendingMoney(fees.platform),
   };
 }
 
 /**
  * The sending amount, including fees, for a fixed receiving amount; undefined if the fee rates reach 100 %.
  */
-function sendingFor({ amount, rate, service, platform }: Terms): Money | undefined {
+function sendingAmountFor({ amount, rate, service, platform }: Terms): Money | undefined {
   const remainingBps = BPS - BigInt(service.variableBps) - BigInt(platform.variableBps);
   if (remainingBps <= 0n) return undefined;
   const { from, to, num, den } = rate;
@@ -65,9 +65,9 @@ function sendingFor({ amount, rate, service, platform }: Terms): Money | undefin
 /** Undefined if nothing remains to send or to deliver. */
 export function priceOf(terms: Terms): Price | undefined {
   const { lock, amount, rate } = terms;
-  const sending = lock === 'SENDING' ? amount : sendingFor(terms);
+  const sending = lock === 'SENDING' ? amount : sendingAmountFor(terms);
   if (sending === undefined) return undefined;
-  const afterSendingFees = afterFees(sending, terms);
+  const afterSendingFees = subtractFees(sending, terms);
   if (afterSendingFees.net.amount <= 0n) return undefined;
   const receiving = lock === 'SENDING' ? convert(afterSendingFees.net, rate, 'floor') : amount;
   if (receiving.amount <= 0n) return undefined;

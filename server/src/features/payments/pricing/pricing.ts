@@ -29,14 +29,14 @@ interface Request {
 }
 
 /** The rate within one currency. */
-const atPar = (currency: string): ConversionRate => ({
+const parRateOf = (currency: string): ConversionRate => ({
   from: currency,
   to: currency,
   num: 1n,
   den: 1n,
 });
 
-function platformFee(
+function platformFeeFor(
   platform: PlatformRow,
   request: Request,
   from: string,
@@ -55,7 +55,7 @@ function platformFee(
 }
 
 async function rateOf(connectors: Connectors, from: string, to: string): Promise<ConversionRate> {
-  if (from === to) return atPar(from);
+  if (from === to) return parRateOf(from);
   const rate = await connectors.rates?.rate(from, to);
   if (!rate)
     throw new Fault(
@@ -76,7 +76,7 @@ async function serviceFeeFor(
 }
 
 /** The platform account that receives a platform fee. */
-async function feeAccount(ctx: Ctx, { currency, amount }: Money): Promise<string | null> {
+async function findFeeAccount(ctx: Ctx, { currency, amount }: Money): Promise<string | null> {
   if (amount === 0n) return null;
   const customerAccounts = await findInternalAccounts(ctx.db, {
     platform_id: ctx.caller.platformId,
@@ -91,7 +91,7 @@ async function feeAccount(ctx: Ctx, { currency, amount }: Money): Promise<string
   return active.id;
 }
 
-function rateDetails(price: Price, service: FeeSchedule): RateDetails {
+function rateDetailsOf(price: Price, service: FeeSchedule): RateDetails {
   const multiplier = wholeUnitRate(price.receiving, price.net);
   return {
     counterpartyMultiplier: 1,
@@ -113,7 +113,7 @@ export interface Priced {
   feeAccount: string | null;
 }
 
-async function priced(ctx: Ctx, terms: Terms): Promise<Priced> {
+async function priceTerms(ctx: Ctx, terms: Terms): Promise<Priced> {
   const price = priceOf(terms);
   if (!price) throw new Fault('AMOUNT_OUT_OF_RANGE', 'The amount does not cover the fees.');
   const { from, to } = terms.rate;
@@ -121,13 +121,13 @@ async function priced(ctx: Ctx, terms: Terms): Promise<Priced> {
     price,
     fees: add(price.serviceFee, price.platformFee),
     exchangeRate: from === to ? '1' : exchangeRate(price),
-    rateDetails: rateDetails(price, terms.service),
-    feeAccount: await feeAccount(ctx, price.platformFee),
+    rateDetails: rateDetailsOf(price, terms.service),
+    feeAccount: await findFeeAccount(ctx, price.platformFee),
   };
 }
 
 /** Prices a payment from a currency to a payee. Throws if there is no price. */
-export async function pricedFor(
+export async function priceRequest(
   ctx: Ctx,
   connectors: Connectors,
   platform: PlatformRow,
@@ -141,14 +141,14 @@ export async function pricedFor(
     lock,
     amount: { currency, amount: BigInt(request.lockedCurrencyAmount) },
     service: await serviceFeeFor(connectors, from, payee),
-    platform: platformFee(platform, request, from, to),
+    platform: platformFeeFor(platform, request, from, to),
     rate: await rateOf(connectors, from, to),
   };
-  return priced(ctx, terms);
+  return priceTerms(ctx, terms);
 }
 
 /** Prices a same-currency transfer. It has no platform fee; other fees are deducted from the amount. */
-export async function pricedTransfer(
+export async function priceTransfer(
   ctx: Ctx,
   connectors: Connectors,
   payee: Payee,
@@ -156,7 +156,7 @@ export async function pricedTransfer(
 ): Promise<Priced> {
   const { currency } = amount;
   const service = await serviceFeeFor(connectors, currency, payee);
-  const rate = atPar(currency);
-  const money = await priced(ctx, { lock: 'SENDING', amount, service, platform: NO_FEE, rate });
+  const rate = parRateOf(currency);
+  const money = await priceTerms(ctx, { lock: 'SENDING', amount, service, platform: NO_FEE, rate });
   return money.fees.amount > 0n ? money : { ...money, rateDetails: null };
 }

@@ -31,7 +31,7 @@ interface UmaDestination {
 }
 
 /** The payee discovery of `lookupId`, which is required for a UMA address. */
-async function requiredDiscovery(
+async function requireDiscovery(
   ctx: Ctx,
   { umaAddress }: UmaDestination,
   lookupId: string | undefined,
@@ -53,7 +53,7 @@ async function requiredDiscovery(
 }
 
 /** The account of a customer of this platform that receives UMA payments. */
-async function internalPayee(
+async function findInternalPayee(
   ctx: Ctx,
   customerId: string,
   currency: string,
@@ -90,13 +90,13 @@ export async function payeeOfUma(
   lookupId: string | undefined,
   port: RailPort | undefined,
 ): Promise<Payee> {
-  const discovery = await requiredDiscovery(ctx, destination, lookupId);
+  const discovery = await requireDiscovery(ctx, destination, lookupId);
   const offer = offerOf(discovery, destination.currency);
   const { receiver: umaAddress, receiver_customer_id: customerId } = discovery;
   if (customerId === null) {
     return { kind: 'uma', umaAddress, currency: offer.currency, discovery, offer };
   }
-  return internalPayee(ctx, customerId, offer.currency, umaAddress, port);
+  return findInternalPayee(ctx, customerId, offer.currency, umaAddress, port);
 }
 
 /** The payer data that the receiver requires. Throws MISSING_MANDATORY_USER_INFO with all missing fields. */

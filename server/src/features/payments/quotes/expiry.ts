@@ -37,12 +37,12 @@ const FIRST_SWEEP_MS = 7 * 24 * 3_600_000;
  * Relative to the latest quote, so that a server after a long outage finds the payments pending at its
  * stop.
  */
-async function firstPosition(runtime: Runtime, now: Time): Promise<Time> {
+async function readFirstPosition(runtime: Runtime, now: Time): Promise<Time> {
   const [row] = await runtime.db.query<{ latest: Time | null }>(LATEST, [new Date(now)]);
   return (row?.latest ?? now) - FIRST_SWEEP_MS;
 }
 
-async function callerFor(runtime: Runtime, platformId: string) {
+async function readCaller(runtime: Runtime, platformId: string) {
   const platform = await readPlatform(runtime.db, platformId);
   if (!platform) throw new Error(`${platformId} not found`);
   return systemCaller(platform.id, platform.environment);
@@ -73,7 +73,7 @@ export async function expireAllOnClock(ctx: Ctx): Promise<void> {
 }
 
 async function expireOne(runtime: Runtime, { transaction_id: id, platform_id, expires_at }: Due) {
-  await operate(runtime, await callerFor(runtime, platform_id), async (ctx) => {
+  await operate(runtime, await readCaller(runtime, platform_id), async (ctx) => {
     if (!ctx.ownClock || ctx.now >= expires_at) await expire(ctx, id);
   });
 }
@@ -81,7 +81,7 @@ async function expireOne(runtime: Runtime, { transaction_id: id, platform_id, ex
 /** Adds a job for a payment that could not be expired. */
 async function retryLater(runtime: Runtime, { transaction_id: id, platform_id }: Due) {
   if (await hasJobFor(runtime.db, EXPIRE, id)) return;
-  await operate(runtime, await callerFor(runtime, platform_id), async (ctx) => {
+  await operate(runtime, await readCaller(runtime, platform_id), async (ctx) => {
     ctx.later(EXPIRE, { transactionId: id });
   });
 }
@@ -103,7 +103,7 @@ export function expirySweep(log: Log): Sweep {
     name: EXPIRE.kind,
     async run(runtime) {
       const now = runtime.effects.now();
-      position ??= { at: await firstPosition(runtime, now), id: '' };
+      position ??= { at: await readFirstPosition(runtime, now), id: '' };
       const values = [new Date(position.at), position.id, new Date(now)];
       const rows = await runtime.db.query<Due>(DUE, values);
       await Promise.all(rows.map((row) => expireOrRetry(runtime, row)));
@@ -122,7 +122,7 @@ export const expiryJobs = (): JobHandler[] => [
       const row = await readTransaction(runtime.db, id);
       if (!row) throw new Error(`${id} not found`);
       return {
-        caller: await callerFor(runtime, row.platform_id),
+        caller: await readCaller(runtime, row.platform_id),
         stage: (ctx) => expire(ctx, id),
       };
     },

@@ -1,12 +1,12 @@
 // The ledger legs of outgoing payments, and refunds.
 
-export { fund, hold, type Legs, legsOf, payDirect, settle, submit } from './legs.ts';
+export { hold, type Legs, legsOf, payDirect, postFunding as fund, settle, submit } from './legs.ts';
 export {
-  balanceFor,
   CANCEL_PAYOUT,
   CancelInput,
   CHECK_PAYOUT,
   canReceiveRefund,
+  findRefundBalance as balanceFor,
   fundedOf,
   isExternallyFunded,
   isRefundedByRail,

@@ -35,7 +35,7 @@ interface Paid {
 const internalAccountId = (id: string | null): string | null =>
   id !== null && isId(id, 'InternalAccount') ? id : null;
 
-function paid(row: OutgoingRow, environment: Mode): Paid {
+function paidAmountsOf(row: OutgoingRow, environment: Mode): Paid {
   const debited = debitedOf(row);
   const { currency } = debited;
   return {
@@ -49,7 +49,7 @@ function paid(row: OutgoingRow, environment: Mode): Paid {
   };
 }
 
-const leg = (step: string, debit: string, credit: string, { currency, amount }: Money): Leg => ({
+const legOf = (step: string, debit: string, credit: string, { currency, amount }: Money): Leg => ({
   step,
   debit,
   credit,
@@ -61,7 +61,7 @@ const leg = (step: string, debit: string, credit: string, { currency, amount }: 
  * The amount after fees, from source to target. Within one currency the FX position absorbs the rounding
  * difference to the guaranteed receiving amount.
  */
-function principal(
+function principalLegsOf(
   { source, sent, received, fees }: Paid,
   target: string,
   fxPosition: (currency: string) => string,
@@ -70,45 +70,45 @@ function principal(
   const [from, to] = [fxPosition(sent.currency), fxPosition(received.currency)];
   if (sent.currency !== received.currency) {
     return {
-      source: [leg('sell', source, from, net)],
-      onward: [leg('buy', to, target, received)],
+      source: [legOf('sell', source, from, net)],
+      onward: [legOf('buy', to, target, received)],
     };
   }
   const direct = smallerOf(net, received);
   return {
     source: [
-      leg('pay', source, target, direct),
-      leg('rounding', source, from, subtract(net, direct)),
+      legOf('pay', source, target, direct),
+      legOf('rounding', source, from, subtract(net, direct)),
     ],
-    onward: [leg('rounding', to, target, subtract(received, direct))],
+    onward: [legOf('rounding', to, target, subtract(received, direct))],
   };
 }
 
 /** Source and target are internal accounts, or system accounts for an external party. */
 export function legsOf(row: OutgoingRow, environment: Mode): Legs {
-  const part = paid(row, environment);
+  const part = paidAmountsOf(row, environment);
   const { source, internal, sent, received, fees, platformFees } = part;
   const feeAccount = systemAccount(environment, 'fees', sent.currency);
   const target = internal ?? systemAccount(environment, 'rail_in_transit', received.currency);
-  const main = principal(part, target, (currency) =>
+  const main = principalLegsOf(part, target, (currency) =>
     systemAccount(environment, 'fx_position', currency),
   );
   const external = systemAccount(environment, 'external_settlement', received.currency);
   const isNonZero = (each: Leg) => each.amount > 0n;
   return {
     source: [
-      leg('fee.service', source, feeAccount, subtract(fees, platformFees)),
-      leg('fee.platform', source, row.platform_fee_account ?? feeAccount, platformFees),
+      legOf('fee.service', source, feeAccount, subtract(fees, platformFees)),
+      legOf('fee.platform', source, row.platform_fee_account ?? feeAccount, platformFees),
       ...main.source,
       // A platform that pays from its own fee account keeps the fee in the account.
     ].filter((each) => isNonZero(each) && each.debit !== each.credit),
     onward: main.onward.filter(isNonZero),
-    settle: internal === null ? [leg('settle', target, external, received)] : [],
+    settle: internal === null ? [legOf('settle', target, external, received)] : [],
   };
 }
 
 /** Posts external funds received for the payment. */
-export function fund(ctx: Ctx, row: OutgoingRow, { currency, amount }: Money): void {
+export function postFunding(ctx: Ctx, row: OutgoingRow, { currency, amount }: Money): void {
   ctx.transfer({
     transactionId: row.id,
     step: 'fund',

@@ -113,7 +113,7 @@ async function reverseLegs(ctx: Ctx, row: OutgoingRow, suspense?: string): Promi
 }
 
 /** The account that receives the refund of a digital asset, which is never returned to the sending wallet. */
-export async function balanceFor(
+export async function findRefundBalance(
   db: Ctx['db'],
   row: OutgoingRow,
 ): Promise<InternalAccountRow | undefined> {
@@ -145,7 +145,7 @@ export async function canReceiveRefund(
 /** The internal account that receives the refund; undefined if it cannot. */
 async function receiverOf(ctx: Ctx, row: OutgoingRow): Promise<InternalAccountRow | undefined> {
   const account = isExternallyFunded(row)
-    ? await balanceFor(ctx.db, row)
+    ? await findRefundBalance(ctx.db, row)
     : await readInternalAccount(ctx, sourceAccountOf(row));
   if (!account || !(await canReceiveRefund(ctx.db, account))) return undefined;
   const owner = account.customer_id && (await readCustomer(ctx, account.customer_id));

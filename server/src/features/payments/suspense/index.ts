@@ -9,13 +9,17 @@ export {
   type WaitKind,
   type WaitRow,
 } from './rail-results.ts';
-export { paymentReference, refundReference, transactionOfReference } from './reference.ts';
+export {
+  paymentReferenceOf as paymentReference,
+  refundReferenceOf as refundReference,
+  transactionIdOfReference as transactionOfReference,
+} from './reference.ts';
 export {
   awaitDecision,
   cancelDecision,
-  cardPaymentsInSuspense,
-  inSuspense,
+  findCardPaymentsInSuspense as cardPaymentsInSuspense,
   type OperatorInput,
   occurrenceOf,
+  readSuspenseAmounts as inSuspense,
   recordDecision,
 } from './suspense-items.ts';

@@ -8,11 +8,11 @@ const hexOf = (id: string) =>
     .toUpperCase();
 
 /** 34 characters: within the 35 that bank rails allow for an end-to-end reference. */
-export const paymentReference = (id: string) => `RH${hexOf(id)}`;
-export const refundReference = (id: string) => `RF${hexOf(id)}`;
+export const paymentReferenceOf = (id: string) => `RH${hexOf(id)}`;
+export const refundReferenceOf = (id: string) => `RF${hexOf(id)}`;
 
 /** The id of the transaction; undefined for any other text. */
-export function transactionOfReference(reference: string): string | undefined {
+export function transactionIdOfReference(reference: string): string | undefined {
   const match = /^R[HF]([0-9A-F]{8})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{12})$/.exec(
     reference,
   );

@@ -29,7 +29,7 @@ export interface OperatorInput {
 }
 
 /** Suspense balance of each transaction; negative for a shortfall. */
-export const inSuspense = (
+export const readSuspenseAmounts = (
   db: Ctx['db'],
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, bigint>> => netIn(db, systemAccountPattern('suspense'), ids);
@@ -39,7 +39,7 @@ const CARD_PAYMENTS = `select id, since from suspense_items
   order by since, id limit $2`;
 
 /** Card payments in suspense, of one platform or of all, oldest first. */
-export const cardPaymentsInSuspense = (
+export const findCardPaymentsInSuspense = (
   db: Ctx['db'],
   { platformId, limit }: { platformId?: string | undefined; limit: number },
 ): Promise<{ id: string; since: Time }[]> => db.query(CARD_PAYMENTS, [platformId ?? null, limit]);

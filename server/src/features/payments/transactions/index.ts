@@ -8,9 +8,9 @@ export {
   asPayment,
   debitedOf,
   insertTransaction,
+  loadTransaction as transactionAt,
   receivedOf,
   sourceAccountOf,
-  transactionAt,
 } from './rows.ts';
 export { FAILURE_REASONS, type FailureReason } from './states.ts';
 export {

@@ -10,7 +10,7 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
 import { type CardFixture, cardFixture } from '../../../../test/kit/cards/cards.ts';
 import { asCardPayment } from '../../cards/clearing/payment.ts';
-import { asIncoming, asOutgoing, asPayment, transactionAt } from './rows.ts';
+import { asIncoming, asOutgoing, asPayment, loadTransaction } from './rows.ts';
 import type { TransactionRow } from './store.ts';
 
 const app = testApp();
@@ -28,7 +28,7 @@ beforeAll(async () => {
     'select distinct on (type) id from transactions order by type, id',
   );
   for (const each of ids) {
-    const row = await transactionAt(app.runtime.db, each.id);
+    const row = await loadTransaction(app.runtime.db, each.id);
     rows[row.type] = row;
   }
 });
@@ -85,6 +85,6 @@ describe('typed transaction', () => {
   });
 
   it('throws if absent', async () => {
-    await expect(transactionAt(app.runtime.db, 'Transaction:none')).rejects.toThrow('not found');
+    await expect(loadTransaction(app.runtime.db, 'Transaction:none')).rejects.toThrow('not found');
   });
 });

@@ -20,7 +20,7 @@ export function insertTransaction(ctx: Ctx, row: NewRow<TransactionRow>): Transa
 }
 
 /** The transaction with this id. Throws if there is none. */
-export async function transactionAt(
+export async function loadTransaction(
   from: Pick<Database, 'read'>,
   id: string,
 ): Promise<TransactionRow> {
@@ -29,19 +29,19 @@ export async function transactionAt(
   return row;
 }
 
-const mistyped = ({ id, type }: TransactionRow, expected: TransactionRow['type']) =>
+const wrongTypeError = ({ id, type }: TransactionRow, expected: TransactionRow['type']) =>
   new Error(`${id} is ${type}, not ${expected}`);
 
 /** Throws for a transaction of another type. */
 export function asOutgoing(row: TransactionRow): OutgoingRow {
   if (row.type === 'OUTGOING') return row;
-  throw mistyped(row, 'OUTGOING');
+  throw wrongTypeError(row, 'OUTGOING');
 }
 
 /** Throws for a transaction of another type. */
 export function asIncoming(row: TransactionRow): IncomingRow {
   if (row.type === 'INCOMING') return row;
-  throw mistyped(row, 'INCOMING');
+  throw wrongTypeError(row, 'INCOMING');
 }
 
 /** Throws for a card payment. */

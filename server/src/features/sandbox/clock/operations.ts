@@ -33,7 +33,7 @@ function presentClock(row: ClockRow | undefined, realTime: Time) {
 }
 
 /** Throws INVALID_INPUT for a target that this clock cannot reach in one call. */
-function checkedTarget(change: ClockChange, now: Time): Time {
+function requireTarget(change: ClockChange, now: Time): Time {
   const target = targetOf(change, now);
   if (typeof target === 'number') return target;
   throw invalid([target]);
@@ -51,7 +51,7 @@ async function move(
   const currentTime = heldClock.stands_at as Time;
   const target = Math.max(
     currentTime,
-    checkedTarget({ ...change, ...at(change, currentTime) }, currentTime),
+    requireTarget({ ...change, ...clampedTarget(change, currentTime) }, currentTime),
   );
   // The first change, or one after an interrupted change. Staging twice has no effect.
   if (heldClock.target !== null) await operate(runtime, caller, work.stage);
@@ -61,7 +61,7 @@ async function move(
   return { ...progress, target };
 }
 
-const at = ({ to }: ClockChange, now: Time) =>
+const clampedTarget = ({ to }: ClockChange, now: Time) =>
   to !== undefined && Date.parse(to) < now ? { to: iso(now) } : {};
 
 async function changeClock(
@@ -73,7 +73,7 @@ async function changeClock(
   const { db, effects, clocks } = runtime;
   const caller = systemCaller(platformId, environment);
   const before = await db.read(sandboxClocks, platformId);
-  checkedTarget(change, before ? timeOn(before, effects.now()) : effects.now());
+  requireTarget(change, before ? timeOn(before, effects.now()) : effects.now());
   const holder = uuid7(effects);
   const heldClock = await holdClock(db, { platformId, holder, realTime: effects.now() });
   if (!heldClock) throw clockIsHeld();

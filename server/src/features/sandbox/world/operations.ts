@@ -20,7 +20,7 @@ export interface SandboxWorldParts extends WorldParts {
   removePlatformRows(platformId: string): Promise<Removed>;
 }
 
-const total = (removed: Removed) => Object.values(removed).reduce((sum, count) => sum + count, 0);
+const totalOf = (removed: Removed) => Object.values(removed).reduce((sum, count) => sum + count, 0);
 
 export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
   handle(resetSandbox, async (ctx, { body }) => {
@@ -34,7 +34,7 @@ export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
     if (including.includes('CONFIGURATION')) await resetConfig(ctx);
     if (including.includes('TOKENS')) await removeOtherTokens(ctx, parts.tokens);
     const { customers = 0, transactions = 0, events = 0 } = removed;
-    const counts = { customers, transactions, events, rows: total(removed) };
+    const counts = { customers, transactions, events, rows: totalOf(removed) };
     return { status: 200, body: { removed: counts } };
   }),
 

@@ -10,15 +10,19 @@ import type { Step } from './step.ts';
 
 type Operation = Bound<Ctx>;
 
-const inside = (field: string, outer: string) =>
+const isInside = (field: string, outer: string) =>
   outer === '' || field === outer || field.startsWith(`${outer}.`);
 
 /** Errors of a part of a step, except about values that a reference replaces. */
-function ofPart(part: string, errors: readonly FieldError[], references: readonly Reference[]) {
+function errorsOfPart(
+  part: string,
+  errors: readonly FieldError[],
+  references: readonly Reference[],
+) {
   return errors
     .map((error) => ({ ...error, field: error.field === '' ? part : `${part}.${error.field}` }))
     .filter(({ field }) =>
-      references.every((each) => !inside(field, each.field) && !inside(each.field, field)),
+      references.every((each) => !isInside(field, each.field) && !isInside(each.field, field)),
     );
 }
 
@@ -32,12 +36,12 @@ function schemaErrors(
   const bodyProblems =
     content === undefined ? [{ field: '', message: 'is required' }] : bodyErrors(contract, content);
   return [
-    ...ofPart(
+    ...errorsOfPart(
       'query',
       contract.query ? fieldErrors(contract.query, query, 'query') : [],
       references,
     ),
-    ...ofPart('body', contract.body ? bodyProblems : [], references),
+    ...errorsOfPart('body', contract.body ? bodyProblems : [], references),
   ];
 }
 

@@ -20,15 +20,15 @@ import { STABLECOINS } from './stablecoin-world.ts';
 import type { Step } from './step.ts';
 
 const STARTER: Step[] = [
-  person('amara', 'Amara Okafor'),
+  personStep('amara', 'Amara Okafor'),
   accountOf('amaraUsd', 'amara', 'USD'),
   accountOf('amaraEur', 'amara', 'EUR'),
-  fund('amaraUsd', 5_000_00),
-  usAccount('grace', 'amara', '000123456789'),
-  germanAccount('lukas', 'amara', '532013000'),
-  ...payout('payoutToLukas', 'amaraUsd', 'lukas', 100_00),
+  fundStep('amaraUsd', 5_000_00),
+  usAccountStep('grace', 'amara', '000123456789'),
+  germanAccountStep('lukas', 'amara', '532013000'),
+  ...payoutSteps('payoutToLukas', 'amaraUsd', 'lukas', 100_00),
   paymentOf('payoutToLukas'),
-  card('amaraCard', 'amara', 'amaraUsd', '000'),
+  cardStep('amaraCard', 'amara', 'amaraUsd', '000'),
   {
     name: 'bookkeeping',
     operationId: 'createAgent',
@@ -92,8 +92,8 @@ const EUROPEAN: Step[] = [
     },
   },
   accountOf('europeanEur', 'european', 'EUR'),
-  fund('europeanEur', 1_000_00),
-  germanAccount('pendingAuthorizationAccount', 'european', '532013000'),
+  fundStep('europeanEur', 1_000_00),
+  germanAccountStep('pendingAuthorizationAccount', 'european', '532013000'),
 ];
 
 /** The suffix of the account number selects the outcome; docs/concepts/sandbox.md lists them. */
@@ -108,19 +108,21 @@ const PAYOUTS = [
 ] as const;
 
 const PAYMENTS: Step[] = [
-  person('payer', 'Amara Okafor'),
+  personStep('payer', 'Amara Okafor'),
   accountOf('payerUsd', 'payer', 'USD'),
-  fund('payerUsd', 10_000_00),
+  fundStep('payerUsd', 10_000_00),
   ...EUROPEAN,
-  ...PAYOUTS.map(([name, suffix]) => germanAccount(`${name}Account`, 'payer', `532013${suffix}`)),
-  quote('expired', 'payerUsd', 'completedAccount', 100_00),
+  ...PAYOUTS.map(([name, suffix]) =>
+    germanAccountStep(`${name}Account`, 'payer', `532013${suffix}`),
+  ),
+  quoteStep('expired', 'payerUsd', 'completedAccount', 100_00),
   // Longer than a quote is valid.
   advance('PT6M'),
-  ...PAYOUTS.flatMap(([name]) => [...payout(name, 'payerUsd', `${name}Account`, 100_00)]),
+  ...PAYOUTS.flatMap(([name]) => [...payoutSteps(name, 'payerUsd', `${name}Account`, 100_00)]),
   // Longer than every outcome but that of `processing`.
   advance('PT1M'),
-  ...payout('pendingAuthorization', 'europeanEur', 'pendingAuthorizationAccount', 100_00),
-  quote('pending', 'payerUsd', 'completedAccount', 100_00),
+  ...payoutSteps('pendingAuthorization', 'europeanEur', 'pendingAuthorizationAccount', 100_00),
+  quoteStep('pending', 'payerUsd', 'completedAccount', 100_00),
   ...[...PAYOUTS.map(([name]) => name), 'expired', 'pendingAuthorization', 'pending'].map(
     paymentOf,
   ),
@@ -135,10 +137,12 @@ const NEW_CARDS = [
 ] as const;
 
 const CARDS: Step[] = [
-  person('cardholder', 'Amara Okafor'),
+  personStep('cardholder', 'Amara Okafor'),
   accountOf('cardholderUsd', 'cardholder', 'USD'),
-  fund('cardholderUsd', 5_000_00),
-  ...NEW_CARDS.map(([name, suffix]) => card(`${name}New`, 'cardholder', 'cardholderUsd', suffix)),
+  fundStep('cardholderUsd', 5_000_00),
+  ...NEW_CARDS.map(([name, suffix]) =>
+    cardStep(`${name}New`, 'cardholder', 'cardholderUsd', suffix),
+  ),
   // The issuer responds.
   advance('PT1S'),
   {

@@ -16,7 +16,7 @@ import { callerOf, ownPlatform } from '../../tenancy/platform/index.ts';
 import type { By } from '../events/index.ts';
 import { lockoutOf } from '../lockout/index.ts';
 import { enrolledFactors } from './factors/factors.ts';
-import { currentReset, decideReset, isOpen } from './resets/resets.ts';
+import { decideReset, expireIfDue, isOpen } from './resets/resets.ts';
 import { type ResetRow, scaFactors, scaResets } from './store.ts';
 
 const timeOf = (at: Time | null | undefined) => (at == null ? null : iso(at));
@@ -30,7 +30,7 @@ async function resetById({ read }: Reads, id: string): Promise<ResetRow> {
 }
 
 /** Runs `work` as system caller of the platform of a customer or a reset. */
-const onPlatform = async <R>(
+const operateOnPlatform = async <R>(
   runtime: Runtime,
   { platform_id }: { platform_id: string },
   work: (ctx: Ctx) => Promise<R>,
@@ -75,15 +75,19 @@ interface DecideInput {
 
 /** Decides an open factor reset. Throws NOT_FOUND, CUSTOMER_DELETED and CONFLICT. */
 export async function decideFactorReset(runtime: Runtime, { resetId, decision, by }: DecideInput) {
-  const decided = await onPlatform(runtime, await resetById(runtime.db, resetId), async (ctx) => {
-    const row = await resetById(ctx, resetId);
-    const customer = await customerById(ctx, row.customer_id, { alive: true });
-    const currentState = currentReset(ctx, customer, row);
-    if (currentState.status !== 'INITIATED' && currentState.status !== 'PENDING_REVIEW') {
-      throw new Fault('CONFLICT', `The reset cannot be decided: it is ${currentState.status}.`);
-    }
-    return decideReset(ctx, customer, currentState, decision, by);
-  });
+  const decided = await operateOnPlatform(
+    runtime,
+    await resetById(runtime.db, resetId),
+    async (ctx) => {
+      const row = await resetById(ctx, resetId);
+      const customer = await customerById(ctx, row.customer_id, { alive: true });
+      const currentState = expireIfDue(ctx, customer, row);
+      if (currentState.status !== 'INITIATED' && currentState.status !== 'PENDING_REVIEW') {
+        throw new Fault('CONFLICT', `The reset cannot be decided: it is ${currentState.status}.`);
+      }
+      return decideReset(ctx, customer, currentState, decision, by);
+    },
+  );
   return presentReset(decided);
 }
 
@@ -127,6 +131,6 @@ async function detailsOf(ctx: Ctx, customer: CustomerRow) {
 
 /** Factors, lockout, session, resets and trusted accounts of a customer. Throws CUSTOMER_NOT_FOUND. */
 export const scaDetails = async (runtime: Runtime, customerId: string) =>
-  onPlatform(runtime, await customerById(runtime.db, customerId), async (ctx) =>
+  operateOnPlatform(runtime, await customerById(runtime.db, customerId), async (ctx) =>
     detailsOf(ctx, await customerById(ctx, customerId)),
   );

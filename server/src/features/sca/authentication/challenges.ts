@@ -153,7 +153,7 @@ async function sendCode(
 }
 
 /** INVALID_INPUT for a factor that the customer has not enrolled. */
-export const notEnrolled = (field: string, factor: ScaFactorName): Fault =>
+export const notEnrolledFault = (field: string, factor: ScaFactorName): Fault =>
   factor === 'SMS_OTP'
     ? invalidField(field, 'SMS_OTP requires a verified phone number of the customer')
     : invalidField(field, `the customer has not enrolled ${factor}`);
@@ -166,7 +166,7 @@ export async function checkEnrolled(
   field: string,
 ): Promise<void> {
   if ((await enrolledFactors(ctx, customer)).includes(factor)) return;
-  throw notEnrolled(field, factor);
+  throw notEnrolledFault(field, factor);
 }
 
 /** The factor of the challenge. Throws INVALID_INPUT if it is not enrolled or not accepted. */
@@ -190,7 +190,7 @@ async function factorFor(
 
 /** Ends the pending challenge for the same action, if any. */
 async function supersede(ctx: Ctx, { kind, subject }: About): Promise<void> {
-  const before = await pendingChallenge(ctx, kind, subject);
+  const before = await findPendingChallenge(ctx, kind, subject);
   if (!before) return;
   endChallenge(ctx, before, ctx.now >= before.expires_at ? 'expire' : 'replace');
   await revokeCode(ctx, codeId(before.id));
@@ -233,25 +233,29 @@ export async function openChallenge(
 }
 
 /** The pending challenge for this action, including staged changes. It may have expired. */
-export async function pendingChallenge(
+export async function findPendingChallenge(
   ctx: Ctx,
   kind: ChallengeKind,
   subject: string,
 ): Promise<ChallengeRow | undefined> {
-  const ofChallenge = ({ table }: { table: unknown }) => table === scaChallenges;
+  const isChallengeInsert = ({ table }: { table: unknown }) => table === scaChallenges;
   const opened = ctx.set.inserts
-    .filter(ofChallenge)
+    .filter(isChallengeInsert)
     .map(({ row }) => row as ChallengeRow)
     .find((row) => row.kind === kind && row.subject === subject);
   if (opened) return opened;
   const [row] = await ctx.db.find(scaChallenges, { kind, subject, status: 'PENDING' });
-  const staged = ctx.set.updates.filter(ofChallenge).find(({ id }) => id === row?.id)?.row;
+  const staged = ctx.set.updates.filter(isChallengeInsert).find(({ id }) => id === row?.id)?.row;
   return staged && staged.status !== 'PENDING' ? undefined : row;
 }
 
 /** WebAuthn request options for this challenge. */
-export const passkeyRequest = (ctx: Ctx, { customer }: ScaParty, row: ChallengeRow, about: About) =>
-  assertionOptions(ctx, customer, signedText(row, about));
+export const passkeyRequestFor = (
+  ctx: Ctx,
+  { customer }: ScaParty,
+  row: ChallengeRow,
+  about: About,
+) => assertionOptions(ctx, customer, signedText(row, about));
 
 /** The resource `ScaChallenge`. `about` is the same as at creation. */
 export async function presentChallenge(
@@ -270,7 +274,7 @@ export async function presentChallenge(
     ...(purpose === null ? {} : { purpose }),
   };
   if (factor !== 'PASSKEY') return view;
-  const { options, allowedOrigins } = await passkeyRequest(ctx, party, row, about);
+  const { options, allowedOrigins } = await passkeyRequestFor(ctx, party, row, about);
   // A payment requires a session, and the login has already returned the origins.
   const origins = kind === 'PAYMENT' ? {} : { passkeyAllowedOrigins: allowedOrigins };
   return { ...view, passkeyAssertionOptions: options, ...origins };

@@ -11,8 +11,8 @@ export { decideFactorReset, scaDetails, searchFactorResets } from './by-operator
 export {
   type About,
   expireChallenge,
+  findPendingChallenge as pendingChallenge,
   openChallenge,
-  pendingChallenge,
   presentChallenge,
   prove,
   resendCode,

@@ -18,7 +18,7 @@ import { authenticator } from '../../../../test/kit/wallets/authenticator.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { customers } from '../../customers/records/store.ts';
 import { codeSweep } from '../../notifications/codes/codes.ts';
-import { ownPlatform } from '../../tenancy/platform/callers.ts';
+import { readOwnPlatform } from '../../tenancy/platform/callers.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import { scaLockouts } from '../lockout/lockout.ts';
 import { type About, openChallenge, presentChallenge, prove, resendCode } from './challenges.ts';
@@ -38,41 +38,42 @@ beforeAll(async () => {
 const as = () => ({ as: app.production });
 const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
 /** The last message to a customer, as sent; other messages may be sent concurrently. */
-async function texted(customerId: string) {
+async function readTextMessage(customerId: string) {
   const last = (await messagesTo(app, customerId)).at(-1);
   return JSON.parse(sms.arrivals.find(({ id }) => id === last?.id)?.body ?? '{}');
 }
 /** The code in it. */
-const code = async (customerId: string) => String((await texted(customerId)).text).slice(0, 6);
+const readCode = async (customerId: string) =>
+  String((await readTextMessage(customerId)).text).slice(0, 6);
 /** A different code. */
 const wrongCode = (correct: string, by = 1) =>
   String((Number(correct) + by) % 1_000_000).padStart(6, '0');
 
 /** A customer with a phone number that was verified by its code. */
-async function person() {
+async function createPerson() {
   const customer = await european(app, as(), { currencies: ['EUR'] });
   ok(await sendCode(app, customer.id, 'phone', as()), 204);
   await app.settle();
-  ok(await confirmCode(app, customer.id, 'phone', await code(customer.id), as()), 200);
+  ok(await confirmCode(app, customer.id, 'phone', await readCode(customer.id), as()), 200);
   wait(MINUTE);
   return customer;
 }
 
 /** A login that awaits the code that was sent. */
-async function started(id: string) {
+async function startSmsLogin(id: string) {
   const { challengeId } = ok(await fixture.start(id, 'SMS_OTP'), 200);
   await app.settle();
-  return { factor: 'SMS_OTP', challengeId: challengeId as string, code: await code(id) };
+  return { factor: 'SMS_OTP', challengeId: challengeId as string, code: await readCode(id) };
 }
 
-const rows = (table: string) =>
+const readRows = (table: string) =>
   app.runtime.db.query<{ row: string }>(`select to_json(t)::text as row from ${table} t`, []);
 
 describe('a code in production', () => {
   it('is sent by text message and logs in once', async () => {
-    const { id, phoneNumber } = await person();
-    const proof = await started(id);
-    expect(await texted(id)).toMatchObject({
+    const { id, phoneNumber } = await createPerson();
+    const proof = await startSmsLogin(id);
+    expect(await readTextMessage(id)).toMatchObject({
       to: phoneNumber,
       text:
         `${proof.code} is your code for Production. ` +
@@ -88,14 +89,14 @@ describe('a code in production', () => {
   });
 
   it('is not the sandbox code', async () => {
-    const { id } = await person();
-    const proof = await started(id);
+    const { id } = await createPerson();
+    const proof = await startSmsLogin(id);
     if (proof.code === '123456') return;
     expect((await fixture.complete(id, { ...proof, code: '123456' })).status).toBe(400);
   });
 
   it('appears as plain text in the message only', async () => {
-    const { id } = await person();
+    const { id } = await createPerson();
     sms.behave(500);
     ok(await fixture.start(id, 'SMS_OTP'), 200);
     await app.settle();
@@ -103,7 +104,7 @@ describe('a code in production', () => {
     const secret = String(message?.text).slice(0, 6);
     expect(secret).toMatch(/^\d{6}$/);
     const tables = ['codes', 'sca_challenges', 'messages', 'events', 'jobs', 'idempotency'];
-    const stored = (await Promise.all(tables.map(rows))).flat().map(({ row }) => row);
+    const stored = (await Promise.all(tables.map(readRows))).flat().map(({ row }) => row);
     expect(stored.length).toBeGreaterThan(3);
     // Searched as a word, because six digits may occur in random data by chance.
     const pattern = new RegExp(`\\b${secret}\\b`);
@@ -112,11 +113,11 @@ describe('a code in production', () => {
     expect(row?.digest).toMatch(/^[0-9a-f]{64}$/);
     sms.behave(200);
     await app.advance(MINUTE);
-    expect(await code(id)).toBe(secret);
+    expect(await readCode(id)).toBe(secret);
   });
 
   it('is sent at most ten times in a quarter of an hour over all purposes', async () => {
-    const { id } = await person();
+    const { id } = await createPerson();
     for (let index = 0; index < 10; index++) ok(await fixture.start(id, 'SMS_OTP'), 200);
     wait(MINUTE);
     const rejection = await fixture.start(id, 'SMS_OTP');
@@ -127,7 +128,7 @@ describe('a code in production', () => {
   });
 
   it('requires a connector for messages: 501', async () => {
-    const { id } = await person();
+    const { id } = await createPerson();
     const appWithoutProviders = await startApp();
     const at = { as: appWithoutProviders.production };
     const { id: otherId } = await european(appWithoutProviders, at);
@@ -143,16 +144,16 @@ describe('a code in production', () => {
   });
 
   it('is deleted a day after its expiry', async () => {
-    const { id } = await person();
+    const { id } = await createPerson();
     const sweep = codeSweep();
     wait(2 * DAY);
     await sweep.run(app.runtime);
-    await started(id);
+    await startSmsLogin(id);
     wait(DAY + 5 * MINUTE);
     expect(await sweep.run(app.runtime)).toBe(0);
     wait(10 * MINUTE);
     expect(await sweep.run(app.runtime)).toBe(1);
-    expect(await rows('codes')).toEqual([]);
+    expect(await readRows('codes')).toEqual([]);
   });
 });
 
@@ -172,20 +173,23 @@ describe('guessing at two servers', () => {
   }
 
   it('allows five attempts in total, and accepts the right code once', async () => {
-    const { id } = await person();
+    const { id } = await createPerson();
     const second = secondProcess(app);
-    const everywhere = (count: number, proofOf: (at: number) => object) =>
+    const completeOnBothServers = (count: number, proofOf: (at: number) => object) =>
       Promise.all(
         Array.from({ length: count }, (_, index) =>
           completeAt(index % 2 ? second : app.runtime, id, proofOf(index)),
         ),
       );
-    const valid = await started(id);
-    const once = await everywhere(6, () => valid);
+    const valid = await startSmsLogin(id);
+    const once = await completeOnBothServers(6, () => valid);
     expect(once.sort()).toEqual([200, ...Array(5).fill(400)]);
     expect((await app.runtime.db.read(scaLockouts, id))?.failed_attempts).toBe(0);
-    const proof = await started(id);
-    const wrong = await everywhere(20, (at) => ({ ...proof, code: wrongCode(proof.code, at + 1) }));
+    const proof = await startSmsLogin(id);
+    const wrong = await completeOnBothServers(20, (at) => ({
+      ...proof,
+      code: wrongCode(proof.code, at + 1),
+    }));
     expect(wrong.filter((status) => status === 400)).toHaveLength(5);
     expect(wrong.filter((status) => status === 423)).toHaveLength(15);
     expect((await app.runtime.db.read(scaLockouts, id))?.failed_attempts).toBe(5);
@@ -197,16 +201,16 @@ describe('guessing at two servers', () => {
 
 describe('a proof', () => {
   const parts = () => ({ connectors: app.connectorsOf, origin: () => '' });
-  const payment = (amount: string): About => ({
+  const aboutPayment = (amount: string): About => ({
     kind: 'PAYMENT',
     subject: 'Quote:1',
     binding: `${amount} to DE89`,
   });
 
-  async function partyOf(ctx: Parameters<typeof ownPlatform>[0], id: string) {
+  async function partyOf(ctx: Parameters<typeof readOwnPlatform>[0], id: string) {
     const customer = await ctx.read(customers, id);
     if (!customer) throw new Error(`no ${id}`);
-    return { customer, platform: await ownPlatform(ctx) };
+    return { customer, platform: await readOwnPlatform(ctx) };
   }
 
   const open = (id: string, about: About, overrides: object = {}): Promise<ChallengeRow> =>
@@ -216,7 +220,7 @@ describe('a proof', () => {
     }, app.production);
 
   /** `good`, or the status of the rejection. */
-  const tried = (id: string, challenge: string, about: About, proof: object) =>
+  const tryProof = (id: string, challenge: string, about: About, proof: object) =>
     app
       .operate(async (ctx) => {
         const row = (await ctx.read(scaChallenges, challenge)) as ChallengeRow;
@@ -240,41 +244,45 @@ describe('a proof', () => {
       );
 
   it('by a code covers the amount and payee in the message', async () => {
-    const { id } = await person();
-    const row = await open(id, payment('100.00 EUR'), { description: '100.00 EUR to DE89…3000' });
+    const { id } = await createPerson();
+    const row = await open(id, aboutPayment('100.00 EUR'), {
+      description: '100.00 EUR to DE89…3000',
+    });
     await app.settle();
-    expect((await texted(id)).text).toBe(
-      `${await code(id)} is your code for Production to confirm: 100.00 EUR to DE89…3000. ` +
+    expect((await readTextMessage(id)).text).toBe(
+      `${await readCode(id)} is your code for Production to confirm: 100.00 EUR to DE89…3000. ` +
         'It expires in 5 minutes. Do not share it with anyone.',
     );
-    const proof = { code: await code(id) };
-    expect(await tried(id, row.id, payment('999.00 EUR'), proof)).toBe(400);
-    expect(await tried(id, row.id, payment('100.00 EUR'), proof)).toBe('good');
+    const proof = { code: await readCode(id) };
+    expect(await tryProof(id, row.id, aboutPayment('999.00 EUR'), proof)).toBe(400);
+    expect(await tryProof(id, row.id, aboutPayment('100.00 EUR'), proof)).toBe('good');
     const types = (await scaEventsOf(app, id)).map(({ type }) => type);
     expect(types).toEqual(['AUTHORIZE_FAILED', 'AUTHORIZED']);
   });
 
   it('by a code is valid only for the number that it was sent to', async () => {
-    const { id } = await person();
-    const row = await open(id, payment('1.00 EUR'));
+    const { id } = await createPerson();
+    const row = await open(id, aboutPayment('1.00 EUR'));
     await app.settle();
-    const proof = { code: await code(id) };
+    const proof = { code: await readCode(id) };
     await app.operate(async (ctx) => {
       const { customer } = await partyOf(ctx, id);
       ctx.update(customers, customer, { phone: '+4915200000001' });
     }, app.production);
-    expect(await tried(id, row.id, payment('1.00 EUR'), proof)).toBe(400);
-    expect(await reopen(id, row.id, payment('1.00 EUR'))).toBe('429 30');
+    expect(await tryProof(id, row.id, aboutPayment('1.00 EUR'), proof)).toBe(400);
+    expect(await reopen(id, row.id, aboutPayment('1.00 EUR'))).toBe('429 30');
     wait(30 * SECOND);
-    expect(await reopen(id, row.id, payment('1.00 EUR'))).toBe('sent');
+    expect(await reopen(id, row.id, aboutPayment('1.00 EUR'))).toBe('sent');
     await app.settle();
-    expect((await texted(id)).to).toBe('+4915200000001');
-    expect(await tried(id, row.id, payment('1.00 EUR'), { code: await code(id) })).toBe('good');
+    expect((await readTextMessage(id)).to).toBe('+4915200000001');
+    expect(await tryProof(id, row.id, aboutPayment('1.00 EUR'), { code: await readCode(id) })).toBe(
+      'good',
+    );
   });
 
   it('can be requested again without a longer expiry', async () => {
-    const { id } = await person();
-    const about = payment('1.00 EUR');
+    const { id } = await createPerson();
+    const about = aboutPayment('1.00 EUR');
     const row = await open(id, about);
     await app.settle();
     wait(4 * MINUTE + 30 * SECOND);
@@ -284,18 +292,18 @@ describe('a proof', () => {
     ]);
     expect(results.sort()).toEqual(['429 30', 'sent']);
     await app.settle();
-    expect((await texted(id)).text).toContain('It expires in 30 seconds.');
+    expect((await readTextMessage(id)).text).toContain('It expires in 30 seconds.');
     wait(30 * SECOND);
     expect(await reopen(id, row.id, about)).toBe('409');
-    expect(await tried(id, row.id, about, { code: await code(id) })).toBe(400);
+    expect(await tryProof(id, row.id, about, { code: await readCode(id) })).toBe(400);
     expect((await app.runtime.db.read(scaChallenges, row.id))?.expires_at).toBe(row.expires_at);
   });
 
   it('never lasts longer than requested', async () => {
-    const { id } = await person();
+    const { id } = await createPerson();
     const until = app.effects.now() + MINUTE;
     const before = sms.arrivals.length;
-    const row = await open(id, payment('1.00 EUR'), { until });
+    const row = await open(id, aboutPayment('1.00 EUR'), { until });
     expect(row.expires_at).toBe(until);
     wait(MINUTE);
     await app.settle();
@@ -304,9 +312,9 @@ describe('a proof', () => {
   });
 
   it('of a payment cannot be by an app or by a factor that is not enrolled', async () => {
-    const { id } = await person();
+    const { id } = await createPerson();
     for (const factor of ['TOTP', 'PASSKEY']) {
-      const rejection = open(id, payment('1.00 EUR'), { factor });
+      const rejection = open(id, aboutPayment('1.00 EUR'), { factor });
       await expect(rejection).rejects.toMatchObject({
         code: 'INVALID_INPUT',
         details: { errors: [{ field: 'scaFactor' }] },
@@ -318,20 +326,20 @@ describe('a proof', () => {
     const site = { rpId: 'bank.example', origins: ['https://app.bank.example'] };
     const sql = 'update platforms set passkey_site = $2 where id = $1';
     await app.runtime.db.query(sql, [app.production.id, JSON.stringify(site)]);
-    const { id } = await person();
+    const { id } = await createPerson();
     const device = authenticator({ site: 'bank.example', at: 'https://app.bank.example' });
     await factorFixture(app, as()).withPasskey(id, device);
-    const about = payment('100.00 EUR');
+    const about = aboutPayment('100.00 EUR');
     const row = await open(id, about, {
       factor: 'PASSKEY',
       steps: ['CURRENCY_CONVERSION', 'PAYOUT'],
     });
-    const shownFor = (about: About) =>
+    const presentFor = (about: About) =>
       app.operate(
         async (ctx) => presentChallenge(ctx, await partyOf(ctx, id), row, about),
         app.production,
       );
-    const { passkeyAssertionOptions, ...view } = await shownFor(about);
+    const { passkeyAssertionOptions, ...view } = await presentFor(about);
     expect(view).toEqual({
       id: row.id,
       expiresAt: new Date(app.effects.now() + 10 * MINUTE).toISOString(),
@@ -341,25 +349,25 @@ describe('a proof', () => {
     });
     expect(row.steps).toEqual(['PAYOUT']);
     const { challenge } = passkeyAssertionOptions as { challenge: string };
-    const other = await shownFor(payment('999.00 EUR'));
+    const other = await presentFor(aboutPayment('999.00 EUR'));
     expect(other.passkeyAssertionOptions).not.toMatchObject({ challenge });
     const origin = 'https://app.bank.example';
-    const signed = (ceremony?: object) => ({
+    const signChallenge = (ceremony?: object) => ({
       passkeyAssertion: assertionJson(device, challenge, ceremony),
       origin,
     });
-    expect(await tried(id, row.id, about, signed({ uv: false }))).toBe(400);
-    expect(await tried(id, row.id, payment('999.00 EUR'), signed())).toBe(400);
-    expect(await tried(id, row.id, about, { code: '123456' })).toBe(400);
-    expect(await tried(id, row.id, about, signed())).toBe('good');
-    expect(await tried(id, row.id, about, signed())).toBe(400);
+    expect(await tryProof(id, row.id, about, signChallenge({ uv: false }))).toBe(400);
+    expect(await tryProof(id, row.id, aboutPayment('999.00 EUR'), signChallenge())).toBe(400);
+    expect(await tryProof(id, row.id, about, { code: '123456' })).toBe(400);
+    expect(await tryProof(id, row.id, about, signChallenge())).toBe('good');
+    expect(await tryProof(id, row.id, about, signChallenge())).toBe(400);
   });
 
   it('by a passkey logs in', async () => {
     const site = { rpId: 'bank.example', origins: ['https://app.bank.example'] };
     const sql = 'update platforms set passkey_site = $2 where id = $1';
     await app.runtime.db.query(sql, [app.production.id, JSON.stringify(site)]);
-    const { id } = await person();
+    const { id } = await createPerson();
     const device = authenticator({ site: 'bank.example', at: 'https://app.bank.example' });
     const { origin } = await factorFixture(app, as()).withPasskey(id, device);
     const { passkeyOptions, relyingPartyId } = ok(await fixture.start(id, 'PASSKEY'), 200);

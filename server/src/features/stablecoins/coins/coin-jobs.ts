@@ -52,11 +52,11 @@ function applyIssuance(ctx: Ctx, coin: StablecoinRow, issuance: IssuanceStatus):
   if (issuance_status === undefined) return coin;
   const updated = ctx.update(stablecoins, coin, { issuance_status, updated_at: ctx.now });
   if (issuance_status === 'PROVISIONED') scheduleEnablement(ctx, updated);
-  return isIssuable(issuance_status) ? updated : withoutService(ctx, updated);
+  return isIssuable(issuance_status) ? updated : disableService(ctx, updated);
 }
 
 /** A token that is never issued needs no decision and will not be enabled. */
-function withoutService(ctx: Ctx, coin: StablecoinRow): StablecoinRow {
+function disableService(ctx: Ctx, coin: StablecoinRow): StablecoinRow {
   if (serviceStates.peek(coin.service_status, 'drop') === undefined) return coin;
   const reason = `The token is ${coin.issuance_status} at its provider.`;
   recordAccountAction(ctx, coin, { actor: 'service', action: 'drop', reason });

@@ -18,7 +18,7 @@ import {
   stablecoins,
 } from '../store.ts';
 import { openSupplyAccounts } from '../supply/supply-accounts.ts';
-import { accountFor, checkLink, linkOf, rejectUnlinked } from './provider-accounts.ts';
+import { checkLink, linkOf, rejectUnlinked, requireAccount } from './provider-accounts.ts';
 
 type RegisterRequest = Static<typeof StablecoinRegisterRequest>;
 
@@ -126,7 +126,7 @@ async function tokenOf(
 export async function registerCoin(ctx: Ctx, parts: StablecoinParts, body: RegisterRequest) {
   // Checked first: without a provider, linking an account would not help.
   mintOf(ctx, parts);
-  const account = await accountFor(ctx, body.stablecoinProviderAccountId);
+  const account = await requireAccount(ctx, body.stablecoinProviderAccountId);
   checkLink(account);
   const { providerTokenIdentifier, networkTokenIdentifier, network } = body;
   await checkNotRegistered(ctx, networkTokenIdentifier);

@@ -28,11 +28,11 @@ export function presentProviderAccount(row: ProviderAccountRow) {
   };
 }
 
-const sealedAs = (id: string) => `stablecoin_provider_accounts ${id} credentials`;
+const credentialsContext = (id: string) => `stablecoin_provider_accounts ${id} credentials`;
 
 /** Credentials and account id for calls of the provider. */
 export function linkOf({ vault }: Pick<Ctx, 'vault'>, row: ProviderAccountRow): ProviderLink {
-  const json = vault.openOwn(row.credentials, sealedAs(row.id)).toString();
+  const json = vault.openOwn(row.credentials, credentialsContext(row.id)).toString();
   return {
     credentials: JSON.parse(json) as ProviderCredentials,
     providerAccountId: row.provider_account_id,
@@ -119,7 +119,7 @@ export async function linkAccount(
   const [before] = await ctx.db.find(providerAccounts, columns);
   const id = before?.id ?? ctx.id('StablecoinProviderAccount');
   const credentialFields = {
-    credentials: ctx.vault.sealOwn(JSON.stringify(credentials), sealedAs(id)),
+    credentials: ctx.vault.sealOwn(JSON.stringify(credentials), credentialsContext(id)),
     last_verified_at: ctx.now,
     updated_at: ctx.now,
   };
@@ -142,7 +142,10 @@ export async function linkAccount(
 }
 
 /** The account for the registration of a token. */
-export async function accountFor(ctx: Ctx, id: string | undefined): Promise<ProviderAccountRow> {
+export async function requireAccount(
+  ctx: Ctx,
+  id: string | undefined,
+): Promise<ProviderAccountRow> {
   if (id !== undefined) return providerAccountOf(ctx, id);
   const { platformId: platform_id } = ctx.caller;
   const active = { platform_id, status: 'ACTIVE' } as const;

@@ -10,7 +10,7 @@ import { handle } from '../../../runtime/operation/handle.ts';
 import { stablecoinOf } from '../coins/coins.ts';
 import { rejectUnlinked } from '../coins/provider-accounts.ts';
 import { mintOf, type StablecoinParts } from '../parts.ts';
-import { presented } from '../present.ts';
+import { readAndPresent } from '../present.ts';
 import { mintsAndBurns, type StablecoinOperationRow, type StablecoinRow } from '../store.ts';
 import {
   createStablecoinBurn,
@@ -66,7 +66,7 @@ const newOrder = (
  * Rejects a mint from a balance at the provider: it is reserved. The provider reports whether a balance
  * exists.
  */
-async function fromBalance(
+async function placeFromBalance(
   ctx: Ctx,
   coin: StablecoinRow,
   access: ProviderAccess,
@@ -98,7 +98,7 @@ async function mint(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Mint
   const order = { type: 'MINT', amount, source, destination: { accountId } } as const;
   const ordered = newOrder(ctx, coin, order, description);
   if (funding.type === 'PROVIDER_INTERNAL_BALANCE') {
-    return fromBalance(ctx, coin, access, ordered);
+    return placeFromBalance(ctx, coin, access, ordered);
   }
   if (isId(accountId, 'InternalAccount')) {
     throw reservedFault(coin, 'STABLECOIN_OPERATION_NOT_SUPPORTED');
@@ -139,14 +139,14 @@ async function list(ctx: Ctx, coinId: string, query: ListQuery) {
   const filters = equals({ stablecoin_id: coin.id, type: operationType });
   const choice = { filters, sort: 'desc', limit, cursor } as const;
   const { rows, ...rest } = await ctx.db.page(mintsAndBurns, choice);
-  return { data: await Promise.all(rows.map((row) => presented(ctx, row))), ...rest };
+  return { data: await Promise.all(rows.map((row) => readAndPresent(ctx, row))), ...rest };
 }
 
 /** The reply to a placed order, or its error. */
 async function reply(ctx: Ctx, placing: OrderResult) {
   const placed = await placing;
   if ('rejected' in placed) return placed;
-  return { status: 201, body: await presented(ctx, placed) } as const;
+  return { status: 201, body: await readAndPresent(ctx, placed) } as const;
 }
 
 export const mintOperations = (parts: StablecoinParts) => [
@@ -162,6 +162,6 @@ export const mintOperations = (parts: StablecoinParts) => [
   })),
   handle(getStablecoinOperation, async (ctx, { params }) => ({
     status: 200,
-    body: await presented(ctx, await operationOf(ctx, params.stablecoinOperationId)),
+    body: await readAndPresent(ctx, await operationOf(ctx, params.stablecoinOperationId)),
   })),
 ];

@@ -27,7 +27,7 @@ const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 const payoutTo = (externalAccountId: string, rail = 'WIRE') => ({
   destination: { type: 'EXTERNAL_ACCOUNT', externalAccountId, rail },
 });
-const debit = (externalAccountId: string, type = 'ACH_DEBIT') => ({
+const debitSource = (externalAccountId: string, type = 'ACH_DEBIT') => ({
   fundingSource: { type, externalAccountId },
 });
 const fromBalance = { source: { type: 'PROVIDER_INTERNAL_BALANCE' } };
@@ -41,12 +41,12 @@ const mintFromBalance = {
 const serviceAccount = { type: 'SERVICE_INTERNAL_ACCOUNT', accountId: 'InternalAccount:x' };
 const SERVICE_ACCOUNT_ID = 'InternalAccount:00000000-0000-7000-8000-000000000001';
 
-const minting = (overrides: object = {}, coinId = coin.id) =>
+const requestMint = (overrides: object = {}, coinId = coin.id) =>
   fixture.mint(coinId, fixture.mintBody(wallet.id, { ...overrides }));
-const burning = (overrides: object = {}, coinId = coin.id) =>
+const requestBurn = (overrides: object = {}, coinId = coin.id) =>
   fixture.burn(coinId, fixture.burnBody(bank.id, { ...overrides }));
 
-async function operations(coinId: string): Promise<number> {
+async function countOperations(coinId: string): Promise<number> {
   return ok(await fixture.read(`/stablecoins/${coinId}/operations`), 200).totalCount;
 }
 
@@ -93,8 +93,8 @@ describe('the amount', () => {
     '%s is not a whole number of cents',
     async (amount) => {
       const code = 'STABLECOIN_AMOUNT_NOT_REPRESENTABLE';
-      expect(codeOf(await minting({ amount }))).toEqual([400, code]);
-      expect(codeOf(await burning({ amount }))).toEqual([400, code]);
+      expect(codeOf(await requestMint({ amount }))).toEqual([400, code]);
+      expect(codeOf(await requestBurn({ amount }))).toEqual([400, code]);
     },
   );
 
@@ -108,7 +108,7 @@ describe('the amount', () => {
     String(MAX_UNITS + 10_000n),
     '9'.repeat(1_000),
   ])('%s is rejected', async (amount) => {
-    const response = await minting({ amount });
+    const response = await requestMint({ amount });
     expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
     const [error] = response.body.details.errors;
     expect(error.field).toBe('amount');
@@ -121,25 +121,25 @@ describe('the amount', () => {
   });
 
   it('is returned without leading zeros', async () => {
-    const createdMint = ok(await minting({ amount: '0000010000' }), 201);
+    const createdMint = ok(await requestMint({ amount: '0000010000' }), 201);
     expect([createdMint.amount, createdMint.estimatedDelivery.amount]).toEqual(['10000', '1']);
   });
 
   it('can exceed a JSON number, up to the maximum of the ledger', async () => {
     const { id } = await fixture.coin();
     const amount = '3999999999999999990000';
-    expect(codeOf(await minting({ amount }, id))).toEqual([400, 'INVALID_INPUT']);
+    expect(codeOf(await requestMint({ amount }, id))).toEqual([400, 'INVALID_INPUT']);
     const max = String(MAX_UNITS);
-    const createdMint = ok(await minting({ amount: max }, id), 201);
+    const createdMint = ok(await requestMint({ amount: max }, id), 201);
     expect(createdMint.amount).toBe(max);
-    const secondResponse = await minting({ amount: '10000' }, id);
+    const secondResponse = await requestMint({ amount: '10000' }, id);
     expect(codeOf(secondResponse)).toEqual([400, 'INVALID_INPUT']);
     expect(secondResponse.body.details.errors[0].field).toBe('amount');
-    expect(codeOf(await minting({ amount: max }, id))).toEqual([400, 'INVALID_INPUT']);
+    expect(codeOf(await requestMint({ amount: max }, id))).toEqual([400, 'INVALID_INPUT']);
     await app.advance(5_000);
     expect(await fixture.supply(id)).toMatchObject({ circulating: MAX_UNITS });
     // Together these burns would exceed a balance.
-    const requests = Array.from({ length: 3 }, () => burning({ amount: max }, id));
+    const requests = Array.from({ length: 3 }, () => requestBurn({ amount: max }, id));
     const codes = (await Promise.all(requests)).map(({ status }) => status);
     expect(codes.sort()).toEqual([201, 400, 400]);
     await app.advance(5_000);
@@ -151,8 +151,8 @@ describe('the coin', () => {
   it.each(['001', '002', '003', '005'])('with identifier …%s is not provisioned', async (token) => {
     const { id } = await fixture.coin({ token });
     const code = 'STABLECOIN_NOT_PROVISIONED';
-    expect(codeOf(await minting({}, id))).toEqual([400, code]);
-    expect(codeOf(await burning({ amount: '1' }, id))).toEqual([400, code]);
+    expect(codeOf(await requestMint({}, id))).toEqual([400, code]);
+    expect(codeOf(await requestBurn({ amount: '1' }, id))).toEqual([400, code]);
   });
 
   it('of another platform is not found', async () => {
@@ -177,11 +177,11 @@ describe('the coin', () => {
     const { id, stablecoinProviderAccountId: accountId } = await fixture.coin();
     await fixture.replaceSecret(accountId, `secret-${suffix}`);
     const code = [400, `STABLECOIN_PROVIDER_ACCOUNT_${as}`];
-    expect(codeOf(await minting({}, id))).toEqual(code);
+    expect(codeOf(await requestMint({}, id))).toEqual(code);
     const account = ok(await fixture.read(`/stablecoin-provider-accounts/${accountId}`), 200);
     expect(account.status).toBe(as);
-    expect(codeOf(await burning({ amount: '1' }, id))).toEqual(code);
-    expect(await operations(id)).toBe(0);
+    expect(codeOf(await requestBurn({ amount: '1' }, id))).toEqual(code);
+    expect(await countOperations(id)).toBe(0);
   });
 
   it('has a provider in the sandbox only', async () => {
@@ -197,19 +197,21 @@ describe('the coin', () => {
 describe('an account with the service', () => {
   it('is rejected while the service does not operate the coin', async () => {
     const code = [400, 'STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED'];
-    expect(codeOf(await minting({ fundingSource: serviceAccount }))).toEqual(code);
-    expect(codeOf(await minting({ destination: { accountId: SERVICE_ACCOUNT_ID } }))).toEqual(code);
-    expect(codeOf(await burning({ source: serviceAccount }))).toEqual(code);
+    expect(codeOf(await requestMint({ fundingSource: serviceAccount }))).toEqual(code);
+    expect(codeOf(await requestMint({ destination: { accountId: SERVICE_ACCOUNT_ID } }))).toEqual(
+      code,
+    );
+    expect(codeOf(await requestBurn({ source: serviceAccount }))).toEqual(code);
   });
 
   it('is reserved once it does', async () => {
     const { id } = await fixture.enabledCoin();
     const code = [400, 'STABLECOIN_OPERATION_NOT_SUPPORTED'];
-    expect(codeOf(await minting({ fundingSource: serviceAccount }, id))).toEqual(code);
-    expect(codeOf(await minting({ destination: { accountId: SERVICE_ACCOUNT_ID } }, id))).toEqual(
-      code,
-    );
-    expect(codeOf(await burning({ source: serviceAccount }, id))).toEqual([
+    expect(codeOf(await requestMint({ fundingSource: serviceAccount }, id))).toEqual(code);
+    expect(
+      codeOf(await requestMint({ destination: { accountId: SERVICE_ACCOUNT_ID } }, id)),
+    ).toEqual(code);
+    expect(codeOf(await requestBurn({ source: serviceAccount }, id))).toEqual([
       400,
       'STABLECOIN_BURN_SOURCE_NOT_SUPPORTED',
     ]);
@@ -218,7 +220,7 @@ describe('an account with the service', () => {
 
 describe('a balance at the provider', () => {
   it('is not supported as funding yet', async () => {
-    expect(codeOf(await minting(mintFromBalance))).toEqual([
+    expect(codeOf(await requestMint(mintFromBalance))).toEqual([
       400,
       'STABLECOIN_OPERATION_NOT_SUPPORTED',
     ]);
@@ -227,8 +229,8 @@ describe('a balance at the provider', () => {
   it('must exist', async () => {
     const { id } = await fixture.coin({ secret: '006' });
     const code = [400, 'STABLECOIN_PROVIDER_SOURCE_NOT_LINKED'];
-    expect(codeOf(await minting(mintFromBalance, id))).toEqual(code);
-    expect(codeOf(await burning(fromBalance, id))).toEqual(code);
+    expect(codeOf(await requestMint(mintFromBalance, id))).toEqual(code);
+    expect(codeOf(await requestBurn(fromBalance, id))).toEqual(code);
   });
 });
 
@@ -246,23 +248,23 @@ describe('an external account', () => {
     const orphan = await fixture.wallet();
     expect((await app.call('DELETE', `/customers/${orphan.customerId}`)).status).toBe(200);
     for (const accountId of ['x', theirWallet.id, deletedWallet.id, coin.id, orphan.id]) {
-      expect(codeOf(await minting({ destination: { accountId } }))).toEqual(code);
+      expect(codeOf(await requestMint({ destination: { accountId } }))).toEqual(code);
     }
     for (const id of ['x', theirBank.id, SERVICE_ACCOUNT_ID]) {
-      expect(codeOf(await burning(payoutTo(id)))).toEqual(code);
-      expect(codeOf(await minting(debit(id)))).toEqual(code);
+      expect(codeOf(await requestBurn(payoutTo(id)))).toEqual(code);
+      expect(codeOf(await requestMint(debitSource(id)))).toEqual(code);
     }
   });
 
   it('can belong to the platform itself', async () => {
     const { id: accountId } = await fixture.wallet('platform');
-    ok(await minting({ destination: { accountId } }), 201);
+    ok(await requestMint({ destination: { accountId } }), 201);
   });
 
   it('is debited only by a debit funding source', async () => {
     const { id } = await fixture.bank();
     for (const externalAccountId of [id, 'x']) {
-      const createdMint = ok(await minting(debit(externalAccountId, 'WIRE')), 201);
+      const createdMint = ok(await requestMint(debitSource(externalAccountId, 'WIRE')), 201);
       expect(createdMint.source).toEqual({ type: 'WIRE' });
     }
     const linked = 'select id from stablecoin_links where account_id = $1';
@@ -272,20 +274,20 @@ describe('an external account', () => {
   it('must support the use and be active', async () => {
     const euros = await fixture.bank('000', 'EUR');
     const rejected = [
-      minting({ destination: { accountId: bank.id } }),
-      minting(debit(wallet.id)),
-      minting(debit(euros.id, 'SAME_DAY_ACH_DEBIT')),
-      burning(payoutTo(wallet.id)),
-      burning(payoutTo(euros.id, 'ACH_CREDIT')),
+      requestMint({ destination: { accountId: bank.id } }),
+      requestMint(debitSource(wallet.id)),
+      requestMint(debitSource(euros.id, 'SAME_DAY_ACH_DEBIT')),
+      requestBurn(payoutTo(wallet.id)),
+      requestBurn(payoutTo(euros.id, 'ACH_CREDIT')),
     ];
     const disabled = await fixture.bank();
     await fixture.setAccountStatus(disabled.id, 'INACTIVE');
     const idle = await fixture.wallet();
     await fixture.setAccountStatus(idle.id, 'INACTIVE');
     rejected.push(
-      burning(payoutTo(disabled.id)),
-      minting(debit(disabled.id)),
-      minting({ destination: { accountId: idle.id } }),
+      requestBurn(payoutTo(disabled.id)),
+      requestMint(debitSource(disabled.id)),
+      requestMint({ destination: { accountId: idle.id } }),
     );
     for (const response of await Promise.all(rejected)) {
       expect(codeOf(response)).toEqual([400, 'STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED']);
@@ -301,16 +303,17 @@ describe('an external account', () => {
   ])('whose number ends in %s is rejected: %s', async (suffix, problem) => {
     const { id } = await fixture.bank(suffix);
     const code = [400, `STABLECOIN_EXTERNAL_ACCOUNT_${problem}`];
-    expect(codeOf(await burning(payoutTo(id)))).toEqual(code);
-    const response = await minting(debit(id));
+    expect(codeOf(await requestBurn(payoutTo(id)))).toEqual(code);
+    const response = await requestMint(debitSource(id));
     expect(codeOf(response)).toEqual(code);
     expect(response.body.details).toEqual({ externalAccountId: id });
   });
 
   it('is registered with the provider once per use, also concurrently', async () => {
     const { id } = await fixture.bank();
-    const requests = [1, 2, 3].map(() => burning(payoutTo(id)));
-    for (const response of await Promise.all([...requests, minting(debit(id))])) ok(response, 201);
+    const requests = [1, 2, 3].map(() => requestBurn(payoutTo(id)));
+    for (const response of await Promise.all([...requests, requestMint(debitSource(id))]))
+      ok(response, 201);
     const links = await app.runtime.db.query(
       'select id from stablecoin_links where account_id = $1 order by id',
       [id],
@@ -323,18 +326,18 @@ describe('an external account', () => {
 describe('the provider', () => {
   it('can reject the order', async () => {
     const { id } = await fixture.bank('206');
-    const response = await burning(payoutTo(id));
+    const response = await requestBurn(payoutTo(id));
     expect(codeOf(response)).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);
     expect(response.body.reason).toContain('sandbox');
-    expect(codeOf(await minting(debit(id)))).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);
+    expect(codeOf(await requestMint(debitSource(id)))).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);
   });
 
   it('reports too little circulating supply for the burn', async () => {
     const { id } = await fixture.circulating(5);
     const amount = String(5n * DOLLAR + 10_000n);
-    expect(codeOf(await burning({ amount }, id))).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);
-    ok(await burning({ amount: String(5n * DOLLAR) }, id), 201);
-    expect(codeOf(await burning({ amount: '10000' }, id))).toEqual([
+    expect(codeOf(await requestBurn({ amount }, id))).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);
+    ok(await requestBurn({ amount: String(5n * DOLLAR) }, id), 201);
+    expect(codeOf(await requestBurn({ amount: '10000' }, id))).toEqual([
       400,
       'STABLECOIN_PROVIDER_ERROR',
     ]);
@@ -350,8 +353,8 @@ describe('the provider', () => {
     expect(emitted.err.cause.message).toBe(
       'The stablecoin provider of the sandbox is unavailable.',
     );
-    expect((await burning({}, id)).status).toBe(503);
-    expect(await operations(id)).toBe(0);
+    expect((await requestBurn({}, id)).status).toBe(503);
+    expect(await countOperations(id)).toBe(0);
     await fixture.replaceSecret(accountId, 'secret-000');
     ok(await fixture.mint(id, body, 'down'), 201);
   });
@@ -362,11 +365,15 @@ describe('precedence of errors', () => {
     const { id } = await fixture.coin({ token: '001' });
     const invalid = { amount: '1', fundingSource: serviceAccount, destination: { accountId: 'x' } };
     const codes = [
-      await minting(invalid, id),
-      await minting(invalid),
-      await minting({ ...invalid, amount: '10000' }),
-      await minting({ ...invalid, amount: '10000', ...debit((await fixture.bank('201')).id) }),
-      await minting(debit((await fixture.bank('201')).id)),
+      await requestMint(invalid, id),
+      await requestMint(invalid),
+      await requestMint({ ...invalid, amount: '10000' }),
+      await requestMint({
+        ...invalid,
+        amount: '10000',
+        ...debitSource((await fixture.bank('201')).id),
+      }),
+      await requestMint(debitSource((await fixture.bank('201')).id)),
     ].map((response) => response.body.code);
     expect(codes).toEqual([
       'STABLECOIN_NOT_PROVISIONED',
@@ -384,10 +391,10 @@ describe('precedence of errors', () => {
       { destination: {} },
       { description: 'x'.repeat(1_025) },
     ]) {
-      expect(codeOf(await minting(more))).toEqual([400, 'INVALID_INPUT']);
+      expect(codeOf(await requestMint(more))).toEqual([400, 'INVALID_INPUT']);
     }
     for (const more of [{ source: { type: 'CASH' } }, payoutTo(bank.id, 'PIGEON')]) {
-      expect(codeOf(await burning(more))).toEqual([400, 'INVALID_INPUT']);
+      expect(codeOf(await requestBurn(more))).toEqual([400, 'INVALID_INPUT']);
     }
   });
 

@@ -100,18 +100,18 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
     async (runtime: Runtime, job: OperationJob): Promise<Result> => {
       const loaded = await loadOf(runtime, job);
       const { row, account, caller } = loaded;
-      const staging = (
+      const createResult = (
         stage: (ctx: Ctx, current: StablecoinOperationRow) => Promise<void> | void,
       ) => ({
         caller,
         stage: async (ctx: Ctx) => stage(ctx, await currentOf(ctx, row.id)),
       });
       const isNeedless = definition === SUBMIT ? row.status !== 'CREATED' : isOver(row);
-      const noChange = staging(() => {});
+      const noChange = createResult(() => {});
       if (isNeedless) return noChange;
       if (account.status !== 'ACTIVE') {
         const as = account.status;
-        return staging((ctx, current) =>
+        return createResult((ctx, current) =>
           handleUnlinked(ctx, current, as, current.submitted_at === null),
         );
       }
@@ -120,9 +120,9 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
       const calledAt = await runtime.clocks.nowOf(caller);
       const response = await call(runtime, loaded, definition);
       if (response.state !== 'unlinked') {
-        return staging((ctx, current) => applyProgress(ctx, current, response, calledAt));
+        return createResult((ctx, current) => applyProgress(ctx, current, response, calledAt));
       }
-      return staging(async (ctx, current) => {
+      return createResult(async (ctx, current) => {
         const linked = await ctx.read(providerAccounts, account.id);
         // The account was linked again during the provider's response for the previous link.
         const isRelinked = linked?.version !== account.version && linked?.status === 'ACTIVE';

@@ -63,7 +63,10 @@ export async function providerAccessOf(
 }
 
 /** An account of the platform, or of a customer that is not deleted, which supports the use. */
-async function accountAt(ctx: Ctx, { accountId, use }: OrderParty): Promise<ExternalAccountRow> {
+async function requirePartyAccount(
+  ctx: Ctx,
+  { accountId, use }: OrderParty,
+): Promise<ExternalAccountRow> {
   const row = isId(accountId, 'ExternalAccount')
     ? await readExternalAccount(ctx, accountId)
     : undefined;
@@ -87,7 +90,7 @@ async function accountAt(ctx: Ctx, { accountId, use }: OrderParty): Promise<Exte
 }
 
 /** The provider's reference of the account; registers it at its first use. */
-async function linked(
+async function linkAccount(
   ctx: Ctx,
   { port, link, account: { id: provider_account } }: ProviderAccess,
   party: OrderParty,
@@ -117,11 +120,11 @@ async function linkedPartiesOf(
   ordered: OrderFields,
 ): Promise<{ from?: OrderAccount; to?: OrderAccount } | Unlinked> {
   const { from, to } = partiesOf(ordered);
-  const source = from && { party: from, row: await accountAt(ctx, from) };
-  const target = to && { party: to, row: await accountAt(ctx, to) };
-  const payer = source && (await linked(ctx, access, source.party, source.row));
+  const source = from && { party: from, row: await requirePartyAccount(ctx, from) };
+  const target = to && { party: to, row: await requirePartyAccount(ctx, to) };
+  const payer = source && (await linkAccount(ctx, access, source.party, source.row));
   if (payer && isUnlinked(payer)) return payer;
-  const payee = target && (await linked(ctx, access, target.party, target.row));
+  const payee = target && (await linkAccount(ctx, access, target.party, target.row));
   if (payee && isUnlinked(payee)) return payee;
   return { ...(payer ? { from: payer } : {}), ...(payee ? { to: payee } : {}) };
 }

@@ -57,7 +57,11 @@ function eventOf(
 }
 
 /** Time of the next poll; waiting for a payment ends with its deadline. */
-function nextAt(row: StablecoinOperationRow, { checkAfterMs }: OrderProgress, now: Time): Time {
+function nextPollTime(
+  row: StablecoinOperationRow,
+  { checkAfterMs }: OrderProgress,
+  now: Time,
+): Time {
   const at = now + Math.max(MIN_INTERVAL_MS, Math.ceil(checkAfterMs ?? DEFAULT_INTERVAL_MS));
   const awaitsFunding = row.status === 'PENDING_FUNDING' && row.expires_at !== null;
   return awaitsFunding ? Math.max(now + MIN_INTERVAL_MS, Math.min(at, row.expires_at as Time)) : at;
@@ -178,5 +182,5 @@ function continueWith(
   const updated = isNew
     ? ctx.update(mintsAndBurns, row, { status, provider_status, updated_at: ctx.now })
     : row;
-  ctx.later(CHECK, { operationId: row.id }, nextAt(updated, progress, ctx.now));
+  ctx.later(CHECK, { operationId: row.id }, nextPollTime(updated, progress, ctx.now));
 }

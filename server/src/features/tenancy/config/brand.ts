@@ -14,7 +14,7 @@ type Branded = Pick<
 const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
 
 /** URL of a logo that a page can load; undefined for invalid text. */
-function logoIn(configured: unknown, isSandbox: boolean): string | undefined {
+function configuredLogoOf(configured: unknown, isSandbox: boolean): string | undefined {
   if (typeof configured !== 'string') return undefined;
   const url = readUrl(configured);
   if (!url || url.username || url.password) return undefined;
@@ -24,7 +24,7 @@ function logoIn(configured: unknown, isSandbox: boolean): string | undefined {
 
 function withLogo(platform: Branded, configured: unknown): PageBrand {
   const isSandbox = platform.environment === 'sandbox';
-  const logoUrl = logoIn(configured, isSandbox);
+  const logoUrl = configuredLogoOf(configured, isSandbox);
   const color = platform.brand_color;
   return {
     name: platform.name,

@@ -55,9 +55,10 @@ export function walletSenderOf(platform: Pick<PlatformRow, 'name' | 'wallet_conf
 function currencyErrors(list: NonNullable<ConfigUpdate['supportedCurrencies']>): FieldError[] {
   const codes = list.map((each) => each.currencyCode);
   return list.flatMap((each, index) => {
-    const field = (name: string) => `supportedCurrencies.${index}.${name}`;
+    const fieldPathOf = (name: string) => `supportedCurrencies.${index}.${name}`;
     const errors: FieldError[] = [];
-    const report = (name: string, message: string) => errors.push({ field: field(name), message });
+    const report = (name: string, message: string) =>
+      errors.push({ field: fieldPathOf(name), message });
     const { currencyCode } = each;
     if (!findCurrency(currencyCode)) report('currencyCode', 'is not a supported currency');
     if (codes.indexOf(currencyCode) < index) report('currencyCode', 'is listed twice');
@@ -117,17 +118,19 @@ const isObject = (value: unknown): value is Settings =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Merges changed settings into the current ones recursively; absent settings are unchanged. */
-function merged(previous: Settings | null, now: Settings): Settings {
+function mergeSettings(previous: Settings | null, now: Settings): Settings {
   const merged_: Settings = { ...previous };
   for (const [name, value] of Object.entries(now)) {
     const before = merged_[name];
-    merged_[name] = isObject(value) ? merged(isObject(before) ? before : null, value) : value;
+    merged_[name] = isObject(value)
+      ? mergeSettings(isObject(before) ? before : null, value)
+      : value;
   }
   return merged_;
 }
 
 /** Settings with only the properties of `schema`, so that unknown properties are not stored. */
-function onlyKnown(schema: { properties: Record<string, unknown> }, settings: Settings): Settings {
+function pickKnown(schema: { properties: Record<string, unknown> }, settings: Settings): Settings {
   const knownSettings: Settings = {};
   for (const [name, property] of Object.entries(schema.properties)) {
     const value = settings[name];
@@ -135,7 +138,7 @@ function onlyKnown(schema: { properties: Record<string, unknown> }, settings: Se
     const inner = property as { properties?: Record<string, unknown> };
     knownSettings[name] =
       inner.properties && isObject(value)
-        ? onlyKnown({ properties: inner.properties }, value)
+        ? pickKnown({ properties: inner.properties }, value)
         : value;
   }
   return knownSettings;
@@ -154,7 +157,7 @@ function currencyOfUpdate(input: PlatformCurrency): PlatformCurrency {
   };
 }
 
-function feesAfter(previous: readonly FeeConfig[], set: readonly FeeConfig[]): FeeConfig[] {
+function mergeFees(previous: readonly FeeConfig[], set: readonly FeeConfig[]): FeeConfig[] {
   const all = new Map(previous.map((fee) => [feeKey(fee), fee]));
   for (const { feeType, sourceCurrency, variableFeeBps, fixedFee } of set) {
     const { amount, currency } = fixedFee;
@@ -182,10 +185,10 @@ export function patchOf(
     ...(webhookEndpoint === undefined ? {} : { webhook_endpoint: webhookEndpoint }),
     ...(supportedCurrencies ? { currencies: supportedCurrencies.map(currencyOfUpdate) } : {}),
     ...(wallet
-      ? { wallet_config: merged(row.wallet_config, onlyKnown(schemas.wallet, wallet)) }
+      ? { wallet_config: mergeSettings(row.wallet_config, pickKnown(schemas.wallet, wallet)) }
       : {}),
-    ...(card ? { card_config: merged(row.card_config, onlyKnown(schemas.card, card)) } : {}),
-    ...(feeConfigs ? { fees: feesAfter(row.fees, feeConfigs) } : {}),
+    ...(card ? { card_config: mergeSettings(row.card_config, pickKnown(schemas.card, card)) } : {}),
+    ...(feeConfigs ? { fees: mergeFees(row.fees, feeConfigs) } : {}),
   };
 }
 

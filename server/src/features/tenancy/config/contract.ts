@@ -19,7 +19,7 @@ const object = <P extends TProperties>(name: string, description: string, proper
 
 const EMAIL = { format: 'email', maxLength: 255 };
 
-const fieldNames = (description: string) =>
+const fieldNamesSchema = (description: string) =>
   maybe(Type.Array(oneOf(COUNTERPARTY_FIELDS), { description, readOnly: true }));
 
 const PlatformCurrencyConfig = object(
@@ -49,11 +49,11 @@ const PlatformCurrencyConfig = object(
         'Payment directions that are enabled in this currency: INCOMING, OUTGOING, both, ' +
         'or none.',
     }),
-    providerRequiredCustomerFields: fieldNames(
+    providerRequiredCustomerFields: fieldNamesSchema(
       'Customer fields that the payment provider of this currency requires from ' +
         'customers of the platform. Absent if it requires none. Set by the server.',
     ),
-    providerRequiredCounterpartyCustomerFields: fieldNames(
+    providerRequiredCounterpartyCustomerFields: fieldNamesSchema(
       'Customer fields that the payment provider of this currency requires about the ' +
         'counterparty. Absent if it requires none. Set by the server.',
     ),

@@ -10,7 +10,7 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { type PlatformRow, readPlatform } from './store.ts';
 
 /** The row of the calling platform. */
-export async function ownPlatform(ctx: Ctx): Promise<PlatformRow> {
+export async function readOwnPlatform(ctx: Ctx): Promise<PlatformRow> {
   const row = await readPlatform(ctx, ctx.caller.platformId);
   if (!row) throw new Fault('UNAUTHORIZED', 'The API credentials are missing or invalid.');
   return row;

@@ -1,5 +1,11 @@
 // Platform rows and callers.
-export { callerOf, newPlatformId, ownPlatform, platformById, systemCaller } from './callers.ts';
+export {
+  callerOf,
+  newPlatformId,
+  platformById,
+  readOwnPlatform as ownPlatform,
+  systemCaller,
+} from './callers.ts';
 export {
   allPlatforms,
   type CardProgram,

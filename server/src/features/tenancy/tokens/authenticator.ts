@@ -31,7 +31,8 @@ interface Known {
   until: Time;
 }
 
-const rejected = () => new Fault('UNAUTHORIZED', 'The API credentials are missing or invalid.');
+const invalidCredentials = () =>
+  new Fault('UNAUTHORIZED', 'The API credentials are missing or invalid.');
 
 /** Parses `Basic base64(id:secret)`; null for anything else. */
 export function readBasic(header: string | undefined): { id: string; secret: string } | null {
@@ -53,7 +54,7 @@ async function findToken(db: Database, id: string, secret: string): Promise<Toke
   const [token] = await db.find(tokens, { client_id: id });
   const isSecretValid = constantTimeEqual(sha256Hex(secret), token?.secret_hash ?? NO_HASH);
   const platform = await readPlatform(db, token?.platform_id ?? '');
-  if (!token || !isSecretValid || !platform) throw rejected();
+  if (!token || !isSecretValid || !platform) throw invalidCredentials();
   return {
     platformId: platform.id,
     environment: platform.environment,
@@ -85,7 +86,7 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
 
   async function find(key: string, header: string | undefined): Promise<Caller> {
     const credentials = readBasic(header);
-    if (!credentials) throw rejected();
+    if (!credentials) throw invalidCredentials();
     const readAt = now();
     const caller = await findToken(db, credentials.id, credentials.secret);
     cacheCaller(key, caller, readAt);

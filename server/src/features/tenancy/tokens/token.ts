@@ -24,7 +24,7 @@ interface NewToken {
 const CLIENT_ID_BYTES = 16;
 
 /** A random free number of the platform, so that tokens created concurrently rarely conflict. */
-async function freeNumber(ctx: Ctx, platformId: string): Promise<number> {
+async function findFreeNumber(ctx: Ctx, platformId: string): Promise<number> {
   const rows = await ctx.db.find(tokens, { platform_id: platformId });
   const usedNumbers = new Set(rows.map(({ number }) => number));
   const free = Array.from({ length: MAX_TOKENS }, (_, index) => index + 1).filter(
@@ -45,7 +45,7 @@ export async function createTokenFor(
   ctx: Ctx,
   input: NewToken,
 ): Promise<{ row: TokenRow; clientSecret: string }> {
-  const number = await freeNumber(ctx, input.platformId);
+  const number = await findFreeNumber(ctx, input.platformId);
   const clientSecret = input.clientSecret ?? newSecret(ctx.effects);
   const row = ctx.insert(tokens, {
     id: ctx.id('Token'),
@@ -97,12 +97,12 @@ export async function listPlatformTokens(runtime: Runtime, platformId: string | 
 
 /** Revokes a token of any platform. Throws TOKEN_NOT_FOUND. */
 export async function revokeToken(runtime: Runtime, tokenId: string): Promise<void> {
-  const tokenIn = async ({ read }: Pick<Ctx, 'read'>) => {
+  const readToken = async ({ read }: Pick<Ctx, 'read'>) => {
     const row = isId(tokenId, 'Token') ? await read(tokens, tokenId) : undefined;
     if (!row) throw new Fault('TOKEN_NOT_FOUND', 'Token not found.');
     return row;
   };
-  const { platform_id } = await tokenIn(runtime.db);
+  const { platform_id } = await readToken(runtime.db);
   const caller = await callerOf(runtime.db, platform_id);
-  await operate(runtime, caller, async (ctx) => ctx.remove(tokens, await tokenIn(ctx)));
+  await operate(runtime, caller, async (ctx) => ctx.remove(tokens, await readToken(ctx)));
 }

@@ -26,7 +26,7 @@ const HOUR_MS = 3_600_000;
 const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 
 /** A customer with a wallet. */
-async function walletFor(as: TestPlatform = app.platform, email?: string) {
+async function createWallet(as: TestPlatform = app.platform, email?: string) {
   const person = await customer(app, { as }, email === undefined ? {} : { email });
   const url = `/customers/internal-accounts?customerId=${person.id}&type=EMBEDDED_WALLET`;
   const [account] = ok(await app.call('GET', url, undefined, { as }), 200).data;
@@ -35,10 +35,10 @@ async function walletFor(as: TestPlatform = app.platform, email?: string) {
 
 const sessionOf = (id: string, more?: { expires_at: number }) => insertSession(app, id, more);
 
-const patch = (id: string, body: unknown, headers = {}, as = app.platform) =>
+const patchAccount = (id: string, body: unknown, headers = {}, as = app.platform) =>
   app.call('PATCH', `/internal-accounts/${id}`, body, { headers, as });
 
-const takeOut = (id: string, keys: Keys, headers = {}, as = app.platform) =>
+const requestExport = (id: string, keys: Keys, headers = {}, as = app.platform) =>
   app.call(
     'POST',
     `/internal-accounts/${id}/export`,
@@ -47,14 +47,14 @@ const takeOut = (id: string, keys: Keys, headers = {}, as = app.platform) =>
   );
 
 /** Both requests of an export. */
-async function exported(id: string, session: Keys, keys = generateKeys(), as = app.platform) {
-  const requested = ok(await takeOut(id, keys, {}, as), 202);
-  return takeOut(id, keys, await signedHeaders(requested, session), as);
+async function exportWallet(id: string, session: Keys, keys = generateKeys(), as = app.platform) {
+  const requested = ok(await requestExport(id, keys, {}, as), 202);
+  return requestExport(id, keys, await signedHeaders(requested, session), as);
 }
 
 const readAccount = async (id: string) =>
   ok(await app.call('GET', `/internal-accounts/${id}`), 200);
-const signedFor = (id: string) =>
+const findAuthorizations = (id: string) =>
   app.runtime.db.find(walletAuthorizations, { account_id: id }, { orderBy: 'id' });
 
 /** The recovery phrase in an unsigned bundle, as in the sandbox. */
@@ -72,9 +72,9 @@ const isMnemonic = (text: string) => validateMnemonic(text, wordlist);
 
 describe('updateInternalAccount', () => {
   it('hides a wallet after one of its sessions has signed exactly this change', async () => {
-    const { id } = await walletFor();
+    const { id } = await createWallet();
     const session = await sessionOf(id);
-    const requested = ok(await patch(id, { privateEnabled: true }), 202);
+    const requested = ok(await patchAccount(id, { privateEnabled: true }), 202);
     expect(Object.keys(requested).sort()).toEqual(['expiresAt', 'payloadToSign', 'requestId']);
     const activity = JSON.parse(requested.payloadToSign);
     expect(activity.type).toBe('ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2');
@@ -88,58 +88,67 @@ describe('updateInternalAccount', () => {
 
     const before = (await app.events()).length;
     const headers = await signedHeaders(requested, session);
-    const otherResponse = await patch(id, { privateEnabled: false }, headers);
+    const otherResponse = await patchAccount(id, { privateEnabled: false }, headers);
     expect(codeOf(otherResponse)).toEqual([401, 'WALLET_SIGNATURE_BODY_MISMATCH']);
-    const after = ok(await patch(id, { privateEnabled: true }, headers), 200);
+    const after = ok(await patchAccount(id, { privateEnabled: true }, headers), 200);
     expect(after).toEqual(await readAccount(id));
     expect(after).toMatchObject({ id, type: 'EMBEDDED_WALLET', privateEnabled: true });
-    expect(codeOf(await patch(id, { privateEnabled: true }, headers))).toEqual([
+    expect(codeOf(await patchAccount(id, { privateEnabled: true }, headers))).toEqual([
       401,
       'UNAUTHORIZED',
     ]);
     expect(await app.events()).toHaveLength(before);
-    expect(await signedFor(id)).toMatchObject([
+    expect(await findAuthorizations(id)).toMatchObject([
       { operation: 'updateInternalAccount', subject: id, public_key: session.publicKey },
     ]);
 
-    const disabled = ok(await patch(id, { privateEnabled: false }), 202);
-    ok(await patch(id, { privateEnabled: false }, await signedHeaders(disabled, session)), 200);
+    const disabled = ok(await patchAccount(id, { privateEnabled: false }), 202);
+    ok(
+      await patchAccount(id, { privateEnabled: false }, await signedHeaders(disabled, session)),
+      200,
+    );
     expect((await readAccount(id)).privateEnabled).toBe(false);
   });
 
   it('accepts only a signature of an active session of this wallet', async () => {
-    const [ownWallet, otherWallet] = [await walletFor(), await walletFor()];
+    const [ownWallet, otherWallet] = [await createWallet(), await createWallet()];
     const foreignSession = await sessionOf(otherWallet.id);
     const expiredSession = await sessionOf(ownWallet.id, { expires_at: app.effects.now() });
-    const requested = ok(await patch(ownWallet.id, { privateEnabled: true }), 202);
+    const requested = ok(await patchAccount(ownWallet.id, { privateEnabled: true }), 202);
     for (const keys of [foreignSession, expiredSession, generateKeys()]) {
       const headers = await signedHeaders(requested, keys);
-      const response = await patch(ownWallet.id, { privateEnabled: true }, headers);
+      const response = await patchAccount(ownWallet.id, { privateEnabled: true }, headers);
       expect(codeOf(response)).toEqual([401, 'UNAUTHORIZED']);
     }
     // A challenge is valid for one wallet only.
     const session = await sessionOf(ownWallet.id);
     const headers = await signedHeaders(requested, session);
-    expect(codeOf(await patch(otherWallet.id, { privateEnabled: true }, headers))).toEqual([
+    expect(codeOf(await patchAccount(otherWallet.id, { privateEnabled: true }, headers))).toEqual([
       401,
       'UNAUTHORIZED',
     ]);
     expect((await readAccount(ownWallet.id)).privateEnabled).toBe(false);
-    expect(await signedFor(ownWallet.id)).toEqual([]);
+    expect(await findAuthorizations(ownWallet.id)).toEqual([]);
   });
 
   it('changes wallets only and requires a change', async () => {
-    const { person, id } = await walletFor();
+    const { person, id } = await createWallet();
     const usd = await internalAccount(app, person.id, 'USD');
     const change = { privateEnabled: true };
-    expect(codeOf(await patch(usd.id, change))).toEqual([400, 'INVALID_INPUT']);
-    expect(codeOf(await patch(id, {}))).toEqual([400, 'INVALID_INPUT']);
-    expect(codeOf(await patch(id, { privateEnabled: 'yes' }))).toEqual([400, 'INVALID_INPUT']);
+    expect(codeOf(await patchAccount(usd.id, change))).toEqual([400, 'INVALID_INPUT']);
+    expect(codeOf(await patchAccount(id, {}))).toEqual([400, 'INVALID_INPUT']);
+    expect(codeOf(await patchAccount(id, { privateEnabled: 'yes' }))).toEqual([
+      400,
+      'INVALID_INPUT',
+    ]);
     const unknown = `InternalAccount:${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}`;
     for (const missing of [unknown, 'nothing']) {
-      expect(codeOf(await patch(missing, change))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+      expect(codeOf(await patchAccount(missing, change))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
     }
-    expect(codeOf(await patch(id, change, {}, app.other))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    expect(codeOf(await patchAccount(id, change, {}, app.other))).toEqual([
+      404,
+      'ACCOUNT_NOT_FOUND',
+    ]);
     const viewer = await app.tokenWith(['VIEW']);
     const denied = await app.call('PATCH', `/internal-accounts/${id}`, change, { as: viewer });
     expect(codeOf(denied)).toEqual([403, 'FORBIDDEN']);
@@ -148,10 +157,10 @@ describe('updateInternalAccount', () => {
 
 describe('exportInternalAccount', () => {
   it('encrypts the recovery phrase to the given key only', async () => {
-    const { id } = await walletFor();
+    const { id } = await createWallet();
     const session = await sessionOf(id);
     const [keys, otherKeys] = [generateKeys(), generateKeys()];
-    const requested = ok(await takeOut(id, keys), 202);
+    const requested = ok(await requestExport(id, keys), 202);
     const activity = JSON.parse(requested.payloadToSign);
     const row = await app.runtime.db.read(wallets, id);
     expect(activity).toMatchObject({
@@ -160,22 +169,22 @@ describe('exportInternalAccount', () => {
       parameters: { targetPublicKey: keys.uncompressedKey, walletId: row?.wallet_id },
     });
     const headers = await signedHeaders(requested, session);
-    expect(codeOf(await takeOut(id, otherKeys, headers))).toEqual([
+    expect(codeOf(await requestExport(id, otherKeys, headers))).toEqual([
       401,
       'WALLET_SIGNATURE_BODY_MISMATCH',
     ]);
-    const result = ok(await takeOut(id, keys, headers), 200);
+    const result = ok(await requestExport(id, keys, headers), 200);
     expect(Object.keys(result).sort()).toEqual(['encryptedWalletCredentials', 'id']);
     expect(result.id).toBe(id);
     const bundle = JSON.parse(result.encryptedWalletCredentials);
     expect(bundle).toMatchObject({ dataSignature: '', enclaveQuorumPublic: '' });
     const phrase = openBundle(bundle, keys);
     expect(isMnemonic(phrase)).toBe(true);
-    expect(codeOf(await takeOut(id, keys, headers))).toEqual([401, 'UNAUTHORIZED']);
+    expect(codeOf(await requestExport(id, keys, headers))).toEqual([401, 'UNAUTHORIZED']);
     // Each export returns the same phrase, encrypted to a new key.
-    const secondExport = ok(await exported(id, session, otherKeys), 200);
+    const secondExport = ok(await exportWallet(id, session, otherKeys), 200);
     expect(openBundle(JSON.parse(secondExport.encryptedWalletCredentials), otherKeys)).toBe(phrase);
-    expect(await signedFor(id)).toMatchObject([
+    expect(await findAuthorizations(id)).toMatchObject([
       { operation: 'exportInternalAccount', subject: id, public_key: session.publicKey },
       { operation: 'exportInternalAccount', subject: id, public_key: session.publicKey },
     ]);
@@ -190,8 +199,8 @@ describe('exportInternalAccount', () => {
   });
 
   it('notifies the customer, without the recovery phrase', async () => {
-    const { id, person } = await walletFor(app.platform, 'owner@example.com');
-    ok(await exported(id, await sessionOf(id)), 200);
+    const { id, person } = await createWallet(app.platform, 'owner@example.com');
+    ok(await exportWallet(id, await sessionOf(id)), 200);
     const sentMessages = await app.runtime.db.find(messages, { customer_id: person.id });
     expect(sentMessages).toMatchObject([{ kind: 'WALLET_EXPORTED', channel: 'EMAIL' }]);
     const [row] = sentMessages as [(typeof sentMessages)[0]];
@@ -202,35 +211,35 @@ describe('exportInternalAccount', () => {
   });
 
   it('succeeds at most three times an hour', async () => {
-    const { id } = await walletFor();
+    const { id } = await createWallet();
     const retained = generateKeys();
-    const first = ok(await takeOut(id, retained), 202);
+    const first = ok(await requestExport(id, retained), 202);
     const headers = await signedHeaders(first, await sessionOf(id));
-    for (let index = 0; index < 3; index++) ok(await exported(id, await sessionOf(id)), 200);
+    for (let index = 0; index < 3; index++) ok(await exportWallet(id, await sessionOf(id)), 200);
     for (const response of [
-      await takeOut(id, generateKeys()),
-      await takeOut(id, retained, headers),
+      await requestExport(id, generateKeys()),
+      await requestExport(id, retained, headers),
     ]) {
       expect(codeOf(response)).toEqual([429, 'RATE_LIMITED']);
       expect(Number(response.headers['retry-after'])).toBe(HOUR_MS / 1000);
     }
     await app.advance(HOUR_MS);
-    ok(await exported(id, await sessionOf(id)), 200);
+    ok(await exportWallet(id, await sessionOf(id)), 200);
   });
 
   it('counts exports, not requests; two concurrent ones have the same result', async () => {
-    const { id } = await walletFor();
+    const { id } = await createWallet();
     const session = await sessionOf(id);
-    for (let index = 0; index < 5; index++) ok(await takeOut(id, generateKeys()), 202);
-    const responses = await Promise.all(Array.from({ length: 6 }, () => exported(id, session)));
+    for (let index = 0; index < 5; index++) ok(await requestExport(id, generateKeys()), 202);
+    const responses = await Promise.all(Array.from({ length: 6 }, () => exportWallet(id, session)));
     const statuses = responses.map((each) => each.status).sort();
     expect(statuses).toEqual([200, 200, 200, 429, 429, 429]);
   });
 
   it('rejects compressed and invalid keys, other accounts, and other platforms', async () => {
-    const { id, person } = await walletFor();
+    const { id, person } = await createWallet();
     const keys = generateKeys();
-    const rejected = async (clientPublicKey: unknown, message: string) => {
+    const expectRejection = async (clientPublicKey: unknown, message: string) => {
       const response = await app.call('POST', `/internal-accounts/${id}/export`, {
         clientPublicKey,
       });
@@ -238,29 +247,35 @@ describe('exportInternalAccount', () => {
       expect(response.body.details.errors).toMatchObject([{ field: 'clientPublicKey', message }]);
     };
     const form = 'must be an uncompressed P-256 public key: 130 hex digits that start with 04';
-    await rejected(keys.publicKey, form);
-    await rejected(7, form);
-    await rejected(`04${'1'.repeat(128)}`, 'is not a point of P-256');
-    await rejected(undefined, 'is required');
+    await expectRejection(keys.publicKey, form);
+    await expectRejection(7, form);
+    await expectRejection(`04${'1'.repeat(128)}`, 'is not a point of P-256');
+    await expectRejection(undefined, 'is required');
     const usdb = await internalAccount(app, person.id, 'USDB');
-    expect(codeOf(await takeOut(usdb.id, keys))).toEqual([400, 'INVALID_INPUT']);
-    expect(codeOf(await takeOut(id, keys, {}, app.other))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
-    expect(codeOf(await takeOut('InternalAccount:x', keys))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    expect(codeOf(await requestExport(usdb.id, keys))).toEqual([400, 'INVALID_INPUT']);
+    expect(codeOf(await requestExport(id, keys, {}, app.other))).toEqual([
+      404,
+      'ACCOUNT_NOT_FOUND',
+    ]);
+    expect(codeOf(await requestExport('InternalAccount:x', keys))).toEqual([
+      404,
+      'ACCOUNT_NOT_FOUND',
+    ]);
   });
 
   it('returns the configured number of PROCESSING replies and stores no reply', async () => {
-    const { id } = await walletFor();
+    const { id } = await createWallet();
     const session = await sessionOf(id);
     const sql = 'update platforms set wallet_polls = $2, version = version + 1 where id = $1';
     await app.runtime.db.query(sql, [app.platform.id, 2]);
     const keys = generateKeys();
-    const requested = ok(await takeOut(id, keys), 202);
+    const requested = ok(await requestExport(id, keys), 202);
     const headers = await signedHeaders(requested, session);
     for (let index = 0; index < 2; index++) {
-      expect(ok(await takeOut(id, keys, headers), 200).status).toBe('PROCESSING');
+      expect(ok(await requestExport(id, keys, headers), 200).status).toBe('PROCESSING');
     }
     await app.advance(60_000);
-    const result = ok(await takeOut(id, keys, headers), 200);
+    const result = ok(await requestExport(id, keys, headers), 200);
     expect(isMnemonic(openBundle(JSON.parse(result.encryptedWalletCredentials), keys))).toBe(true);
     await app.runtime.db.query(sql, [app.platform.id, 0]);
     const [row] = await app.runtime.db.query('select reply from wallet_requests where id = $1', [
@@ -271,10 +286,10 @@ describe('exportInternalAccount', () => {
 
   it('contains the signer of the bundle in production', async () => {
     const as = app.production;
-    const { id } = await walletFor(as);
+    const { id } = await createWallet(as);
     const keys = generateKeys();
     const row = await app.runtime.db.read(wallets, id);
-    const result = ok(await exported(id, await sessionOf(id), keys, as), 200);
+    const result = ok(await exportWallet(id, await sessionOf(id), keys, as), 200);
     const phrase = await walletCrypto.decryptExportBundle({
       exportBundle: result.encryptedWalletCredentials,
       embeddedKey: keys.privateKey,
@@ -284,10 +299,13 @@ describe('exportInternalAccount', () => {
       returnMnemonic: true,
     });
     expect(isMnemonic(phrase)).toBe(true);
-    const requested = ok(await takeOut(id, keys, {}, as), 202);
+    const requested = ok(await requestExport(id, keys, {}, as), 202);
     const wrong = await stampWith(generateKeys().privateKey, requested.payloadToSign);
     const headers = { 'service-wallet-signature': wrong, 'request-id': requested.requestId };
-    expect(codeOf(await takeOut(id, keys, headers, as))).toEqual([401, 'WALLET_SIGNATURE_INVALID']);
+    expect(codeOf(await requestExport(id, keys, headers, as))).toEqual([
+      401,
+      'WALLET_SIGNATURE_INVALID',
+    ]);
   });
 });
 
@@ -304,19 +322,22 @@ describe('a wallet before provisioning or after closing', () => {
     ['FROZEN', [202, undefined], [400, 'INVALID_INPUT']],
     ['CLOSED', [404, 'ACCOUNT_NOT_FOUND'], [404, 'ACCOUNT_NOT_FOUND']],
   ])('%s', async (status, privacy, state) => {
-    const { id } = await walletFor();
+    const { id } = await createWallet();
     await set(id, status);
-    expect(codeOf(await patch(id, { privateEnabled: true }))).toEqual(privacy);
-    expect(codeOf(await takeOut(id, generateKeys()))).toEqual(state);
+    expect(codeOf(await patchAccount(id, { privateEnabled: true }))).toEqual(privacy);
+    expect(codeOf(await requestExport(id, generateKeys()))).toEqual(state);
   });
 
   it('ends with its customer, and earlier requests can no longer be signed', async () => {
-    const { id, person } = await walletFor();
+    const { id, person } = await createWallet();
     const [keys, session] = [generateKeys(), await sessionOf(id)];
-    const headers = await signedHeaders(ok(await takeOut(id, keys), 202), session);
+    const headers = await signedHeaders(ok(await requestExport(id, keys), 202), session);
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
-    expect(codeOf(await takeOut(id, keys))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
-    expect(codeOf(await takeOut(id, keys, headers))).toEqual([401, 'UNAUTHORIZED']);
-    expect(codeOf(await patch(id, { privateEnabled: true }))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    expect(codeOf(await requestExport(id, keys))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    expect(codeOf(await requestExport(id, keys, headers))).toEqual([401, 'UNAUTHORIZED']);
+    expect(codeOf(await patchAccount(id, { privateEnabled: true }))).toEqual([
+      404,
+      'ACCOUNT_NOT_FOUND',
+    ]);
   });
 });

@@ -25,7 +25,7 @@ export interface Wallet {
   key: DataKey;
 }
 
-const noAccount = () => new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
+const accountNotFound = () => new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
 
 /** The wallet of an account; undefined for other accounts, closed wallets and deleted customers. */
 export async function findWallet(ctx: Ctx, accountId: string): Promise<Wallet | undefined> {
@@ -50,7 +50,10 @@ function rejectUnprovisioned({ status }: InternalAccountRow): void {
 /**
  * The wallet of a related resource: undefined as for `findWallet`; throws if it is not provisioned.
  */
-export async function provisionedWallet(ctx: Ctx, accountId: string): Promise<Wallet | undefined> {
+export async function requireProvisionedWallet(
+  ctx: Ctx,
+  accountId: string,
+): Promise<Wallet | undefined> {
   const wallet = await findWallet(ctx, accountId);
   if (wallet) rejectUnprovisioned(wallet.account);
   return wallet;
@@ -64,11 +67,11 @@ export async function walletOf(ctx: Ctx, accountId: string, field = 'accountId')
   const account = isId(accountId, 'InternalAccount')
     ? await readInternalAccount(ctx, accountId)
     : undefined;
-  if (account?.platform_id !== ctx.caller.platformId) throw noAccount();
+  if (account?.platform_id !== ctx.caller.platformId) throw accountNotFound();
   if (account.type !== 'EMBEDDED_WALLET') throw invalidField(field, 'must be an embedded wallet');
   rejectUnprovisioned(account);
   const wallet = await findWallet(ctx, accountId);
-  if (!wallet) throw noAccount();
+  if (!wallet) throw accountNotFound();
   return wallet;
 }
 

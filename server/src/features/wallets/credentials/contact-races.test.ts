@@ -13,7 +13,7 @@ import type { updateCustomerById } from '../../customers/registration/contract.t
 import { changeCustomer } from '../../customers/registration/update.ts';
 import { openWallets } from '../accounts/provision.ts';
 import { startRecovery } from '../recovery/recovery-jobs.ts';
-import { tiedCredentials } from './contacts.ts';
+import { authorizeContactChange } from './contacts.ts';
 
 const DELAY = 48 * 3_600_000;
 
@@ -31,7 +31,7 @@ function change(customerId: string, overrides: object, concurrentWork: () => Pro
   const parts = {
     connectors,
     openWallets: open,
-    authorizeContactChange: tiedCredentials({ connectors }),
+    authorizeContactChange: authorizeContactChange({ connectors }),
   };
   const body = { customerType: 'INDIVIDUAL', ...overrides };
   const input: unknown = { params: { customerId }, query: {}, headers: {}, body };

@@ -24,7 +24,7 @@ import {
 } from '../signing/requests.ts';
 import { credentials } from '../store.ts';
 import type { WalletCredential } from './kinds.ts';
-import { contactActivity, dropOtp } from './otp.ts';
+import { contactActivityOf, dropOtp } from './otp.ts';
 
 const CONTACTS = {
   email: {
@@ -51,7 +51,7 @@ interface Bound {
 }
 
 /** Credentials that use the contact, with their wallets, oldest first. */
-async function contactCredentials(
+async function findContactCredentials(
   ctx: Ctx,
   { id }: CustomerRow,
   { type }: Contact,
@@ -70,7 +70,7 @@ async function contactCredentials(
 
 /** Whether a wallet sends one-time codes to the phone number of the customer. */
 export const isPhoneUsedForOtp = async (ctx: Ctx, customer: CustomerRow): Promise<boolean> =>
-  (await contactCredentials(ctx, customer, CONTACTS.phoneNumber)).length > 0;
+  (await findContactCredentials(ctx, customer, CONTACTS.phoneNumber)).length > 0;
 
 const contactInUseSql = (column: Contact['column']) => `select 1 from customers c
   join credentials k on k.customer_id = c.id and k.type = $4 and k.status = 'ACTIVE'
@@ -117,7 +117,7 @@ async function requestSignature(
   const bound: Bound = { credentialIds: idsOf(heldCredentials) };
   return issueChallenge(ctx, request, {
     wallet: firstCredential.wallet,
-    payload: contactActivity(type, value, firstCredential.wallet.row.user_id),
+    payload: contactActivityOf(type, value, firstCredential.wallet.row.user_id),
     bound,
     signer: {
       by: 'session',
@@ -168,11 +168,11 @@ async function applySignedChange(
 }
 
 /** Authorizes a change of contact that affects wallets of the customer. */
-export const tiedCredentials =
+export const authorizeContactChange =
   (parts: WalletParts): AuthorizeContactChange =>
   async (ctx, change) => {
     const { customer, channel, body, headers } = change;
-    const heldCredentials = await contactCredentials(ctx, customer, CONTACTS[channel]);
+    const heldCredentials = await findContactCredentials(ctx, customer, CONTACTS[channel]);
     const request: SignableRequest = {
       operationId: updateCustomerById.operationId,
       resourceId: customer.id,

@@ -92,7 +92,7 @@ const ClientPublicKey = ruled(
 );
 
 const accountId = text('Id of the embedded wallet.');
-const base64url = (description: string) => text(description, { maxLength: 65_536 });
+const base64urlText = (description: string) => text(description, { maxLength: 65_536 });
 const oidcToken = text('Recently issued ID token of the identity provider.', { maxLength: 16_384 });
 
 export const AuthCredentialCreateRequest = named(
@@ -126,9 +126,9 @@ export const AuthCredentialCreateRequest = named(
           maxLength: 1024,
         }),
         attestation: object('PasskeyAttestation', 'WebAuthn registration.', {
-          credentialId: base64url('Id of the credential, base64url.'),
-          clientDataJson: base64url('`clientDataJSON` of WebAuthn, base64url.'),
-          attestationObject: base64url('`attestationObject` of WebAuthn, base64url.'),
+          credentialId: base64urlText('Id of the credential, base64url.'),
+          clientDataJson: base64urlText('`clientDataJSON` of WebAuthn, base64url.'),
+          attestationObject: base64urlText('`attestationObject` of WebAuthn, base64url.'),
           transports: maybe(
             Type.Array(oneOf(['usb', 'nfc', 'ble', 'internal', 'hybrid']), {
               description: 'WebAuthn transports of the authenticator.',
@@ -141,7 +141,7 @@ export const AuthCredentialCreateRequest = named(
   ),
 );
 
-const nullish = <T extends TSchema>(schema: T) => maybe(Type.Union([schema, Type.Null()]));
+const optionalNullable = <T extends TSchema>(schema: T) => maybe(Type.Union([schema, Type.Null()]));
 
 const encryptedOtpBundle = text('JSON with `encappedPublic` and `ciphertext`.', {
   maxLength: 16_384,
@@ -164,11 +164,11 @@ export const AuthCredentialVerifyRequest = named(
       }),
       PASSKEY: object('PasskeyCredentialVerifyRequest', 'A passkey assertion for a challenge.', {
         assertion: object('PasskeyAssertion', 'WebAuthn assertion.', {
-          credentialId: base64url('Id of the credential, base64url.'),
-          clientDataJson: base64url('`clientDataJSON` of WebAuthn, base64url.'),
-          authenticatorData: base64url('`authenticatorData` of WebAuthn, base64url.'),
-          signature: base64url('`signature` of WebAuthn, base64url.'),
-          userHandle: nullish(base64url('`userHandle` of WebAuthn, base64url.')),
+          credentialId: base64urlText('Id of the credential, base64url.'),
+          clientDataJson: base64urlText('`clientDataJSON` of WebAuthn, base64url.'),
+          authenticatorData: base64urlText('`authenticatorData` of WebAuthn, base64url.'),
+          signature: base64urlText('`signature` of WebAuthn, base64url.'),
+          userHandle: optionalNullable(base64urlText('`userHandle` of WebAuthn, base64url.')),
         }),
       }),
     },
@@ -177,7 +177,7 @@ export const AuthCredentialVerifyRequest = named(
 );
 
 const ofWallet = Type.Object({ accountId: text('Id of the embedded wallet.') });
-const params = (resource: string) => Type.Object({ id: text(`Id of the ${resource}.`) });
+const paramsOf = (resource: string) => Type.Object({ id: text(`Id of the ${resource}.`) });
 
 export const createAuthCredential = operation({
   operationId: 'createAuthCredential',
@@ -236,7 +236,7 @@ export const revokeAuthCredential = operation({
     'credential. The last credential cannot be removed.',
   permission: 'TRANSACT',
   signedRetry: true,
-  params: params('credential'),
+  params: paramsOf('credential'),
   replies: { 200: WalletOperationProcessing, 202: AuthSignedRequestChallenge, 204: null },
   errors: ['WALLET_NOT_PROVISIONED'],
   notFound: 'AUTH_METHOD_NOT_FOUND',
@@ -251,7 +251,7 @@ export const challengeAuthCredential = operation({
   description: 'Sends a one-time code, or returns the challenge for a passkey.',
   permission: 'TRANSACT',
   idempotency: 'none',
-  params: params('credential'),
+  params: paramsOf('credential'),
   body: object('AuthCredentialChallengeRequest', 'For passkeys: the key of the new session.', {
     clientPublicKey: maybe(ClientPublicKey),
   }),
@@ -288,7 +288,7 @@ export const verifyAuthCredential = operation({
   permission: 'TRANSACT',
   signedRetry: true,
   callsExternal: true,
-  params: params('credential'),
+  params: paramsOf('credential'),
   body: AuthCredentialVerifyRequest,
   replies: { 200: orProcessing(AuthSession), 202: AuthSignedRequestChallenge },
   errors: ['WALLET_NOT_PROVISIONED'],
@@ -323,7 +323,7 @@ export const refreshAuthSession = operation({
     'remains valid until its expiry.',
   permission: 'TRANSACT',
   signedRetry: true,
-  params: params('session'),
+  params: paramsOf('session'),
   body: object('AuthSessionRefreshRequest', 'The key of the new session.', {
     clientPublicKey: ClientPublicKey,
   }),
@@ -342,7 +342,7 @@ export const revokeAuthSession = operation({
     'Ends a session. Any active session of the wallet signs the request, including this one.',
   permission: 'TRANSACT',
   signedRetry: true,
-  params: params('session'),
+  params: paramsOf('session'),
   replies: { 200: WalletOperationProcessing, 202: AuthSignedRequestChallenge, 204: null },
   errors: ['WALLET_NOT_PROVISIONED'],
   notFound: 'SESSION_NOT_FOUND',

@@ -53,7 +53,7 @@ const uniquenessKeyOf = (ctx: Ctx, { issuer, audience, subject }: Facts): string
 const CLAIMS = { issuer: 'iss', audience: 'aud', subject: 'sub' } as const;
 
 /** The fault for a token that does not match the credential or the key. */
-function mismatch(identity: OidcIdentity, facts: Facts, clientPublicKey: string) {
+function findMismatch(identity: OidcIdentity, facts: Facts, clientPublicKey: string) {
   for (const name of ['issuer', 'audience', 'subject'] as const) {
     if (identity[name] !== facts[name]) {
       return unauthorized(`The ${CLAIMS[name]} of the token differs from the registered one.`);
@@ -114,7 +114,7 @@ export const oauthKind: Kind<'OAUTH'> = {
     const reject = (fault: Fault) => recordFailure(ctx, row.id, fault);
     const identity = await verifyToken(ctx, parts, oidcToken);
     if (identity instanceof Fault) return reject(identity);
-    const fault = mismatch(identity, factsOf<Facts>(ctx, wallet, row), clientPublicKey);
+    const fault = findMismatch(identity, factsOf<Facts>(ctx, wallet, row), clientPublicKey);
     if (fault) return reject(fault);
     if (!(await claimKey(ctx, credential, key))) {
       return reject(unauthorized('A token for this key was already used.'));

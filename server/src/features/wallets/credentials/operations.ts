@@ -13,7 +13,12 @@ import {
   endCredential,
   presentCredential,
 } from '../accounts/credentials.ts';
-import { findWallet, provisionedWallet, type WalletParts, walletOf } from '../accounts/wallet.ts';
+import {
+  findWallet,
+  requireProvisionedWallet,
+  type WalletParts,
+  walletOf,
+} from '../accounts/wallet.ts';
 import { simulateProcessing } from '../signing/processing.ts';
 import { signedOperation } from '../signing/signed.ts';
 import { type CredentialRow, type CredentialType, credentials, wallets } from '../store.ts';
@@ -40,7 +45,7 @@ const KINDS = {
 const kindOf = (type: CredentialType): Kind => KINDS[type] as Kind;
 
 /** The wallet of a list query; undefined for other accounts. */
-export async function listedWallet(ctx: Ctx, accountId: string) {
+export async function requireListedWallet(ctx: Ctx, accountId: string) {
   if (!isId(accountId, 'InternalAccount')) {
     throw invalidField('accountId', 'is not the id of an internal account');
   }
@@ -51,7 +56,7 @@ export async function listedWallet(ctx: Ctx, accountId: string) {
 async function requireCredential(ctx: Ctx, id: string): Promise<WalletCredential> {
   const row = isId(id, 'AuthMethod') ? await ctx.read(credentials, id) : undefined;
   const isOwn = row?.platform_id === ctx.caller.platformId && row.status === 'ACTIVE';
-  const wallet = isOwn ? await provisionedWallet(ctx, row.account_id) : undefined;
+  const wallet = isOwn ? await requireProvisionedWallet(ctx, row.account_id) : undefined;
   if (!row || !wallet) throw new Fault('AUTH_METHOD_NOT_FOUND', 'Credential not found.');
   return { wallet, row };
 }
@@ -167,7 +172,7 @@ const challenge = (parts: WalletParts) =>
   });
 
 const list = handle(listAuthCredentials, async (ctx, { query }) => {
-  const wallet = await listedWallet(ctx, query.accountId);
+  const wallet = await requireListedWallet(ctx, query.accountId);
   const rows = wallet ? await credentialsOf(ctx, wallet.row.id) : [];
   const present = (row: CredentialRow) =>
     presentCredential(ctx, wallet as WalletCredential['wallet'], row);

@@ -71,7 +71,7 @@ const CHANNELS: Record<OtpType, Channel> = {
 };
 
 /** Activity to sign for a contact that receives codes. */
-export const contactActivity = (type: OtpType, contact: string, userId: string): Activity =>
+export const contactActivityOf = (type: OtpType, contact: string, userId: string): Activity =>
   CHANNELS[type].activity(contact, userId);
 
 const SEND_LIMITS: readonly AttemptRule[] = [
@@ -124,7 +124,7 @@ async function rulesOf(ctx: Ctx) {
 }
 
 /** Stages a new encryption key, which replaces the previous one; returns its bundle. */
-async function newTarget(
+async function createTarget(
   ctx: Ctx,
   parts: WalletParts,
   { wallet, row }: WalletCredential,
@@ -175,7 +175,7 @@ async function sendOtp(
     ...codeText(named, code, rules.validityMs),
     ...(CHANNELS[type].via === 'EMAIL' ? mail : {}),
   });
-  return newTarget(ctx, parts, credential, expiresAt);
+  return createTarget(ctx, parts, credential, expiresAt);
 }
 
 /** Stages the removal of the pending code of a credential. */
@@ -224,10 +224,11 @@ function isEncryptedCode(text: string): boolean {
   }
 }
 
-const unreadable = () => invalidField(FIELD, 'is not encrypted to the key of the latest code');
+const unreadableBundle = () =>
+  invalidField(FIELD, 'is not encrypted to the key of the latest code');
 
 /** The verification token: states the verified contact and the key that signs. */
-const tokenFor =
+const issueToken =
   (
     ctx: Ctx,
     parts: WalletParts,
@@ -256,7 +257,7 @@ async function verify(
   body: VerifyBodyOf<OtpType>,
 ): Promise<{ signatureRequest: SignatureRequest } | Rejected> {
   const { wallet, row } = credential;
-  if (!isEncryptedCode(body.encryptedOtpBundle)) throw unreadable();
+  if (!isEncryptedCode(body.encryptedOtpBundle)) throw unreadableBundle();
   await checkFailureLimit(ctx, row.id);
   const contact = contactOf(wallet, type);
   const target = await ctx.read(otpTargets, row.id);
@@ -266,7 +267,7 @@ async function verify(
     target: target.target,
     encryptedBundle: body.encryptedOtpBundle,
   });
-  if (!opened) throw unreadable();
+  if (!opened) throw unreadableBundle();
   const publicKey = clientKeyOf(opened.publicKey, FIELD);
   await rejectUsedKey(ctx, wallet.row.id, publicKey, FIELD);
   const { rules } = await rulesOf(ctx);
@@ -277,11 +278,15 @@ async function verify(
   if (result === 'invalid') return recordFailure(ctx, row.id, unauthorized('Invalid OTP code'));
   ctx.remove(otpTargets, target);
   const bound: VerifyBound = { publicKey, contact };
-  const payload = tokenFor(ctx, parts, credential, { codeId: target.code_id, contact, publicKey });
+  const payload = issueToken(ctx, parts, credential, {
+    codeId: target.code_id,
+    contact,
+    publicKey,
+  });
   return { signatureRequest: { wallet, type, payload, signer: { by: 'key', publicKey }, bound } };
 }
 
-async function verified(
+async function completeVerification(
   ctx: Ctx,
   parts: WalletParts,
   type: OtpType,
@@ -315,7 +320,8 @@ export const otpKind = (type: OtpType): Kind<OtpType> => ({
 
   verify: (ctx, parts, credential, body) => verify(ctx, parts, type, credential, body),
 
-  verified: (ctx, parts, credential, signed) => verified(ctx, parts, type, credential, signed),
+  verified: (ctx, parts, credential, signed) =>
+    completeVerification(ctx, parts, type, credential, signed),
 
   removal: (_ctx, { wallet }) => CHANNELS[type].activity('', wallet.row.user_id),
 });

@@ -23,8 +23,8 @@ import {
 import type { Wallet, WalletParts } from '../accounts/wallet.ts';
 import type { Activity } from '../signing/payload.ts';
 import {
-  activeRequest,
   decryptColumn,
+  findActiveRequest,
   issueChallenge,
   markDelivered,
   recheckOnFailure,
@@ -71,7 +71,7 @@ async function rejectReused(
 }
 
 /** Activity that a session signs; it contains the authenticator data as received. */
-const creation = (wallet: Wallet, body: CreateBody, nickname: string): Activity => {
+const creationActivity = (wallet: Wallet, body: CreateBody, nickname: string): Activity => {
   const { credentialId, clientDataJson, attestationObject, transports = [] } = body.attestation;
   return {
     type: 'CREATE_AUTHENTICATORS_V2',
@@ -104,7 +104,7 @@ async function register(ctx: Ctx, _parts: WalletParts, wallet: Wallet, body: Cre
   await rejectReused(ctx, wallet, unique);
   const facts: Facts = { ...passkey, transports: body.attestation.transports ?? [] };
   return {
-    activity: creation(wallet, body, nickname),
+    activity: creationActivity(wallet, body, nickname),
     row: { type: 'PASSKEY' as const, ...unique, nickname, facts, signCount },
   };
 }
@@ -177,7 +177,7 @@ async function verify(
   if (requestId === undefined) {
     throw new Fault('REQUEST_ID_MISSING', 'The Request-Id header is missing.');
   }
-  const { row: request } = await activeRequest(ctx, verificationOf(row.id), requestId);
+  const { row: request } = await findActiveRequest(ctx, verificationOf(row.id), requestId);
   const checked = verifyAssertion(ctx, parts, heldCredential, request, body);
   if ('errors' in checked) throw invalid(prefixFields('assertion', checked.errors));
   if ('failed' in checked) {

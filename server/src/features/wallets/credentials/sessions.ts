@@ -15,11 +15,11 @@ import {
   rejectUsedKey,
   sessionsOf,
 } from '../accounts/credentials.ts';
-import { provisionedWallet, type Wallet, type WalletParts } from '../accounts/wallet.ts';
+import { requireProvisionedWallet, type Wallet, type WalletParts } from '../accounts/wallet.ts';
 import { signedOperation } from '../signing/signed.ts';
 import { type CredentialRow, credentials, type SessionRow, walletSessions } from '../store.ts';
 import { listAuthSessions, refreshAuthSession, revokeAuthSession } from './contract.ts';
-import { listedWallet } from './operations.ts';
+import { requireListedWallet } from './operations.ts';
 
 interface WalletSession {
   wallet: Wallet;
@@ -28,7 +28,7 @@ interface WalletSession {
   isActive: boolean;
 }
 
-const noSession = () => new Fault('SESSION_NOT_FOUND', 'Session not found.');
+const sessionNotFound = () => new Fault('SESSION_NOT_FOUND', 'Session not found.');
 
 /** The credential that a session was opened with, which may have been removed since. */
 async function credentialOf(ctx: Ctx, row: SessionRow): Promise<CredentialRow> {
@@ -41,22 +41,22 @@ async function credentialOf(ctx: Ctx, row: SessionRow): Promise<CredentialRow> {
 /** A session of the calling platform, active or not. */
 async function requireSession(ctx: Ctx, id: string): Promise<WalletSession> {
   const row = isId(id, 'Session') ? await ctx.read(walletSessions, id) : undefined;
-  if (row?.platform_id !== ctx.caller.platformId) throw noSession();
-  const wallet = await provisionedWallet(ctx, row.account_id);
-  if (!wallet) throw noSession();
+  if (row?.platform_id !== ctx.caller.platformId) throw sessionNotFound();
+  const wallet = await requireProvisionedWallet(ctx, row.account_id);
+  if (!wallet) throw sessionNotFound();
   const isActive = row.status === 'ACTIVE' && row.expires_at > ctx.now;
   return { wallet, row, credential: await credentialOf(ctx, row), isActive };
 }
 
-async function refreshableSession(ctx: Ctx, id: string): Promise<WalletSession> {
+async function requireRefreshableSession(ctx: Ctx, id: string): Promise<WalletSession> {
   const session = await requireSession(ctx, id);
   if (session.isActive) return session;
   throw new Fault('UNAUTHORIZED', 'The session has ended. Verify a credential to open another.');
 }
 
-async function activeSession(ctx: Ctx, id: string): Promise<WalletSession> {
+async function requireActiveSession(ctx: Ctx, id: string): Promise<WalletSession> {
   const session = await requireSession(ctx, id);
-  if (!session.isActive) throw noSession();
+  if (!session.isActive) throw sessionNotFound();
   return session;
 }
 
@@ -66,7 +66,7 @@ const refresh = (parts: WalletParts) =>
     resourceId: ({ params }) => params.id,
 
     async begin(ctx, { params, body: { clientPublicKey } }) {
-      const { wallet, row } = await refreshableSession(ctx, params.id);
+      const { wallet, row } = await requireRefreshableSession(ctx, params.id);
       await rejectUsedKey(ctx, row.account_id, clientKeyOf(clientPublicKey));
       return {
         signatureRequest: {
@@ -81,7 +81,7 @@ const refresh = (parts: WalletParts) =>
     },
 
     async perform(ctx, { params, body: { clientPublicKey } }) {
-      const { wallet, row, credential } = await refreshableSession(ctx, params.id);
+      const { wallet, row, credential } = await requireRefreshableSession(ctx, params.id);
       // If the signature was verified in an earlier retry, the session row is not required yet.
       ctx.require(walletSessions, row);
       const authenticatedAt = row.authenticated_at;
@@ -98,7 +98,7 @@ const revoke = (parts: WalletParts) =>
     resourceId: ({ params }) => params.id,
 
     async begin(ctx, { params }) {
-      const { wallet, row, credential } = await activeSession(ctx, params.id);
+      const { wallet, row, credential } = await requireActiveSession(ctx, params.id);
       return {
         signatureRequest: {
           wallet,
@@ -113,14 +113,14 @@ const revoke = (parts: WalletParts) =>
     },
 
     async perform(ctx, { params }) {
-      const { row } = await activeSession(ctx, params.id);
+      const { row } = await requireActiveSession(ctx, params.id);
       endSession(ctx, row);
       return { status: 204, body: undefined };
     },
   });
 
 const list = handle(listAuthSessions, async (ctx, { query }) => {
-  const wallet = await listedWallet(ctx, query.accountId);
+  const wallet = await requireListedWallet(ctx, query.accountId);
   const rows = wallet ? await sessionsOf(ctx, wallet.row.id) : [];
   const present = async (row: SessionRow) =>
     presentSession(ctx, wallet as Wallet, row, await credentialOf(ctx, row));

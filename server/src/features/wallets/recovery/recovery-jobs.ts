@@ -18,8 +18,8 @@ import { type RecoveryCancelReason, type RecoveryRow, walletRecoveries } from '.
 import {
   announceRecovery,
   cancelRecovery,
+  findPendingRecovery,
   finishRecovery,
-  pendingRecovery,
   RECOVERED_CONTACT,
   recoveryMessage,
 } from './recovery.ts';
@@ -60,7 +60,7 @@ async function rejectUnneeded(ctx: Ctx, wallet: Wallet, type: RecoveryType): Pro
   if ((await sessionsOf(ctx, id)).length) {
     throw conflict('The wallet has an active session, which can sign for a new credential.');
   }
-  const waiting = await pendingRecovery(ctx, id);
+  const waiting = await findPendingRecovery(ctx, id);
   if (waiting) throw conflict(`The recovery ${waiting.id} is already pending for this wallet.`);
 }
 

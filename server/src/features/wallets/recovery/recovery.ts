@@ -87,7 +87,7 @@ export const cancelRecovery = (
   endRecovery(ctx, row, 'cancel', { cancelled_for: reason, cancelled_by: by ?? null });
 
 /** The pending recovery of a wallet; there is at most one. */
-export async function pendingRecovery(
+export async function findPendingRecovery(
   ctx: Ctx,
   accountId: string,
 ): Promise<RecoveryRow | undefined> {
@@ -97,7 +97,7 @@ export async function pendingRecovery(
 
 /** Cancels a pending recovery. Call it after a credential of the wallet was verified. */
 export async function cancelAfterSignIn(ctx: Ctx, accountId: string): Promise<void> {
-  const row = await pendingRecovery(ctx, accountId);
+  const row = await findPendingRecovery(ctx, accountId);
   if (row) await cancelRecovery(ctx, row, 'SIGNED_IN');
 }
 

@@ -147,7 +147,7 @@ export async function issueChallenge(ctx: Ctx, request: SignableRequest, input: 
 const unauthorized = (reason: string) => new Fault('UNAUTHORIZED', reason);
 
 /** An open request of the calling platform. Throws UNAUTHORIZED for any other id. */
-export async function activeRequest(
+export async function findActiveRequest(
   ctx: Ctx,
   request: Pick<SignableRequest, 'operationId' | 'resourceId'>,
   id: string,
@@ -192,7 +192,7 @@ export async function recheckOnFailure<T>(
   try {
     return await work();
   } catch (error) {
-    await activeRequest(ctx, request, id);
+    await findActiveRequest(ctx, request, id);
     throw error;
   }
 }
@@ -245,7 +245,8 @@ function rejectSignature(ctx: Ctx, row: RequestRow, fault: Fault): { rejected: F
   return { rejected: fault };
 }
 
-const missing = (code: Code, header: string) => new Fault(code, `The ${header} header is missing.`);
+const missingHeader = (code: Code, header: string) =>
+  new Fault(code, `The ${header} header is missing.`);
 
 /** Parses a stamp or recognizes the scripted one. Throws WALLET_SIGNATURE_MALFORMED. */
 export function readStamp(ctx: Ctx, parts: WalletParts, header: string): Stamp | 'scripted' {
@@ -265,10 +266,10 @@ export async function verifyRetry(
   request: SignableRequest,
 ): Promise<VerifiedRetry | { rejected: Fault }> {
   const [header, requestId] = [stampOf(request.headers), requestIdOf(request.headers)];
-  if (header === undefined) throw missing('WALLET_SIGNATURE_MISSING', 'wallet signature');
-  if (requestId === undefined) throw missing('REQUEST_ID_MISSING', 'Request-Id');
+  if (header === undefined) throw missingHeader('WALLET_SIGNATURE_MISSING', 'wallet signature');
+  if (requestId === undefined) throw missingHeader('REQUEST_ID_MISSING', 'Request-Id');
   const stamp = readStamp(ctx, parts, header);
-  const { row, wallet } = await activeRequest(ctx, request, requestId);
+  const { row, wallet } = await findActiveRequest(ctx, request, requestId);
   const signer = JSON.parse(row.signer) as Signer;
   if (signer.by === 'nobody') throw unauthorized('The Request-Id belongs to another request.');
   const input = decryptColumn<unknown>(ctx, wallet, row, 'input');

@@ -27,7 +27,7 @@ function sessionRestriction(
 }
 
 /** The fault for an invalid signature; a scripted environment has its own code. */
-function failure(ctx: Ctx, parts: WalletParts, signer: SigningParty, reason: string): Fault {
+function signatureFault(ctx: Ctx, parts: WalletParts, signer: SigningParty, reason: string): Fault {
   const script = parts.connectors(ctx.caller.environment).walletScript;
   // A key without a session belongs to the verification of a credential, which fails with this code.
   const code: Code = signer.by === 'key' ? 'UNAUTHORIZED' : 'WALLET_SIGNATURE_INVALID';
@@ -40,7 +40,7 @@ export async function verifySigner(
   parts: WalletParts,
   { stamp, signer, payload }: { stamp: Stamp | 'scripted'; signer: SigningParty; payload: string },
 ): Promise<VerifiedSigner | Fault> {
-  const fail = (reason: string) => failure(ctx, parts, signer, reason);
+  const fail = (reason: string) => signatureFault(ctx, parts, signer, reason);
   if (stamp !== 'scripted' && !verifyStamp(stamp, payload)) {
     return fail('The wallet signature does not match the payload.');
   }

@@ -4,7 +4,7 @@
 
 import { accountReference } from '../../../../src/catalog/accounts/account-reference.ts';
 import { findCurrency } from '../../../../src/catalog/currencies/currencies.ts';
-import { paymentReference } from '../../../../src/features/payments/suspense/reference.ts';
+import { paymentReferenceOf } from '../../../../src/features/payments/suspense/reference.ts';
 import { operator, outcome } from '../../harness/operator.ts';
 import {
   broken,
@@ -192,7 +192,7 @@ async function recordFor(sim: Sim): Promise<string> {
   const order = sim.chance.of(unpaid(sim).filter(inProduction));
   const row = sim.model.payments.get(order.id)?.row as RecordedRow;
   const amount = order.sent + sim.chance.of([0n, 0n, 0n, 5n]);
-  const to = ['--payment-reference', paymentReference(order.id)];
+  const to = ['--payment-reference', paymentReferenceOf(order.id)];
   recordFunds(sim, order);
   const currency = row.sent_currency as string;
   const createdEntry = await recordEntry(sim, to, amount, currency);

@@ -221,13 +221,13 @@ export async function executeOrder(sim: Sim, order: Order): Promise<string> {
   return `${order.sent}`;
 }
 
-const quoted = (sim: Sim) =>
+const createQuote = (sim: Sim) =>
   sim.orders.filter(
     ({ quoteId, kind, payload, requiresSca, agent }) =>
       quoteId !== null && kind !== 'realtime' && !payload && !requiresSca && !agent,
   );
-const waiting = (sim: Sim) => quoted(sim).filter((each) => !each.started);
-const started = (sim: Sim) => quoted(sim).filter((each) => each.started);
+const waiting = (sim: Sim) => createQuote(sim).filter((each) => !each.started);
+const started = (sim: Sim) => createQuote(sim).filter((each) => each.started);
 
 /** Possible error codes of a transfer between existing parties. */
 export const UNPAYABLE = [...UNQUOTABLE, 'INVALID_CURRENCY'];

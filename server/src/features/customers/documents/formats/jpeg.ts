@@ -32,7 +32,7 @@ export function jpegReader(): Reader {
   let code = 0;
   const frame: number[] = [];
 
-  const afterSegment = (): State => (code === SCAN ? 'scan' : 'marker');
+  const stateAfterSegment = (): State => (code === SCAN ? 'scan' : 'marker');
 
   function startSegment(marker: number): State {
     if (marker === 0xff) return 'code';
@@ -43,18 +43,18 @@ export function jpegReader(): Reader {
     return 'high';
   }
 
-  function afterLength(): State {
+  function stateAfterLength(): State {
     remaining -= 2;
     if (remaining < 0) return 'broken';
     if (isFrame(code) && frame.length === 0) return remaining < FRAME_BYTES ? 'broken' : 'frame';
-    return remaining === 0 ? afterSegment() : 'skip';
+    return remaining === 0 ? stateAfterSegment() : 'skip';
   }
 
   function readFrameByte(byte: number): State {
     remaining--;
     if (frame.push(byte) < FRAME_BYTES) return 'frame';
     if (frame[3] === 0 && frame[4] === 0) return 'broken'; // no width
-    return remaining === 0 ? afterSegment() : 'skip';
+    return remaining === 0 ? stateAfterSegment() : 'skip';
   }
 
   function readByte(byte: number): State {
@@ -69,7 +69,7 @@ export function jpegReader(): Reader {
     }
     if (state === 'low') {
       remaining |= byte;
-      return afterLength();
+      return stateAfterLength();
     }
     if (state === 'frame') return readFrameByte(byte);
     if (byte === 0xff) return 'escape';
@@ -83,7 +83,7 @@ export function jpegReader(): Reader {
         const step = Math.min(remaining, chunk.length - index);
         index += step;
         remaining -= step;
-        if (remaining === 0) state = afterSegment();
+        if (remaining === 0) state = stateAfterSegment();
       } else if (state === 'scan') {
         const next = chunk.indexOf(0xff, index);
         if (next < 0) return;

@@ -15,17 +15,17 @@ export function pngReader(): Reader {
   let size: { width: number; height: number } | undefined;
   let state: 'walking' | 'ending' | 'done' | 'broken' = 'walking';
 
-  const number = (at: number) =>
+  const uint32At = (at: number) =>
     (head.slice(at, at + 4) as [number, number, number, number]).reduce(
       (sum, byte) => sum * 256 + byte,
       0,
     );
 
   function startChunk(): void {
-    const length = number(0);
+    const length = uint32At(0);
     const name = String.fromCharCode(...head.slice(4, 8));
     if (!size) {
-      size = { width: number(8), height: number(12) };
+      size = { width: uint32At(8), height: uint32At(12) };
       const isHeader = name === 'IHDR' && length === IHDR_BYTES && size.width && size.height;
       if (!isHeader) state = 'broken';
     } else if (name === 'IEND') state = 'ending';

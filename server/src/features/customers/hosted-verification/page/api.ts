@@ -33,7 +33,7 @@ function rejectionOf(status: number, body: unknown, requestId: string | undefine
   };
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -52,7 +52,7 @@ export function callServer<T>(
     const request = new XMLHttpRequest();
     request.open(method, `${location.pathname}/${path}`);
     request.addEventListener('loadend', () => {
-      const body = parsed(request.responseText);
+      const body = parseJson(request.responseText);
       const { status } = request;
       if (status >= 200 && status < 300) resolve({ rejected: false, body: body as T });
       else {

@@ -35,7 +35,7 @@ const TYPES: Partial<Record<Field['kind'], string>> = {
   percent: 'number',
 };
 
-const filled = (text: string) => (text.trim() === '' ? undefined : text.trim());
+const trimToUndefined = (text: string) => (text.trim() === '' ? undefined : text.trim());
 
 function textInput(field: Field, id: string, value: unknown): Input {
   const input = h(field.kind === 'longtext' ? 'textarea' : 'input', {
@@ -50,7 +50,7 @@ function textInput(field: Field, id: string, value: unknown): Input {
   }) as HTMLInputElement;
   if (value !== undefined && value !== null) input.value = String(value);
   const read = () => {
-    const text = filled(input.value);
+    const text = trimToUndefined(input.value);
     return field.kind === 'percent' && text !== undefined ? Number(text) : text;
   };
   return { body: [input], focus: input, read, marked: [input] };
@@ -77,7 +77,12 @@ function selectInput(field: Field, id: string, value: unknown, options: Option[]
     ...optionElements(options, 'Select an option'),
   );
   if (typeof value === 'string') select.value = value;
-  return { body: [select], focus: select, read: () => filled(select.value), marked: [select] };
+  return {
+    body: [select],
+    focus: select,
+    read: () => trimToUndefined(select.value),
+    marked: [select],
+  };
 }
 
 function boxesInput(field: Field, id: string, currentValue: unknown, options: Option[]): Input {
@@ -151,7 +156,7 @@ function countriesInput(id: string, value: unknown, options: Option[]): Input {
 
 const ACCEPTED_MEDIA_TYPES = 'image/jpeg,image/png,application/pdf';
 
-const thumbnail = (file: File): HTMLElement =>
+const createThumbnail = (file: File): HTMLElement =>
   file.type.startsWith('image/')
     ? h('img', { src: URL.createObjectURL(file), alt: `Preview of ${file.name}`, class: 'preview' })
     : h('span', { class: 'preview paper', 'aria-hidden': 'true' }, 'PDF');
@@ -161,7 +166,7 @@ export const previewOf = (file: File): HTMLElement =>
   h(
     'div',
     { class: 'chosen' },
-    thumbnail(file),
+    createThumbnail(file),
     h('span', {}, h('b', {}, file.name), ' ', formatBytes(file.size)),
   );
 
@@ -182,7 +187,7 @@ interface ControlOptions {
   onFile?: string | undefined;
 }
 
-function inputFor(field: Field, id: string, { value, choices }: ControlOptions): Input {
+function createInput(field: Field, id: string, { value, choices }: ControlOptions): Input {
   if (field.kind === 'file') return fileInput(field, id);
   if (field.kind === 'countries') return countriesInput(id, value, optionsOf(field, choices));
   if (field.kind === 'choices') return boxesInput(field, id, value, optionsOf(field, choices));
@@ -202,9 +207,9 @@ function restrictOptions(select: HTMLSelectElement, values: readonly string[]): 
 }
 
 /** Field with its label, hint and error message. */
-export function control(field: Field, around: ControlOptions): Control {
+export function createControl(field: Field, around: ControlOptions): Control {
   const id = freshId('field');
-  const { body, focus, read, marked } = inputFor(field, id, around);
+  const { body, focus, read, marked } = createInput(field, id, around);
   const isGroup = field.kind === 'choices';
   const labelOf = ({ label, optional }: Field) => (optional ? `${label} (optional)` : label);
   const hintOf = ({ hint }: Field) => [around.onFile, hint].filter(Boolean).join(' ');

@@ -54,7 +54,7 @@ export function needsOf(state: State, before: readonly Need[]): Need[] {
 }
 
 /** Required proofs, followed by optional documents that were uploaded. */
-function shownNeeds(state: State, needs: readonly Need[]): Need[] {
+function visibleNeeds(state: State, needs: readonly Need[]): Need[] {
   const covers = ({ holder, accepted }: Need, stored: DocumentOnFile) =>
     holder === stored.documentHolder && accepted.includes(stored.documentType);
   const needed = needs.filter((need) => gapOf(state, need) || documentsOf(state, need).length);
@@ -122,10 +122,10 @@ function fieldsFor(accepted: readonly string[], sides: readonly string[], most: 
 }
 
 /** Moves errors about a file to the form field that holds it. */
-const atFile = (errors: FieldError[], name: string): FieldError[] =>
+const errorsAtFile = (errors: FieldError[], name: string): FieldError[] =>
   errors.map((error) => (error.field === 'file' ? { ...error, field: name } : error));
 
-function progressBar(name: string, stage: Stage) {
+function createProgressBar(name: string, stage: Stage) {
   const bar = h('progress', { max: 100, value: 0, 'aria-label': `Uploading ${name}` });
   const label = h('span', {}, `Uploading ${name}`);
   const root = h('div', { class: 'progress' }, label, bar);
@@ -150,7 +150,7 @@ interface Sending {
 }
 
 /** Uploads one file with its description. Returns the rejection, if any. */
-async function sendOne(
+async function uploadOne(
   { stage, bars, method, path }: Sending,
   values: Json,
   name: string,
@@ -162,7 +162,7 @@ async function sendOne(
   if (values.issuingAuthority) form.append('issuingAuthority', String(values.issuingAuthority));
   if (name !== 'file') form.append('side', name);
   form.append('file', file, file.name);
-  const bar = progressBar(file.name, stage);
+  const bar = createProgressBar(file.name, stage);
   bars.append(bar.root);
   const reply = await callServer<DocumentOnFile>(method, path, form, bar.update);
   bar.root.remove();
@@ -209,9 +209,9 @@ function uploadForm(stage: Stage, need: Need, redraw: Redraw) {
       let sentCount = 0;
       for (const [name, file] of files) {
         const described = { ...values, documentHolder: need.holder };
-        const rejection = await sendOne(sending, described, name, file as File);
+        const rejection = await uploadOne(sending, described, name, file as File);
         if (rejection) {
-          const errors = atFile(rejection.errors, name);
+          const errors = errorsAtFile(rejection.errors, name);
           if (!sentCount)
             return errors.length ? errors : [{ field: '', message: rejection.reason }];
           await stage.reload();
@@ -247,9 +247,9 @@ function replaceForm(stage: Stage, stored: DocumentOnFile, redraw: Redraw, key: 
     submitLabel: 'Replace',
     async submit(values) {
       const sending: Sending = { stage, bars, method: 'PUT', path };
-      const rejection = await sendOne(sending, values, name, values[name] as File);
+      const rejection = await uploadOne(sending, values, name, values[name] as File);
       if (rejection) {
-        const errors = atFile(rejection.errors, name);
+        const errors = errorsAtFile(rejection.errors, name);
         return errors.length ? errors : [{ field: '', message: rejection.reason }];
       }
       await stage.reload();
@@ -260,7 +260,7 @@ function replaceForm(stage: Stage, stored: DocumentOnFile, redraw: Redraw, key: 
   return h('div', {}, form.root, bars);
 }
 
-function documentRow(
+function renderDocument(
   stage: Stage,
   need: Need,
   stored: DocumentOnFile,
@@ -299,13 +299,13 @@ function documentRow(
   );
 }
 
-function card(stage: Stage, need: Need, redraw: Redraw) {
+function renderNeed(stage: Stage, need: Need, redraw: Redraw) {
   const gap = gapOf(stage.state, need);
   const uploaded = documentsOf(stage.state, need);
   const title = h('h2', { id: freshId('card'), tabindex: '-1' }, need.title, gap ? '' : ' ');
   if (!gap) title.append(h('span', { class: 'done' }, 'Done'));
   const list = h('ul', { class: 'documents' });
-  for (const stored of uploaded) list.append(documentRow(stage, need, stored, redraw));
+  for (const stored of uploaded) list.append(renderDocument(stage, need, stored, redraw));
   const root = h('section', { class: 'card' }, title, uploaded.length ? list : null);
   const rejected = uploaded.some((stored) => rejectionReason(stage.state, stored));
   const form = gap && !rejected ? uploadForm(stage, need, redraw) : undefined;
@@ -329,12 +329,12 @@ export function documentsStep(needs: () => Need[]): Step {
         if (failure && at?.form) at.form.showErrors(failure.errors, failure.reason);
         else at?.title.focus();
       };
-      const drawn = new Map<string, ReturnType<typeof card>>();
+      const drawn = new Map<string, ReturnType<typeof renderNeed>>();
       const draw = () => {
         drawn.clear();
         above.replaceChildren();
-        for (const need of shownNeeds(stage.state, needs()))
-          drawn.set(need.key, card(stage, need, redraw));
+        for (const need of visibleNeeds(stage.state, needs()))
+          drawn.set(need.key, renderNeed(stage, need, redraw));
         cards.replaceChildren(...[...drawn.values()].map(({ root }) => root));
         const isOpen = needs().some((need) => gapOf(stage.state, need));
         buttons.replaceChildren(action('Continue', go, { kind: isOpen ? 'plain' : 'primary' }));

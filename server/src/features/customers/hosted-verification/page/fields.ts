@@ -48,7 +48,7 @@ const OTHER = 'Description';
 
 /** `isOwn`: address of the person who uses the page, which the browser can autofill. */
 export const addressFields = (prefix: string, isOwn = false): Field[] => {
-  const neededInUs: Field['derive'] = (read) => ({
+  const deriveOptionalOutsideUs: Field['derive'] = (read) => ({
     optional: read(`${prefix}address.country`) !== 'US',
   });
   // The API requires a postal code; the server accepts any text.
@@ -56,7 +56,7 @@ export const addressFields = (prefix: string, isOwn = false): Field[] => {
     withoutPostalCodes.has(String(read(`${prefix}address.country`)))
       ? { hint: 'This country has no postal codes. Enter 00000.' }
       : {};
-  const field = (
+  const createField = (
     name: string,
     label: string,
     autocomplete: string,
@@ -69,19 +69,22 @@ export const addressFields = (prefix: string, isOwn = false): Field[] => {
     ...overrides,
   });
   return [
-    field('country', 'Country', 'country', { kind: 'country' }),
-    field('line1', 'Street and number', 'address-line1'),
-    field('line2', 'Apartment, floor or building', 'address-line2', { optional: true }),
-    field('city', 'City or town', 'address-level2', { optional: true, derive: neededInUs }),
-    field('state', 'State, province or region', 'address-level1', {
+    createField('country', 'Country', 'country', { kind: 'country' }),
+    createField('line1', 'Street and number', 'address-line1'),
+    createField('line2', 'Flat, floor or building', 'address-line2', { optional: true }),
+    createField('city', 'City or town', 'address-level2', {
       optional: true,
-      derive: neededInUs,
+      derive: deriveOptionalOutsideUs,
     }),
-    field('postalCode', 'Postal code', 'postal-code', { derive: postalCodeHint }),
+    createField('state', 'State, province or region', 'address-level1', {
+      optional: true,
+      derive: deriveOptionalOutsideUs,
+    }),
+    createField('postalCode', 'Postal code', 'postal-code', { derive: postalCodeHint }),
   ];
 };
 
-const described = (name: string, choiceField: string, prefix = ''): Field => ({
+const descriptionField = (name: string, choiceField: string, prefix = ''): Field => ({
   name: `${prefix}${name}`,
   label: OTHER,
   kind: 'longtext',
@@ -90,14 +93,14 @@ const described = (name: string, choiceField: string, prefix = ''): Field => ({
   when: { field: `${prefix}${choiceField}`, is: ['OTHER'] },
 });
 
-const purposes = (prefix: string): Field[] => [
+const purposeFields = (prefix: string): Field[] => [
   {
     name: `${prefix}purposeOfAccount`,
     label: 'What is the main purpose of the account?',
     kind: 'choice',
     noun: 'the main purpose of the account',
   },
-  described('purposeOfAccountOtherDescription', 'purposeOfAccount', prefix),
+  descriptionField('purposeOfAccountOtherDescription', 'purposeOfAccount', prefix),
   {
     name: `${prefix}expectedMonthlyTransactionCount`,
     label: 'How many payments do you expect each month?',
@@ -189,21 +192,21 @@ function identifierFieldsOf(prefix: string, usTypes: readonly string[]): Field[]
 export const identifierFields: Field[] = identifierFieldsOf('', ['SSN', 'ITIN']);
 
 export const diligenceFields: Field[] = [
-  ...purposes(''),
+  ...purposeFields(''),
   {
     name: 'sourceOfFundsCategories',
     label: 'Where does the money come from?',
     kind: 'choices',
     noun: 'at least one source of the money',
   },
-  described('sourceOfFundsOtherDescription', 'sourceOfFundsCategories'),
+  descriptionField('sourceOfFundsOtherDescription', 'sourceOfFundsCategories'),
   {
     name: 'sourceOfWealthCategories',
     label: 'What are the sources of your wealth?',
     kind: 'choices',
     noun: 'at least one source of your wealth',
   },
-  described('sourceOfWealthOtherDescription', 'sourceOfWealthCategories'),
+  descriptionField('sourceOfWealthOtherDescription', 'sourceOfWealthCategories'),
   {
     name: 'annualIncomeRange',
     label: 'What is your yearly income?',
@@ -226,7 +229,7 @@ export const diligenceFields: Field[] = [
   },
 ];
 
-const businessField = (
+const createBusinessField = (
   name: string,
   label: string,
   kind: Kind,
@@ -239,32 +242,37 @@ const businessField = (
 });
 
 export const businessFields: Field[] = [
-  businessField('legalName', 'Legal name', 'text', { autocomplete: 'organization' }),
-  businessField('doingBusinessAs', 'Trading name', 'text', { optional: true }),
-  businessField('country', 'Country of registration', 'country'),
-  businessField('taxId', 'Tax identification number', 'text', {
+  createBusinessField('legalName', 'Legal name', 'text', { autocomplete: 'organization' }),
+  createBusinessField('doingBusinessAs', 'Trading name', 'text', { optional: true }),
+  createBusinessField('country', 'Country of registration', 'country'),
+  createBusinessField('taxId', 'Tax identification number', 'text', {
     hint: 'In the United States an EIN with its hyphen, like 12-3456789.',
   }),
-  businessField('incorporatedOn', 'Date of incorporation', 'date'),
-  businessField('registrationNumber', 'Registration number', 'text'),
-  businessField('entityType', 'Legal form', 'choice'),
-  businessField('businessType', 'Sector', 'choice'),
-  businessField('naicsCode', 'NAICS code', 'text', {
+  createBusinessField('incorporatedOn', 'Date of incorporation', 'date'),
+  createBusinessField('registrationNumber', 'Registration number', 'text'),
+  createBusinessField('entityType', 'Legal form', 'choice'),
+  createBusinessField('businessType', 'Sector', 'choice'),
+  createBusinessField('naicsCode', 'NAICS code', 'text', {
     hint: 'Industry classification of the business: two to six digits.',
     numeric: true,
   }),
-  businessField('primaryContactFirstName', 'Given name of the contact person', 'text'),
-  businessField('primaryContactLastName', 'Family name of the contact person', 'text'),
+  createBusinessField('primaryContactFirstName', 'Given name of the contact person', 'text'),
+  createBusinessField('primaryContactLastName', 'Family name of the contact person', 'text'),
 ];
 
 export const activityFields: Field[] = [
-  businessField('countriesOfOperation', 'Where is the business active?', 'countries', {
+  createBusinessField('countriesOfOperation', 'Where is the business active?', 'countries', {
     noun: 'at least one country where the business is active',
   }),
-  businessField('expectedRecipientJurisdictions', 'Which countries does it pay to?', 'countries', {
-    noun: 'at least one country that the business pays to',
-  }),
-  businessField(
+  createBusinessField(
+    'expectedRecipientJurisdictions',
+    'Which countries does it pay to?',
+    'countries',
+    {
+      noun: 'at least one country that the business pays to',
+    },
+  ),
+  createBusinessField(
     'expectedCounterpartyCountries',
     'Where are its customers and suppliers?',
     'countries',
@@ -272,19 +280,19 @@ export const activityFields: Field[] = [
       noun: 'at least one country of its customers and suppliers',
     },
   ),
-  businessField('sourceOfFunds', 'Where does its money come from?', 'longtext', {
+  createBusinessField('sourceOfFunds', 'Where does its money come from?', 'longtext', {
     hint: 'For example sales, investments or loans.',
     noun: 'where its money comes from',
   }),
-  businessField('sourceOfFundsCategories', 'Sources of its money', 'choices', {
+  createBusinessField('sourceOfFundsCategories', 'Sources of its money', 'choices', {
     hint: 'Select all that apply.',
     noun: 'at least one source of its money',
   }),
-  described('sourceOfFundsOtherDescription', 'sourceOfFundsCategories', 'businessInfo.'),
-  ...purposes('businessInfo.'),
+  descriptionField('sourceOfFundsOtherDescription', 'sourceOfFundsCategories', 'businessInfo.'),
+  ...purposeFields('businessInfo.'),
 ];
 
-const personField = (
+const createPersonField = (
   name: string,
   label: string,
   kind: Kind,
@@ -310,13 +318,13 @@ export const ownerFields: Field[] = [
     kind: 'percent',
     hint: 'A whole number. 0 for a person without a share.',
   },
-  personField('firstName', 'Given name', 'text'),
-  personField('middleName', 'Middle name', 'text', { optional: true }),
-  personField('lastName', 'Family name', 'text'),
-  personField('birthDate', 'Date of birth', 'date'),
-  personField('nationality', 'Nationality', 'country'),
-  personField('email', 'Email address', 'email', { optional: true }),
-  personField('phoneNumber', 'Phone number', 'tel', {
+  createPersonField('firstName', 'Given name', 'text'),
+  createPersonField('middleName', 'Middle name', 'text', { optional: true }),
+  createPersonField('lastName', 'Family name', 'text'),
+  createPersonField('birthDate', 'Date of birth', 'date'),
+  createPersonField('nationality', 'Nationality', 'country'),
+  createPersonField('email', 'Email address', 'email', { optional: true }),
+  createPersonField('phoneNumber', 'Phone number', 'tel', {
     optional: true,
     hint: 'With the country code, like +15550100200.',
   }),
@@ -343,12 +351,14 @@ export function setAt(target: Json, path: string, value: unknown): void {
 const SELECTED: readonly Kind[] = ['choice', 'choices', 'country', 'countries', 'file'];
 
 /** Label within a sentence. Abbreviations keep their capitals. */
-const lowerFirst = (label: string) =>
+const lowerFirstLetter = (label: string) =>
   /^[A-Z]{2}/.test(label) ? label : label.charAt(0).toLowerCase() + label.slice(1);
 
 /** Message for an empty field. */
 export function emptyMessage({ label, kind, noun }: Field): string {
   const verb = SELECTED.includes(kind) ? 'Select' : 'Enter';
   if (noun) return `${verb} ${noun}`;
-  return label.endsWith('?') ? `Answer the question: ${label}` : `${verb} the ${lowerFirst(label)}`;
+  return label.endsWith('?')
+    ? `Answer the question: ${label}`
+    : `${verb} the ${lowerFirstLetter(label)}`;
 }

@@ -1,7 +1,7 @@
 // Form of fields: shows the stored values, collects input, and shows the error of each field beside it,
 // with a linked summary above. Controls read their own values, so that the form is independent of field
 // kinds.
-import { type Control, control } from './controls.ts';
+import { type Control, createControl } from './controls.ts';
 import { action, h, whileBusy } from './dom.ts';
 import { emptyMessage, type Field, setAt, valueAt } from './fields.ts';
 import type { FieldError, Json, State } from './types.ts';
@@ -69,7 +69,7 @@ export function showErrorSummary(
 }
 
 /** Field with the properties that depend on other answers. */
-function currentField({ field }: Control, controls: readonly Control[], stored: Json) {
+function deriveField({ field }: Control, controls: readonly Control[], stored: Json) {
   const read = (name: string) => {
     const relatedControl = controls.find((each) => each.field.name === name);
     return relatedControl ? relatedControl.read() : valueAt(stored, name);
@@ -92,7 +92,7 @@ function collect(controls: readonly Control[], { stored, onFile = {} }: FormOpti
   const values: Json = {};
   const missing: Control[] = [];
   for (const each of controls) {
-    const current = currentField(each, controls, stored);
+    const current = deriveField(each, controls, stored);
     if (!isVisible(current, controls)) continue;
     const value = each.read();
     if (value !== undefined) setAt(values, each.field.name, value);
@@ -110,7 +110,7 @@ export function createForm(options: FormOptions): Form {
   const { fields, stored, choices, onFile = {}, submitLabel, submit, cancel } = options;
   const above = h('div');
   const controls = fields.map((field) =>
-    control(field, {
+    createControl(field, {
       value: valueAt(stored, field.name),
       choices,
       onFile: onFile[field.name],
@@ -118,7 +118,7 @@ export function createForm(options: FormOptions): Form {
   );
   const updateVisibility = () => {
     for (const each of controls) {
-      const current = currentField(each, controls, stored);
+      const current = deriveField(each, controls, stored);
       if (each.field.derive) each.describe(current);
       each.root.hidden = !isVisible(current, controls);
     }
@@ -129,7 +129,7 @@ export function createForm(options: FormOptions): Form {
     const entries = errors.map((error) => {
       const at = controls.find(({ field }) => field.name === error.field);
       if (!at) return { text: error.field ? `${error.field}: ${error.message}` : error.message };
-      const text = errorMessage(currentField(at, controls, stored), error);
+      const text = errorMessage(deriveField(at, controls, stored), error);
       at.showError(text);
       return { text, target: at.focus };
     });

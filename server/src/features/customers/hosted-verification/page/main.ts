@@ -51,7 +51,7 @@ function showPlace(key?: string): void {
   stepText.hidden = bar.hidden = at < 0;
   stepText.textContent = at < 0 ? '' : `Step ${at + 1} of ${counted.length}`;
   bar.replaceChildren(...counted.map((_, each) => h('span', { class: each <= at ? 'past' : '' })));
-  const button = action('Back', () => stage.go(stepBefore(at)), { kind: 'link' });
+  const button = action('Back', () => stage.go(previousViewOf(at)), { kind: 'link' });
   backLink.hidden = at < 0;
   backLink.replaceChildren(button);
 }
@@ -91,7 +91,7 @@ async function reload(): Promise<State> {
   throw new Error(reply.code);
 }
 
-function plan(): PlannedStep[] {
+function planSteps(): PlannedStep[] {
   const isBusiness = state.customer.customerType === 'BUSINESS';
   const owners: PlannedStep = {
     step: ownersStep(),
@@ -118,29 +118,29 @@ function plan(): PlannedStep[] {
 }
 
 /** Steps with input or answers. */
-const shownKeys = (): string[] =>
-  plan()
+const visibleViewKeys = (): string[] =>
+  planSteps()
     .filter((each) => each.isNeeded(state) || each.isAnswered(state))
     .map(({ step }) => step.key);
 
 /** Steps with input or answers, and those that were counted before. */
 function count(): void {
-  counted = shownKeys().concat(counted);
-  const order = plan().map(({ step }) => step.key);
+  counted = visibleViewKeys().concat(counted);
+  const order = planSteps().map(({ step }) => step.key);
   counted = order.filter((key) => counted.includes(key));
 }
 
 /** Step before a counted one, or the start view. Steps that are not needed are skipped. */
-function stepBefore(at: number): string {
-  const viewKeys = shownKeys();
+function previousViewOf(at: number): string {
+  const viewKeys = visibleViewKeys();
   const earlier = counted.slice(0, Math.max(at, 0));
   return earlier.findLast((key) => viewKeys.includes(key)) ?? START;
 }
 
-function draw(key: string): void {
+function renderView(key: string): void {
   screen.replaceChildren();
   if (key === START) {
-    const needs = plan().filter((each) => each.isNeeded(state) && each.needs);
+    const needs = planSteps().filter((each) => each.isNeeded(state) && each.needs);
     renderStart(
       stage,
       needs.map((each) => each.needs as string),
@@ -149,7 +149,7 @@ function draw(key: string): void {
     show(startTitle(state));
     return;
   }
-  const steps = plan();
+  const steps = planSteps();
   const { step } = steps.find((each) => each.step.key === key) ?? (steps.at(-1) as PlannedStep);
   step.render(stage);
   show(step.title, step.key);
@@ -164,7 +164,7 @@ const stage: Stage = {
   announce,
   go(key) {
     history.pushState({ key, counted } satisfies Place, '');
-    draw(key);
+    renderView(key);
   },
   async next() {
     await reload();
@@ -174,7 +174,7 @@ const stage: Stage = {
 
 function showNextStep(): void {
   count();
-  const open = plan().find(({ isNeeded }) => isNeeded(state));
+  const open = planSteps().find(({ isNeeded }) => isNeeded(state));
   stage.go((open as PlannedStep).step.key);
 }
 
@@ -200,7 +200,7 @@ function showFindings(gaps: readonly Gap[]): void {
 }
 
 /** Last view in this tab; undefined at the first visit. */
-function savedPlace(): string | undefined {
+function restorePlace(): string | undefined {
   const before = history.state as Place | null;
   if (!before) return undefined;
   counted = before.counted;
@@ -220,9 +220,9 @@ async function start(): Promise<void> {
     return show(showNoAction(screen, 'PENDING', state));
   }
   addEventListener('popstate', ({ state: to }: PopStateEvent) => {
-    if (to && !isFinished) draw((to as Place).key);
+    if (to && !isFinished) renderView((to as Place).key);
   });
-  const before = savedPlace();
+  const before = restorePlace();
   count();
   if (state.findings.length > 0) {
     showNextStep();
@@ -230,7 +230,7 @@ async function start(): Promise<void> {
   }
   const key = before ?? START;
   history.replaceState({ key, counted } satisfies Place, '');
-  draw(key);
+  renderView(key);
 }
 
 start().catch(() => undefined);

@@ -25,7 +25,7 @@ export const ownerName = ({ personalInfo: { firstName, middleName, lastName } }:
 export const ownerLine = ({ roles, ownershipPercentage }: Owner): string =>
   [...roles.map((role) => labelFor(role)), `${ownershipPercentage} %`].join(', ');
 
-function formFor(stage: Stage, owner: Owner | undefined, leave: () => void) {
+function createOwnerForm(stage: Stage, owner: Owner | undefined, leave: () => void) {
   const { choices } = stage.state;
   const form = createForm({
     fields: ownerFields,
@@ -72,10 +72,10 @@ export function ownersStep(): Step {
       const edit = (owner: Owner | undefined) => {
         const heading = owner ? `Change ${ownerName(owner)}` : 'Add a person';
         const title = h('h2', { tabindex: '-1' }, heading);
-        container.replaceChildren(title, formFor(stage, owner, list));
+        container.replaceChildren(title, createOwnerForm(stage, owner, list));
         if (!owner || !gapsOfOwner(stage.state, owner).length) title.focus();
       };
-      const row = (owner: Owner) => {
+      const renderOwner = (owner: Owner) => {
         const name = ownerName(owner);
         const open = gapsOfOwner(stage.state, owner).length > 0;
         const line = h('p', { class: 'hint' }, ownerLine(owner));
@@ -100,7 +100,7 @@ export function ownersStep(): Step {
             .map((owner) => ({ text: `Complete the details of ${ownerName(owner)}` }));
           showErrorSummary(above, [...missing, ...open]);
         };
-        const people = h('ul', { class: 'people' }, ...owners.map(row));
+        const people = h('ul', { class: 'people' }, ...owners.map(renderOwner));
         container.replaceChildren(
           above,
           h(

@@ -19,7 +19,7 @@ function formatValue(field: Field, value: unknown): string {
   return [value].flat().map(labelOfValue).join(', ');
 }
 
-const section = (title: string, change: () => void, ...body: HTMLElement[]) =>
+const renderSection = (title: string, change: () => void, ...body: HTMLElement[]) =>
   h(
     'section',
     { class: 'card' },
@@ -48,15 +48,17 @@ export function knownFields(state: State, fields: readonly Field[]): (readonly [
   });
 }
 
-function sections(stage: Stage): HTMLElement[] {
+function renderSections(stage: Stage): HTMLElement[] {
   const { state } = stage;
   const parts = fieldsStepsOf(state).flatMap(({ key, title, fields }) => {
     const entries = knownFields(state, fields);
-    return entries.length ? [section(title, () => stage.go(key), listOf(entries))] : [];
+    return entries.length ? [renderSection(title, () => stage.go(key), listOf(entries))] : [];
   });
   if (state.owners.length) {
     const entries = state.owners.map((owner) => [ownerName(owner), ownerLine(owner)] as const);
-    parts.push(section('Owners and control persons', () => stage.go('people'), listOf(entries)));
+    parts.push(
+      renderSection('Owners and control persons', () => stage.go('people'), listOf(entries)),
+    );
   }
   if (state.documents.length) {
     const entries = state.documents.map((stored) => {
@@ -64,7 +66,7 @@ function sections(stage: Stage): HTMLElement[] {
       const side = stored.side ? `, ${labelFor(stored.side).toLowerCase()}` : '';
       return [kind + side, stored.fileName] as const;
     });
-    parts.push(section('Documents', () => stage.go('documents'), listOf(entries)));
+    parts.push(renderSection('Documents', () => stage.go('documents'), listOf(entries)));
   }
   return parts;
 }
@@ -85,7 +87,7 @@ export function reviewStep(onDone: (outcome: Outcome) => Promise<void>): Step {
       stage.root.append(
         above,
         h('p', {}, 'Check your answers. By submitting them you confirm that they are true.'),
-        ...sections(stage),
+        ...renderSections(stage),
         h('div', { class: 'buttons' }, button),
       );
     },
@@ -118,7 +120,7 @@ const RESULTS: Record<string, Result> = {
   },
 };
 
-const outcome = (tone: Tone, line: string) =>
+const renderOutcome = (tone: Tone, line: string) =>
   h('div', { class: `outcome ${tone}` }, h('p', {}, line));
 
 /** Message when the page is opened and no action is needed. */
@@ -136,7 +138,7 @@ export function showNoAction(
   status: 'APPROVED' | 'PENDING' | 'REJECTED',
   { platformName, redirectUri }: State,
 ): string {
-  root.append(outcome(...NO_ACTION[status]));
+  root.append(renderOutcome(...NO_ACTION[status]));
   if (redirectUri) {
     const link = h('a', { class: 'button primary', href: redirectUri }, `Back to ${platformName}`);
     root.append(h('div', { class: 'buttons' }, link));
@@ -158,7 +160,7 @@ export function showResult(
   const result = RESULTS[status] ?? (RESULTS.PENDING as Result);
   const isBusiness = customer.customerType === 'BUSINESS' && status === 'APPROVED';
   const title = isBusiness ? 'The business is verified' : result.title;
-  root.append(outcome(result.tone, result.line(platformName)));
+  root.append(renderOutcome(result.tone, result.line(platformName)));
   if (!redirectUri) {
     root.append(h('p', {}, 'You can close this page.'));
     return title;

@@ -10,35 +10,35 @@ export const START = 'start';
 export const startTitle = ({ customer }: State): string =>
   customer.customerType === 'BUSINESS' ? 'Verify your business' : 'Verify your identity';
 
-const section = (title: string, ...body: HTMLElement[]) => [h('h2', {}, title), ...body];
+const renderSection = (title: string, ...body: HTMLElement[]) => [h('h2', {}, title), ...body];
 
-const line = (text: string) => h('p', {}, text);
+const renderLine = (text: string) => h('p', {}, text);
 
 export function renderStart({ root, state }: Stage, needs: string[], begin: () => void): void {
   const { platformName: name, customer, expiresAt } = state;
   const subject = customer.customerType === 'BUSINESS' ? 'which businesses' : 'who';
   root.append(
-    line(`${name} is required by law to know ${subject} it provides payments to.`),
+    renderLine(`${name} is required by law to know ${subject} it provides payments to.`),
     h('div', { class: 'buttons' }, action('Start', begin, { kind: 'primary' })),
     h(
       'div',
       { class: 'notes' },
       ...(needs.length
-        ? section('What you need', h('ul', {}, ...needs.map((each) => h('li', {}, each))))
+        ? renderSection('What you need', h('ul', {}, ...needs.map((each) => h('li', {}, each))))
         : []),
-      ...section(
+      ...renderSection(
         'Who sees your answers',
-        line(
+        renderLine(
           `${name}, and the services that check identities for it. Answers are stored encrypted.`,
         ),
       ),
-      ...section(
+      ...renderSection(
         'What happens next',
-        line(`You review your answers before you submit them. ${name} receives the result.`),
+        renderLine(`You review your answers before you submit them. ${name} receives the result.`),
       ),
-      ...section(
+      ...renderSection(
         'If you want to stop',
-        line(
+        renderLine(
           'Close the page at any time. Each completed step is saved, and this link works until ' +
             `${formatTime(expiresAt)}.`,
         ),

@@ -8,14 +8,14 @@ import {
   type BitcoinAddress,
   parseBitcoinAddress,
 } from '../../../../catalog/crypto/bitcoin-address.ts';
-import { compressed, recoverKey, tweakedX } from './secp256k1.ts';
+import { compressKey, recoverKey, tweakedX } from './secp256k1.ts';
 
 export type SignatureScheme = 'bip137' | 'electrum';
 
 const sha256 = (...parts: Uint8Array[]): Uint8Array => sha256Of(Buffer.concat(parts));
 const hash160 = (bytes: Uint8Array): Uint8Array => ripemd160(sha256(bytes));
 
-function lengthPrefixed(text: string): Buffer {
+function prefixWithLength(text: string): Buffer {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length < 0xfd) return Buffer.concat([Buffer.of(bytes.length), bytes]);
   const head = Buffer.from([0xfd, bytes.length & 0xff, bytes.length >> 8]);
@@ -24,7 +24,7 @@ function lengthPrefixed(text: string): Buffer {
 
 /** The digest of a message of up to 65,535 bytes. */
 export const bitcoinDigest = (message: string): Uint8Array =>
-  sha256(sha256(lengthPrefixed('Bitcoin Signed Message:\n'), lengthPrefixed(message)));
+  sha256(sha256(prefixWithLength('Bitcoin Signed Message:\n'), prefixWithLength(message)));
 
 type Kind = BitcoinAddress['kind'];
 
@@ -54,7 +54,7 @@ function tapTweak(key: Uint8Array): Uint8Array {
 /** The program of an address of this kind for this single key. */
 function programOf(kind: Kind, key: Buffer, uncompressed: boolean): Uint8Array | undefined {
   if (uncompressed) return hash160(key);
-  const keyHash = hash160(compressed(key));
+  const keyHash = hash160(compressKey(key));
   if (kind === 'p2sh') return hash160(Buffer.concat([Buffer.from([0, 20]), keyHash]));
   return kind === 'p2tr' ? tweakedX(key, tapTweak(key)) : keyHash;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { evmWallet, tronWallet } from '../../../../../test/kit/wallets/chain-wallets.ts';
-import { evmDigest, hexBytes, provesEvm, provesTron } from './personal.ts';
+import { decodeHex, evmDigest, provesEvm, provesTron } from './personal.ts';
 
 /** The test key of the web3.js and eth-account documentation. */
 const DOCUMENTED = 0x4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318n;
@@ -38,12 +38,12 @@ describe('EIP-191', () => {
   });
 
   const [message, , valid] = VECTORS[0];
-  const withV = (v: string) => valid.slice(0, -2) + v;
+  const replaceV = (v: string) => valid.slice(0, -2) + v;
 
   it('accepts v as 0 and 1 or as 27 and 28 only', () => {
-    expect(provesEvm(OWNER, message, withV('01'))).toBe(true);
+    expect(provesEvm(OWNER, message, replaceV('01'))).toBe(true);
     for (const v of ['00', '1b', '02', '1a', '1d', '1e', '25', '26', 'ff']) {
-      expect([v, provesEvm(OWNER, message, withV(v))]).toEqual([v, false]);
+      expect([v, provesEvm(OWNER, message, replaceV(v))]).toEqual([v, false]);
     }
   });
 
@@ -93,8 +93,8 @@ describe('Tron', () => {
 
 describe('hexBytes', () => {
   it('parses whole bytes', () => {
-    expect(hexBytes('0xAb01')).toEqual(Buffer.from([0xab, 1]));
-    expect([hexBytes('0xab0'), hexBytes(''), hexBytes('0x'), hexBytes('xy')]).toEqual([
+    expect(decodeHex('0xAb01')).toEqual(Buffer.from([0xab, 1]));
+    expect([decodeHex('0xab0'), decodeHex(''), decodeHex('0x'), decodeHex('xy')]).toEqual([
       undefined,
       undefined,
       undefined,

@@ -10,7 +10,7 @@ import { recoverKey } from './secp256k1.ts';
 const base58check = createBase58check(sha256);
 
 /** Bytes of a hexadecimal text with or without `0x`; undefined for other text. */
-export function hexBytes(text: string): Buffer | undefined {
+export function decodeHex(text: string): Buffer | undefined {
   const digits = text.startsWith('0x') ? text.slice(2) : text;
   return /^(?:[0-9a-fA-F]{2})+$/.test(digits) ? Buffer.from(digits, 'hex') : undefined;
 }
@@ -25,8 +25,8 @@ function digestOf(chain: string, message: string): Uint8Array {
 export const evmDigest = (message: string): Uint8Array => digestOf('Ethereum', message);
 
 /** The last 20 bytes of the hash of the signing key. */
-function signer(digest: Uint8Array, signature: string): Buffer | undefined {
-  const bytes = hexBytes(signature);
+function recoverAddress(digest: Uint8Array, signature: string): Buffer | undefined {
+  const bytes = decodeHex(signature);
   if (bytes?.length !== 65) return undefined;
   const v = bytes[64]!;
   const recovery = v >= 27 ? v - 27 : v;
@@ -37,10 +37,11 @@ function signer(digest: Uint8Array, signature: string): Buffer | undefined {
 
 /** Whether the key of this address signed the message. */
 export const provesEvm = (address: string, message: string, signature: string): boolean =>
-  signer(evmDigest(message), signature)?.equals(Buffer.from(address.slice(2), 'hex')) ?? false;
+  recoverAddress(evmDigest(message), signature)?.equals(Buffer.from(address.slice(2), 'hex')) ??
+  false;
 
 /** The same on Tron, whose addresses are base58 of 0x41 and those 20 bytes. */
 export function provesTron(address: string, message: string, signature: string): boolean {
-  const owner = signer(digestOf('TRON', message), signature);
+  const owner = recoverAddress(digestOf('TRON', message), signature);
   return !!owner && base58check.encode(Buffer.concat([Buffer.of(0x41), owner])) === address;
 }

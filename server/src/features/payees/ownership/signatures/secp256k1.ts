@@ -34,7 +34,7 @@ export function recoverKey(
   }
 }
 
-export const compressed = (key: Uint8Array): Buffer =>
+export const compressKey = (key: Uint8Array): Buffer =>
   Buffer.from(Point.fromBytes(key).toBytes(true));
 
 /** The x coordinate of the key's even point plus `tweak` times the generator, as in Taproot addresses. */

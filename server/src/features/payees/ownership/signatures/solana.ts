@@ -24,7 +24,7 @@ function isSoundPoint(bytes: Uint8Array): boolean {
   return value < FIELD && !SMALL_ORDER.has(value);
 }
 
-function decoded(text: string, length: number): Uint8Array | undefined {
+function decodeBase58(text: string, length: number): Uint8Array | undefined {
   try {
     const bytes = base58.decode(text);
     return bytes.length === length ? bytes : undefined;
@@ -35,8 +35,8 @@ function decoded(text: string, length: number): Uint8Array | undefined {
 
 /** Whether the key that is this address signed the message. */
 export function provesSolana(address: string, message: string, signature: string): boolean {
-  const key = decoded(address, 32);
-  const bytes = decoded(signature, 64);
+  const key = decodeBase58(address, 32);
+  const bytes = decodeBase58(signature, 64);
   if (!key || !bytes || !isSoundPoint(key) || !isSoundPoint(bytes.subarray(0, 32))) return false;
   try {
     const der = Buffer.concat([SPKI_HEAD, key]);

@@ -3,7 +3,7 @@
 // recovery is needed, so OpenSSL verifies the signature. A high `s` is rejected, as in the SDKs.
 import { createPublicKey, ECDH, verify } from 'node:crypto';
 import { sparkIdentityKey } from '../../../../catalog/crypto/addresses.ts';
-import { hexBytes } from './personal.ts';
+import { decodeHex } from './personal.ts';
 import { isLow, toBigInt } from './secp256k1.ts';
 
 function publicKeyOf(key: Uint8Array) {
@@ -22,7 +22,7 @@ function sOfDer(bytes: Uint8Array): bigint {
 /** Whether the identity key of this address signed the message. */
 export function provesSpark(address: string, message: string, signature: string): boolean {
   const key = sparkIdentityKey(address);
-  const bytes = hexBytes(signature);
+  const bytes = decodeHex(signature);
   if (!key || !bytes) return false;
   const compact = bytes.length === 64;
   if (!isLow(compact ? toBigInt(bytes.subarray(32)) : sOfDer(bytes))) return false;

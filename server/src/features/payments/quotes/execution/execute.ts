@@ -34,12 +34,16 @@ import { checkInvoice, reserveInvoice } from './invoice.ts';
 
 export const SEND_FUNDING_DEBIT = defineJob('funding.send', RailTransferInput);
 
-const accountMissing = (role: string) =>
+const missingAccount = (role: string) =>
   new Fault('ACCOUNT_NOT_FOUND', `The ${role} account no longer exists.`);
 
-async function usable(ctx: Ctx, id: string | null, role: string): Promise<InternalAccountRow> {
+async function requireUsableAccount(
+  ctx: Ctx,
+  id: string | null,
+  role: string,
+): Promise<InternalAccountRow> {
   const account = id === null ? undefined : await readInternalAccount(ctx, id);
-  if (!account) throw accountMissing(role);
+  if (!account) throw missingAccount(role);
   if (account.status !== 'ACTIVE') {
     throw new Fault(
       'INVALID_INPUT',
@@ -49,9 +53,13 @@ async function usable(ctx: Ctx, id: string | null, role: string): Promise<Intern
   return account;
 }
 
-async function registered(ctx: Ctx, id: string, role: string): Promise<ExternalAccountRow> {
+async function requireRegisteredAccount(
+  ctx: Ctx,
+  id: string,
+  role: string,
+): Promise<ExternalAccountRow> {
   const account = await readExternalAccount(ctx, id);
-  if (!account || account.deleted_at !== null) throw accountMissing(role);
+  if (!account || account.deleted_at !== null) throw missingAccount(role);
   return account;
 }
 
@@ -69,10 +77,10 @@ interface Parties {
 async function sourceOf(ctx: Ctx, row: OutgoingRow): Promise<InternalAccountRow | undefined> {
   const id = row.source_account;
   if (id === null) return undefined;
-  if (isId(id, 'InternalAccount')) return usable(ctx, id, 'source');
+  if (isId(id, 'InternalAccount')) return requireUsableAccount(ctx, id, 'source');
   // The account must exist until the debit starts; it can be deleted afterwards.
   if (row.status === 'PROCESSING') return undefined;
-  requireExternalAccount(ctx, await registered(ctx, id, 'source'));
+  requireExternalAccount(ctx, await requireRegisteredAccount(ctx, id, 'source'));
   return undefined;
 }
 
@@ -80,8 +88,8 @@ async function targetOf(ctx: Ctx, row: OutgoingRow): Promise<Parties['target']> 
   const id = row.destination_account;
   if (row.rail_payload) return undefined;
   return isId(id, 'InternalAccount')
-    ? usable(ctx, id, 'destination')
-    : registered(ctx, id, 'destination');
+    ? requireUsableAccount(ctx, id, 'destination')
+    : requireRegisteredAccount(ctx, id, 'destination');
 }
 
 /**
@@ -101,7 +109,8 @@ export async function checkParties(
   ]);
   if (payer) checkReady(payer);
   if (source) checkNoShortfall(source);
-  if (row.platform_fee_account) await usable(ctx, row.platform_fee_account, "platform's fee");
+  if (row.platform_fee_account)
+    await requireUsableAccount(ctx, row.platform_fee_account, "platform's fee");
   const isSameOwner = !target || target.customer_id === row.customer_id;
   const owner = isSameOwner ? payer : await activeOwner(ctx, target);
   if (target && 'info' in target) {

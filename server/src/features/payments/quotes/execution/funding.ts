@@ -111,7 +111,7 @@ async function ownerOf(ctx: Ctx, customerId: string | null) {
   return customerId === null ? null : ((await readCustomer(ctx, customerId)) ?? null);
 }
 
-async function depositTo(
+async function depositFunds(
   ctx: Ctx,
   account: InternalAccountRow,
   { amount, origin = {}, chain, hold }: FundsNotice,
@@ -139,7 +139,7 @@ async function receiveUnexpectedFunds(
   });
   const canReceive = ({ status }: InternalAccountRow) => status === 'ACTIVE' || status === 'FROZEN';
   const account = customerAccounts.find((each) => canReceive(each) && isBalance(each));
-  if (!isFiat(currency) && account) return depositTo(ctx, account, notice, quoteId);
+  if (!isFiat(currency) && account) return depositFunds(ctx, account, notice, quoteId);
   return rejectDeposit(ctx, {
     owner: await ownerOf(ctx, row.customer_id),
     amount,
@@ -158,7 +158,7 @@ interface Waiting {
 }
 
 /** The quote and the payment that the funds are for. */
-async function namedQuote(ctx: Ctx, { quoteId, reference }: FundsNotice): Promise<Waiting> {
+async function findNamedQuote(ctx: Ctx, { quoteId, reference }: FundsNotice): Promise<Waiting> {
   const transactionId = reference === undefined ? undefined : transactionOfReference(reference);
   const transaction =
     transactionId === undefined ? undefined : await readTransaction(ctx, transactionId);
@@ -183,9 +183,9 @@ export async function receiveFunds(ctx: Ctx, notice: FundsNotice): Promise<Payme
     if (account.currency !== notice.currency) {
       throw new Fault('INVALID_CURRENCY', `The account is denominated in ${account.currency}.`);
     }
-    return depositTo(ctx, account, notice);
+    return depositFunds(ctx, account, notice);
   }
-  const { quote, payment } = await namedQuote(ctx, notice);
+  const { quote, payment } = await findNamedQuote(ctx, notice);
   const isExpected = payment.status === 'PENDING' && notice.currency === payment.sent_currency;
   if (isExpected && ctx.now < quote.expires_at) return payWith(ctx, payment, notice);
   if (payment.status === 'PENDING' && ctx.now >= quote.expires_at) expirePayment(ctx, payment);

@@ -37,7 +37,7 @@ function checkTerms(ctx: Ctx, { amountMsat, expiresAt }: Invoice, amount: bigint
 }
 
 /** The use of the invoice, if any. Throws if it belongs to another payment that has not failed. */
-async function usageOfInvoice(ctx: Ctx, { paymentHash }: Invoice, transactionId?: string) {
+async function findInvoiceUse(ctx: Ctx, { paymentHash }: Invoice, transactionId?: string) {
   const use = await ctx.read(invoiceUses, paymentHash);
   if (!use || use.transaction_id === transactionId) return use;
   const payment = await readTransaction(ctx, use.transaction_id);
@@ -50,7 +50,7 @@ export async function checkInvoice(ctx: Ctx, target: Target, amount: bigint): Pr
   const invoice = invoiceOf(ctx, target);
   if (!invoice) return;
   checkTerms(ctx, invoice, amount);
-  await usageOfInvoice(ctx, invoice);
+  await findInvoiceUse(ctx, invoice);
 }
 
 /** The same for a payment that starts. It reserves the invoice. */
@@ -63,7 +63,7 @@ export async function reserveInvoice(
   if (!invoice) return;
   // Funds collected by debit can arrive days after the quote.
   checkTerms(ctx, invoice, amount);
-  const use = await usageOfInvoice(ctx, invoice, id);
+  const use = await findInvoiceUse(ctx, invoice, id);
   if (use?.transaction_id === id) return;
   if (use) ctx.update(invoiceUses, use, { transaction_id: id });
   else {

@@ -91,7 +91,7 @@ export function stepsOf(platform: PlatformRow, payment: OutgoingRow): Purpose[] 
 }
 
 /** The data that the proof of a step is bound to. Amounts are in minor units, as text. */
-const aboutStep = (quote: QuoteRow, payment: OutgoingRow, step: Purpose | null): About => ({
+const describeStep = (quote: QuoteRow, payment: OutgoingRow, step: Purpose | null): About => ({
   kind: 'PAYMENT',
   subject: quote.id,
   binding: canonical({
@@ -108,7 +108,7 @@ const aboutStep = (quote: QuoteRow, payment: OutgoingRow, step: Purpose | null):
 
 /** The same for a pending step. */
 export const aboutOf = (quote: QuoteRow, payment: OutgoingRow, row: ChallengeRow): About =>
-  aboutStep(quote, payment, row.purpose);
+  describeStep(quote, payment, row.purpose);
 
 async function payeeText(ctx: Ctx, payment: OutgoingRow): Promise<string> {
   const address = payment.destination.umaAddress;
@@ -150,7 +150,7 @@ export async function requestAuthorization(
   // Funds must arrive while the price is valid, so the challenge ends with the quote.
   const isPaidIn = payment.source.sourceType === 'REALTIME_FUNDING';
   const challenge = await openChallenge(ctx, parts, authorizer, {
-    ...aboutStep(quote, payment, steps[0] as Purpose),
+    ...describeStep(quote, payment, steps[0] as Purpose),
     factor,
     field: 'scaFactor',
     description: await describePayment(ctx, payment),

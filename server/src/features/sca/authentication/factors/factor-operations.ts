@@ -108,7 +108,7 @@ async function startPasskey(ctx: Ctx, party: ScaParty) {
 }
 
 /** The pending enrollment. Throws INVALID_INPUT if there is none. */
-async function pendingEnrollment(
+async function requirePendingEnrollment(
   ctx: Ctx,
   { customer }: ScaParty,
   type: EnrolledType,
@@ -165,7 +165,7 @@ async function storeFactor(
 }
 
 async function confirmTotp(ctx: Ctx, party: ScaParty, input: { secret: string; code: string }) {
-  const row = await pendingEnrollment(ctx, party, 'TOTP');
+  const row = await requirePendingEnrollment(ctx, party, 'TOTP');
   const { secret } = openFacts<TotpFacts>(ctx, party.customer, 'sca_enrollments', row);
   if (!constantTimeEqual(input.secret, secret)) {
     const message = 'does not match the pending enrollment';
@@ -197,7 +197,7 @@ async function confirmPasskey(
 ) {
   const site = siteOf(party.platform);
   await rejectSecondPasskey(ctx, party);
-  const row = await pendingEnrollment(ctx, party, 'PASSKEY');
+  const row = await requirePendingEnrollment(ctx, party, 'PASSKEY');
   const { challenge } = openFacts<PendingPasskey>(ctx, party.customer, 'sca_enrollments', row);
   const { origin, credential: json } = input;
   const ceremony = { site, challenge, origin, json, field: 'credential', lenient: isSandbox(ctx) };

@@ -143,7 +143,7 @@ const requirementsOf = ({ site, origin }: Ceremony) => ({
  * Checks a simulated ceremony: it must contain the challenge and no other origin. Throws INVALID_INPUT for an
  * invalid form.
  */
-function simulated(ceremony: Ceremony): { credentialId: string; holds: boolean } {
+function readSimulated(ceremony: Ceremony): { credentialId: string; holds: boolean } {
   const { credentialId, clientDataJson } = textsOf(ceremony, SIMULATED);
   const data = readClientFields(clientDataJson);
   if (!data) {
@@ -175,7 +175,7 @@ export function readRegistration(
   if (!isAllowed(ceremony)) return { errors: [NOT_ALLOWED] };
   const registered = { transports: transportsOf(ceremony.json), name: NAME };
   if (ceremony.lenient) {
-    const { credentialId, holds } = simulated(ceremony);
+    const { credentialId, holds } = readSimulated(ceremony);
     const message = 'belongs to another challenge or origin';
     if (!holds)
       return { errors: mappedErrors(ceremony, SIMULATED, [{ field: 'clientDataJson', message }]) };
@@ -197,7 +197,7 @@ export function readAssertion(
   { facts, signCount }: { facts: PasskeyFacts; signCount: number },
 ): number | undefined {
   if (!isAllowed(ceremony)) throw invalid([NOT_ALLOWED]);
-  if (ceremony.lenient) return simulated(ceremony).holds ? signCount : undefined;
+  if (ceremony.lenient) return readSimulated(ceremony).holds ? signCount : undefined;
   const assertion = textsOf(ceremony, ASSERTED);
   const { challenge } = ceremony;
   const expected = { passkey: facts, signCount, challenge, requirements: requirementsOf(ceremony) };

@@ -20,9 +20,9 @@ import {
 import {
   type About,
   checkEnrolled,
+  findPendingChallenge,
   openChallenge,
-  passkeyRequest,
-  pendingChallenge,
+  passkeyRequestFor,
   prove,
   rejectProof,
   type ScaParty,
@@ -36,7 +36,7 @@ import { completeScaLogin, recordSecurityEvent, startScaLogin } from './login-co
 type CompleteRequest = Static<(typeof completeScaLogin)['body']>;
 type SecurityEvent = Static<(typeof recordSecurityEvent)['body']>['eventType'];
 
-const aboutLogin = ({ id }: CustomerRow): About => ({
+const describeLogin = ({ id }: CustomerRow): About => ({
   kind: 'LOGIN',
   subject: id,
   binding: canonical({ login: id }),
@@ -47,13 +47,13 @@ async function start(ctx: Ctx, parts: ScaParts, party: ScaParty, factor: ScaFact
     await checkEnrolled(ctx, party.customer, factor, 'factor');
     return { status: 200, body: { factor } } as const;
   }
-  const about = aboutLogin(party.customer);
+  const about = describeLogin(party.customer);
   const row = await openChallenge(ctx, parts, party, { ...about, factor, field: 'factor' });
   if (factor === 'SMS_OTP') {
     const body = { factor, challengeId: row.id, expiresAt: iso(row.expires_at) };
     return { status: 200, body } as const;
   }
-  const { options: passkeyOptions, ...site } = await passkeyRequest(ctx, party, row, about);
+  const { options: passkeyOptions, ...site } = await passkeyRequestFor(ctx, party, row, about);
   return { status: 200, body: { factor, passkeyOptions, ...site } } as const;
 }
 
@@ -66,7 +66,7 @@ async function challengeOf(
   const requested = challengeId ?? null;
   const challenge =
     requested === null
-      ? await pendingChallenge(ctx, 'LOGIN', id)
+      ? await findPendingChallenge(ctx, 'LOGIN', id)
       : isId(requested, 'ScaChallenge') && (await ctx.read(scaChallenges, requested));
   if (
     challenge &&
@@ -91,7 +91,7 @@ async function proveLogin(
   const { customer } = party;
   if (factor !== 'TOTP') {
     const row = await challengeOf(ctx, customer, body);
-    return prove(ctx, party, row, { about: aboutLogin(customer), proof, ip });
+    return prove(ctx, party, row, { about: describeLogin(customer), proof, ip });
   }
   if (!(await verifyTotp(ctx, customer, typedCode(proof.code), { recovery: true }))) {
     return rejectProof(ctx, customer, 'LOGIN_FAILED', { factor, ip });

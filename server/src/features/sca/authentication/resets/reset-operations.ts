@@ -11,7 +11,7 @@ import type { CustomerRow } from '../../../customers/records/index.ts';
 import { setVerifiedPhone } from '../../../customers/registration/index.ts';
 import { isPhoneTied } from '../../../wallets/index.ts';
 import { endSession } from '../../lockout/index.ts';
-import { notEnrolled, type ScaParty } from '../challenges.ts';
+import { notEnrolledFault, type ScaParty } from '../challenges.ts';
 import type { ScaFactorName } from '../contract.ts';
 import { clearFactor, enrolledFactors } from '../factors/factors.ts';
 import { type ScaParts, scaCustomer } from '../parts.ts';
@@ -25,7 +25,7 @@ import { RESET_PATH } from './reset-page.ts';
 import {
   applyLiveness,
   checkOf,
-  currentReset,
+  expireIfDue,
   openReset,
   presentReset,
   transitionReset,
@@ -38,7 +38,7 @@ const STARTS: readonly AttemptRule[] = [{ max: 5, withinMs: 24 * 3_600_000 }];
 async function start(ctx: Ctx, parts: ScaParts, customerId: string, factor: ScaFactorName) {
   const { customer } = await scaCustomer(ctx, customerId);
   if (!(await enrolledFactors(ctx, customer)).includes(factor)) {
-    throw notEnrolled('factor', factor);
+    throw notEnrolledFault('factor', factor);
   }
   const reason = 'The limit of five resets in 24 hours is reached. Retry later.';
   await countAttempt(ctx, `sca reset ${customer.id}`, STARTS, reason);
@@ -60,7 +60,7 @@ async function start(ctx: Ctx, parts: ScaParts, customerId: string, factor: ScaF
 async function resetOf(ctx: Ctx, customer: CustomerRow, id: string): Promise<ResetRow> {
   const row = isId(id, 'ScaReset') ? await ctx.read(scaResets, id) : undefined;
   if (row?.customer_id !== customer.id) throw new Fault('NOT_FOUND', 'Reset not found.');
-  return currentReset(ctx, customer, row);
+  return expireIfDue(ctx, customer, row);
 }
 
 async function show(ctx: Ctx, parts: ScaParts, customerId: string, id: string) {

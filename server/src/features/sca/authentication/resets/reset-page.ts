@@ -46,7 +46,7 @@ interface Found {
 const resetOf = async ({ db }: Runtime, token: string): Promise<ResetRow | undefined> =>
   (await db.find(scaResets, { token_hash: sha256Hex(token) }))[0];
 
-async function byToken(runtime: Runtime, token: string): Promise<Found | undefined> {
+async function findByToken(runtime: Runtime, token: string): Promise<Found | undefined> {
   const { db, clocks } = runtime;
   const row = await resetOf(runtime, token);
   if (row?.status !== 'INITIATED') return undefined;
@@ -62,7 +62,7 @@ async function endedPage(runtime: Runtime, token: string): Promise<PageContent> 
   return platform ? { ...LINK_EXPIRED, brand: brandOf(platform) } : LINK_EXPIRED;
 }
 
-const confirmation = (name: string, factor: ScaFactorName): PageContent => ({
+const confirmationPage = (name: string, factor: ScaFactorName): PageContent => ({
   status: 200,
   title: 'Confirm that it is you',
   lines: [`${name} received a request to replace ${FACTORS[factor]}.`],
@@ -96,14 +96,14 @@ export function resetPage(
   { connectors }: Pick<ScaParts, 'connectors'>,
 ): HostedPage {
   async function find(token: string) {
-    const reset = await byToken(runtime, token);
+    const reset = await findByToken(runtime, token);
     const platform = reset && (await readPlatform(runtime.db, reset.row.platform_id));
     return platform && { ...reset, platform, brand: brandOf(platform) };
   }
   async function show(token: string): Promise<PageContent> {
     const reset = await find(token);
     if (!reset) return endedPage(runtime, token);
-    return { ...confirmation(reset.platform.name, reset.row.factor), brand: reset.brand };
+    return { ...confirmationPage(reset.platform.name, reset.row.factor), brand: reset.brand };
   }
   async function confirm(token: string): Promise<PageContent> {
     const reset = await find(token);
@@ -115,7 +115,7 @@ export function resetPage(
     const progress = await port.complete(checkOf(reset.row), at);
     return operate(runtime, caller, async (ctx) => {
       // The token is read again: another request may have ended the check.
-      const current = await byToken(runtime, token);
+      const current = await findByToken(runtime, token);
       if (!current) return endedPage(runtime, token);
       applyLiveness(ctx, current.customer, current.row, progress);
       return { ...DONE[progress.state], brand };

@@ -131,7 +131,7 @@ export function applyLiveness(
 }
 
 /** Applies the expiry, even if the expiry job has not run yet. */
-export const currentReset = (ctx: Ctx, customer: CustomerRow, row: ResetRow): ResetRow =>
+export const expireIfDue = (ctx: Ctx, customer: CustomerRow, row: ResetRow): ResetRow =>
   isOpen(row) && ctx.now >= row.expires_at ? transitionReset(ctx, customer, row, 'expire') : row;
 
 /** Stages the decision of the operator. `pass` extends the expiry, so that the customer can continue. */
@@ -160,7 +160,7 @@ export const presentReset = (row: ResetRow) => ({
 async function expire(ctx: Ctx, resetId: string): Promise<void> {
   const row = await ctx.read(scaResets, resetId);
   const customer = row && (await readCustomer(ctx, row.customer_id));
-  if (customer) currentReset(ctx, customer, row);
+  if (customer) expireIfDue(ctx, customer, row);
 }
 
 export const resetJobs = (): JobHandler[] => [

@@ -16,8 +16,8 @@ import {
 import { checkLock } from '../../lockout/index.ts';
 import {
   type About,
+  findPendingChallenge,
   openChallenge,
-  pendingChallenge,
   presentChallenge,
   prove,
   type ScaParty,
@@ -89,7 +89,7 @@ async function confirm(
   { challengeId, ...proof }: ConfirmRequest,
 ) {
   const { party, account, about } = await trustRequest(ctx, kind, id);
-  const row = await pendingChallenge(ctx, kind, account.id);
+  const row = await findPendingChallenge(ctx, kind, account.id);
   if (!row || (challengeId ?? row.id) !== row.id) {
     throw invalidField('challengeId', 'has no pending challenge for this action; start a new one');
   }
