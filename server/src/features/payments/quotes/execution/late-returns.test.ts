@@ -107,7 +107,7 @@ describe('returned debit', () => {
     expect((await balances(app, account.id)).total).toBe(200_00);
   });
 
-  it('can be cancelled before the funds arrive', async () => {
+  it('can be canceled before the funds arrive', async () => {
     const { account, id } = await createDebitedQuote('005');
     ok(await app.call('POST', `/transactions/${id}/cancel`), 200);
     await app.settle();
