@@ -66,7 +66,7 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
     ok(await sendCode(app, person.id, name, {}, {}), 204);
     wait(MINUTE);
     const login = `${app.platform.clientId}:${app.platform.clientSecret}`;
-    const empty = await app.server.inject({
+    const emptyResponse = await app.server.inject({
       method: 'POST',
       url: `/2025-10-13/customers/${person.id}/verify-${name}`,
       headers: {
@@ -74,7 +74,7 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
         'content-type': 'application/json',
       },
     });
-    expect(empty.statusCode).toBe(204);
+    expect(emptyResponse.statusCode).toBe(204);
     expect(await messagesTo(app, person.id)).toHaveLength(3);
   });
 
@@ -125,9 +125,9 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
 
   it('accepts only the sandbox code, also before one was sent', async () => {
     const person = await european(app);
-    const wrong = await confirmCode(app, person.id, name, '123457');
-    expect(errorOf(wrong)).toEqual([400, 'INVALID_INPUT']);
-    expect(wrong.body.details.errors.map((each: { field: string }) => each.field)).toEqual([
+    const wrongResponse = await confirmCode(app, person.id, name, '123457');
+    expect(errorOf(wrongResponse)).toEqual([400, 'INVALID_INPUT']);
+    expect(wrongResponse.body.details.errors.map((each: { field: string }) => each.field)).toEqual([
       'code',
     ]);
     ok(await confirmCode(app, person.id, name, '123456'), 200);
@@ -136,10 +136,10 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
   it('rejects an expired code with the error of a wrong one', async () => {
     const person = await european(app);
     ok(await sendCode(app, person.id, name), 204);
-    const wrong = await confirmCode(app, person.id, name, '000000');
+    const wrongResponse = await confirmCode(app, person.id, name, '000000');
     wait(10 * MINUTE);
     const lateResponse = await confirmCode(app, person.id, name, '123456');
-    expect(lateResponse.body).toEqual(wrong.body);
+    expect(lateResponse.body).toEqual(wrongResponse.body);
     ok(await sendCode(app, person.id, name), 204);
     wait(10 * MINUTE - 1);
     ok(await confirmCode(app, person.id, name, '123456'), 200);

@@ -87,21 +87,21 @@ describe('a code in production', () => {
 
   it('is replaced by the next one and bound to its channel and customer', async () => {
     const [{ id }, otherPerson] = [await createPerson(), await createPerson()];
-    const first = await sendMailedCode(id);
+    const firstMailedCode = await sendMailedCode(id);
     app.effects.set(app.effects.now() + 30_000);
-    const second = await sendMailedCode(id);
+    const secondMailedCode = await sendMailedCode(id);
     expect(mail.received).toHaveLength(2);
     const otherCode = await sendMailedCode(otherPerson.id);
     const codes: [string, 'email' | 'phone'][] = [
-      [first, 'email'],
+      [firstMailedCode, 'email'],
       [otherCode, 'email'],
-      [second, 'phone'],
+      [secondMailedCode, 'phone'],
     ];
     for (const [code, name] of codes) {
-      if (code === second && name === 'email') continue; // equal by chance, once in a million
+      if (code === secondMailedCode && name === 'email') continue; // equal by chance, once in a million
       expect((await confirmCode(app, id, name, code, as())).status).toBe(400);
     }
-    ok(await confirmCode(app, id, 'email', second, as()), 200);
+    ok(await confirmCode(app, id, 'email', secondMailedCode, as()), 200);
   });
 
   it('does not verify a contact that changed after it was sent', async () => {
@@ -112,9 +112,9 @@ describe('a code in production', () => {
     ok(await app.call('PATCH', `/customers/${id}`, patch, as()), 200);
     expect((await confirmCode(app, id, 'email', code, as())).status).toBe(400);
     app.effects.set(app.effects.now() + 30_000);
-    const next = await sendMailedCode(id);
+    const nextMailedCode = await sendMailedCode(id);
     expect(mail.received.at(-1)?.to).toEqual(['another@example.org']);
-    ok(await confirmCode(app, id, 'email', next, as()), 200);
+    ok(await confirmCode(app, id, 'email', nextMailedCode, as()), 200);
   });
 
   it('returns 501 and stages nothing if no provider is configured', async () => {
@@ -122,8 +122,11 @@ describe('a code in production', () => {
     const at = { as: appWithoutProviders.production };
     const { id } = await european(appWithoutProviders, at);
     for (const name of ['email', 'phone'] as const) {
-      const rejected = await sendCode(appWithoutProviders, id, name, at);
-      expect([rejected.status, rejected.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+      const rejectedResponse = await sendCode(appWithoutProviders, id, name, at);
+      expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([
+        501,
+        'NOT_IMPLEMENTED',
+      ]);
     }
     expect(await messagesTo(appWithoutProviders, id)).toEqual([]);
     await appWithoutProviders.close();
@@ -148,13 +151,13 @@ describe('an undeliverable message', () => {
     await app.advance(5_000);
     const [waiting] = await messagesTo(app, id);
     expect(waiting?.status).toBe('QUEUED');
-    const tried = sms.arrivals.length;
-    expect(tried).toBeGreaterThan(1);
+    const triedCount = sms.arrivals.length;
+    expect(triedCount).toBeGreaterThan(1);
     sms.behave(200);
     await app.advance(MINUTE);
-    expect(sms.arrivals).toHaveLength(tried + 1);
+    expect(sms.arrivals).toHaveLength(triedCount + 1);
     expect(new Set(sms.arrivals.map((each) => each.id)).size).toBe(1);
-    expect(await messagesTo(app, id)).toMatchObject([{ status: 'SENT', attempts: tried + 1 }]);
+    expect(await messagesTo(app, id)).toMatchObject([{ status: 'SENT', attempts: triedCount + 1 }]);
   });
 
   it('is not sent after its code has expired', async () => {
@@ -163,9 +166,9 @@ describe('an undeliverable message', () => {
     ok(await sendCode(app, id, 'phone', as()), 204);
     await app.advance(10 * MINUTE - 1);
     sms.behave(200);
-    const tried = sms.arrivals.length;
+    const triedCount = sms.arrivals.length;
     await app.advance(60 * MINUTE);
-    expect(sms.arrivals).toHaveLength(tried);
+    expect(sms.arrivals).toHaveLength(triedCount);
     const [row] = await messagesTo(app, id);
     expect(row).toMatchObject({ status: 'FAILED', failure: 'EXPIRED', content: null });
   });
@@ -262,7 +265,13 @@ describe('guessing codes', () => {
     const codes = (await messagesTo(app, id)).map((row) => String(row.text).slice(0, 6));
     expect(codes).toHaveLength(2);
     expect(sms.arrivals.length).toBeGreaterThan(0);
-    const rejected = await confirmCode(app, id, 'email', wrongCode(codes[0] as string), as());
+    const rejectedResponse = await confirmCode(
+      app,
+      id,
+      'email',
+      wrongCode(codes[0] as string),
+      as(),
+    );
     const secrets = [...codes, email, phoneNumber];
     const lines = app.log.join('\n');
     expect(lines).toContain('job failed');
@@ -275,7 +284,11 @@ describe('guessing codes', () => {
       [id],
     );
     expect(stored.length).toBeGreaterThan(3);
-    for (const storagePlace of [lines, JSON.stringify(rejected.body), JSON.stringify(stored)]) {
+    for (const storagePlace of [
+      lines,
+      JSON.stringify(rejectedResponse.body),
+      JSON.stringify(stored),
+    ]) {
       for (const secret of secrets)
         expect(storagePlace).not.toMatch(new RegExp(`\\b${secret.replace('+', '\\+')}\\b`));
     }

@@ -53,8 +53,8 @@ describe('the check of a document', () => {
       statusAndCode(await harness.upload(bill(holder), { bytes }, app.production));
     expect(await check(pngFile(299, 500))).toEqual([400, 'LOW_QUALITY']);
     expect(await check(jpegFile().subarray(0, -300))).toEqual([400, 'INCOMPLETE']);
-    const locked = pdfFile({ trailer: '/Encrypt 9 0 R' });
-    expect(await check(locked)).toEqual([400, 'UNSUITABLE_DOCUMENT']);
+    const lockedFile = pdfFile({ trailer: '/Encrypt 9 0 R' });
+    expect(await check(lockedFile)).toEqual([400, 'UNSUITABLE_DOCUMENT']);
     await harness.uploaded(
       bill(holder),
       { bytes: jpegFile(), name: 'EXPIRED.jpg' },
@@ -143,7 +143,7 @@ describe('stored documents', () => {
       await harness.uploaded(bill(company)),
       await harness.uploaded(passport(owner)),
     ];
-    const other = await harness.uploaded(bill(await harness.person()));
+    const otherDocument = await harness.uploaded(bill(await harness.person()));
     const fileIds = await Promise.all(
       documents.map(async ({ id }) => (await harness.rowOf(id)).file_id),
     );
@@ -154,6 +154,6 @@ describe('stored documents', () => {
     expect(await documentsOf(app.runtime, [company, owner])).toEqual([]);
     const states = await harness.fileStates();
     for (const id of fileIds) expect(states.has(id)).toBe(false);
-    expect(states.get((await harness.rowOf(other.id)).file_id)).toBe('KEPT');
+    expect(states.get((await harness.rowOf(otherDocument.id)).file_id)).toBe('KEPT');
   });
 });

@@ -66,9 +66,9 @@ describe('uploadDocument', () => {
 
   it('rejects an empty file, one above 10 MB and a missing one', async () => {
     const fields = bill(await harness.person());
-    const empty = await harness.upload(fields, { bytes: Buffer.alloc(0) });
-    expect([empty.status, ...errorFields(empty)]).toEqual([400, 'file']);
-    expect(empty.body.details.errors[0].message).toBe('is empty');
+    const emptyResponse = await harness.upload(fields, { bytes: Buffer.alloc(0) });
+    expect([emptyResponse.status, ...errorFields(emptyResponse)]).toEqual([400, 'file']);
+    expect(emptyResponse.body.details.errors[0].message).toBe('is empty');
     const max = Buffer.alloc(10 * 1024 * 1024 + 1, 0x20);
     pdfFile().copy(max);
     const large = await harness.upload(fields, { bytes: max });
@@ -108,9 +108,9 @@ describe('uploadDocument', () => {
   it('rejects holders of other platforms', async () => {
     const otherPerson = await harness.person(app.other);
     const { owner } = await harness.business(app.other);
-    const unknown = otherPerson.replace(/[0-9a-f]{12}$/, '0123456789ab');
+    const unknownId = otherPerson.replace(/[0-9a-f]{12}$/, '0123456789ab');
     const responses: ApiResponse[] = [];
-    for (const holder of [otherPerson, owner, unknown, app.platform.id, 'unknown']) {
+    for (const holder of [otherPerson, owner, unknownId, app.platform.id, 'unknown']) {
       const response = await harness.upload(bill(holder));
       expect(statusAndCode(response)).toEqual([404, 'DOCUMENT_HOLDER_NOT_FOUND']);
       responses.push(response);
@@ -180,11 +180,11 @@ describe('uploadDocument', () => {
     const secondResponse = await harness.upload(fields, png(), app.platform, key);
     expect([firstResponse.status, secondResponse.status]).toEqual([201, 201]);
     expect(secondResponse.body).toEqual(firstResponse.body);
-    const stored = await app.runtime.db.query<{ reply: string }>(
+    const storedRows = await app.runtime.db.query<{ reply: string }>(
       'select reply from idempotency where reply like $1',
       ['%C01X00T47%'],
     );
-    expect(stored).toEqual([]);
+    expect(storedRows).toEqual([]);
   });
 });
 
@@ -221,7 +221,7 @@ describe('replaceDocument', () => {
   it('replaces the file and all data of the document', async () => {
     const holder = await harness.person();
     const previous = await harness.uploaded(passport(holder));
-    const before = await harness.rowOf(previous.id);
+    const rowBefore = await harness.rowOf(previous.id);
     app.effects.set(app.effects.now() + 60_000);
     const body = ok(await harness.replace(previous.id, bill(undefined), png('new.png')), 200);
     expect(body).toEqual({
@@ -235,7 +235,7 @@ describe('replaceDocument', () => {
     });
     expect(ok(await app.call('GET', `/documents/${previous.id}`), 200)).toEqual(body);
     const states = await harness.fileStates();
-    expect(states.has(before.file_id)).toBe(false);
+    expect(states.has(rowBefore.file_id)).toBe(false);
     expect(states.get((await harness.rowOf(previous.id)).file_id)).toBe('KEPT');
     await harness.uploaded(passport(holder)); // the type is available again
   });
@@ -253,8 +253,12 @@ describe('replaceDocument', () => {
       'file',
       'issuingAuthority',
     ]);
-    const rejected = await harness.replace(id, passport(undefined), png('x-SUSPECTED_FRAUD.png'));
-    expect(statusAndCode(rejected)).toEqual([400, 'SUSPECTED_FRAUD']);
+    const rejectedResponse = await harness.replace(
+      id,
+      passport(undefined),
+      png('x-SUSPECTED_FRAUD.png'),
+    );
+    expect(statusAndCode(rejectedResponse)).toEqual([400, 'SUSPECTED_FRAUD']);
     expect((await harness.fileStates()).get((await harness.rowOf(id)).file_id)).toBe('KEPT');
   });
 
@@ -265,8 +269,10 @@ describe('replaceDocument', () => {
     const response = await harness.replace(id, passport(undefined));
     expect(statusAndCode(response)).toEqual([409, 'DOCUMENT_ALREADY_EXISTS']);
     ok(await harness.replace(id, bill(undefined)), 200);
-    const other = await harness.uploaded(bill(holder, 'OTHER'));
-    const selfies = [id, other.id].map((each) => harness.replace(each, bill(undefined, 'SELFIE')));
+    const otherDocument = await harness.uploaded(bill(holder, 'OTHER'));
+    const selfies = [id, otherDocument.id].map((each) =>
+      harness.replace(each, bill(undefined, 'SELFIE')),
+    );
     const uploaded = await Promise.all(selfies);
     expect(uploaded.map((each) => each.status).sort()).toEqual([200, 409]);
   });
@@ -285,9 +291,9 @@ describe('replaceDocument', () => {
   it('returns 404 for a document of another platform', async () => {
     const { id } = await harness.uploaded(bill(await harness.person()));
     const otherResponse = await harness.replace(id, bill(undefined), png(), app.other);
-    const unknown = await harness.replace('unknown', bill(undefined), png(), app.other);
+    const unknownResponse = await harness.replace('unknown', bill(undefined), png(), app.other);
     expect(statusAndCode(otherResponse)).toEqual([404, 'NOT_FOUND']);
-    expect(otherResponse.body).toEqual(unknown.body);
+    expect(otherResponse.body).toEqual(unknownResponse.body);
     expect((await app.call('GET', `/documents/${id}`)).body.updatedAt).toBeDefined();
   });
 });

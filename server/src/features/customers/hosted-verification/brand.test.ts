@@ -28,9 +28,9 @@ describe('the brand of the verification page', () => {
     const page = await open(pathname);
     expect(page.status).toBe(200);
     app.effects.set(app.effects.now() + 24 * 3_600_000);
-    const ended = await open(pathname);
-    expect(ended.status).toBe(410);
-    for (const { body, policy } of [page, ended]) {
+    const endedPage = await open(pathname);
+    expect(endedPage.status).toBe(410);
+    for (const { body, policy } of [page, endedPage]) {
       expect(body).toContain('<span class="who">Unregulated</span>');
       expect(body).toContain(`src="${LOGO}"`);
       expect(body).toContain('--brand-light:#0a7d5a');

@@ -90,19 +90,19 @@ async function createReadyCustomer(fullName = 'Ada Lovelace', redirectUri?: stri
 describe('createCustomerKycLink', () => {
   it('creates a new link on every call, valid for a day', async () => {
     const person = await customer(app, as());
-    const first = ok(await make(person.id), 201);
-    expect(first).toEqual({
+    const firstBody = ok(await make(person.id), 201);
+    expect(firstBody).toEqual({
       kycUrl: expect.stringMatching(/^http:\/\/[^/]+\/verify\/[\w-]{43}$/),
       expiresAt: new Date(app.effects.now() + DAY_MS).toISOString(),
       provider: 'SUMSUB',
     });
-    const second = ok(await make(person.id), 201);
-    expect(second.kycUrl).not.toBe(first.kycUrl);
-    for (const body of [first, second]) {
+    const secondBody = ok(await make(person.id), 201);
+    expect(secondBody.kycUrl).not.toBe(firstBody.kycUrl);
+    for (const body of [firstBody, secondBody]) {
       expect((await send(secretOf({ body } as ApiResponse), 'GET', '/state')).status).toBe(200);
     }
-    const after = await app.call('GET', `/customers/${person.id}`, undefined, as());
-    expect(after.body.kycStatus).toBe('UNVERIFIED');
+    const responseAfter = await app.call('GET', `/customers/${person.id}`, undefined, as());
+    expect(responseAfter.body.kycStatus).toBe('UNVERIFIED');
   });
 
   it('includes redirectUri and stores the secret as a hash only', async () => {
@@ -185,9 +185,9 @@ describe('createCustomerKycLink', () => {
     }, app.unregulated);
     const { status, body } = await make(unverified.id);
     expect([status, body.code, body.details]).toEqual([409, 'CONFLICT', { channels: ['phone'] }]);
-    const deleted = await customer(app, as());
-    ok(await app.call('DELETE', `/customers/${deleted.id}`, undefined, as()), 200);
-    expect((await make(deleted.id)).body.code).toBe('CUSTOMER_DELETED');
+    const deletedCustomer = await customer(app, as());
+    ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`, undefined, as()), 200);
+    expect((await make(deletedCustomer.id)).body.code).toBe('CUSTOMER_DELETED');
     expect((await make(foreignCustomer.id)).body.code).toBe('CUSTOMER_NOT_FOUND');
   });
 });
@@ -253,14 +253,14 @@ describe('the page of a link', () => {
 
   it('is used by an accepted submission only', async () => {
     const { person, secret } = await createReadyCustomer('Ada Lovelace', 'https://shop.example/');
-    const other = secretOf(await make(person.id));
+    const otherSecret = secretOf(await make(person.id));
     const submit = await Promise.all([
       send(secret, 'POST', '/submit'),
       send(secret, 'POST', '/submit'),
     ]);
     expect(submit.map(({ status }) => status).sort()).toEqual([200, 410]);
-    const won = submit.find(({ status }) => status === 200);
-    expect(won?.body).toEqual({
+    const acceptedResponse = submit.find(({ status }) => status === 200);
+    expect(acceptedResponse?.body).toEqual({
       verificationStatus: 'APPROVED',
       errors: [],
       redirectUri: 'https://shop.example/',
@@ -274,8 +274,8 @@ describe('the page of a link', () => {
     ] as const) {
       expect((await send(secret, method, rest)).status).toBe(410);
     }
-    expect((await send(other, 'GET', '/state')).body.status).toBe('APPROVED');
-    expect((await send(other, 'POST', '/submit')).status).toBe(409);
+    expect((await send(otherSecret, 'GET', '/state')).body.status).toBe('APPROVED');
+    expect((await send(otherSecret, 'POST', '/submit')).status).toBe(409);
   });
 
   it('stays valid while more information is required', async () => {
@@ -338,22 +338,22 @@ describe('the page of a link', () => {
     expect(body).toMatchObject({ idType: 'SSN' });
     expect(body.email).toBeUndefined();
     const invalid = { ...change, identifier: '1', nationality: 'XX' };
-    const rejected = await send(secret, 'PATCH', '/customer', invalid);
+    const rejectedResponse = await send(secret, 'PATCH', '/customer', invalid);
     expect(
-      rejected.body.details.errors.map((each: { field: string }) => each.field).sort(),
+      rejectedResponse.body.details.errors.map((each: { field: string }) => each.field).sort(),
     ).toEqual(['identifier', 'nationality']);
   });
 
   it('reports why a document is rejected', async () => {
     const person = await customer(app, as());
     const secret = secretOf(await make(person.id));
-    const rejected = await send(
+    const rejectedResponse = await send(
       secret,
       'POST',
       '/documents',
       passportForm(person.id, 'EXPIRED.pdf'),
     );
-    expect(rejected).toMatchObject({ status: 400, body: { code: 'EXPIRED' } });
+    expect(rejectedResponse).toMatchObject({ status: 400, body: { code: 'EXPIRED' } });
     expect((await send(secret, 'GET', '/state')).body.documents).toEqual([]);
   });
 
@@ -380,11 +380,15 @@ describe('the page of a link', () => {
     const [ownOwner] = body.beneficialOwners;
     const change = { ownershipPercentage: 70 };
     expect((await send(secret, 'PATCH', `/owners/${ownOwner.id}`, change)).status).toBe(204);
-    const submitted = ok(await send(secret, 'POST', '/documents', passportForm(ownOwner.id)), 201);
+    const submittedDocument = ok(
+      await send(secret, 'POST', '/documents', passportForm(ownOwner.id)),
+      201,
+    );
     expect(
-      (await send(secret, 'PUT', `/documents/${submitted.id}`, passportForm(ownOwner.id))).status,
+      (await send(secret, 'PUT', `/documents/${submittedDocument.id}`, passportForm(ownOwner.id)))
+        .status,
     ).toBe(200);
-    expect((await send(secret, 'DELETE', `/documents/${submitted.id}`)).status).toBe(204);
+    expect((await send(secret, 'DELETE', `/documents/${submittedDocument.id}`)).status).toBe(204);
     const state = await send(secret, 'GET', '/state');
     expect(state.body.owners).toMatchObject([{ ownershipPercentage: 70 }]);
     expect(JSON.stringify(state.body)).not.toMatch(/4321"/);
@@ -405,10 +409,10 @@ describe('requests with unknown secrets', () => {
       const person = await customer(tight, options);
       const path = `/customers/${person.id}/kyc-link`;
       const link = ok(await tight.call('POST', path, {}, options), 201);
-      const valid = new URL(link.kycUrl).pathname;
+      const validPathname = new URL(link.kycUrl).pathname;
       const get = async (url: string) =>
         (await tight.app.server.inject({ method: 'GET', url })).statusCode;
-      expect(await get(valid)).toBe(200);
+      expect(await get(validPathname)).toBe(200);
       const responses = [
         await get('/verify/a'),
         await get('/verify/b/state'),
@@ -416,7 +420,7 @@ describe('requests with unknown secrets', () => {
       ];
       expect(responses).toEqual([410, 410, 429]);
       expect(await get('/verify/c/state')).toBe(429);
-      expect(await get(`${valid}/state`)).toBe(200);
+      expect(await get(`${validPathname}/state`)).toBe(200);
     } finally {
       await tight.close();
     }

@@ -173,11 +173,11 @@ describe('uploadCustomersCsv', () => {
     ]);
     for (const each of body.errors) expect(each.reason).toBe(each.message);
     expect(await harness.byPlatformId('n-9')).toHaveLength(1);
-    const stored = JSON.stringify(
+    const storedJson = JSON.stringify(
       await app.runtime.db.query('select * from import_errors where import_id = $1', [body.id]),
     );
     for (const value of ['Secret', '15.01', 'Texas', 'elsewhere', 'nothing Am', 'not an']) {
-      expect(stored).not.toContain(value);
+      expect(storedJson).not.toContain(value);
       expect(JSON.stringify(body)).not.toContain(value);
     }
   });

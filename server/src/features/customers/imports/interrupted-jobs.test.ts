@@ -124,13 +124,13 @@ describe('slices', () => {
   it('reports INTERNAL_ERROR for a row that keeps failing', async () => {
     const id = await harness.started(file(harness.person('i-1'), harness.person('i-2')));
     const job = { ...(await jobOf(id)), attempts: 10 };
-    let first = true;
+    let isFirst = true;
     const failing = {
       ...app.runtime,
       committer: {
         commit(set: Parameters<typeof app.runtime.committer.commit>[0]) {
-          if (!first) return app.runtime.committer.commit(set);
-          first = false;
+          if (!isFirst) return app.runtime.committer.commit(set);
+          isFirst = false;
           return Promise.reject(new Error('broken'));
         },
       },

@@ -82,9 +82,14 @@ describe('createInvitation', () => {
       amountToSend: 0,
       expiresAt: 'soon',
     };
-    const rejected = await invite(invalid);
-    expect(outcomeOf(rejected)).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(rejected)).toEqual(['amountToSend', 'expiresAt', 'firstName', 'inviterUma']);
+    const rejectedResponse = await invite(invalid);
+    expect(outcomeOf(rejectedResponse)).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(rejectedResponse)).toEqual([
+      'amountToSend',
+      'expiresAt',
+      'firstName',
+      'inviterUma',
+    ]);
     const expiresAt = new Date(app.effects.now()).toISOString();
     const lateResponse = await invite({ inviterUma: '$unknown@elsewhere.example', expiresAt });
     expect(outcomeOf(lateResponse)).toEqual([400, 'INVALID_INPUT']);
@@ -103,20 +108,20 @@ describe('createInvitation', () => {
       '$a@b.example',
       'x',
     ]) {
-      const rejected = await invite({ inviterUma });
-      expect(outcomeOf(rejected)).toEqual([400, 'INVALID_UMA_ADDRESS']);
-      expect(fieldsOf(rejected)).toEqual(['inviterUma']);
+      const rejectedResponse = await invite({ inviterUma });
+      expect(outcomeOf(rejectedResponse)).toEqual([400, 'INVALID_UMA_ADDRESS']);
+      expect(fieldsOf(rejectedResponse)).toEqual(['inviterUma']);
     }
   });
 
   it('is rejected if invitations are disabled for the platform', async () => {
     const as = await app.newPlatform('Alone');
-    const open = await createInvitationOfNewInviter({}, as);
+    const openInvitation = await createInvitationOfNewInviter({}, as);
     await app.runtime.db.query('update platforms set invitations = false where id = $1', [as.id]);
     const { umaAddress } = await createInviter(as);
-    const rejected = await invite({ inviterUma: umaAddress }, as);
-    expect(outcomeOf(rejected)).toEqual([400, 'INVITATIONS_NOT_CONFIGURED']);
-    expect((await claim(open.code, EXTERNAL_UMA, app.other)).status).toBe(200);
+    const rejectedResponse = await invite({ inviterUma: umaAddress }, as);
+    expect(outcomeOf(rejectedResponse)).toEqual([400, 'INVITATIONS_NOT_CONFIGURED']);
+    expect((await claim(openInvitation.code, EXTERNAL_UMA, app.other)).status).toBe(200);
   });
 
   it('generates a new code on a collision, also of concurrent requests', async () => {
@@ -169,9 +174,11 @@ describe('getInvitation', () => {
       }
     }
     expect((await show(invitation.code)).body.status).toBe('PENDING');
-    const real = await createInvitationOfNewInviter({}, app.production);
-    expect((await show(real.code)).status).toBe(404);
-    expect((await show(real.code, app.production)).body).toEqual(real);
+    const productionInvitation = await createInvitationOfNewInviter({}, app.production);
+    expect((await show(productionInvitation.code)).status).toBe(404);
+    expect((await show(productionInvitation.code, app.production)).body).toEqual(
+      productionInvitation,
+    );
   });
 
   it('reports EXPIRED after the expiry time', async () => {
@@ -180,12 +187,12 @@ describe('getInvitation', () => {
     expect((await show(invitation.code)).body.status).toBe('PENDING');
     await app.advance(1);
     expect((await show(invitation.code)).body.status).toBe('EXPIRED');
-    for (const rejected of [
+    for (const rejectedResponse of [
       await claim(invitation.code, EXTERNAL_UMA),
       await cancel(invitation.code),
     ]) {
-      expect(outcomeOf(rejected)).toEqual([400, 'INVALID_INPUT']);
-      expect(rejected.body.details).toEqual({ expiredAt: invitation.expiresAt });
+      expect(outcomeOf(rejectedResponse)).toEqual([400, 'INVALID_INPUT']);
+      expect(rejectedResponse.body.details).toEqual({ expiredAt: invitation.expiresAt });
     }
   });
 });
@@ -246,12 +253,12 @@ describe('claimInvitation', () => {
         ),
       ),
     );
-    const won = responses.filter((each) => each.status === 200);
-    expect(won).toHaveLength(1);
+    const acceptedResponses = responses.filter((each) => each.status === 200);
+    expect(acceptedResponses).toHaveLength(1);
     for (const conflicts of responses.filter((each) => each.status !== 200)) {
       expect(outcomeOf(conflicts)).toEqual([400, 'INVITATION_ALREADY_CLAIMED']);
     }
-    expect((await show(invitation.code)).body).toEqual(won[0]?.body);
+    expect((await show(invitation.code)).body).toEqual(acceptedResponses[0]?.body);
     await app.settle();
     const events = (await app.events()).filter((each) => each.subject === invitation.code);
     expect(events).toHaveLength(1);
@@ -277,9 +284,9 @@ describe('claimInvitation', () => {
   });
 
   it.each([undefined, null, 7, ''])('rejects the address %j', async (inviteeUma) => {
-    const rejected = await claim((await createInvitationOfNewInviter()).code, inviteeUma);
-    expect(outcomeOf(rejected)).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(rejected)).toEqual(['inviteeUma']);
+    const rejectedResponse = await claim((await createInvitationOfNewInviter()).code, inviteeUma);
+    expect(outcomeOf(rejectedResponse)).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(rejectedResponse)).toEqual(['inviteeUma']);
   });
 
   it('rejects malformed addresses and those of other platforms', async () => {
@@ -296,22 +303,22 @@ describe('claimInvitation', () => {
       deletedPerson.umaAddress,
     ];
     for (const inviteeUma of [...invalid, unassigned]) {
-      const rejected = await claim(invitation.code, inviteeUma);
-      expect([inviteeUma, ...outcomeOf(rejected)]).toEqual([
+      const rejectedResponse = await claim(invitation.code, inviteeUma);
+      expect([inviteeUma, ...outcomeOf(rejectedResponse)]).toEqual([
         inviteeUma,
         400,
         'INVALID_UMA_ADDRESS',
       ]);
-      expect(fieldsOf(rejected)).toEqual(['inviteeUma']);
+      expect(fieldsOf(rejectedResponse)).toEqual(['inviteeUma']);
     }
     expect((await show(invitation.code)).body).toEqual(invitation);
   });
 
   it('rejects the inviter as invitee', async () => {
     const invitation = await createInvitationOfNewInviter();
-    const rejected = await claim(invitation.code, invitation.inviterUma.toUpperCase());
-    expect(outcomeOf(rejected)).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(rejected)).toEqual(['inviteeUma']);
+    const rejectedResponse = await claim(invitation.code, invitation.inviterUma.toUpperCase());
+    expect(outcomeOf(rejectedResponse)).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(rejectedResponse)).toEqual(['inviteeUma']);
   });
 
   it('creates no transaction', async () => {
@@ -344,12 +351,12 @@ describe('cancelInvitation', () => {
 
   it('resolves a concurrent claim to one result', async () => {
     const invitation = await createInvitationOfNewInviter();
-    const [cancelled, claimed] = await Promise.all([
+    const [cancelledResponse, claimed] = await Promise.all([
       cancel(invitation.code),
       claim(invitation.code, EXTERNAL_UMA, app.other),
     ]);
-    expect([cancelled.status, claimed.status].sort()).toEqual([200, 400]);
-    const winner = cancelled.status === 200 ? cancelled : claimed;
+    expect([cancelledResponse.status, claimed.status].sort()).toEqual([200, 400]);
+    const winner = cancelledResponse.status === 200 ? cancelledResponse : claimed;
     expect((await show(invitation.code)).body).toEqual(winner.body);
   });
 });
@@ -361,15 +368,15 @@ describe('personal data in invitations', () => {
   it('is erased', async () => {
     const [sender, payee] = [await createInviter(), await createInviter()];
     const body = { inviterUma: sender.umaAddress, firstName: 'Bob' };
-    const open = ok(await invite(body), 201);
-    const used = ok(await invite(body), 201);
-    await claim(used.code, payee.umaAddress);
+    const openInvitation = ok(await invite(body), 201);
+    const usedInvitation = ok(await invite(body), 201);
+    await claim(usedInvitation.code, payee.umaAddress);
     expect(await app.operate((ctx) => eraseInvitations(ctx, sender.id))).toBe(2);
     expect(await app.operate((ctx) => eraseInvitations(ctx, sender.id))).toBe(0);
-    const after = (await show(open.code)).body;
-    expect(after.status).toBe('CANCELLED');
-    expect(after).not.toHaveProperty('firstName');
-    expect((await show(used.code)).body).toMatchObject({ status: 'CLAIMED' });
+    const invitationAfter = (await show(openInvitation.code)).body;
+    expect(invitationAfter.status).toBe('CANCELLED');
+    expect(invitationAfter).not.toHaveProperty('firstName');
+    expect((await show(usedInvitation.code)).body).toMatchObject({ status: 'CLAIMED' });
     const rows = await findSentInvitations(sender.id);
     expect(rows.map((each) => each.first_name)).toEqual([null, null]);
   });
@@ -388,9 +395,9 @@ describe('personal data in invitations', () => {
       }
     });
     expect(await app.operate((ctx) => eraseInvitations(ctx, sender.id))).toBe(1_001);
-    const all = await findSentInvitations(sender.id);
-    expect(all).toHaveLength(1_001);
-    expect(all.filter((each) => each.first_name !== null)).toEqual([]);
+    const sentInvitations = await findSentInvitations(sender.id);
+    expect(sentInvitations).toHaveLength(1_001);
+    expect(sentInvitations.filter((each) => each.first_name !== null)).toEqual([]);
     expect((await show(code)).body.status).toBe('CANCELLED');
   });
 

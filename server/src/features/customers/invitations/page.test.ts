@@ -70,17 +70,19 @@ describe('the page of an invitation', () => {
   it('shows how an invitation ended without personal data', async () => {
     const expiresAt = new Date(app.effects.now() + 1_000).toISOString();
     const invitationFields = { firstName: 'Bob', amountToSend: 5_00 };
-    const [used, expired, withdrawn] = [
+    const [usedInvitation, expiredInvitation, withdrawn] = [
       await createInvitationOfNewInviter(invitationFields),
       await createInvitationOfNewInviter({ ...invitationFields, expiresAt }),
       await createInvitationOfNewInviter(invitationFields),
     ];
-    await app.call('POST', `/invitations/${used.code}/claim`, { inviteeUma: '$f@x.example' });
+    await app.call('POST', `/invitations/${usedInvitation.code}/claim`, {
+      inviteeUma: '$f@x.example',
+    });
     await app.call('POST', `/invitations/${withdrawn.code}/cancel`);
     await app.advance(1_000);
     for (const [invitation, title] of [
-      [used, 'This invitation was already used'],
-      [expired, 'This invitation has expired'],
+      [usedInvitation, 'This invitation was already used'],
+      [expiredInvitation, 'This invitation has expired'],
       [withdrawn, 'This invitation was canceled'],
     ] as const) {
       const { statusCode, body } = await open(invitation.code);
@@ -103,8 +105,8 @@ describe('the page of an invitation', () => {
 
   it('ignores POST requests', async () => {
     const invitation = await createInvitationOfNewInviter();
-    const sent = await open(invitation.code, 'POST');
-    expect(sent.body).toBe((await open(invitation.code)).body);
+    const sentResponse = await open(invitation.code, 'POST');
+    expect(sentResponse.body).toBe((await open(invitation.code)).body);
     const response = await app.call('GET', `/invitations/${invitation.code}`);
     expect(response.body).toEqual(invitation);
   });
@@ -120,10 +122,10 @@ describe('the page of an invitation', () => {
       expect((await open('00000000', 'GET', limited)).statusCode).toBe(404);
     }
     for (const tried of ['00000000', code]) {
-      const rejected = await open(tried, 'GET', limited);
-      expect(rejected.statusCode).toBe(429);
-      expect(rejected.headers['retry-after']).toBe('1');
-      expect(rejected.body).toContain('Too many attempts');
+      const rejectedResponse = await open(tried, 'GET', limited);
+      expect(rejectedResponse.statusCode).toBe(429);
+      expect(rejectedResponse.headers['retry-after']).toBe('1');
+      expect(rejectedResponse.body).toContain('Too many attempts');
     }
     limited.effects.set(limited.effects.now() + 1_000);
     expect((await open(code, 'GET', limited)).statusCode).toBe(200);

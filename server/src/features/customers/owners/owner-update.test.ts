@@ -11,7 +11,7 @@ describe('updateBeneficialOwner', () => {
     const previous = await harness.create({}, { middleName: 'B', email: 'grace@example.com' });
     await app.advance(60_000);
     const newAddress = { line1: '2 Elm St', postalCode: '10001', country: 'US' };
-    const updated = ok(
+    const updatedChange = ok(
       await harness.change(previous.id, {
         ownershipPercentage: 25,
         personalInfo: { lastName: 'Murray', middleName: null, email: null, address: newAddress },
@@ -19,14 +19,14 @@ describe('updateBeneficialOwner', () => {
       200,
     );
     const { middleName: _, email: __, ...stored } = previous.personalInfo;
-    expect(updated).toEqual({
+    expect(updatedChange).toEqual({
       ...previous,
       ownershipPercentage: 25,
       personalInfo: { ...stored, lastName: 'Murray', address: newAddress },
-      updatedAt: updated.updatedAt,
+      updatedAt: updatedChange.updatedAt,
     });
-    expect(updated.updatedAt > previous.updatedAt).toBe(true);
-    expect((await harness.show(previous.id)).body).toEqual(updated);
+    expect(updatedChange.updatedAt > previous.updatedAt).toBe(true);
+    expect((await harness.show(previous.id)).body).toEqual(updatedChange);
     const roles = ok(await harness.change(previous.id, { roles: ['TRUSTEE', 'TRUSTEE'] }), 200);
     expect(roles.roles).toEqual(['TRUSTEE']);
   });
@@ -34,7 +34,7 @@ describe('updateBeneficialOwner', () => {
   it('keeps updatedAt and the business if nothing changes', async () => {
     const previous = await harness.create();
     const business = (await app.call('GET', `/customers/${previous.customerId}`)).body;
-    const before = await app.events();
+    const emittedEventsBefore = await app.events();
     await app.advance(60_000);
     for (const body of [
       {},
@@ -44,9 +44,9 @@ describe('updateBeneficialOwner', () => {
       expect(ok(await harness.change(previous.id, body), 200)).toEqual(previous);
     }
     await harness.change(previous.id, { ownershipPercentage: 11 });
-    const after = (await app.call('GET', `/customers/${previous.customerId}`)).body;
-    expect(after.updatedAt).toBe(business.updatedAt);
-    expect(await app.events()).toEqual(before);
+    const customerAfter = (await app.call('GET', `/customers/${previous.customerId}`)).body;
+    expect(customerAfter.updatedAt).toBe(business.updatedAt);
+    expect(await app.events()).toEqual(emittedEventsBefore);
   });
 
   it('requires a new number with a new type or issuer', async () => {
@@ -73,7 +73,7 @@ describe('updateBeneficialOwner', () => {
 
   it('reports all invalid fields at once', async () => {
     const previous = await harness.create();
-    const rejected = await harness.change(previous.id, {
+    const rejectedResponse = await harness.change(previous.id, {
       roles: [],
       ownershipPercentage: null,
       personalInfo: {
@@ -84,7 +84,7 @@ describe('updateBeneficialOwner', () => {
         email: 'x',
       },
     });
-    expect(fieldsOf(rejected)).toEqual([
+    expect(fieldsOf(rejectedResponse)).toEqual([
       'ownershipPercentage',
       'personalInfo.birthDate',
       'personalInfo.email',
@@ -93,11 +93,11 @@ describe('updateBeneficialOwner', () => {
       'personalInfo.nationality',
       'roles',
     ]);
-    const invalid = await harness.change(previous.id, {
+    const invalidResponse = await harness.change(previous.id, {
       roles: ['UBO'],
       personalInfo: { identifier: '12-3456789', birthDate: '2026-01-06' },
     });
-    expect([invalid.status, fieldsOf(invalid)]).toEqual([
+    expect([invalidResponse.status, fieldsOf(invalidResponse)]).toEqual([
       400,
       ['personalInfo.birthDate', 'personalInfo.identifier'],
     ]);
@@ -105,16 +105,16 @@ describe('updateBeneficialOwner', () => {
 
   it('limits the total share of UBOs to 100 percent', async () => {
     const first = await harness.create({ roles: ['UBO'], ownershipPercentage: 60 });
-    const other = ok(
+    const otherBody = ok(
       await harness.add(ownerBody(first.customerId, { roles: ['UBO'], ownershipPercentage: 30 })),
       201,
     );
-    expect(fieldsOf(await harness.change(other.id, { ownershipPercentage: 41 }))).toEqual([
+    expect(fieldsOf(await harness.change(otherBody.id, { ownershipPercentage: 41 }))).toEqual([
       'ownershipPercentage',
     ]);
     const raced = await Promise.all([
       harness.change(first.id, { ownershipPercentage: 70 }),
-      harness.change(other.id, { ownershipPercentage: 40 }),
+      harness.change(otherBody.id, { ownershipPercentage: 40 }),
     ]);
     expect(raced.map((each) => each.status).sort()).toEqual([200, 400]);
     const director = ok(

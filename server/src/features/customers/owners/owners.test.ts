@@ -22,7 +22,7 @@ describe('createBeneficialOwner', () => {
       email: 'grace@example.com',
       phoneNumber: '+15125550100',
     };
-    const before = await app.events();
+    const emittedEventsBefore = await app.events();
     const roles = ['UBO', 'DIRECTOR', 'UBO'];
     const body = ownerBody(business.id, { roles, ownershipPercentage: 100, likes: 'ships' }, info);
     const owner = ok(await harness.add(body), 201);
@@ -38,9 +38,9 @@ describe('createBeneficialOwner', () => {
       updatedAt: owner.createdAt,
     });
     expect((await harness.show(owner.id)).body).toEqual(owner);
-    expect(await app.events()).toEqual(before);
-    const after = (await app.call('GET', `/customers/${business.id}`)).body;
-    expect(after).toEqual({ ...business, beneficialOwners: [owner] });
+    expect(await app.events()).toEqual(emittedEventsBefore);
+    const customerAfter = (await app.call('GET', `/customers/${business.id}`)).body;
+    expect(customerAfter).toEqual({ ...business, beneficialOwners: [owner] });
     const rows = await app.runtime.db.query('select * from beneficial_owners where id = $1', [
       owner.id,
     ]);
@@ -66,7 +66,7 @@ describe('createBeneficialOwner', () => {
   });
 
   it('reports all invalid fields at once, of rules and schema', async () => {
-    const rejected = await harness.add({
+    const rejectedResponse = await harness.add({
       customerId: (await harness.company()).id,
       roles: [],
       ownershipPercentage: 101,
@@ -83,8 +83,8 @@ describe('createBeneficialOwner', () => {
         countryOfIssuance: 'DE',
       },
     });
-    expect([rejected.status, rejected.body.code]).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(rejected)).toEqual([
+    expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(rejectedResponse)).toEqual([
       'ownershipPercentage',
       'personalInfo.address.country',
       'personalInfo.address.line1',
@@ -132,9 +132,9 @@ describe('createBeneficialOwner', () => {
     [{ middleName: null }, 'middleName'],
     [{ address: { line1: 'x'.repeat(256), postalCode: '1', country: 'US' } }, 'address.line1'],
   ])('rejects %j', async (info, field) => {
-    const rejected = await harness.add(ownerBody((await harness.company()).id, {}, info));
-    expect([rejected.status, rejected.body.code]).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(rejected)).toEqual([`personalInfo.${field}`]);
+    const rejectedResponse = await harness.add(ownerBody((await harness.company()).id, {}, info));
+    expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(rejectedResponse)).toEqual([`personalInfo.${field}`]);
   });
 
   it.each([
@@ -205,12 +205,12 @@ describe('createBeneficialOwner', () => {
 
   it('limits a business to 100 owners', async () => {
     const business = await harness.company();
-    const first = ok(await harness.add(ownerBody(business.id)), 201);
+    const firstBody = ok(await harness.add(ownerBody(business.id)), 201);
     const sql = `insert into beneficial_owners (id, platform_id, customer_id, roles, share, status,
         personal, created_at, updated_at)
       select 'BeneficialOwner:' || n, platform_id, customer_id, roles, 0, status, null, created_at,
         updated_at from beneficial_owners, generate_series(1, 98) n where id = $1`;
-    await app.runtime.db.query(sql, [first.id]);
+    await app.runtime.db.query(sql, [firstBody.id]);
     expect((await harness.add(ownerBody(business.id))).status).toBe(201);
     expect(fieldsOf(await harness.add(ownerBody(business.id)))).toEqual(['customerId']);
   });
@@ -225,14 +225,14 @@ describe('listBeneficialOwners', () => {
       await app.advance(1_000);
       ids.unshift(ok(await harness.add(ownerBody(business.id, {}, { lastName })), 201).id);
     }
-    const first = ok(await harness.list(`?customerId=${business.id}&limit=2`), 200);
-    expect(first).toMatchObject({ hasMore: true, totalCount: 3 });
-    const second = ok(
-      await harness.list(`?customerId=${business.id}&limit=2&cursor=${first.nextCursor}`),
+    const firstBody = ok(await harness.list(`?customerId=${business.id}&limit=2`), 200);
+    expect(firstBody).toMatchObject({ hasMore: true, totalCount: 3 });
+    const secondBody = ok(
+      await harness.list(`?customerId=${business.id}&limit=2&cursor=${firstBody.nextCursor}`),
       200,
     );
-    expect(second).toMatchObject({ hasMore: false });
-    const listed = [...first.data, ...second.data];
+    expect(secondBody).toMatchObject({ hasMore: false });
+    const listed = [...firstBody.data, ...secondBody.data];
     expect(listed.map((each: { id: string }) => each.id)).toEqual(ids);
     expect(listed[0].personalInfo.identifier).toBe('***-**-6789');
   });
@@ -256,9 +256,9 @@ describe('listBeneficialOwners', () => {
     ['?customerId=x&limit=101', 'limit'],
     ['?customerId=x&cursor=nonsense', 'cursor'],
   ])('rejects "%s"', async (query, field) => {
-    const rejected = await harness.list(query);
-    expect([rejected.status, rejected.body.code]).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(rejected)).toEqual([field]);
+    const rejectedResponse = await harness.list(query);
+    expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(rejectedResponse)).toEqual([field]);
   });
 });
 

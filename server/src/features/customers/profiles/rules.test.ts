@@ -103,13 +103,13 @@ describe('customerErrors', () => {
   });
 
   it('requires a description for OTHER', () => {
-    const missing = individualBody({
+    const missingBody = individualBody({
       sourceOfFundsCategories: ['SALARY', 'OTHER'],
       sourceOfWealthCategories: ['OTHER'],
       purposeOfAccount: 'OTHER',
       purposeOfAccountOtherDescription: '  ',
     });
-    expect(fieldsOf(missing)).toEqual([
+    expect(fieldsOf(missingBody)).toEqual([
       'sourceOfFundsOtherDescription',
       'sourceOfWealthOtherDescription',
       'purposeOfAccountOtherDescription',

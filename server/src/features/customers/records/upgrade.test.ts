@@ -48,9 +48,9 @@ it('encrypts plain-text data without loss', async () => {
   expect(await hasUnsealedCustomers(app.runtime.db)).toBe(true);
   expect(await upgrade()).toBe(2);
   expect(await hasUnsealedCustomers(app.runtime.db)).toBe(false);
-  const after = await readColumns(id);
-  expect(after).toMatchObject({ details: null, identifier: null, version: before + 1 });
-  expect(JSON.stringify(after)).not.toContain('Timer');
+  const columnsAfter = await readColumns(id);
+  expect(columnsAfter).toMatchObject({ details: null, identifier: null, version: before + 1 });
+  expect(JSON.stringify(columnsAfter)).not.toContain('Timer');
   const fetchedCustomer = ok(await app.call('GET', `/customers/${id}`), 200);
   expect(fetchedCustomer).toMatchObject({ ...DETAILS, email: 'old@timer.example' });
   expect(ok(await app.call('GET', `/customers/${withoutIdentifier}`), 200)).toMatchObject(DETAILS);

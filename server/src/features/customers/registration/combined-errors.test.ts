@@ -54,7 +54,10 @@ describe('errors of both kinds', () => {
     const response = await patchCustomer(previous.id, { phoneNumber: '1', currencies: ['Q'] });
     expect(fieldsOf(response)).toEqual(['currencies', 'phoneNumber']);
     expect((await app.call('GET', `/customers/${previous.id}`)).body).toEqual(previous);
-    const unknown = await patchCustomer('Customer:none', { phoneNumber: '1', currencies: ['Q'] });
-    expect([unknown.status, fieldsOf(unknown)]).toEqual([400, ['phoneNumber']]);
+    const unknownResponse = await patchCustomer('Customer:none', {
+      phoneNumber: '1',
+      currencies: ['Q'],
+    });
+    expect([unknownResponse.status, fieldsOf(unknownResponse)]).toEqual([400, ['phoneNumber']]);
   });
 });

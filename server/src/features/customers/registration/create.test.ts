@@ -295,11 +295,11 @@ describe('createCustomer', () => {
     expect(status).toBe(201);
     expect(body.region).toBe('SG');
     const contact = { email: 'ada@example.com', phoneNumber: '+4915112345678' };
-    const rejected = await create(
+    const rejectedResponse = await create(
       individualBody({ region: 'DE', currencies: ['EUR', 'USDT'], ...contact }),
     );
-    expect([rejected.status, rejected.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
-    expect(rejected.body.details).toEqual({ region: 'DE', currencies: ['USDT'] });
+    expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(rejectedResponse.body.details).toEqual({ region: 'DE', currencies: ['USDT'] });
     expect((await create(individualBody({ region: 'KP' }))).status).toBe(501);
     const german = await create(individualBody({ region: 'DE', ...contact }));
     expect(german.status).toBe(201);
@@ -339,8 +339,8 @@ describe('createCustomer', () => {
 
   it('requires MANAGE and POST', async () => {
     const viewer = await app.tokenWith(['VIEW', 'TRANSACT']);
-    const rejected = await app.call('POST', '/customers', individualBody(), { as: viewer });
-    expect([rejected.status, rejected.body.code]).toEqual([403, 'FORBIDDEN']);
+    const rejectedResponse = await app.call('POST', '/customers', individualBody(), { as: viewer });
+    expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([403, 'FORBIDDEN']);
     const putResponse = await app.call('PUT', '/customers', individualBody());
     expect([putResponse.status, putResponse.body.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
   });

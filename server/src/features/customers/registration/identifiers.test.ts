@@ -58,16 +58,16 @@ describe('createCustomer', () => {
     [{ idType: 'EIN' }, ['idType']],
     [{ idType: 'SSN', identifier: '123-45-6789' }, ['countryOfIssuance']],
   ])('rejects a German number with %j', async (change, fields) => {
-    const rejected = await create({ ...RESIDENT, ...GERMAN, ...change });
-    expect([rejected.status, rejected.body.code]).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(rejected)).toEqual(fields);
-    expect(JSON.stringify(rejected.body)).not.toContain('970 489');
+    const rejectedResponse = await create({ ...RESIDENT, ...GERMAN, ...change });
+    expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(rejectedResponse)).toEqual(fields);
+    expect(JSON.stringify(rejectedResponse.body)).not.toContain('970 489');
   });
 
   it('validates check digits in production only', async () => {
     expect((await create({ ...RESIDENT, ...WRONG_CHECK })).status).toBe(201);
-    const rejected = await create({ ...RESIDENT, ...WRONG_CHECK }, app.production);
-    expect([rejected.status, fieldsOf(rejected)]).toEqual([400, ['identifier']]);
+    const rejectedResponse = await create({ ...RESIDENT, ...WRONG_CHECK }, app.production);
+    expect([rejectedResponse.status, fieldsOf(rejectedResponse)]).toEqual([400, ['identifier']]);
     expect((await create({ ...RESIDENT, ...GERMAN }, app.production)).status).toBe(201);
   });
 });
@@ -85,8 +85,8 @@ describe('updateCustomerById', () => {
     const itin = { idType: 'ITIN', identifier: '912-70-1234' };
     expect(ok(await patchCustomer(id, itin), 200)).toMatchObject({ countryOfIssuance: 'US' });
     ok(await patchCustomer(id, GERMAN), 200);
-    const cleared = ok(await patchCustomer(id, { idType: null }), 200);
-    expect(cleared).not.toHaveProperty('countryOfIssuance');
+    const clearedCustomer = ok(await patchCustomer(id, { idType: null }), 200);
+    expect(clearedCustomer).not.toHaveProperty('countryOfIssuance');
     expect(await readPersonal(id)).toMatchObject({ identifier: null });
   });
 });
@@ -109,8 +109,10 @@ describe('owners', () => {
   it('need a number if they move to a country that issues one', async () => {
     const info = { nationality: 'FR', address: DUBAI, idType: undefined, identifier: undefined };
     const owner = await harness.create({}, info);
-    const updated = await harness.change(owner.id, { personalInfo: { address: RESIDENT.address } });
-    expect(fieldsOf(updated)).toEqual(['personalInfo.idType', 'personalInfo.identifier']);
+    const updatedResponse = await harness.change(owner.id, {
+      personalInfo: { address: RESIDENT.address },
+    });
+    expect(fieldsOf(updatedResponse)).toEqual(['personalInfo.idType', 'personalInfo.identifier']);
     const change = { address: RESIDENT.address, ...GERMAN };
     ok(await harness.change(owner.id, { personalInfo: change }), 200);
     const withoutIdentifier = { personalInfo: { idType: null } };
@@ -118,16 +120,16 @@ describe('owners', () => {
       'personalInfo.idType',
       'personalInfo.identifier',
     ]);
-    const restored = await harness.change(owner.id, {
+    const restoredResponse = await harness.change(owner.id, {
       personalInfo: { address: DUBAI, idType: null },
     });
-    expect(ok(restored, 200).personalInfo).toMatchObject({ identifier: '' });
+    expect(ok(restoredResponse, 200).personalInfo).toMatchObject({ identifier: '' });
   });
 
   it('with US citizenship need a number in every country of residence', async () => {
     const info = { nationality: 'US', address: DUBAI, idType: undefined, identifier: undefined };
-    const rejected = await harness.add(ownerBody((await harness.company()).id, {}, info));
-    expect(fieldsOf(rejected)).toEqual(['personalInfo.idType', 'personalInfo.identifier']);
+    const rejectedResponse = await harness.add(ownerBody((await harness.company()).id, {}, info));
+    expect(fieldsOf(rejectedResponse)).toEqual(['personalInfo.idType', 'personalInfo.identifier']);
   });
 
   it('are validated by check digits in production only', async () => {

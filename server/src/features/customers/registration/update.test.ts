@@ -96,8 +96,8 @@ describe('updateCustomerById', () => {
       businessBody({ doingBusinessAs: 'A', registrationNumber: 'R1' }),
     );
     const change = { businessInfo: { doingBusinessAs: null, naicsCode: '5112', country: 'DE' } };
-    const rejected = await patchCustomer(previous.id, change, 'BUSINESS');
-    expect(fieldsOf(rejected)).toEqual([
+    const rejectedResponse = await patchCustomer(previous.id, change, 'BUSINESS');
+    expect(fieldsOf(rejectedResponse)).toEqual([
       'businessInfo.primaryContactFirstName',
       'businessInfo.primaryContactLastName',
       'email',
@@ -143,11 +143,11 @@ describe('updateCustomerById', () => {
     expect(fieldsOf(await patchCustomer(previous.id, { identifier: null }))).toEqual([
       'identifier',
     ]);
-    const cleared = await patchCustomer(previous.id, { idType: null });
-    expect(cleared.status).toBe(200);
+    const clearedResponse = await patchCustomer(previous.id, { idType: null });
+    expect(clearedResponse.status).toBe(200);
     expect(await identifierOf(previous.id)).toBeNull();
-    const first = await createCustomer(individualBody());
-    expect(fieldsOf(await patchCustomer(first.id, { identifier: '123-45-6789' }))).toEqual([
+    const firstCustomer = await createCustomer(individualBody());
+    expect(fieldsOf(await patchCustomer(firstCustomer.id, { identifier: '123-45-6789' }))).toEqual([
       'idType',
     ]);
   });
@@ -164,14 +164,14 @@ describe('updateCustomerById', () => {
     });
     expect([bothContacts.status, bothContacts.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(bothContacts)).toEqual(['email', 'phoneNumber']);
-    const invalid = await patchCustomer(previous.id, {
+    const invalidResponse = await patchCustomer(previous.id, {
       fullName: 'Ada  King',
       email: 'invalid',
       nationality: 'XX',
       pepStatus: 'MAYBE',
       currencies: [],
     });
-    expect(fieldsOf(invalid)).toEqual([
+    expect(fieldsOf(invalidResponse)).toEqual([
       'currencies',
       'email',
       'fullName',
@@ -208,10 +208,10 @@ describe('updateCustomerById', () => {
 
   it('never derives a status from a new name', async () => {
     const previous = await createCustomer(individualBody());
-    const before = (await app.events()).length;
+    const eventCountBefore = (await app.events()).length;
     const { body } = await patchCustomer(previous.id, { fullName: 'Ada 002' });
     expect(body.kycStatus).toBe('APPROVED');
-    expect((await app.events()).length).toBe(before);
+    expect((await app.events()).length).toBe(eventCountBefore);
   });
 
   it('replaces the currencies and opens missing accounts', async () => {
@@ -229,8 +229,8 @@ describe('updateCustomerById', () => {
       'currencies',
     ]);
     const nameless = await createCustomer({ customerType: 'INDIVIDUAL' });
-    const requested = await patchCustomer(nameless.id, { currencies: ['INR'] });
-    expect(requested.body.code).toBe('MISSING_MANDATORY_USER_INFO');
+    const requestedResponse = await patchCustomer(nameless.id, { currencies: ['INR'] });
+    expect(requestedResponse.body.code).toBe('MISSING_MANDATORY_USER_INFO');
     expect(
       (await patchCustomer(nameless.id, { currencies: ['INR'], fullName: 'Ada' })).status,
     ).toBe(200);
@@ -241,9 +241,9 @@ describe('updateCustomerById', () => {
     const previous = await createCustomer(
       individualBody({ region: 'DE', currencies: ['EUR'], ...contact }),
     );
-    const rejected = await patchCustomer(previous.id, { currencies: ['EUR', 'USDT'] });
-    expect([rejected.status, rejected.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
-    expect(rejected.body.details).toEqual({ region: 'DE', currencies: ['USDT'] });
+    const rejectedResponse = await patchCustomer(previous.id, { currencies: ['EUR', 'USDT'] });
+    expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(rejectedResponse.body.details).toEqual({ region: 'DE', currencies: ['USDT'] });
     expect((await app.call('GET', `/customers/${previous.id}`)).body).toEqual(previous);
   });
 
@@ -262,8 +262,8 @@ describe('updateCustomerById', () => {
       ipAddress: '2001:db8::1',
       acceptanceMethod: 'CLICK_TO_ACCEPT',
     };
-    const second = await patchCustomer(previous.id, { endUserTermsConsent: laterConsent });
-    expect(second.body.endUserTermsConsent).toEqual(laterConsent);
+    const secondResponse = await patchCustomer(previous.id, { endUserTermsConsent: laterConsent });
+    expect(secondResponse.body.endUserTermsConsent).toEqual(laterConsent);
     const wrong = {
       ...consent,
       acceptedAt: new Date(app.effects.now() + 3_600_000).toISOString(),
@@ -279,17 +279,21 @@ describe('updateCustomerById', () => {
   });
 
   it('changes to an unused UMA address', async () => {
-    const [first, second] = [
+    const [firstCustomer, secondCustomer] = [
       await createCustomer(individualBody()),
       await createCustomer(individualBody()),
     ];
-    const domain = first.umaAddress.split('@')[1];
-    const updated = await patchCustomer(first.id, { umaAddress: `$Moved@${domain}` });
-    expect(updated.body.umaAddress).toBe(`$moved@${domain}`);
-    expect((await patchCustomer(first.id, { umaAddress: `$MOVED@${domain}` })).status).toBe(200);
-    const conflict = await patchCustomer(second.id, { umaAddress: `$moved@${domain}` });
+    const domain = firstCustomer.umaAddress.split('@')[1];
+    const updatedResponse = await patchCustomer(firstCustomer.id, {
+      umaAddress: `$Moved@${domain}`,
+    });
+    expect(updatedResponse.body.umaAddress).toBe(`$moved@${domain}`);
+    expect((await patchCustomer(firstCustomer.id, { umaAddress: `$MOVED@${domain}` })).status).toBe(
+      200,
+    );
+    const conflict = await patchCustomer(secondCustomer.id, { umaAddress: `$moved@${domain}` });
     expect([conflict.status, conflict.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
-    const foreignResponse = await patchCustomer(second.id, {
+    const foreignResponse = await patchCustomer(secondCustomer.id, {
       umaAddress: '$two@elsewhere.example',
     });
     expect([foreignResponse.status, foreignResponse.body.code]).toEqual([
@@ -304,10 +308,10 @@ describe('updateCustomerById', () => {
     const previous = await createCustomer(
       individualBody({ region: 'DE', currencies: ['USD'], ...contact }),
     );
-    const verified = JSON.stringify({ email: 'VERIFIED', phone: 'VERIFIED' });
+    const verifiedJson = JSON.stringify({ email: 'VERIFIED', phone: 'VERIFIED' });
     const sql =
       'update customers set contact_verification = $2, version = version + 1 where id = $1';
-    await app.runtime.db.query(sql, [previous.id, verified]);
+    await app.runtime.db.query(sql, [previous.id, verifiedJson]);
     const { body } = await patchCustomer(previous.id, { email: 'new@example.de' });
     expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'VERIFIED' });
     const unchanged = await patchCustomer(previous.id, { phoneNumber: contact.phoneNumber });
@@ -421,11 +425,11 @@ describe('deleteCustomerById', () => {
 
   it('deletes permanently and keeps the record', async () => {
     const previous = await createCustomer(individualBody({ platformCustomerId: 'gone' }));
-    const before = (await app.events()).length;
+    const eventCountBefore = (await app.events()).length;
     const { status, body } = await remove(previous.id);
     expect(status).toBe(200);
     expect(body).toEqual({ ...previous, isDeleted: true, updatedAt: body.updatedAt });
-    expect((await app.events()).length).toBe(before);
+    expect((await app.events()).length).toBe(eventCountBefore);
     expect((await app.call('GET', `/customers/${previous.id}`)).body).toEqual(body);
     const secondResponse = await remove(previous.id);
     expect([secondResponse.status, secondResponse.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
@@ -451,10 +455,10 @@ describe('deleteCustomerById', () => {
     const account = list.body.data[0].id;
     const fund = `/sandbox/internal-accounts/${account}/fund`;
     expect((await app.call('POST', fund, { amount: 500 })).status).toBe(200);
-    const rejected = await remove(previous.id);
-    expect([rejected.status, rejected.body.code]).toEqual([409, 'CONFLICT']);
-    expect(rejected.headers['x-should-retry']).toBe('false');
-    expect(rejected.body.details).toEqual({ accountIds: [account] });
+    const rejectedResponse = await remove(previous.id);
+    expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([409, 'CONFLICT']);
+    expect(rejectedResponse.headers['x-should-retry']).toBe('false');
+    expect(rejectedResponse.body.details).toEqual({ accountIds: [account] });
     expect((await app.call('GET', `/customers/${previous.id}`)).body.isDeleted).toBe(false);
   });
 
@@ -471,9 +475,9 @@ describe('deleteCustomerById', () => {
       app.runtime.db.query(sql, [id, app.platform.id, previous.id, status, funds, at]);
     await insert('Transaction:0', 'PENDING', 'NONE');
     await insert('Transaction:1', 'PROCESSING', 'SUBMITTED');
-    const rejected = await remove(previous.id);
-    expect([rejected.status, rejected.body.code]).toEqual([409, 'CONFLICT']);
-    expect(rejected.headers['x-should-retry']).toBe('true');
+    const rejectedResponse = await remove(previous.id);
+    expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([409, 'CONFLICT']);
+    expect(rejectedResponse.headers['x-should-retry']).toBe('true');
     const settle = `update transactions set funds = 'SETTLED' where id = 'Transaction:1'`;
     await app.runtime.db.query(settle, []);
     expect((await remove(previous.id)).status).toBe(200);

@@ -372,12 +372,12 @@ describe('gaps', () => {
               .filter((each) => each.type !== 'INCOMPLETE_DOCUMENT')
               .map((each) => `${each.resourceId} ${each.type} ${each.field}`),
           );
-        const before = gapKinds(knownFacts);
-        const after = gapKinds({
+        const gapKindsBefore = gapKinds(knownFacts);
+        const gapKindsAfter = gapKinds({
           ...knownFacts,
           documents: [...knownFacts.documents, ...extraDocuments],
         });
-        for (const each of after) expect(before).toContain(each);
+        for (const each of gapKindsAfter) expect(gapKindsBefore).toContain(each);
         expect(gapsIn({ ...knownFacts, ...sample.of, documents: sample.of.documents })).toEqual([]);
       }),
     );

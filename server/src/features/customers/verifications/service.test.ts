@@ -85,10 +85,12 @@ describe('a service', () => {
     service.respondWith({ state: 'rejected', findings: [{ type: 'APPLICANT_SANCTIONED' }] });
     await harness.app.advance(MINUTE);
     expect(await harness.statuses(as, id)).toEqual(['REJECTED']);
-    const last = (await harness.app.events()).findLast(
+    const lastEmittedEvent = (await harness.app.events()).findLast(
       (each) => each.type === 'VERIFICATION.REJECTED',
     );
-    expect(last?.data.errors).toMatchObject([{ resourceId: id, type: 'APPLICANT_SANCTIONED' }]);
+    expect(lastEmittedEvent?.data.errors).toMatchObject([
+      { resourceId: id, type: 'APPLICANT_SANCTIONED' },
+    ]);
     expect(await harness.eventTypes(id)).toEqual([
       ...PENDING,
       ...['VERIFICATION.REJECTED', 'CUSTOMER.KYC_REJECTED'],
@@ -111,10 +113,10 @@ describe('a service', () => {
     const findings = [{ type: 'EXPIRED_DOCUMENT', resourceId: 'Document:unknown', field: 'x' }];
     service.respondWith({ state: 'unresolved', findings });
     const id = await complete();
-    const first = await submitCustomer(id);
+    const firstCustomer = await submitCustomer(id);
     // Findings about unknown resources are attributed to the customer, and only field findings have a
     // field.
-    expect(first.errors).toEqual([
+    expect(firstCustomer.errors).toEqual([
       { resourceId: id, type: 'EXPIRED_DOCUMENT', reason: expect.any(String) },
     ]);
     expect(await harness.statuses(as, id)).toEqual(['UNVERIFIED']);
@@ -140,10 +142,10 @@ describe('a service', () => {
     await submitCustomer(id);
     await decideManually(id, 'rejected');
     service.respondWith({ state: 'approved' });
-    const before = await harness.eventTypes(id);
+    const eventTypesBefore = await harness.eventTypes(id);
     await harness.app.advance(5 * MINUTE);
     expect(await harness.statuses(as, id)).toEqual(['REJECTED']);
-    expect(await harness.eventTypes(id)).toEqual(before);
+    expect(await harness.eventTypes(id)).toEqual(eventTypesBefore);
   });
 
   it('that is overtaken during its call changes nothing', async () => {
@@ -179,16 +181,16 @@ describe('a service', () => {
   it('decides only the latest submission', async () => {
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     const id = await complete();
-    const first = await submitCustomer(id);
+    const firstCustomer = await submitCustomer(id);
     service.respondWith({ state: 'review' });
-    const second = await submitCustomer(id);
+    const secondCustomer = await submitCustomer(id);
     service.respondWith((reply, { id: submittedId }) => {
-      const state = submittedId === first.id ? 'rejected' : 'approved';
+      const state = submittedId === firstCustomer.id ? 'rejected' : 'approved';
       reply.writeHead(200).end(JSON.stringify({ state }));
     });
     await harness.app.advance(5 * MINUTE);
     // A review without a polling interval is left to the operator.
-    expect(service.cases.map((each) => each.id)).toEqual([first.id, second.id]);
+    expect(service.cases.map((each) => each.id)).toEqual([firstCustomer.id, secondCustomer.id]);
     expect(await harness.statuses(as, id)).toEqual(['PENDING']);
     await decideManually(id, 'approved');
     expect(await harness.statuses(as, id)).toEqual(['APPROVED']);

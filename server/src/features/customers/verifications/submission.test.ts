@@ -91,8 +91,11 @@ describe('createVerification', () => {
     const deletedPersonId = (await harness.person(as, 'Ada Lovelace')).id;
     ok(await harness.app.call('DELETE', `/customers/${deletedPersonId}`, undefined, { as }), 200);
     expect(await submitForCode(deletedPersonId)).toEqual([410, 'CUSTOMER_DELETED']);
-    const missing = await harness.app.call('POST', '/verifications', {}, { as });
-    expect([missing.status, missing.body.details.errors[0].field]).toEqual([400, 'customerId']);
+    const missingResponse = await harness.app.call('POST', '/verifications', {}, { as });
+    expect([missingResponse.status, missingResponse.body.details.errors[0].field]).toEqual([
+      400,
+      'customerId',
+    ]);
   });
 
   it('rejects customers with unverified contacts', async () => {
@@ -113,8 +116,8 @@ describe('createVerification', () => {
     const headers = { 'idempotency-key': `submit ${id}` };
     const send = () =>
       harness.app.call('POST', '/verifications', { customerId: id }, { as, headers });
-    const first = ok(await send(), 200);
-    expect(ok(await send(), 200)).toEqual(first);
+    const firstBody = ok(await send(), 200);
+    expect(ok(await send(), 200)).toEqual(firstBody);
     expect(ok(await read(`/verifications?customerId=${id}`), 200).data).toHaveLength(1);
   });
 
@@ -260,7 +263,7 @@ describe('concurrent requests', () => {
     for (let round = 0; round < 6; round++) {
       const id = await complete('Ada Lovelace 001');
       ok(await harness.submit(as, id), 200);
-      const before = await readEventTypes(id);
+      const eventTypesBefore = await readEventTypes(id);
       const approval = harness.app.operate(async (ctx) => {
         const customer = await ctx.read(customers, id);
         if (customer) await decide(ctx, customer, { state: 'approved' });
@@ -271,7 +274,7 @@ describe('concurrent requests', () => {
       expect([latest?.status, latest?.decided_by]).toEqual(['APPROVED', 'operator']);
       const pending = response.status === 200 ? ['VERIFICATION.PENDING_MANUAL_REVIEW'] : [];
       expect(await readEventTypes(id)).toEqual([
-        ...[...before, ...pending],
+        ...[...eventTypesBefore, ...pending],
         ...['VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'],
       ]);
     }
@@ -303,7 +306,7 @@ describe('concurrent requests', () => {
     }, as);
     const [response] = await Promise.all([harness.submit(as, id), change]);
     expect(ok(response, 200).verificationStatus).toBe('APPROVED');
-    const stored = await harness.app.runtime.db.read(beneficialOwners, owner?.id as string);
-    expect([stored?.status, stored?.share]).toEqual(['APPROVED', 31]);
+    const storedOwner = await harness.app.runtime.db.read(beneficialOwners, owner?.id as string);
+    expect([storedOwner?.status, storedOwner?.share]).toEqual(['APPROVED', 31]);
   });
 });
