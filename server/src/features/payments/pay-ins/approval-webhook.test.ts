@@ -47,9 +47,9 @@ describe('approval webhook', () => {
   it('fails the payment if there is no response within five seconds', async () => {
     fixture.respond({ status: 200, silent: true });
     const { payment } = await fixture.offered();
-    const before = performance.now();
+    const timeBefore = performance.now();
     await app.settle();
-    expect(performance.now() - before).toBeGreaterThan(4_500);
+    expect(performance.now() - timeBefore).toBeGreaterThan(4_500);
     expect(await fixture.read(payment.id)).toMatchObject({
       status: 'FAILED',
       failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
@@ -95,9 +95,12 @@ describe('approval webhook', () => {
     const { id } = ok(await fixture.receive(offer, as), 200);
     await app.settle();
     const approve = (body?: object) => fixture.act(id, 'approve', body, as);
-    const missing = await approve();
-    expect([missing.status, missing.body.code]).toEqual([400, 'MISSING_MANDATORY_USER_INFO']);
-    expect(missing.body.details.errors).toMatchObject([
+    const missingResponse = await approve();
+    expect([missingResponse.status, missingResponse.body.code]).toEqual([
+      400,
+      'MISSING_MANDATORY_USER_INFO',
+    ]);
+    expect(missingResponse.body.details.errors).toMatchObject([
       { field: 'receiverCustomerInfo.BIRTH_DATE' },
     ]);
     expect(ok(await approve({ receiverCustomerInfo: info }), 200).status).toBe('PROCESSING');
@@ -141,8 +144,8 @@ describe('approvePendingPayment', () => {
     const { account, payment } = await fixture.offered();
     await app.settle();
     expect((await fixture.read(payment.id)).status).toBe('PENDING');
-    const approved = ok(await fixture.act(payment.id, 'approve'), 200);
-    expect(approved).toMatchObject({ id: payment.id, status: 'PROCESSING' });
+    const approvedBody = ok(await fixture.act(payment.id, 'approve'), 200);
+    expect(approvedBody).toMatchObject({ id: payment.id, status: 'PROCESSING' });
     await app.advance(60_000);
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, COMPLETED]);
     expect(await balances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
@@ -199,10 +202,10 @@ describe('approvePendingPayment', () => {
     const { data } = ok(await app.call('GET', `/transactions?customerId=${person.id}`), 200);
     const reply = await fixture.act(data[0].id, 'approve', {});
     expect(reply.status).toBe(409);
-    const invalid = await fixture.act(data[0].id, 'approve', {
+    const invalidResponse = await fixture.act(data[0].id, 'approve', {
       receiverCustomerInfo: 'yes',
     });
-    expect([invalid.status, invalid.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect([invalidResponse.status, invalidResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
   });
 });
 
@@ -212,12 +215,12 @@ describe('rejectPendingPayment', () => {
     const { account, payment } = await fixture.offered();
     await app.settle();
     const body = { reason: 'not ours' };
-    const rejected = ok(await fixture.act(payment.id, 'reject', body), 200);
-    expect(rejected).toMatchObject({ status: 'FAILED', failureReason: 'PAY_REQUEST_FAILED' });
+    const rejectedBody = ok(await fixture.act(payment.id, 'reject', body), 200);
+    expect(rejectedBody).toMatchObject({ status: 'FAILED', failureReason: 'PAY_REQUEST_FAILED' });
     await app.advance(60_000);
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED]);
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
-    const invalid = await fixture.act(payment.id, 'reject', { reason: 5 });
-    expect([invalid.status, invalid.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const invalidResponse = await fixture.act(payment.id, 'reject', { reason: 5 });
+    expect([invalidResponse.status, invalidResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
   });
 });

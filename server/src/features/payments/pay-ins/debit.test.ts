@@ -127,13 +127,13 @@ describe('createTransferIn', () => {
   it('runs once per idempotency key', async () => {
     const { account, source } = await createAccounts();
     const options = { headers: { 'idempotency-key': 'in-once' } };
-    const first = ok(await transferIn(source.id, account.id, 7, options), 201);
-    const second = ok(await transferIn(source.id, account.id, 7, options), 201);
-    expect(second.id).toBe(first.id);
+    const firstTransfer = ok(await transferIn(source.id, account.id, 7, options), 201);
+    const secondTransfer = ok(await transferIn(source.id, account.id, 7, options), 201);
+    expect(secondTransfer.id).toBe(firstTransfer.id);
     await app.settle();
     expect((await balances(app, account.id)).total).toBe(7);
-    const other = await transferIn(source.id, account.id, 8, options);
-    expect([other.status, other.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+    const otherResponse = await transferIn(source.id, account.id, 8, options);
+    expect([otherResponse.status, otherResponse.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
   });
 
   it('rejects invalid requests', async () => {
@@ -155,8 +155,8 @@ describe('createTransferIn', () => {
       const fields = reply.body.details.errors.map((each: { field: string }) => each.field);
       expect(fields.sort()).toEqual(['amount', 'source.accountId']);
     }
-    const unknown = source.id.replace(/.{12}$/, '0123456789ab');
-    await expectError(transferIn(unknown, account.id), 404, 'ACCOUNT_NOT_FOUND');
+    const unknownId = source.id.replace(/.{12}$/, '0123456789ab');
+    await expectError(transferIn(unknownId, account.id), 404, 'ACCOUNT_NOT_FOUND');
     const nowhere = account.id.replace(/.{12}$/, '0123456789ab');
     await expectError(transferIn(source.id, nowhere), 404, 'ACCOUNT_NOT_FOUND');
     await expectError(transferIn(account.id, account.id), 400, 'INVALID_INPUT');
@@ -180,9 +180,13 @@ describe('createTransferIn', () => {
     );
     await transition(account.id, 'freeze');
     await expectError(transferIn(source.id, account.id), 400, 'INVALID_INPUT');
-    const third = await createAccounts();
-    ok(await app.call('DELETE', `/customers/external-accounts/${third.source.id}`), 204);
-    await expectError(transferIn(third.source.id, third.account.id), 404, 'ACCOUNT_NOT_FOUND');
+    const thirdAccounts = await createAccounts();
+    ok(await app.call('DELETE', `/customers/external-accounts/${thirdAccounts.source.id}`), 204);
+    await expectError(
+      transferIn(thirdAccounts.source.id, thirdAccounts.account.id),
+      404,
+      'ACCOUNT_NOT_FOUND',
+    );
     ok(await app.call('DELETE', `/customers/${other.person.id}`), 200);
     await expectError(transferIn(other.source.id, other.account.id), 410, 'CUSTOMER_DELETED');
   });
@@ -201,10 +205,10 @@ describe('createTransferIn', () => {
 
   it('rejects customers who are not ready and enforces platform settings', async () => {
     const unverified = await createAccounts('000', app.unregulated);
-    const rejected = await transferIn(unverified.source.id, unverified.account.id, 1, {
+    const rejectedResponse = await transferIn(unverified.source.id, unverified.account.id, 1, {
       as: app.unregulated,
     });
-    expect([rejected.status, rejected.body.code]).toEqual([403, 'USER_NOT_READY']);
+    expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([403, 'USER_NOT_READY']);
     const as = await app.newPlatform('Narrow');
     const { account, source } = await createAccounts('000', as);
     const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
@@ -227,10 +231,10 @@ describe('rail notification about a debit', () => {
   it('is applied once', async () => {
     const { account, row } = await startTransferIn('005');
     await app.settle();
-    const settled: Progress = { state: 'settled', reference: 'x' };
+    const settledProgress: Progress = { state: 'settled', reference: 'x' };
     await notify(row.id, { state: 'accepted', checkAfterMs: 3_600_000 });
-    await notify(row.id, settled);
-    await notify(row.id, settled);
+    await notify(row.id, settledProgress);
+    await notify(row.id, settledProgress);
     await notify(row.id, { state: 'failed', reason: 'ACCOUNT_INVALID' });
     await app.advance(60_000);
     expect((await read(row.id)).status).toBe('COMPLETED');
@@ -299,16 +303,18 @@ describe('rail notification about a debit', () => {
   });
 
   it('ends with the release or return of held funds', async () => {
-    const stored = await createHeldDebit();
-    await decide(stored.row.id, releaseDeposit);
-    expect(await balances(app, stored.account.id)).toEqual({ balance: 250_00, total: 250_00 });
-    expect(await eventTypes(app, stored.row.id)).toEqual(incomingEventTypes('PENDING COMPLETED'));
+    const storedDebit = await createHeldDebit();
+    await decide(storedDebit.row.id, releaseDeposit);
+    expect(await balances(app, storedDebit.account.id)).toEqual({ balance: 250_00, total: 250_00 });
+    expect(await eventTypes(app, storedDebit.row.id)).toEqual(
+      incomingEventTypes('PENDING COMPLETED'),
+    );
     const payIn = await createHeldDebit();
     await decide(payIn.row.id, returnHeldDeposit);
     await app.settle();
     expect(await balances(app, payIn.account.id)).toEqual({ balance: 0, total: 0 });
-    const all = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
-    expect(await eventTypes(app, payIn.row.id)).toEqual(all);
+    const expectedTypes = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
+    expect(await eventTypes(app, payIn.row.id)).toEqual(expectedTypes);
   });
 
   it('prevents cancellation once the funds are held', async () => {
@@ -348,8 +354,8 @@ describe('rail notification about a debit', () => {
       expect((await read(row.id)).refund.status).toBe('PENDING');
     }
     await app.settle();
-    const all = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
-    expect(await eventTypes(app, row.id)).toEqual(all);
+    const expectedTypes = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
+    expect(await eventTypes(app, row.id)).toEqual(expectedTypes);
   });
 
   it('about the deposit return prevents its submission', async () => {
@@ -371,8 +377,8 @@ describe('rail notification about a debit', () => {
     await app.settle();
     await notify(row.id, { state: 'settled', reference: 'x' });
     await app.settle();
-    const all = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
-    expect(await eventTypes(app, row.id)).toEqual(all);
+    const expectedTypes = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
+    expect(await eventTypes(app, row.id)).toEqual(expectedTypes);
     await booksBalance(app);
   });
 });

@@ -201,8 +201,8 @@ describe('returnHeldDeposit', () => {
       failureReason: 'COLLECTION_FAILED',
       refund: { status: 'COMPLETED', reason: 'TRANSACTION_FAILED' },
     });
-    const all = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
-    expect(await eventTypes(app, id)).toEqual(all);
+    const expectedTypes = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
+    expect(await eventTypes(app, id)).toEqual(expectedTypes);
     expect(await balanceEvents(account.id)).toEqual([
       [0, 500],
       [0, 0],
@@ -215,8 +215,8 @@ describe('returnHeldDeposit', () => {
     await app.advance(30 * DAY - 1);
     expect((await read(id)).status).toBe('PENDING');
     await app.advance(1);
-    const all = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
-    expect(await eventTypes(app, id)).toEqual(all);
+    const expectedTypes = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
+    expect(await eventTypes(app, id)).toEqual(expectedTypes);
   });
 });
 
@@ -246,8 +246,8 @@ describe('rejectDeposit', () => {
   it('posts a deposit that cannot be returned to suspense', async () => {
     const id = await createRejectedDeposit('DE007');
     await app.advance(60_000);
-    const all = incomingEventTypes('FAILED REFUND_PENDING REFUND_FAILED');
-    expect(await eventTypes(app, id)).toEqual(all);
+    const expectedTypes = incomingEventTypes('FAILED REFUND_PENDING REFUND_FAILED');
+    expect(await eventTypes(app, id)).toEqual(expectedTypes);
     const refund = (await read(id)).refund;
     expect(refund.status).toBe('FAILED');
     expect(refund).not.toHaveProperty('settledAt');
@@ -302,14 +302,14 @@ describe('reverseDeposit', () => {
       return Number((row as { balance: bigint }).balance);
     };
     expect(await readReceivable()).toBe(-260);
-    const first = await fund(app, account.id, 100);
-    expect([first.balance.amount, await readOwedAmount(account.id)]).toEqual([0, 160]);
+    const firstDeposit = await fund(app, account.id, 100);
+    expect([firstDeposit.balance.amount, await readOwedAmount(account.id)]).toEqual([0, 160]);
     const heldDeposit = await receiveFunds(account.id, 50, { hold: 'COMPLIANCE_REVIEW' });
     expect(await readOwedAmount(account.id)).toBe(160);
     await changeIncoming(heldDeposit, releaseDeposit);
     expect(await readOwedAmount(account.id)).toBe(110);
-    const last = await fund(app, account.id, 200);
-    expect([last.balance.amount, await readOwedAmount(account.id)]).toEqual([90, 0]);
+    const lastDeposit = await fund(app, account.id, 200);
+    expect([lastDeposit.balance.amount, await readOwedAmount(account.id)]).toEqual([90, 0]);
     expect(await readReceivable()).toBe(0);
     expect((await balances(app, account.id)).total).toBe(90);
     await booksBalance(app);
@@ -344,9 +344,9 @@ describe('declared wallet', () => {
     const depositFrom = (accountIdentifier: string, hold: Deposit['hold']) =>
       receiveFunds(account.id, 100, { hold, origin: { accountIdentifier } });
     const declared = await depositFrom(WALLET.toLowerCase(), 'COUNTERPARTY_DECLARATION_REQUIRED');
-    const verified = await depositFrom(WALLET, 'WALLET_VERIFICATION_REQUIRED');
+    const verifiedDeposit = await depositFrom(WALLET, 'WALLET_VERIFICATION_REQUIRED');
     const reviewed = await depositFrom(WALLET, 'COMPLIANCE_REVIEW');
-    const other = await depositFrom(
+    const otherDeposit = await depositFrom(
       '0x0000000000000000000000000000000000000001',
       'COMPLIANCE_REVIEW',
     );
@@ -357,7 +357,7 @@ describe('declared wallet', () => {
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 400 });
     ok(await register(person.id, WALLET, { vaspName }), 201);
     await app.settle();
-    const states = await Promise.all([declared, verified, reviewed, other].map(read));
+    const states = await Promise.all([declared, verifiedDeposit, reviewed, otherDeposit].map(read));
     expect(states.map((each) => each.status)).toEqual([
       'COMPLETED',
       'COMPLETED',
@@ -374,8 +374,8 @@ describe('declared wallet', () => {
     const hold = 'COUNTERPARTY_DECLARATION_REQUIRED';
     for (let index = 0; index < 120; index++) await receiveFunds(account.id, 1, { hold, origin });
     ok(await register(person.id, address, { vaspName }), 201);
-    const before = await balances(app, account.id);
-    expect(before).toEqual({ balance: 0, total: 120 });
+    const balancesBefore = await balances(app, account.id);
+    expect(balancesBefore).toEqual({ balance: 0, total: 120 });
     await app.settle();
     expect(await balances(app, account.id)).toEqual({ balance: 120, total: 120 });
     const spendable = (await balanceEvents(account.id)).map(([current]) => current);

@@ -110,9 +110,12 @@ describe('sandboxReceive', () => {
       NATIONALITY: 'US',
     });
     await discover('TAX_ID', 'REGISTRATION_NUMBER');
-    const rejected = await fixture.receive({ customerId: person.id }, as);
-    expect([rejected.status, rejected.body.code]).toEqual([400, 'SENDER_NOT_ACCEPTED']);
-    expect(rejected.body.details.requiredFields).toEqual(['TAX_ID', 'REGISTRATION_NUMBER']);
+    const rejectedResponse = await fixture.receive({ customerId: person.id }, as);
+    expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([
+      400,
+      'SENDER_NOT_ACCEPTED',
+    ]);
+    expect(rejectedResponse.body.details.requiredFields).toEqual(['TAX_ID', 'REGISTRATION_NUMBER']);
   });
 
   it('rejects invalid requests', async () => {
@@ -140,15 +143,14 @@ describe('sandboxReceive', () => {
     await expectError(byAddress, 404, 'UMA_NOT_FOUND');
     await expectError({ receivingCurrencyCode: 'JPY' }, 400, 'INVALID_CURRENCY');
     await expectError({ receivingCurrencyCode: 'nothing' }, 400, 'INVALID_CURRENCY');
-    const invalid = await expectError(
+    const invalidError = await expectError(
       { customerId: undefined, receivingCurrencyAmount: 0 },
       400,
       'INVALID_INPUT',
     );
-    expect(invalid.details.errors.map((each: { field: string }) => each.field).sort()).toEqual([
-      'receiverUmaAddress',
-      'receivingCurrencyAmount',
-    ]);
+    expect(invalidError.details.errors.map((each: { field: string }) => each.field).sort()).toEqual(
+      ['receiverUmaAddress', 'receivingCurrencyAmount'],
+    );
     await expectError(
       { customerId: foreignCustomer.id },
       400,
@@ -201,8 +203,8 @@ describe('sandboxReceive', () => {
     const headers = { 'idempotency-key': 'uma-once' };
     const send = (overrides: object = {}) =>
       app.call('POST', '/sandbox/uma/receive', { ...body, ...overrides }, { headers });
-    const [first, second] = [ok(await send(), 200), ok(await send(), 200)];
-    expect(second.id).toBe(first.id);
+    const [firstBody, secondBody] = [ok(await send(), 200), ok(await send(), 200)];
+    expect(secondBody.id).toBe(firstBody.id);
     await app.settle();
     const account = await internalAccount(app, person.id, 'USD');
     expect((await balances(app, account.id)).total).toBe(5);

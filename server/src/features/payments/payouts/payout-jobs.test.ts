@@ -30,9 +30,9 @@ async function follow(id: string, responses: Progress[]) {
   const requests: { how: 'send' | 'check'; instruction: RailInstruction }[] = [];
   const respond = (method: 'send' | 'check') => async (instruction: RailInstruction) => {
     requests.push({ how: method, instruction });
-    const next = responses[requests.length - 1];
-    if (!next) throw new Error('no result left');
-    return next;
+    const nextProgress = responses[requests.length - 1];
+    if (!nextProgress) throw new Error('no result left');
+    return nextProgress;
   };
   const rail = { supportsPayout: () => true, send: respond('send'), check: respond('check') };
   const handlers = new Map(payoutJobs(() => ({ rail })).map((each) => [each.kind, each]));
@@ -80,18 +80,20 @@ describe('rail', () => {
 
   it('is polled after an unknown result, and the payment does not fail', async () => {
     const { id, account } = await createPayout();
-    const unknown: Progress = { state: 'unknown', checkAfterMs: 5_000 };
-    const started = app.effects.now();
+    const unknownProgress: Progress = { state: 'unknown', checkAfterMs: 5_000 };
+    const startedTime = app.effects.now();
     const requests = await follow(id, [
-      unknown,
-      unknown,
-      unknown,
+      unknownProgress,
+      unknownProgress,
+      unknownProgress,
       { state: 'settled', reference: 'r' },
     ]);
     expect(requests.map((each) => each.how)).toEqual(['send', 'check', 'check', 'check']);
-    expect(new Set(requests.map((each) => each.instruction.sentAt))).toEqual(new Set([started]));
+    expect(new Set(requests.map((each) => each.instruction.sentAt))).toEqual(
+      new Set([startedTime]),
+    );
     expect(new Set(requests.map((each) => each.instruction.id))).toEqual(new Set([id]));
-    expect(app.effects.now() - started).toBe(15_000);
+    expect(app.effects.now() - startedTime).toBe(15_000);
     expect(await eventTypes(app, id)).toEqual(paymentEvents('PENDING', 'PROCESSING', 'COMPLETED'));
     expect((await balances(app, account.id)).total).toBe(900_00);
   });
@@ -116,10 +118,10 @@ describe('rail', () => {
   });
 
   it('can cancel or reject immediately, before submission', async () => {
-    const cancelled = await createPayout();
-    await follow(cancelled.id, [{ state: 'cancelled' }]);
-    expect(await statusOf(cancelled.id)).toBe('COMPLETED');
-    expect((await balances(app, cancelled.account.id)).total).toBe(1_000_00);
+    const cancelledPayout = await createPayout();
+    await follow(cancelledPayout.id, [{ state: 'cancelled' }]);
+    expect(await statusOf(cancelledPayout.id)).toBe('COMPLETED');
+    expect((await balances(app, cancelledPayout.account.id)).total).toBe(1_000_00);
     const stuck = await createPayout();
     const notRefundable: Progress = {
       state: 'failed',

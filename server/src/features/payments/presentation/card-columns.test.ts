@@ -35,19 +35,20 @@ beforeAll(async () => {
   const network = cardNetwork(app);
   const holder = await fixture.holder({ funds: 100_00 });
   const { id } = await fixture.card(holder);
-  const paid = network.message(id, 30_00);
-  await network.send(paid);
+  const paidRequest = network.message(id, 30_00);
+  await network.send(paidRequest);
   await app.settle();
-  await network.notify(paid.token, { kind: 'CLEARING', amount: 12_00n });
-  await network.notify(paid.token, { kind: 'CLEARING', amount: 20_00n });
+  await network.notify(paidRequest.token, { kind: 'CLEARING', amount: 12_00n });
+  await network.notify(paidRequest.token, { kind: 'CLEARING', amount: 20_00n });
   await app.settle();
-  for (const amount of [3_00n, 4_00n]) await network.notify(paid.token, { kind: 'RETURN', amount });
-  await network.notify(paid.token, { kind: 'RETURN_REVERSAL' });
+  for (const amount of [3_00n, 4_00n])
+    await network.notify(paidRequest.token, { kind: 'RETURN', amount });
+  await network.notify(paidRequest.token, { kind: 'RETURN_REVERSAL' });
   const short = network.message(id, 10_00);
   await network.send(short);
   await network.notify(short.token, { kind: 'CLEARING', amount: 200_00n });
-  const open = network.message(id, 5_00);
-  await network.send(open);
+  const openRequest = network.message(id, 5_00);
+  await network.send(openRequest);
   const lateCardRequest = network.message(id, 4_00);
   await cardNetwork(app, processPastDeadline()).send(lateCardRequest, app.effects.now() + 2_000);
   await network.request(id, 2_00, 'FINANCIAL_CREDIT_AUTHORIZATION');
@@ -114,8 +115,8 @@ const BEFORE_MIGRATION = `
 
 describe('card amount migration', () => {
   it('preserves every payment', async () => {
-    const before = await readTransactionRows();
-    const facts = before.flatMap((row) => (row.type === 'CARD' ? [row] : []));
+    const transactionsBefore = await readTransactionRows();
+    const facts = transactionsBefore.flatMap((row) => (row.type === 'CARD' ? [row] : []));
     expect(facts.some((row) => row.card_clearings.length === 2)).toBe(true);
     expect(facts.some((row) => row.card_reversed_refunds === 1)).toBe(true);
     expect(facts.some((row) => row.card_funding_debit_statuses.includes('FAILED'))).toBe(true);
@@ -132,8 +133,10 @@ describe('card amount migration', () => {
     await client.query(readMigration('0040_card_amounts'));
     await client.query(renames.join('\n'));
     await client.end();
-    const after = await readTransactionRows();
-    expect(after).toEqual(before);
-    expect(after.map(presentTransaction)).toEqual(before.map(presentTransaction));
+    const transactionsAfter = await readTransactionRows();
+    expect(transactionsAfter).toEqual(transactionsBefore);
+    expect(transactionsAfter.map(presentTransaction)).toEqual(
+      transactionsBefore.map(presentTransaction),
+    );
   });
 });

@@ -42,9 +42,9 @@ function summarizeEvent(
 
 /** Runs `work` and returns the events that it emitted. */
 async function eventsOf(names: Record<string, string>, work: () => Promise<unknown>) {
-  const before = (await app.events()).length;
+  const eventCountBefore = (await app.events()).length;
   await work();
-  const events = (await app.events()).slice(before);
+  const events = (await app.events()).slice(eventCountBefore);
   return {
     events,
     lines: events.map((each) => summarizeEvent(each, { [platformAccount]: 'platform', ...names })),
@@ -57,14 +57,14 @@ async function pay(suffix: string) {
   const body = quoteBody(account.id, target.id, 100_00, FEE);
   const quote = ok(await app.call('POST', '/quotes', body, options), 201);
   const path = `/transactions/${quote.transactionId}`;
-  const emitted = await eventsOf({ [account.id]: 'payer' }, async () => {
+  const emittedQuote = await eventsOf({ [account.id]: 'payer' }, async () => {
     app.effects.set(app.effects.now() + 1_000);
     ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options), 200);
     app.effects.set(app.effects.now() + 1_000);
     await app.advance(7 * 60_000);
   });
-  const last = ok(await app.call('GET', path, undefined, options), 200);
-  return { ...emitted, last, account: account.id as string };
+  const lastBody = ok(await app.call('GET', path, undefined, options), 200);
+  return { ...emittedQuote, last: lastBody, account: account.id as string };
 }
 
 const STARTED = ['OUTGOING.PENDING', 'payer 90000/100000', 'OUTGOING.PROCESSING'];

@@ -132,9 +132,9 @@ describe('getTransactionById', () => {
       await fund(app, platformAccount.id, 500_00, options);
       const person = await customer(app, options);
       const target = await externalAccount(app, null, 'EUR', '000', options);
-      const plain = await createQuote(platformAccount.id, target.id);
+      const plainQuote = await createQuote(platformAccount.id, target.id);
       const { id } = options.as;
-      expect(await get(`/transactions/${plain.transactionId}`)).toMatchObject({
+      expect(await get(`/transactions/${plainQuote.transactionId}`)).toMatchObject({
         customerId: id,
         platformCustomerId: id,
       });

@@ -24,7 +24,7 @@ interface Shown {
 }
 
 const app = testApp();
-let all: Shown[];
+let shownTransactions: Shown[];
 const ids: Record<string, string> = {};
 
 /** Two customers, one of whom pays the other; banks that accept, reject and delay payouts. */
@@ -36,14 +36,14 @@ async function populate(): Promise<void> {
     await internalAccount(app, bob.id, 'EUR'),
     await internalAccount(app, null, 'USD'),
   ];
-  const valid = await externalAccount(app, ada.id, 'EUR', '000');
-  const invalid = await externalAccount(app, ada.id, 'EUR', '002');
+  const validAccount = await externalAccount(app, ada.id, 'EUR', '000');
+  const invalidAccount = await externalAccount(app, ada.id, 'EUR', '002');
   const delayedAccount = await externalAccount(app, ada.id, 'EUR', '003');
   Object.assign(ids, { ada: ada.id, bob: bob.id, adaUsd: adaUsd.id, bobEur: bobEur.id });
   Object.assign(ids, {
     own: platformAccount.id,
-    good: valid.id,
-    bad: invalid.id,
+    good: validAccount.id,
+    bad: invalidAccount.id,
     slow: delayedAccount.id,
   });
   const advanceClock = () => app.advance(1_000);
@@ -51,14 +51,14 @@ async function populate(): Promise<void> {
   await advanceClock();
   await fund(app, platformAccount.id, 1_000_00);
   await advanceClock();
-  ok(await app.call('POST', '/quotes', quoteBody(platformAccount.id, valid.id, 50_00)), 201);
+  ok(await app.call('POST', '/quotes', quoteBody(platformAccount.id, validAccount.id, 50_00)), 201);
   await app.advance(6 * 60_000);
-  for (const target of [valid, invalid, delayedAccount, bobEur]) {
+  for (const target of [validAccount, invalidAccount, delayedAccount, bobEur]) {
     const body = quoteBody(adaUsd.id, target.id, 100_00, { immediatelyExecute: true });
     ok(await app.call('POST', '/quotes', body), 201);
     await advanceClock();
   }
-  ok(await app.call('POST', '/quotes', quoteBody(adaUsd.id, valid.id, 50_00)), 201);
+  ok(await app.call('POST', '/quotes', quoteBody(adaUsd.id, validAccount.id, 50_00)), 201);
   await advanceClock();
   const forAda = quoteBody(platformAccount.id, bobEur.id, 10_00, {
     source: { sourceType: 'ACCOUNT', accountId: platformAccount.id, customerId: ada.id },
@@ -73,14 +73,14 @@ const list = async (query: string, options = {}) =>
 
 beforeAll(async () => {
   await populate();
-  all = (await list('limit=100&sortOrder=asc')).data;
+  shownTransactions = (await list('limit=100&sortOrder=asc')).data;
 });
 
 const parseTime = (text: string) => Date.parse(text);
 
 describe('listTransactions', () => {
   it('returns everything, newest first by default', async () => {
-    expect(all.map((each) => `${each.type} ${each.status}`)).toEqual([
+    expect(shownTransactions.map((each) => `${each.type} ${each.status}`)).toEqual([
       'INCOMING COMPLETED',
       'INCOMING COMPLETED',
       'OUTGOING EXPIRED',
@@ -93,16 +93,16 @@ describe('listTransactions', () => {
       'OUTGOING COMPLETED',
       'INCOMING COMPLETED',
     ]);
-    expect((await list('')).data).toEqual([...all].reverse());
-    expect((await list('sortOrder=desc')).data).toEqual([...all].reverse());
-    for (const each of all) {
+    expect((await list('')).data).toEqual([...shownTransactions].reverse());
+    expect((await list('sortOrder=desc')).data).toEqual([...shownTransactions].reverse());
+    for (const each of shownTransactions) {
       expect(ok(await app.call('GET', `/transactions/${each.id}`), 200)).toEqual(each);
     }
   });
 
   const senderOf = (each: Shown) => each.source?.accountId;
   const receiverOf = (each: Shown) => each.destination.accountId;
-  const middleTime = () => parseTime((all[5] as Shown).createdAt);
+  const middleTime = () => parseTime((shownTransactions[5] as Shown).createdAt);
   const filters: [string, () => string, (each: Shown) => boolean, number][] = [
     ['customerId', () => ids.ada as string, (each) => each.customerId === ids.ada, 7],
     ['customerId unknown', () => 'Customer:unknown', () => false, 0],
@@ -133,32 +133,33 @@ describe('listTransactions', () => {
     ['type CARD', () => 'CARD', () => false, 0],
     [
       'reference',
-      () => (all[3] as Shown).reconciliationInstructions.reference,
-      (each) => each.id === all[3]?.id,
+      () => (shownTransactions[3] as Shown).reconciliationInstructions.reference,
+      (each) => each.id === shownTransactions[3]?.id,
       1,
     ],
     [
       'reference of a refund',
-      () => (all[4] as Shown).refund?.reference as string,
-      (each) => each.id === all[4]?.id,
+      () => (shownTransactions[4] as Shown).refund?.reference as string,
+      (each) => each.id === shownTransactions[4]?.id,
       1,
     ],
     [
       'reference of an absent refund',
-      () => (all[3] as Shown).reconciliationInstructions.reference.replace('RH', 'RF'),
+      () =>
+        (shownTransactions[3] as Shown).reconciliationInstructions.reference.replace('RH', 'RF'),
       () => false,
       0,
     ],
     ['reference unknown', () => 'RH0', () => false, 0],
     [
       'startDate, inclusive',
-      () => (all[5] as Shown).createdAt,
+      () => (shownTransactions[5] as Shown).createdAt,
       (each) => parseTime(each.createdAt) >= middleTime(),
       6,
     ],
     [
       'endDate, inclusive',
-      () => (all[5] as Shown).createdAt,
+      () => (shownTransactions[5] as Shown).createdAt,
       (each) => parseTime(each.createdAt) <= middleTime(),
       6,
     ],
@@ -172,7 +173,7 @@ describe('listTransactions', () => {
 
   it.each(filters)('filters by %s', async (label, value, matches, count) => {
     const name = label.split(/[ ,]/, 1)[0] as string;
-    const expected = all.filter(matches);
+    const expected = shownTransactions.filter(matches);
     expect(expected).toHaveLength(count);
     const query = `${name}=${value()}`;
     expect((await list(`${query}&sortOrder=asc`)).data).toEqual(expected);
@@ -196,12 +197,19 @@ describe('listTransactions', () => {
       `customerId=${ids.ada}&senderAccountIdentifier=${ids.adaUsd}` +
         '&type=OUTGOING&status=COMPLETED&sortOrder=asc',
     );
-    expect(matching.data.map((each: Shown) => each.id)).toEqual([all[3]?.id, all[6]?.id]);
+    expect(matching.data.map((each: Shown) => each.id)).toEqual([
+      shownTransactions[3]?.id,
+      shownTransactions[6]?.id,
+    ]);
     expect((await list(`customerId=${ids.bob}&platformCustomerId=ada`)).data).toEqual([]);
-    const window = `startDate=${all[4]?.createdAt}&endDate=${all[6]?.createdAt}&type=OUTGOING`;
+    const window = `startDate=${shownTransactions[4]?.createdAt}&endDate=${shownTransactions[6]?.createdAt}&type=OUTGOING`;
     expect((await list(window)).data).toHaveLength(3);
     expect(
-      (await list(`startDate=${all[6]?.createdAt}&endDate=${all[4]?.createdAt}`)).data,
+      (
+        await list(
+          `startDate=${shownTransactions[6]?.createdAt}&endDate=${shownTransactions[4]?.createdAt}`,
+        )
+      ).data,
     ).toEqual([]);
   });
 
@@ -209,15 +217,15 @@ describe('listTransactions', () => {
     const first = await list('limit=3');
     await fund(app, ids.adaUsd as string, 1);
     const second = await list(`limit=3&cursor=${first.nextCursor}`);
-    const newest = [...all].reverse();
+    const newest = [...shownTransactions].reverse();
     expect([...first.data, ...second.data]).toEqual(newest.slice(0, 6));
-    expect(second.totalCount).toBe(all.length + 1);
+    expect(second.totalCount).toBe(shownTransactions.length + 1);
   });
 
   it('returns nothing of another platform for any filter', async () => {
     const as = app.other;
     expect((await list('', { as })).data).toEqual([]);
-    const transaction = all[3] as Shown;
+    const transaction = shownTransactions[3] as Shown;
     for (const query of [
       `customerId=${ids.ada}`,
       `customerId=${app.platform.id}`,

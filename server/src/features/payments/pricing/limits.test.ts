@@ -34,17 +34,19 @@ async function runWithSetting(code: string, change: Partial<Setting>, work: () =
     const { providerRequiredCustomerFields: _, ...rest } = each;
     return rest;
   };
-  const original = supportedCurrencies.map(strip) as Setting[];
+  const originalSettings = supportedCurrencies.map(strip) as Setting[];
   const set = (list: Setting[]) =>
     app.call('PATCH', '/config', { supportedCurrencies: list }, { as });
   ok(
-    await set(original.map((each) => (each.currencyCode === code ? { ...each, ...change } : each))),
+    await set(
+      originalSettings.map((each) => (each.currencyCode === code ? { ...each, ...change } : each)),
+    ),
     200,
   );
   try {
     await work();
   } finally {
-    ok(await set(original), 200);
+    ok(await set(originalSettings), 200);
   }
 }
 

@@ -90,8 +90,10 @@ describe('quote expiry sweep', () => {
       for (const each of otherQuotes) expect(await statusOf(each.transactionId)).toBe('EXPIRED');
       expect(await statusOf(broken.transactionId)).toBe('PENDING');
       expect(lines.filter((line) => line.includes('quote expiry failed'))).toHaveLength(1);
-      const waiting = await expiryJobs();
-      expect(waiting.map(({ input }) => input)).toEqual([{ transactionId: broken.transactionId }]);
+      const waitingJobs = await expiryJobs();
+      expect(waitingJobs.map(({ input }) => input)).toEqual([
+        { transactionId: broken.transactionId },
+      ]);
 
       // It is not queued again; a sweep after a restart creates no second job.
       expect(await sweep.run(app.runtime)).toBe(0);

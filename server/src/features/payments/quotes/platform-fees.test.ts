@@ -54,8 +54,8 @@ const totalBalanceOf = async (id: string) => (await balances(app, id, options)).
 
 /** Balance events since `from`, as account and balance. */
 async function balanceEvents(from: number) {
-  const all = (await app.events()).slice(from);
-  return all
+  const emittedEvents = (await app.events()).slice(from);
+  return emittedEvents
     .filter((each) => each.type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED')
     .map((each) => [each.subject, Number(each.balance), Number(each.held)]);
 }
@@ -100,12 +100,12 @@ describe('platform fee', () => {
     await app.settle();
     expect(await totalBalanceOf(platformAccount.id)).toBe(before + 125);
     expect(await totalBalanceOf(account.id)).toBe(900_00);
-    const locked = await createQuote(account.id, target.id, 100_00, {
+    const lockedQuote = await createQuote(account.id, target.id, 100_00, {
       ...override(25, 100),
       lockedCurrencySide: 'RECEIVING',
     });
     // 0.25 + 100.00 / 0.99 is 101.2601…, rounded up.
-    expect(locked).toMatchObject({
+    expect(lockedQuote).toMatchObject({
       totalSendingAmount: 101_27,
       totalReceivingAmount: 100_00,
       exchangeRate: 1,
@@ -115,10 +115,10 @@ describe('platform fee', () => {
   it('delivers the promised amount to the cent, also with a rounding remainder', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const externalPayee = await externalAccount(app, person.id, 'USD', '000', options);
-    const returned = await externalAccount(app, person.id, 'USD', '005', options);
+    const returnedAccount = await externalAccount(app, person.id, 'USD', '005', options);
     const { account: receivingAccount } = await fundedCustomer(app, 1, options);
     let remaining = 1_000_00;
-    for (const target of [externalPayee, receivingAccount, returned]) {
+    for (const target of [externalPayee, receivingAccount, returnedAccount]) {
       const quote = await createQuote(account.id, target.id, 100_00, {
         ...override(0, 100),
         lockedCurrencySide: 'RECEIVING',
@@ -127,7 +127,7 @@ describe('platform fee', () => {
       expect(quote).toMatchObject({ totalSendingAmount: 101_02, feesIncluded: 1_01 });
       await execute(quote.id);
       await app.advance(60_000);
-      remaining -= target === returned ? 0 : 101_02;
+      remaining -= target === returnedAccount ? 0 : 101_02;
       expect(await totalBalanceOf(account.id)).toBe(remaining);
     }
     expect(await totalBalanceOf(receivingAccount.id)).toBe(100_01);

@@ -131,10 +131,10 @@ describe('createQuote', () => {
   });
 
   it('rejects a customer who is not approved', async () => {
-    const pending = await customer(app, {}, { fullName: 'Waiting Person001' });
-    expect(pending.kycStatus).toBe('PENDING');
-    const account = await internalAccount(app, pending.id, 'USD');
-    const target = await externalAccount(app, pending.id, 'EUR');
+    const pendingCustomer = await customer(app, {}, { fullName: 'Waiting Person001' });
+    expect(pendingCustomer.kycStatus).toBe('PENDING');
+    const account = await internalAccount(app, pendingCustomer.id, 'USD');
+    const target = await externalAccount(app, pendingCustomer.id, 'EUR');
     const response = await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00));
     expect([response.status, response.body.code]).toEqual([403, 'USER_NOT_READY']);
   });
@@ -244,8 +244,8 @@ describe('executeQuote', () => {
         `${currency} …%s: %s`,
         async (suffix, _description, waitMs, events, shape) => {
           const { account, quote } = await createQuote(currency, suffix);
-          const executed = ok(await execute(quote.id), 200);
-          expect(executed.status).toBe('PROCESSING');
+          const executedBody = ok(await execute(quote.id), 200);
+          expect(executedBody.status).toBe('PROCESSING');
           expect(await balances(app, account.id)).toEqual({ balance: 900_00, total: 1_000_00 });
           if (suffix === '003') {
             await app.advance(waitMs - 1_000);
@@ -254,8 +254,8 @@ describe('executeQuote', () => {
           } else await app.advance(waitMs);
           expect(await eventTypes(app, quote.transactionId)).toEqual(events);
           expect(await getTransaction(quote.transactionId)).toMatchObject(shape);
-          const refunded = 'refund' in shape && suffix !== '007';
-          const expectedBalance = refunded ? 1_000_00 : 900_00;
+          const isRefunded = 'refund' in shape && suffix !== '007';
+          const expectedBalance = isRefunded ? 1_000_00 : 900_00;
           expect(await balances(app, account.id)).toEqual({
             balance: expectedBalance,
             total: expectedBalance,
@@ -340,8 +340,8 @@ describe('executeQuote', () => {
         await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
         201,
       );
-      const executed = ok(await execute(quote.id), 200);
-      expect(executed.status).toBe('COMPLETED');
+      const executedBody = ok(await execute(quote.id), 200);
+      expect(executedBody.status).toBe('COMPLETED');
       expect((await balances(app, account.id)).balance).toBe(900_00);
       expect((await balances(app, target.id)).balance).toBe(quote.totalReceivingAmount);
       expect(await eventTypes(app, quote.transactionId)).toEqual(
@@ -375,8 +375,11 @@ describe('executeQuote', () => {
         200,
       );
       expect(list.data).toHaveLength(1);
-      const all = ok(await app.call('GET', `/transactions?customerId=${person.id}`), 200);
-      expect(all.data.map((each: { type: string }) => each.type)).toEqual(['OUTGOING', 'INCOMING']);
+      const transactions = ok(await app.call('GET', `/transactions?customerId=${person.id}`), 200);
+      expect(transactions.data.map((each: { type: string }) => each.type)).toEqual([
+        'OUTGOING',
+        'INCOMING',
+      ]);
     });
   });
 });
@@ -399,11 +402,11 @@ describe('platform fees', () => {
     ok(await execute(quote.id), 200);
     await app.settle();
     expect((await balances(app, platformAccount.id)).balance).toBe(before + 80);
-    const returned = await createQuote('EUR', '005');
-    ok(await execute(returned.quote.id), 200);
+    const returnedQuote = await createQuote('EUR', '005');
+    ok(await execute(returnedQuote.quote.id), 200);
     await app.advance(MINUTE);
     expect((await balances(app, platformAccount.id)).balance).toBe(before + 80);
-    expect((await balances(app, returned.account.id)).balance).toBe(1_000_00);
+    expect((await balances(app, returnedQuote.account.id)).balance).toBe(1_000_00);
     const waived = await createQuote('EUR', '000', 100_00, {
       platformFeeOverride: {
         platformFixedFee: { amount: 0, currency: 'USD' },

@@ -192,9 +192,9 @@ describe('createQuote', () => {
   });
 
   it('rejects a customer who is not approved', async () => {
-    const waiting = await customer(app, {}, { fullName: 'Waiting Person001' });
-    const account = await internalAccount(app, waiting.id, 'USD');
-    const bank = await externalAccount(app, waiting.id, 'USD');
+    const waitingCustomer = await customer(app, {}, { fullName: 'Waiting Person001' });
+    const account = await internalAccount(app, waitingCustomer.id, 'USD');
+    const bank = await externalAccount(app, waitingCustomer.id, 'USD');
     const notReady: [number, string] = [403, 'USER_NOT_READY'];
     await expectError('/quotes', quoteBody(account.id, bank.id, 100_00), notReady);
     const transfer = {
@@ -204,7 +204,11 @@ describe('createQuote', () => {
     };
     await expectError('/transfer-out', transfer, notReady);
     const platformAccount = await internalAccount(app, null, 'USD');
-    const source = { sourceType: 'ACCOUNT', accountId: platformAccount.id, customerId: waiting.id };
+    const source = {
+      sourceType: 'ACCOUNT',
+      accountId: platformAccount.id,
+      customerId: waitingCustomer.id,
+    };
     await expectError(
       '/quotes',
       quoteBody(platformAccount.id, bank.id, 100_00, { source }),

@@ -52,10 +52,13 @@ describe('payment to a UMA address', () => {
     expect(await balances(app, wallet.id)).toMatchObject({ total: 0 });
     // The wallet is not credited either if the balance is frozen.
     const secondQuote = await createQuote(receiver.umaAddress);
-    const frozen = `update internal_accounts set status = 'FROZEN', version = version + 1 where id = $1`;
-    await app.runtime.db.query(frozen, [tokenAccount.id]);
-    const rejected = await app.call('POST', '/quotes', secondQuote.body);
-    expect([rejected.status, rejected.body.code]).toEqual([400, 'INVALID_RECEIVER']);
+    const frozenSql = `update internal_accounts set status = 'FROZEN', version = version + 1 where id = $1`;
+    await app.runtime.db.query(frozenSql, [tokenAccount.id]);
+    const rejectedResponse = await app.call('POST', '/quotes', secondQuote.body);
+    expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([
+      400,
+      'INVALID_RECEIVER',
+    ]);
     const { person } = await fundedCustomer(app);
     expect((await discover(receiver.umaAddress, person.id)).status).not.toBe(200);
     const thaw = `update internal_accounts set status = 'ACTIVE', version = version + 1 where id = $1`;

@@ -89,10 +89,10 @@ describe('payments from an embedded wallet', () => {
     const send = { quoteId: quote.id, currencyCode: 'USDB' };
     const response = await app.call('POST', '/sandbox/send', send);
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
-    const started = app.operate(async (ctx) => {
+    const startedPayment = app.operate(async (ctx) => {
       return startPayment(ctx, await currentOf(ctx, quote.transactionId, asOutgoing));
     });
-    await expect(started).rejects.toMatchObject({ code: 'WALLET_SIGNATURE_MISSING' });
+    await expect(startedPayment).rejects.toMatchObject({ code: 'WALLET_SIGNATURE_MISSING' });
     expect(await balances(app, accountId)).toEqual(FULL_BALANCE);
   });
 

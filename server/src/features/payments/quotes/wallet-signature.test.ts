@@ -87,8 +87,8 @@ describe('createQuote from an embedded wallet', () => {
   it('returns a unique payload per quote', async () => {
     const { accountId, target } = await createQuote();
     const body = quoteBody(accountId, target.id, AMOUNT);
-    const [first, second] = [ok(await create(body), 201), ok(await create(body), 201)];
-    expect(payloadOf(first)).not.toBe(payloadOf(second));
+    const [firstBody, secondBody] = [ok(await create(body), 201), ok(await create(body), 201)];
+    expect(payloadOf(firstBody)).not.toBe(payloadOf(secondBody));
   });
 
   it('rejects immediate execution and transfers without a quote', async () => {
@@ -122,9 +122,9 @@ describe('createQuote from an embedded wallet', () => {
     await setStatus('PENDING');
     expect(codeOf(await create(body))).toEqual([409, 'WALLET_NOT_PROVISIONED']);
     const key = { 'idempotency-key': 'before provisioning' };
-    const early = await app.call('POST', '/quotes', body, { headers: key });
-    expect(codeOf(early)).toEqual([409, 'WALLET_NOT_PROVISIONED']);
-    expect(early.headers['x-should-retry']).toBe('true');
+    const earlyResponse = await app.call('POST', '/quotes', body, { headers: key });
+    expect(codeOf(earlyResponse)).toEqual([409, 'WALLET_NOT_PROVISIONED']);
+    expect(earlyResponse.headers['x-should-retry']).toBe('true');
     await setStatus('ACTIVE');
     // The condition was temporary, so the error is not stored for the key.
     ok(await app.call('POST', '/quotes', body, { headers: key }), 201);
@@ -139,8 +139,8 @@ describe('createQuote from an embedded wallet', () => {
     const { accountId, customer: person } = await payer.fixture.customerWithWallet();
     const payee = await externalAccount(app, null, 'EUR');
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
-    const rejected = await create(quoteBody(accountId, payee.id, AMOUNT));
-    expect(codeOf(rejected)).toEqual([410, 'CUSTOMER_DELETED']);
+    const rejectedResponse = await create(quoteBody(accountId, payee.id, AMOUNT));
+    expect(codeOf(rejectedResponse)).toEqual([410, 'CUSTOMER_DELETED']);
   });
 });
 
@@ -195,10 +195,10 @@ describe('executeQuote from an embedded wallet', () => {
     const laterQuote = await createQuote();
     app.effects.set(app.effects.now() + 16 * MINUTE);
     const body = quoteBody(laterQuote.accountId, laterQuote.target.id, AMOUNT);
-    const [first, second] = [ok(await create(body), 201), ok(await create(body), 201)];
-    ok(await execute(first.id, literal), 200);
-    const { requestId } = ok(await execute(second.id), 202);
-    ok(await execute(second.id, { ...literal, 'request-id': requestId }), 200);
+    const [firstBody, secondBody] = [ok(await create(body), 201), ok(await create(body), 201)];
+    ok(await execute(firstBody.id, literal), 200);
+    const { requestId } = ok(await execute(secondBody.id), 202);
+    ok(await execute(secondBody.id, { ...literal, 'request-id': requestId }), 200);
     expect(await readStamps(laterQuote.accountId)).toMatchObject([
       { session_id: null, stamp: 'sandbox-valid-signature' },
       { session_id: null, stamp: 'sandbox-valid-signature' },
@@ -208,12 +208,14 @@ describe('executeQuote from an embedded wallet', () => {
 
   it('rejects invalid signatures and keeps the quote executable', async () => {
     const { quote, accountId, session, stamp } = await createQuote();
-    const second = await createQuote();
+    const secondQuote = await createQuote();
     const { requestId } = ok(await execute(quote.id), 202);
-    const otherRequestId = ok(await execute(second.quote.id), 202).requestId;
-    const foreignStamp = stampHeaders(await stampWith(second.session.privateKey, payloadOf(quote)));
+    const otherRequestId = ok(await execute(secondQuote.quote.id), 202).requestId;
+    const foreignStamp = stampHeaders(
+      await stampWith(secondQuote.session.privateKey, payloadOf(quote)),
+    );
     const otherQuoteStamp = stampHeaders(
-      await stampWith(session.privateKey, payloadOf(second.quote)),
+      await stampWith(session.privateKey, payloadOf(secondQuote.quote)),
     );
     const unknown = 'Request:019b0000-0000-7000-8000-000000000000';
     const rejected: [Record<string, string>, string][] = [
@@ -245,10 +247,10 @@ describe('executeQuote from an embedded wallet', () => {
   it('drops a request after five invalid signatures, and the quote remains executable', async () => {
     const { quote, stamp } = await createQuote();
     const { requestId } = ok(await execute(quote.id), 202);
-    const wrong = await stampWith(generateKeys().privateKey, payloadOf(quote));
+    const wrongStamp = await stampWith(generateKeys().privateKey, payloadOf(quote));
     const headers = { 'request-id': requestId };
     for (let i = 0; i < 5; i++) {
-      expect((await execute(quote.id, stampHeaders(wrong, headers))).status).toBe(401);
+      expect((await execute(quote.id, stampHeaders(wrongStamp, headers))).status).toBe(401);
     }
     const lateResponse = await execute(quote.id, stampHeaders(stamp, headers));
     expect(codeOf(lateResponse)).toEqual([401, 'UNAUTHORIZED']);
@@ -263,8 +265,8 @@ describe('executeQuote from an embedded wallet', () => {
     expect(codeOf(await execute(quote.id, stampHeaders(stamp)))).toEqual([401, 'UNAUTHORIZED']);
     const newSession = await payer.fixture.emailSession(accountId);
     const freshStamp = await stampWith(newSession.privateKey, payloadOf(quote));
-    const ended = 'update wallet_sessions set expires_at = created_at where id = $1';
-    await app.runtime.db.query(ended, [newSession.session.id]);
+    const endedSql = 'update wallet_sessions set expires_at = created_at where id = $1';
+    await app.runtime.db.query(endedSql, [newSession.session.id]);
     expect(codeOf(await execute(quote.id, stampHeaders(freshStamp)))).toEqual([
       401,
       'UNAUTHORIZED',
@@ -287,12 +289,12 @@ describe('executeQuote from an embedded wallet', () => {
 
   it('keeps the quote if the wallet has insufficient funds', async () => {
     const { quote, stamp, accountId, target } = await createQuote();
-    const all = ok(await create(quoteBody(accountId, target.id, 100_000_000)), 201);
+    const bodies = ok(await create(quoteBody(accountId, target.id, 100_000_000)), 201);
     const { privateKey } = await payer.fixture.emailSession(accountId);
-    ok(await execute(all.id, stampHeaders(await stampWith(privateKey, payloadOf(all)))), 200);
+    ok(await execute(bodies.id, stampHeaders(await stampWith(privateKey, payloadOf(bodies)))), 200);
     await app.settle();
-    const poor = await execute(quote.id, stampHeaders(stamp));
-    expect(codeOf(poor)).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    const underfundedResponse = await execute(quote.id, stampHeaders(stamp));
+    expect(codeOf(underfundedResponse)).toEqual([400, 'INSUFFICIENT_FUNDS']);
     expect(await readStamps(accountId)).toHaveLength(1);
     await fund(app, accountId, AMOUNT);
     ok(await execute(quote.id, stampHeaders(stamp)), 200);
@@ -314,11 +316,11 @@ describe('executeQuote from an embedded wallet', () => {
     const key = { 'idempotency-key': `all legs ${quote.id}` };
     const { requestId } = ok(await execute(quote.id, key), 202);
     expect((await execute(quote.id, { ...key, ...stampHeaders('nonsense') })).status).toBe(401);
-    const wrong = await stampWith(generateKeys().privateKey, payloadOf(quote));
+    const wrongStamp = await stampWith(generateKeys().privateKey, payloadOf(quote));
     const requestHeader = { ...key, 'request-id': requestId };
-    expect((await execute(quote.id, { ...requestHeader, ...stampHeaders(wrong) })).status).toBe(
-      401,
-    );
+    expect(
+      (await execute(quote.id, { ...requestHeader, ...stampHeaders(wrongStamp) })).status,
+    ).toBe(401);
     const result = await execute(quote.id, { ...requestHeader, ...stampHeaders(stamp) });
     ok(result, 200);
     for (const headers of [{ ...requestHeader, ...stampHeaders(stamp) }, key]) {
@@ -335,13 +337,16 @@ describe('executeQuote from an embedded wallet', () => {
     const { accountId, session } = await payer.fundedWallet();
     const payee = await externalAccount(app, null, 'EUR');
     const body = quoteBody(accountId, payee.id, 90_000_000);
-    const [first, second] = [ok(await create(body), 201), ok(await create(body), 201)];
-    const sign = (quote: typeof first) => stampWith(session.privateKey, payloadOf(quote));
-    ok(await execute(first.id, stampHeaders(await sign(first))), 200);
-    const key = { 'idempotency-key': `rejected ${second.id}` };
-    const rejected = await execute(second.id, { ...key, ...stampHeaders(await sign(second)) });
-    expect(codeOf(rejected)).toEqual([400, 'INSUFFICIENT_FUNDS']);
-    const secondResponse = await execute(second.id, key);
+    const [firstBody, secondBody] = [ok(await create(body), 201), ok(await create(body), 201)];
+    const sign = (quote: typeof firstBody) => stampWith(session.privateKey, payloadOf(quote));
+    ok(await execute(firstBody.id, stampHeaders(await sign(firstBody))), 200);
+    const key = { 'idempotency-key': `rejected ${secondBody.id}` };
+    const rejectedResponse = await execute(secondBody.id, {
+      ...key,
+      ...stampHeaders(await sign(secondBody)),
+    });
+    expect(codeOf(rejectedResponse)).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    const secondResponse = await execute(secondBody.id, key);
     expect(codeOf(secondResponse)).toEqual([400, 'INSUFFICIENT_FUNDS']);
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     await app.settle();
@@ -369,8 +374,11 @@ describe('executeQuote from an embedded wallet', () => {
     const { quote, stamp } = await createQuote();
     const as = await app.tokenWith(['VIEW']);
     const path = `/quotes/${quote.id}/execute`;
-    const rejected = await app.call('POST', path, undefined, { as, headers: stampHeaders(stamp) });
-    expect(codeOf(rejected)).toEqual([403, 'FORBIDDEN']);
+    const rejectedResponse = await app.call('POST', path, undefined, {
+      as,
+      headers: stampHeaders(stamp),
+    });
+    expect(codeOf(rejectedResponse)).toEqual([403, 'FORBIDDEN']);
     const options = { as: app.other, headers: stampHeaders(stamp) };
     expect((await app.call('POST', path, undefined, options)).body.code).toBe('QUOTE_NOT_FOUND');
   });

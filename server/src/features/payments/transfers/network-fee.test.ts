@@ -80,8 +80,11 @@ describe('network fee', () => {
     expect(payment.receivedAmount.amount).toBe(estimate.netAmount);
     expect(payment.fees).toBe(estimate.totalFee);
     await app.settle();
-    const completed = ok(await app.call('GET', `/transactions/${payment.id}`), 200);
-    expect([completed.status, completed.fees]).toEqual(['COMPLETED', estimate.totalFee]);
+    const completedTransaction = ok(await app.call('GET', `/transactions/${payment.id}`), 200);
+    expect([completedTransaction.status, completedTransaction.fees]).toEqual([
+      'COMPLETED',
+      estimate.totalFee,
+    ]);
     expect((await balances(app, from)).total).toBe(before - SENT);
     const earned = fee ? [`pending fee.service ${fee}`, `post fee.service! ${fee}`] : [];
     expect(await legsOf(payment.id)).toEqual(
@@ -100,8 +103,8 @@ describe('network fee', () => {
       exchangeRate: 1,
       rateDetails: { serviceApiFixedFee: fee, serviceApiVariableFeeAmount: 0 },
     });
-    const locked = await createQuote(from, to, SENT, { lockedCurrencySide: 'RECEIVING' });
-    expect(ok(locked, 201)).toMatchObject({
+    const lockedResponse = await createQuote(from, to, SENT, { lockedCurrencySide: 'RECEIVING' });
+    expect(ok(lockedResponse, 201)).toMatchObject({
       totalSendingAmount: SENT + fee,
       totalReceivingAmount: SENT,
       feesIncluded: fee,
@@ -117,15 +120,15 @@ describe('network fee', () => {
       rateDetails: { serviceApiFixedFee: 114, serviceApiVariableFeeAmount: 10 },
     });
     const receivingLock = { lockedCurrencySide: 'RECEIVING' };
-    const locked = ok(await createQuote(from, ethereum, 98_760_000, receivingLock), 201);
-    expect(locked).toMatchObject({ totalReceivingAmount: 98_760_000, feesIncluded: 124 });
-    expect(locked.totalSendingAmount).toBe(100_00);
+    const lockedQuote = ok(await createQuote(from, ethereum, 98_760_000, receivingLock), 201);
+    expect(lockedQuote).toMatchObject({ totalReceivingAmount: 98_760_000, feesIncluded: 124 });
+    expect(lockedQuote.totalSendingAmount).toBe(100_00);
   });
 
   it('is refunded with the payment', async () => {
     const { id: from } = await accountOf('USDC');
     await fund(app, from, ALL);
-    const before = await balances(app, from);
+    const balancesBefore = await balances(app, from);
     for (const [suffix, begin] of [
       ['005', transfer],
       ['004', (a: string, b: string) => createQuote(a, b, SENT, { immediatelyExecute: true })],
@@ -136,7 +139,7 @@ describe('network fee', () => {
       await app.advance(60_000);
       const payment = ok(await app.call('GET', `/transactions/${transactionId}`), 200);
       expect([payment.status, payment.refund.status]).toEqual(['FAILED', 'COMPLETED']);
-      expect(await balances(app, from)).toEqual(before);
+      expect(await balances(app, from)).toEqual(balancesBefore);
       expect(await legsOf(transactionId)).toContain('posted refund.fee.service 2275');
     }
   });

@@ -54,8 +54,8 @@ describe('createTransferOut', () => {
       expect(ok(await app.call('GET', `/transactions/${id}`), 200).status).toBe('PROCESSING');
       await app.advance(waitMs);
     }
-    const completed = ok(await app.call('GET', `/transactions/${id}`), 200);
-    expect(completed).toMatchObject({
+    const completedTransaction = ok(await app.call('GET', `/transactions/${id}`), 200);
+    expect(completedTransaction).toMatchObject({
       status: 'FAILED',
       failureReason: reason,
       refund: { status: 'COMPLETED' },
@@ -100,8 +100,8 @@ describe('createTransferOut', () => {
     const payer = await scaPayer(app);
     const target = await externalAccount(app, payer.person.id, 'EUR');
     const body = { source: { accountId: payer.eur.id }, destination: { accountId: target.id } };
-    const rejected = await app.call('POST', '/transfer-out', { ...body, amount: 10_00 });
-    expect([rejected.status, rejected.body.code]).toEqual([409, 'CONFLICT']);
+    const rejectedResponse = await app.call('POST', '/transfer-out', { ...body, amount: 10_00 });
+    expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([409, 'CONFLICT']);
     expect((await balances(app, payer.eur.id)).balance).toBe(1_000_00);
   });
 

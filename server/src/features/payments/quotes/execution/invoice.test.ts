@@ -104,8 +104,8 @@ describe('invoice', () => {
       ]);
     }
     const transfer = { source: { accountId: from.btc }, destination: { accountId: to } };
-    const wrong = await app.call('POST', '/transfer-out', { ...transfer, amount: 49_999 });
-    expect(outcomeOf(wrong)).toEqual([400, 'INVALID_AMOUNT']);
+    const wrongResponse = await app.call('POST', '/transfer-out', { ...transfer, amount: 49_999 });
+    expect(outcomeOf(wrongResponse)).toEqual([400, 'INVALID_AMOUNT']);
     const { status, body } = await requestQuote(from, to);
     expect([status, body.totalReceivingAmount]).toEqual([201, 50_000]);
     // The network fee is ten satoshis; the received amount must match.

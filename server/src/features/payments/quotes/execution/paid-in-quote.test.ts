@@ -107,15 +107,15 @@ describe('realtime funding quote', () => {
   it('is expired for late funds, which are returned', async () => {
     const { quote } = await createPendingQuote();
     await app.advance(15 * MINUTE);
-    const stray = ok(await send(quote.id), 200);
-    expect(stray).toMatchObject({
+    const unmatchedBody = ok(await send(quote.id), 200);
+    expect(unmatchedBody).toMatchObject({
       type: 'INCOMING',
       status: 'FAILED',
       failureReason: 'COLLECTION_FAILED',
       quoteId: quote.id,
     });
     await app.settle();
-    expect((await getTransaction(stray.id)).refund.status).toBe('COMPLETED');
+    expect((await getTransaction(unmatchedBody.id)).refund.status).toBe('COMPLETED');
     expect((await quoteOf(quote.id)).status).toBe('EXPIRED');
     expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual(['EXPIRED']);
   });
@@ -123,11 +123,11 @@ describe('realtime funding quote', () => {
   it('returns funds that arrive twice', async () => {
     const { quote } = await createPendingQuote();
     ok(await send(quote.id), 200);
-    const stray = ok(await send(quote.id), 200);
-    expect(stray).toMatchObject({ type: 'INCOMING', status: 'FAILED' });
+    const unmatchedBody = ok(await send(quote.id), 200);
+    expect(unmatchedBody).toMatchObject({ type: 'INCOMING', status: 'FAILED' });
     await app.settle();
     expect((await quoteOf(quote.id)).status).toBe('COMPLETED');
-    expect((await getTransaction(stray.id)).refund.status).toBe('COMPLETED');
+    expect((await getTransaction(unmatchedBody.id)).refund.status).toBe('COMPLETED');
   });
 
   it('credits an internal account immediately', async () => {
@@ -172,8 +172,8 @@ describe('realtime funding quote', () => {
     const target = await externalAccount(app, person.id, 'MXN');
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD' };
     const body = { ...quoteBody('', target.id, 100), source, immediatelyExecute: true };
-    const rejected = await app.call('POST', '/quotes', body);
-    expect(rejected.body.details.errors).toMatchObject([{ field: 'immediatelyExecute' }]);
+    const rejectedResponse = await app.call('POST', '/quotes', body);
+    expect(rejectedResponse.body.details.errors).toMatchObject([{ field: 'immediatelyExecute' }]);
   });
 });
 
@@ -191,9 +191,9 @@ describe('realtime funding in a digital asset', () => {
       const { status, body: reply } = await app.call('POST', '/quotes', body);
       return [status, reply.code, reply.details?.errors?.[0]?.field];
     };
-    const invalid = [400, 'INVALID_INPUT', 'source.cryptoNetwork'];
-    expect(await requestQuote({ currency: 'USDC' })).toEqual(invalid);
-    expect(await requestQuote({ currency: 'USDC', cryptoNetwork: 'TRON' })).toEqual(invalid);
+    const invalidError = [400, 'INVALID_INPUT', 'source.cryptoNetwork'];
+    expect(await requestQuote({ currency: 'USDC' })).toEqual(invalidError);
+    expect(await requestQuote({ currency: 'USDC', cryptoNetwork: 'TRON' })).toEqual(invalidError);
     expect(await requestQuote({ currency: 'NGN' })).toEqual([400, 'INVALID_CURRENCY', undefined]);
     expect(await requestQuote({ currency: 'JPY' })).toEqual([400, 'INVALID_CURRENCY', undefined]);
   });
@@ -267,8 +267,8 @@ describe('quote funded by debit', () => {
     const target = await externalAccount(app, person.id, 'MXN');
     const body = quoteBody(source.id, target.id, 100_00);
     const quote = ok(await app.call('POST', '/quotes', body), 201);
-    const executed = ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
-    expect(executed.status).toBe('PROCESSING');
+    const executedQuote = ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
+    expect(executedQuote.status).toBe('PROCESSING');
     return { person, quote, source };
   }
 

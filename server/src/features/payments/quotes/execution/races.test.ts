@@ -23,9 +23,9 @@ import { expirySweep } from '../expiry.ts';
 import { startPayment } from './execute.ts';
 
 const app = testApp();
-let silent: Log;
+let quietLog: Log;
 beforeAll(async () => {
-  silent = createLog(app.effects, 'silent', () => {});
+  quietLog = createLog(app.effects, 'silent', () => {});
 });
 
 interface Quoted {
@@ -81,22 +81,22 @@ const setStatus = (id: string, status: string) =>
 
 describe('execution', () => {
   it('rejects a customer that was deleted or rejected since the quote', async () => {
-    const deleted = await createQuoteToPayee();
-    await remove(deleted.payee.id);
-    const response = await execute(deleted.quote.id);
+    const deletedQuote = await createQuoteToPayee();
+    await remove(deletedQuote.payee.id);
+    const response = await execute(deletedQuote.quote.id);
     expect([response.status, response.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
-    expect((await balances(app, deleted.account.id)).total).toBe(1_000_00);
-    expect((await balances(app, deleted.target.id)).total).toBe(0);
+    expect((await balances(app, deletedQuote.account.id)).total).toBe(1_000_00);
+    expect((await balances(app, deletedQuote.target.id)).total).toBe(0);
 
-    const rejected = await createPayout();
-    await setStatus(rejected.person.id, 'REJECTED');
-    const secondResponse = await execute(rejected.quote.id);
+    const rejectedPayout = await createPayout();
+    await setStatus(rejectedPayout.person.id, 'REJECTED');
+    const secondResponse = await execute(rejectedPayout.quote.id);
     expect([secondResponse.status, secondResponse.body.code]).toEqual([403, 'USER_NOT_READY']);
 
     const person = await customer(app);
-    const empty = await internalAccount(app, person.id, 'USD');
+    const emptyAccount = await internalAccount(app, person.id, 'USD');
     const target = await externalAccount(app, person.id, 'EUR');
-    const quote = await createQuote(empty.id, target.id);
+    const quote = await createQuote(emptyAccount.id, target.id);
     await remove(person.id);
     expect((await execute(quote.id)).body.code).toBe('CUSTOMER_DELETED');
   });
@@ -154,7 +154,7 @@ describe('execution', () => {
     const latePayout = await createPayout();
     const expire = async () => {
       app.effects.set(Date.parse(latePayout.quote.expiresAt));
-      await expirySweep(silent).run(app.runtime);
+      await expirySweep(quietLog).run(app.runtime);
     };
     const run = runInterrupted((ctx) => start(ctx, latePayout.quote.transactionId), expire);
     await expect(run).rejects.toThrow('outgoing payment: no transition start from EXPIRED');
@@ -163,12 +163,12 @@ describe('execution', () => {
     ]);
     expect((await balances(app, latePayout.account.id)).balance).toBe(1_000_00);
 
-    const executed = await createPayout();
-    ok(await execute(executed.quote.id), 200);
-    app.effects.set(Date.parse(executed.quote.expiresAt));
-    await expirySweep(silent).run(app.runtime);
+    const executedPayout = await createPayout();
+    ok(await execute(executedPayout.quote.id), 200);
+    app.effects.set(Date.parse(executedPayout.quote.expiresAt));
+    await expirySweep(quietLog).run(app.runtime);
     await app.settle();
-    expect((await getTransaction(executed.quote.transactionId)).status).toBe('COMPLETED');
+    expect((await getTransaction(executedPayout.quote.transactionId)).status).toBe('COMPLETED');
   });
 
   it('of many quotes never exceeds the balance', async () => {
@@ -179,8 +179,8 @@ describe('execution', () => {
     );
     const responses = await Promise.all(quotes.map((quote) => execute(quote.id)));
     expect(responses.filter((each) => each.status === 200)).toHaveLength(2);
-    const rejected = responses.filter((each) => each.body.code === 'INSUFFICIENT_FUNDS');
-    expect(rejected).toHaveLength(10);
+    const rejectedResponses = responses.filter((each) => each.body.code === 'INSUFFICIENT_FUNDS');
+    expect(rejectedResponses).toHaveLength(10);
     await app.settle();
     expect(await balances(app, account.id)).toEqual({ balance: 50_00, total: 50_00 });
   });
@@ -223,8 +223,8 @@ describe('payment jobs', () => {
   it.each(['000', '002', '004', '005', '006', '007'])(
     'are idempotent when repeated, late and concurrently: …%s',
     async (suffix) => {
-      const once = await createPayout(suffix);
-      ok(await execute(once.quote.id), 200);
+      const firstPayout = await createPayout(suffix);
+      ok(await execute(firstPayout.quote.id), 200);
       await app.advance(60_000);
       const secondPayout = await createPayout(suffix);
       ok(await execute(secondPayout.quote.id), 200);
@@ -242,7 +242,7 @@ describe('payment jobs', () => {
       }
       await app.advance(60_000);
       const [first, second] = await Promise.all(
-        [once, secondPayout].map(async ({ account, quote }) => {
+        [firstPayout, secondPayout].map(async ({ account, quote }) => {
           const { status, failureReason, refund } = await getTransaction(quote.transactionId);
           return {
             events: await eventTypes(app, quote.transactionId),

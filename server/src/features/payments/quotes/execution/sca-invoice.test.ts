@@ -55,12 +55,12 @@ describe('invoice of a payment that awaits authorization', () => {
     const btc = await internalAccount(app, otherCustomer.id, 'BTC');
     await fund(app, btc.id, 1_000_000);
     const bill = createInvoice();
-    const [first, second] = [
+    const [firstQuote, secondQuote] = [
       await createQuoteTo(bill, payer.eur.id, payer.person.id),
       await createQuoteTo(bill, btc.id, otherCustomer.id),
     ];
-    expect(ok(await execute(app, first.id), 200).status).toBe('PENDING_AUTHORIZATION');
-    return { first, second, eur: payer.eur.id };
+    expect(ok(await execute(app, firstQuote.id), 200).status).toBe('PENDING_AUTHORIZATION');
+    return { first: firstQuote, second: secondQuote, eur: payer.eur.id };
   }
 
   it('can be paid by another customer until then', async () => {

@@ -93,36 +93,37 @@ describe('passkey in the sandbox', () => {
     await setTwoSteps(true);
     const from = payer.usdc.id;
     const { quote } = await quotedPayout(app, payer, { from, currency: 'EUR', amount: 10_000_000 });
-    const first: Waiting = ok(await execute(app, quote.id, BY_PASSKEY), 200);
+    const firstQuote: Waiting = ok(await execute(app, quote.id, BY_PASSKEY), 200);
     await setTwoSteps(false);
-    const second: Waiting = ok(await authorize(app, quote.id, signChallengeOf(first)), 200);
-    expect(second.scaChallenge).toMatchObject({ factor: 'PASSKEY', purpose: 'PAYOUT' });
-    expect(challengeOf(second)).not.toBe(challengeOf(first));
-    expect(fieldsOf(await authorize(app, quote.id, signChallengeOf(second, first)))).toEqual([
-      400,
-      ['passkeyAssertion'],
-    ]);
-    expect(ok(await authorize(app, quote.id, signChallengeOf(second)), 200).status).toBe(
+    const secondQuote: Waiting = ok(
+      await authorize(app, quote.id, signChallengeOf(firstQuote)),
+      200,
+    );
+    expect(secondQuote.scaChallenge).toMatchObject({ factor: 'PASSKEY', purpose: 'PAYOUT' });
+    expect(challengeOf(secondQuote)).not.toBe(challengeOf(firstQuote));
+    expect(
+      fieldsOf(await authorize(app, quote.id, signChallengeOf(secondQuote, firstQuote))),
+    ).toEqual([400, ['passkeyAssertion']]);
+    expect(ok(await authorize(app, quote.id, signChallengeOf(secondQuote)), 200).status).toBe(
       'PROCESSING',
     );
   });
 
   it('is rejected for another payment, without an origin, and for a foreign origin', async () => {
-    const [first, other] = [await createPendingQuote(), await createPendingQuote()];
-    expect(challengeOf(first)).not.toBe(challengeOf(other));
-    expect(fieldsOf(await authorize(app, first.id, signChallengeOf(first, other)))).toEqual([
-      400,
-      ['passkeyAssertion'],
-    ]);
-    const { passkeyAssertion } = signChallengeOf(first);
-    expect(fieldsOf(await authorize(app, first.id, { passkeyAssertion }))).toEqual([
+    const [firstQuote, otherQuote] = [await createPendingQuote(), await createPendingQuote()];
+    expect(challengeOf(firstQuote)).not.toBe(challengeOf(otherQuote));
+    expect(
+      fieldsOf(await authorize(app, firstQuote.id, signChallengeOf(firstQuote, otherQuote))),
+    ).toEqual([400, ['passkeyAssertion']]);
+    const { passkeyAssertion } = signChallengeOf(firstQuote);
+    expect(fieldsOf(await authorize(app, firstQuote.id, { passkeyAssertion }))).toEqual([
       400,
       ['origin'],
     ]);
     const foreignProof = { passkeyAssertion, origin: 'https://elsewhere.example' };
-    expect(fieldsOf(await authorize(app, first.id, foreignProof))).toEqual([400, ['origin']]);
-    ok(await authorize(app, first.id, signChallengeOf(first)), 200);
-    ok(await authorize(app, other.id, signChallengeOf(other)), 200);
+    expect(fieldsOf(await authorize(app, firstQuote.id, foreignProof))).toEqual([400, ['origin']]);
+    ok(await authorize(app, firstQuote.id, signChallengeOf(firstQuote)), 200);
+    ok(await authorize(app, otherQuote.id, signChallengeOf(otherQuote)), 200);
   });
 
   it('expires after ten minutes, and no later than a realtime funding quote', async () => {
@@ -203,8 +204,8 @@ describe('passkey in production', () => {
       [payer.person.id],
     );
     const id = await createQuote(payer);
-    const rejected = await execute(app, id, {}, options);
-    expect([rejected.status, rejected.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+    const rejectedResponse = await execute(app, id, {}, options);
+    expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
     expect(ok(await execute(app, id, BY_PASSKEY, options), 200).status).toBe(
       'PENDING_AUTHORIZATION',
     );
@@ -220,8 +221,8 @@ describe('passkey in production', () => {
   it('is the default without a phone number', async () => {
     const payer = await createPayerWithPasskey(1_000_00);
     const id = await createQuote(payer);
-    const rejected = await execute(app, id, { scaFactor: 'SMS_OTP' }, options);
-    expect(fieldsOf(rejected)).toEqual([400, ['scaFactor']]);
+    const rejectedResponse = await execute(app, id, { scaFactor: 'SMS_OTP' }, options);
+    expect(fieldsOf(rejectedResponse)).toEqual([400, ['scaFactor']]);
     const { scaChallenge } = ok(await execute(app, id, {}, options), 200);
     expect(scaChallenge).toMatchObject({ factor: 'PASSKEY', availableFactors: ['PASSKEY'] });
   });
@@ -243,9 +244,12 @@ describe('passkey in production', () => {
         },
         options,
       );
-    const other = Buffer.alloc(32, 1).toString('base64url');
-    for (const wrong of [await submitAssertion({ uv: false }), await submitAssertion({}, other)]) {
-      expect(wrong.status).toBe(400);
+    const otherKey = Buffer.alloc(32, 1).toString('base64url');
+    for (const wrongResponse of [
+      await submitAssertion({ uv: false }),
+      await submitAssertion({}, otherKey),
+    ]) {
+      expect(wrongResponse.status).toBe(400);
     }
     expect(ok(await submitAssertion(), 200).status).toBe('PROCESSING');
     const events = await eventTypes(app, quote.transactionId);

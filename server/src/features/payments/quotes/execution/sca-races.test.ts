@@ -38,8 +38,8 @@ const eventsOf = async (id: string) =>
 async function createPendingQuote() {
   const { quote, target } = await quotedPayout(app, payer, { amount: 10_00 });
   const { scaChallenge: challenge } = ok(await execute(app, quote.id), 200);
-  const before = await balances(app, payer.eur.id);
-  return { quote, target, challenge, before };
+  const balancesBefore = await balances(app, payer.eur.id);
+  return { quote, target, challenge, before: balancesBefore };
 }
 
 /** An operation as a route runs it, for interruption. */
@@ -98,13 +98,13 @@ describe('concurrent requests', () => {
   it('with one idempotency key have one result', async () => {
     const { quote } = await quotedPayout(app, payer, { amount: 10_00 });
     const headers = { 'idempotency-key': 'executed-in-the-region' };
-    const first = ok(await execute(app, quote.id, {}, { headers }), 200);
-    expect(ok(await execute(app, quote.id, {}, { headers }), 200)).toEqual(first);
+    const firstBody = ok(await execute(app, quote.id, {}, { headers }), 200);
+    expect(ok(await execute(app, quote.id, {}, { headers }), 200)).toEqual(firstBody);
     const proof = { code: CODE };
     const options = { headers: { 'idempotency-key': 'authorized-in-the-region' } };
     const result = ok(await authorize(app, quote.id, proof, options), 200);
     expect(ok(await authorize(app, quote.id, proof, options), 200)).toEqual(result);
-    expect(ok(await execute(app, quote.id, {}, { headers }), 200)).toEqual(first);
+    expect(ok(await execute(app, quote.id, {}, { headers }), 200)).toEqual(firstBody);
     expect(await eventsOf(quote.transactionId)).toEqual(AUTHORISED);
 
     const body = quoteBody(payer.eur.id, quote.destination.accountId, 10_00, {
@@ -251,8 +251,10 @@ describe('concurrent failed attempts', () => {
       (status) => status !== 423 && status !== 503,
     );
     expect(guesses).toEqual([400, 400, 400, 400, 400]);
-    const rejected = await authorize(app, quote.id);
-    expect([rejected.status, rejected.body.details.failedAttempts]).toEqual([423, 5]);
+    const rejectedResponse = await authorize(app, quote.id);
+    expect([rejectedResponse.status, rejectedResponse.body.details.failedAttempts]).toEqual([
+      423, 5,
+    ]);
     expect((await balances(app, guessed.eur.id)).balance).toBe(1_000_00);
   });
 });

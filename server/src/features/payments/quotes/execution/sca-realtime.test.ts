@@ -71,14 +71,14 @@ describe('realtime funding quote', () => {
     await expectWithheld(quote);
     expect(await get(`/quotes/${quote.id}`)).toEqual(quote);
 
-    const open = ok(await authorize(app, quote.id), 200);
-    expect(open.status).toBe('PENDING');
-    expect(open).not.toHaveProperty('scaChallenge');
-    const [method] = open.paymentInstructions;
+    const openBody = ok(await authorize(app, quote.id), 200);
+    expect(openBody.status).toBe('PENDING');
+    expect(openBody).not.toHaveProperty('scaChallenge');
+    const [method] = openBody.paymentInstructions;
     expect(method.accountOrWalletInfo).toMatchObject({ accountType: 'EUR_ACCOUNT' });
-    expect(await get(`/quotes/${quote.id}`)).toEqual(open);
+    expect(await get(`/quotes/${quote.id}`)).toEqual(openBody);
     expect((await get(`/transactions/${quote.transactionId}`)).paymentInstructions).toEqual(
-      open.paymentInstructions,
+      openBody.paymentInstructions,
     );
     expect(await eventsOf(quote.transactionId)).toEqual(['PENDING_AUTHORIZATION']);
 
@@ -95,14 +95,14 @@ describe('realtime funding quote', () => {
 
   it('does not use funds that arrive before: euros are returned, coins credited', async () => {
     const euros = await createPendingQuote();
-    const returned = ok(await send(euros.id), 200);
-    expect(returned).toMatchObject({ type: 'INCOMING', status: 'FAILED' });
-    expect(returned.id).not.toBe(euros.transactionId);
+    const returnedBody = ok(await send(euros.id), 200);
+    expect(returnedBody).toMatchObject({ type: 'INCOMING', status: 'FAILED' });
+    expect(returnedBody.id).not.toBe(euros.transactionId);
 
     await app.advance(MINUTE);
     const coins = await createPendingQuote(COINS);
-    const stored = ok(await send(coins.id, 'USDC'), 200);
-    expect(stored.type).toBe('INCOMING');
+    const storedBody = ok(await send(coins.id, 'USDC'), 200);
+    expect(storedBody.type).toBe('INCOMING');
     await app.settle();
     expect((await balances(app, payer.usdc.id)).total).toBe(100_000_000);
 
@@ -126,8 +126,8 @@ describe('realtime funding quote', () => {
     expect(await eventsOf(quote.transactionId)).toEqual(['PENDING_AUTHORIZATION', 'FAILED']);
     const lateResponse = await authorize(app, quote.id);
     expect([lateResponse.status, lateResponse.body.code]).toEqual([409, 'CONFLICT']);
-    const stray = ok(await send(quote.id), 200);
-    expect(stray.type).toBe('INCOMING');
+    const unmatchedBody = ok(await send(quote.id), 200);
+    expect(unmatchedBody.type).toBe('INCOMING');
   });
 
   it('expires if it is authorized but not paid', async () => {
@@ -172,17 +172,20 @@ describe('realtime funding quote', () => {
     const headers = { 'idempotency-key': 'one-quote-in-the-region' };
     const { body } = await bodyOf(EUROS);
     const requestQuote = () => app.call('POST', '/quotes', body, { headers });
-    const first = ok(await requestQuote(), 202);
-    ok(await authorize(app, first.id), 200);
-    expect(ok(await requestQuote(), 202)).toEqual(first);
-    expect(await eventsOf(first.transactionId)).toEqual(['PENDING_AUTHORIZATION']);
+    const firstQuote = ok(await requestQuote(), 202);
+    ok(await authorize(app, firstQuote.id), 200);
+    expect(ok(await requestQuote(), 202)).toEqual(firstQuote);
+    expect(await eventsOf(firstQuote.transactionId)).toEqual(['PENDING_AUTHORIZATION']);
   });
 
   it('requires a session and a factor that supports dynamic linking', async () => {
     const person = await phoneVerifiedCustomer(app);
     const { body } = await bodyOf(EUROS, person.id);
-    const rejected = await app.call('POST', '/quotes', body);
-    expect([rejected.status, rejected.body.code]).toEqual([409, 'SCA_SESSION_REQUIRED']);
+    const rejectedResponse = await app.call('POST', '/quotes', body);
+    expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([
+      409,
+      'SCA_SESSION_REQUIRED',
+    ]);
     const eurosBody = await bodyOf(EUROS);
     for (const scaFactor of ['TOTP', 'PASSKEY']) {
       const response = await app.call('POST', '/quotes', { ...eurosBody.body, scaFactor });

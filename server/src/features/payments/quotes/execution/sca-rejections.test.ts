@@ -170,9 +170,9 @@ describe('locked customer', () => {
       expect(fieldsOf(await authorize(app, quote.id, WRONG))).toEqual([400, ['code']]);
     }
     const until = new Date(app.effects.now() + 15 * MINUTE).toISOString();
-    const locked = await authorize(app, quote.id);
-    expect(codeOf(locked)).toEqual([423, 'ACCOUNT_LOCKED']);
-    expect(locked.body.details).toEqual({
+    const lockedResponse = await authorize(app, quote.id);
+    expect(codeOf(lockedResponse)).toEqual([423, 'ACCOUNT_LOCKED']);
+    expect(lockedResponse.body.details).toEqual({
       suspended: false,
       lockedUntil: until,
       failedAttempts: 5,
@@ -180,9 +180,9 @@ describe('locked customer', () => {
     expect(await countFailedAttempts(payer.person.id)).toBe(5);
     await app.advance(15 * MINUTE);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('FAILED');
-    const next = await quotedPayout(app, payer);
-    ok(await execute(app, next.quote.id), 200);
-    expect(ok(await authorize(app, next.quote.id), 200).status).toBe('PROCESSING');
+    const nextPayout = await quotedPayout(app, payer);
+    ok(await execute(app, nextPayout.quote.id), 200);
+    expect(ok(await authorize(app, nextPayout.quote.id), 200).status).toBe('PROCESSING');
   });
 
   it('starts no authorization and receives no code', async () => {
@@ -192,7 +192,7 @@ describe('locked customer', () => {
     for (let index = 0; index < 5; index++) {
       ok(await app.call('POST', `/sca/record-event?customerId=${payer.person.id}`, fail), 200);
     }
-    const before = (await messagesTo(app, payer.person.id)).length;
+    const messageCountBefore = (await messagesTo(app, payer.person.id)).length;
     const body = quoteBody(payer.eur.id, target.id, 10_00);
     const realtime = {
       sourceType: 'REALTIME_FUNDING',
@@ -206,7 +206,7 @@ describe('locked customer', () => {
     ]) {
       expect(codeOf(response)).toEqual([423, 'ACCOUNT_LOCKED']);
     }
-    expect((await messagesTo(app, payer.person.id)).length).toBe(before);
+    expect((await messagesTo(app, payer.person.id)).length).toBe(messageCountBefore);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING');
   });
 
@@ -232,12 +232,12 @@ describe('session', () => {
     const eventType = 'RESET_PASSWORD_COMPLETED';
     const path = `/sca/record-event?customerId=${payer.person.id}`;
     ok(await app.call('POST', path, { eventType }), 200);
-    const rejected = [409, 'SCA_SESSION_REQUIRED'];
-    expect(codeOf(await authorize(app, quote.id))).toEqual(rejected);
-    const next = await quotedPayout(app, payer);
-    expect(codeOf(await execute(app, next.quote.id))).toEqual(rejected);
+    const expectedError = [409, 'SCA_SESSION_REQUIRED'];
+    expect(codeOf(await authorize(app, quote.id))).toEqual(expectedError);
+    const nextPayout = await quotedPayout(app, payer);
+    expect(codeOf(await execute(app, nextPayout.quote.id))).toEqual(expectedError);
     const body = quoteBody(payer.eur.id, target.id, 10_00, { immediatelyExecute: true });
-    expect(codeOf(await app.call('POST', '/quotes', body))).toEqual(rejected);
+    expect(codeOf(await app.call('POST', '/quotes', body))).toEqual(expectedError);
     await logIn(app, payer.person.id);
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
   });
@@ -247,9 +247,9 @@ describe('insufficient balance', () => {
   it('is reported before a code is sent', async () => {
     const payer = await scaPayer(app, { eur: 50_00, usdc: 0 });
     const { quote } = await quotedPayout(app, payer);
-    const before = (await messagesTo(app, payer.person.id)).length;
+    const messageCountBefore = (await messagesTo(app, payer.person.id)).length;
     expect(codeOf(await execute(app, quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
-    expect((await messagesTo(app, payer.person.id)).length).toBe(before);
+    expect((await messagesTo(app, payer.person.id)).length).toBe(messageCountBefore);
     await fund(app, payer.eur.id, 50_00);
     expect(ok(await execute(app, quote.id), 200).status).toBe('PENDING_AUTHORIZATION');
     ok(await authorize(app, quote.id), 200);
@@ -280,8 +280,8 @@ describe('authorization is rejected', () => {
         if (row) ctx.update(platforms, row, { limits });
       });
     await setDailyLimit(10_00);
-    const full = await authorize(app, quote.id);
-    expect(codeOf(full)).toEqual([429, 'DAILY_VOLUME_LIMIT_EXCEEDED']);
+    const fullResponse = await authorize(app, quote.id);
+    expect(codeOf(fullResponse)).toEqual([429, 'DAILY_VOLUME_LIMIT_EXCEEDED']);
     expect(await balances(app, payer.eur.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
     await setDailyLimit(undefined);
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
@@ -296,13 +296,13 @@ describe('authorization is rejected', () => {
     ok(await app.call('DELETE', `/customers/${payee.person.id}`), 200);
     expect(codeOf(await authorize(app, quote.id))).toEqual([410, 'CUSTOMER_DELETED']);
 
-    const rejected = await createPendingQuote();
+    const rejectedQuote = await createPendingQuote();
     // Bypasses the lifecycle, in which an approval is final: payments do not rely on that.
     await app.runtime.db.query(
       `update customers set status = 'REJECTED', version = version + 1 where id = $1`,
-      [rejected.payer.person.id],
+      [rejectedQuote.payer.person.id],
     );
-    expect(codeOf(await authorize(app, rejected.quote.id))).toEqual([403, 'USER_NOT_READY']);
+    expect(codeOf(await authorize(app, rejectedQuote.quote.id))).toEqual([403, 'USER_NOT_READY']);
   });
 
   it('for a deleted payer', async () => {
@@ -329,10 +329,10 @@ describe('resendQuoteScaCode', () => {
     expect(codeOf(earlyResponse)).toEqual([429, 'RATE_LIMITED']);
     expect(Number(earlyResponse.headers['retry-after'])).toBe(30);
     await app.advance(30_000);
-    const before = (await messagesTo(app, payer.person.id)).length;
+    const messageCountBefore = (await messagesTo(app, payer.person.id)).length;
     ok(await resend(app, quote.id), 204);
     const written = await messagesTo(app, payer.person.id);
-    expect(written.length).toBe(before + 1);
+    expect(written.length).toBe(messageCountBefore + 1);
     expect(written.at(-1)?.text).toContain('100.00 EUR to ');
     expect((await get(`/quotes/${quote.id}`)).scaChallenge).toEqual(challenge);
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');

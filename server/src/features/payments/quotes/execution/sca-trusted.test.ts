@@ -56,8 +56,8 @@ describe('payment to a trusted account', () => {
     for (let index = 0; index < 5; index++) {
       ok(await post(record, { eventType: 'FAILED_LOGIN_ATTEMPT' }), 200);
     }
-    const rejected = await execute(app, quote.id);
-    expect([rejected.status, rejected.body.code]).toEqual([423, 'ACCOUNT_LOCKED']);
+    const rejectedResponse = await execute(app, quote.id);
+    expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([423, 'ACCOUNT_LOCKED']);
     const body = quoteBody(payer.eur.id, target.id, 10_00, { immediatelyExecute: true });
     const secondResponse = await post('/quotes', body);
     expect([secondResponse.status, secondResponse.body.details.failedAttempts]).toEqual([423, 5]);
@@ -108,8 +108,11 @@ describe('platform that enables SCA later', () => {
     expect(ok(await app.call('GET', factors, undefined, { as }), 200).factors).toEqual([]);
     const path = `/customers/${person.id}/verify-phone`;
     ok(await app.call('POST', path, undefined, { as }), 204);
-    const proved = await app.call('POST', `${path}/confirm`, { code: CODE }, { as });
-    expect(ok(proved, 200).contactVerification).toEqual({ email: 'PENDING', phone: 'VERIFIED' });
+    const provedResponse = await app.call('POST', `${path}/confirm`, { code: CODE }, { as });
+    expect(ok(provedResponse, 200).contactVerification).toEqual({
+      email: 'PENDING',
+      phone: 'VERIFIED',
+    });
     expect(ok(await app.call('GET', factors, undefined, { as }), 200).factors).toEqual([
       { factor: 'SMS_OTP' },
     ]);

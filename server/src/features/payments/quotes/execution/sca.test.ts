@@ -47,9 +47,9 @@ const setTwoSteps = (on: boolean) =>
 
 /** Events of the payment and its source account, in order: `PENDING`, `900 of 1000`. */
 async function readTimeline(transactionId: string, accountId: string): Promise<string[]> {
-  const all = await app.events();
-  const first = all.findIndex((each) => each.subject === transactionId);
-  return all.slice(first).flatMap(({ type, subject, balance, held }) => {
+  const emittedEvents = await app.events();
+  const first = emittedEvents.findIndex((each) => each.subject === transactionId);
+  return emittedEvents.slice(first).flatMap(({ type, subject, balance, held }) => {
     if (subject === transactionId) return [type.replace('OUTGOING_PAYMENT.', '')];
     if (subject !== accountId) return [];
     return [`${Number((balance as bigint) - (held as bigint)) / 100} of ${Number(balance) / 100}`];
@@ -63,16 +63,16 @@ describe('payout of euros', () => {
     expect(quote).toMatchObject({ status: 'PENDING' });
     expect(quote.scaChallenge).toBeUndefined();
 
-    const waiting = ok(await execute(app, quote.id), 200);
-    expect(waiting.status).toBe('PENDING_AUTHORIZATION');
-    expect(waiting.scaChallenge).toEqual({
+    const waitingBody = ok(await execute(app, quote.id), 200);
+    expect(waitingBody.status).toBe('PENDING_AUTHORIZATION');
+    expect(waitingBody.scaChallenge).toEqual({
       id: expect.stringMatching(/^ScaChallenge:/),
       expiresAt: new Date(app.effects.now() + 5 * MINUTE).toISOString(),
       factor: 'SMS_OTP',
       availableFactors: ['SMS_OTP'],
       purpose: 'PAYOUT',
     });
-    expect(await get(`/quotes/${quote.id}`)).toEqual(waiting);
+    expect(await get(`/quotes/${quote.id}`)).toEqual(waitingBody);
     expect((await get(`/transactions/${quote.transactionId}`)).status).toBe(
       'PENDING_AUTHORIZATION',
     );
@@ -107,14 +107,14 @@ describe('payout of euros', () => {
     const { quote } = await quotedPayout(app, payer);
     const remainingMs = Date.parse(quote.expiresAt) - app.effects.now();
     await app.advance(remainingMs - 1_000);
-    const waiting = ok(await execute(app, quote.id), 200);
+    const waitingBody = ok(await execute(app, quote.id), 200);
     await app.advance(2 * MINUTE);
     expect(app.effects.now()).toBeGreaterThan(Date.parse(quote.expiresAt));
     expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING_AUTHORIZATION');
     const result = ok(await authorize(app, quote.id), 200);
     expect(result).toMatchObject({
       status: 'PROCESSING',
-      totalReceivingAmount: waiting.totalReceivingAmount,
+      totalReceivingAmount: waitingBody.totalReceivingAmount,
     });
   });
 
@@ -146,8 +146,8 @@ describe('payout of euros', () => {
     expect(ok(await execute(app, quote.id), 200).status).toBe('PENDING_AUTHORIZATION');
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
 
-    const plain = ok(await app.call('POST', '/quotes', body), 201);
-    expect(ok(await execute(app, plain.id), 200).status).toBe('PROCESSING');
+    const plainQuote = ok(await app.call('POST', '/quotes', body), 201);
+    expect(ok(await execute(app, plainQuote.id), 200).status).toBe('PROCESSING');
   });
 });
 
@@ -158,9 +158,9 @@ describe('authorization steps', () => {
   it('are two for a conversion payout, if the platform enables it', async () => {
     await setTwoSteps(true);
     const { quote } = await createConversionQuote();
-    const before = await balances(app, payer.usdc.id);
-    const first = ok(await execute(app, quote.id), 200).scaChallenge;
-    expect(first.purpose).toBe('CURRENCY_CONVERSION');
+    const balancesBefore = await balances(app, payer.usdc.id);
+    const firstScaChallenge = ok(await execute(app, quote.id), 200).scaChallenge;
+    expect(firstScaChallenge.purpose).toBe('CURRENCY_CONVERSION');
     // A change of the setting applies to later payments.
     await setTwoSteps(false);
     const between = ok(await authorize(app, quote.id), 200);
@@ -168,9 +168,9 @@ describe('authorization steps', () => {
       status: 'PENDING_AUTHORIZATION',
       scaChallenge: { purpose: 'PAYOUT', factor: 'SMS_OTP' },
     });
-    expect(between.scaChallenge.id).not.toBe(first.id);
+    expect(between.scaChallenge.id).not.toBe(firstScaChallenge.id);
     expect(await get(`/quotes/${quote.id}`)).toEqual(between);
-    expect(await balances(app, payer.usdc.id)).toEqual(before);
+    expect(await balances(app, payer.usdc.id)).toEqual(balancesBefore);
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
     await app.advance(10 * MINUTE);
     expect(await eventsOf(quote.transactionId)).toEqual([
@@ -251,8 +251,8 @@ describe('trusted beneficiary', () => {
       return ok(await app.call('POST', `${path}/${action}/confirm`, { code: CODE }), 200);
     };
     expect(await changeTrust('trust')).toEqual({ trusted: true });
-    const paid = ok(await execute(app, quote.id), 200);
-    expect(paid.status).toBe('PROCESSING');
+    const paidBody = ok(await execute(app, quote.id), 200);
+    expect(paidBody.status).toBe('PROCESSING');
     expect(await eventsOf(quote.transactionId)).toEqual(['PENDING', 'PROCESSING']);
     const body = quoteBody('', target.id, 10_00);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'EUR', customerId: payer.person.id };
@@ -263,13 +263,13 @@ describe('trusted beneficiary', () => {
     const money = { quoteId: awaited.id, currencyCode: 'EUR' };
     ok(await app.call('POST', '/sandbox/send', money), 200);
     expect((await get(`/quotes/${awaited.id}`)).status).toBe('PROCESSING');
-    const next = ok(
+    const nextQuote = ok(
       await app.call('POST', '/quotes', quoteBody(payer.eur.id, target.id, 10_00)),
       201,
     );
     await app.advance(MINUTE);
-    expect(ok(await execute(app, next.id), 200).status).toBe('PENDING_AUTHORIZATION');
-    ok(await authorize(app, next.id), 200);
+    expect(ok(await execute(app, nextQuote.id), 200).status).toBe('PENDING_AUTHORIZATION');
+    ok(await authorize(app, nextQuote.id), 200);
   });
 
   it('requires a session', async () => {
@@ -295,8 +295,8 @@ describe('authorization', () => {
   it('is not required for dollars or outside the region, where authorizeQuote is rejected', async () => {
     const dollars = await internalAccount(app, payer.person.id, 'USD');
     await fund(app, dollars.id, 100_00);
-    const plain = await quotedPayout(app, payer, { from: dollars.id, currency: 'USD' });
-    expect(ok(await execute(app, plain.quote.id, { scaFactor: 'TOTP' }), 200).status).toBe(
+    const plainPayout = await quotedPayout(app, payer, { from: dollars.id, currency: 'USD' });
+    expect(ok(await execute(app, plainPayout.quote.id, { scaFactor: 'TOTP' }), 200).status).toBe(
       'PROCESSING',
     );
 
