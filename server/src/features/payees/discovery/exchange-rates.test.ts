@@ -30,11 +30,11 @@ describe('getExchangeRates', () => {
   });
 
   it('accepts several destinations, repeated or separated by commas', async () => {
-    const repeated = await getRates(
+    const repeatedResponse = await getRates(
       '?sourceCurrency=USD&destinationCurrency=MXN&destinationCurrency=GBP',
     );
     const joined = await getRates('?sourceCurrency=USD&destinationCurrency=MXN,GBP');
-    expect(joined.body).toEqual(repeated.body);
+    expect(joined.body).toEqual(repeatedResponse.body);
     expect(pairsOf(joined.body.data)).toEqual(['GBP FASTER_PAYMENTS', 'GBP SWIFT', 'MXN SPEI']);
   });
 
@@ -44,8 +44,8 @@ describe('getExchangeRates', () => {
     expect(sources).toContain('BTC');
     expect(sources).toContain('USD');
     for (const each of body.data) expect(each.sendingAmount).toBe(500);
-    const all = await getRates();
-    expect(all.body.data.length).toBeGreaterThan(300);
+    const responses = await getRates();
+    expect(responses.body.data.length).toBeGreaterThan(300);
   });
 
   it("includes the platform's fee", async () => {
@@ -66,17 +66,17 @@ describe('getExchangeRates', () => {
   it('caches a rate for five minutes', async () => {
     const readUpdateTime = async () =>
       (await getRates('?sourceCurrency=EUR&destinationCurrency=GBP')).body.data[0].updatedAt;
-    const first = await readUpdateTime();
+    const firstUpdateTime = await readUpdateTime();
     await app.advance(299_000);
-    expect(await readUpdateTime()).toBe(first);
+    expect(await readUpdateTime()).toBe(firstUpdateTime);
     await app.advance(1_000);
-    expect(Date.parse(await readUpdateTime()) - Date.parse(first)).toBe(300_000);
+    expect(Date.parse(await readUpdateTime()) - Date.parse(firstUpdateTime)).toBe(300_000);
   });
 
   it('rejects an invalid currency or amount', async () => {
-    const unknown = await getRates('?sourceCurrency=QQQ&destinationCurrency=EUR,YYY');
-    expect([unknown.status, unknown.body.code]).toEqual([400, 'INVALID_CURRENCY']);
-    expect(unknown.body.details.errors).toHaveLength(2);
+    const unknownResponse = await getRates('?sourceCurrency=QQQ&destinationCurrency=EUR,YYY');
+    expect([unknownResponse.status, unknownResponse.body.code]).toEqual([400, 'INVALID_CURRENCY']);
+    expect(unknownResponse.body.details.errors).toHaveLength(2);
     const negative = await getRates('?sendingAmount=-1');
     expect([negative.status, negative.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect((await getRates('?sendingAmount=1.5')).status).toBe(400);
@@ -91,8 +91,8 @@ describe('getDiscoveries', () => {
   const getDiscoveries = (query = '') => app.call('GET', `/discoveries${query}`);
 
   it('returns all institutions, or those of a country and currency', async () => {
-    const all = await getDiscoveries();
-    expect(all.status).toBe(200);
+    const responses = await getDiscoveries();
+    expect(responses.status).toBe(200);
     const ng = await getDiscoveries('?country=NG');
     expect(ng.body.data).toContainEqual({
       bankName: 'Guaranty Trust Bank',
@@ -100,7 +100,7 @@ describe('getDiscoveries', () => {
       country: 'NG',
       currency: 'NGN',
     });
-    expect(ng.body.data.length).toBeLessThan(all.body.data.length);
+    expect(ng.body.data.length).toBeLessThan(responses.body.data.length);
     expect((await getDiscoveries('?country=SV&currency=USD')).body.data.length).toBeGreaterThan(0);
     expect((await getDiscoveries('?country=NG&currency=USD')).body.data).toEqual([]);
   });

@@ -91,8 +91,10 @@ describe('firstStatus', () => {
 
 describe('storedInfo', () => {
   it('removes fields that the type does not have', () => {
-    const stored = storedInfo(untypedInfo({ ...wallet, paymentRails: ['ACH'], iban: 'X' }));
-    expect(stored).toEqual(wallet);
+    const storedAccountInfo = storedInfo(
+      untypedInfo({ ...wallet, paymentRails: ['ACH'], iban: 'X' }),
+    );
+    expect(storedAccountInfo).toEqual(wallet);
   });
 });
 

@@ -63,8 +63,8 @@ describe('simultaneous defaultUmaDepositAccount: true', () => {
       const defaults = await defaultsOf(person.id);
       expect(defaults).toHaveLength(1);
       expect(responses.map(({ body }) => body.id)).toContain(defaults[0]);
-      const last = await post('/customers/external-accounts', accountBodyOf(person.id));
-      expect(await defaultsOf(person.id)).toEqual([last.body.id]);
+      const lastAccount = await post('/customers/external-accounts', accountBodyOf(person.id));
+      expect(await defaultsOf(person.id)).toEqual([lastAccount.body.id]);
     },
   );
 });

@@ -162,8 +162,8 @@ describe('createCustomerExternalAccount', () => {
     ]);
     await app.call('DELETE', `${OF.customer}/${second.id}`);
     expect((await make()).status).toBe(201);
-    const unowned = await add(usdAccountBody('000', { defaultUmaDepositAccount: true }));
-    expect(fieldsOf(unowned)).toEqual(['defaultUmaDepositAccount']);
+    const unownedResponse = await add(usdAccountBody('000', { defaultUmaDepositAccount: true }));
+    expect(fieldsOf(unownedResponse)).toEqual(['defaultUmaDepositAccount']);
   });
 
   it('keeps one default under concurrent registrations', async () => {
@@ -199,9 +199,9 @@ describe('createCustomerExternalAccount', () => {
     expect(fieldsOf(await add(invalid, OF.customer, { as }))).toEqual([
       'accountInfo.routingNumber',
     ]);
-    const valid = await add({ currency, accountInfo }, OF.customer, { as });
-    expect(valid.status).toBe(201);
-    expect(valid.body.beneficiaryVerificationStatus).toBe('UNSUPPORTED');
+    const validResponse = await add({ currency, accountInfo }, OF.customer, { as });
+    expect(validResponse.status).toBe(201);
+    expect(validResponse.body.beneficiaryVerificationStatus).toBe('UNSUPPORTED');
   });
 
   it('makes no name check for a wallet and drops fields that wallets do not have', async () => {
@@ -352,8 +352,8 @@ describe.each([
     const owner = accounts === OF.customer ? { customerId: ada } : {};
     const { id } = (await add(usdAccountBody('000', owner), accounts)).body;
     const path = `${accounts}/${id}`;
-    const deleted = await app.call('DELETE', path);
-    expect([deleted.status, deleted.body]).toEqual([204, '']);
+    const deletedResponse = await app.call('DELETE', path);
+    expect([deletedResponse.status, deletedResponse.body]).toEqual([204, '']);
     expect((await app.call('GET', path)).status).toBe(404);
     expect((await app.call('DELETE', path)).status).toBe(404);
     const filter = accounts === OF.customer ? `&customerId=${ada}` : '';

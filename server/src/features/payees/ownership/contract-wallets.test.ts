@@ -52,9 +52,9 @@ describe('contract wallet', () => {
     const { id } = await ownership.waiting('customer', 'BASE_WALLET');
     ownership.node.respondWith(response);
     const headers = { 'idempotency-key': `node ${id}` };
-    const silent = await ownership.verify(id, '0xabcd', {}, 'customer', headers);
-    expect(statusAndCode(silent)).toEqual([503, 'SERVICE_UNAVAILABLE']);
-    expect(silent.headers['retry-after']).toBe('5');
+    const unansweredResponse = await ownership.verify(id, '0xabcd', {}, 'customer', headers);
+    expect(statusAndCode(unansweredResponse)).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(unansweredResponse.headers['retry-after']).toBe('5');
     expect(await ownership.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
     ownership.node.respondWith(reply(MAGIC_VALUE));
     ok(await ownership.verify(id, '0xabcd', {}, 'customer', headers), 200);

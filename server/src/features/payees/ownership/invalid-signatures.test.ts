@@ -16,9 +16,9 @@ const ownership = opened(startOwnership);
 describe('invalid signature', () => {
   it('sets the account to UNVERIFIED and requires a new challenge', async () => {
     const { id, wallet, messageToSign } = await ownership.waiting();
-    const rejected = await ownership.verify(id, evmWallet(9n).sign(messageToSign));
-    expect(statusAndCode(rejected)).toEqual([400, 'INVALID_INPUT']);
-    expect(rejected.body.details.errors[0].field).toBe('signature');
+    const rejectedResponse = await ownership.verify(id, evmWallet(9n).sign(messageToSign));
+    expect(statusAndCode(rejectedResponse)).toEqual([400, 'INVALID_INPUT']);
+    expect(rejectedResponse.body.details.errors[0].field).toBe('signature');
     expect(await ownership.statusOf(id)).toBe('UNVERIFIED');
     expect(statusAndCode(await ownership.verify(id, wallet.sign(messageToSign)))).toEqual([
       409,

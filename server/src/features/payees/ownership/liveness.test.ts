@@ -114,11 +114,11 @@ describe('liveness', () => {
       const row = await ctx.read(ownershipChallenges, id);
       if (row) ctx.update(ownershipChallenges, row, { expires_at: ctx.now });
     }, ownership.as);
-    const ended = await requestPage('GET', verificationLink);
-    expect(ended.statusCode).toBe(404);
-    expect(ended.body).toContain('This link no longer works');
-    expect(ended.body).toContain('<span class="who">Travel rule</span>');
-    expect(ended.body).not.toMatch(/<(dl|form)\b/);
+    const endedResponse = await requestPage('GET', verificationLink);
+    expect(endedResponse.statusCode).toBe(404);
+    expect(endedResponse.body).toContain('This link no longer works');
+    expect(endedResponse.body).toContain('<span class="who">Travel rule</span>');
+    expect(endedResponse.body).not.toMatch(/<(dl|form)\b/);
     await ownership.app.settle();
     expect(await ownership.statusOf(id)).toBe('UNVERIFIED');
 

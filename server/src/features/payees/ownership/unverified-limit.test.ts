@@ -42,11 +42,11 @@ describe('payments to an unverified wallet', () => {
     const { id, status } = await ownership.add('', '', { fields: { accountInfo: custodial } });
     expect(status).toBe('ACTIVE');
     ok(await ownership.call('POST', '/quotes', quoteBody(source.id, id, 5_000_00)), 201);
-    const unknown = await ownership.call('POST', OF.customer, {
+    const unknownResponse = await ownership.call('POST', OF.customer, {
       customerId: ownership.person.id,
       currency: 'USDC',
       accountInfo: { ...custodial, vaspName: 'Unlisted & Sons' },
     });
-    expect(statusAndCode(unknown)).toEqual([400, 'INVALID_INPUT']);
+    expect(statusAndCode(unknownResponse)).toEqual([400, 'INVALID_INPUT']);
   });
 });

@@ -224,8 +224,8 @@ describe('lookupUma of a customer of this server', () => {
   });
 
   it('finds no unready, deleted or unknown customer, and none of the other environment', async () => {
-    const pending = await customer(app, { as: app.unregulated });
-    expect(codeOf(await discoverUma(pending.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
+    const pendingCustomer = await customer(app, { as: app.unregulated });
+    expect(codeOf(await discoverUma(pendingCustomer.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
     const deletedCustomer = await customer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
     expect(codeOf(await discoverUma(deletedCustomer.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
@@ -318,8 +318,8 @@ describe('lookupExternalAccount', () => {
 
   it('validates the sender like lookupUma', async () => {
     const payeeAccount = await externalAccount(app, ada.id, 'EUR');
-    const invalid = await discoverAccount(payeeAccount.id, { senderUmaAddress: 'ada' });
-    expect(codeOf(invalid)).toEqual([400, 'INVALID_UMA_ADDRESS']);
+    const invalidResponse = await discoverAccount(payeeAccount.id, { senderUmaAddress: 'ada' });
+    expect(codeOf(invalidResponse)).toEqual([400, 'INVALID_UMA_ADDRESS']);
     const absent = await discoverAccount(payeeAccount.id, {
       senderUmaAddress: '$absent@example.com',
     });

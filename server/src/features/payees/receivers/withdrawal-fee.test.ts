@@ -66,10 +66,10 @@ describe('estimateCryptoWithdrawalFee', () => {
   it('creates no hold and stores nothing', async () => {
     const { USDC } = accounts as { USDC: string };
     await fund(app, USDC, 2_000_000);
-    const before = await app.events();
+    const emittedEventsBefore = await app.events();
     ok(await estimate(), 200);
     expect(await balances(app, USDC)).toEqual({ balance: 2_000_000, total: 2_000_000 });
-    expect(await app.events()).toHaveLength(before.length);
+    expect(await app.events()).toHaveLength(emittedEventsBefore.length);
   });
 
   it('rejects an amount that does not exceed the fees', async () => {
@@ -122,12 +122,15 @@ describe('estimateCryptoWithdrawalFee', () => {
   it('validates the checksum in production, where no network provides fees yet', async () => {
     const platformAccount = await internalAccount(app, null, 'USDC', { as: app.production });
     const request = { internalAccountId: platformAccount.id, cryptoNetwork: 'BASE' };
-    const wrong = EVM.replace('5aAeb', '5AAeb');
-    const invalid = await estimate({ ...request, destinationAddress: wrong }, app.production);
-    expect([invalid.status, invalid.body.code]).toEqual([400, 'INVALID_INPUT']);
-    const valid = await estimate({ ...request, destinationAddress: EVM }, app.production);
-    expect([valid.status, valid.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
-    const sandbox = await estimate({ cryptoNetwork: 'BASE', destinationAddress: wrong });
+    const wrongId = EVM.replace('5aAeb', '5AAeb');
+    const invalidResponse = await estimate(
+      { ...request, destinationAddress: wrongId },
+      app.production,
+    );
+    expect([invalidResponse.status, invalidResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const validResponse = await estimate({ ...request, destinationAddress: EVM }, app.production);
+    expect([validResponse.status, validResponse.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+    const sandbox = await estimate({ cryptoNetwork: 'BASE', destinationAddress: wrongId });
     expect(sandbox.status).toBe(200);
   });
 });

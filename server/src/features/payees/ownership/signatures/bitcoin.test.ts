@@ -189,8 +189,8 @@ describe('electrum', () => {
     for (const address of [wallet.p2pkh, wallet.p2sh, wallet.segwit]) {
       expect(provesBitcoin(address, 'text', signature, 'electrum')).toBe(false);
     }
-    const other = bitcoinWallet(23n).sign('text', 'p2pkh');
-    expect(provesBitcoin(wallet.segwit, 'text', other, 'electrum')).toBe(false);
+    const otherSignature = bitcoinWallet(23n).sign('text', 'p2pkh');
+    expect(provesBitcoin(wallet.segwit, 'text', otherSignature, 'electrum')).toBe(false);
   });
 });
 
@@ -209,8 +209,8 @@ describe('Taproot', () => {
       expect(provesBitcoin(address, 'text', signature, scheme)).toBe(true);
       expect(provesBitcoin(address, 'other', signature, scheme)).toBe(false);
     }
-    const other = bitcoinWallet(25n).sign('text', 'segwit');
-    expect(provesBitcoin(address, 'text', other, 'bip137')).toBe(false);
+    const otherSignature = bitcoinWallet(25n).sign('text', 'segwit');
+    expect(provesBitcoin(address, 'text', otherSignature, 'bip137')).toBe(false);
     expect(provesBitcoin(address, 'text', wallet.sign('text', 'p2pkh'), 'bip137')).toBe(false);
   });
 });

@@ -28,16 +28,16 @@ describe('provesSolana', () => {
 
   const wallet = solanaWallet(createHash('sha256').update('one').digest());
   const otherWallet = solanaWallet(createHash('sha256').update('two').digest());
-  const valid = wallet.sign('text');
+  const validSignature = wallet.sign('text');
 
   it('rejects the signature of another key and of another message', () => {
-    expect(provesSolana(wallet.address, 'text', valid)).toBe(true);
+    expect(provesSolana(wallet.address, 'text', validSignature)).toBe(true);
     expect(provesSolana(wallet.address, 'text', otherWallet.sign('text'))).toBe(false);
-    expect(provesSolana(otherWallet.address, 'text', valid)).toBe(false);
+    expect(provesSolana(otherWallet.address, 'text', validSignature)).toBe(false);
   });
 
   it('rejects malformed signatures', () => {
-    const bytes = Buffer.from(base58.decode(valid));
+    const bytes = Buffer.from(base58.decode(validSignature));
     const order = 2n ** 252n + 27742317777372353535851937790883648493n;
     // s + L also verifies unless s is range-checked (Wycheproof, "SignatureMalleability").
     const s = BigInt(`0x${Buffer.from(bytes.subarray(32)).reverse().toString('hex')}`) + order;
@@ -54,10 +54,16 @@ describe('provesSolana', () => {
     for (const each of invalid) {
       expect(provesSolana(wallet.address, 'text', base58.encode(each))).toBe(false);
     }
-    for (const each of ['', '0', bytes.toString('hex'), bytes.toString('base64'), ` ${valid}`]) {
+    for (const each of [
+      '',
+      '0',
+      bytes.toString('hex'),
+      bytes.toString('base64'),
+      ` ${validSignature}`,
+    ]) {
       expect(provesSolana(wallet.address, 'text', each)).toBe(false);
     }
-    expect(provesSolana('not an address', 'text', valid)).toBe(false);
+    expect(provesSolana('not an address', 'text', validSignature)).toBe(false);
   });
 
   // With the neutral point as key and as R, s = 0 satisfies the equation for every message.

@@ -5,7 +5,7 @@ import { isLow, toBigInt } from './secp256k1.ts';
 import { provesSpark } from './spark.ts';
 
 const wallet = sparkWallet(31n);
-const valid = wallet.sign('text');
+const validSignature = wallet.sign('text');
 
 /** A DER signature from OpenSSL, repeated until `s` is low or high as required. */
 function signDer(message: string, low: boolean): string {
@@ -27,22 +27,29 @@ function signDer(message: string, low: boolean): string {
 
 describe('provesSpark', () => {
   it('accepts both encodings that wallet SDKs produce', () => {
-    expect(provesSpark(wallet.address, 'text', valid)).toBe(true);
-    expect(provesSpark(wallet.address.toUpperCase(), 'text', `0x${valid}`)).toBe(true);
+    expect(provesSpark(wallet.address, 'text', validSignature)).toBe(true);
+    expect(provesSpark(wallet.address.toUpperCase(), 'text', `0x${validSignature}`)).toBe(true);
     expect(provesSpark(wallet.address, 'text', signDer('text', true))).toBe(true);
   });
 
   it('rejects a high s, the signature of another key, and of another message', () => {
     expect(provesSpark(wallet.address, 'text', wallet.sign('text', { high: true }))).toBe(false);
     expect(provesSpark(wallet.address, 'text', signDer('text', false))).toBe(false);
-    expect(provesSpark(wallet.address, 'other', valid)).toBe(false);
-    expect(provesSpark(sparkWallet(32n).address, 'text', valid)).toBe(false);
-    expect(provesSpark(`${wallet.address.slice(0, -3)}002`, 'text', valid)).toBe(false);
+    expect(provesSpark(wallet.address, 'other', validSignature)).toBe(false);
+    expect(provesSpark(sparkWallet(32n).address, 'text', validSignature)).toBe(false);
+    expect(provesSpark(`${wallet.address.slice(0, -3)}002`, 'text', validSignature)).toBe(false);
   });
 
   it('rejects malformed signatures', () => {
     const fullDer = signDer('text', true);
-    const invalid = ['', '00', valid.slice(2), `${valid}00`, '00'.repeat(64), 'ff'.repeat(64)];
+    const invalid = [
+      '',
+      '00',
+      validSignature.slice(2),
+      `${validSignature}00`,
+      '00'.repeat(64),
+      'ff'.repeat(64),
+    ];
     for (const each of [
       ...invalid,
       `${fullDer}00`,
