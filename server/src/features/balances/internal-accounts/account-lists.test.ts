@@ -97,10 +97,10 @@ describe('listCustomerInternalAccounts', () => {
 
 describe('listInternalAccounts', () => {
   it('returns the same as the customer path', async () => {
-    const old = await app.call('GET', `/internal-accounts?customerId=${bob}`);
+    const oldResponse = await app.call('GET', `/internal-accounts?customerId=${bob}`);
     const accountsAfter = await app.call('GET', `/customers/internal-accounts?customerId=${bob}`);
-    expect(old.status).toBe(200);
-    expect(old.body).toEqual(accountsAfter.body);
+    expect(oldResponse.status).toBe(200);
+    expect(oldResponse.body).toEqual(accountsAfter.body);
     expect((await app.call('GET', '/internal-accounts?limit=101')).status).toBe(400);
   });
 });
@@ -177,7 +177,7 @@ describe('accounts.backfill', () => {
       ...config.supportedCurrencies,
       { ...config.supportedCurrencies[0], currencyCode: 'KES' },
     ];
-    const before = (await app.events()).length;
+    const eventCountBefore = (await app.events()).length;
     expect((await app.call('PATCH', '/config', { supportedCurrencies })).status).toBe(200);
     await app.advance(1_000);
     for (const id of [ada, ...early]) {
@@ -188,7 +188,7 @@ describe('accounts.backfill', () => {
     const ownResponse = await app.call('GET', '/platform/internal-accounts?currency=KES');
     expect(ownResponse.body.data).toHaveLength(1);
     const events = (await app.events())
-      .slice(before)
+      .slice(eventCountBefore)
       .filter((each) => each.type.startsWith('INTERNAL'));
     expect(new Set(events.map((each) => each.type))).toEqual(
       new Set(['INTERNAL_ACCOUNT.STATUS_UPDATED']),

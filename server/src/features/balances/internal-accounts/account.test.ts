@@ -42,10 +42,10 @@ describe('presentInternalAccount', () => {
 
 describe('withBalances', () => {
   it('sets committed amounts in an event and changes nothing else', () => {
-    const stored = presentInternalAccount(row, { balance: 0n, held: 0n });
-    const balances = withBalances(stored, 1_000n, 300n);
+    const storedAccount = presentInternalAccount(row, { balance: 0n, held: 0n });
+    const balances = withBalances(storedAccount, 1_000n, 300n);
     expect(balances).toEqual(presentInternalAccount(row, { balance: 1_000n, held: 300n }));
-    expect(stored.balance.amount).toBe(0);
+    expect(storedAccount.balance.amount).toBe(0);
   });
 });
 

@@ -41,10 +41,14 @@ const statusOf = async (id: string) =>
 
 /** Number of status events of the account, and the last one. */
 async function statusEvents(id: string) {
-  const all = (await app.events()).filter(
+  const emittedEvents = (await app.events()).filter(
     (each) => each.subject === id && each.type === STATUS_UPDATED,
   );
-  return { times: all.length, last: all.at(-1)?.data.status, balance: all.at(-1)?.balance };
+  return {
+    times: emittedEvents.length,
+    last: emittedEvents.at(-1)?.data.status,
+    balance: emittedEvents.at(-1)?.balance,
+  };
 }
 
 /** A transfer from the system account that bypasses the checks of handlers. */
@@ -128,8 +132,12 @@ describe('frozen account', () => {
     }
     const path = `/sandbox/internal-accounts/${account.id}/fund`;
     expect((await app.call('POST', path, { amount: 1 })).status).toBe(400);
-    const rejected = await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 10_00));
-    expect([rejected.status, rejected.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const rejectedResponse = await app.call(
+      'POST',
+      '/quotes',
+      quoteBody(account.id, payee.id, 10_00),
+    );
+    expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(await balances(app, account.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
     expect(await balances(app, otherCustomer.account.id)).toMatchObject({ balance: 1_000_00 });
     await transition(account.id, 'unfreeze');
@@ -266,7 +274,7 @@ describe('deletion of a customer', () => {
     for (let round = 0; round < 20; round++) {
       const person = await customer(app);
       const { id } = await internalAccount(app, person.id, 'USD');
-      const [deletedResponse, paid] = await Promise.all([
+      const [deletedResponse, isPaid] = await Promise.all([
         remove(person.id),
         deposit(id, 1n).then(
           () => true,
@@ -277,8 +285,8 @@ describe('deletion of a customer', () => {
         ),
       ]);
       expect([200, 409]).toContain(deletedResponse.status);
-      expect(paid).toBe(deletedResponse.status === 409);
-      won[paid ? 'deposit' : 'deletion']++;
+      expect(isPaid).toBe(deletedResponse.status === 409);
+      won[isPaid ? 'deposit' : 'deletion']++;
     }
     expect(won.deposit + won.deletion).toBe(20);
     await booksBalance(app);

@@ -157,14 +157,14 @@ describe('daily limit', () => {
       { currency: 'USD', perDay: 100_00 },
       { currency: 'USD', to: 'EUR', perDay: 100_00 },
     ]);
-    const first = await pay(100_00n);
-    await release(first);
-    await expect(release(first)).rejects.toThrow('ledger_transfers_pkey');
-    const second = await pay(100_00n);
-    expect(second).toMatch(/^Transaction:/);
+    const firstPayment = await pay(100_00n);
+    await release(firstPayment);
+    await expect(release(firstPayment)).rejects.toThrow('ledger_transfers_pkey');
+    const secondPayment = await pay(100_00n);
+    expect(secondPayment).toMatch(/^Transaction:/);
     app.effects.set(app.effects.now() + DAY_MS);
     await pay(100_00n);
-    await release(second);
+    await release(secondPayment);
     expect(await pay(1n)).toBe(EXCEEDED);
     await release('Transaction:that-took-nothing');
     await booksBalance(app);
@@ -172,14 +172,14 @@ describe('daily limit', () => {
 
   it('applies a change during the day', async () => {
     await setPaymentLimits([{ currency: 'USD', perDay: 100_00 }]);
-    const first = await pay(60_00n);
+    const firstPayment = await pay(60_00n);
     await setPaymentLimits([{ currency: 'USD', perDay: 200_00 }]);
     expect(await pay(140_00n)).toMatch(/^Transaction:/);
     expect(await pay(1n)).toBe(EXCEEDED);
     await setPaymentLimits([{ currency: 'USD', perDay: 150_00 }]);
     expect(await pay(1n)).toBe(EXCEEDED);
     // 200.00 were sent and 60.00 are refunded: 10.00 remain of 150.00.
-    await release(first);
+    await release(firstPayment);
     expect(await pay(10_01n)).toBe(EXCEEDED);
     expect(await pay(10_00n)).toMatch(/^Transaction:/);
     await setPaymentLimits([]);
