@@ -181,9 +181,9 @@ describe('guessing at two servers', () => {
           completeAt(index % 2 ? second : app.runtime, id, proofOf(index)),
         ),
       );
-    const valid = await startSmsLogin(id);
-    const once = await completeOnBothServers(6, () => valid);
-    expect(once.sort()).toEqual([200, ...Array(5).fill(400)]);
+    const validLogin = await startSmsLogin(id);
+    const firstNumbers = await completeOnBothServers(6, () => validLogin);
+    expect(firstNumbers.sort()).toEqual([200, ...Array(5).fill(400)]);
     expect((await app.runtime.db.read(scaLockouts, id))?.failed_attempts).toBe(0);
     const proof = await startSmsLogin(id);
     const wrong = await completeOnBothServers(20, (at) => ({
@@ -302,12 +302,12 @@ describe('a proof', () => {
   it('never lasts longer than requested', async () => {
     const { id } = await createPerson();
     const until = app.effects.now() + MINUTE;
-    const before = sms.arrivals.length;
+    const countBefore = sms.arrivals.length;
     const row = await open(id, aboutPayment('1.00 EUR'), { until });
     expect(row.expires_at).toBe(until);
     wait(MINUTE);
     await app.settle();
-    expect(sms.arrivals).toHaveLength(before);
+    expect(sms.arrivals).toHaveLength(countBefore);
     expect((await messagesTo(app, id)).at(-1)).toMatchObject({ failure: 'EXPIRED' });
   });
 

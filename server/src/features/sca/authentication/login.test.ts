@@ -42,13 +42,13 @@ describe('a login by SMS', () => {
   it('requires a code for a challenge, and is valid for 180 days', async () => {
     const { id } = await phoneVerifiedCustomer(app);
     expect(await readSessionState(id)).toBe('SCA_SESSION_REQUIRED');
-    const started = ok(await fixture.start(id, 'SMS_OTP'), 200);
-    expect(started).toEqual({
+    const startedBody = ok(await fixture.start(id, 'SMS_OTP'), 200);
+    expect(startedBody).toEqual({
       factor: 'SMS_OTP',
       challengeId: expect.stringMatching(/^ScaChallenge:[0-9a-f-]{36}$/),
       expiresAt: timeInMs(5 * MINUTE),
     });
-    const { challengeId } = started;
+    const { challengeId } = startedBody;
     const response = await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
     expect(ok(response, 200)).toEqual({ status: 'SUCCESS', sessionExpiresAt: timeInMs(180 * DAY) });
     expect(await readSessionState(id)).toBe('counts');
@@ -83,8 +83,8 @@ describe('a login by SMS', () => {
 
     it('succeeds once and until expiry; an expired proof does not count as a failure', async () => {
       const { id } = await phoneVerifiedCustomer(app);
-      const used = await startSms(id);
-      const expiredProof = { factor: 'SMS_OTP', challengeId: used, code: CODE };
+      const usedChallenge = await startSms(id);
+      const expiredProof = { factor: 'SMS_OTP', challengeId: usedChallenge, code: CODE };
       ok(await fixture.complete(id, expiredProof), 200);
       expect(verdict(await fixture.complete(id, expiredProof))).toEqual([
         400,
@@ -104,11 +104,11 @@ describe('a login by SMS', () => {
   describe('startScaLogin', () => {
     it('ends the previous challenge', async () => {
       const { id } = await phoneVerifiedCustomer(app);
-      const [first, second] = [await startSms(id), await startSms(id)];
+      const [firstChallenge, secondChallenge] = [await startSms(id), await startSms(id)];
       const complete = (challengeId: string) =>
         fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
-      expect(verdict(await complete(first))).toEqual([400, 'INVALID_INPUT', 'code']);
-      ok(await complete(second), 200);
+      expect(verdict(await complete(firstChallenge))).toEqual([400, 'INVALID_INPUT', 'code']);
+      ok(await complete(secondChallenge), 200);
     });
 
     it('keeps one challenge if two are started concurrently', async () => {
@@ -160,10 +160,10 @@ describe('a login by SMS', () => {
 
   it('requires a verified number', async () => {
     const { id } = await european(app);
-    const rejected = [400, 'INVALID_INPUT', 'factor'];
-    expect(verdict(await fixture.start(id, 'SMS_OTP'))).toEqual(rejected);
+    const expectedError = [400, 'INVALID_INPUT', 'factor'];
+    expect(verdict(await fixture.start(id, 'SMS_OTP'))).toEqual(expectedError);
     const proof = { factor: 'SMS_OTP', challengeId: 'x', code: CODE };
-    expect(verdict(await fixture.complete(id, proof))).toEqual(rejected);
+    expect(verdict(await fixture.complete(id, proof))).toEqual(expectedError);
   });
 
   it('uses the new number after a change', async () => {
@@ -210,8 +210,8 @@ describe('a login by an app', () => {
     const { base32 } = await factors.withTotp(id);
     wait(MINUTE);
     const proof = { factor: 'TOTP', code: codeAt(base32, app.effects.now()) };
-    const all = await Promise.all([1, 2, 3, 4].map(() => fixture.complete(id, proof)));
-    expect(all.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400]);
+    const responses = await Promise.all([1, 2, 3, 4].map(() => fixture.complete(id, proof)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400]);
     expect(await countFailures(id)).toBe(3);
   });
 });
@@ -220,21 +220,21 @@ describe('a login by a passkey', () => {
   it('signs the pending challenge', async () => {
     const { id } = await phoneVerifiedCustomer(app);
     const { device, origin } = await factors.withPasskey(id);
-    const started = ok(await fixture.start(id, 'PASSKEY'), 200);
-    expect(started).toMatchObject({
+    const startedBody = ok(await fixture.start(id, 'PASSKEY'), 200);
+    expect(startedBody).toMatchObject({
       factor: 'PASSKEY',
       passkeyOptions: { rpId: 'localhost', userVerification: 'required' },
       allowedOrigins: [ORIGIN],
       relyingPartyId: 'localhost',
     });
-    const passkeyAssertion = assertionJson(device, started.passkeyOptions.challenge);
+    const passkeyAssertion = assertionJson(device, startedBody.passkeyOptions.challenge);
     const proof = { factor: 'PASSKEY', passkeyAssertion, origin };
     ok(await fixture.complete(id, proof), 200);
     expect(await readSessionState(id)).toBe('counts');
-    const rejected = [400, 'INVALID_INPUT', 'passkeyAssertion'];
-    expect(verdict(await fixture.complete(id, proof))).toEqual(rejected);
+    const expectedError = [400, 'INVALID_INPUT', 'passkeyAssertion'];
+    expect(verdict(await fixture.complete(id, proof))).toEqual(expectedError);
     await fixture.start(id, 'PASSKEY');
-    expect(verdict(await fixture.complete(id, proof))).toEqual(rejected);
+    expect(verdict(await fixture.complete(id, proof))).toEqual(expectedError);
     expect(await countFailures(id)).toBe(1);
   });
 
@@ -246,13 +246,13 @@ describe('a login by a passkey', () => {
       const passkeyAssertion = assertionJson(device, passkeyOptions.challenge);
       return { factor: 'PASSKEY', passkeyAssertion, origin };
     };
-    const rejected = [400, 'INVALID_INPUT', 'passkeyAssertion'];
+    const expectedError = [400, 'INVALID_INPUT', 'passkeyAssertion'];
     const assertion = await signPasskeyLogin();
     wait(10 * MINUTE);
-    expect(verdict(await fixture.complete(id, assertion))).toEqual(rejected);
+    expect(verdict(await fixture.complete(id, assertion))).toEqual(expectedError);
     const otherAssertion = await signPasskeyLogin();
     const challengeId = await startSms(id);
-    expect(verdict(await fixture.complete(id, otherAssertion))).toEqual(rejected);
+    expect(verdict(await fixture.complete(id, otherAssertion))).toEqual(expectedError);
     const mixed = await fixture.complete(id, { ...otherAssertion, challengeId });
     expect(verdict(mixed)).toEqual([400, 'INVALID_INPUT', 'challengeId']);
     expect(await countFailures(id)).toBe(0);
@@ -293,10 +293,10 @@ describe('a login', () => {
 
   it.each(['TOTP', 'PASSKEY'])('is not possible with %s if it is not enrolled', async (factor) => {
     const { id } = await phoneVerifiedCustomer(app);
-    const rejected = [400, 'INVALID_INPUT', 'factor'];
-    expect(verdict(await fixture.start(id, factor))).toEqual(rejected);
+    const expectedError = [400, 'INVALID_INPUT', 'factor'];
+    expect(verdict(await fixture.start(id, factor))).toEqual(expectedError);
     const proof = factor === 'TOTP' ? { code: CODE } : { passkeyAssertion: {}, origin: ORIGIN };
-    expect(verdict(await fixture.complete(id, { factor, ...proof }))).toEqual(rejected);
+    expect(verdict(await fixture.complete(id, { factor, ...proof }))).toEqual(expectedError);
     expect(await countFailures(id)).toBe(0);
   });
 
@@ -313,13 +313,18 @@ describe('a login', () => {
     }
     const germanCustomer = await phoneVerifiedCustomer(app);
     await logIn(app, germanCustomer.id);
-    const unknown = await callAll(germanCustomer.id.replace(/.{12}$/, '0123456789ab'), fixture);
+    const unknownResponses = await callAll(
+      germanCustomer.id.replace(/.{12}$/, '0123456789ab'),
+      fixture,
+    );
     const otherPlatformFixture = await callAll(
       germanCustomer.id,
       loginFixture(app, { as: app.other }),
     );
     expect(otherPlatformFixture.map(verdict)).toEqual(Array(4).fill([404, 'CUSTOMER_NOT_FOUND']));
-    expect(otherPlatformFixture.map(({ body }) => body)).toEqual(unknown.map(({ body }) => body));
+    expect(otherPlatformFixture.map(({ body }) => body)).toEqual(
+      unknownResponses.map(({ body }) => body),
+    );
     await app.runtime.db.query('update platforms set sca = false where id = $1', [app.other.id]);
     const unregulated = await european(app, { as: app.other });
     for (const response of await callAll(unregulated.id, loginFixture(app, { as: app.other }))) {

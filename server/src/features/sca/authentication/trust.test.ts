@@ -122,14 +122,16 @@ describe('proof', () => {
     const otherExternalAccount = await externalAccount(app, person.id, 'EUR');
     const { id: challengeId } = await challengeOf(account.id);
     const { id: otherChallengeId } = await challengeOf(otherExternalAccount.id);
-    const wrong = [400, 'INVALID_INPUT', 'challengeId'];
+    const expectedError = [400, 'INVALID_INPUT', 'challengeId'];
     const code = CODE;
     expect(verdict(await confirm(account.id, { challengeId: otherChallengeId, code }))).toEqual(
-      wrong,
+      expectedError,
     );
-    expect(verdict(await confirm(account.id, { challengeId, code }, 'untrust'))).toEqual(wrong);
+    expect(verdict(await confirm(account.id, { challengeId, code }, 'untrust'))).toEqual(
+      expectedError,
+    );
     ok(await confirm(account.id, { challengeId, code }), 200);
-    expect(verdict(await confirm(account.id, { challengeId, code }))).toEqual(wrong);
+    expect(verdict(await confirm(account.id, { challengeId, code }))).toEqual(expectedError);
     expect(await readTrustTime(otherExternalAccount.id)).toBeNull();
   });
 
@@ -152,17 +154,17 @@ describe('proof', () => {
       version = version + 1 where id = $1`;
     await app.runtime.db.query(sql, [payer.person.id]);
     const { target, quote } = await quotedPayout(app, payer);
-    const executed = ok(await execute(app, quote.id, { scaFactor: 'PASSKEY' }), 200);
+    const executedBody = ok(await execute(app, quote.id, { scaFactor: 'PASSKEY' }), 200);
     const sign = (challenge: { passkeyAssertionOptions: { challenge: string } }) => ({
       passkeyAssertion: assertionJson(device, challenge.passkeyAssertionOptions.challenge),
       origin,
     });
     const trust = sign(await challengeOf(target.id));
     const untrust = sign(await challengeOf(target.id, 'untrust'));
-    const paying = sign(executed.scaChallenge);
+    const paymentSignature = sign(executedBody.scaChallenge);
     const responses = [
       await confirm(target.id, untrust),
-      await confirm(target.id, paying),
+      await confirm(target.id, paymentSignature),
       await confirm(target.id, trust, 'untrust'),
       await authorize(app, quote.id, trust),
     ];
@@ -203,13 +205,13 @@ describe('proof', () => {
         ...[400, 'INVALID_INPUT', 'code'],
       ]);
     }
-    const locked = [
+    const lockedResponses = [
       await start(account.id),
       await confirm(account.id, { code: CODE }),
       await start(account.id, 'untrust'),
       await confirm(account.id, { code: CODE }, 'untrust'),
     ];
-    for (const response of locked) {
+    for (const response of lockedResponses) {
       expect(verdict(response)).toEqual([423, 'ACCOUNT_LOCKED']);
       expect(response.body.details).toMatchObject({ suspended: false, failedAttempts: 5 });
     }

@@ -38,17 +38,17 @@ describe('recordSecurityEvent', () => {
         const locked = { suspended: false, lockedUntil: timeInMs(lockMs), failedAttempts };
         expect(ok(await fixture.fail(id), 200)).toEqual({ eventType, ...locked });
         wait(lockMs - 1);
-        const rejected = await fixture.fail(id);
-        expect(verdict(rejected)).toEqual([423, 'ACCOUNT_LOCKED']);
-        expect(rejected.body.details).toEqual(locked);
+        const rejectedResponse = await fixture.fail(id);
+        expect(verdict(rejectedResponse)).toEqual([423, 'ACCOUNT_LOCKED']);
+        expect(rejectedResponse.body.details).toEqual(locked);
         wait(1);
       }
       const suspended = { suspended: true, lockedUntil: null, failedAttempts: 9 };
       expect(ok(await fixture.fail(id), 200)).toEqual({ eventType, ...suspended });
       wait(3_650 * 24 * HOUR);
-      const rejected = await fixture.fail(id);
-      expect(verdict(rejected)).toEqual([423, 'ACCOUNT_LOCKED']);
-      expect(rejected.body.details).toEqual(suspended);
+      const errorResponse = await fixture.fail(id);
+      expect(verdict(errorResponse)).toEqual([423, 'ACCOUNT_LOCKED']);
+      expect(errorResponse.body.details).toEqual(suspended);
       const types = (await scaEventsOf(app, id)).map(({ type }) => type);
       expect(types).toEqual(Array(9).fill(eventType));
     });
@@ -67,8 +67,8 @@ describe('recordSecurityEvent', () => {
       const { id } = await phoneVerifiedCustomer(app);
       const failures = await Promise.all([fixture.fail(id), fixture.fail(id)]);
       expect(failures.map(({ body }) => body.failedAttempts).sort()).toEqual([1, 2]);
-      const all = await Promise.all(Array.from({ length: 10 }, () => fixture.fail(id)));
-      const outcomes = all.map(
+      const responses = await Promise.all(Array.from({ length: 10 }, () => fixture.fail(id)));
+      const outcomes = responses.map(
         ({ status, body }) => `${status} ${body.failedAttempts ?? body.code}`,
       );
       expect(outcomes.sort()).toEqual([
@@ -129,10 +129,10 @@ describe('completeScaLogin', () => {
       for (let index = 0; index < 2; index++) {
         expect(verdict(await guess(id, challengeId))).toEqual([400, 'INVALID_INPUT', 'code']);
       }
-      const rejected = await guess(id, challengeId, CODE);
-      expect(verdict(rejected)).toEqual([423, 'ACCOUNT_LOCKED']);
+      const rejectedResponse = await guess(id, challengeId, CODE);
+      expect(verdict(rejectedResponse)).toEqual([423, 'ACCOUNT_LOCKED']);
       const details = { suspended: false, lockedUntil: timeInMs(15 * MINUTE), failedAttempts: 5 };
-      expect(rejected.body.details).toEqual(details);
+      expect(rejectedResponse.body.details).toEqual(details);
       wait(15 * MINUTE);
       const proof = await startSms(id);
       expect((await guess(id, proof)).status).toBe(400);
@@ -156,9 +156,9 @@ describe('completeScaLogin', () => {
       }
       await fixture.reset(id);
       wait(MINUTE);
-      const rejected = await guess(id, challengeId, CODE);
-      expect(verdict(rejected)).toEqual([429, 'RATE_LIMITED']);
-      expect(rejected.headers['retry-after']).toBe('240');
+      const rejectedResponse = await guess(id, challengeId, CODE);
+      expect(verdict(rejectedResponse)).toEqual([429, 'RATE_LIMITED']);
+      expect(rejectedResponse.headers['retry-after']).toBe('240');
       expect((await readLockout(id))?.failed_attempts).toBe(0);
       ok(await guess(id, await startSms(id), CODE), 200);
     });
@@ -167,8 +167,8 @@ describe('completeScaLogin', () => {
       const { id } = await phoneVerifiedCustomer(app);
       const challengeId = await startSms(id);
       const codes = Array.from({ length: 30 }, (_, index) => String(index).padStart(6, '0'));
-      const all = await Promise.all(codes.map((code) => guess(id, challengeId, code)));
-      const statuses = all.map(({ status }) => status).sort();
+      const responses = await Promise.all(codes.map((code) => guess(id, challengeId, code)));
+      const statuses = responses.map(({ status }) => status).sort();
       expect(statuses).toEqual([...Array(5).fill(400), ...Array(25).fill(423)]);
       expect((await readLockout(id))?.failed_attempts).toBe(5);
       expect((await guess(id, challengeId, CODE)).status).toBe(423);
@@ -182,9 +182,11 @@ describe('completeScaLogin', () => {
       const codes = [CODE, correctCode, codeAt(base32, app.effects.now() - 30_000)];
       const wrong = Array.from({ length: 20 }, (_, index) => String(index).padStart(6, '0'));
       const completeBy = (code: string) => fixture.complete(id, { factor: 'TOTP', code });
-      const all = await Promise.all(wrong.filter((each) => !codes.includes(each)).map(completeBy));
-      expect(all.filter(({ status }) => status === 400)).toHaveLength(5);
-      expect(all.filter(({ status }) => status === 423)).toHaveLength(all.length - 5);
+      const responses = await Promise.all(
+        wrong.filter((each) => !codes.includes(each)).map(completeBy),
+      );
+      expect(responses.filter(({ status }) => status === 400)).toHaveLength(5);
+      expect(responses.filter(({ status }) => status === 423)).toHaveLength(responses.length - 5);
       expect((await completeBy(correctCode)).status).toBe(423);
       expect((await readLockout(id))?.failed_attempts).toBe(5);
     });

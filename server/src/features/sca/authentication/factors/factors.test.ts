@@ -89,18 +89,18 @@ describe('an enrollment', () => {
 describe('an app', () => {
   it('is enrolled by its secret and a valid code, and returns ten recovery codes', async () => {
     const { id, email } = await european(app, { as: shop });
-    const started = ok(await fixture.start(id, 'TOTP'), 200);
-    expect(started).toMatchObject({
+    const startedBody = ok(await fixture.start(id, 'TOTP'), 200);
+    expect(startedBody).toMatchObject({
       type: 'TOTP',
       secret: expect.stringMatching(/^[0-9a-f]{40}$/),
     });
-    const url = new URL(started.totpUri);
+    const url = new URL(startedBody.totpUri);
     expect(decodeURIComponent(url.pathname)).toBe(`/Production:${email}`);
-    expect(url.searchParams.get('secret')).toBe(started.secretBase32Encoded);
+    expect(url.searchParams.get('secret')).toBe(startedBody.secretBase32Encoded);
     expect(await fixture.namesOf(id)).toEqual([]);
-    const code = codeAt(started.secretBase32Encoded, app.effects.now());
+    const code = codeAt(startedBody.secretBase32Encoded, app.effects.now());
     const enrolled = ok(
-      await fixture.confirm(id, { type: 'TOTP', secret: started.secret, code }),
+      await fixture.confirm(id, { type: 'TOTP', secret: startedBody.secret, code }),
       200,
     );
     expect(enrolled.type).toBe('TOTP');
@@ -117,16 +117,16 @@ describe('an app', () => {
       await fixture.start(id, 'TOTP', { headers: { 'idempotency-key': `start ${id}` } }),
       200,
     );
-    const waiting = await app.runtime.db.find(scaEnrollments, { customer_id: id });
+    const waitingEnrollments = await app.runtime.db.find(scaEnrollments, { customer_id: id });
     const code = codeAt(base32, app.effects.now());
     const body = { type: 'TOTP', secret, code };
     const response = await fixture.confirm(id, body, { headers });
     const { recoveryCodes } = ok(response, 200);
     const secondResponse = await fixture.confirm(id, body, { headers });
     expect([secondResponse.status, secondResponse.body]).toEqual([200, response.body]);
-    const stored = JSON.stringify(
+    const storedJson = JSON.stringify(
       [
-        waiting,
+        waitingEnrollments,
         await app.runtime.db.find(scaFactors, { customer_id: id }),
         await app.runtime.db.query('select * from idempotency', []),
         await app.runtime.db.find(scaEvents, { customer_id: id }),
@@ -134,22 +134,25 @@ describe('an app', () => {
       ],
       (_, value) => (typeof value === 'bigint' ? String(value) : value),
     );
-    expect(stored).toContain(`totp ${id}`);
-    for (const each of [secret, base32, ...recoveryCodes]) expect(stored).not.toContain(each);
+    expect(storedJson).toContain(`totp ${id}`);
+    for (const each of [secret, base32, ...recoveryCodes]) expect(storedJson).not.toContain(each);
   });
 
   describe('startScaFactorEnrollment', () => {
     it('starts a new enrollment for every request, regardless of the idempotency key', async () => {
       const id = await person();
       const headers = { 'idempotency-key': `anew ${id}` };
-      const first = ok(await fixture.start(id, 'TOTP', { headers }), 200);
-      const second = ok(await fixture.start(id, 'TOTP', { headers }), 200);
-      expect(second.secret).not.toBe(first.secret);
-      const code = codeAt(first.secretBase32Encoded, app.effects.now());
-      expectBad(await fixture.confirm(id, { type: 'TOTP', secret: first.secret, code }), 'secret');
-      const correctCode = codeAt(second.secretBase32Encoded, app.effects.now());
+      const firstBody = ok(await fixture.start(id, 'TOTP', { headers }), 200);
+      const secondBody = ok(await fixture.start(id, 'TOTP', { headers }), 200);
+      expect(secondBody.secret).not.toBe(firstBody.secret);
+      const code = codeAt(firstBody.secretBase32Encoded, app.effects.now());
+      expectBad(
+        await fixture.confirm(id, { type: 'TOTP', secret: firstBody.secret, code }),
+        'secret',
+      );
+      const correctCode = codeAt(secondBody.secretBase32Encoded, app.effects.now());
       ok(
-        await fixture.confirm(id, { type: 'TOTP', secret: second.secret, code: correctCode }),
+        await fixture.confirm(id, { type: 'TOTP', secret: secondBody.secret, code: correctCode }),
         200,
       );
     });
@@ -214,16 +217,16 @@ describe('an app', () => {
 
     it('replaces the previous app and its recovery codes', async () => {
       const id = await person();
-      const old = await fixture.withTotp(id);
-      const started = ok(await fixture.start(id, 'TOTP'), 200);
+      const oldTotp = await fixture.withTotp(id);
+      const startedBody = ok(await fixture.start(id, 'TOTP'), 200);
       wait(STEP);
-      expect(await useCode(id, codeAt(old.base32, app.effects.now()))).toBe(true);
-      const { secret, secretBase32Encoded: base32 } = started;
+      expect(await useCode(id, codeAt(oldTotp.base32, app.effects.now()))).toBe(true);
+      const { secret, secretBase32Encoded: base32 } = startedBody;
       const code = codeAt(base32, app.effects.now());
       ok(await fixture.confirm(id, { type: 'TOTP', secret, code }), 200);
       wait(STEP);
-      expect(await useCode(id, codeAt(old.base32, app.effects.now()))).toBe(false);
-      expect(await useCode(id, old.recoveryCodes[0] as string, true)).toBe(false);
+      expect(await useCode(id, codeAt(oldTotp.base32, app.effects.now()))).toBe(false);
+      expect(await useCode(id, oldTotp.recoveryCodes[0] as string, true)).toBe(false);
       expect(await useCode(id, codeAt(base32, app.effects.now()))).toBe(true);
       expect(await fixture.namesOf(id)).toEqual(['TOTP']);
     });
@@ -314,8 +317,8 @@ describe('deleteScaFactor', () => {
     await fixture.withTotp(id);
     const { credentialId } = await fixture.withPasskey(otherPerson);
     const [totp] = await app.runtime.db.find(scaFactors, { customer_id: id });
-    const unknown = credentialId.replace(/[0-9a-f]{12}$/, '0123456789ab');
-    const tried = [totp?.id as string, credentialId, unknown, 'x', 'SMS_OTP'];
+    const unknownId = credentialId.replace(/[0-9a-f]{12}$/, '0123456789ab');
+    const tried = [totp?.id as string, credentialId, unknownId, 'x', 'SMS_OTP'];
     const responses = await Promise.all(tried.map((each) => fixture.remove(id, each)));
     for (const { status, body } of responses) {
       expect([status, body]).toEqual([404, responses[0]?.body]);

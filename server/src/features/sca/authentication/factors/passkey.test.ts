@@ -45,8 +45,8 @@ async function startRegistration(id: string, device = authenticator({ site: SITE
 describe('a passkey', () => {
   it('has the options that browsers require', async () => {
     const { id, email } = await european(app, { as: shop });
-    const started = ok(await fixture.start(id, 'PASSKEY'), 200);
-    expect(started).toEqual({
+    const startedBody = ok(await fixture.start(id, 'PASSKEY'), 200);
+    expect(startedBody).toEqual({
       type: 'PASSKEY',
       relyingPartyId: SITE.rpId,
       allowedOrigins: SITE.origins,
@@ -118,18 +118,21 @@ describe('a passkey', () => {
 
   it('is invalid after five failures, and after ten minutes', async () => {
     const id = await person();
-    const first = await startRegistration(id);
+    const firstRegistration = await startRegistration(id);
     for (let round = 0; round < 5; round++) {
       expectBad(
-        await first.confirm(first.register({ uv: false })),
+        await firstRegistration.confirm(firstRegistration.register({ uv: false })),
         'credential.response.attestationObject',
       );
     }
-    expectBad(await first.confirm(first.register()), 'type');
-    const second = await startRegistration(id);
-    expectBad(await second.confirm(first.register()), 'credential.response.clientDataJSON');
+    expectBad(await firstRegistration.confirm(firstRegistration.register()), 'type');
+    const secondRegistration = await startRegistration(id);
+    expectBad(
+      await secondRegistration.confirm(firstRegistration.register()),
+      'credential.response.clientDataJSON',
+    );
     wait(10 * MINUTE);
-    expectBad(await second.confirm(second.register()), 'type');
+    expectBad(await secondRegistration.confirm(secondRegistration.register()), 'type');
   });
 
   it('is limited to one: another is rejected at its start and at its confirmation', async () => {
@@ -141,8 +144,11 @@ describe('a passkey', () => {
       409,
       'PASSKEY_ALREADY_ENROLLED',
     ]);
-    const confirmed = await expiredRequest.confirm(expiredRequest.register());
-    expect([confirmed.status, confirmed.body.code]).toEqual([409, 'PASSKEY_ALREADY_ENROLLED']);
+    const confirmedResponse = await expiredRequest.confirm(expiredRequest.register());
+    expect([confirmedResponse.status, confirmedResponse.body.code]).toEqual([
+      409,
+      'PASSKEY_ALREADY_ENROLLED',
+    ]);
   });
 
   it('is enrolled once by two concurrent confirmations', async () => {
@@ -283,9 +289,12 @@ describe('a passkey of the sandbox', () => {
 
   it('requires no device: the reply contains the challenge and an allowed origin', async () => {
     const id = await person(app.platform);
-    const started = ok(await sandboxFixture.start(id, 'PASSKEY'), 200);
-    expect([started.relyingPartyId, started.allowedOrigins]).toEqual(['localhost', [ORIGIN]]);
-    const { challenge } = started.options;
+    const startedBody = ok(await sandboxFixture.start(id, 'PASSKEY'), 200);
+    expect([startedBody.relyingPartyId, startedBody.allowedOrigins]).toEqual([
+      'localhost',
+      [ORIGIN],
+    ]);
+    const { challenge } = startedBody.options;
     const confirm = (input: object, origin = ORIGIN) =>
       sandboxFixture.confirm(id, { type: 'PASSKEY', origin, credential: input });
     const data = 'credential.response.clientDataJSON';

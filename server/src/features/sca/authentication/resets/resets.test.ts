@@ -196,11 +196,11 @@ describe('a reset of codes by SMS', () => {
 describe('a reset', () => {
   it('requires a factor that the customer has enrolled', async () => {
     const { id } = await phoneVerifiedCustomer(app);
-    const wrong = [400, 'INVALID_INPUT', 'factor'];
+    const expectedError = [400, 'INVALID_INPUT', 'factor'];
     for (const factor of ['TOTP', 'PASSKEY', 'FINGER', null]) {
-      expect(verdict(await start(id, factor))).toEqual(wrong);
+      expect(verdict(await start(id, factor))).toEqual(expectedError);
     }
-    expect(verdict(await start((await european(app)).id))).toEqual(wrong);
+    expect(verdict(await start((await european(app)).id))).toEqual(expectedError);
   });
 
   describe('completeTwoFactorReset', () => {
@@ -217,15 +217,15 @@ describe('a reset', () => {
     it('is limited to one per factor: a newer reset ends it and its link', async () => {
       const { id } = await phoneVerifiedCustomer(app);
       await factors.withTotp(id);
-      const first = await startReset(id);
-      const other = await startReset(id, 'TOTP');
+      const firstReset = await startReset(id);
+      const otherReset = await startReset(id, 'TOTP');
       const passedReset = await passLiveness(id);
-      const last = await startReset(id);
-      expect(await statusOf(id, first.resetId)).toBe('EXPIRED');
+      const lastReset = await startReset(id);
+      expect(await statusOf(id, firstReset.resetId)).toBe('EXPIRED');
       expect(await statusOf(id, passedReset)).toBe('EXPIRED');
-      expect(await statusOf(id, last.resetId)).toBe('INITIATED');
-      expect(await statusOf(id, other.resetId)).toBe('INITIATED');
-      expect((await requestPage('POST', first.verificationLink)).statusCode).toBe(404);
+      expect(await statusOf(id, lastReset.resetId)).toBe('INITIATED');
+      expect(await statusOf(id, otherReset.resetId)).toBe('INITIATED');
+      expect((await requestPage('POST', firstReset.verificationLink)).statusCode).toBe(404);
     });
 
     it('can be started five times within a day', async () => {
@@ -236,9 +236,9 @@ describe('a reset', () => {
       }
       // Requests rejected for another reason do not count.
       expect((await start(id, 'TOTP')).status).toBe(400);
-      const rejected = await start(id);
-      expect(verdict(rejected)).toEqual([429, 'RATE_LIMITED']);
-      expect(rejected.headers['retry-after']).toBe(String((19 * HOUR) / 1000));
+      const rejectedResponse = await start(id);
+      expect(verdict(rejectedResponse)).toEqual([429, 'RATE_LIMITED']);
+      expect(rejectedResponse.headers['retry-after']).toBe(String((19 * HOUR) / 1000));
       ok(await start((await phoneVerifiedCustomer(app)).id), 201);
       app.effects.set(app.effects.now() + 19 * HOUR);
       ok(await start(id), 201);
@@ -297,15 +297,15 @@ describe('a reset', () => {
   it('stores its secret as a hash and the repeatable reply sealed', async () => {
     const { id } = await phoneVerifiedCustomer(app);
     const options = { headers: { 'idempotency-key': 'reset-1' } };
-    const first = ok(await start(id, 'SMS_OTP', options), 201);
-    expect(ok(await start(id, 'SMS_OTP', options), 201)).toEqual(first);
+    const firstBody = ok(await start(id, 'SMS_OTP', options), 201);
+    expect(ok(await start(id, 'SMS_OTP', options), 201)).toEqual(firstBody);
     const stored = await app.runtime.db.query(
       `select row_to_json(r)::text as text from sca_resets r
         union all select reply from idempotency`,
       [],
     );
-    expect(JSON.stringify(stored)).not.toContain(first.livenessAccessToken);
-    expect(app.log.join('')).not.toContain(first.livenessAccessToken);
+    expect(JSON.stringify(stored)).not.toContain(firstBody.livenessAccessToken);
+    expect(app.log.join('')).not.toContain(firstBody.livenessAccessToken);
   });
 });
 
