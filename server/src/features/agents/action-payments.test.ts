@@ -57,12 +57,12 @@ describe('payment that requires SCA', () => {
     const eur = heldPayer.eur.id;
     const payeeAccount = await externalAccount(app, person.id, 'EUR');
     const agent = await fixture.agentOf(person.id);
-    const rejected = await agent.call('POST', '/agents/me/transfer-out', {
+    const rejectedResponse = await agent.call('POST', '/agents/me/transfer-out', {
       source: { accountId: eur },
       destination: { accountId: payeeAccount.id },
       amount: 10_00,
     });
-    expect(codeOf(rejected)).toEqual([409, 'CONFLICT']);
+    expect(codeOf(rejectedResponse)).toEqual([409, 'CONFLICT']);
     const body = quoteBody(eur, payeeAccount.id, 10_00);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const action = ok(await agent.call('POST', `/agents/me/quotes/${quote.id}/execute`), 200);
@@ -76,8 +76,8 @@ describe('payment that requires SCA', () => {
     expect(await readSpentAmount()).toBeGreaterThan(10_00);
     // Without authorization, its usage of the limits is restored.
     await app.advance(10 * 60_000);
-    const failed = ok(await agent.call('GET', `/agents/me/actions/${action.id}`), 200);
-    expect(failed.transaction).toMatchObject({
+    const failedAction = ok(await agent.call('GET', `/agents/me/actions/${action.id}`), 200);
+    expect(failedAction.transaction).toMatchObject({
       status: 'FAILED',
       failureReason: 'SCA_NOT_COMPLETED',
     });
@@ -108,8 +108,8 @@ describe('production without an SMS provider', () => {
     });
     const body = quoteBody(from.id, to.id, 10_00);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
-    const rejected = await agent.call('POST', `/agents/me/quotes/${quote.id}/execute`);
-    expect(codeOf(rejected)).toEqual([501, 'NOT_IMPLEMENTED']);
+    const rejectedResponse = await agent.call('POST', `/agents/me/quotes/${quote.id}/execute`);
+    expect(codeOf(rejectedResponse)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 });
 
@@ -136,9 +136,9 @@ describe('quote with an embedded wallet as source', () => {
     const key = { 'idempotency-key': 'k' };
     expect(codeOf(await action.execute(key))).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
     const { session } = await walletPaymentFixture(app).fundedWallet();
-    const other = await stampWith(session.privateKey, payloadOf(action.quote));
-    const wrong = await action.execute(stampHeaders(other, key));
-    expect(wrong.status).toBe(401);
+    const otherStamp = await stampWith(session.privateKey, payloadOf(action.quote));
+    const wrongResponse = await action.execute(stampHeaders(otherStamp, key));
+    expect(wrongResponse.status).toBe(401);
     expect(await action.spendable()).toBe(100_000_000);
     const result = ok(await action.execute(stampHeaders(action.stamp, key)), 200);
     expect(result.status).toBe('APPROVED');
@@ -180,9 +180,9 @@ describe('two hundred concurrent transfers at a limit', () => {
     const agent = await createAgentPayer(policy);
     const responses = await requestConcurrently(agent, 200);
     const passed = responses.filter(({ status }) => status === 201);
-    const rejected = responses.filter(({ status }) => status === 403);
-    expect([passed.length, rejected.length]).toEqual([max, 200 - max]);
-    for (const { body } of rejected) expect(body.reason).toContain(name);
+    const rejectedResponses = responses.filter(({ status }) => status === 403);
+    expect([passed.length, rejectedResponses.length]).toEqual([max, 200 - max]);
+    for (const { body } of rejectedResponses) expect(body.reason).toContain(name);
     expect(await agent.usage()).toMatchObject({
       dailyTransactionCount: max,
       dailySpend: max * 1_00,

@@ -29,16 +29,16 @@ describe('platform and agent that execute one quote concurrently', () => {
     for (let round = 0; round < 8; round++) {
       const agent = await createAgentPayer();
       const quote = await agent.quote(HUNDRED);
-      const [requested, executed] = await Promise.all([
+      const [requestedResponse, executedResponse] = await Promise.all([
         agent.execute(quote.id),
         app.call('POST', `/quotes/${quote.id}/execute`),
       ]);
-      expect([requested.status, executed.status].sort()).toEqual([200, 409]);
+      expect([requestedResponse.status, executedResponse.status].sort()).toEqual([200, 409]);
       const pendingActions = ok(
         await fixture.manage('GET', `/agents/approvals?agentId=${agent.id}`),
         200,
       );
-      expect(pendingActions.data).toHaveLength(requested.status === 200 ? 1 : 0);
+      expect(pendingActions.data).toHaveLength(requestedResponse.status === 200 ? 1 : 0);
     }
     await app.settle();
   });
@@ -68,12 +68,12 @@ describe('concurrent decisions', () => {
         decisions.map((decision) => agent.decide(decision, action.id)),
       );
       expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
-      const won = responses.find(({ status }) => status === 200)?.body.status;
-      expect((await agent.show(action.id)).status).toBe(won);
+      const acceptedStatus = responses.find(({ status }) => status === 200)?.body.status;
+      expect((await agent.show(action.id)).status).toBe(acceptedStatus);
       await app.settle();
-      const expectedBalance = won === 'APPROVED' ? 10_000_00 - HUNDRED : 10_000_00;
+      const expectedBalance = acceptedStatus === 'APPROVED' ? 10_000_00 - HUNDRED : 10_000_00;
       expect((await balances(app, agent.usd)).total).toBe(expectedBalance);
-      expect(await eventLinesOf(agent)).toEqual(['ACTION_SUBMITTED', `ACTION_${won}`]);
+      expect(await eventLinesOf(agent)).toEqual(['ACTION_SUBMITTED', `ACTION_${acceptedStatus}`]);
     }
   });
 
@@ -138,9 +138,9 @@ describe('pending actions', () => {
     );
     const ids = `'id', ${numberedIdSql('AgentAction')}, 'transaction_id', ${numberedIdSql('Transaction')}`;
     await db.query(copyRowsSql('agent_actions', action.id, ids), []);
-    const last = await agent.payments('TRANSFER_IN', 'PENDING_APPROVAL');
+    const lastPayments = await agent.payments('TRANSFER_IN', 'PENDING_APPROVAL');
     for (const kind of KINDS) expect(codeOf(await agent.send(kind))).toEqual([409, 'CONFLICT']);
-    ok(await agent.decide('reject', last.id), 200);
+    ok(await agent.decide('reject', lastPayments.id), 200);
     await agent.payments('TRANSFER_IN', 'PENDING_APPROVAL');
     ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
     const openActionsSql =

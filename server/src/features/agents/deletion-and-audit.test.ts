@@ -46,9 +46,11 @@ describe('failed request of an agent', () => {
 
   it('is audited once for each of many concurrent payments without funds', async () => {
     const agent = await agentPayer(app, fixture, {}, 30_00);
-    const all = await Promise.all(Array.from({ length: 12 }, () => agent.transfer('out', 10_00)));
-    expect(all.filter(({ status }) => status === 201)).toHaveLength(3);
-    const rejected = all.filter(({ status }) => status !== 201).map(codeOf);
+    const responses = await Promise.all(
+      Array.from({ length: 12 }, () => agent.transfer('out', 10_00)),
+    );
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(3);
+    const rejected = responses.filter(({ status }) => status !== 201).map(codeOf);
     expect(rejected).toEqual(Array(9).fill([400, 'INSUFFICIENT_FUNDS']));
     const events = await eventLinesOf(agent);
     expect(events.filter((event) => event === 'ACTION_REFUSED')).toHaveLength(9);
@@ -72,8 +74,8 @@ describe('approval', () => {
       fixture.manage('POST', `/agents/${agent.id}/actions/${action.id}/approve`);
     expect(codeOf(await approve())).toEqual([409, 'SCA_SESSION_REQUIRED']);
     await logIn(app, person.id);
-    const approved = ok(await approve(), 200);
-    expect([approved.status, approved.transaction.status]).toEqual([
+    const approvedBody = ok(await approve(), 200);
+    expect([approvedBody.status, approvedBody.transaction.status]).toEqual([
       'APPROVED',
       'PENDING_AUTHORIZATION',
     ]);
@@ -107,13 +109,15 @@ describe('approval', () => {
     const approve = () =>
       fixture.manage('POST', `/agents/${requests.id}/actions/${action.id}/approve`);
     const byPayment = `/transactions/${actionId.quote.transactionId}/approve`;
-    const locked = [423, 'ACCOUNT_LOCKED'];
-    expect(codeOf(await approve())).toEqual(locked);
-    expect(codeOf(await fixture.manage('POST', byPayment))).toEqual(locked);
-    expect(codeOf(await executeAgain())).toEqual(locked);
+    const lockedError = [423, 'ACCOUNT_LOCKED'];
+    expect(codeOf(await approve())).toEqual(lockedError);
+    expect(codeOf(await fixture.manage('POST', byPayment))).toEqual(lockedError);
+    expect(codeOf(await executeAgain())).toEqual(lockedError);
     const paidIn = { sourceType: 'REALTIME_FUNDING', currency: 'EUR' };
     const body = { ...quoteBody(euros.id, target.id, 10_00), source: paidIn };
-    expect(codeOf(await approvedAgent.call('POST', '/agents/me/quotes', body))).toEqual(locked);
+    expect(codeOf(await approvedAgent.call('POST', '/agents/me/quotes', body))).toEqual(
+      lockedError,
+    );
     await loginFixture(app).reset(person.id);
     await logIn(app, person.id);
     expect(ok(await approve(), 200).status).toBe('APPROVED');

@@ -77,8 +77,8 @@ describe('action allowed by the policy', () => {
   it('is created once per Idempotency-Key', async () => {
     const agent = await createAgentPayer();
     const key = { 'idempotency-key': 'once' };
-    const first = ok(await agent.transfer('out', 5_00, key), 201);
-    expect(ok(await agent.transfer('out', 5_00, key), 201).id).toBe(first.id);
+    const firstTransfer = ok(await agent.transfer('out', 5_00, key), 201);
+    expect(ok(await agent.transfer('out', 5_00, key), 201).id).toBe(firstTransfer.id);
     expect(codeOf(await agent.transfer('out', 6_00, key))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
     ok(await agent.transfer('in', 5_00, key), 201);
     expect(codeOf(await agent.transfer('in', 6_00, key))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
@@ -175,8 +175,8 @@ describe('policy rule', () => {
       expect.stringContaining('EXECUTE_QUOTES'),
     ]);
     await agent.pause();
-    const paused = await agent.execute(quote.id);
-    expect([codeOf(paused), paused.body.reason]).toEqual([
+    const pausedResponse = await agent.execute(quote.id);
+    expect([codeOf(pausedResponse), pausedResponse.body.reason]).toEqual([
       [403, 'FORBIDDEN'],
       'The agent is paused.',
     ]);
@@ -295,9 +295,9 @@ describe('unavailable resources', () => {
   it('include a rail that is not connected', async () => {
     const as = app.production;
     const person = await customer(app, { as });
-    const approved =
+    const approvedSql =
       "update customers set status = 'APPROVED', version = version + 1 where id = $1";
-    await app.runtime.db.query(approved, [person.id]);
+    await app.runtime.db.query(approvedSql, [person.id]);
     const bitcoinAccount = await internalAccount(app, person.id, 'BTC', { as });
     const accountInfo = { accountType: 'LIGHTNING', lightningAddress: 'ada@example.com' };
     const body = { customerId: person.id, currency: 'BTC', accountInfo };
@@ -308,12 +308,12 @@ describe('unavailable resources', () => {
     const agent = await agentFixture(app, { as }).agentOf(person.id, {
       spendingLimits: { currency: 'BTC', perTransactionLimit: 1_000_000 },
     });
-    const rejected = await agent.call('POST', '/agents/me/transfer-out', {
+    const rejectedResponse = await agent.call('POST', '/agents/me/transfer-out', {
       source: { accountId: bitcoinAccount.id },
       destination: { accountId: bitcoinWallet.id },
       amount: 1_000,
     });
-    expect(codeOf(rejected)).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(codeOf(rejectedResponse)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
   describe('agentExecuteQuote', () => {
@@ -352,8 +352,8 @@ describe('unavailable resources', () => {
       const page = await list('?limit=1');
       expect([ids(page), page.hasMore, page.totalCount]).toEqual([[secondPayments.id], true, 2]);
       expect(ids(await list(`?limit=1&cursor=${page.nextCursor}`))).toEqual([firstPayments.id]);
-      const invalid = await agent.call('GET', '/agents/me/actions?status=NEW');
-      expect(codeOf(invalid)).toEqual([400, 'INVALID_INPUT']);
+      const invalidResponse = await agent.call('GET', '/agents/me/actions?status=NEW');
+      expect(codeOf(invalidResponse)).toEqual([400, 'INVALID_INPUT']);
     });
   });
 });

@@ -67,8 +67,8 @@ describe('pending action', () => {
     expect(codeOf(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
     const { id } = responses.find(({ status }) => status === 200)?.body ?? {};
     ok(await agent.decide('reject', id), 200);
-    const second = ok(await agent.execute(quote.id), 200);
-    expect(ok(await agent.decide('approve', second.id), 200).status).toBe('APPROVED');
+    const secondBody = ok(await agent.execute(quote.id), 200);
+    expect(ok(await agent.decide('approve', secondBody.id), 200).status).toBe('APPROVED');
     expect(codeOf(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
   });
 });
@@ -125,8 +125,10 @@ describe('approveAgentAction', () => {
       'INVALID_INPUT',
     ]);
     const keyHeaders = { 'idempotency-key': 'k' };
-    const done = ok(await app.call('POST', path, undefined, { headers: keyHeaders }), 200);
-    expect(ok(await app.call('POST', path, undefined, { headers: keyHeaders }), 200)).toEqual(done);
+    const decidedBody = ok(await app.call('POST', path, undefined, { headers: keyHeaders }), 200);
+    expect(ok(await app.call('POST', path, undefined, { headers: keyHeaders }), 200)).toEqual(
+      decidedBody,
+    );
   });
 
   it('finds only actions of its platform, each under its agent', async () => {
@@ -143,8 +145,8 @@ describe('approveAgentAction', () => {
         },
       );
       const misplaced = await app.call('POST', `${actionPathOf(otherPayer.id)}/${decision}`);
-      const unknown = await app.call('POST', `/agents/${agent.id}/actions/x/${decision}`);
-      for (const response of [foreignResponse, misplaced, unknown]) {
+      const unknownResponse = await app.call('POST', `/agents/${agent.id}/actions/x/${decision}`);
+      for (const response of [foreignResponse, misplaced, unknownResponse]) {
         expect(codeOf(response)).toEqual([404, 'NOT_FOUND']);
       }
       const otherPlatformResponse = await app.call(
@@ -254,11 +256,11 @@ describe('late approval', () => {
     for (const kind of ['EXECUTE_QUOTE', 'TRANSFER_OUT'] as const) {
       const { agent, action, transactionId } = await createPendingAction(kind, overrides);
       await concurrentWork(agent);
-      const before = await agent.usage();
+      const usageBefore = await agent.usage();
       const result = ok(await agent.decide('approve', action.id), 200);
       expect([result.status, result.transaction]).toEqual(['FAILED', undefined]);
       expect(await agent.failureOf(action.id)).toMatchObject({ code });
-      expect(await agent.usage()).toEqual(before);
+      expect(await agent.usage()).toEqual(usageBefore);
       const isQuote = kind === 'EXECUTE_QUOTE';
       expect((await agent.transaction(transactionId)).status).toBe(isQuote ? 'PENDING' : 'FAILED');
       expect(await eventTypes(app, transactionId)).toEqual(
@@ -270,22 +272,22 @@ describe('late approval', () => {
   });
 
   it('ends FAILED without sufficient funds, on both paths', async () => {
-    const pending = await createPendingAction('TRANSFER_OUT', {}, 150_00);
-    await pending.agent.narrow({ defaultExecutionMode: 'AUTO' });
-    ok(await pending.agent.transfer('out', 60_00), 201);
-    const response = ok(await onTransaction(app, 'approve', pending.transactionId), 200);
+    const pendingAction = await createPendingAction('TRANSFER_OUT', {}, 150_00);
+    await pendingAction.agent.narrow({ defaultExecutionMode: 'AUTO' });
+    ok(await pendingAction.agent.transfer('out', 60_00), 201);
+    const response = ok(await onTransaction(app, 'approve', pendingAction.transactionId), 200);
     expect(response.status).toBe('FAILED');
-    expect(await pending.agent.failureOf(pending.action.id)).toMatchObject({
+    expect(await pendingAction.agent.failureOf(pendingAction.action.id)).toMatchObject({
       code: 'INSUFFICIENT_FUNDS',
     });
-    expect((await pending.agent.show(pending.action.id)).status).toBe('FAILED');
+    expect((await pendingAction.agent.show(pendingAction.action.id)).status).toBe('FAILED');
   });
 
   it('is required, and the platform cannot execute the quote concurrently', async () => {
     const { agent, action, transactionId } = await createPendingAction('EXECUTE_QUOTE');
-    const executed = await app.call('POST', `/quotes/${action.quote.id}/execute`);
-    expect(codeOf(executed)).toEqual([409, 'CONFLICT']);
-    expect(executed.body.details).toEqual({ actionId: action.id });
+    const executedResponse = await app.call('POST', `/quotes/${action.quote.id}/execute`);
+    expect(codeOf(executedResponse)).toEqual([409, 'CONFLICT']);
+    expect(executedResponse.body.details).toEqual({ actionId: action.id });
     ok(await agent.decide('reject', action.id), 200);
     ok(await app.call('POST', `/quotes/${action.quote.id}/execute`), 200);
     // The payment has started without a pending action.
@@ -314,11 +316,14 @@ describe('late approval', () => {
   });
 
   it('ends FAILED if the quote has expired', async () => {
-    const expired = await createPendingAction('EXECUTE_QUOTE');
-    app.effects.set(Date.parse(expired.action.quote.expiresAt));
-    const done = ok(await expired.agent.decide('approve', expired.action.id), 200);
-    expect([done.status, done.quote.status]).toEqual(['FAILED', 'EXPIRED']);
-    expect(await expired.agent.failureOf(expired.action.id)).toMatchObject({
+    const expiredAction = await createPendingAction('EXECUTE_QUOTE');
+    app.effects.set(Date.parse(expiredAction.action.quote.expiresAt));
+    const decidedBody = ok(
+      await expiredAction.agent.decide('approve', expiredAction.action.id),
+      200,
+    );
+    expect([decidedBody.status, decidedBody.quote.status]).toEqual(['FAILED', 'EXPIRED']);
+    expect(await expiredAction.agent.failureOf(expiredAction.action.id)).toMatchObject({
       code: 'QUOTE_EXPIRED',
     });
   });
@@ -381,8 +386,8 @@ describe('late approval', () => {
     const { agent, action } = await createPendingAction('TRANSFER_OUT', {
       spendingLimits: { currency: 'EUR', perTransactionLimit: HUNDRED },
     });
-    const reported = approveWith(action.id, { rates: undefined });
-    await expect(reported).rejects.toMatchObject({ code: 'QUOTE_RATE_UNAVAILABLE' });
+    const reportedBody = approveWith(action.id, { rates: undefined });
+    await expect(reportedBody).rejects.toMatchObject({ code: 'QUOTE_RATE_UNAVAILABLE' });
     expect((await agent.show(action.id)).status).toBe('PENDING_APPROVAL');
     expect(ok(await agent.decide('approve', action.id), 200).status).toBe('APPROVED');
   });

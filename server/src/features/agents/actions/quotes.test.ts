@@ -126,14 +126,14 @@ describe('agentCreateQuote', () => {
           await app.call('POST', '/quotes', quoteBody(agent.usd, bank, 1_00)),
           201,
         );
-        const unknown = await agent.call('GET', `${QUOTES}/Quote:${UNKNOWN}`);
-        expect(codeOf(unknown)).toEqual([404, 'QUOTE_NOT_FOUND']);
+        const unknownResponse = await agent.call('GET', `${QUOTES}/Quote:${UNKNOWN}`);
+        expect(codeOf(unknownResponse)).toEqual([404, 'QUOTE_NOT_FOUND']);
         for (const response of [
           await otherAgent.call('GET', `${QUOTES}/${quote.id}`),
           await agent.call('GET', `${QUOTES}/${platforms.id}`),
           await agent.call('GET', `${QUOTES}/nothing`),
         ]) {
-          expect(response.body).toEqual(unknown.body);
+          expect(response.body).toEqual(unknownResponse.body);
         }
       });
     });
@@ -142,15 +142,15 @@ describe('agentCreateQuote', () => {
       const otherAgent = await fixture.agentOf(agent.customer.id);
       const headers = { 'idempotency-key': 'one' };
       const body = quoteBody(agent.usd, bank, 100_00);
-      const first = ok(await requestQuote(body, headers), 201);
+      const firstQuote = ok(await requestQuote(body, headers), 201);
       const secondResponse = await requestQuote(body, headers);
-      expect([secondResponse.status, secondResponse.body]).toEqual([201, first]);
+      expect([secondResponse.status, secondResponse.body]).toEqual([201, firstQuote]);
       const changed = { ...body, lockedCurrencyAmount: 90_00 };
       expect(codeOf(await requestQuote(changed, headers))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
       const otherAgentQuote = ok(await otherAgent.call('POST', QUOTES, changed, { headers }), 201);
-      expect(otherAgentQuote.id).not.toBe(first.id);
+      expect(otherAgentQuote.id).not.toBe(firstQuote.id);
       const otherQuote = ok(await app.call('POST', '/quotes', body, { headers }), 201);
-      expect(otherQuote.id).not.toBe(first.id);
+      expect(otherQuote.id).not.toBe(firstQuote.id);
     });
   });
 
@@ -165,9 +165,11 @@ describe('agentCreateQuote', () => {
         platformFeeOverride,
         lockedCurrencySide: 'NONE',
       };
-      const rejected = await requestQuote(quoteBody(agent.usd, bank, 100_00, invalidFields));
-      expect(codeOf(rejected)).toEqual([400, 'INVALID_INPUT']);
-      expect(fieldsOf(rejected)).toEqual(
+      const rejectedResponse = await requestQuote(
+        quoteBody(agent.usd, bank, 100_00, invalidFields),
+      );
+      expect(codeOf(rejectedResponse)).toEqual([400, 'INVALID_INPUT']);
+      expect(fieldsOf(rejectedResponse)).toEqual(
         expect.arrayContaining(['immediatelyExecute', 'lockedCurrencySide', 'platformFeeOverride']),
       );
       for (const [name, value] of Object.entries({
@@ -196,12 +198,14 @@ describe('agentCreateQuote', () => {
         foreignAccountId,
         'nothing',
       ];
-      const unknown = await requestQuote(quoteBody(`InternalAccount:${UNKNOWN}`, bank, 1_00));
-      expect(codeOf(unknown)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+      const unknownResponse = await requestQuote(
+        quoteBody(`InternalAccount:${UNKNOWN}`, bank, 1_00),
+      );
+      expect(codeOf(unknownResponse)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
       for (const id of [...foreignIds, `ExternalAccount:${UNKNOWN}`]) {
         const from = await requestQuote(quoteBody(id, bank, 1_00));
         const to = await requestQuote(quoteBody(agent.usd, id, 1_00));
-        expect([id, from.body, to.body]).toEqual([id, unknown.body, unknown.body]);
+        expect([id, from.body, to.body]).toEqual([id, unknownResponse.body, unknownResponse.body]);
       }
       // An account in addition to a source of another type is not accepted either.
       const bodyWithTwoSources = {
@@ -234,9 +238,9 @@ describe('agentCreateQuote', () => {
 
     it('cannot use accounts that the policy excludes as source or destination', async () => {
       ok(await allow(agent.eur), 200);
-      const rejected = await requestQuote(quoteBody(agent.usd, bank, 1_00));
-      expect(codeOf(rejected)).toEqual([403, 'FORBIDDEN']);
-      expect(rejected.body.reason).toContain('account');
+      const rejectedResponse = await requestQuote(quoteBody(agent.usd, bank, 1_00));
+      expect(codeOf(rejectedResponse)).toEqual([403, 'FORBIDDEN']);
+      expect(rejectedResponse.body.reason).toContain('account');
       expect(codeOf(await requestQuote(quoteBody(agent.eur, agent.usd, 1_00)))).toEqual([
         403,
         'FORBIDDEN',
@@ -255,13 +259,13 @@ describe('agentCreateQuote', () => {
     it('cannot create quotes without permission or while paused, but reads its own', async () => {
       const quote = await createQuote();
       ok(await narrowPolicy({ permissions: ['EXECUTE_QUOTES'] }), 200);
-      const missing = await requestQuote(quoteBody(agent.usd, bank, 1_00));
-      expect(codeOf(missing)).toEqual([403, 'FORBIDDEN']);
-      expect(missing.body.reason).toContain('CREATE_QUOTES');
+      const missingResponse = await requestQuote(quoteBody(agent.usd, bank, 1_00));
+      expect(codeOf(missingResponse)).toEqual([403, 'FORBIDDEN']);
+      expect(missingResponse.body.reason).toContain('CREATE_QUOTES');
       ok(await narrowPolicy({ permissions: ['CREATE_QUOTES'] }), 200);
       ok(await fixture.manage('PATCH', `/agents/${agent.id}`, { isPaused: true }), 200);
-      const paused = await requestQuote(quoteBody(agent.usd, bank, 1_00));
-      expect([...codeOf(paused), paused.body.reason]).toEqual([
+      const pausedResponse = await requestQuote(quoteBody(agent.usd, bank, 1_00));
+      expect([...codeOf(pausedResponse), pausedResponse.body.reason]).toEqual([
         403,
         'FORBIDDEN',
         'The agent is paused.',
@@ -299,12 +303,12 @@ describe('quote of an agent to a UMA address', () => {
   it('rejects a payee discovery of another customer', async () => {
     const otherCustomer = await customer(app);
     for (const address of [`$success.eur@${HOST}`, otherCustomer.umaAddress]) {
-      const rejected = await requestQuote(await toUma(address, otherHolder.customer.id));
+      const rejectedResponse = await requestQuote(await toUma(address, otherHolder.customer.id));
       const unknownDiscovery = await requestQuote(
         await toUma(address, undefined, { lookupId: `Lookup:${UNKNOWN}` }),
       );
-      expect(codeOf(rejected)).toEqual([404, 'LOOKUP_REQUEST_NOT_FOUND']);
-      expect(rejected.body).toEqual(unknownDiscovery.body);
+      expect(codeOf(rejectedResponse)).toEqual([404, 'LOOKUP_REQUEST_NOT_FOUND']);
+      expect(rejectedResponse.body).toEqual(unknownDiscovery.body);
     }
   });
 
@@ -378,9 +382,9 @@ describe('quote of an agent funded by a pay-in', () => {
     ['DAILY_LIMIT', limitPolicy({ dailyLimit: 99_99 }), 'dailyLimit'],
   ])('is rejected by the policy: %s', async (against, policy, named) => {
     ok(await narrowPolicy(policy), 200);
-    const rejected = await payIn(bank);
-    expect(codeOf(rejected)).toEqual([403, 'FORBIDDEN']);
-    expect(rejected.body.reason).toContain(named);
+    const rejectedResponse = await payIn(bank);
+    expect(codeOf(rejectedResponse)).toEqual([403, 'FORBIDDEN']);
+    expect(rejectedResponse.body.reason).toContain(named);
     expect(await readRejections()).toEqual([{ rule: against, type: 'EXECUTE_QUOTE' }]);
     const remainingSql = 'select 1 from transactions where agent_id = $1';
     expect(await app.runtime.db.query(remainingSql, [agent.id])).toEqual([]);

@@ -39,18 +39,18 @@ describe('access token', () => {
 
   it('is revoked with the agent, including requests in flight', async () => {
     const agent = await fixture.agentOf((await customer(app)).id);
-    let ended = false;
+    let isEnded = false;
     const requests = Array.from({ length: 6 }, async () => {
       const after: number[] = [];
       while (after.length < 3) {
-        const sentAfterEnd = ended;
+        const sentAfterEnd = isEnded;
         const { status } = await agent.call('GET', '/agents/me');
         if (sentAfterEnd) after.push(status);
       }
       return after;
     });
     ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
-    ended = true;
+    isEnded = true;
     expect(new Set((await Promise.all(requests)).flat())).toEqual(new Set([401]));
   });
 
@@ -90,13 +90,13 @@ it('separates the idempotency keys of agents', async () => {
   const body = { currency: 'USD', accountInfo: accountInfos.USD?.('000') };
   const headers = { 'idempotency-key': 'same' };
   const path = '/agents/me/external-accounts';
-  const first = ok(await firstAgent.call('POST', path, body, { headers }), 201);
+  const firstBody = ok(await firstAgent.call('POST', path, body, { headers }), 201);
   const secondAgentResponse = await secondAgent.call('POST', path, body, { headers });
   expect(secondAgentResponse.headers['idempotency-replayed']).toBeUndefined();
   expect(ok(secondAgentResponse, 201).customerId).toBe(secondAgent.customer.id);
   const secondResponse = await firstAgent.call('POST', path, body, { headers });
   expect(secondResponse.headers['idempotency-replayed']).toBe('true');
-  expect(secondResponse.body).toEqual(first);
+  expect(secondResponse.body).toEqual(firstBody);
   // The platform adds an account with another number and the same Idempotency-Key.
   const platformBody = {
     customerId: firstAgent.customer.id,
@@ -110,7 +110,7 @@ it('separates the idempotency keys of agents', async () => {
     headers,
   );
   expect(platforms.headers['idempotency-replayed']).toBeUndefined();
-  expect(ok(platforms, 201).id).not.toBe(first.id);
+  expect(ok(platforms, 201).id).not.toBe(firstBody.id);
 });
 
 describe('rate limits', () => {
@@ -149,21 +149,21 @@ describe('rate limits', () => {
     try {
       const separateFixture = agentFixture(limitedApp);
       const person = await customer(limitedApp);
-      const [valid, newAgent] = [
+      const [validAgent, newAgent] = [
         await separateFixture.agentOf(person.id),
         await separateFixture.agentOf(person.id),
       ];
-      ok(await valid.call('GET', '/agents/me'), 200);
+      ok(await validAgent.call('GET', '/agents/me'), 200);
       const sendInvalid = () => getAgentMe(`Bearer gat_${'0'.repeat(40)}`, limitedApp);
       expect([(await sendInvalid()).status, (await sendInvalid()).status]).toEqual([401, 401]);
       expect((await sendInvalid()).status).toBe(429);
       expect((await limitedApp.call('GET', '/config', undefined, { as: null })).status).toBe(429);
-      ok(await valid.call('GET', '/agents/me'), 200);
+      ok(await validAgent.call('GET', '/agents/me'), 200);
       expect((await newAgent.call('GET', '/agents/me')).status).toBe(429);
       // A revoked token loses its exemption after the next lookup.
-      ok(await separateFixture.manage('DELETE', `/agents/${valid.id}`), 204);
-      expect((await valid.call('GET', '/agents/me')).status).toBe(401);
-      expect((await valid.call('GET', '/agents/me')).status).toBe(429);
+      ok(await separateFixture.manage('DELETE', `/agents/${validAgent.id}`), 204);
+      expect((await validAgent.call('GET', '/agents/me')).status).toBe(401);
+      expect((await validAgent.call('GET', '/agents/me')).status).toBe(429);
     } finally {
       await limitedApp.close();
     }

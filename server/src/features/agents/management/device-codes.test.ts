@@ -40,8 +40,8 @@ describe('redeemAgentDeviceCode', () => {
       redeemed: false,
     });
     app.effects.set(app.effects.now() + 1_000);
-    const connected = ok(await fixture.redeem(deviceCode.code), 200);
-    expect(connected).toEqual({
+    const connectedBody = ok(await fixture.redeem(deviceCode.code), 200);
+    expect(connectedBody).toEqual({
       agentId: agent.id,
       agentName: agent.name,
       accessToken: expect.stringMatching(/^gat_[0-9a-f]{40}$/),
@@ -53,7 +53,7 @@ describe('redeemAgentDeviceCode', () => {
     expect(fetchedAgent.updatedAt > agent.updatedAt).toBe(true);
     const secondResponse = await fixture.redeem(deviceCode.code);
     expect(rejection(secondResponse)).toEqual([400, 'INVALID_INPUT', 'code: was already redeemed']);
-    const me = await fixture.withToken(connected.accessToken)('GET', '/agents/me');
+    const me = await fixture.withToken(connectedBody.accessToken)('GET', '/agents/me');
     expect(ok(me, 200).id).toBe(agent.id);
     const audit = await app.runtime.db.find(agentAudit, { agent_id: agent.id });
     const line = audit.find(({ what }) => what === 'CONNECTED');
@@ -75,8 +75,8 @@ describe('redeemAgentDeviceCode', () => {
         fixture.redeem(deviceCode.code),
       ]);
       expect(responses.map(({ status }) => status).sort()).toEqual([200, 400]);
-      const won = responses.find(({ status }) => status === 200);
-      const me = await fixture.withToken(won?.body.accessToken)('GET', '/agents/me');
+      const acceptedResponse = responses.find(({ status }) => status === 200);
+      const me = await fixture.withToken(acceptedResponse?.body.accessToken)('GET', '/agents/me');
       expect(ok(me, 200).id).toBe(agent.id);
     }
   });
@@ -92,12 +92,12 @@ describe('redeemAgentDeviceCode', () => {
       Date.parse(validCode.agent.createdAt) + DAY_MS,
     );
     app.effects.set(Date.parse(validCode.deviceCode.expiresAt));
-    const expired = [
+    const expiredError = [
       400,
       'INVALID_INPUT',
       'code: has expired; request a new code from the platform',
     ];
-    expect(rejection(await fixture.redeem(expiredCode.deviceCode.code))).toEqual(expired);
+    expect(rejection(await fixture.redeem(expiredCode.deviceCode.code))).toEqual(expiredError);
     expect(ok(await statusOf(expiredCode.deviceCode.code), 200).redeemed).toBe(false);
     const { code } = ok(await issueAnotherCode(expiredCode.agent.id), 201);
     ok(await fixture.redeem(code), 200);
@@ -105,12 +105,12 @@ describe('redeemAgentDeviceCode', () => {
 
   it('rejects unknown codes and those of a deleted customer', async () => {
     const { agent, deviceCode } = await createUnconnectedAgent();
-    const unknown = [404, 'NOT_FOUND', 'Device code not found.'];
+    const unknownError = [404, 'NOT_FOUND', 'Device code not found.'];
     for (const code of ['x', '%00', 'SERVICE-AGENT-2222-2222-2222']) {
-      expect(rejection(await fixture.redeem(code))).toEqual(unknown);
+      expect(rejection(await fixture.redeem(code))).toEqual(unknownError);
     }
     ok(await app.call('DELETE', `/customers/${agent.customerId}`), 200);
-    expect(rejection(await fixture.redeem(deviceCode.code))).toEqual(unknown);
+    expect(rejection(await fixture.redeem(deviceCode.code))).toEqual(unknownError);
   });
 
   it('ignores credentials', async () => {
@@ -157,9 +157,12 @@ describe('redemption attempts', () => {
     app.effects.set(app.effects.now() + 20_000);
     for (let index = 0; index < 9; index++) statuses.push((await redeemFrom(address)).statusCode);
     expect(statuses).toEqual([200, ...Array(9).fill(404)]);
-    const rejected = await redeemFrom(address, next.code);
-    expect([rejected.statusCode, rejected.json().code]).toEqual([429, 'RATE_LIMITED']);
-    expect(rejected.headers['retry-after']).toBe('40');
+    const rejectedResponse = await redeemFrom(address, next.code);
+    expect([rejectedResponse.statusCode, rejectedResponse.json().code]).toEqual([
+      429,
+      'RATE_LIMITED',
+    ]);
+    expect(rejectedResponse.headers['retry-after']).toBe('40');
     const row = await app.runtime.db.query(
       "select id from attempt_limits where id like 'agent redeem %'",
     );
@@ -174,8 +177,8 @@ describe('redemption attempts', () => {
     await createUnconnectedAgent();
     const addresses = Array.from({ length: 14 }, (_, index) => `2001:db8:0:7::${index + 1}`);
     const responses = await Promise.all(addresses.map((address) => redeemFrom(address)));
-    const rejected = responses.filter(({ statusCode }) => statusCode !== 404);
-    expect(rejected.length).toBeGreaterThanOrEqual(4);
+    const rejectedResponses = responses.filter(({ statusCode }) => statusCode !== 404);
+    expect(rejectedResponses.length).toBeGreaterThanOrEqual(4);
     const rows = await app.runtime.db.find(attemptLimits, {});
     expect(Math.max(...rows.map(({ at }) => at.length))).toBeLessThanOrEqual(10);
   });
@@ -184,15 +187,15 @@ describe('redemption attempts', () => {
 describe('regenerateAgentDeviceCode', () => {
   it('replaces the previous code', async () => {
     const { agent, deviceCode } = await createUnconnectedAgent();
-    const second = ok(await issueAnotherCode(agent.id), 201);
-    expect(second).toMatchObject({ agentId: agent.id, redeemed: false });
-    expect(second.code).not.toBe(deviceCode.code);
+    const secondCode = ok(await issueAnotherCode(agent.id), 201);
+    expect(secondCode).toMatchObject({ agentId: agent.id, redeemed: false });
+    expect(secondCode.code).not.toBe(deviceCode.code);
     const replaced = [400, 'INVALID_INPUT', 'code: was replaced by another code'];
     expect(rejection(await fixture.redeem(deviceCode.code))).toEqual(replaced);
     expect(ok(await statusOf(deviceCode.code), 200).redeemed).toBe(false);
-    ok(await fixture.redeem(second.code), 200);
-    const connected = await issueAnotherCode(agent.id);
-    expect([connected.status, connected.body.code]).toEqual([409, 'CONFLICT']);
+    ok(await fixture.redeem(secondCode.code), 200);
+    const connectedResponse = await issueAnotherCode(agent.id);
+    expect([connectedResponse.status, connectedResponse.body.code]).toEqual([409, 'CONFLICT']);
   });
 
   it('leaves one valid code or a connected agent after concurrent requests', async () => {
@@ -215,9 +218,9 @@ describe('regenerateAgentDeviceCode', () => {
   it('returns the same code to a replay', async () => {
     const { agent } = await createUnconnectedAgent();
     const headers = { 'idempotency-key': 'another code' };
-    const first = ok(await issueAnotherCode(agent.id, headers), 201);
-    expect(ok(await issueAnotherCode(agent.id, headers), 201)).toEqual(first);
-    ok(await fixture.redeem(first.code), 200);
+    const firstCode = ok(await issueAnotherCode(agent.id, headers), 201);
+    expect(ok(await issueAnotherCode(agent.id, headers), 201)).toEqual(firstCode);
+    ok(await fixture.redeem(firstCode.code), 200);
   });
 
   it('rejects an Idempotency-Key that is too long', async () => {

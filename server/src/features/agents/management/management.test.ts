@@ -123,12 +123,12 @@ describe('createAgent', () => {
     const request = { name: 'Keyed', customerId: person.id, policy: policy() };
     const send = () =>
       fixture.manage('POST', '/agents', request, { 'idempotency-key': 'an agent' });
-    const first = ok(await send(), 201);
+    const firstBody = ok(await send(), 201);
     const secondResponse = await send();
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
-    expect(secondResponse.body).toEqual(first);
+    expect(secondResponse.body).toEqual(firstBody);
     const stored = await app.runtime.db.query('select reply from idempotency');
-    expect(JSON.stringify(stored)).not.toContain(first.deviceCode.code);
+    expect(JSON.stringify(stored)).not.toContain(firstBody.deviceCode.code);
   });
 });
 
@@ -222,8 +222,11 @@ describe('deleteAgent', () => {
       destination: { accountId: payee.id },
       amount: 1_00,
     };
-    const requested = ok(await agent.call('POST', '/agents/me/transfer-out', transfer), 201);
-    expect(requested.status).toBe('PENDING_APPROVAL');
+    const requestedTransfer = ok(
+      await agent.call('POST', '/agents/me/transfer-out', transfer),
+      201,
+    );
+    expect(requestedTransfer.status).toBe('PENDING_APPROVAL');
     ok(await agent.call('GET', '/agents/me'), 200);
     ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
     const { status, body } = await agent.call('GET', '/agents/me');
@@ -244,7 +247,7 @@ describe('deleteAgent', () => {
     );
     const [action] = await app.runtime.db.find(agentActions, { agent_id: agent.id });
     expect(action).toMatchObject({
-      id: requested.id,
+      id: requestedTransfer.id,
       status: 'REJECTED',
       rejection_reason: 'The agent was deleted.',
     });
@@ -270,7 +273,7 @@ describe('getAgentById', () => {
     expect(ok(await fixture.manage('GET', '/agents/approvals'), 200).data).toEqual([]);
     const status = await fixture.manage('GET', `/agents/device-codes/${agent.code}/status`);
     expect(ok(status, 200).redeemed).toBe(true);
-    const wrong = await fixture.manage('PATCH', '/agents/approvals', { isPaused: true });
-    expect([wrong.status, wrong.headers.allow]).toEqual([405, 'GET']);
+    const wrongResponse = await fixture.manage('PATCH', '/agents/approvals', { isPaused: true });
+    expect([wrongResponse.status, wrongResponse.headers.allow]).toEqual([405, 'GET']);
   });
 });

@@ -75,11 +75,11 @@ describe('updateAgentPolicy', () => {
       },
     ],
   ])('%s', async (_, body, expected) => {
-    const before = policy({
+    const policyBefore = policy({
       spendingLimits: LIMITS,
       approvalThresholds: { currency: 'USD', amount: 8 },
     });
-    expect(await changePolicy(before, body)).toEqual({ ...before, ...expected });
+    expect(await changePolicy(policyBefore, body)).toEqual({ ...policyBefore, ...expected });
   });
 
   it('merges restrictions by field and replaces lists', async () => {

@@ -267,9 +267,9 @@ describe('evaluate, for any policy', () => {
   it('does not change its input', () => {
     fc.assert(
       fc.property(anAgent, someSpent, anAct, (agent, spent, requested) => {
-        const before = structuredClone({ agent, spent, requested });
+        const copyBefore = structuredClone({ agent, spent, requested });
         const verdict = evaluate(agent, spent, requested);
-        expect({ agent, spent, requested }).toEqual(before);
+        expect({ agent, spent, requested }).toEqual(copyBefore);
         expect(evaluate(agent, spent, requested)).toEqual(verdict);
       }),
       { numRuns: 300 },

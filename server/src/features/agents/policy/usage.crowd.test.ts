@@ -30,60 +30,60 @@ describe.each([
     ['dailyTransactionLimit', { dailyTransactionLimit: 100 }],
   ])('accepts exactly the payments within %s', async (rule, limits) => {
     const id = await fixture.agentWith(limits);
-    const all = await fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes());
-    expect(all.filter(isPaid)).toHaveLength(100);
-    expect(rejectionsIn(all)).toEqual(new Set([rule]));
+    const results = await fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes());
+    expect(results.filter(isPaid)).toHaveLength(100);
+    expect(rejectionsIn(results)).toEqual(new Set([rule]));
     expect(await fixture.spent(id)).toEqual({ count: 100n, day: 100_00n, month: 100_00n });
   });
 
   it('rejects only amounts that exceed the limit', async () => {
     const id = await fixture.agentWith({ dailyLimit: 500_00 });
     const amounts = repeatAmount(200, 0n).map((_, index) => BigInt(1 + ((index * 37) % 90)) * 10n);
-    const all = await fixture.concurrentPayments(id, amounts, runtimes());
+    const results = await fixture.concurrentPayments(id, amounts, runtimes());
     const { day } = await fixture.spent(id);
     expect(day).toBe(
-      amounts.reduce((sum, total, at) => (isPaid(all[at] as Paid) ? sum + total : sum), 0n),
+      amounts.reduce((sum, total, at) => (isPaid(results[at] as Paid) ? sum + total : sum), 0n),
     );
-    const rejected = amounts.filter((_, index) => !isPaid(all[index] as Paid));
+    const rejected = amounts.filter((_, index) => !isPaid(results[index] as Paid));
     expect(rejected.length).toBeGreaterThan(0);
     for (const total of rejected) expect(day + total).toBeGreaterThan(500_00n);
   });
 
   it('applies a lowered limit from its commit', async () => {
     const id = await fixture.agentWith({ dailyLimit: 150_00 });
-    const paying = fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes());
+    const paymentsInProgress = fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes());
     const lowered = fixture.change(id, { dailyLimit: 40_00 });
-    const [all] = await Promise.all([paying, lowered]);
-    const before = all.filter(
+    const [results] = await Promise.all([paymentsInProgress, lowered]);
+    const resultsBefore = results.filter(
       (paid) => isPaid(paid) && (paid as { version: number }).version === 1,
     );
-    const max = Math.max(before.length, 40);
-    expect(all.filter(isPaid)).toHaveLength(max);
-    expect(rejectionsIn(all)).toEqual(new Set(['dailyLimit']));
+    const max = Math.max(resultsBefore.length, 40);
+    expect(results.filter(isPaid)).toHaveLength(max);
+    expect(rejectionsIn(results)).toEqual(new Set(['dailyLimit']));
     expect((await fixture.spent(id)).count).toBe(BigInt(max));
   });
 
   it('rejects payments of an agent paused in the meantime', async () => {
     const id = await fixture.agentWith({ dailyLimit: 1_000_00 });
-    const paying = fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes());
+    const paymentsInProgress = fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes());
     await fixture.change(id, {}, { paused: true });
     const { count } = await fixture.spent(id);
-    const all = await paying;
-    expect(all.filter(isPaid)).toHaveLength(Number(count));
+    const results = await paymentsInProgress;
+    expect(results.filter(isPaid)).toHaveLength(Number(count));
     expect(await fixture.pay(id, 1n)).toBe('The agent is paused.');
     expect((await fixture.spent(id)).count).toBe(count);
   });
 
   it('restores refunded amounts exactly', async () => {
     const id = await fixture.agentWith({ dailyLimit: 100_00 });
-    const first = await fixture.concurrentPayments(id, repeatAmount(20, 5_00n), runtimes());
-    expect(first.filter(isPaid)).toHaveLength(20);
-    const [next] = await Promise.all([
+    const firstPaids = await fixture.concurrentPayments(id, repeatAmount(20, 5_00n), runtimes());
+    expect(firstPaids.filter(isPaid)).toHaveLength(20);
+    const [nextResults] = await Promise.all([
       fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes()),
-      ...first.slice(0, 10).map((paid) => fixture.returnFunds(paid)),
+      ...firstPaids.slice(0, 10).map((paid) => fixture.returnFunds(paid)),
     ]);
     const { day } = await fixture.spent(id);
-    expect(day).toBe(50_00n + BigInt(next.filter(isPaid).length) * 1_00n);
+    expect(day).toBe(50_00n + BigInt(nextResults.filter(isPaid).length) * 1_00n);
     expect(day).toBeLessThanOrEqual(100_00n);
     await fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes());
     expect((await fixture.spent(id)).day).toBe(100_00n);
@@ -94,8 +94,8 @@ describe.each([
     fixture.rates['USD EUR'] = { num: 1n, den: 2n };
     await fixture.pay(id, 60_00n);
     await fixture.change(id, { currency: 'EUR' });
-    const all = await fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes());
-    expect(all.filter(isPaid)).toHaveLength(70);
-    expect(rejectionsIn(all)).toEqual(new Set(['dailyLimit']));
+    const results = await fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes());
+    expect(results.filter(isPaid)).toHaveLength(70);
+    expect(rejectionsIn(results)).toEqual(new Set(['dailyLimit']));
   });
 });

@@ -32,7 +32,7 @@ describe('usage', () => {
       monthlyLimit: 250_00,
     });
     const { person, account } = await fundedCustomer(app);
-    const [valid, invalid] = [
+    const [validAccount, invalidAccount] = [
       await externalAccount(app, person.id, 'USD', '000'),
       await externalAccount(app, person.id, 'USD', '002'),
     ];
@@ -52,12 +52,12 @@ describe('usage', () => {
       const { status } = ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
       return isPaid(paid) ? status : paid;
     };
-    expect(await run(invalid.id)).toBe('FAILED');
+    expect(await run(invalidAccount.id)).toBe('FAILED');
     expect(await fixture.spent(id)).toEqual({ count: 1n, day: 0n, month: 0n });
-    expect(await run(valid.id)).toBe('COMPLETED');
-    expect(await run(invalid.id)).toBe('FAILED');
+    expect(await run(validAccount.id)).toBe('COMPLETED');
+    expect(await run(invalidAccount.id)).toBe('FAILED');
     expect(await fixture.spent(id)).toEqual({ count: 3n, day: 100_00n, month: 100_00n });
-    expect(await run(valid.id)).toBe('dailyTransactionLimit');
+    expect(await run(validAccount.id)).toBe('dailyTransactionLimit');
   });
 
   it('is counted per day, per month and as a payment', async () => {
@@ -144,20 +144,20 @@ describe('usage', () => {
       dailyTransactionLimit: 2,
       monthlyLimit: 100_00,
     });
-    const first = await fixture.pay(id, 100_00n);
-    await fixture.returnFunds(first);
-    await expect(fixture.returnFunds(first)).rejects.toThrow('ledger_transfers_pkey');
+    const firstResult = await fixture.pay(id, 100_00n);
+    await fixture.returnFunds(firstResult);
+    await expect(fixture.returnFunds(firstResult)).rejects.toThrow('ledger_transfers_pkey');
     expect(await fixture.spent(id)).toEqual({ count: 1n, day: 0n, month: 0n });
-    const other = await fixture.pay(id, 100_00n);
-    expect(isPaid(other)).toBe(true);
+    const otherResult = await fixture.pay(id, 100_00n);
+    expect(isPaid(otherResult)).toBe(true);
     setClockToMidnight();
     await fixture.pay(id, 100_00n);
-    await fixture.returnFunds(other);
+    await fixture.returnFunds(otherResult);
     expect(await fixture.spent(id)).toEqual({ count: 1n, day: 100_00n, month: 100_00n });
     expect(await fixture.pay(id, 1n)).toBe('dailyLimit');
     const steps = await app.runtime.db.query(
       'select step, amount from ledger_transfers where transaction_id = $1 order by step',
-      [idOf(other)],
+      [idOf(otherResult)],
     );
     expect(steps).toEqual([
       { step: 'count.agent', amount: 1n },
@@ -171,26 +171,26 @@ describe('usage', () => {
   it('is evaluated again if the limit is exceeded at commit', async () => {
     const id = await fixture.agentWith({ dailyLimit: 100_00 });
     const agent = await fixture.rowOf(id);
-    const before: Paid[] = [];
+    const resultsBefore: Paid[] = [];
     await app.operate(async (ctx) => {
-      if (before.length) await fixture.returnFunds(before[0] as Paid);
-      else before.push(await fixture.pay(id, 60_00n));
+      if (resultsBefore.length) await fixture.returnFunds(resultsBefore[0] as Paid);
+      else resultsBefore.push(await fixture.pay(id, 60_00n));
       const amount = { currency: 'USD', amount: 50_00n };
       const payment = { transactionId: 'Transaction:decided-twice', amount };
       await countSpending(ctx, fixture.parts, agent, payment);
     });
-    expect(before.map(isPaid)).toEqual([true]);
+    expect(resultsBefore.map(isPaid)).toEqual([true]);
     expect(await fixture.spent(id)).toEqual({ count: 2n, day: 50_00n, month: 50_00n });
   });
 
   it('applies changed limits', async () => {
     const id = await fixture.agentWith({ dailyLimit: 100_00 });
-    const first = await fixture.pay(id, 60_00n);
+    const firstResult = await fixture.pay(id, 60_00n);
     await fixture.change(id, { dailyLimit: 200_00 });
     expect(isPaid(await fixture.pay(id, 140_00n))).toBe(true);
     await fixture.change(id, { dailyLimit: 150_00 });
     expect(await fixture.pay(id, 1n)).toBe('dailyLimit');
-    await fixture.returnFunds(first);
+    await fixture.returnFunds(firstResult);
     // 200.00 spent, 60.00 refunded: 10.00 of 150.00 remain.
     const crowded = await fixture.concurrentPayments(id, Array(20).fill(1_00n), [app.runtime]);
     expect(crowded.filter(isPaid)).toHaveLength(10);
@@ -251,7 +251,7 @@ describe('limits in another currency', () => {
     app.effects.set(Date.UTC(2026, 5, 10, 9));
     const id = await fixture.agentWith({ dailyLimit: 100_00, monthlyLimit: 1_000_00 });
     fixture.rates['USD EUR'] = { num: 9n, den: 10n };
-    const first = await fixture.pay(id, 60_00n);
+    const firstResult = await fixture.pay(id, 60_00n);
     await fixture.pay(id, 1n);
     await fixture.change(id, { currency: 'EUR' });
     expect(await fixture.spent(id)).toEqual({ count: 2n, day: 54_01n, month: 54_01n });
@@ -274,7 +274,7 @@ describe('limits in another currency', () => {
     expect(isPaid(await fixture.pay(id, 45_00n))).toBe(true);
     expect(await fixture.pay(id, 5_00n)).toBe('dailyLimit');
     // Refunded amounts no longer count.
-    await fixture.returnFunds(first);
+    await fixture.returnFunds(firstResult);
     expect(await fixture.spent(id)).toEqual({ count: 4n, day: 65_01n, month: 65_01n });
     expect(await fixture.pay(id, 35_00n)).toBe('dailyLimit');
     expect(isPaid(await fixture.pay(id, 34_99n))).toBe(true);

@@ -147,18 +147,23 @@ describe('transactions', () => {
 
   describe('agentListTransactions', () => {
     it('are paged and filtered like those of the platform', async () => {
-      const first = await pay();
+      const firstPayment = await pay();
       await app.advance(1_000);
-      const second = await pay();
-      expect((await walk(`${OURS}?type=OUTGOING`)).ids).toEqual([second, first]);
-      expect((await walk(`${OURS}?type=OUTGOING&sortOrder=asc`)).ids).toEqual([first, second]);
-      const agentView = ok(await agent.call('GET', `${OURS}/${first}`), 200);
+      const secondPayment = await pay();
+      expect((await walk(`${OURS}?type=OUTGOING`)).ids).toEqual([secondPayment, firstPayment]);
+      expect((await walk(`${OURS}?type=OUTGOING&sortOrder=asc`)).ids).toEqual([
+        firstPayment,
+        secondPayment,
+      ]);
+      const agentView = ok(await agent.call('GET', `${OURS}/${firstPayment}`), 200);
       const listTransactions = (query: string) => agent.call('GET', `${OURS}?${query}`);
       const { reference } = agentView.reconciliationInstructions;
-      expect(idsOf(ok(await listTransactions(`reference=${reference}`), 200))).toEqual([first]);
+      expect(idsOf(ok(await listTransactions(`reference=${reference}`), 200))).toEqual([
+        firstPayment,
+      ]);
       const to = agentView.destination.accountId;
       expect(idsOf(ok(await listTransactions(`receiverAccountIdentifier=${to}`), 200))).toEqual([
-        first,
+        firstPayment,
       ]);
       expect(codeOf(await listTransactions('status=NONE'))).toEqual([400, 'INVALID_INPUT']);
     });
@@ -185,10 +190,10 @@ describe('transactions', () => {
     it('of another customer are not found', async () => {
       const owner = { ...agent, ...otherHolder };
       const foreignId = await pay(owner);
-      const unknown = await agent.call('GET', `${OURS}/Transaction:${UNKNOWN}`);
-      expect(codeOf(unknown)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
-      expect((await agent.call('GET', `${OURS}/${foreignId}`)).body).toEqual(unknown.body);
-      expect((await agent.call('GET', `${OURS}/nothing`)).body).toEqual(unknown.body);
+      const unknownResponse = await agent.call('GET', `${OURS}/Transaction:${UNKNOWN}`);
+      expect(codeOf(unknownResponse)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
+      expect((await agent.call('GET', `${OURS}/${foreignId}`)).body).toEqual(unknownResponse.body);
+      expect((await agent.call('GET', `${OURS}/nothing`)).body).toEqual(unknownResponse.body);
     });
   });
 });
@@ -199,22 +204,22 @@ describe('external accounts', () => {
   describe('agentListExternalAccounts', () => {
     it('are added, listed and read like those of the platform, with unmasked numbers', async () => {
       const body = usdAccountBody();
-      const created = ok(await agent.call('POST', OURS, body), 201);
-      expect(created).toMatchObject({
+      const createdBody = ok(await agent.call('POST', OURS, body), 201);
+      expect(createdBody).toMatchObject({
         customerId: agent.customer.id,
         accountInfo: body.accountInfo,
       });
-      const path = `/customers/external-accounts/${created.id}`;
-      expect(ok(await agent.call('GET', `${OURS}/${created.id}`), 200)).toEqual(created);
-      expect(ok(await app.call('GET', path), 200)).toEqual(created);
+      const path = `/customers/external-accounts/${createdBody.id}`;
+      expect(ok(await agent.call('GET', `${OURS}/${createdBody.id}`), 200)).toEqual(createdBody);
+      expect(ok(await app.call('GET', path), 200)).toEqual(createdBody);
       await externalAccount(app, agent.customer.id, 'EUR');
-      const all = ok(await agent.call('GET', OURS), 200);
+      const bodies = ok(await agent.call('GET', OURS), 200);
       const platformPath = `/customers/external-accounts?customerId=${agent.customer.id}`;
-      expect(all).toEqual(ok(await app.call('GET', platformPath), 200));
-      expect((await walk(OURS)).ids).toEqual(idsOf(all));
-      expect((await walk(`${OURS}?currency=USD`)).ids).toEqual([created.id]);
+      expect(bodies).toEqual(ok(await app.call('GET', platformPath), 200));
+      expect((await walk(OURS)).ids).toEqual(idsOf(bodies));
+      expect((await walk(`${OURS}?currency=USD`)).ids).toEqual([createdBody.id]);
       const widened = `${OURS}?customerId=${otherHolder.customer.id}`;
-      expect(ok(await agent.call('GET', widened), 200)).toEqual(all);
+      expect(ok(await agent.call('GET', widened), 200)).toEqual(bodies);
       expect(codeOf(await agent.call('GET', `${OURS}?cursor=x`))).toEqual([400, 'INVALID_INPUT']);
     });
   });
@@ -222,11 +227,11 @@ describe('external accounts', () => {
   describe('agentCreateExternalAccount', () => {
     it("are always its own customer's", async () => {
       for (const { customer } of [otherHolder, foreignCustomer]) {
-        const created = ok(
+        const createdBody = ok(
           await agent.call('POST', OURS, usdAccountBody({ customerId: customer.id })),
           201,
         );
-        expect(created.customerId).toBe(agent.customer.id);
+        expect(createdBody.customerId).toBe(agent.customer.id);
       }
     });
 
@@ -240,19 +245,19 @@ describe('external accounts', () => {
     });
 
     it('do not become the destination of incoming payments of the customer', async () => {
-      const rejected = await agent.call('POST', OURS, {
+      const rejectedResponse = await agent.call('POST', OURS, {
         ...usdAccountBody({ defaultUmaDepositAccount: true }),
         currency: undefined,
       });
-      expect(codeOf(rejected)).toEqual([400, 'INVALID_INPUT']);
+      expect(codeOf(rejectedResponse)).toEqual([400, 'INVALID_INPUT']);
       expect(
-        rejected.body.details.errors.map((each: { field: string }) => each.field).sort(),
+        rejectedResponse.body.details.errors.map((each: { field: string }) => each.field).sort(),
       ).toEqual(['currency', 'defaultUmaDepositAccount']);
-      const created = ok(
+      const createdBody = ok(
         await agent.call('POST', OURS, usdAccountBody({ defaultUmaDepositAccount: false })),
         201,
       );
-      expect(created.defaultUmaDepositAccount).toBe(false);
+      expect(createdBody.defaultUmaDepositAccount).toBe(false);
     });
   });
 
@@ -263,12 +268,12 @@ describe('external accounts', () => {
         const row = await ctx.read(externalAccounts, id);
         if (row) ctx.update(externalAccounts, row, { trusted_at: ctx.now });
       });
-      const stored = await agent.call('DELETE', `${OURS}/${id}`);
-      expect(codeOf(stored)).toEqual([409, 'BENEFICIARY_TRUSTED']);
-      const other = ok(await agent.call('POST', OURS, usdAccountBody()), 201);
-      ok(await agent.call('DELETE', `${OURS}/${other.id}`), 204);
+      const storedResponse = await agent.call('DELETE', `${OURS}/${id}`);
+      expect(codeOf(storedResponse)).toEqual([409, 'BENEFICIARY_TRUSTED']);
+      const otherBody = ok(await agent.call('POST', OURS, usdAccountBody()), 201);
+      ok(await agent.call('DELETE', `${OURS}/${otherBody.id}`), 204);
       expect((await walk(OURS)).ids).toEqual([id]);
-      expect(codeOf(await agent.call('GET', `${OURS}/${other.id}`))).toEqual([
+      expect(codeOf(await agent.call('GET', `${OURS}/${otherBody.id}`))).toEqual([
         404,
         'ACCOUNT_NOT_FOUND',
       ]);
@@ -285,10 +290,10 @@ describe('external accounts', () => {
         'nothing',
       ];
       for (const method of ['GET', 'DELETE']) {
-        const unknown = await agent.call(method, `${OURS}/ExternalAccount:${UNKNOWN}`);
-        expect(codeOf(unknown)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+        const unknownResponse = await agent.call(method, `${OURS}/ExternalAccount:${UNKNOWN}`);
+        expect(codeOf(unknownResponse)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
         for (const id of foreignIds) {
-          expect((await agent.call(method, `${OURS}/${id}`)).body).toEqual(unknown.body);
+          expect((await agent.call(method, `${OURS}/${id}`)).body).toEqual(unknownResponse.body);
         }
       }
       const path = `/customers/external-accounts/${foreignIds[0]}`;
@@ -301,9 +306,9 @@ describe('external accounts', () => {
     const sibling = await fixture.agentOf(agent.customer.id);
     const headers = { 'idempotency-key': 'one' };
     const body = usdAccountBody();
-    const first = ok(await agent.call('POST', OURS, body, { headers }), 201);
+    const firstBody = ok(await agent.call('POST', OURS, body, { headers }), 201);
     const secondResponse = await agent.call('POST', OURS, body, { headers });
-    expect([secondResponse.status, secondResponse.body]).toEqual([201, first]);
+    expect([secondResponse.status, secondResponse.body]).toEqual([201, firstBody]);
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     expect(codeOf(await agent.call('POST', OURS, usdAccountBody(), { headers }))).toEqual([
       409,
@@ -312,7 +317,7 @@ describe('external accounts', () => {
     const otherAgentAccount = ok(await otherAgent.call('POST', OURS, body, { headers }), 201);
     expect(otherAgentAccount.customerId).toBe(otherHolder.customer.id);
     expect(ok(await sibling.call('POST', OURS, usdAccountBody(), { headers }), 201).id).not.toBe(
-      first.id,
+      firstBody.id,
     );
   });
 
@@ -361,9 +366,9 @@ describe('policy', () => {
       ok(await pause(), 200);
       ok(await agent.call('GET', url), 200);
       ok(await narrowPolicy(policyWithout(permission)), 200);
-      const rejected = await agent.call('GET', url);
-      expect(codeOf(rejected)).toEqual([403, 'FORBIDDEN']);
-      expect(rejected.body.reason).toContain(permission);
+      const rejectedResponse = await agent.call('GET', url);
+      expect(codeOf(rejectedResponse)).toEqual([403, 'FORBIDDEN']);
+      expect(rejectedResponse.body.reason).toContain(permission);
       expect((await audit(agent.id)).map(({ what }) => what)).not.toContain('ACTION_REFUSED');
     },
   );
@@ -379,8 +384,8 @@ describe('policy', () => {
     expect(codeOf(firstResponse)).toEqual([403, 'FORBIDDEN']);
     ok(await narrowPolicy({ permissions: PERMISSIONS }), 200);
     ok(await pause(), 200);
-    const second = await send();
-    expect([...codeOf(second), second.body.reason]).toEqual([
+    const secondResponse = await send();
+    expect([...codeOf(secondResponse), secondResponse.body.reason]).toEqual([
       403,
       'FORBIDDEN',
       'The agent is paused.',
