@@ -48,8 +48,8 @@ const requestExport = (id: string, keys: Keys, headers = {}, as = app.platform) 
 
 /** Both requests of an export. */
 async function exportWallet(id: string, session: Keys, keys = generateKeys(), as = app.platform) {
-  const requested = ok(await requestExport(id, keys, {}, as), 202);
-  return requestExport(id, keys, await signedHeaders(requested, session), as);
+  const requestedExport = ok(await requestExport(id, keys, {}, as), 202);
+  return requestExport(id, keys, await signedHeaders(requestedExport, session), as);
 }
 
 const readAccount = async (id: string) =>
@@ -59,13 +59,13 @@ const findAuthorizations = (id: string) =>
 
 /** The recovery phrase in an unsigned bundle, as in the sandbox. */
 function openBundle({ data }: { data: string }, { privateKey }: Keys): string {
-  const sealed = JSON.parse(Buffer.from(data, 'hex').toString());
-  const opened = walletCrypto.hpkeDecrypt({
-    ciphertextBuf: Buffer.from(sealed.ciphertext, 'hex'),
-    encappedKeyBuf: Buffer.from(sealed.encappedPublic, 'hex'),
+  const sealedBundle = JSON.parse(Buffer.from(data, 'hex').toString());
+  const openedText = walletCrypto.hpkeDecrypt({
+    ciphertextBuf: Buffer.from(sealedBundle.ciphertext, 'hex'),
+    encappedKeyBuf: Buffer.from(sealedBundle.encappedPublic, 'hex'),
     receiverPriv: privateKey,
   });
-  return Buffer.from(opened).toString();
+  return Buffer.from(openedText).toString();
 }
 
 const isMnemonic = (text: string) => validateMnemonic(text, wordlist);
@@ -74,30 +74,34 @@ describe('updateInternalAccount', () => {
   it('hides a wallet after one of its sessions has signed exactly this change', async () => {
     const { id } = await createWallet();
     const session = await sessionOf(id);
-    const requested = ok(await patchAccount(id, { privateEnabled: true }), 202);
-    expect(Object.keys(requested).sort()).toEqual(['expiresAt', 'payloadToSign', 'requestId']);
-    const activity = JSON.parse(requested.payloadToSign);
+    const requestedAccount = ok(await patchAccount(id, { privateEnabled: true }), 202);
+    expect(Object.keys(requestedAccount).sort()).toEqual([
+      'expiresAt',
+      'payloadToSign',
+      'requestId',
+    ]);
+    const activity = JSON.parse(requestedAccount.payloadToSign);
     expect(activity.type).toBe('ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2');
     expect(activity.parameters).toMatchObject({
       encoding: 'PAYLOAD_ENCODING_HEXADECIMAL',
       hashFunction: 'HASH_FUNCTION_NO_OP',
     });
-    const change = `{"accountId":"${id}","privateEnabled":true,"requestId":"${requested.requestId}"}`;
+    const change = `{"accountId":"${id}","privateEnabled":true,"requestId":"${requestedAccount.requestId}"}`;
     expect(activity.parameters.payload).toBe(createHash('sha256').update(change).digest('hex'));
     expect((await readAccount(id)).privateEnabled).toBe(false);
 
-    const before = (await app.events()).length;
-    const headers = await signedHeaders(requested, session);
+    const eventCountBefore = (await app.events()).length;
+    const headers = await signedHeaders(requestedAccount, session);
     const otherResponse = await patchAccount(id, { privateEnabled: false }, headers);
     expect(codeOf(otherResponse)).toEqual([401, 'WALLET_SIGNATURE_BODY_MISMATCH']);
-    const after = ok(await patchAccount(id, { privateEnabled: true }, headers), 200);
-    expect(after).toEqual(await readAccount(id));
-    expect(after).toMatchObject({ id, type: 'EMBEDDED_WALLET', privateEnabled: true });
+    const accountAfter = ok(await patchAccount(id, { privateEnabled: true }, headers), 200);
+    expect(accountAfter).toEqual(await readAccount(id));
+    expect(accountAfter).toMatchObject({ id, type: 'EMBEDDED_WALLET', privateEnabled: true });
     expect(codeOf(await patchAccount(id, { privateEnabled: true }, headers))).toEqual([
       401,
       'UNAUTHORIZED',
     ]);
-    expect(await app.events()).toHaveLength(before);
+    expect(await app.events()).toHaveLength(eventCountBefore);
     expect(await findAuthorizations(id)).toMatchObject([
       { operation: 'updateInternalAccount', subject: id, public_key: session.publicKey },
     ]);
@@ -114,15 +118,15 @@ describe('updateInternalAccount', () => {
     const [ownWallet, otherWallet] = [await createWallet(), await createWallet()];
     const foreignSession = await sessionOf(otherWallet.id);
     const expiredSession = await sessionOf(ownWallet.id, { expires_at: app.effects.now() });
-    const requested = ok(await patchAccount(ownWallet.id, { privateEnabled: true }), 202);
+    const requestedAccount = ok(await patchAccount(ownWallet.id, { privateEnabled: true }), 202);
     for (const keys of [foreignSession, expiredSession, generateKeys()]) {
-      const headers = await signedHeaders(requested, keys);
+      const headers = await signedHeaders(requestedAccount, keys);
       const response = await patchAccount(ownWallet.id, { privateEnabled: true }, headers);
       expect(codeOf(response)).toEqual([401, 'UNAUTHORIZED']);
     }
     // A challenge is valid for one wallet only.
     const session = await sessionOf(ownWallet.id);
-    const headers = await signedHeaders(requested, session);
+    const headers = await signedHeaders(requestedAccount, session);
     expect(codeOf(await patchAccount(otherWallet.id, { privateEnabled: true }, headers))).toEqual([
       401,
       'UNAUTHORIZED',
@@ -160,15 +164,15 @@ describe('exportInternalAccount', () => {
     const { id } = await createWallet();
     const session = await sessionOf(id);
     const [keys, otherKeys] = [generateKeys(), generateKeys()];
-    const requested = ok(await requestExport(id, keys), 202);
-    const activity = JSON.parse(requested.payloadToSign);
+    const requestedExport = ok(await requestExport(id, keys), 202);
+    const activity = JSON.parse(requestedExport.payloadToSign);
     const row = await app.runtime.db.read(wallets, id);
     expect(activity).toMatchObject({
       type: 'ACTIVITY_TYPE_EXPORT_WALLET',
       organizationId: row?.organization_id,
       parameters: { targetPublicKey: keys.uncompressedKey, walletId: row?.wallet_id },
     });
-    const headers = await signedHeaders(requested, session);
+    const headers = await signedHeaders(requestedExport, session);
     expect(codeOf(await requestExport(id, otherKeys, headers))).toEqual([
       401,
       'WALLET_SIGNATURE_BODY_MISMATCH',
@@ -213,8 +217,8 @@ describe('exportInternalAccount', () => {
   it('succeeds at most three times an hour', async () => {
     const { id } = await createWallet();
     const retained = generateKeys();
-    const first = ok(await requestExport(id, retained), 202);
-    const headers = await signedHeaders(first, await sessionOf(id));
+    const firstExport = ok(await requestExport(id, retained), 202);
+    const headers = await signedHeaders(firstExport, await sessionOf(id));
     for (let index = 0; index < 3; index++) ok(await exportWallet(id, await sessionOf(id)), 200);
     for (const response of [
       await requestExport(id, generateKeys()),
@@ -269,8 +273,8 @@ describe('exportInternalAccount', () => {
     const sql = 'update platforms set wallet_polls = $2, version = version + 1 where id = $1';
     await app.runtime.db.query(sql, [app.platform.id, 2]);
     const keys = generateKeys();
-    const requested = ok(await requestExport(id, keys), 202);
-    const headers = await signedHeaders(requested, session);
+    const requestedExport = ok(await requestExport(id, keys), 202);
+    const headers = await signedHeaders(requestedExport, session);
     for (let index = 0; index < 2; index++) {
       expect(ok(await requestExport(id, keys, headers), 200).status).toBe('PROCESSING');
     }
@@ -279,7 +283,7 @@ describe('exportInternalAccount', () => {
     expect(isMnemonic(openBundle(JSON.parse(result.encryptedWalletCredentials), keys))).toBe(true);
     await app.runtime.db.query(sql, [app.platform.id, 0]);
     const [row] = await app.runtime.db.query('select reply from wallet_requests where id = $1', [
-      requested.requestId,
+      requestedExport.requestId,
     ]);
     expect(row?.reply).toBeNull();
   });
@@ -299,9 +303,12 @@ describe('exportInternalAccount', () => {
       returnMnemonic: true,
     });
     expect(isMnemonic(phrase)).toBe(true);
-    const requested = ok(await requestExport(id, keys, {}, as), 202);
-    const wrong = await stampWith(generateKeys().privateKey, requested.payloadToSign);
-    const headers = { 'service-wallet-signature': wrong, 'request-id': requested.requestId };
+    const requestedExport = ok(await requestExport(id, keys, {}, as), 202);
+    const wrongStamp = await stampWith(generateKeys().privateKey, requestedExport.payloadToSign);
+    const headers = {
+      'service-wallet-signature': wrongStamp,
+      'request-id': requestedExport.requestId,
+    };
     expect(codeOf(await requestExport(id, keys, headers, as))).toEqual([
       401,
       'WALLET_SIGNATURE_INVALID',

@@ -157,12 +157,12 @@ describe('existing customers', () => {
     };
     let attempts = 0;
     const response = await app.operate(async (ctx) => {
-      const changed = await changeCustomer(
+      const changedCustomer = await changeCustomer(
         ctx,
         parts,
         input as Parameters<typeof changeCustomer>[2],
       );
-      if (++attempts > 1) return changed;
+      if (++attempts > 1) return changedCustomer;
       const provision = {
         customerId: person.id,
         currencies: ['USDB'],
@@ -175,7 +175,7 @@ describe('existing customers', () => {
           provisionAccounts(concurrentWork, provision),
         ),
       );
-      return changed;
+      return changedCustomer;
     });
     expect([attempts, response]).toMatchObject([2, { status: 200 }]);
     expect(await walletsOf(person.id)).toHaveLength(1);
@@ -183,11 +183,11 @@ describe('existing customers', () => {
   });
 
   it('receive one by the job of the migration, once', async () => {
-    const early = await customer(app, {}, { email: 'early@example.com' });
+    const earlyCustomer = await customer(app, {}, { email: 'early@example.com' });
     const deletedCustomer = await customer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
     await deleteWallets();
-    expect(await walletsOf(early.id)).toEqual([]);
+    expect(await walletsOf(earlyCustomer.id)).toEqual([]);
     const file = path.join(projectRoot(), 'server/migrations/0026_wallets.sql');
     const sql = readFileSync(file, 'utf8');
     const job = sql.slice(sql.indexOf('insert into jobs'));
@@ -195,7 +195,7 @@ describe('existing customers', () => {
     for (const _ of [1, 2]) {
       await app.runtime.db.query(job);
       await app.settle();
-      const [wallet, ...rest] = await walletsOf(early.id);
+      const [wallet, ...rest] = await walletsOf(earlyCustomer.id);
       expect(rest).toEqual([]);
       expect(wallet).toMatchObject({ status: 'ACTIVE', privateEnabled: false });
       expect((await rowOf(wallet.id))?.seed).toEqual(expect.any(String));

@@ -63,8 +63,8 @@ describe('listAuthCredentials', () => {
 
   it('returns ACCOUNT_NOT_FOUND for unknown, foreign and other internal accounts', async () => {
     const { accountId, customer } = await createReachableWallet();
-    const plain = await internalAccount(app, customer.id, 'USD');
-    for (const id of [`InternalAccount:${UNKNOWN_UUID}`, plain.id]) {
+    const plainAccount = await internalAccount(app, customer.id, 'USD');
+    for (const id of [`InternalAccount:${UNKNOWN_UUID}`, plainAccount.id]) {
       expect(await fixture.credentialsOf(id)).toEqual([]);
     }
     expect(await otherPlatformFixture.credentialsOf(accountId)).toEqual([]);
@@ -88,16 +88,16 @@ describe('createAuthCredential', () => {
   it('adds the first credential immediately, and every other one with a signature', async () => {
     const { accountId } = await fixture.customerWithWallet({ email: undefined });
     expect(await fixture.credentialsOf(accountId)).toEqual([]);
-    const first = ok(await create(passkeyBody(accountId, '  My phone ')), 201);
-    expect(first).toMatchObject({ accountId, type: 'PASSKEY', nickname: 'My phone' });
-    const second = ok(await create(passkeyBody(accountId)), 202);
-    expect(second).toEqual({
+    const firstBody = ok(await create(passkeyBody(accountId, '  My phone ')), 201);
+    expect(firstBody).toMatchObject({ accountId, type: 'PASSKEY', nickname: 'My phone' });
+    const secondBody = ok(await create(passkeyBody(accountId)), 202);
+    expect(secondBody).toEqual({
       type: 'PASSKEY',
       payloadToSign: expect.any(String),
       requestId: expect.stringMatching(/^Request:/),
       expiresAt: new Date(app.effects.now() + 5 * MINUTE).toISOString(),
     });
-    expect(await idsOf(accountId)).toEqual([first.id]);
+    expect(await idsOf(accountId)).toEqual([firstBody.id]);
   });
 
   it('adds one of several concurrent first credentials', async () => {
@@ -125,18 +125,21 @@ describe('createAuthCredential', () => {
       keys.publicKey,
     );
     const path = `/auth/credentials/${sms.id}/verify`;
-    const opened = await fixture.signed(
+    const openedResponse = await fixture.signed(
       'POST',
       path,
       { type: 'SMS_OTP', encryptedOtpBundle },
       keys,
     );
-    expect(ok(opened, 200)).toMatchObject({ type: 'SMS_OTP', nickname: customer.phoneNumber });
+    expect(ok(openedResponse, 200)).toMatchObject({
+      type: 'SMS_OTP',
+      nickname: customer.phoneNumber,
+    });
   });
 
   it('validates the account', async () => {
     const { accountId, customer } = await createReachableWallet();
-    const plain = await internalAccount(app, customer.id, 'USD');
+    const plainAccount = await internalAccount(app, customer.id, 'USD');
     const foreignWallet = await otherPlatformFixture.customerWithWallet();
     const noAccount = [404, 'ACCOUNT_NOT_FOUND', 'Account not found.'];
     for (const id of [
@@ -147,7 +150,7 @@ describe('createAuthCredential', () => {
     ]) {
       expect(errorOf(await create({ type: 'SMS_OTP', accountId: id }))).toEqual(noAccount);
     }
-    const no = await create({ type: 'SMS_OTP', accountId: plain.id });
+    const no = await create({ type: 'SMS_OTP', accountId: plainAccount.id });
     expect(codeOf(no)).toEqual([400, 'INVALID_INPUT']);
     expect(no.body.details.errors).toMatchObject([{ field: 'accountId' }]);
     ok(await create({ type: 'SMS_OTP', accountId }), 202);
@@ -162,13 +165,13 @@ describe('createAuthCredential', () => {
     });
     const row = await app.runtime.db.read(internalAccounts, accountId);
     expect(row?.status).toBe('PENDING');
-    const waiting = [409, 'WALLET_NOT_PROVISIONED'];
-    expect(codeOf(await create({ type: 'SMS_OTP', accountId }))).toEqual(waiting);
+    const expectedError = [409, 'WALLET_NOT_PROVISIONED'];
+    expect(codeOf(await create({ type: 'SMS_OTP', accountId }))).toEqual(expectedError);
     const path = `/auth/credentials/${credential.id}`;
-    expect(codeOf(await fixture.call('DELETE', path))).toEqual(waiting);
-    expect(codeOf(await fixture.call('POST', `${path}/challenge`))).toEqual(waiting);
+    expect(codeOf(await fixture.call('DELETE', path))).toEqual(expectedError);
+    expect(codeOf(await fixture.call('POST', `${path}/challenge`))).toEqual(expectedError);
     const body = { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' };
-    expect(codeOf(await fixture.call('POST', `${path}/verify`, body))).toEqual(waiting);
+    expect(codeOf(await fixture.call('POST', `${path}/verify`, body))).toEqual(expectedError);
     await app.runtime.db.query("update internal_accounts set status = 'ACTIVE' where id = $1", [
       accountId,
     ]);
@@ -177,10 +180,10 @@ describe('createAuthCredential', () => {
       accountId,
     ]);
     const at = `/auth/sessions/${session.session.id}`;
-    expect(codeOf(await fixture.call('DELETE', at))).toEqual(waiting);
+    expect(codeOf(await fixture.call('DELETE', at))).toEqual(expectedError);
     const clientPublicKey = generateKeys().publicKey;
     const refreshed = await fixture.call('POST', `${at}/refresh`, { clientPublicKey });
-    expect(codeOf(refreshed)).toEqual(waiting);
+    expect(codeOf(refreshed)).toEqual(expectedError);
   });
 
   it('rejects known conflicts on both requests', async () => {
@@ -237,9 +240,9 @@ describe('createAuthCredential', () => {
     const { accountId, byEmail } = await fixture.walletWithEmailAndSms();
     const headers = { 'idempotency-key': 'one' };
     const body = passkeyBody(accountId);
-    const first = ok(await create(body, headers), 202);
-    expect(ok(await create(body, headers), 202).requestId).not.toBe(first.requestId);
-    const signed = await signedHeaders(first, byEmail);
+    const firstBody = ok(await create(body, headers), 202);
+    expect(ok(await create(body, headers), 202).requestId).not.toBe(firstBody.requestId);
+    const signed = await signedHeaders(firstBody, byEmail);
     ok(await create(body, { ...headers, ...signed }), 201);
     expect((await create(body, { ...headers, ...signed })).status).toBe(401);
   });
@@ -276,7 +279,9 @@ describe('challengeAuthCredential', () => {
     const headers = { 'idempotency-key': 'same' };
     const requestChallenge = async () =>
       ok(await fixture.call('POST', path, undefined, headers), 200);
-    const [first, second] = [await requestChallenge(), await requestChallenge()];
-    expect(second.otpEncryptionTargetBundle).not.toBe(first.otpEncryptionTargetBundle);
+    const [firstChallenge, secondChallenge] = [await requestChallenge(), await requestChallenge()];
+    expect(secondChallenge.otpEncryptionTargetBundle).not.toBe(
+      firstChallenge.otpEncryptionTargetBundle,
+    );
   });
 });

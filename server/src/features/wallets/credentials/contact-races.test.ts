@@ -91,7 +91,7 @@ describe('a contact that changes while a credential is linked to it', () => {
 it('is assigned to one of two customers that request it concurrently', async () => {
   const email = 'wanted@example.com';
   const body = { customerType: 'INDIVIDUAL', email };
-  const requested = await Promise.all(
+  const requestedCustomer = await Promise.all(
     [1, 2].map(async () => {
       const { customer: person, accountId } = await fixture.customerWithWallet();
       const path = `/customers/${person.id}`;
@@ -100,7 +100,7 @@ it('is assigned to one of two customers that request it concurrently', async () 
       return () => app.call('PATCH', path, body, { headers });
     }),
   );
-  const responses = await Promise.all(requested.map((send) => send()));
+  const responses = await Promise.all(requestedCustomer.map((send) => send()));
   expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
   const { body: rejection } = responses.find(({ status }) => status === 409) as ApiResponse;
   expect(rejection.code).toBe('EMAIL_OTP_EMAIL_ALREADY_EXISTS');

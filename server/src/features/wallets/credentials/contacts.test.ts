@@ -145,8 +145,8 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
   it('changes nothing if a credential cannot be changed, and can be retried', async () => {
     const { id, accountId, customer: previous, credential, session } = await createHolder();
     const email = createEmail().replace('@', '+Sync-Failed@');
-    const first = ok(await change(id, { email }), 202);
-    const signed = await signedHeaders(first, session);
+    const firstChange = ok(await change(id, { email }), 202);
+    const signed = await signedHeaders(firstChange, session);
     for (let times = 0; times < 2; times++) {
       expect(codeOf(await change(id, { email }, signed))).toEqual([
         424,
@@ -197,11 +197,11 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
 
   it('is signed by a session of any wallet that uses the contact, and changes all of them', async () => {
     const person = await createHolder();
-    const second = await createSecondWallet(person);
+    const secondWallet = await createSecondWallet(person);
     const email = createEmail();
     const path = `/customers/${person.id}`;
-    ok(await fixture.signed('PATCH', path, individualBody({ email }), second), 200);
-    for (const accountId of [person.accountId, second.accountId]) {
+    ok(await fixture.signed('PATCH', path, individualBody({ email }), secondWallet), 200);
+    for (const accountId of [person.accountId, secondWallet.accountId]) {
       expect((await fixture.credentialsOf(accountId))[0]).toMatchObject({ nickname: email });
     }
     ok(
@@ -228,10 +228,10 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
       await change(id, { email: previous.email }, await signedHeaders(otherSession, session)),
       200,
     );
-    const plain = await customer(app, {}, { currencies: ['USD'], email: createEmail() });
-    ok(await change(plain.id, { email: createEmail() }, stray), 200);
-    const silent = await customer(app);
-    ok(await change(silent.id, { email: createEmail() }), 200);
+    const plainCustomer = await customer(app, {}, { currencies: ['USD'], email: createEmail() });
+    ok(await change(plainCustomer.id, { email: createEmail() }, stray), 200);
+    const otherCustomer = await customer(app);
+    ok(await change(otherCustomer.id, { email: createEmail() }), 200);
   });
 
   it('cannot be removed, or changed together with the number', async () => {
@@ -247,8 +247,8 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
   it('cannot receive codes of another customer, in any notation', async () => {
     const [firstHolder, secondHolder] = [await createHolder(), await createHolder()];
     const usedEmail = { email: secondHolder.customer.email.toUpperCase() };
-    const rejected = [409, 'EMAIL_OTP_EMAIL_ALREADY_EXISTS'];
-    expect(codeOf(await change(firstHolder.id, usedEmail))).toEqual(rejected);
+    const expectedError = [409, 'EMAIL_OTP_EMAIL_ALREADY_EXISTS'];
+    expect(codeOf(await change(firstHolder.id, usedEmail))).toEqual(expectedError);
 
     const email = createEmail();
     const { requestId, payloadToSign } = ok(await change(firstHolder.id, { email }), 202);
@@ -262,11 +262,11 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
       200,
     );
     const signed = await signedHeaders({ requestId, payloadToSign }, firstHolder.session);
-    expect(codeOf(await change(firstHolder.id, { email }, signed))).toEqual(rejected);
+    expect(codeOf(await change(firstHolder.id, { email }, signed))).toEqual(expectedError);
 
-    const ended =
+    const endedSql =
       'update credentials set status = $2, uniqueness_key = null where customer_id = $1';
-    await app.runtime.db.query(ended, [secondHolder.id, 'REVOKED']);
+    await app.runtime.db.query(endedSql, [secondHolder.id, 'REVOKED']);
     ok(await change(firstHolder.id, { email }, signed), 200);
     const otherPlatformFixture = walletFixture(app, { as: app.other });
     const foreignWallet = await otherPlatformFixture.customerWithWallet();
@@ -282,22 +282,22 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
   it('is not changed if other credentials use it than at the first request', async () => {
     const person = await createHolder();
     const email = createEmail();
-    const first = ok(await change(person.id, { email }), 202);
-    const signed = await signedHeaders(first, person.session);
-    const second = await createSecondWallet(person);
-    const rejected = [409, 'EMAIL_OTP_CREDENTIAL_SET_CHANGED'];
-    expect(codeOf(await change(person.id, { email }, signed))).toEqual(rejected);
+    const firstChange = ok(await change(person.id, { email }), 202);
+    const signed = await signedHeaders(firstChange, person.session);
+    const secondWallet = await createSecondWallet(person);
+    const expectedError = [409, 'EMAIL_OTP_CREDENTIAL_SET_CHANGED'];
+    expect(codeOf(await change(person.id, { email }, signed))).toEqual(expectedError);
     expect((await readCustomer(person.id)).email).toBe(person.customer.email);
     const endCredentialsSql =
       'update credentials set status = $2, uniqueness_key = null where account_id = $1';
-    await app.runtime.db.query(endCredentialsSql, [second.accountId, 'REVOKED']);
+    await app.runtime.db.query(endCredentialsSql, [secondWallet.accountId, 'REVOKED']);
     ok(await change(person.id, { email }, signed), 200);
-    const next = ok(await change(person.id, { email: createEmail() }), 202);
-    const lateSignedHeaders = await signedHeaders(next, person.session);
+    const nextChange = ok(await change(person.id, { email: createEmail() }), 202);
+    const lateSignedHeaders = await signedHeaders(nextChange, person.session);
     await app.runtime.db.query(endCredentialsSql, [person.accountId, 'REVOKED']);
-    const { userEmail } = JSON.parse(next.payloadToSign).parameters;
+    const { userEmail } = JSON.parse(nextChange.payloadToSign).parameters;
     expect(codeOf(await change(person.id, { email: userEmail }, lateSignedHeaders))).toEqual(
-      rejected,
+      expectedError,
     );
   });
 });
@@ -308,10 +308,11 @@ describe('the signature of a contact change', () => {
   it('is rejected for each reason in order, and counts as a failure if it is wrong', async () => {
     const [{ id, session }, otherHolder] = [await createHolder(), await createHolder()];
     const email = createEmail();
-    const first = ok(await change(id, { email }), 202);
-    const valid = await signedHeaders(first, session);
-    const { 'service-wallet-signature': stamp = '', 'request-id': requestId = '' } = valid;
-    const wrong = await signedHeaders(first, otherHolder.session);
+    const firstChange = ok(await change(id, { email }), 202);
+    const validSignedHeaders = await signedHeaders(firstChange, session);
+    const { 'service-wallet-signature': stamp = '', 'request-id': requestId = '' } =
+      validSignedHeaders;
+    const wrongSignedHeaders = await signedHeaders(firstChange, otherHolder.session);
     const expectRejection = async (
       headers: Record<string, string>,
       code: string,
@@ -320,23 +321,28 @@ describe('the signature of a contact change', () => {
     await expectRejection({ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING');
     await expectRejection({ 'service-wallet-signature': stamp }, 'REQUEST_ID_MISSING');
     await expectRejection(
-      { ...valid, 'service-wallet-signature': 'x' },
+      { ...validSignedHeaders, 'service-wallet-signature': 'x' },
       'WALLET_SIGNATURE_MALFORMED',
     );
-    await expectRejection({ ...valid, 'request-id': 'Request:x' }, 'UNAUTHORIZED');
-    const otherCustomerResponse = await change(otherHolder.id, { email }, valid);
+    await expectRejection({ ...validSignedHeaders, 'request-id': 'Request:x' }, 'UNAUTHORIZED');
+    const otherCustomerResponse = await change(otherHolder.id, { email }, validSignedHeaders);
     expect(codeOf(otherCustomerResponse)).toEqual([401, 'UNAUTHORIZED']);
-    await expectRejection(valid, 'WALLET_SIGNATURE_BODY_MISMATCH', { email: createEmail() });
-    await expectRejection(valid, 'WALLET_SIGNATURE_BODY_MISMATCH', { email, fullName: 'Eve' });
-    await expectRejection(wrong, 'UNAUTHORIZED');
+    await expectRejection(validSignedHeaders, 'WALLET_SIGNATURE_BODY_MISMATCH', {
+      email: createEmail(),
+    });
+    await expectRejection(validSignedHeaders, 'WALLET_SIGNATURE_BODY_MISMATCH', {
+      email,
+      fullName: 'Eve',
+    });
+    await expectRejection(wrongSignedHeaders, 'UNAUTHORIZED');
     const [row] = await app.runtime.db.query('select wrong from wallet_requests where id = $1', [
       requestId,
     ]);
     expect(row?.wrong).toBe(1);
     expect((await readCustomer(id)).email).not.toBe(email);
-    ok(await change(id, { email }, valid), 200);
+    ok(await change(id, { email }, validSignedHeaders), 200);
     // The contact has this value already, and the signature cannot be used twice.
-    await expectRejection(valid, 'UNAUTHORIZED');
+    await expectRejection(validSignedHeaders, 'UNAUTHORIZED');
     await expectRejection({ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING');
     ok(await change(id, { email }), 200);
   });
@@ -344,9 +350,9 @@ describe('the signature of a contact change', () => {
   it('is valid for one of many concurrent requests', async () => {
     const { id, session } = await createHolder();
     const email = createEmail();
-    const valid = await signedHeaders(ok(await change(id, { email }), 202), session);
+    const validSignedHeaders = await signedHeaders(ok(await change(id, { email }), 202), session);
     const responses = await Promise.all(
-      Array.from({ length: 5 }, () => change(id, { email }, valid)),
+      Array.from({ length: 5 }, () => change(id, { email }, validSignedHeaders)),
     );
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401, 401]);
     const stamps = await app.runtime.db.query(
@@ -362,12 +368,12 @@ describe('updateCustomerById of a telephone number that one-time codes go to', (
     const person = await createHolder({ phoneNumber: createPhone() });
     const tied = await tie(person, 'SMS_OTP');
     const phoneNumber = createPhone();
-    const first = ok(await change(person.id, { phoneNumber }), 202);
-    expect(JSON.parse(first.payloadToSign)).toMatchObject({
+    const firstChange = ok(await change(person.id, { phoneNumber }), 202);
+    expect(JSON.parse(firstChange.payloadToSign)).toMatchObject({
       type: 'ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER',
       parameters: { userPhoneNumber: phoneNumber },
     });
-    const signed = await signedHeaders(first, person.session);
+    const signed = await signedHeaders(firstChange, person.session);
     expect(ok(await change(person.id, { phoneNumber }, signed), 200).phoneNumber).toBe(phoneNumber);
     const shownNow = await fixture.credentialsOf(person.accountId);
     expect(shownNow.find((each) => each.id === tied.id)).toMatchObject({ nickname: phoneNumber });

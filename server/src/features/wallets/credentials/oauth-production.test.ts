@@ -68,24 +68,24 @@ describe('an identity in production', () => {
     const { accountId, claims, id } = await createWalletOfIdentity();
     const client = generateKeys();
     const session = ok(await prove(id, claims, client.uncompressedKey), 200);
-    const opened = openSessionKey(session.encryptedSessionSigningKey, client.privateKey);
+    const openedKeys = openSessionKey(session.encryptedSessionSigningKey, client.privateKey);
     const { body, response } = await create(accountId, createClaims());
     expect(JSON.parse(ok(response, 202).payloadToSign).parameters.oauthProviders).toEqual([
       { oidcToken: body.oidcToken, providerName: new URL(provider.issuer).host },
     ]);
-    ok(await fixture.signed('POST', '/auth/credentials', body, opened), 201);
+    ok(await fixture.signed('POST', '/auth/credentials', body, openedKeys), 201);
     expect(await fixture.credentialsOf(accountId)).toHaveLength(2);
   });
 
   it('is verified with the current keys of the provider', async () => {
     const { claims, id } = await createWalletOfIdentity();
-    const next = await providerKey('two', 'ES256');
+    const nextKey = await providerKey('two', 'ES256');
     const NO_KEY = 'The token is signed with a key that its issuer does not publish.';
-    const early = await prove(id, claims, generateKeys().publicKey, next);
-    expect([early.status, early.body.reason]).toEqual([401, NO_KEY]);
-    provider.show(next);
+    const earlyResponse = await prove(id, claims, generateKeys().publicKey, nextKey);
+    expect([earlyResponse.status, earlyResponse.body.reason]).toEqual([401, NO_KEY]);
+    provider.show(nextKey);
     app.effects.set(app.effects.now() + MINUTE);
-    ok(await prove(id, claims, generateKeys().publicKey, next), 200);
+    ok(await prove(id, claims, generateKeys().publicKey, nextKey), 200);
     const lateResponse = await prove(id, claims, generateKeys().publicKey);
     expect([lateResponse.status, lateResponse.body.code, lateResponse.body.reason]).toEqual([
       401,
@@ -106,8 +106,8 @@ describe('a token in production', () => {
   it('is rejected with the sandbox signature', async () => {
     const { accountId, claims, id } = await createWalletOfIdentity();
     const client = generateKeys().publicKey;
-    const valid = await signTokenBy(key, { ...claims, nonce: nonceOf(client) });
-    const oidcToken = valid.replace(/[^.]+$/, 'dummy');
+    const validToken = await signTokenBy(key, { ...claims, nonce: nonceOf(client) });
+    const oidcToken = validToken.replace(/[^.]+$/, 'dummy');
     const reason = 'The signature of the token is invalid.';
     const verified = { type: 'OAUTH', oidcToken, clientPublicKey: client };
     for (const [path, body] of [

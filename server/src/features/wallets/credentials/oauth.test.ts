@@ -83,8 +83,11 @@ describe('createAuthCredential', () => {
       // Signing may take longer than the validity of the token.
       app.effects.set(app.effects.now() + 4 * MINUTE);
       const headers = await signedHeaders(firstResponse.body, session);
-      const added = ok(await fixture.call('POST', '/auth/credentials', body, headers), 201);
-      expect(added).toEqual({
+      const addedCredential = ok(
+        await fixture.call('POST', '/auth/credentials', body, headers),
+        201,
+      );
+      expect(addedCredential).toEqual({
         id: expect.stringMatching(/^AuthMethod:/),
         accountId,
         type: 'OAUTH',
@@ -92,11 +95,11 @@ describe('createAuthCredential', () => {
         createdAt: new Date(app.effects.now()).toISOString(),
         updatedAt: new Date(app.effects.now()).toISOString(),
       });
-      const listed = await fixture.credentialsOf(accountId);
-      expect(listed.map((each) => each.type)).toEqual(['EMAIL_OTP', 'OAUTH']);
-      expect(listed[1]).toEqual(added);
+      const listedCredentials = await fixture.credentialsOf(accountId);
+      expect(listedCredentials.map((each) => each.type)).toEqual(['EMAIL_OTP', 'OAUTH']);
+      expect(listedCredentials[1]).toEqual(addedCredential);
       const keys = generateKeys();
-      ok(await prove(added.id, claims, keys.publicKey), 200);
+      ok(await prove(addedCredential.id, claims, keys.publicKey), 200);
     });
 
     it('is added immediately as the first credential, named by its subject without an e-mail', async () => {
@@ -128,8 +131,8 @@ describe('createAuthCredential', () => {
       const { accountId } = await fixture.customerWithWallet();
       const session = await fixture.emailSession(accountId);
       const body = credentialBody(accountId, createClaims());
-      const requested = [1, 2].map(() => fixture.call('POST', '/auth/credentials', body));
-      const legs = (await Promise.all(requested)).map((each) => ok(each, 202));
+      const requestedCredential = [1, 2].map(() => fixture.call('POST', '/auth/credentials', body));
+      const legs = (await Promise.all(requestedCredential)).map((each) => ok(each, 202));
       const headers = await Promise.all(legs.map((leg) => signedHeaders(leg, session)));
       const responses = await Promise.all(
         headers.map((each) => fixture.call('POST', '/auth/credentials', body, each)),
@@ -231,9 +234,9 @@ describe('verifyAuthCredential', () => {
         expiresAt: new Date(app.effects.now() + 15 * MINUTE).toISOString(),
         encryptedSessionSigningKey: expect.any(String),
       });
-      const opened = openSessionKey(session.encryptedSessionSigningKey, client.privateKey);
-      expect(opened.publicKey).not.toBe(client.publicKey);
-      await expectSigns(accountId, opened);
+      const openedKeys = openSessionKey(session.encryptedSessionSigningKey, client.privateKey);
+      expect(openedKeys.publicKey).not.toBe(client.publicKey);
+      await expectSigns(accountId, openedKeys);
       expect(JSON.stringify(await fixture.sessionsOf(accountId))).not.toContain('SigningKey');
     });
 
@@ -415,9 +418,9 @@ it('does not store the unencrypted identity', async () => {
   const claims = createClaims({ sub: 'SUBJECT-IN-CLEAR', email: 'clear@secret.example' });
   const { accountId, id } = await createWalletOfIdentity(claims);
   ok(await prove(id, claims, generateKeys().publicKey), 200);
-  const requested = credentialBody(accountId, createClaims({ sub: 'OTHER-IN-CLEAR' }));
-  ok(await fixture.call('POST', '/auth/credentials', requested), 202);
-  const token = requested.oidcToken.split('.')[1] as string;
+  const requestedBody = credentialBody(accountId, createClaims({ sub: 'OTHER-IN-CLEAR' }));
+  ok(await fixture.call('POST', '/auth/credentials', requestedBody), 202);
+  const token = requestedBody.oidcToken.split('.')[1] as string;
   for (const table of [
     'credentials',
     'wallet_sessions',

@@ -93,16 +93,23 @@ describe('a code in production', () => {
     const headers = await signedHeaders(ok(firstCode.response, 202), firstCode.keys);
     ok(await otp.verifyBundle(credential, firstCode.sealed, headers), 200);
     const body = { type: 'SMS_OTP', accountId };
-    const added = ok(await fixture.signed('POST', '/auth/credentials', body, firstCode.keys), 201);
+    const addedCredential = ok(
+      await fixture.signed('POST', '/auth/credentials', body, firstCode.keys),
+      201,
+    );
     await app.settle();
     const { to, text, ...rest } = JSON.parse(sms.arrivals.at(-1)?.body ?? '{}');
     expect([to, Object.keys(rest)]).toEqual([person.phoneNumber, ['id']]);
-    const fetchedCode = await otp.submitCode(added, added.otpEncryptionTargetBundle, {
-      code: text.slice(0, 6),
-    });
+    const fetchedCode = await otp.submitCode(
+      addedCredential,
+      addedCredential.otpEncryptionTargetBundle,
+      {
+        code: text.slice(0, 6),
+      },
+    );
     ok(fetchedCode.response, 202);
     // The code sent with the credential counts toward the limit.
-    expect(errorFieldsOf(await otp.challenge(added.id))).toEqual([429, 'RATE_LIMITED']);
+    expect(errorFieldsOf(await otp.challenge(addedCredential.id))).toEqual([429, 'RATE_LIMITED']);
   });
 
   it('is created and sent with the settings of the platform', async () => {
@@ -132,19 +139,22 @@ describe('a code in production', () => {
     ok(response, 202);
     otp.advance(MINUTE);
     await configureWallets({ otpLength: 4, alphanumeric: false });
-    const next = await sendOtp(credential.id);
-    expect(next.code).toMatch(/^\d{4}$/);
+    const nextOtp = await sendOtp(credential.id);
+    expect(nextOtp.code).toMatch(/^\d{4}$/);
     otp.advance(90_000);
-    const lateCode = await otp.submitCode(credential, next.bundle, { code: next.code });
+    const lateCode = await otp.submitCode(credential, nextOtp.bundle, { code: nextOtp.code });
     expect(errorOf(lateCode.response)).toEqual(NONE_PENDING);
   });
 
   it('is sent at most every half minute, and five times in a quarter of an hour', async () => {
     const { credential, customer: person } = await fixture.customerWithWallet();
-    const requested = await Promise.all(
+    const requestedResponses = await Promise.all(
       Array.from({ length: 8 }, () => otp.challenge(credential.id)),
     );
-    expect(requested.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(429)]);
+    expect(requestedResponses.map(({ status }) => status).sort()).toEqual([
+      200,
+      ...Array(7).fill(429),
+    ]);
     for (let index = 1; index < 5; index++) {
       otp.advance(29_500);
       const earlyResponse = await otp.challenge(credential.id);
@@ -154,8 +164,8 @@ describe('a code in production', () => {
       ok(await otp.challenge(credential.id), 200);
     }
     otp.advance(MINUTE);
-    const rejected = await otp.challenge(credential.id);
-    expect(rejected.headers['retry-after']).toBe(String(12 * 60));
+    const rejectedResponse = await otp.challenge(credential.id);
+    expect(rejectedResponse.headers['retry-after']).toBe(String(12 * 60));
     otp.advance(12 * MINUTE);
     ok(await otp.challenge(credential.id), 200);
     expect(await messagesTo(app, person.id)).toHaveLength(6);
@@ -174,8 +184,13 @@ describe('a code in production', () => {
     const body = { type: 'SMS_OTP', accountId };
     for (let index = 0; index < 5; index++) {
       const { id } = ok((await add()).second, 201);
-      const removed = await fixture.signed('DELETE', `/auth/credentials/${id}`, undefined, keys);
-      expect(removed.status).toBe(204);
+      const removedResponse = await fixture.signed(
+        'DELETE',
+        `/auth/credentials/${id}`,
+        undefined,
+        keys,
+      );
+      expect(removedResponse.status).toBe(204);
       const { first, second: soon } = await add();
       expect(errorFieldsOf(soon)).toEqual([429, 'RATE_LIMITED']);
       expect(soon.headers['retry-after']).toBe(index < 4 ? '30' : String(13 * 60));
@@ -197,16 +212,19 @@ describe('a code in production', () => {
 
   it('is replaced by the next one', async () => {
     const { credential } = await fixture.customerWithWallet();
-    const first = await sendOtp(credential.id);
+    const firstOtp = await sendOtp(credential.id);
     otp.advance(30_000);
-    const second = await sendOtp(credential.id);
-    if (first.code !== second.code) {
-      const { response } = await otp.submitCode(credential, second.bundle, {
-        code: first.code,
+    const secondOtp = await sendOtp(credential.id);
+    if (firstOtp.code !== secondOtp.code) {
+      const { response } = await otp.submitCode(credential, secondOtp.bundle, {
+        code: firstOtp.code,
       });
       expect(errorOf(response)).toEqual(WRONG_CODE);
     }
-    ok((await otp.submitCode(credential, second.bundle, { code: second.code })).response, 202);
+    ok(
+      (await otp.submitCode(credential, secondOtp.bundle, { code: secondOtp.code })).response,
+      202,
+    );
   });
 
   it('appears in the e-mail only', async () => {

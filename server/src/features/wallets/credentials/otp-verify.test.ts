@@ -89,10 +89,13 @@ describe('verifyAuthCredential', () => {
       const { credential, accountId } = await fixture.customerWithWallet();
       for (const form of ['publicKey', 'uncompressedKey'] as const) {
         const keys = generateKeys();
-        const plain = JSON.stringify({ otp_code: CODE, public_key: keys[form] });
-        const sealed = encryptTo(await fixture.otpBundle(credential.id), plain);
-        const first = ok(await otp.verifyBundle(credential, sealed), 202);
-        ok(await otp.verifyBundle(credential, sealed, await signedHeaders(first, keys)), 200);
+        const plainJson = JSON.stringify({ otp_code: CODE, public_key: keys[form] });
+        const sealedText = encryptTo(await fixture.otpBundle(credential.id), plainJson);
+        const firstBody = ok(await otp.verifyBundle(credential, sealedText), 202);
+        ok(
+          await otp.verifyBundle(credential, sealedText, await signedHeaders(firstBody, keys)),
+          200,
+        );
       }
       expect(await fixture.sessionsOf(accountId)).toHaveLength(2);
     });
@@ -153,20 +156,26 @@ describe('verifyAuthCredential', () => {
         '{"encappedPublic":"04","ciphertext":"00"}',
       );
       expect(errorOf(withoutCode)).toEqual(NONE_PENDING);
-      const first = await fixture.otpBundle(credential.id);
-      const second = await fixture.otpBundle(credential.id);
+      const firstBundle = await fixture.otpBundle(credential.id);
+      const secondBundle = await fixture.otpBundle(credential.id);
       // The key of the previous code was deleted with it.
-      const { response: old } = await otp.submitCode(credential, first);
-      expect(errorFieldsOf(old)).toEqual([400, 'INVALID_INPUT', 'encryptedOtpBundle']);
+      const { response: oldResponse } = await otp.submitCode(credential, firstBundle);
+      expect(errorFieldsOf(oldResponse)).toEqual([400, 'INVALID_INPUT', 'encryptedOtpBundle']);
       otp.advance(5 * MINUTE);
-      expect(errorOf((await otp.submitCode(credential, second)).response)).toEqual(NONE_PENDING);
-      const third = await fixture.otpBundle(credential.id);
+      expect(errorOf((await otp.submitCode(credential, secondBundle)).response)).toEqual(
+        NONE_PENDING,
+      );
+      const thirdBundle = await fixture.otpBundle(credential.id);
       otp.advance(5 * MINUTE - 1);
-      ok((await otp.submitCode(credential, third)).response, 202);
-      expect(errorOf((await otp.submitCode(credential, third)).response)).toEqual(NONE_PENDING);
-      const fourth = await fixture.otpBundle(credential.id);
+      ok((await otp.submitCode(credential, thirdBundle)).response, 202);
+      expect(errorOf((await otp.submitCode(credential, thirdBundle)).response)).toEqual(
+        NONE_PENDING,
+      );
+      const fourthBundle = await fixture.otpBundle(credential.id);
       await app.operate((ctx) => dropOtp(ctx, credential.id));
-      expect(errorOf((await otp.submitCode(credential, fourth)).response)).toEqual(NONE_PENDING);
+      expect(errorOf((await otp.submitCode(credential, fourthBundle)).response)).toEqual(
+        NONE_PENDING,
+      );
       // The contact changed without removal of the code, which was sent to the previous one.
       const fifth = await fixture.otpBundle(credential.id);
       await app.operate(async (ctx) => {
@@ -179,7 +188,7 @@ describe('verifyAuthCredential', () => {
     it('rejects an invalid bundle without counting an attempt', async () => {
       const { credential } = await fixture.customerWithWallet();
       const bundle = await fixture.otpBundle(credential.id);
-      const valid = JSON.parse(await encryptOtp(CODE, bundle, generateKeys().publicKey));
+      const validBundle = JSON.parse(await encryptOtp(CODE, bundle, generateKeys().publicKey));
       const invalidPoint = `02${'f'.repeat(64)}`;
       const invalid = [
         '',
@@ -188,32 +197,42 @@ describe('verifyAuthCredential', () => {
         '5',
         '[]',
         '{}',
-        JSON.stringify({ ...valid, ciphertext: 5 }),
-        JSON.stringify({ ...valid, ciphertext: `${valid.ciphertext.slice(0, -2)}00zz` }),
-        JSON.stringify({ ...valid, ciphertext: '00'.repeat(40) }),
-        JSON.stringify({ ...valid, encappedPublic: `04${'0'.repeat(128)}` }),
+        JSON.stringify({ ...validBundle, ciphertext: 5 }),
+        JSON.stringify({
+          ...validBundle,
+          ciphertext: `${validBundle.ciphertext.slice(0, -2)}00zz`,
+        }),
+        JSON.stringify({ ...validBundle, ciphertext: '00'.repeat(40) }),
+        JSON.stringify({ ...validBundle, encappedPublic: `04${'0'.repeat(128)}` }),
         encryptTo(bundle, 'no JSON'),
         encryptTo(bundle, JSON.stringify({ otp_code: 5, public_key: generateKeys().publicKey })),
         encryptTo(bundle, JSON.stringify({ otp_code: CODE, public_key: invalidPoint })),
         encryptTo(bundle, JSON.stringify({ otp_code: CODE })),
       ];
       for (const each of invalid) {
-        const rejected = await otp.verifyBundle(credential, each);
-        expect(errorFieldsOf(rejected), each).toEqual([400, 'INVALID_INPUT', 'encryptedOtpBundle']);
+        const rejectedResponse = await otp.verifyBundle(credential, each);
+        expect(errorFieldsOf(rejectedResponse), each).toEqual([
+          400,
+          'INVALID_INPUT',
+          'encryptedOtpBundle',
+        ]);
       }
-      ok(await otp.verifyBundle(credential, JSON.stringify(valid)), 202);
+      ok(await otp.verifyBundle(credential, JSON.stringify(validBundle)), 202);
     });
 
     it('is rejected if it states another type', async () => {
       const { of } = await otp.walletWithBothOtps();
-      const sealed = await encryptOtp(
+      const sealedBundle = await encryptOtp(
         CODE,
         await fixture.otpBundle(of.SMS_OTP.id),
         generateKeys().publicKey,
       );
-      const rejected = await otp.verifyBundle({ id: of.SMS_OTP.id, type: 'EMAIL_OTP' }, sealed);
-      expect(errorFieldsOf(rejected)).toEqual([400, 'INVALID_INPUT', 'type']);
-      ok(await otp.verifyBundle(of.SMS_OTP, sealed), 202);
+      const rejectedResponse = await otp.verifyBundle(
+        { id: of.SMS_OTP.id, type: 'EMAIL_OTP' },
+        sealedBundle,
+      );
+      expect(errorFieldsOf(rejectedResponse)).toEqual([400, 'INVALID_INPUT', 'type']);
+      ok(await otp.verifyBundle(of.SMS_OTP, sealedBundle), 202);
     });
   });
 
@@ -300,13 +319,13 @@ describe('verifyAuthCredential', () => {
         secondCode.sealed,
         await signedHeaders(secondCode.response.body, keys),
       );
-      const used = [400, 'INVALID_INPUT', 'encryptedOtpBundle'];
-      expect(errorFieldsOf(lateResponse)).toEqual(used);
+      const usedError = [400, 'INVALID_INPUT', 'encryptedOtpBundle'];
+      expect(errorFieldsOf(lateResponse)).toEqual(usedError);
       // On the first request it is reported before the code is used.
-      const next = await fixture.otpBundle(credential.id);
-      const { response } = await otp.submitCode(credential, next, { keys });
-      expect(errorFieldsOf(response)).toEqual(used);
-      ok((await otp.submitCode(credential, next)).response, 202);
+      const nextBundle = await fixture.otpBundle(credential.id);
+      const { response } = await otp.submitCode(credential, nextBundle, { keys });
+      expect(errorFieldsOf(response)).toEqual(usedError);
+      ok((await otp.submitCode(credential, nextBundle)).response, 202);
     });
 
     it('is valid for the contact that received the code', async () => {

@@ -49,8 +49,8 @@ describe('createAuthCredential', () => {
       const headers = await signedHeaders(firstResponse.body, session);
       const path = '/auth/credentials';
       const body = { type: 'SMS_OTP', accountId };
-      const added = ok(await fixture.call('POST', path, body, headers), 201);
-      expect(added).toMatchObject({ ...body, nickname: person.phoneNumber });
+      const addedBody = ok(await fixture.call('POST', path, body, headers), 201);
+      expect(addedBody).toMatchObject({ ...body, nickname: person.phoneNumber });
       await app.settle();
       expect((await messagesTo(app, person.id)).at(-1)).toMatchObject({
         channel: 'SMS',
@@ -59,7 +59,7 @@ describe('createAuthCredential', () => {
         to: person.phoneNumber,
         text: '000000 is your code for Main. It expires in 5 minutes. Do not share it with anyone.',
       });
-      const fetchedCode = await otp.submitCode(added, added.otpEncryptionTargetBundle);
+      const fetchedCode = await otp.submitCode(addedBody, addedBody.otpEncryptionTargetBundle);
       ok(fetchedCode.response, 202);
     });
 
@@ -74,17 +74,26 @@ describe('createAuthCredential', () => {
       });
       ok(second, 204);
       const body = { type: 'EMAIL_OTP', accountId };
-      const restored = await fixture.signedRetry('POST', '/auth/credentials', body, session);
-      const { type, parameters } = JSON.parse(restored.first.body.payloadToSign);
+      const restoredCredential = await fixture.signedRetry(
+        'POST',
+        '/auth/credentials',
+        body,
+        session,
+      );
+      const { type, parameters } = JSON.parse(restoredCredential.first.body.payloadToSign);
       expect([type, parameters.userEmail]).toEqual([
         'ACTIVITY_TYPE_UPDATE_USER_EMAIL',
         person.email,
       ]);
-      expect(ok(restored.second, 201)).toMatchObject({ ...body, nickname: person.email });
-      expect(restored.second.body.id).not.toBe(of.EMAIL_OTP.id);
+      expect(ok(restoredCredential.second, 201)).toMatchObject({ ...body, nickname: person.email });
+      expect(restoredCredential.second.body.id).not.toBe(of.EMAIL_OTP.id);
       ok(
-        (await otp.submitCode(restored.second.body, restored.second.body.otpEncryptionTargetBundle))
-          .response,
+        (
+          await otp.submitCode(
+            restoredCredential.second.body,
+            restoredCredential.second.body.otpEncryptionTargetBundle,
+          )
+        ).response,
         202,
       );
     });
@@ -120,9 +129,9 @@ describe('createAuthCredential', () => {
     it.each(TYPES)('requires a contact on file for %s', async (type) => {
       const body = type === 'EMAIL_OTP' ? { email: undefined, phoneNumber: phoneNumber() } : {};
       const { accountId } = await fixture.customerWithWallet(body);
-      const rejected = await otp.add(accountId, type);
-      expect(errorFieldsOf(rejected)).toEqual([400, 'INVALID_INPUT', 'type']);
-      expect(rejected.body.reason).toMatch(/no (email address|telephone number) on file/);
+      const rejectedResponse = await otp.add(accountId, type);
+      expect(errorFieldsOf(rejectedResponse)).toEqual([400, 'INVALID_INPUT', 'type']);
+      expect(rejectedResponse.body.reason).toMatch(/no (email address|telephone number) on file/);
     });
 
     it('takes effect immediately, without a code, if it is the first', async () => {
@@ -130,10 +139,10 @@ describe('createAuthCredential', () => {
         email: undefined,
         phoneNumber: phoneNumber(),
       });
-      const added = ok(await otp.add(accountId, 'SMS_OTP'), 201);
-      expect(added).not.toHaveProperty('otpEncryptionTargetBundle');
+      const addedBody = ok(await otp.add(accountId, 'SMS_OTP'), 201);
+      expect(addedBody).not.toHaveProperty('otpEncryptionTargetBundle');
       expect(await messagesTo(app, person.id)).toEqual([]);
-      expect((await fixture.otpSession(added)).session.type).toBe('SMS_OTP');
+      expect((await fixture.otpSession(addedBody)).session.type).toBe('SMS_OTP');
     });
 
     it('is rejected if the contact is not the signed one', async () => {
@@ -141,13 +150,13 @@ describe('createAuthCredential', () => {
         phoneNumber: phoneNumber(),
       });
       const session = await fixture.emailSession(accountId);
-      const first = ok(await otp.add(accountId, 'SMS_OTP'), 202);
+      const firstBody = ok(await otp.add(accountId, 'SMS_OTP'), 202);
       const patch = { customerType: 'INDIVIDUAL', phoneNumber: phoneNumber() };
       ok(await fixture.call('PATCH', `/customers/${person.id}`, patch), 200);
-      const headers = await signedHeaders(first, session);
+      const headers = await signedHeaders(firstBody, session);
       const body = { type: 'SMS_OTP', accountId };
-      const rejected = await fixture.call('POST', '/auth/credentials', body, headers);
-      expect(errorFieldsOf(rejected)).toEqual([409, 'CONFLICT']);
+      const rejectedResponse = await fixture.call('POST', '/auth/credentials', body, headers);
+      expect(errorFieldsOf(rejectedResponse)).toEqual([409, 'CONFLICT']);
       expect(await fixture.credentialsOf(accountId)).toHaveLength(1);
     });
   });
@@ -167,19 +176,19 @@ describe('challengeAuthCredential', () => {
         `/auth/credentials/${of[type].id}/challenge`,
         {},
       );
-      const next = ok(secondResponse, 200).otpEncryptionTargetBundle;
+      const nextBundle = ok(secondResponse, 200).otpEncryptionTargetBundle;
       expect(readBundle(bundle).targetPublic).toMatch(/^04[0-9a-f]{128}$/);
-      expect(readBundle(next).targetPublic).not.toBe(readBundle(bundle).targetPublic);
-      expect(readBundle(next).organizationId).toBe(readBundle(bundle).organizationId);
+      expect(readBundle(nextBundle).targetPublic).not.toBe(readBundle(bundle).targetPublic);
+      expect(readBundle(nextBundle).organizationId).toBe(readBundle(bundle).organizationId);
     });
 
     it('is limited in the sandbox', async () => {
       const { credential } = await fixture.customerWithWallet();
       for (let index = 0; index < 60; index++) ok(await otp.challenge(credential.id), 200);
       otp.advance(20_000);
-      const rejected = await otp.challenge(credential.id);
-      expect(errorFieldsOf(rejected)).toEqual([429, 'RATE_LIMITED']);
-      expect(rejected.headers['retry-after']).toBe('40');
+      const rejectedResponse = await otp.challenge(credential.id);
+      expect(errorFieldsOf(rejectedResponse)).toEqual([429, 'RATE_LIMITED']);
+      expect(rejectedResponse.headers['retry-after']).toBe('40');
       otp.advance(40_000);
       ok(await otp.challenge(credential.id), 200);
     });
@@ -190,9 +199,9 @@ describe('challengeAuthCredential', () => {
         const row = await ctx.read(customers, person.id);
         if (row) ctx.update(customers, row, { email: null });
       });
-      const rejected = await otp.challenge(credential.id);
-      expect(errorFieldsOf(rejected)).toEqual([400, 'INVALID_INPUT', 'type']);
-      expect(rejected.body.reason).toContain('no email address on file');
+      const rejectedResponse = await otp.challenge(credential.id);
+      expect(errorFieldsOf(rejectedResponse)).toEqual([400, 'INVALID_INPUT', 'type']);
+      expect(rejectedResponse.body.reason).toContain('no email address on file');
     });
 
     it('requires an existing credential of the platform', async () => {
@@ -200,12 +209,12 @@ describe('challengeAuthCredential', () => {
       const otherPlatformFixture = walletFixture(app, { as: app.other });
       for (const path of ['challenge', 'verify']) {
         const body = path === 'verify' ? { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' } : {};
-        const rejected = await otherPlatformFixture.call(
+        const rejectedResponse = await otherPlatformFixture.call(
           'POST',
           `/auth/credentials/${credential.id}/${path}`,
           body,
         );
-        expect(errorFieldsOf(rejected)).toEqual([404, 'AUTH_METHOD_NOT_FOUND']);
+        expect(errorFieldsOf(rejectedResponse)).toEqual([404, 'AUTH_METHOD_NOT_FOUND']);
       }
     });
   });

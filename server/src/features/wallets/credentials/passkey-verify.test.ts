@@ -46,8 +46,13 @@ describe('verifyAuthCredential', () => {
         credentialId: holder.device.credentialId,
       });
       expect(session).not.toHaveProperty('encryptedSessionSigningKey');
-      const ended = await fixture.signed('DELETE', `/auth/sessions/${session.id}`, undefined, keys);
-      expect(ended.status).toBe(204);
+      const endedResponse = await fixture.signed(
+        'DELETE',
+        `/auth/sessions/${session.id}`,
+        undefined,
+        keys,
+      );
+      expect(endedResponse.status).toBe(204);
     });
 
     it('by a key that is sealed to an uncompressed key, with user verification', async () => {
@@ -56,14 +61,14 @@ describe('verifyAuthCredential', () => {
       const { challenge, requestId } = await passkeys.challengeOf(holder, keys.uncompressedKey);
       const reported = holder.device.get(challenge, { uv: true, counter: 3 });
       const session = ok(await passkeys.verifyWith(holder, requestId, reported), 200);
-      const opened = openSessionKey(session.encryptedSessionSigningKey, keys.privateKey);
-      const ended = await fixture.signed(
+      const openedKeys = openSessionKey(session.encryptedSessionSigningKey, keys.privateKey);
+      const endedResponse = await fixture.signed(
         'DELETE',
         `/auth/sessions/${session.id}`,
         undefined,
-        opened,
+        openedKeys,
       );
-      expect(ended.status).toBe(204);
+      expect(endedResponse.status).toBe(204);
     });
 
     it('and unknown fields are ignored', async () => {
@@ -73,13 +78,13 @@ describe('verifyAuthCredential', () => {
       const headers = {
         'service-wallet-signature': await stampWith(holder.session.privateKey, 'x'),
       };
-      const opened = await passkeys.verifyWith(
+      const openedResponse = await passkeys.verifyWith(
         holder,
         requestId,
         { ...reported, userHandle: 'dXNlcg' },
         headers,
       );
-      expect(opened.status).toBe(200);
+      expect(openedResponse.status).toBe(200);
     });
 
     it('once per challenge, also for two concurrent replies', async () => {
@@ -153,8 +158,16 @@ describe('verifyAuthCredential', () => {
 
       const path = passkeys.pathOf(holder, 'verify');
       const as = { as: app.other, headers: { 'request-id': requestId } };
-      const unknown = await app.call('POST', path, { type: 'PASSKEY', assertion: reported }, as);
-      expect(unknown).toMatchObject({ status: 404, body: { code: 'AUTH_METHOD_NOT_FOUND' } });
+      const unknownResponse = await app.call(
+        'POST',
+        path,
+        { type: 'PASSKEY', assertion: reported },
+        as,
+      );
+      expect(unknownResponse).toMatchObject({
+        status: 404,
+        body: { code: 'AUTH_METHOD_NOT_FOUND' },
+      });
       // None of the rejected requests used the challenge.
       expect((await passkeys.verifyWith(holder, requestId, reported)).status).toBe(200);
     });
@@ -196,9 +209,9 @@ describe('verifyAuthCredential', () => {
       const reported = holder.device.get(challenge);
       for (let count = 0; count < 12; count++) {
         const invalid = { ...reported, clientDataJson: 'AAAA', authenticatorData: '*' };
-        const rejected = await passkeys.verifyWith(holder, requestId, invalid);
-        expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
-        expect(fieldsOf(rejected)).toEqual([
+        const rejectedResponse = await passkeys.verifyWith(holder, requestId, invalid);
+        expect(rejectedResponse).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+        expect(fieldsOf(rejectedResponse)).toEqual([
           'assertion.clientDataJson',
           'assertion.authenticatorData',
         ]);
@@ -211,9 +224,9 @@ describe('verifyAuthCredential', () => {
       for (let count = 0; count < 10; count++) {
         expect((await passkeys.prove(holder, { up: false })).status).toBe(401);
       }
-      const rejected = await passkeys.prove(holder, { up: false });
-      expect(rejected).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
-      expect(rejected.headers['retry-after']).toBe('3600');
+      const rejectedResponse = await passkeys.prove(holder, { up: false });
+      expect(rejectedResponse).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+      expect(rejectedResponse.headers['retry-after']).toBe('3600');
       expect((await passkeys.prove(holder)).status).toBe(200);
       await app.advance(3_600_000);
       expect((await passkeys.prove(holder, { up: false })).status).toBe(401);
@@ -280,8 +293,8 @@ describe('verifyAuthCredential', () => {
     });
 
     it('is invalid in production', async () => {
-      const real = walletFixture(app, { as: app.production });
-      const { accountId } = await real.customerWithWallet();
+      const productionFixture = walletFixture(app, { as: app.production });
+      const { accountId } = await productionFixture.customerWithWallet();
       const device = authenticator();
       const parts = { connectors: app.connectorsOf };
       const { id } = await app.operate(async (ctx) => {
@@ -295,11 +308,14 @@ describe('verifyAuthCredential', () => {
       }, app.production);
       const path = `/auth/credentials/${id}`;
       const { publicKey: clientPublicKey } = generateKeys();
-      const requested = ok(await real.call('POST', `${path}/challenge`, { clientPublicKey }), 200);
-      const headers = { 'request-id': requested.requestId };
+      const requestedBody = ok(
+        await productionFixture.call('POST', `${path}/challenge`, { clientPublicKey }),
+        200,
+      );
+      const headers = { 'request-id': requestedBody.requestId };
       const send = (assertion: object) =>
-        real.call('POST', `${path}/verify`, { type: 'PASSKEY', assertion }, headers);
-      const reported = device.get(requested.challenge);
+        productionFixture.call('POST', `${path}/verify`, { type: 'PASSKEY', assertion }, headers);
+      const reported = device.get(requestedBody.challenge);
       const reason = 'The signature of the assertion is invalid.';
       expectUnauthorized(await send({ ...reported, signature: LITERAL }), reason);
       expect((await send(reported)).status).toBe(200);

@@ -71,9 +71,9 @@ describe('createAuthCredential', () => {
       async (nickname) => {
         const owner = await passkeys.owner();
         const body = passkeyRegistration(owner.accountId, authenticator(), { nickname });
-        const rejected = await fixture.call('POST', '/auth/credentials', body);
-        expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
-        expect(fieldsOf(rejected)).toEqual(['nickname']);
+        const rejectedResponse = await fixture.call('POST', '/auth/credentials', body);
+        expect(rejectedResponse).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+        expect(fieldsOf(rejectedResponse)).toEqual(['nickname']);
       },
     );
 
@@ -82,13 +82,13 @@ describe('createAuthCredential', () => {
       const body = passkeyRegistration(owner.accountId, authenticator(), { nickname: '/' });
       const invalid = { ...body.attestation, credentialId: '?', attestationObject: 'AAAA' };
       const challenge = newChallenge();
-      const rejected = await fixture.call('POST', '/auth/credentials', {
+      const rejectedResponse = await fixture.call('POST', '/auth/credentials', {
         ...body,
         challenge,
         attestation: invalid,
       });
-      expect(rejected.status).toBe(400);
-      expect(fieldsOf(rejected)).toEqual([
+      expect(rejectedResponse.status).toBe(400);
+      expect(fieldsOf(rejectedResponse)).toEqual([
         'nickname',
         'attestation.credentialId',
         'attestation.clientDataJson',
@@ -99,8 +99,8 @@ describe('createAuthCredential', () => {
     it('once per wallet, and to several wallets', async () => {
       const holder = await passkeys.holder();
       const secondPasskey = passkeyRegistration(holder.accountId, holder.device);
-      const rejected = await fixture.call('POST', '/auth/credentials', secondPasskey);
-      expect(rejected).toMatchObject({
+      const rejectedResponse = await fixture.call('POST', '/auth/credentials', secondPasskey);
+      expect(rejectedResponse).toMatchObject({
         status: 400,
         body: { code: 'PASSKEY_CREDENTIAL_ALREADY_EXISTS' },
       });
@@ -117,9 +117,9 @@ describe('createAuthCredential', () => {
       const body = passkeyRegistration(owner.accountId, device);
       const { id } = ok(await passkeys.add(owner, body), 201);
       const otherWalletBody = { ...body, accountId: otherOwner.accountId };
-      const rejected = await fixture.call('POST', '/auth/credentials', otherWalletBody);
-      expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
-      expect(fieldsOf(rejected)).toEqual(['challenge']);
+      const rejectedResponse = await fixture.call('POST', '/auth/credentials', otherWalletBody);
+      expect(rejectedResponse).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+      expect(fieldsOf(rejectedResponse)).toEqual(['challenge']);
 
       const path = `/auth/credentials/${id}`;
       expect((await fixture.signed('DELETE', path, undefined, owner.session)).status).toBe(204);
@@ -175,9 +175,9 @@ describe('challengeAuthCredential', () => {
         fixture.call('POST', passkeys.pathOf(holder, 'challenge'), body);
       const used = { clientPublicKey: holder.session.publicKey };
       for (const body of [undefined, {}, { clientPublicKey: `02${'f'.repeat(64)}` }, used]) {
-        const rejected = await requestChallenge(body);
-        expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
-        expect(fieldsOf(rejected)).toEqual(['clientPublicKey']);
+        const rejectedResponse = await requestChallenge(body);
+        expect(rejectedResponse).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+        expect(fieldsOf(rejectedResponse)).toEqual(['clientPublicKey']);
       }
     });
 
@@ -206,11 +206,11 @@ describe('challengeAuthCredential', () => {
       const holder = await passkeys.holder();
       const { publicKey: clientPublicKey } = generateKeys();
       for (let count = 0; count < 60; count++) await passkeys.challengeOf(holder, clientPublicKey);
-      const rejected = await fixture.call('POST', passkeys.pathOf(holder, 'challenge'), {
+      const rejectedResponse = await fixture.call('POST', passkeys.pathOf(holder, 'challenge'), {
         clientPublicKey,
       });
-      expect(rejected).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
-      expect(rejected.headers['retry-after']).toBe('60');
+      expect(rejectedResponse).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+      expect(rejectedResponse.headers['retry-after']).toBe('60');
       await app.advance(60_000);
       await passkeys.challengeOf(holder, clientPublicKey);
     });

@@ -41,8 +41,8 @@ describe('operations in progress', () => {
     [method, path, body]: SignedCall,
     signer: Signer,
   ) {
-    const requested = ok(await at.call(method, path, body), 202);
-    const headers = await signedHeaders(requested, signer);
+    const requestedBody = ok(await at.call(method, path, body), 202);
+    const headers = await signedHeaders(requestedBody, signer);
     for (let requestCount = 1; ; requestCount++) {
       const response = await at.call(method, path, body, headers);
       if (response.body.status !== 'PROCESSING') return { sent: requestCount, response };
@@ -57,34 +57,34 @@ describe('operations in progress', () => {
     const firstSession = await slow.emailSession(accountId);
     await setProcessingReplies(2);
     const sms: SignedCall = ['POST', '/auth/credentials', { type: 'SMS_OTP', accountId }];
-    const added = await retryUntilDone(slow, sms, firstSession);
-    expect([added.sent, added.response.status]).toEqual([3, 201]);
+    const addedReply = await retryUntilDone(slow, sms, firstSession);
+    expect([addedReply.sent, addedReply.response.status]).toEqual([3, 201]);
 
     const keys = generateKeys();
     const path = `/auth/sessions/${firstSession.session.id}`;
     const body = { clientPublicKey: keys.publicKey };
-    const next = await retryUntilDone(slow, ['POST', `${path}/refresh`, body], firstSession);
-    expect([next.sent, next.response.status]).toEqual([3, 201]);
+    const nextReply = await retryUntilDone(slow, ['POST', `${path}/refresh`, body], firstSession);
+    expect([nextReply.sent, nextReply.response.status]).toEqual([3, 201]);
 
-    const credentialPath = `/auth/credentials/${added.response.body.id}`;
+    const credentialPath = `/auth/credentials/${addedReply.response.body.id}`;
     isProcessing(await slow.call('POST', `${credentialPath}/challenge`));
     isProcessing(await slow.call('POST', `${credentialPath}/challenge`));
-    const bundle = await slow.otpBundle(added.response.body.id);
+    const bundle = await slow.otpBundle(addedReply.response.body.id);
     const newKeys = generateKeys();
     const encryptedOtpBundle = await encryptOtp(CODE, bundle, newKeys.publicKey);
     const proof = { type: 'SMS_OTP', encryptedOtpBundle };
-    const verified = await retryUntilDone(
+    const verifiedReply = await retryUntilDone(
       slow,
       ['POST', `${credentialPath}/verify`, proof],
       newKeys,
     );
-    expect([verified.sent, verified.response.status]).toEqual([3, 200]);
+    expect([verifiedReply.sent, verifiedReply.response.status]).toEqual([3, 200]);
 
-    const ended = await retryUntilDone(slow, ['DELETE', path], keys);
-    expect([ended.sent, ended.response.status]).toEqual([3, 204]);
-    const removed = await retryUntilDone(slow, ['DELETE', credentialPath], keys);
-    expect([removed.sent, removed.response.status]).toEqual([3, 204]);
-    expect(await slow.sessionsOf(accountId)).toEqual([next.response.body]);
+    const endedReply = await retryUntilDone(slow, ['DELETE', path], keys);
+    expect([endedReply.sent, endedReply.response.status]).toEqual([3, 204]);
+    const removedReply = await retryUntilDone(slow, ['DELETE', credentialPath], keys);
+    expect([removedReply.sent, removedReply.response.status]).toEqual([3, 204]);
+    expect(await slow.sessionsOf(accountId)).toEqual([nextReply.response.body]);
     expect(await slow.credentialsOf(accountId)).toHaveLength(1);
   });
 

@@ -47,25 +47,25 @@ describe('revokeAuthCredential', () => {
     expect([second.status, second.body]).toEqual([204, '']);
     expect(await idsOf(accountId)).toEqual([sms.id]);
     expect(await fixture.sessionsOf(accountId)).toEqual([bySms.session]);
-    for (const ended of [byEmail, secondSession]) {
-      expect(errorOf(await add(passkeyBody(accountId), ended))).toEqual(NO_ACTIVE_SESSION);
+    for (const endedSession of [byEmail, secondSession]) {
+      expect(errorOf(await add(passkeyBody(accountId), endedSession))).toEqual(NO_ACTIVE_SESSION);
     }
     expect(errorOf(await fixture.call('POST', `${pathOf(email.id)}/challenge`))).toEqual(
       NO_CREDENTIAL,
     );
     expect(errorOf(await fixture.call('DELETE', pathOf(email.id)))).toEqual(NO_CREDENTIAL);
     // The credential may be added again.
-    const restored = ok(await add({ type: 'EMAIL_OTP', accountId }, bySms), 201);
-    expect(restored.id).not.toBe(email.id);
-    expect(await idsOf(accountId)).toEqual([sms.id, restored.id]);
+    const restoredBody = ok(await add({ type: 'EMAIL_OTP', accountId }, bySms), 201);
+    expect(restoredBody.id).not.toBe(email.id);
+    expect(await idsOf(accountId)).toEqual([sms.id, restoredBody.id]);
   });
 
   it('keeps the only credential, on both requests', async () => {
     const { accountId, email, sms, byEmail, bySms } = await fixture.walletWithEmailAndSms();
-    const requested = ok(await fixture.call('DELETE', pathOf(sms.id)), 202);
+    const requestedBody = ok(await fixture.call('DELETE', pathOf(sms.id)), 202);
     ok(await remove(email.id, bySms), 204);
     expect(errorOf(await fixture.call('DELETE', pathOf(sms.id)))).toEqual(ONLY_ONE);
-    const headers = await signedHeaders(requested, byEmail);
+    const headers = await signedHeaders(requestedBody, byEmail);
     const lateResponse = await fixture.call('DELETE', pathOf(sms.id), undefined, headers);
     expect(errorOf(lateResponse)).toEqual(NO_ACTIVE_SESSION);
     expect(await idsOf(accountId)).toEqual([sms.id]);
@@ -97,23 +97,23 @@ describe('revokeAuthCredential', () => {
   it('keeps one if the last two are removed concurrently', async () => {
     for (let round = 0; round < 5; round++) {
       const { accountId, email, sms, byEmail, bySms } = await fixture.walletWithEmailAndSms();
-      const [first, second] = [
+      const [firstBody, secondBody] = [
         ok(await fixture.call('DELETE', pathOf(email.id)), 202),
         ok(await fixture.call('DELETE', pathOf(sms.id)), 202),
       ];
       const [bySmsSigned, byEmailSigned] = [
-        await signedHeaders(first, bySms),
-        await signedHeaders(second, byEmail),
+        await signedHeaders(firstBody, bySms),
+        await signedHeaders(secondBody, byEmail),
       ];
       const responses = await Promise.all([
         fixture.call('DELETE', pathOf(email.id), undefined, bySmsSigned),
         fixture.call('DELETE', pathOf(sms.id), undefined, byEmailSigned),
       ]);
       expect(responses.filter(({ status }) => status === 204)).toHaveLength(1);
-      const rejected = responses.find(({ status }) => status !== 204) as ApiResponse;
+      const rejectedResponse = responses.find(({ status }) => status !== 204) as ApiResponse;
       // The session of the second request had just ended with its credential, or the credential was
       // the last.
-      expect([NO_ACTIVE_SESSION, ONLY_ONE]).toContainEqual(errorOf(rejected));
+      expect([NO_ACTIVE_SESSION, ONLY_ONE]).toContainEqual(errorOf(rejectedResponse));
       const remainingIds = await idsOf(accountId);
       expect(remainingIds).toHaveLength(1);
       const [session] = await fixture.sessionsOf(accountId);
@@ -131,8 +131,8 @@ describe('revokeAuthCredential', () => {
     ] as const;
     const signed = [];
     for (const [id, signer] of pairs) {
-      const requested = ok(await fixture.call('DELETE', pathOf(id)), 202);
-      signed.push({ id, headers: await signedHeaders(requested, signer) });
+      const requestedBody = ok(await fixture.call('DELETE', pathOf(id)), 202);
+      signed.push({ id, headers: await signedHeaders(requestedBody, signer) });
     }
     await Promise.all(
       signed.map(({ id, headers }) => fixture.call('DELETE', pathOf(id), undefined, headers)),
@@ -155,12 +155,12 @@ describe('revokeAuthCredential', () => {
         ok(await fixture.call('DELETE', pathOf(email.id)), 202),
         bySms,
       );
-      const [opened, ended] = await Promise.all([
+      const [openedResponse, endedResponse] = await Promise.all([
         fixture.call('POST', path, body, opening),
         fixture.call('DELETE', pathOf(email.id), undefined, suffix),
       ]);
-      expect(ended.status).toBe(204);
-      expect([200, 404]).toContain(opened.status);
+      expect(endedResponse.status).toBe(204);
+      expect([200, 404]).toContain(openedResponse.status);
       expect(await fixture.sessionsOf(accountId)).toEqual([bySms.session]);
     }
   });

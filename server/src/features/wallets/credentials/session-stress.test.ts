@@ -89,14 +89,14 @@ describe('a session that is refreshed during an operation', () => {
     const path = `/auth/sessions/${byEmail.session.id}/refresh`;
     const body = { clientPublicKey: generateKeys().publicKey };
     await setPolls(1);
-    const requested = ok(await fixture.call('POST', path, body), 202);
-    const headers = await signedHeaders(requested, byEmail);
+    const requestedBody = ok(await fixture.call('POST', path, body), 202);
+    const headers = await signedHeaders(requestedBody, byEmail);
     expect((await fixture.call('POST', path, body, headers)).body.status).toBe('PROCESSING');
     await setPolls(0);
     const removal = `/auth/credentials/${email.id}`;
     runBeforeRead(email.id, () => fixture.signed('DELETE', removal, undefined, bySms));
-    const rejected = await fixture.call('POST', path, body, headers);
-    expect(errorOf(rejected).slice(0, 2)).toEqual([401, 'UNAUTHORIZED']);
+    const rejectedResponse = await fixture.call('POST', path, body, headers);
+    expect(errorOf(rejectedResponse).slice(0, 2)).toEqual([401, 'UNAUTHORIZED']);
     expect((await fixture.credentialsOf(accountId)).map(({ type }) => type)).toEqual(['SMS_OTP']);
     expect(await fixture.sessionsOf(accountId)).toMatchObject([{ id: bySms.session.id }]);
   });

@@ -46,13 +46,13 @@ describe('listAuthSessions', () => {
     const [session] = sessions;
     await app.advance(MINUTE);
     const keys = generateKeys();
-    const next = await fixture.signed(
+    const nextResponse = await fixture.signed(
       'POST',
       refreshOf(session?.session.id),
       bodyOf(keys.uncompressedKey),
       session as (typeof sessions)[0],
     );
-    const { encryptedSessionSigningKey, ...two } = ok(next, 201);
+    const { encryptedSessionSigningKey, ...two } = ok(nextResponse, 201);
     expect(encryptedSessionSigningKey).toBeTypeOf('string');
     expect(await fixture.sessionsOf(accountId)).toEqual([session?.session, two]);
     expect(two).toEqual({
@@ -68,8 +68,8 @@ describe('listAuthSessions', () => {
 
   it('does not find an account that is unknown, of another platform, or no wallet', async () => {
     const { accountId, customer } = await createWalletWithSessions(1);
-    const plain = await internalAccount(app, customer.id, 'USD');
-    for (const id of [`InternalAccount:${UNKNOWN_UUID}`, plain.id]) {
+    const plainAccount = await internalAccount(app, customer.id, 'USD');
+    for (const id of [`InternalAccount:${UNKNOWN_UUID}`, plainAccount.id]) {
       expect(await fixture.sessionsOf(id)).toEqual([]);
     }
     expect(await otherPlatformFixture.sessionsOf(accountId)).toEqual([]);
@@ -146,28 +146,36 @@ describe('refreshAuthSession', () => {
     const { sessions, ids } = await createWalletWithSessions(1);
     const keys = generateKeys();
     const path = refreshOf(ids[0] as string);
-    const next = ok(
+    const nextSigned = ok(
       await fixture.signed('POST', path, bodyOf(keys.uncompressedKey), sessions[0] ?? ''),
       201,
     );
-    const ownSessionKey = openSessionKey(next.encryptedSessionSigningKey, keys.privateKey);
+    const ownSessionKey = openSessionKey(nextSigned.encryptedSessionSigningKey, keys.privateKey);
     expect(ownSessionKey.publicKey).not.toBe(keys.publicKey);
     const refreshBody = () => bodyOf(generateKeys().publicKey);
-    ok(await fixture.signed('POST', refreshOf(next.id), refreshBody(), ownSessionKey), 201);
-    const wrong = await fixture.signed('POST', refreshOf(next.id), refreshBody(), keys);
-    expect(errorOf(wrong)).toEqual(NO_ACTIVE_SESSION);
+    ok(await fixture.signed('POST', refreshOf(nextSigned.id), refreshBody(), ownSessionKey), 201);
+    const wrongResponse = await fixture.signed(
+      'POST',
+      refreshOf(nextSigned.id),
+      refreshBody(),
+      keys,
+    );
+    expect(errorOf(wrongResponse)).toEqual(NO_ACTIVE_SESSION);
   });
 
   it('requires the second request to match the first', async () => {
     const { sessions, ids } = await createWalletWithSessions(2);
     const [firstId, secondId] = ids as [string, string];
     const [signer] = sessions as [(typeof sessions)[0]];
-    const [body, other] = [bodyOf(generateKeys().publicKey), bodyOf(generateKeys().publicKey)];
-    const changed = await fixture.signedRetry('POST', refreshOf(firstId), body, signer, {
-      change: other,
+    const [body, otherBody] = [bodyOf(generateKeys().publicKey), bodyOf(generateKeys().publicKey)];
+    const changedResponse = await fixture.signedRetry('POST', refreshOf(firstId), body, signer, {
+      change: otherBody,
     });
-    expect(errorOf(changed.second).slice(0, 2)).toEqual([401, 'WALLET_SIGNATURE_BODY_MISMATCH']);
-    const headers = await signedHeaders(changed.first.body, signer);
+    expect(errorOf(changedResponse.second).slice(0, 2)).toEqual([
+      401,
+      'WALLET_SIGNATURE_BODY_MISMATCH',
+    ]);
+    const headers = await signedHeaders(changedResponse.first.body, signer);
     const otherSessionResponse = await fixture.call('POST', refreshOf(secondId), body, headers);
     expect(errorOf(otherSessionResponse)).toEqual([
       401,
@@ -181,7 +189,7 @@ describe('refreshAuthSession', () => {
 
   it('must be signed by the session itself', async () => {
     const { sessions, ids } = await createWalletWithSessions(2);
-    const other = await createWalletWithSessions(1);
+    const otherWallet = await createWalletWithSessions(1);
     const body = bodyOf(generateKeys().publicKey);
     const refreshForError = async (
       signer: (typeof sessions)[0] | ReturnType<typeof generateKeys>,
@@ -189,7 +197,7 @@ describe('refreshAuthSession', () => {
     expect(await refreshForError(sessions[1] as (typeof sessions)[0])).toEqual(
       otherSessionMustSign('the session itself'),
     );
-    for (const signer of [other.sessions[0] as (typeof sessions)[0], generateKeys()]) {
+    for (const signer of [otherWallet.sessions[0] as (typeof sessions)[0], generateKeys()]) {
       expect(await refreshForError(signer)).toEqual(NO_ACTIVE_SESSION);
     }
     expect(await idsOf((sessions[0] as (typeof sessions)[0]).session.accountId)).toEqual(ids);
@@ -210,13 +218,13 @@ describe('refreshAuthSession', () => {
 
   it('rejects an expired or revoked session on both requests', async () => {
     const { sessions, ids } = await createWalletWithSessions(2);
-    const [stored, ended] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
+    const [storedSession, endedSession] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
     const body = bodyOf(generateKeys().publicKey);
-    const requested = ok(await fixture.call('POST', refreshOf(ids[1] as string), body), 202);
-    const waiting = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
-    ok(await fixture.signed('DELETE', `/auth/sessions/${ids[1]}`, undefined, ended), 204);
+    const requestedBody = ok(await fixture.call('POST', refreshOf(ids[1] as string), body), 202);
+    const waitingBody = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
+    ok(await fixture.signed('DELETE', `/auth/sessions/${ids[1]}`, undefined, endedSession), 204);
     expect(errorOf(await fixture.call('POST', refreshOf(ids[1] as string), body))).toEqual(ENDED);
-    const lateSignedHeaders = await signedHeaders(requested, ended);
+    const lateSignedHeaders = await signedHeaders(requestedBody, endedSession);
     const secondResponse = await fixture.call(
       'POST',
       refreshOf(ids[1] as string),
@@ -226,14 +234,19 @@ describe('refreshAuthSession', () => {
     expect(errorOf(secondResponse)).toEqual(NO_ACTIVE_SESSION);
 
     await app.advance(5 * MINUTE);
-    const expired = await signedHeaders(waiting, stored);
-    const tooLate = await fixture.call('POST', refreshOf(ids[0] as string), body, expired);
+    const expiredSignedHeaders = await signedHeaders(waitingBody, storedSession);
+    const tooLate = await fixture.call(
+      'POST',
+      refreshOf(ids[0] as string),
+      body,
+      expiredSignedHeaders,
+    );
     expect(errorOf(tooLate)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id has expired.']);
     await app.advance(8 * MINUTE);
-    const last = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
+    const lastBody = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
     await app.advance(2 * MINUTE);
     expect(errorOf(await fixture.call('POST', refreshOf(ids[0] as string), body))).toEqual(ENDED);
-    const result = await signedHeaders(last, stored);
+    const result = await signedHeaders(lastBody, storedSession);
     const expiredResponse = await fixture.call('POST', refreshOf(ids[0] as string), body, result);
     expect(errorOf(expiredResponse)).toEqual(NO_ACTIVE_SESSION);
   });
@@ -265,9 +278,9 @@ describe('refreshAuthSession', () => {
     const { accountId, sessions, ids } = await createWalletWithSessions(1);
     const keys = generateKeys();
     const [path, body] = [refreshOf(ids[0] as string), bodyOf(keys.publicKey)];
-    const requested = ok(await fixture.call('POST', path, body), 202);
+    const requestedBody = ok(await fixture.call('POST', path, body), 202);
     await fixture.emailSession(accountId, keys);
-    const headers = await signedHeaders(requested, sessions[0] ?? '');
+    const headers = await signedHeaders(requestedBody, sessions[0] ?? '');
     const response = await fixture.call('POST', path, body, headers);
     expect(errorOf(response).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);
   });
@@ -342,8 +355,10 @@ describe('revokeAuthSession', () => {
 
   it('names only the key of the session that it ends', async () => {
     const { ids } = await createWalletWithSessions(2);
-    const requested = await Promise.all(ids.map((id) => fixture.call('DELETE', pathOf(id))));
-    const keys = requested.map(
+    const requestedResponses = await Promise.all(
+      ids.map((id) => fixture.call('DELETE', pathOf(id))),
+    );
+    const keys = requestedResponses.map(
       ({ body }) => JSON.parse(body.payloadToSign).parameters.apiKeyIds[0],
     );
     expect(new Set(keys).size).toBe(2);
@@ -353,7 +368,7 @@ describe('revokeAuthSession', () => {
     const foreignWallet = await createWalletWithSessions(1, otherPlatformFixture);
     const { sessions, ids } = await createWalletWithSessions(2);
     const [firstSession, secondSession] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
-    const requested = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
+    const requestedBody = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
     ok(await fixture.signed('DELETE', pathOf(ids[0] as string), undefined, firstSession), 204);
     for (const id of [
       `Session:${UNKNOWN_UUID}`,
@@ -363,7 +378,7 @@ describe('revokeAuthSession', () => {
     ]) {
       expect(errorOf(await fixture.call('DELETE', pathOf(id)))).toEqual(NO_SESSION);
     }
-    const lateSignedHeaders = await signedHeaders(requested, secondSession);
+    const lateSignedHeaders = await signedHeaders(requestedBody, secondSession);
     const secondResponse = await fixture.call(
       'DELETE',
       pathOf(ids[0] as string),
@@ -377,8 +392,8 @@ describe('revokeAuthSession', () => {
 
   it('returns the same challenge with and without a body', async () => {
     const { sessions, ids } = await createWalletWithSessions(1);
-    const requested = ok(await fixture.call('DELETE', pathOf(ids[0] as string), {}), 202);
-    const headers = await signedHeaders(requested, sessions[0] ?? '');
+    const requestedBody = ok(await fixture.call('DELETE', pathOf(ids[0] as string), {}), 202);
+    const headers = await signedHeaders(requestedBody, sessions[0] ?? '');
     ok(await fixture.call('DELETE', pathOf(ids[0] as string), undefined, headers), 204);
   });
 
@@ -390,12 +405,12 @@ describe('revokeAuthSession', () => {
 
   it('rejects a signature of another wallet', async () => {
     const { accountId, ids } = await createWalletWithSessions(1);
-    const other = await createWalletWithSessions(1);
+    const otherWallet = await createWalletWithSessions(1);
     const response = await fixture.signed(
       'DELETE',
       pathOf(ids[0] as string),
       undefined,
-      other.sessions[0] ?? '',
+      otherWallet.sessions[0] ?? '',
     );
     expect(errorOf(response)).toEqual(NO_ACTIVE_SESSION);
     expect(await idsOf(accountId)).toEqual(ids);
@@ -403,8 +418,8 @@ describe('revokeAuthSession', () => {
 
   it('rejects the request id of another platform', async () => {
     const { accountId, sessions, ids } = await createWalletWithSessions(1);
-    const requested = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
-    const headers = await signedHeaders(requested, sessions[0] ?? '');
+    const requestedBody = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
+    const headers = await signedHeaders(requestedBody, sessions[0] ?? '');
     const response = await otherPlatformFixture.call(
       'DELETE',
       pathOf(ids[0] as string),
@@ -418,8 +433,8 @@ describe('revokeAuthSession', () => {
   it('takes effect once for two concurrent identical requests', async () => {
     const { sessions, ids } = await createWalletWithSessions(2);
     const path = pathOf(ids[0] as string);
-    const requested = ok(await fixture.call('DELETE', path), 202);
-    const headers = await signedHeaders(requested, sessions[1] ?? '');
+    const requestedBody = ok(await fixture.call('DELETE', path), 202);
+    const headers = await signedHeaders(requestedBody, sessions[1] ?? '');
     const responses = await Promise.all(
       [1, 2, 3].map(() => fixture.call('DELETE', path, undefined, headers)),
     );
@@ -444,11 +459,11 @@ describe('revokeAuthSession', () => {
         ok(await fixture.call('DELETE', revoke), 202),
         secondSession,
       );
-      const [refreshed, ended] = await Promise.all([
+      const [refreshed, endedResponse] = await Promise.all([
         fixture.call('POST', refresh, body, signing),
         fixture.call('DELETE', revoke, undefined, suffix),
       ]);
-      expect(ended.status).toBe(204);
+      expect(endedResponse.status).toBe(204);
       const remainingIds = (await idsOf(accountId)).filter((id) => id !== ids[1]);
       if (refreshed.status === 201) expect(remainingIds).toEqual([refreshed.body.id]);
       else {

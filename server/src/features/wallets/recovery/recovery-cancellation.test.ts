@@ -75,8 +75,11 @@ describe('a recovery is canceled by', () => {
     const { accountId } = await recovery.customerWithPhone();
     const session = await fixture.emailSession(accountId);
     const path = `/auth/sessions/${session.session.id}`;
-    const requested = ok(await fixture.call('DELETE', path), 202);
-    ok(await fixture.call('DELETE', path, undefined, await signedHeaders(requested, session)), 204);
+    const requestedBody = ok(await fixture.call('DELETE', path), 202);
+    ok(
+      await fixture.call('DELETE', path, undefined, await signedHeaders(requestedBody, session)),
+      204,
+    );
     recovery.advance(1);
     const row = await recovery.start(accountId);
     await app.advance(DELAY);
@@ -123,18 +126,18 @@ describe('a recovery is canceled by', () => {
   });
 
   it('the deletion or erasure of the customer', async () => {
-    const [deleted, erased] = [
+    const [deletedCustomer, erasedCustomer] = [
       await recovery.customerWithPhone(),
       await recovery.customerWithPhone(),
     ];
     const rows = [
-      await recovery.start(deleted.accountId),
-      await recovery.start(erased.accountId),
+      await recovery.start(deletedCustomer.accountId),
+      await recovery.start(erasedCustomer.accountId),
     ] as const;
-    for (const { customer } of [deleted, erased]) {
+    for (const { customer } of [deletedCustomer, erasedCustomer]) {
       ok(await fixture.call('DELETE', `/customers/${customer.id}`), 200);
     }
-    await erase(app.runtime, erased.customer.id, { actor: 'Grace', reason: null });
+    await erase(app.runtime, erasedCustomer.customer.id, { actor: 'Grace', reason: null });
     await recovery.expectCancelled(rows[1], 'WALLET_GONE');
     await app.advance(DELAY);
     await recovery.expectCancelled(rows[0], 'WALLET_GONE');

@@ -94,8 +94,8 @@ describe('texts', () => {
       await ownApp.operate((ctx) => cancelRecovery(ctx, other, 'OPERATOR', 'Grace'));
       await ownApp.advance(DELAY);
       const { email, phoneNumber: phone } = wallet.customer;
-      const reported = await messagesTo(ownApp, wallet.customer.id);
-      expect(reported.map(({ kind, to }) => [kind.split('_')[2], to])).toEqual([
+      const reportedMessages = await messagesTo(ownApp, wallet.customer.id);
+      expect(reportedMessages.map(({ kind, to }) => [kind.split('_')[2], to])).toEqual([
         ...[
           ['STARTED', email],
           ['STARTED', phone],
@@ -109,7 +109,7 @@ describe('texts', () => {
       expect(stopped.map(({ kind }) => kind.split('_')[2])).toEqual([
         ...['STARTED', 'STARTED', 'CANCELLED', 'CANCELLED'],
       ]);
-      const texts = [...reported, ...stopped].map(({ text }) => text);
+      const texts = [...reportedMessages, ...stopped].map(({ text }) => text);
       const [added] = (await owner.credentialsOf(wallet.accountId)).slice(1);
       const secrets = [email, phone, row.id, row.actor, row.reason, row.contact_digest, added.id];
       for (const text of texts) {
@@ -117,7 +117,9 @@ describe('texts', () => {
         expect(text).not.toMatch(/\d{5}|https?:/);
         expect(text).toContain('Quorbat');
       }
-      const textsByKind = new Map([...reported, ...stopped].map(({ kind, text }) => [kind, text]));
+      const textsByKind = new Map(
+        [...reportedMessages, ...stopped].map(({ kind, text }) => [kind, text]),
+      );
       expect(textsByKind.get('WALLET_RECOVERY_STARTED')).toContain(`on ${DUE_AT} at the earliest`);
       expect(textsByKind.get('WALLET_RECOVERY_STARTED')).toContain(
         'codes sent to your telephone number',

@@ -93,11 +93,11 @@ describe.each(['background', 'onRetry'] as const)(
       const { testOperation, send, headers } = await createOperation({ completion });
       await send();
       const keys = await testOperation.session();
-      const other = await stampWith(keys.privateKey, 'anything');
-      const changed = await testOperation.call({
-        headers: { ...headers, 'service-wallet-signature': other },
+      const otherStamp = await stampWith(keys.privateKey, 'anything');
+      const changedReply = await testOperation.call({
+        headers: { ...headers, 'service-wallet-signature': otherStamp },
       });
-      expect(changed).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
+      expect(changedReply).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
       const body = { accountId: testOperation.accountId, note: 'another' };
       const mismatch = { status: 401, body: { code: 'WALLET_SIGNATURE_BODY_MISMATCH' } };
       expect(await testOperation.call({ headers, body })).toMatchObject(mismatch);
@@ -115,10 +115,10 @@ describe.each(['background', 'onRetry'] as const)(
       wait(30 * 60_000);
       expect(await testOperation.call({ headers })).toEqual(PROCESSING);
       expect(await testOperation.call({ headers })).toMatchObject({ status: 201 });
-      const expired = await createOperation({ completion });
-      await expired.send();
+      const expiredOperation = await createOperation({ completion });
+      await expiredOperation.send();
       wait(65 * 60_000);
-      expect(await expired.send()).toMatchObject({ status: 401 });
+      expect(await expiredOperation.send()).toMatchObject({ status: 401 });
     });
 
     it('executes once under concurrent requests', async () => {
@@ -183,12 +183,12 @@ describe('an operation with background completion', () => {
   });
 
   it('is not repeated by a late job or by two concurrent jobs', async () => {
-    const requested = await createOperation({ completion: 'background' });
-    await requested.send();
+    const requestedOperation = await createOperation({ completion: 'background' });
+    await requestedOperation.send();
     wait(5_000);
-    const [worker, send] = [workerFor(requested.testOperation), requested.send];
+    const [worker, send] = [workerFor(requestedOperation.testOperation), requestedOperation.send];
     await Promise.all([worker.runDue(), send(), send(), send()]);
-    expect([await requested.testOperation.marks(), await countJobs()]).toEqual([1, 0]);
+    expect([await requestedOperation.testOperation.marks(), await countJobs()]).toEqual([1, 0]);
   });
 
   it('returns a rejection on the next retry and does not run again', async () => {

@@ -155,12 +155,12 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   });
 
   it('rejects keys that may not sign', async () => {
-    const ended = await operation.session();
-    await ended.end();
+    const endedSession = await operation.session();
+    await endedSession.end();
     const otherPlatformSession = await (await signedTestOperation(app, { as })).session();
     for (const [name, signingKeys] of Object.entries({
       outsider: generateKeys(),
-      ended,
+      ended: endedSession,
       elsewhere: otherPlatformSession,
     })) {
       const response = await operation.call({ headers: await operation.signed(signingKeys) });
@@ -183,10 +183,10 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     const headers = await operation.signed(await operation.session());
     const start = app.effects.now();
     app.effects.set(start + 5 * MINUTE - 1);
-    const other = await operation.signed(keys);
+    const otherSigned = await operation.signed(keys);
     expect(await operation.call({ headers })).toMatchObject({ status: 201 });
     app.effects.set(start + 10 * MINUTE - 1);
-    const lateResponse = await operation.call({ headers: other });
+    const lateResponse = await operation.call({ headers: otherSigned });
     expect(statusAndCodeOf(lateResponse)).toEqual(unauthorizedWith('UNAUTHORIZED'));
     expect(reasonOf(lateResponse)).toMatch(/expired/);
     app.effects.set(start);
@@ -208,8 +208,10 @@ describe('the scripted signature', () => {
       unauthorizedWith('UNAUTHORIZED'),
     );
     const body = { accountId: operation.accountId, note: 1 };
-    const changed = await operation.call({ headers, body });
-    expect(statusAndCodeOf(changed)).toEqual(unauthorizedWith('WALLET_SIGNATURE_BODY_MISMATCH'));
+    const changedReply = await operation.call({ headers, body });
+    expect(statusAndCodeOf(changedReply)).toEqual(
+      unauthorizedWith('WALLET_SIGNATURE_BODY_MISMATCH'),
+    );
     expect(await operation.call({ headers })).toMatchObject({ status: 201 });
     expect(statusAndCodeOf(await operation.call({ headers }))).toEqual(
       unauthorizedWith('UNAUTHORIZED'),
@@ -304,20 +306,26 @@ describe('limits', () => {
   it('drop a request after five wrong signatures, counted across processes', async () => {
     const operation = await signedTestOperation(app);
     const [keys, second] = [await operation.session(), secondProcess(app)];
-    const requested = await operation.ask();
+    const requestedRequest = await operation.ask();
     const wrong = await Promise.all(
       Array.from({ length: 4 }, (_, index) =>
-        signedHeaders(requested, generateKeys()).then((headers) =>
+        signedHeaders(requestedRequest, generateKeys()).then((headers) =>
           operation.call({ headers, through: index % 2 ? second : app.runtime }),
         ),
       ),
     );
     expect(wrong.map(statusAndCodeOf)).toEqual(Array(4).fill(unauthorizedWith('UNAUTHORIZED')));
-    const valid = await signedHeaders(requested, keys);
-    expect(await operation.request(valid)).toMatchObject({ wrong: 4, status: 'PENDING' });
-    await operation.call({ headers: await signedHeaders(requested, generateKeys()) });
-    expect(await operation.request(valid)).toMatchObject({ wrong: 5, status: 'DROPPED' });
-    const lateResponse = await operation.call({ headers: valid });
+    const validSignedHeaders = await signedHeaders(requestedRequest, keys);
+    expect(await operation.request(validSignedHeaders)).toMatchObject({
+      wrong: 4,
+      status: 'PENDING',
+    });
+    await operation.call({ headers: await signedHeaders(requestedRequest, generateKeys()) });
+    expect(await operation.request(validSignedHeaders)).toMatchObject({
+      wrong: 5,
+      status: 'DROPPED',
+    });
+    const lateResponse = await operation.call({ headers: validSignedHeaders });
     expect(statusAndCodeOf(lateResponse)).toEqual(unauthorizedWith('UNAUTHORIZED'));
     expect(reasonOf(lateResponse)).toMatch(/no longer valid/);
     expect(await operation.marks()).toBe(0);
@@ -424,21 +432,21 @@ describe('one signature', () => {
     });
     const keys = await operation.session();
     // The request of this retry is the oldest at the limit.
-    const first = await operation.signed(keys);
+    const firstSigned = await operation.signed(keys);
     for (let index = 0; index < 9; index++) {
       app.effects.set(app.effects.now() + 1);
       await operation.ask();
     }
-    const second = await operation.call({ headers: first });
-    expect(second.status).toBe(202);
-    const requested = second.body as { payloadToSign: string; requestId: string };
-    expect(requested.requestId).not.toBe(first['request-id']);
-    expect(statusAndCodeOf(await operation.call({ headers: first }))).toEqual(
+    const secondReply = await operation.call({ headers: firstSigned });
+    expect(secondReply.status).toBe(202);
+    const requested = secondReply.body as { payloadToSign: string; requestId: string };
+    expect(requested.requestId).not.toBe(firstSigned['request-id']);
+    expect(statusAndCodeOf(await operation.call({ headers: firstSigned }))).toEqual(
       unauthorizedWith('UNAUTHORIZED'),
     );
-    const third = await operation.call({ headers: await signedHeaders(requested, keys) });
-    expect([third.status, await operation.marks()]).toEqual([202, 0]);
-    const last = third.body as typeof requested;
+    const thirdReply = await operation.call({ headers: await signedHeaders(requested, keys) });
+    expect([thirdReply.status, await operation.marks()]).toEqual([202, 0]);
+    const last = thirdReply.body as typeof requested;
     const response = await operation.call({ headers: await signedHeaders(last, keys) });
     expect([response.status, await operation.marks()]).toEqual([201, 1]);
   });
