@@ -65,17 +65,17 @@ describe('createCard', () => {
   });
 
   it('is ACTIVE once issued, with one event', async () => {
-    const requested = await fixture.card(await fixture.holder());
-    expect(requested).toMatchObject({
+    const requestedCard = await fixture.card(await fixture.holder());
+    expect(requestedCard).toMatchObject({
       state: 'ACTIVE',
       stateReason: null,
       brand: expect.any(String),
     });
-    expect(requested.last4).toMatch(/^\d{4}$/);
-    expect(requested.expYear).toBeGreaterThan(2026);
-    const emitted = await fixture.eventsOf('CARD.', requested.id);
-    expect(emitted.map(({ type, data }) => [type, data])).toEqual([
-      ['CARD.STATE_CHANGE', requested],
+    expect(requestedCard.last4).toMatch(/^\d{4}$/);
+    expect(requestedCard.expYear).toBeGreaterThan(2026);
+    const emittedEvents = await fixture.eventsOf('CARD.', requestedCard.id);
+    expect(emittedEvents.map(({ type, data }) => [type, data])).toEqual([
+      ['CARD.STATE_CHANGE', requestedCard],
     ]);
   });
 
@@ -88,22 +88,22 @@ describe('createCard', () => {
   });
 
   it('reports all invalid fields at once', async () => {
-    const invalid = await fixture.call('POST', '/cards', {
+    const invalidResponse = await fixture.call('POST', '/cards', {
       cardholderId: 'Customer:unknown',
       form: 'PLASTIC',
       fundingSources: [],
       maxSpendPerTransaction: 0,
       threeDSecurePassword: 'correct horse battery',
     });
-    expect(codeOf(invalid)).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(invalid).sort()).toEqual([
+    expect(codeOf(invalidResponse)).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(invalidResponse).sort()).toEqual([
       'cardholderId',
       'form',
       'fundingSources',
       'maxSpendPerTransaction',
       'threeDSecurePassword',
     ]);
-    expect(JSON.stringify(invalid.body)).not.toContain('battery');
+    expect(JSON.stringify(invalidResponse.body)).not.toContain('battery');
     expect(app.log.join('')).not.toContain('battery');
   });
 
@@ -171,8 +171,8 @@ describe('the funding sources', () => {
   const INELIGIBLE = [400, 'FUNDING_SOURCE_INELIGIBLE'];
   const sourceErrors = (response: ApiResponse) => {
     expect(codeOf(response)).toEqual(INELIGIBLE);
-    const emitted = response.body.details.errors as { field: string; message: string }[];
-    return emitted.map(({ field, message }) => `${field} ${message}`);
+    const emittedErrors = response.body.details.errors as { field: string; message: string }[];
+    return emittedErrors.map(({ field, message }) => `${field} ${message}`);
   };
 
   it('belong to the cardholder and the platform', async () => {
@@ -248,14 +248,14 @@ describe('the limit of cards', () => {
     const as = await createLimitedPlatform({ maxLive: 7 });
     const limitedFixture = cardFixture(app, { as });
     const holders = await Promise.all(Array.from({ length: 5 }, () => limitedFixture.holder()));
-    const all = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 30 }, (_, index) =>
         limitedFixture.requestCard(holders[index % 5] as never),
       ),
     );
-    const created = all.filter(({ status }) => status === 201);
-    expect(created).toHaveLength(7);
-    const rejection = all.filter(({ status }) => status !== 201);
+    const createdResponses = responses.filter(({ status }) => status === 201);
+    expect(createdResponses).toHaveLength(7);
+    const rejection = responses.filter(({ status }) => status !== 201);
     expect(rejection.map(codeOf)).toEqual(Array(23).fill([409, 'CARD_LIMIT_REACHED']));
     await app.settle();
     const [firstHolder] = holders;
@@ -264,7 +264,7 @@ describe('the limit of cards', () => {
       409,
       'CARD_LIMIT_REACHED',
     ]);
-    ok(await limitedFixture.patchCard(created[0]?.body.id, { state: 'CLOSED' }), 200);
+    ok(await limitedFixture.patchCard(createdResponses[0]?.body.id, { state: 'CLOSED' }), 200);
     ok(await limitedFixture.requestCard(firstHolder), 201);
     expect(codeOf(await limitedFixture.requestCard(firstHolder))).toEqual([
       409,
@@ -279,12 +279,14 @@ describe('the limit of cards', () => {
       await limitedFixture.holder(),
       await limitedFixture.holder(),
     ];
-    const rejected = await limitedFixture.card(firstHolder, { platformCardId: cardName('002') });
-    expect(rejected.state).toBe('CLOSED');
-    const all = await Promise.all(
+    const rejectedCard = await limitedFixture.card(firstHolder, {
+      platformCardId: cardName('002'),
+    });
+    expect(rejectedCard.state).toBe('CLOSED');
+    const responses = await Promise.all(
       Array.from({ length: 30 }, () => limitedFixture.requestCard(firstHolder)),
     );
-    expect(all.filter(({ status }) => status === 201)).toHaveLength(2);
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(2);
     expect(codeOf(await limitedFixture.requestCard(firstHolder))).toEqual([
       409,
       'CARD_LIMIT_REACHED',
@@ -316,15 +318,15 @@ describe('platformCardId', () => {
   it('is unique among open cards under concurrency', async () => {
     const holder = await fixture.holder();
     const platformCardId = cardName();
-    const all = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, () => fixture.requestCard(holder, { platformCardId })),
     );
-    const created = all.filter(({ status }) => status === 201);
-    expect(created).toHaveLength(1);
-    const rejection = all.filter(({ status }) => status !== 201);
+    const createdResponses = responses.filter(({ status }) => status === 201);
+    expect(createdResponses).toHaveLength(1);
+    const rejection = responses.filter(({ status }) => status !== 201);
     expect(rejection.map(codeOf)).toEqual(Array(7).fill([409, 'CONFLICT']));
     await app.settle();
-    ok(await fixture.patchCard(created[0]?.body.id, { state: 'CLOSED' }), 200);
+    ok(await fixture.patchCard(createdResponses[0]?.body.id, { state: 'CLOSED' }), 200);
     ok(await fixture.requestCard(holder, { platformCardId }), 201);
     const otherPlatformFixture = cardFixture(app, { as: app.other });
     ok(

@@ -95,15 +95,18 @@ describe('funds in suspense of a payment in progress', () => {
 
   /** A cleared payment of a closed account, with a refund of 60 in suspense. */
   async function createSuspensePayment() {
-    const paid = await payments.begin({ funds: 100 });
-    await paid.notify({ kind: 'CLEARING', amount: 100n });
-    await payments.closeAccount(paid.accountId);
-    await paid.notify(refundNotice(60n));
+    const cardPayment = await payments.begin({ funds: 100 });
+    await cardPayment.notify({ kind: 'CLEARING', amount: 100n });
+    await payments.closeAccount(cardPayment.accountId);
+    await cardPayment.notify(refundNotice(60n));
     const text = 'select 1 from suspense_items where id = $1';
-    const hasItem = async () => (await app.runtime.db.query(text, [paid.id])).length === 1;
+    const hasItem = async () => (await app.runtime.db.query(text, [cardPayment.id])).length === 1;
     const readSuspenseAmount = async () =>
-      Number(((await paid.state()) as { suspense?: number }).suspense ?? 0);
-    return { paid, suspenseState: async () => [await readSuspenseAmount(), await hasItem()] };
+      Number(((await cardPayment.state()) as { suspense?: number }).suspense ?? 0);
+    return {
+      paid: cardPayment,
+      suspenseState: async () => [await readSuspenseAmount(), await hasItem()],
+    };
   }
 
   it('are returned together with a concurrent refund', async () => {
@@ -141,17 +144,17 @@ describe('funds in suspense of a payment in progress', () => {
 
 describe('a clearing above the authorized amount', () => {
   it('debits nothing if the card is closed concurrently', async () => {
-    const paid = await payments.begin();
+    const cardPayment = await payments.begin();
     const { committer } = app.runtime;
     let commits = 0;
     const commit: typeof committer.commit = async (set) => {
-      if (++commits === 1) await paid.close();
+      if (++commits === 1) await cardPayment.close();
       return committer.commit(set);
     };
     const faultyNetwork = cardNetwork(app, { ...app.runtime, committer: { commit } });
-    await faultyNetwork.notify(paid.token, { kind: 'CLEARING', amount: 120n });
+    await faultyNetwork.notify(cardPayment.token, { kind: 'CLEARING', amount: 120n });
     const writtenOff = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
-    expect(await paid.state()).toEqual(writtenOff);
+    expect(await cardPayment.state()).toEqual(writtenOff);
     expect(commits).toBe(2);
   });
 });
@@ -179,8 +182,8 @@ describe('a fault unrelated to the account', () => {
   it.each(['CLEARING', 'AUTHORIZATION_ADVICE'] as const)(
     'writes nothing of the %s, which is then repeated',
     async (kind) => {
-      const paid = await payments.begin();
-      const before = await paid.state();
+      const cardPayment = await payments.begin();
+      const stateBefore = await cardPayment.state();
       const notice = { kind, amount: 120n };
       const unavailable = new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable.');
       const { db } = app.runtime;
@@ -189,15 +192,18 @@ describe('a fault unrelated to the account', () => {
         return db.read(table, id);
       };
       const faultyNetwork = cardNetwork(app, { ...app.runtime, db: { ...db, read } });
-      await expect(faultyNetwork.notify(paid.token, notice, `to ${paid.id}`)).rejects.toBe(
-        unavailable,
-      );
-      expect(await paid.state()).toEqual(before);
-      expect(await network.logOf(paid.card.id)).toHaveLength(1);
-      await network.notify(paid.token, notice, `to ${paid.id}`);
+      await expect(
+        faultyNetwork.notify(cardPayment.token, notice, `to ${cardPayment.id}`),
+      ).rejects.toBe(unavailable);
+      expect(await cardPayment.state()).toEqual(stateBefore);
+      expect(await network.logOf(cardPayment.card.id)).toHaveLength(1);
+      await network.notify(cardPayment.token, notice, `to ${cardPayment.id}`);
       await app.settle();
-      expect((await paid.state()).account).toBe('880 of 880');
-      expect((await paid.resource()).pullSummary).toMatchObject({ count: 2, totalAmount: 120 });
+      expect((await cardPayment.state()).account).toBe('880 of 880');
+      expect((await cardPayment.resource()).pullSummary).toMatchObject({
+        count: 2,
+        totalAmount: 120,
+      });
     },
   );
 });

@@ -20,17 +20,17 @@ const remove = async (customerId: string) =>
 
 describe('a card of a deleted holder', () => {
   it('does not fund a late clearing, which is written off', async () => {
-    const paid = await payments.begin({ funds: 100 });
-    await paid.notify({ kind: 'CLEARING', amount: 100n });
-    await remove(paid.card.cardholderId);
-    await paid.notify({ kind: 'CLEARING', amount: 20n }, false);
+    const cardPayment = await payments.begin({ funds: 100 });
+    await cardPayment.notify({ kind: 'CLEARING', amount: 100n });
+    await remove(cardPayment.card.cardholderId);
+    await cardPayment.notify({ kind: 'CLEARING', amount: 20n }, false);
     const { data } = ok(
-      await app.call('GET', `/cards?cardholderId=${paid.card.cardholderId}`),
+      await app.call('GET', `/cards?cardholderId=${cardPayment.card.cardholderId}`),
       200,
     );
     expect(data).toMatchObject([{ state: 'ACTIVE' }]);
     const writtenOff = { status: 'SETTLED', account: '0 of 0', settled: 120, losses: -20 };
-    expect(await paid.state()).toEqual(writtenOff);
+    expect(await cardPayment.state()).toEqual(writtenOff);
   });
 
   it('accepts no credit authorization or adjustment', async () => {

@@ -16,10 +16,14 @@ const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 
 describe('concurrent notices', () => {
   it('counts two clearings', async () => {
-    const paid = await fixture.begin();
-    await Promise.all([paid.clear(60), paid.clear(60)]);
+    const cardPayment = await fixture.begin();
+    await Promise.all([cardPayment.clear(60), cardPayment.clear(60)]);
     await app.settle();
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '880 of 880', settled: 120 });
+    expect(await cardPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '880 of 880',
+      settled: 120,
+    });
   });
 
   it('a clearing and an expiry release the rest in either order', async () => {
@@ -37,12 +41,16 @@ describe('concurrent notices', () => {
   });
 
   it('refunds never exceed the cleared amount', async () => {
-    const paid = await fixture.begin();
-    await paid.notify(clearingNotice(100));
+    const cardPayment = await fixture.begin();
+    await cardPayment.notify(clearingNotice(100));
     const results = await Promise.allSettled(
-      [1, 2, 3].map(() => paid.notify(refundNotice(60), false)),
+      [1, 2, 3].map(() => cardPayment.notify(refundNotice(60), false)),
     );
     expect(results.filter((each) => each.status === 'fulfilled')).toHaveLength(1);
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
+    expect(await cardPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '960 of 960',
+      settled: 40,
+    });
   });
 });

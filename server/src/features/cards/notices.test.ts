@@ -24,162 +24,200 @@ const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 
 describe('an authorization', () => {
   it('holds the funds, debits them, and keeps them until the clearing', async () => {
-    const paid = await fixture.begin();
-    expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
-    expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
-    expect(await paid.resource()).toMatchObject({
+    const cardPayment = await fixture.begin();
+    expect(await cardPayment.state()).toEqual({
+      status: 'AUTHORIZED',
+      account: '900 of 900',
+      cards: 100,
+    });
+    expect(await cardPayment.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
+    expect(await cardPayment.resource()).toMatchObject({
       authorizedAmount: { amount: 100 },
       pullSummary: { count: 1, totalAmount: 100, pendingCount: 0 },
     });
   });
 
   it('that is cleared at once is created as SETTLED', async () => {
-    const paid = await fixture.begin({ kind: 'financial_authorization' });
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
-    expect(await paid.events()).toEqual(['900 of 1000', 'SETTLED', '900 of 900']);
+    const cardPayment = await fixture.begin({ kind: 'financial_authorization' });
+    expect(await cardPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '900 of 900',
+      settled: 100,
+    });
+    expect(await cardPayment.events()).toEqual(['900 of 1000', 'SETTLED', '900 of 900']);
   });
 });
 
 describe('a clearing', () => {
   it('of an invalid amount is rejected', async () => {
-    const paid = await fixture.begin();
-    await expect(paid.notify(clearingNotice(-1))).rejects.toThrow('-1 is not a valid amount');
+    const cardPayment = await fixture.begin();
+    await expect(cardPayment.notify(clearingNotice(-1))).rejects.toThrow(
+      '-1 is not a valid amount',
+    );
     const max = { kind: 'CLEARING', amount: 2n ** 63n } as const;
-    await expect(paid.notify(max)).rejects.toThrow('is not a valid amount for the payment');
+    await expect(cardPayment.notify(max)).rejects.toThrow('is not a valid amount for the payment');
   });
 
   it('above the maximum amount is rejected, in one clearing or several', async () => {
-    const paid = await fixture.begin();
+    const cardPayment = await fixture.begin();
     const rejected = 'is not a valid amount for the payment';
-    await expect(paid.notify(clearingNotice(MAX_AMOUNT + 1))).rejects.toThrow(rejected);
-    await expect(paid.notify(adjustmentNotice(MAX_AMOUNT + 1))).rejects.toThrow(rejected);
-    await paid.notify(clearingNotice(60));
-    await expect(paid.notify(clearingNotice(MAX_AMOUNT - 59))).rejects.toThrow(rejected);
+    await expect(cardPayment.notify(clearingNotice(MAX_AMOUNT + 1))).rejects.toThrow(rejected);
+    await expect(cardPayment.notify(adjustmentNotice(MAX_AMOUNT + 1))).rejects.toThrow(rejected);
+    await cardPayment.notify(clearingNotice(60));
+    await expect(cardPayment.notify(clearingNotice(MAX_AMOUNT - 59))).rejects.toThrow(rejected);
   });
 
   it('is not added to an adjusted total or to refunds', async () => {
-    const paid = await fixture.begin({ currency: 'USDB', funds: 2_000_000 });
-    await paid.notify(adjustmentNotice(MAX_AMOUNT));
-    await paid.notify(clearingNotice(MAX_AMOUNT / 2 + 1));
-    await paid.notify(adjustmentNotice(MAX_AMOUNT / 2 + 2));
-    expect((await paid.resource()).authorizedAmount).toMatchObject({ amount: MAX_AMOUNT / 2 + 2 });
-    await paid.notify(refundNotice(MAX_AMOUNT / 2 + 1));
-    expect((await paid.resource()).refundedAmount).toMatchObject({ amount: MAX_AMOUNT / 2 + 1 });
+    const cardPayment = await fixture.begin({ currency: 'USDB', funds: 2_000_000 });
+    await cardPayment.notify(adjustmentNotice(MAX_AMOUNT));
+    await cardPayment.notify(clearingNotice(MAX_AMOUNT / 2 + 1));
+    await cardPayment.notify(adjustmentNotice(MAX_AMOUNT / 2 + 2));
+    expect((await cardPayment.resource()).authorizedAmount).toMatchObject({
+      amount: MAX_AMOUNT / 2 + 2,
+    });
+    await cardPayment.notify(refundNotice(MAX_AMOUNT / 2 + 1));
+    expect((await cardPayment.resource()).refundedAmount).toMatchObject({
+      amount: MAX_AMOUNT / 2 + 1,
+    });
   });
 
   it('of the whole amount settles the payment', async () => {
-    const paid = await fixture.begin();
-    await paid.notify(clearingNotice(100));
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
-    expect((await paid.events()).slice(3)).toEqual(['SETTLED']);
-    expect(await paid.resource()).toMatchObject({
+    const cardPayment = await fixture.begin();
+    await cardPayment.notify(clearingNotice(100));
+    expect(await cardPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '900 of 900',
+      settled: 100,
+    });
+    expect((await cardPayment.events()).slice(3)).toEqual(['SETTLED']);
+    expect(await cardPayment.resource()).toMatchObject({
       settledAmount: { amount: 100 },
       settlementSummary: { count: 1, totalAmount: 100 },
     });
   });
 
   it('in parts settles the payment with the last', async () => {
-    const paid = await fixture.begin();
-    await paid.notify(clearingNotice(30));
+    const cardPayment = await fixture.begin();
+    await cardPayment.notify(clearingNotice(30));
     const partlySettled = {
       status: 'PARTIALLY_SETTLED',
       account: '900 of 900',
       cards: 70,
       settled: 30,
     };
-    expect(await paid.state()).toEqual(partlySettled);
-    await paid.notify(clearingNotice(20));
-    await paid.notify(clearingNotice(50));
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
+    expect(await cardPayment.state()).toEqual(partlySettled);
+    await cardPayment.notify(clearingNotice(20));
+    await cardPayment.notify(clearingNotice(50));
+    expect(await cardPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '900 of 900',
+      settled: 100,
+    });
     const emitted = ['PARTIALLY_SETTLED', 'PARTIALLY_SETTLED', 'SETTLED'];
-    expect((await paid.events()).slice(3)).toEqual(emitted);
-    expect(await paid.resource()).toMatchObject({
+    expect((await cardPayment.events()).slice(3)).toEqual(emitted);
+    expect(await cardPayment.resource()).toMatchObject({
       settlementSummary: { count: 3, totalAmount: 100 },
     });
   });
 
   it('above the authorization debits the difference', async () => {
-    const paid = await fixture.begin();
-    await paid.notify(clearingNotice(120));
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '880 of 880', settled: 120 });
-    expect((await paid.events()).slice(3)).toEqual(['880 of 900', 'SETTLED', '880 of 880']);
-    expect(await paid.resource()).toMatchObject({
+    const cardPayment = await fixture.begin();
+    await cardPayment.notify(clearingNotice(120));
+    expect(await cardPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '880 of 880',
+      settled: 120,
+    });
+    expect((await cardPayment.events()).slice(3)).toEqual(['880 of 900', 'SETTLED', '880 of 880']);
+    expect(await cardPayment.resource()).toMatchObject({
       settledAmount: { amount: 120 },
       pullSummary: { count: 2, totalAmount: 120, pendingCount: 0 },
     });
   });
 
   it('is accepted after the expiry', async () => {
-    const paid = await fixture.begin();
-    await paid.notify(EXPIRY);
-    await paid.notify(clearingNotice(40));
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
-    await paid.notify(clearingNotice(10));
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '950 of 950', settled: 50 });
-    expect((await paid.events()).filter((each) => each === 'SETTLED')).toHaveLength(3);
+    const cardPayment = await fixture.begin();
+    await cardPayment.notify(EXPIRY);
+    await cardPayment.notify(clearingNotice(40));
+    expect(await cardPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '960 of 960',
+      settled: 40,
+    });
+    await cardPayment.notify(clearingNotice(10));
+    expect(await cardPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '950 of 950',
+      settled: 50,
+    });
+    expect((await cardPayment.events()).filter((each) => each === 'SETTLED')).toHaveLength(3);
   });
 
   it('that the account cannot cover is an exception', async () => {
-    const paid = await fixture.begin({ funds: 110 });
-    await paid.notify(clearingNotice(120));
+    const cardPayment = await fixture.begin({ funds: 110 });
+    await cardPayment.notify(clearingNotice(120));
     const inException = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
-    expect(await paid.state()).toEqual(inException);
-    expect((await paid.events()).slice(3)).toEqual(['EXCEPTION']);
+    expect(await cardPayment.state()).toEqual(inException);
+    expect((await cardPayment.events()).slice(3)).toEqual(['EXCEPTION']);
     // Further notices of the network each emit an event.
-    await paid.notify(clearingNotice(5));
-    expect(await paid.state()).toEqual({ ...inException, account: '5 of 5', settled: 125 });
-    await paid.notify(EXPIRY);
-    expect((await paid.events()).slice(4)).toEqual(['5 of 10', 'EXCEPTION', '5 of 5']);
+    await cardPayment.notify(clearingNotice(5));
+    expect(await cardPayment.state()).toEqual({ ...inException, account: '5 of 5', settled: 125 });
+    await cardPayment.notify(EXPIRY);
+    expect((await cardPayment.events()).slice(4)).toEqual(['5 of 10', 'EXCEPTION', '5 of 5']);
   });
 
   it('on a frozen account is an exception and posts nothing', async () => {
-    const paid = await fixture.begin();
-    await fixture.freezeAccount(paid.accountId);
-    await paid.notify(clearingNotice(120));
+    const cardPayment = await fixture.begin();
+    await fixture.freezeAccount(cardPayment.accountId);
+    await cardPayment.notify(clearingNotice(120));
     const inException = { status: 'EXCEPTION', account: '900 of 900', cards: -20, settled: 120 };
-    expect(await paid.state()).toEqual(inException);
+    expect(await cardPayment.state()).toEqual(inException);
   });
 
   it('on a closed card writes off what was not debited', async () => {
-    const paid = await fixture.begin();
-    await paid.close();
-    await paid.notify(clearingNotice(120));
+    const cardPayment = await fixture.begin();
+    await cardPayment.close();
+    await cardPayment.notify(clearingNotice(120));
     const writtenOff = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
-    expect(await paid.state()).toEqual(writtenOff);
-    expect((await paid.events()).slice(3)).toEqual(['SETTLED']);
+    expect(await cardPayment.state()).toEqual(writtenOff);
+    expect((await cardPayment.events()).slice(3)).toEqual(['SETTLED']);
     // The account is credited with at most what it has paid.
-    await paid.notify(refundNotice(120));
-    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
-    await paid.notify(REVERSAL);
-    expect(await paid.state()).toEqual(writtenOff);
+    await cardPayment.notify(refundNotice(120));
+    expect(await cardPayment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    await cardPayment.notify(REVERSAL);
+    expect(await cardPayment.state()).toEqual(writtenOff);
   });
 });
 
 describe('an expiry', () => {
   it('releases what was not cleared', async () => {
-    const paid = await fixture.begin();
-    await paid.notify(EXPIRY);
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
-    expect((await paid.events()).slice(3)).toEqual(['1000 of 1000', 'SETTLED']);
-    expect(await paid.resource()).toMatchObject({ settledAmount: { amount: 0 } });
-    await paid.notify(EXPIRY);
-    expect(await paid.events()).toHaveLength(5);
+    const cardPayment = await fixture.begin();
+    await cardPayment.notify(EXPIRY);
+    expect(await cardPayment.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
+    expect((await cardPayment.events()).slice(3)).toEqual(['1000 of 1000', 'SETTLED']);
+    expect(await cardPayment.resource()).toMatchObject({ settledAmount: { amount: 0 } });
+    await cardPayment.notify(EXPIRY);
+    expect(await cardPayment.events()).toHaveLength(5);
   });
 
   it('releases the rest after a partial clearing', async () => {
-    const paid = await fixture.begin();
-    await paid.notify(clearingNotice(30));
-    await paid.notify(clearingNotice(0));
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '970 of 970', settled: 30 });
+    const cardPayment = await fixture.begin();
+    await cardPayment.notify(clearingNotice(30));
+    await cardPayment.notify(clearingNotice(0));
+    expect(await cardPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '970 of 970',
+      settled: 30,
+    });
   });
 
   it('after a full refund leaves the payment REFUNDED', async () => {
-    const paid = await fixture.begin();
-    await paid.notify(clearingNotice(30));
-    await paid.notify(refundNotice(30));
-    expect((await paid.state()).status).toBe('PARTIALLY_SETTLED');
-    await paid.notify(EXPIRY);
-    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    const cardPayment = await fixture.begin();
+    await cardPayment.notify(clearingNotice(30));
+    await cardPayment.notify(refundNotice(30));
+    expect((await cardPayment.state()).status).toBe('PARTIALLY_SETTLED');
+    await cardPayment.notify(EXPIRY);
+    expect(await cardPayment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
     const emitted = [
       'PARTIALLY_SETTLED',
       '930 of 930',
@@ -187,150 +225,195 @@ describe('an expiry', () => {
       '1000 of 1000',
       'REFUNDED',
     ];
-    expect((await paid.events()).slice(3)).toEqual(emitted);
+    expect((await cardPayment.events()).slice(3)).toEqual(emitted);
   });
 });
 
 describe('an authorization adjustment', () => {
   it('to a higher amount debits the difference', async () => {
-    const paid = await fixture.begin();
-    await paid.notify(adjustmentNotice(150));
-    expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '850 of 850', cards: 150 });
-    expect((await paid.events()).slice(3)).toEqual(['850 of 900', 'AUTHORIZED', '850 of 850']);
-    expect(await paid.resource()).toMatchObject({
+    const cardPayment = await fixture.begin();
+    await cardPayment.notify(adjustmentNotice(150));
+    expect(await cardPayment.state()).toEqual({
+      status: 'AUTHORIZED',
+      account: '850 of 850',
+      cards: 150,
+    });
+    expect((await cardPayment.events()).slice(3)).toEqual([
+      '850 of 900',
+      'AUTHORIZED',
+      '850 of 850',
+    ]);
+    expect(await cardPayment.resource()).toMatchObject({
       authorizedAmount: { amount: 150 },
       pullSummary: { count: 2, totalAmount: 150 },
     });
   });
 
   it('to a lower amount releases the difference', async () => {
-    const paid = await fixture.begin();
-    await paid.notify(adjustmentNotice(60));
-    expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '940 of 940', cards: 60 });
-    expect((await paid.events()).slice(3)).toEqual(['940 of 940', 'AUTHORIZED']);
-    await paid.notify(adjustmentNotice(30));
-    await paid.notify(clearingNotice(30));
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '970 of 970', settled: 30 });
+    const cardPayment = await fixture.begin();
+    await cardPayment.notify(adjustmentNotice(60));
+    expect(await cardPayment.state()).toEqual({
+      status: 'AUTHORIZED',
+      account: '940 of 940',
+      cards: 60,
+    });
+    expect((await cardPayment.events()).slice(3)).toEqual(['940 of 940', 'AUTHORIZED']);
+    await cardPayment.notify(adjustmentNotice(30));
+    await cardPayment.notify(clearingNotice(30));
+    expect(await cardPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '970 of 970',
+      settled: 30,
+    });
   });
 
   it('to the cleared amount settles the payment', async () => {
-    const paid = await fixture.begin();
-    await paid.notify(clearingNotice(40));
-    await paid.notify(adjustmentNotice(40));
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
-    expect((await paid.events()).slice(4)).toEqual(['960 of 960', 'SETTLED']);
+    const cardPayment = await fixture.begin();
+    await cardPayment.notify(clearingNotice(40));
+    await cardPayment.notify(adjustmentNotice(40));
+    expect(await cardPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '960 of 960',
+      settled: 40,
+    });
+    expect((await cardPayment.events()).slice(4)).toEqual(['960 of 960', 'SETTLED']);
     // The payment is settled: a further total is recorded and changes nothing.
-    const before = await paid.resource();
-    await paid.notify(adjustmentNotice(60));
-    await paid.notify(adjustmentNotice(20));
-    expect(await paid.resource()).toEqual(before);
-    expect(await paid.events()).toHaveLength(6);
+    const resourceBefore = await cardPayment.resource();
+    await cardPayment.notify(adjustmentNotice(60));
+    await cardPayment.notify(adjustmentNotice(20));
+    expect(await cardPayment.resource()).toEqual(resourceBefore);
+    expect(await cardPayment.events()).toHaveLength(6);
     const text = 'select amount from card_messages where transaction_id = $1 and kind = $2';
-    const recordedRows = await app.runtime.db.query(text, [paid.id, 'AUTHORIZATION_ADVICE']);
+    const recordedRows = await app.runtime.db.query(text, [cardPayment.id, 'AUTHORIZATION_ADVICE']);
     expect(recordedRows.map((each) => each.amount).sort()).toEqual([20n, 40n, 60n]);
   });
 
   it('that the account cannot cover debits nothing until the clearing', async () => {
-    const paid = await fixture.begin({ funds: 110 });
-    await paid.notify(adjustmentNotice(150));
-    expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '10 of 10', cards: 100 });
-    expect((await paid.events()).slice(3)).toEqual(['AUTHORIZED']);
-    await paid.notify(clearingNotice(105));
+    const cardPayment = await fixture.begin({ funds: 110 });
+    await cardPayment.notify(adjustmentNotice(150));
+    expect(await cardPayment.state()).toEqual({
+      status: 'AUTHORIZED',
+      account: '10 of 10',
+      cards: 100,
+    });
+    expect((await cardPayment.events()).slice(3)).toEqual(['AUTHORIZED']);
+    await cardPayment.notify(clearingNotice(105));
     const partlySettled = { status: 'PARTIALLY_SETTLED', account: '5 of 5', settled: 105 };
-    expect(await paid.state()).toEqual(partlySettled);
-    await paid.notify(clearingNotice(20));
-    expect((await paid.state()).status).toBe('EXCEPTION');
+    expect(await cardPayment.state()).toEqual(partlySettled);
+    await cardPayment.notify(clearingNotice(20));
+    expect((await cardPayment.state()).status).toBe('EXCEPTION');
   });
 
   it('on a closed card debits nothing before the clearing', async () => {
-    const paid = await fixture.begin();
-    await paid.close();
-    await paid.notify(adjustmentNotice(150));
-    expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
-    await paid.notify(clearingNotice(120));
+    const cardPayment = await fixture.begin();
+    await cardPayment.close();
+    await cardPayment.notify(adjustmentNotice(150));
+    expect(await cardPayment.state()).toEqual({
+      status: 'AUTHORIZED',
+      account: '900 of 900',
+      cards: 100,
+    });
+    await cardPayment.notify(clearingNotice(120));
     const partlySettled = {
       status: 'PARTIALLY_SETTLED',
       account: '900 of 900',
       settled: 120,
       losses: -20,
     };
-    expect(await paid.state()).toEqual(partlySettled);
-    await paid.notify(EXPIRY);
-    expect(await paid.state()).toEqual({ ...partlySettled, status: 'SETTLED' });
+    expect(await cardPayment.state()).toEqual(partlySettled);
+    await cardPayment.notify(EXPIRY);
+    expect(await cardPayment.state()).toEqual({ ...partlySettled, status: 'SETTLED' });
   });
 });
 
 describe('a refund', () => {
   it('of a part leaves the payment SETTLED with another event, of the rest REFUNDED', async () => {
-    const paid = await fixture.begin();
-    await paid.notify(clearingNotice(100));
-    await paid.notify(refundNotice(30));
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '930 of 930', settled: 70 });
-    expect(await paid.resource()).toMatchObject({
+    const cardPayment = await fixture.begin();
+    await cardPayment.notify(clearingNotice(100));
+    await cardPayment.notify(refundNotice(30));
+    expect(await cardPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '930 of 930',
+      settled: 70,
+    });
+    expect(await cardPayment.resource()).toMatchObject({
       refundedAmount: { amount: 30 },
       refundSummary: { count: 1, totalAmount: 30 },
     });
-    await paid.notify(refundNotice(70));
-    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    await cardPayment.notify(refundNotice(70));
+    expect(await cardPayment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
     const emitted = ['SETTLED', '930 of 930', 'SETTLED', '1000 of 1000', 'REFUNDED'];
-    expect((await paid.events()).slice(3)).toEqual(emitted);
+    expect((await cardPayment.events()).slice(3)).toEqual(emitted);
   });
 
   it('above the cleared amount is rejected', async () => {
-    const paid = await fixture.begin();
-    await expect(paid.notify(refundNotice(1))).rejects.toThrow('exceeds the cleared amount');
-    await paid.notify(clearingNotice(40));
-    await expect(paid.notify(refundNotice(41))).rejects.toThrow('exceeds the cleared amount');
-    await paid.notify(refundNotice(40));
-    await expect(paid.notify(refundNotice(1))).rejects.toThrow('exceeds the cleared amount');
-    await expect(paid.notify(refundNotice(0))).rejects.toThrow('must be above zero');
-    expect((await paid.state()).account).toBe('940 of 940');
+    const cardPayment = await fixture.begin();
+    await expect(cardPayment.notify(refundNotice(1))).rejects.toThrow('exceeds the cleared amount');
+    await cardPayment.notify(clearingNotice(40));
+    await expect(cardPayment.notify(refundNotice(41))).rejects.toThrow(
+      'exceeds the cleared amount',
+    );
+    await cardPayment.notify(refundNotice(40));
+    await expect(cardPayment.notify(refundNotice(1))).rejects.toThrow('exceeds the cleared amount');
+    await expect(cardPayment.notify(refundNotice(0))).rejects.toThrow('must be above zero');
+    expect((await cardPayment.state()).account).toBe('940 of 940');
   });
 
   it('is credited to a frozen account', async () => {
-    const paid = await fixture.begin();
-    await paid.notify(clearingNotice(100));
-    await fixture.freezeAccount(paid.accountId);
-    await paid.notify(refundNotice(100));
-    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    const cardPayment = await fixture.begin();
+    await cardPayment.notify(clearingNotice(100));
+    await fixture.freezeAccount(cardPayment.accountId);
+    await cardPayment.notify(refundNotice(100));
+    expect(await cardPayment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
   });
 
   it('for a closed account goes to suspense', async () => {
-    const paid = await fixture.begin({ funds: 100 });
-    await paid.notify(clearingNotice(100));
-    await fixture.closeAccount(paid.accountId);
-    await paid.notify(refundNotice(100));
-    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '0 of 0', suspense: 100 });
+    const cardPayment = await fixture.begin({ funds: 100 });
+    await cardPayment.notify(clearingNotice(100));
+    await fixture.closeAccount(cardPayment.accountId);
+    await cardPayment.notify(refundNotice(100));
+    expect(await cardPayment.state()).toEqual({
+      status: 'REFUNDED',
+      account: '0 of 0',
+      suspense: 100,
+    });
     const text = 'select 1 from suspense_items where id = $1';
-    expect(await app.runtime.db.query(text, [paid.id])).toHaveLength(1);
+    expect(await app.runtime.db.query(text, [cardPayment.id])).toHaveLength(1);
     // Reversed before it was sent: nothing is owed.
-    await paid.notify(REVERSAL);
-    expect(await app.runtime.db.query(text, [paid.id])).toHaveLength(0);
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '0 of 0', settled: 100 });
+    await cardPayment.notify(REVERSAL);
+    expect(await app.runtime.db.query(text, [cardPayment.id])).toHaveLength(0);
+    expect(await cardPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '0 of 0',
+      settled: 100,
+    });
   });
 
   it('that is reversed is debited, below zero if necessary, and the next credit repays it', async () => {
-    const paid = await fixture.begin({ funds: 100 });
-    await paid.notify(clearingNotice(100));
-    await paid.notify(refundNotice(100));
-    expect((await paid.state()).account).toBe('100 of 100');
-    const second = await createOtherPayment(paid.card.id, 60);
-    await paid.notify(REVERSAL);
-    expect(await paid.state()).toMatchObject({
+    const cardPayment = await fixture.begin({ funds: 100 });
+    await cardPayment.notify(clearingNotice(100));
+    await cardPayment.notify(refundNotice(100));
+    expect((await cardPayment.state()).account).toBe('100 of 100');
+    const secondPayment = await createOtherPayment(cardPayment.card.id, 60);
+    await cardPayment.notify(REVERSAL);
+    expect(await cardPayment.state()).toMatchObject({
       ...{ status: 'SETTLED', account: '0 of 0' },
       ...{ settled: 100, receivable: -60, cards: 60 },
     });
-    expect(await paid.resource()).not.toHaveProperty('refundSummary');
-    expect((await paid.events()).at(-1)).toBe('SETTLED');
+    expect(await cardPayment.resource()).not.toHaveProperty('refundSummary');
+    expect((await cardPayment.events()).at(-1)).toBe('SETTLED');
     // The amount released by the second payment repays the debt first.
-    await simulate(paid.card.id, 'clearing', { cardTransactionId: second, amount: 0 });
-    expect(await paid.state()).toMatchObject({ account: '0 of 0' });
-    expect(await paid.state()).not.toHaveProperty('receivable');
+    await simulate(cardPayment.card.id, 'clearing', {
+      cardTransactionId: secondPayment,
+      amount: 0,
+    });
+    expect(await cardPayment.state()).toMatchObject({ account: '0 of 0' });
+    expect(await cardPayment.state()).not.toHaveProperty('receivable');
     // A second refund and reversal have steps of their own.
-    await fund(app, paid.accountId, 5);
-    await paid.notify(refundNotice(100));
-    await paid.notify(REVERSAL);
-    expect(await paid.state()).toMatchObject({ status: 'SETTLED', account: '5 of 5' });
+    await fund(app, cardPayment.accountId, 5);
+    await cardPayment.notify(refundNotice(100));
+    await cardPayment.notify(REVERSAL);
+    expect(await cardPayment.state()).toMatchObject({ status: 'SETTLED', account: '5 of 5' });
   });
 });
 
@@ -352,65 +435,70 @@ async function createOtherPayment(cardId: string, amount: number): Promise<strin
 
 describe('a credit', () => {
   it('is credited with the clearing', async () => {
-    const paid = await fixture.begin({ kind: 'credit_authorization' });
-    expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '1000 of 1000' });
-    await paid.notify(clearingNotice(40));
+    const cardPayment = await fixture.begin({ kind: 'credit_authorization' });
+    expect(await cardPayment.state()).toEqual({ status: 'AUTHORIZED', account: '1000 of 1000' });
+    await cardPayment.notify(clearingNotice(40));
     const partlySettled = { status: 'PARTIALLY_SETTLED', account: '1040 of 1040', settled: -40 };
-    expect(await paid.state()).toEqual(partlySettled);
-    await paid.notify(clearingNotice(60));
-    expect(await paid.state()).toEqual({
+    expect(await cardPayment.state()).toEqual(partlySettled);
+    await cardPayment.notify(clearingNotice(60));
+    expect(await cardPayment.state()).toEqual({
       status: 'SETTLED',
       account: '1100 of 1100',
       settled: -100,
     });
     const emitted = ['AUTHORIZED', '1040 of 1040', 'PARTIALLY_SETTLED', '1100 of 1100', 'SETTLED'];
-    expect(await paid.events()).toEqual(emitted);
-    await expect(paid.notify(refundNotice(10))).rejects.toThrow('A credit cannot be refunded.');
-    await expect(paid.notify(adjustmentNotice(10))).rejects.toThrow(
+    expect(await cardPayment.events()).toEqual(emitted);
+    await expect(cardPayment.notify(refundNotice(10))).rejects.toThrow(
+      'A credit cannot be refunded.',
+    );
+    await expect(cardPayment.notify(adjustmentNotice(10))).rejects.toThrow(
       'A credit has no authorization advice.',
     );
   });
 
   it('that is never cleared expires without postings', async () => {
-    const paid = await fixture.begin({ kind: 'credit_authorization' });
-    await paid.notify(EXPIRY);
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
-    expect(await paid.events()).toEqual(['AUTHORIZED', 'SETTLED']);
+    const cardPayment = await fixture.begin({ kind: 'credit_authorization' });
+    await cardPayment.notify(EXPIRY);
+    expect(await cardPayment.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
+    expect(await cardPayment.events()).toEqual(['AUTHORIZED', 'SETTLED']);
   });
 });
 
 describe('an account in USDB', () => {
   it('is debited ten thousand units for each cent', async () => {
-    const paid = await fixture.begin({ currency: 'USDB', funds: 2_000_003, amount: 101 });
+    const cardPayment = await fixture.begin({ currency: 'USDB', funds: 2_000_003, amount: 101 });
     const cards = 1_010_000;
-    expect(await paid.state()).toEqual({
+    expect(await cardPayment.state()).toEqual({
       status: 'AUTHORIZED',
       account: '990003 of 990003',
       cards,
     });
-    await paid.notify(clearingNotice(33));
-    await paid.notify(EXPIRY);
+    await cardPayment.notify(clearingNotice(33));
+    await cardPayment.notify(EXPIRY);
     const account = '1670003 of 1670003';
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account, settled: 330_000 });
-    await paid.notify(refundNotice(33));
-    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '2000003 of 2000003' });
-    expect(await paid.resource()).toMatchObject({ authorizedAmount: { amount: 101 } });
+    expect(await cardPayment.state()).toEqual({ status: 'SETTLED', account, settled: 330_000 });
+    await cardPayment.notify(refundNotice(33));
+    expect(await cardPayment.state()).toEqual({
+      status: 'REFUNDED',
+      account: '2000003 of 2000003',
+    });
+    expect(await cardPayment.resource()).toMatchObject({ authorizedAmount: { amount: 101 } });
   });
 });
 
 describe('further debits', () => {
   it('of two concurrent payments do not exceed the balance', async () => {
-    const paid = await fixture.begin({ funds: 230 });
-    const second = await createOtherPayment(paid.card.id, 100);
-    const path = `/sandbox/cards/${paid.card.id}/simulate/clearing`;
-    const body = { cardTransactionId: second, amount: 120 };
-    await Promise.all([paid.clear(120), app.call('POST', path, body)]);
+    const cardPayment = await fixture.begin({ funds: 230 });
+    const secondPayment = await createOtherPayment(cardPayment.card.id, 100);
+    const path = `/sandbox/cards/${cardPayment.card.id}/simulate/clearing`;
+    const body = { cardTransactionId: secondPayment, amount: 120 };
+    await Promise.all([cardPayment.clear(120), app.call('POST', path, body)]);
     await app.settle();
     const statuses = [
-      await paid.resource(),
-      ok(await app.call('GET', `/transactions/${second}`), 200),
+      await cardPayment.resource(),
+      ok(await app.call('GET', `/transactions/${secondPayment}`), 200),
     ];
     expect(statuses.map((each) => each.status).sort()).toEqual(['EXCEPTION', 'SETTLED']);
-    expect((await paid.state()).account).toBe('10 of 10');
+    expect((await cardPayment.state()).account).toBe('10 of 10');
   });
 });

@@ -36,58 +36,69 @@ const advancePastSweep = async (ms: number) => {
 
 describe('payments that accept further messages', () => {
   it('are listed while they are open, whatever ends them', async () => {
-    const cleared = await fixture.begin();
-    const expired = await fixture.begin();
-    const adjusted = await fixture.begin();
-    const resolved = await fixture.begin({ descriptor: 'Shop 006' });
+    const clearedPayment = await fixture.begin();
+    const expiredPayment = await fixture.begin();
+    const adjustedPayment = await fixture.begin();
+    const resolvedPayment = await fixture.begin({ descriptor: 'Shop 006' });
     const credit = await fixture.begin({ kind: 'credit_authorization' });
     const clearedAtOnce = await fixture.begin({ kind: 'financial_authorization' });
     const creditedAtOnce = await fixture.begin({ kind: 'financial_credit_authorization' });
-    const all = [cleared, expired, adjusted, resolved, credit, clearedAtOnce, creditedAtOnce];
+    const all = [
+      clearedPayment,
+      expiredPayment,
+      adjustedPayment,
+      resolvedPayment,
+      credit,
+      clearedAtOnce,
+      creditedAtOnce,
+    ];
     expect(await openPayments(...all)).toEqual(
-      sortIds(cleared, expired, adjusted, resolved, credit),
+      sortIds(clearedPayment, expiredPayment, adjustedPayment, resolvedPayment, credit),
     );
-    for (const each of [cleared, adjusted, credit]) await each.notify(clearingNotice(40));
+    for (const each of [clearedPayment, adjustedPayment, credit])
+      await each.notify(clearingNotice(40));
     expect(await openPayments(...all)).toEqual(
-      sortIds(cleared, expired, adjusted, resolved, credit),
+      sortIds(clearedPayment, expiredPayment, adjustedPayment, resolvedPayment, credit),
     );
-    await cleared.notify(clearingNotice(60));
-    await expired.notify(EXPIRY);
-    await adjusted.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 40n });
+    await clearedPayment.notify(clearingNotice(60));
+    await expiredPayment.notify(EXPIRY);
+    await adjustedPayment.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 40n });
     await app.operate(async (ctx) => {
-      await resolveException(ctx, await cardPaymentOf(ctx, resolved.id), { outcome: 'write-off' });
+      await resolveException(ctx, await cardPaymentOf(ctx, resolvedPayment.id), {
+        outcome: 'write-off',
+      });
     });
     await credit.notify(clearingNotice(60));
     expect(await openPayments(...all)).toEqual([]);
     // Late notices add no row.
-    await expired.notify(clearingNotice(10));
-    await expired.notify(EXPIRY);
+    await expiredPayment.notify(clearingNotice(10));
+    await expiredPayment.notify(EXPIRY);
     expect(await openPayments(...all)).toEqual([]);
   });
 });
 
 describe('after thirty days', () => {
   it('a payment ends according to its notices, and its holder can be deleted', async () => {
-    const paid = await fixture.begin({ funds: 100 });
+    const cardPayment = await fixture.begin({ funds: 100 });
     const part = await fixture.begin();
     await part.notify(clearingNotice(30));
     const credit = await fixture.begin({ kind: 'credit_authorization' });
     await app.advance(30 * DAY_MS - 60_001);
-    expect((await paid.state()).status).toBe('AUTHORIZED');
+    expect((await cardPayment.state()).status).toBe('AUTHORIZED');
     expect((await part.state()).status).toBe('PARTIALLY_SETTLED');
     await advancePastSweep(60_001);
-    expect(await paid.state()).toMatchObject({ status: 'SETTLED', account: '100 of 100' });
-    expect((await paid.events()).slice(-2)).toEqual(['100 of 100', 'SETTLED']);
+    expect(await cardPayment.state()).toMatchObject({ status: 'SETTLED', account: '100 of 100' });
+    expect((await cardPayment.events()).slice(-2)).toEqual(['100 of 100', 'SETTLED']);
     expect(await part.state()).toMatchObject({ status: 'SETTLED', account: '970 of 970' });
     expect(await credit.state()).toMatchObject({ status: 'SETTLED', account: '1000 of 1000' });
-    expect(await openPayments(paid, part, credit)).toEqual([]);
+    expect(await openPayments(cardPayment, part, credit)).toEqual([]);
     // The closure is not a message of the network, so the log has no entry for it.
-    const log = await cardNetwork(app).logOf(paid.card.id);
+    const log = await cardNetwork(app).logOf(cardPayment.card.id);
     expect(log.map((each) => each.kind)).toEqual(['AUTHORIZATION']);
     // A clearing after the closure is a late clearing.
-    await paid.notify(clearingNotice(100));
-    expect(await paid.state()).toMatchObject({ status: 'SETTLED', account: '0 of 0' });
-    ok(await app.call('DELETE', `/customers/${paid.card.cardholderId}`), 200);
+    await cardPayment.notify(clearingNotice(100));
+    expect(await cardPayment.state()).toMatchObject({ status: 'SETTLED', account: '0 of 0' });
+    ok(await app.call('DELETE', `/customers/${cardPayment.card.cardholderId}`), 200);
   });
 
   it('an exception remains for an operator', async () => {

@@ -45,10 +45,10 @@ describe.each([
     const requested = Array.from({ length: 64 }, (_, index) =>
       networkOf(processes, index).request(cardId, 1_00),
     );
-    const all = await Promise.all(requested);
-    expect(all.filter(isApproved)).toHaveLength(20);
+    const cardDecisions = await Promise.all(requested);
+    expect(cardDecisions.filter(isApproved)).toHaveLength(20);
     const reasons = new Set(
-      all.filter((each) => !isApproved(each)).map((each) => JSON.stringify(each)),
+      cardDecisions.filter((each) => !isApproved(each)).map((each) => JSON.stringify(each)),
     );
     expect([...reasons]).toEqual(['{"approved":false,"reason":"INSUFFICIENT_FUNDS"}']);
     expect(await balances(app, accountId)).toEqual({ balance: 50, total: 20_50 });
@@ -62,7 +62,7 @@ describe.each([
     const { accountId, cardId, ...holder } = await cardOf(30_00);
     const { id: otherId } = await fixture.card({ accountId, ...holder });
     const kinds = ['AUTHORIZATION', 'FINANCIAL_AUTHORIZATION'] as const;
-    const all = await Promise.all(
+    const cardDecisions = await Promise.all(
       Array.from({ length: 40 }, (_, index) =>
         networkOf(processes, index).request(
           index % 4 < 2 ? cardId : otherId,
@@ -71,7 +71,10 @@ describe.each([
         ),
       ),
     );
-    const spent = all.reduce((sum, each, at) => sum + (each.approved ? 1_00 + (at % 3) : 0), 0);
+    const spent = cardDecisions.reduce(
+      (sum, each, at) => sum + (each.approved ? 1_00 + (at % 3) : 0),
+      0,
+    );
     const { balance } = await balances(app, accountId);
     expect(balance).toBe(30_00 - spent);
     expect(balance).toBeLessThan(1_02);
@@ -88,10 +91,10 @@ describe.each([
       // All approvals are recorded by now; no further request is approved.
       frozenAfter = (await networkOf(1, 0).paymentsOf(customer.id)).length;
     };
-    const [all] = await Promise.all([Promise.all(requests), freeze()]);
+    const [cardDecisions] = await Promise.all([Promise.all(requests), freeze()]);
     expect(await networkOf(1, 0).paymentsOf(customer.id)).toHaveLength(frozenAfter);
-    expect(all.filter(isApproved)).toHaveLength(frozenAfter);
-    for (const each of all) {
+    expect(cardDecisions.filter(isApproved)).toHaveLength(frozenAfter);
+    for (const each of cardDecisions) {
       if (!each.approved) expect(each.reason).toBe('CARD_PAUSED');
     }
     expect((await networkOf(processes, 0).request(cardId, 1_00)).approved).toBe(false);
@@ -103,13 +106,13 @@ describe.each([
     const many = Array.from({ length: 10 }, (_, index) =>
       networkOf(processes, index).send(request),
     );
-    const all = await Promise.all(many);
-    expect(new Set(all.map((each) => JSON.stringify(each))).size).toBe(1);
-    expect(all[0]).toMatchObject({ approved: true });
+    const cardDecisions = await Promise.all(many);
+    expect(new Set(cardDecisions.map((each) => JSON.stringify(each))).size).toBe(1);
+    expect(cardDecisions[0]).toMatchObject({ approved: true });
     expect(await balances(app, accountId)).toEqual({ balance: 90_00, total: 100_00 });
     const payments = await networkOf(1, 0).paymentsOf(customer.id);
     expect(payments.map((each) => each.id)).toEqual([
-      all[0] && 'transactionId' in all[0] && all[0].transactionId,
+      cardDecisions[0] && 'transactionId' in cardDecisions[0] && cardDecisions[0].transactionId,
     ]);
     const { token } = request;
     const cleared = { kind: 'CLEARING', amount: 4_00n } as const;
@@ -152,9 +155,9 @@ describe('a card whose limit is lowered during the request', () => {
     const requests = Array.from({ length: 32 }, (_, index) =>
       networkOf(2, index).request(cardId, 1_00),
     );
-    const [all] = await Promise.all([Promise.all(requests), lowerMaxSpend()]);
+    const [cardDecisions] = await Promise.all([Promise.all(requests), lowerMaxSpend()]);
     expect(await networkOf(1, 0).paymentsOf(customer.id)).toHaveLength(loweredAfter);
-    expect(all.filter(isApproved)).toHaveLength(loweredAfter);
+    expect(cardDecisions.filter(isApproved)).toHaveLength(loweredAfter);
     expect(await networkOf(1, 0).request(cardId, 6)).toEqual({
       approved: false,
       reason: 'SPEND_LIMIT_EXCEEDED',

@@ -47,7 +47,7 @@ async function expectNothing(
 describe('an authorization', () => {
   it('creates a payment with a hold and emits one event', async () => {
     const fundedCard = await cardOf();
-    const before = (await app.events()).length;
+    const eventCountBefore = (await app.events()).length;
     const request = network.message(fundedCard.cardId, 30_00);
     expect(await network.send(request)).toEqual(approved);
     expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 70_00, total: 100_00 });
@@ -73,12 +73,12 @@ describe('an authorization', () => {
       expect(payment).not.toHaveProperty(absentField);
     }
     expect(payment.authorizedAt).toBe(payment.createdAt);
-    const emitted = (await app.events()).slice(before);
-    expect(emitted.map((each) => each.type)).toEqual([
+    const emittedEvents = (await app.events()).slice(eventCountBefore);
+    expect(emittedEvents.map((each) => each.type)).toEqual([
       'INTERNAL_ACCOUNT.BALANCE_UPDATED',
       'CARD_TRANSACTION.AUTHORIZED',
     ]);
-    expect(emitted[1]).toMatchObject({ subject: payment.id, data: payment });
+    expect(emittedEvents[1]).toMatchObject({ subject: payment.id, data: payment });
     expect(await network.logOf(fundedCard.cardId)).toMatchObject([
       { approved: true, reason: null, transaction_id: payment.id, kind: 'AUTHORIZATION' },
     ]);
@@ -117,11 +117,13 @@ describe('an authorization', () => {
 
   it('declines on a card that is not issued, frozen or closed', async () => {
     const holder = await fixture.holder({ funds: 100_00 });
-    const waiting = await fixture.card(holder, {
+    const waitingCard = await fixture.card(holder, {
       platformCardId: `waits-${app.effects.now()}-001`,
     });
-    expect(waiting.state).toBe('PROCESSING');
-    expect(await network.request(waiting.id, 10_00)).toEqual(declineDecision('CARD_NOT_ACTIVE'));
+    expect(waitingCard.state).toBe('PROCESSING');
+    expect(await network.request(waitingCard.id, 10_00)).toEqual(
+      declineDecision('CARD_NOT_ACTIVE'),
+    );
     const { id } = await fixture.card(holder);
     ok(await fixture.patchCard(id, { state: 'FROZEN' }), 200);
     expect(await network.request(id, 10_00)).toEqual(declineDecision('CARD_PAUSED'));
@@ -283,8 +285,8 @@ describe('a payment with a card', () => {
     const fundedCard = await cardOf();
     const request = network.message(fundedCard.cardId, 1_00);
     expect(await network.send(request)).toEqual(approved);
-    const repeated = network.message(fundedCard.cardId, 1_00, { token: request.token });
-    await expect(network.send(repeated)).rejects.toMatchObject({ code: 'CONFLICT' });
+    const repeatedRequest = network.message(fundedCard.cardId, 1_00, { token: request.token });
+    await expect(network.send(repeatedRequest)).rejects.toMatchObject({ code: 'CONFLICT' });
     expect(await network.paymentsOf(fundedCard.customer.id)).toHaveLength(1);
     expect((await balances(app, fundedCard.accountId)).balance).toBe(99_00);
   });

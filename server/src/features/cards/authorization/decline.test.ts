@@ -6,7 +6,7 @@ import { type AuthorizationState, declineReason, isCredit } from './decline.ts';
 const usd = (amount: bigint) => ({ currency: 'USD', amount });
 
 /** A state in which every request is approved. */
-const valid: AuthorizationState = {
+const validState: AuthorizationState = {
   card: { state: 'ACTIVE', currency: 'USD', max_spend: 50_00n, exp_month: 12, exp_year: 2030 },
   now: Date.parse('2030-12-31T23:59:59.999Z'),
   request: { kind: 'AUTHORIZATION', amount: 50_00n, currency: 'USD' },
@@ -19,7 +19,7 @@ const valid: AuthorizationState = {
   },
 };
 
-const source = valid.source as NonNullable<AuthorizationState['source']>;
+const source = validState.source as NonNullable<AuthorizationState['source']>;
 
 /** Decline reasons in their order. */
 const WRONGS: readonly [string, (authorizationState: AuthorizationState) => AuthorizationState][] =
@@ -40,15 +40,15 @@ const WRONGS: readonly [string, (authorizationState: AuthorizationState) => Auth
 
 const applyWrongs = (
   ...wrongs: ((authorizationState: AuthorizationState) => AuthorizationState)[]
-) => wrongs.reduce((authorizationState, wrong) => wrong(authorizationState), valid);
+) => wrongs.reduce((authorizationState, wrong) => wrong(authorizationState), validState);
 
 describe('declineReason', () => {
   it('is undefined for an amount equal to limit and balance', () => {
-    expect(declineReason(valid)).toBeUndefined();
+    expect(declineReason(validState)).toBeUndefined();
   });
 
   it.each(WRONGS)('is %s if no other reason applies', (reason, wrong) => {
-    expect(declineReason(wrong(valid))).toBe(reason);
+    expect(declineReason(wrong(validState))).toBe(reason);
   });
 
   it('is the first in the order of all that apply', () => {
@@ -62,8 +62,8 @@ describe('declineReason', () => {
   });
 
   it('a card without a limit can spend the available balance', () => {
-    const card = { ...valid.card, max_spend: null };
-    expect(declineReason({ ...valid, card })).toBeUndefined();
+    const card = { ...validState.card, max_spend: null };
+    expect(declineReason({ ...validState, card })).toBeUndefined();
   });
 
   it.each([
@@ -71,7 +71,7 @@ describe('declineReason', () => {
     ['CLOSED', 'CARD_NOT_ACTIVE'],
     ['FROZEN', 'CARD_PAUSED'],
   ] as const)('declines on a card that is %s', (state, reason) => {
-    expect(declineReason({ ...valid, card: { ...valid.card, state } })).toBe(reason);
+    expect(declineReason({ ...validState, card: { ...validState.card, state } })).toBe(reason);
   });
 
   it.each([
@@ -81,14 +81,14 @@ describe('declineReason', () => {
     ['that owes', { ...source, account: { ...source.account, owed: 1n } }],
     ['whose key may not sign', { ...source, maySign: false }],
   ] as const)('takes nothing from an account %s', (_, input) => {
-    expect(declineReason({ ...valid, source: input })).toBe('NO_FUNDING_SOURCE');
+    expect(declineReason({ ...validState, source: input })).toBe('NO_FUNDING_SOURCE');
   });
 
   it('compares to the cent for an account with six decimals', () => {
     const account = { ...source.account, currency: 'USDB' };
     const inputFor = (amount: bigint) => {
       const spendable = { currency: 'USDB', amount };
-      return { ...valid, source: { ...source, account, spendable } };
+      return { ...validState, source: { ...source, account, spendable } };
     };
     expect(declineReason(inputFor(50_000_000n))).toBeUndefined();
     expect(declineReason(inputFor(49_999_999n))).toBe('INSUFFICIENT_FUNDS');
@@ -97,36 +97,39 @@ describe('declineReason', () => {
   it('accepts a merchant credit regardless of limit, balance and key', () => {
     const poor = { ...source, maySign: false, spendable: usd(0n) };
     for (const kind of CARD_REQUESTS.filter(isCredit)) {
-      const request = { ...valid.request, kind, amount: 1_000_00n };
-      expect(declineReason({ ...valid, request, source: poor }), kind).toBeUndefined();
+      const request = { ...validState.request, kind, amount: 1_000_00n };
+      expect(declineReason({ ...validState, request, source: poor }), kind).toBeUndefined();
       const frozen = { ...poor, account: { ...poor.account, status: 'FROZEN' as const, owed: 5n } };
-      expect(declineReason({ ...valid, request, source: frozen }), kind).toBeUndefined();
+      expect(declineReason({ ...validState, request, source: frozen }), kind).toBeUndefined();
     }
     expect(CARD_REQUESTS.filter(isCredit)).toHaveLength(3);
   });
 
   const closed = { ...source, account: { ...source.account, status: 'CLOSED' as const } };
   const creditState = (kind: CardRequestKind): AuthorizationState => ({
-    ...valid,
-    request: { ...valid.request, kind },
+    ...validState,
+    request: { ...validState.request, kind },
   });
 
   it('rejects a credit to a closed account or a deleted holder', () => {
-    const requested = creditState('CREDIT_AUTHORIZATION');
-    expect(declineReason({ ...requested, source: closed })).toBe('NO_FUNDING_SOURCE');
+    const requestedState = creditState('CREDIT_AUTHORIZATION');
+    expect(declineReason({ ...requestedState, source: closed })).toBe('NO_FUNDING_SOURCE');
     const holder = { status: 'APPROVED', deleted_at: 1 } as const;
-    expect(declineReason({ ...requested, holder })).toBe('CARDHOLDER_NOT_READY');
+    expect(declineReason({ ...requestedState, holder })).toBe('CARDHOLDER_NOT_READY');
   });
 
   it('accepts a cleared credit unless card or holder are deleted', () => {
     const advice = creditState('CREDIT_AUTHORIZATION_ADVICE');
-    const frozen: AuthorizationState = { ...advice, card: { ...advice.card, state: 'FROZEN' } };
+    const frozenState: AuthorizationState = {
+      ...advice,
+      card: { ...advice.card, state: 'FROZEN' },
+    };
     const rejected = { status: 'REJECTED', deleted_at: null } as const;
-    expect(declineReason({ ...frozen, source: closed, holder: rejected })).toBeUndefined();
+    expect(declineReason({ ...frozenState, source: closed, holder: rejected })).toBeUndefined();
     for (const holder of [undefined, { status: 'APPROVED', deleted_at: 1 } as const]) {
-      expect(declineReason({ ...frozen, holder })).toBe('CARDHOLDER_NOT_READY');
+      expect(declineReason({ ...frozenState, holder })).toBe('CARDHOLDER_NOT_READY');
     }
-    expect(declineReason({ ...frozen, issuerDecline: 'CARD_PAUSED' })).toBe('CARD_PAUSED');
+    expect(declineReason({ ...frozenState, issuerDecline: 'CARD_PAUSED' })).toBe('CARD_PAUSED');
     expect(declineReason({ ...advice, card: { ...advice.card, state: 'CLOSED' } })).toBe(
       'CARD_NOT_ACTIVE',
     );

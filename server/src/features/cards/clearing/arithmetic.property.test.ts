@@ -93,14 +93,14 @@ type Action = (payment: Payment) => void;
 const clear =
   (amount: bigint, canPay: boolean): Action =>
   (payment) => {
-    const missing = amountToDebit(payment.card, settledOf(payment.card) + amount, amount);
-    const further: FurtherDebit = payment.isCardClosed
-      ? { amount: missing, outcome: 'writtenOff' }
-      : furtherDebitOf(payment, missing, canPay);
+    const missingAmount = amountToDebit(payment.card, settledOf(payment.card) + amount, amount);
+    const furtherDebit: FurtherDebit = payment.isCardClosed
+      ? { amount: missingAmount, outcome: 'writtenOff' }
+      : furtherDebitOf(payment, missingAmount, canPay);
     post(
       payment,
-      applyClearing(payment.card, amount, { direction: 'DEBIT', further }),
-      further.outcome === 'failed',
+      applyClearing(payment.card, amount, { direction: 'DEBIT', further: furtherDebit }),
+      furtherDebit.outcome === 'failed',
     );
   };
 
@@ -108,10 +108,12 @@ const adjust =
   (total: bigint, canPay: boolean): Action =>
   (payment) => {
     if (payment.card.closed) return;
-    const missing = amountToDebit(payment.card, total, total - payment.card.authorized);
-    const further =
-      payment.isCardClosed || !canPay ? NO_FURTHER_DEBIT : furtherDebitOf(payment, missing, canPay);
-    post(payment, applyAdjustment(payment.card, total, further));
+    const missingAmount = amountToDebit(payment.card, total, total - payment.card.authorized);
+    const furtherDebit =
+      payment.isCardClosed || !canPay
+        ? NO_FURTHER_DEBIT
+        : furtherDebitOf(payment, missingAmount, canPay);
+    post(payment, applyAdjustment(payment.card, total, furtherDebit));
   };
 
 const refundShare =

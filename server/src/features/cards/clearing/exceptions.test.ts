@@ -30,19 +30,19 @@ const exceptionsOf = async ({ id }: CardPaymentFixture): Promise<number> =>
 
 /** An exception: 100 were debited, 120 cleared, and the further debit failed. */
 async function createShortfall() {
-  const paid = await fixture.begin({ funds: 110 });
-  await paid.notify(clearingNotice(120));
-  expect(await paid.state()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
-  expect(await exceptionsOf(paid)).toBe(1);
-  return paid;
+  const cardPayment = await fixture.begin({ funds: 110 });
+  await cardPayment.notify(clearingNotice(120));
+  expect(await cardPayment.state()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
+  expect(await exceptionsOf(cardPayment)).toBe(1);
+  return cardPayment;
 }
 
 /** An exception: the debit has failed, and this amount was cleared. */
 async function createException(cleared: number) {
-  const paid = await fixture.begin(BROKEN);
-  if (cleared) await paid.notify(clearingNotice(cleared));
-  expect(await paid.state()).toMatchObject({ status: 'EXCEPTION', account: '900 of 1000' });
-  return paid;
+  const cardPayment = await fixture.begin(BROKEN);
+  if (cleared) await cardPayment.notify(clearingNotice(cleared));
+  expect(await cardPayment.state()).toMatchObject({ status: 'EXCEPTION', account: '900 of 1000' });
+  return cardPayment;
 }
 
 describe('listCardExceptions', () => {
@@ -70,165 +70,212 @@ describe('listCardExceptions', () => {
 
 describe('resolution by collecting', () => {
   it('posts a stuck debit and releases what was not cleared', async () => {
-    const paid = await createException(70);
-    const from = (await paid.events()).length;
-    await resolve(paid, 'collect', 'Agreed');
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '930 of 930', settled: 70 });
-    expect((await paid.events()).slice(from)).toEqual(['930 of 930', 'SETTLED']);
-    expect(await exceptionsOf(paid)).toBe(0);
+    const exceptionPayment = await createException(70);
+    const from = (await exceptionPayment.events()).length;
+    await resolve(exceptionPayment, 'collect', 'Agreed');
+    expect(await exceptionPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '930 of 930',
+      settled: 70,
+    });
+    expect((await exceptionPayment.events()).slice(from)).toEqual(['930 of 930', 'SETTLED']);
+    expect(await exceptionsOf(exceptionPayment)).toBe(0);
     const text = 'select kind, state, reason from rail_results where transaction_id = $1';
-    expect(await app.runtime.db.query(text, [paid.id])).toEqual([
+    expect(await app.runtime.db.query(text, [exceptionPayment.id])).toEqual([
       { kind: 'card', state: 'settled', reason: 'Agreed' },
     ]);
   });
 
   it('debits the rest into a negative balance, which the next deposit settles', async () => {
-    const paid = await createShortfall();
-    await resolve(paid, 'collect');
+    const shortfallPayment = await createShortfall();
+    await resolve(shortfallPayment, 'collect');
     const negative = { status: 'SETTLED', account: '0 of 0', settled: 120, receivable: -10 };
-    expect(await paid.state()).toEqual(negative);
-    expect(await paid.resource()).toMatchObject({ pullSummary: { count: 2, totalAmount: 120 } });
-    await fund(app, paid.accountId, 15);
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '5 of 5', settled: 120 });
+    expect(await shortfallPayment.state()).toEqual(negative);
+    expect(await shortfallPayment.resource()).toMatchObject({
+      pullSummary: { count: 2, totalAmount: 120 },
+    });
+    await fund(app, shortfallPayment.accountId, 15);
+    expect(await shortfallPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '5 of 5',
+      settled: 120,
+    });
   });
 
   it('voids unnecessary debits', async () => {
-    const paid = await createException(0);
-    await resolve(paid, 'collect');
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
-    expect(await paid.resource()).toMatchObject({ settledAmount: { amount: 0 } });
+    const exceptionPayment = await createException(0);
+    await resolve(exceptionPayment, 'collect');
+    expect(await exceptionPayment.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
+    expect(await exceptionPayment.resource()).toMatchObject({ settledAmount: { amount: 0 } });
     // A later clearing is still applied.
-    await paid.notify(clearingNotice(40));
-    expect(await paid.state()).toMatchObject({ status: 'EXCEPTION', account: '960 of 1000' });
-    await resolve(paid, 'collect');
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
+    await exceptionPayment.notify(clearingNotice(40));
+    expect(await exceptionPayment.state()).toMatchObject({
+      status: 'EXCEPTION',
+      account: '960 of 1000',
+    });
+    await resolve(exceptionPayment, 'collect');
+    expect(await exceptionPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '960 of 960',
+      settled: 40,
+    });
   });
 });
 
 describe('resolution by writing off', () => {
   it('posts a loss and voids a stuck debit', async () => {
-    const paid = await createException(70);
-    await resolve(paid, 'write-off');
+    const exceptionPayment = await createException(70);
+    await resolve(exceptionPayment, 'write-off');
     const writtenOff = { status: 'SETTLED', account: '1000 of 1000', settled: 70, losses: -70 };
-    expect(await paid.state()).toEqual(writtenOff);
+    expect(await exceptionPayment.state()).toEqual(writtenOff);
     // A later refund stays with the operator.
-    await paid.notify(refundNotice(70));
-    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    await exceptionPayment.notify(refundNotice(70));
+    expect(await exceptionPayment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
   });
 
   it('writes off only what the account could not pay', async () => {
-    const paid = await createShortfall();
-    await resolve(paid, 'write-off');
+    const shortfallPayment = await createShortfall();
+    await resolve(shortfallPayment, 'write-off');
     const writtenOff = { status: 'SETTLED', account: '10 of 10', settled: 120, losses: -20 };
-    expect(await paid.state()).toEqual(writtenOff);
-    expect((await paid.events()).at(-1)).toBe('SETTLED');
+    expect(await shortfallPayment.state()).toEqual(writtenOff);
+    expect((await shortfallPayment.events()).at(-1)).toBe('SETTLED');
   });
 
   it('credits no refund of an amount that was never paid', async () => {
-    const paid = await createException(100);
-    await paid.notify(refundNotice(100));
-    expect(await paid.state()).toMatchObject({ status: 'EXCEPTION', account: '1000 of 1100' });
-    await resolve(paid, 'write-off');
-    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
-    expect((await paid.events()).slice(-2)).toEqual(['SETTLED', 'REFUNDED']);
+    const exceptionPayment = await createException(100);
+    await exceptionPayment.notify(refundNotice(100));
+    expect(await exceptionPayment.state()).toMatchObject({
+      status: 'EXCEPTION',
+      account: '1000 of 1100',
+    });
+    await resolve(exceptionPayment, 'write-off');
+    expect(await exceptionPayment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    expect((await exceptionPayment.events()).slice(-2)).toEqual(['SETTLED', 'REFUNDED']);
   });
 });
 
 describe('resolveException', () => {
   it('uses the recovered part of a refund first', async () => {
-    const paid = await createShortfall();
-    await paid.notify(refundNotice(120));
+    const shortfallPayment = await createShortfall();
+    await shortfallPayment.notify(refundNotice(120));
     const recovered = { status: 'EXCEPTION', account: '110 of 110', cards: -20, losses: 20 };
-    expect(await paid.state()).toEqual(recovered);
-    await resolve(paid, 'collect');
-    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '110 of 110' });
+    expect(await shortfallPayment.state()).toEqual(recovered);
+    await resolve(shortfallPayment, 'collect');
+    expect(await shortfallPayment.state()).toEqual({ status: 'REFUNDED', account: '110 of 110' });
   });
 
   it('debits nothing for an adjustment that a refund already covers', async () => {
-    const paid = await fixture.begin({ funds: 100 });
-    await paid.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 102n });
-    await paid.notify(clearingNotice(101));
-    await paid.notify(refundNotice(101));
+    const cardPayment = await fixture.begin({ funds: 100 });
+    await cardPayment.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 102n });
+    await cardPayment.notify(clearingNotice(101));
+    await cardPayment.notify(refundNotice(101));
     const recovered = { status: 'EXCEPTION', cards: -1, losses: 1 };
-    expect(await paid.state()).toEqual({ ...recovered, account: '100 of 100' });
-    await paid.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 103n });
-    expect(await paid.state()).toMatchObject({ status: 'EXCEPTION', account: '99 of 99' });
-    await paid.notify({ kind: 'AUTHORIZATION_EXPIRY' });
-    expect(await paid.state()).toEqual({ ...recovered, account: '100 of 100' });
-    await resolve(paid, 'collect');
-    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '100 of 100' });
+    expect(await cardPayment.state()).toEqual({ ...recovered, account: '100 of 100' });
+    await cardPayment.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 103n });
+    expect(await cardPayment.state()).toMatchObject({ status: 'EXCEPTION', account: '99 of 99' });
+    await cardPayment.notify({ kind: 'AUTHORIZATION_EXPIRY' });
+    expect(await cardPayment.state()).toEqual({ ...recovered, account: '100 of 100' });
+    await resolve(cardPayment, 'collect');
+    expect(await cardPayment.state()).toEqual({ status: 'REFUNDED', account: '100 of 100' });
   });
 
   it('debits a refunded amount whose refund was reversed', async () => {
-    const paid = await createShortfall();
-    await paid.notify(refundNotice(120));
-    await paid.notify(REVERSAL);
+    const shortfallPayment = await createShortfall();
+    await shortfallPayment.notify(refundNotice(120));
+    await shortfallPayment.notify(REVERSAL);
     const open = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
-    expect(await paid.state()).toEqual(open);
-    await resolve(paid, 'collect');
-    expect(await paid.state()).toMatchObject({ status: 'SETTLED', settled: 120, receivable: -10 });
+    expect(await shortfallPayment.state()).toEqual(open);
+    await resolve(shortfallPayment, 'collect');
+    expect(await shortfallPayment.state()).toMatchObject({
+      status: 'SETTLED',
+      settled: 120,
+      receivable: -10,
+    });
   });
 
   it('accepts one of two concurrent resolutions', async () => {
-    const paid = await createException(100);
+    const exceptionPayment = await createException(100);
     const results = await Promise.allSettled([
-      resolve(paid, 'collect'),
-      resolve(paid, 'write-off'),
+      resolve(exceptionPayment, 'collect'),
+      resolve(exceptionPayment, 'write-off'),
     ]);
     expect(results.filter((each) => each.status === 'rejected')).toHaveLength(1);
-    const { status, cards } = (await paid.state()) as { status: string; cards?: number };
+    const { status, cards } = (await exceptionPayment.state()) as {
+      status: string;
+      cards?: number;
+    };
     expect({ status, cards }).toEqual({ status: 'SETTLED', cards: undefined });
-    await expect(resolve(paid, 'collect')).rejects.toThrow('The payment is SETTLED, not EXCEPTION');
+    await expect(resolve(exceptionPayment, 'collect')).rejects.toThrow(
+      'The payment is SETTLED, not EXCEPTION',
+    );
   });
 
   it('is rejected while a funding debit is pending', async () => {
-    const paid = await fixture.begin({ funds: 110, descriptor: 'Shop 005' });
-    await paid.notify(clearingNotice(120));
-    expect((await paid.state()).status).toBe('EXCEPTION');
-    await expect(resolve(paid, 'collect')).rejects.toThrow('is pending');
+    const cardPayment = await fixture.begin({ funds: 110, descriptor: 'Shop 005' });
+    await cardPayment.notify(clearingNotice(120));
+    expect((await cardPayment.state()).status).toBe('EXCEPTION');
+    await expect(resolve(cardPayment, 'collect')).rejects.toThrow('is pending');
     await app.advance(30_000);
-    expect(await paid.state()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
-    await resolve(paid, 'write-off');
-    expect(await paid.state()).toMatchObject({ status: 'SETTLED', losses: -20 });
+    expect(await cardPayment.state()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
+    await resolve(cardPayment, 'write-off');
+    expect(await cardPayment.state()).toMatchObject({ status: 'SETTLED', losses: -20 });
   });
 
   it('cannot collect from a closed account', async () => {
-    const paid = await fixture.begin({ funds: 100 });
-    await paid.notify(clearingNotice(100));
-    await fixture.closeAccount(paid.accountId);
-    await paid.notify(clearingNotice(30));
+    const cardPayment = await fixture.begin({ funds: 100 });
+    await cardPayment.notify(clearingNotice(100));
+    await fixture.closeAccount(cardPayment.accountId);
+    await cardPayment.notify(clearingNotice(30));
     const inException = { status: 'EXCEPTION', account: '0 of 0', cards: -30, settled: 130 };
-    expect(await paid.state()).toEqual(inException);
-    await expect(resolve(paid, 'collect')).rejects.toThrow('The account is closed');
-    await resolve(paid, 'write-off');
-    expect(await paid.state()).toMatchObject({ status: 'SETTLED', settled: 130, losses: -30 });
+    expect(await cardPayment.state()).toEqual(inException);
+    await expect(resolve(cardPayment, 'collect')).rejects.toThrow('The account is closed');
+    await resolve(cardPayment, 'write-off');
+    expect(await cardPayment.state()).toMatchObject({
+      status: 'SETTLED',
+      settled: 130,
+      losses: -30,
+    });
   });
 });
 
 describe('a refund', () => {
   it('can be reversed in any status of the payment', async () => {
-    const paid = await fixture.begin({ funds: 110 });
-    await expect(paid.notify(REVERSAL)).rejects.toThrow('no refund to reverse');
-    await paid.notify(clearingNotice(40));
-    await paid.notify(refundNotice(10));
-    await paid.notify(refundNotice(20));
-    await paid.notify(REVERSAL);
+    const cardPayment = await fixture.begin({ funds: 110 });
+    await expect(cardPayment.notify(REVERSAL)).rejects.toThrow('no refund to reverse');
+    await cardPayment.notify(clearingNotice(40));
+    await cardPayment.notify(refundNotice(10));
+    await cardPayment.notify(refundNotice(20));
+    await cardPayment.notify(REVERSAL);
     const part = { status: 'PARTIALLY_SETTLED', account: '20 of 20', cards: 60, settled: 30 };
-    expect(await paid.state()).toEqual(part);
-    expect(await paid.resource()).toMatchObject({ refundSummary: { count: 1, totalAmount: 10 } });
-    expect((await paid.events()).slice(-2)).toEqual(['20 of 20', 'PARTIALLY_SETTLED']);
+    expect(await cardPayment.state()).toEqual(part);
+    expect(await cardPayment.resource()).toMatchObject({
+      refundSummary: { count: 1, totalAmount: 10 },
+    });
+    expect((await cardPayment.events()).slice(-2)).toEqual(['20 of 20', 'PARTIALLY_SETTLED']);
     // Once it is settled.
-    await paid.notify(clearingNotice(60));
-    await paid.notify(REVERSAL);
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '10 of 10', settled: 100 });
-    expect((await paid.events()).slice(-2)).toEqual(['10 of 10', 'SETTLED']);
+    await cardPayment.notify(clearingNotice(60));
+    await cardPayment.notify(REVERSAL);
+    expect(await cardPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '10 of 10',
+      settled: 100,
+    });
+    expect((await cardPayment.events()).slice(-2)).toEqual(['10 of 10', 'SETTLED']);
     // While an exception is open.
-    await paid.notify(clearingNotice(40));
-    await paid.notify(refundNotice(30));
+    await cardPayment.notify(clearingNotice(40));
+    await cardPayment.notify(refundNotice(30));
     const inException = { status: 'EXCEPTION', cards: -40 };
-    expect(await paid.state()).toEqual({ ...inException, account: '40 of 40', settled: 110 });
-    await paid.notify(REVERSAL);
-    expect(await paid.state()).toEqual({ ...inException, account: '10 of 10', settled: 140 });
-    expect((await paid.events()).at(-1)).toBe('EXCEPTION');
+    expect(await cardPayment.state()).toEqual({
+      ...inException,
+      account: '40 of 40',
+      settled: 110,
+    });
+    await cardPayment.notify(REVERSAL);
+    expect(await cardPayment.state()).toEqual({
+      ...inException,
+      account: '10 of 10',
+      settled: 140,
+    });
+    expect((await cardPayment.events()).at(-1)).toBe('EXCEPTION');
   });
 });

@@ -29,67 +29,87 @@ const BROKEN = { descriptor: 'Shop 006' };
 
 describe('a funding debit that is confirmed later', () => {
   it('stays on hold until then', async () => {
-    const paid = await fixture.begin(SLOW);
-    expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 1000' });
-    expect((await paid.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 1 });
+    const cardPayment = await fixture.begin(SLOW);
+    expect(await cardPayment.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 1000' });
+    expect((await cardPayment.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 1 });
     await app.advance(29_999);
-    expect((await paid.state()).account).toBe('900 of 1000');
+    expect((await cardPayment.state()).account).toBe('900 of 1000');
     await app.advance(1);
-    expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
-    expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
-    expect((await paid.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
+    expect(await cardPayment.state()).toEqual({
+      status: 'AUTHORIZED',
+      account: '900 of 900',
+      cards: 100,
+    });
+    expect(await cardPayment.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
+    expect((await cardPayment.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
   });
 
   it('can be cleared before, without a further event', async () => {
-    const paid = await fixture.begin(SLOW);
-    await paid.notify(clearingNotice(100));
+    const cardPayment = await fixture.begin(SLOW);
+    await cardPayment.notify(clearingNotice(100));
     const early = { status: 'SETTLED', account: '900 of 1000', cards: -100, settled: 100 };
-    expect(await paid.state()).toEqual(early);
+    expect(await cardPayment.state()).toEqual(early);
     await app.advance(30_000);
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
-    expect((await paid.events()).slice(2)).toEqual(['SETTLED', '900 of 900']);
+    expect(await cardPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '900 of 900',
+      settled: 100,
+    });
+    expect((await cardPayment.events()).slice(2)).toEqual(['SETTLED', '900 of 900']);
   });
 
   it('is released only after its confirmation', async () => {
-    const paid = await fixture.begin(SLOW);
-    await paid.notify(clearingNotice(30));
-    await paid.notify(EXPIRY);
+    const cardPayment = await fixture.begin(SLOW);
+    await cardPayment.notify(clearingNotice(30));
+    await cardPayment.notify(EXPIRY);
     const early = { status: 'SETTLED', account: '900 of 1000', cards: -30, settled: 30 };
-    expect(await paid.state()).toEqual(early);
+    expect(await cardPayment.state()).toEqual(early);
     await app.advance(30_000);
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '970 of 970', settled: 30 });
-    expect((await paid.events()).slice(2)).toEqual(['PARTIALLY_SETTLED', 'SETTLED', '970 of 970']);
+    expect(await cardPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '970 of 970',
+      settled: 30,
+    });
+    expect((await cardPayment.events()).slice(2)).toEqual([
+      'PARTIALLY_SETTLED',
+      'SETTLED',
+      '970 of 970',
+    ]);
   });
 
   it('is pending beside a second one', async () => {
-    const paid = await fixture.begin(SLOW);
+    const cardPayment = await fixture.begin(SLOW);
     await app.advance(10_000);
-    await paid.notify(clearingNotice(150));
-    expect((await paid.resource()).pullSummary).toMatchObject({ count: 2, pendingCount: 2 });
+    await cardPayment.notify(clearingNotice(150));
+    expect((await cardPayment.resource()).pullSummary).toMatchObject({ count: 2, pendingCount: 2 });
     await app.advance(20_000);
-    expect((await paid.state()).account).toBe('850 of 900');
+    expect((await cardPayment.state()).account).toBe('850 of 900');
     await app.advance(10_000);
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '850 of 850', settled: 150 });
+    expect(await cardPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '850 of 850',
+      settled: 150,
+    });
   });
 });
 
 describe('a funding debit that fails', () => {
   it('stays on hold until an operator decides', async () => {
-    const paid = await fixture.begin(BROKEN);
-    expect(await paid.state()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
-    expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', 'EXCEPTION']);
+    const cardPayment = await fixture.begin(BROKEN);
+    expect(await cardPayment.state()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
+    expect(await cardPayment.events()).toEqual(['900 of 1000', 'AUTHORIZED', 'EXCEPTION']);
     await app.advance(86_400_000);
-    expect((await paid.state()).account).toBe('900 of 1000');
-    expect((await paid.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
+    expect((await cardPayment.state()).account).toBe('900 of 1000');
+    expect((await cardPayment.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
   });
 
   it('makes an exception of a payment that is settled already', async () => {
-    const paid = await fixture.begin({ ...BROKEN, kind: 'financial_authorization' });
+    const cardPayment = await fixture.begin({ ...BROKEN, kind: 'financial_authorization' });
     const inException = { status: 'EXCEPTION', account: '900 of 1000', cards: -100, settled: 100 };
-    expect(await paid.state()).toEqual(inException);
-    expect(await paid.events()).toEqual(['900 of 1000', 'SETTLED', 'EXCEPTION']);
-    await paid.notify(refundNotice(100));
-    expect(await paid.state()).toEqual({
+    expect(await cardPayment.state()).toEqual(inException);
+    expect(await cardPayment.events()).toEqual(['900 of 1000', 'SETTLED', 'EXCEPTION']);
+    await cardPayment.notify(refundNotice(100));
+    expect(await cardPayment.state()).toEqual({
       status: 'EXCEPTION',
       account: '1000 of 1100',
       cards: -100,
@@ -101,40 +121,53 @@ describe('a failed debit of an amount that is not owed', () => {
   const failed: Partial<IssuerPort> = { debitFunding: async () => ({ state: 'failed' }) };
 
   it('is voided if the payment has ended with nothing cleared', async () => {
-    const paid = await fixture.begin(SLOW);
-    await paid.notify(EXPIRY);
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '900 of 1000' });
-    await runWith(jobOf(paid.id), failed);
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
-    expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', 'SETTLED', '1000 of 1000']);
-    expect((await paid.resource()).pullSummary).toMatchObject({ count: 0, pendingCount: 0 });
+    const cardPayment = await fixture.begin(SLOW);
+    await cardPayment.notify(EXPIRY);
+    expect(await cardPayment.state()).toEqual({ status: 'SETTLED', account: '900 of 1000' });
+    await runWith(jobOf(cardPayment.id), failed);
+    expect(await cardPayment.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
+    expect(await cardPayment.events()).toEqual([
+      '900 of 1000',
+      'AUTHORIZED',
+      'SETTLED',
+      '1000 of 1000',
+    ]);
+    expect((await cardPayment.resource()).pullSummary).toMatchObject({ count: 0, pendingCount: 0 });
     // A later clearing is debited again.
-    await paid.notify(clearingNotice(40));
-    expect((await paid.resource()).pullSummary).toMatchObject({ pendingCount: 1 });
+    await cardPayment.notify(clearingNotice(40));
+    expect((await cardPayment.resource()).pullSummary).toMatchObject({ pendingCount: 1 });
     await app.advance(30_000);
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
+    expect(await cardPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '960 of 960',
+      settled: 40,
+    });
   });
 
   it('is voided if other debits cover what was cleared', async () => {
-    const paid = await fixture.begin(SLOW);
-    await paid.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 150n });
-    await paid.notify(clearingNotice(90));
-    await paid.notify(EXPIRY);
-    expect((await paid.state()).account).toBe('850 of 1000');
-    await runWith(jobOf(paid.id, false, 1), failed);
-    expect((await paid.state()).account).toBe('900 of 1000');
+    const cardPayment = await fixture.begin(SLOW);
+    await cardPayment.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 150n });
+    await cardPayment.notify(clearingNotice(90));
+    await cardPayment.notify(EXPIRY);
+    expect((await cardPayment.state()).account).toBe('850 of 1000');
+    await runWith(jobOf(cardPayment.id, false, 1), failed);
+    expect((await cardPayment.state()).account).toBe('900 of 1000');
     await app.advance(30_000);
-    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '910 of 910', settled: 90 });
+    expect(await cardPayment.state()).toEqual({
+      status: 'SETTLED',
+      account: '910 of 910',
+      settled: 90,
+    });
   });
 
   it('stays on hold if they do not, even if all was refunded', async () => {
-    const paid = await fixture.begin(SLOW);
-    await paid.notify(clearingNotice(100));
-    await paid.notify(refundNotice(100));
-    expect((await paid.state()).status).toBe('REFUNDED');
-    await runWith(jobOf(paid.id), failed);
+    const cardPayment = await fixture.begin(SLOW);
+    await cardPayment.notify(clearingNotice(100));
+    await cardPayment.notify(refundNotice(100));
+    expect((await cardPayment.state()).status).toBe('REFUNDED');
+    await runWith(jobOf(cardPayment.id), failed);
     const inException = { status: 'EXCEPTION', account: '1000 of 1100', cards: -100 };
-    expect(await paid.state()).toEqual(inException);
+    expect(await cardPayment.state()).toEqual(inException);
   });
 });
 
@@ -207,14 +240,26 @@ describe('the funding debit job', () => {
   beforeEach(() => void calls.splice(0));
 
   it('sends the same debit each time, in the currency of the card', async () => {
-    const paid = await fixture.begin({ ...SLOW, currency: 'USDB', funds: 5_000_000, amount: 77 });
-    await runWith(jobOf(paid.id), issuerReporting({ state: 'pending', checkAfterMs: 60_000 }));
+    const cardPayment = await fixture.begin({
+      ...SLOW,
+      currency: 'USDB',
+      funds: 5_000_000,
+      amount: 77,
+    });
     await runWith(
-      jobOf(paid.id, true),
+      jobOf(cardPayment.id),
+      issuerReporting({ state: 'pending', checkAfterMs: 60_000 }),
+    );
+    await runWith(
+      jobOf(cardPayment.id, true),
       issuerReporting({ state: 'pending', checkAfterMs: 60_000 }),
     );
     const debit = {
-      ...{ id: `${paid.id}/pull.1`, cardId: paid.card.id, accountId: paid.accountId },
+      ...{
+        id: `${cardPayment.id}/pull.1`,
+        cardId: cardPayment.card.id,
+        accountId: cardPayment.accountId,
+      },
       ...{ amount: 77n, currency: 'USD', merchant: SLOW, requestedAt: app.effects.now() },
     };
     expect(calls).toEqual([
@@ -224,47 +269,51 @@ describe('the funding debit job', () => {
   });
 
   it('has one effect if it runs repeatedly, concurrently or later', async () => {
-    const paid = await fixture.begin(SLOW);
-    const confirmed = issuerReporting({ state: 'confirmed' });
-    await Promise.all([1, 2, 3].map(() => runWith(jobOf(paid.id), confirmed)));
-    await runWith(jobOf(paid.id, true), issuerReporting({ state: 'failed' }));
-    expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
+    const cardPayment = await fixture.begin(SLOW);
+    const confirmingIssuer = issuerReporting({ state: 'confirmed' });
+    await Promise.all([1, 2, 3].map(() => runWith(jobOf(cardPayment.id), confirmingIssuer)));
+    await runWith(jobOf(cardPayment.id, true), issuerReporting({ state: 'failed' }));
+    expect(await cardPayment.state()).toEqual({
+      status: 'AUTHORIZED',
+      account: '900 of 900',
+      cards: 100,
+    });
     await app.advance(30_000);
-    expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
+    expect(await cardPayment.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
   });
 
   it('does not poll a debit that has ended', async () => {
-    const paid = await fixture.begin();
-    await runWith(jobOf(paid.id), issuerReporting({ state: 'failed' }));
+    const cardPayment = await fixture.begin();
+    await runWith(jobOf(cardPayment.id), issuerReporting({ state: 'failed' }));
     expect(calls).toEqual([]);
-    expect((await paid.state()).status).toBe('AUTHORIZED');
+    expect((await cardPayment.state()).status).toBe('AUTHORIZED');
   });
 
   it('throws if the issuer does not respond, so that it runs again', async () => {
-    const paid = await fixture.begin(SLOW);
+    const cardPayment = await fixture.begin(SLOW);
     const silent: Partial<IssuerPort> = {
       debitFunding: async () => {
         throw new Error('no answer');
       },
     };
-    await expect(runWith(jobOf(paid.id), silent)).rejects.toThrow('no answer');
+    await expect(runWith(jobOf(cardPayment.id), silent)).rejects.toThrow('no answer');
     await expect(
       fundingDebitJobs({ connectors: () => ({}) as Connectors })[0]?.run(
         app.runtime,
-        jobOf(paid.id),
+        jobOf(cardPayment.id),
       ),
     ).rejects.toThrow('no card issuer in sandbox');
-    expect((await paid.state()).account).toBe('900 of 1000');
+    expect((await cardPayment.state()).account).toBe('900 of 1000');
   });
 
   it('keeps amounts exact under concurrent clearings and expiries', async () => {
     const all: CardPaymentFixture[] = [];
     while (all.length < 6) all.push(await fixture.begin(SLOW));
-    const confirmed = issuerReporting({ state: 'confirmed' });
+    const confirmingIssuer = issuerReporting({ state: 'confirmed' });
     await Promise.all(
       all.flatMap((paid) => [
         paid.clear(110),
-        runWith(jobOf(paid.id), confirmed),
+        runWith(jobOf(paid.id), confirmingIssuer),
         paid.notify(EXPIRY, false),
       ]),
     );

@@ -11,7 +11,7 @@ it('lists every current funding source, however many have ended', async () => {
   const fixture = cardFixture(app);
   const holder = await fixture.holder();
   const card = await fixture.card(holder);
-  const first = holder.accountId;
+  const firstAccountId = holder.accountId;
   const { accountId: otherAccountId } = await fixture.holder();
   await app.operate(async (ctx) => {
     for (let after = 1; after <= 1_001; after++) {
@@ -28,7 +28,7 @@ it('lists every current funding source, however many have ended', async () => {
   });
   const cardFunding = await cardFundingOf(app.runtime.db, card.id);
   const current = cardFunding.filter((each) => each.endedAt === null);
-  expect(current.map((each) => each.accountId)).toEqual([first, otherAccountId]);
+  expect(current.map((each) => each.accountId)).toEqual([firstAccountId, otherAccountId]);
   expect([cardFunding[0], cardFunding.at(-1)]).toEqual(current);
   expect(cardFunding).toHaveLength(1_000);
 });

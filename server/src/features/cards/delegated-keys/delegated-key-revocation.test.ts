@@ -40,25 +40,25 @@ async function expectAllRevoked({ accountId }: Pick<WalletCard, 'accountId'>, co
 async function createActiveAndPendingKeys() {
   const walletCard = await fixture.walletCard();
   const body = fixture.bodyOf(walletCard);
-  const pending = await fixture.createdKey(body, walletCard.session);
-  return { walletCard, body, pending, active: await fixture.key(walletCard) };
+  const pendingResponse = await fixture.createdKey(body, walletCard.session);
+  return { walletCard, body, pending: pendingResponse, active: await fixture.key(walletCard) };
 }
 
 describe('several keys of one funding source', () => {
   it('are active one at a time, and an abandoned one does not block', async () => {
     const walletCard = await fixture.walletCard();
-    const first = fixture.bodyOf(walletCard);
-    const abandoned = await fixture.createdKey(first, walletCard.session);
-    const active = await fixture.key(walletCard);
+    const firstBody = fixture.bodyOf(walletCard);
+    const abandoned = await fixture.createdKey(firstBody, walletCard.session);
+    const activeKey = await fixture.key(walletCard);
     expect(reasonOf(await fixture.send(fixture.bodyOf(walletCard)))).toEqual(HAS_ACTIVE);
-    expect(reasonOf(await fixture.follow(first, abandoned, walletCard.session))).toEqual(
+    expect(reasonOf(await fixture.follow(firstBody, abandoned, walletCard.session))).toEqual(
       HAS_ACTIVE,
     );
     const listed = await fixture.listed(`accountId=${walletCard.accountId}`);
     expect(listed.map((key) => key.status)).toEqual(['PENDING', 'ACTIVE']);
-    ok(await fixture.revoke(active.id), 204);
+    ok(await fixture.revoke(activeKey.id), 204);
     // The abandoned key can now be activated.
-    ok(await fixture.follow(first, abandoned, walletCard.session), 201);
+    ok(await fixture.follow(firstBody, abandoned, walletCard.session), 201);
   });
 
   it('are activated concurrently, and one succeeds', async () => {
@@ -97,8 +97,11 @@ describe('several keys of one funding source', () => {
 
   it('number at most a hundred', async () => {
     const walletCard = await fixture.walletCard();
-    const [first, second] = [fixture.bodyOf(walletCard), fixture.bodyOf(walletCard)];
-    const [firstResponse, secondResponse] = [await fixture.send(first), await fixture.send(second)];
+    const [firstBody, secondBody] = [fixture.bodyOf(walletCard), fixture.bodyOf(walletCard)];
+    const [firstResponse, secondResponse] = [
+      await fixture.send(firstBody),
+      await fixture.send(secondBody),
+    ];
     await app.operate(async (ctx) => {
       const { key } = (await findWallet(ctx, walletCard.accountId)) as Wallet;
       const [source] = await ctx.db.find(fundingSources, { card_id: walletCard.card.id });
@@ -108,15 +111,15 @@ describe('several keys of one funding source', () => {
       }
     });
     // The hundredth can be created and activated; a further one cannot.
-    const hundredth = await fixture.follow(first, firstResponse, walletCard.session);
-    const { id } = ok(await fixture.follow(first, hundredth, walletCard.session), 201);
+    const hundredth = await fixture.follow(firstBody, firstResponse, walletCard.session);
+    const { id } = ok(await fixture.follow(firstBody, hundredth, walletCard.session), 201);
     expect(await statusesOf(walletCard)).toHaveLength(100);
     ok(await fixture.revoke(id), 204);
-    const full = [409, 'CONFLICT', expect.stringContaining('has had 100 keys')];
-    expect(reasonOf(await fixture.follow(second, secondResponse, walletCard.session))).toEqual(
-      full,
+    const fullError = [409, 'CONFLICT', expect.stringContaining('has had 100 keys')];
+    expect(reasonOf(await fixture.follow(secondBody, secondResponse, walletCard.session))).toEqual(
+      fullError,
     );
-    expect(reasonOf(await fixture.send(fixture.bodyOf(walletCard)))).toEqual(full);
+    expect(reasonOf(await fixture.send(fixture.bodyOf(walletCard)))).toEqual(fullError);
   });
 });
 
@@ -133,8 +136,8 @@ describe('revokeDelegatedKey', () => {
     await expectAllRevoked(walletCard, 1);
     expect((await fixture.keyNow(id)).status).toBe('REVOKED');
     expect(await readActiveKey()).toBeUndefined();
-    const next = await fixture.key(walletCard);
-    expect((await readActiveKey())?.id).toBe(next.id);
+    const nextKey = await fixture.key(walletCard);
+    expect((await readActiveKey())?.id).toBe(nextKey.id);
     expect(await statusesOf(walletCard)).toEqual(['REVOKED', 'ACTIVE']);
   });
 
@@ -182,8 +185,8 @@ describe('a delegated key', () => {
     const reason = 'The key was revoked in the meantime. Create a new one.';
     const lateResponse = await fixture.follow(body, pending, walletCard.session);
     expect(reasonOf(lateResponse)).toEqual([409, 'CONFLICT', reason]);
-    const next = await fixture.key(walletCard);
-    expect(await fixture.listed(`fundingSourceId=${next.fundingSourceId}`)).toEqual([next]);
+    const nextKey = await fixture.key(walletCard);
+    expect(await fixture.listed(`fundingSourceId=${nextKey.fundingSourceId}`)).toEqual([nextKey]);
   });
 
   it('is revoked when its card is closed', async () => {
@@ -197,19 +200,19 @@ describe('a delegated key', () => {
   it('is not created for a card that is closed concurrently', async () => {
     for (let round = 0; round < 5; round++) {
       const walletCard = await fixture.walletCard();
-      const [early, lateBody] = [fixture.bodyOf(walletCard), fixture.bodyOf(walletCard)];
+      const [earlyBody, lateBody] = [fixture.bodyOf(walletCard), fixture.bodyOf(walletCard)];
       const legs = [
-        [early, await fixture.send(early)],
+        [earlyBody, await fixture.send(earlyBody)],
         [lateBody, await fixture.createdKey(lateBody, walletCard.session)],
       ] as const;
       const headers = await Promise.all(
         legs.map(([, reply]) => signedHeaders(ok(reply, 202), walletCard.session)),
       );
-      const [closed, ...responses] = await Promise.all([
+      const [closedResponse, ...responses] = await Promise.all([
         fixture.cards.patchCard(walletCard.card.id, { state: 'CLOSED' }),
         ...legs.map(([body], index) => fixture.send(body, headers[index])),
       ]);
-      ok(closed as ApiResponse, 200);
+      ok(closedResponse as ApiResponse, 200);
       // A concurrent request finds the card closed, or its funding sources ended.
       for (const response of responses) expect([201, 202, 404, 409]).toContain(response.status);
       const rows = await app.runtime.db.find(delegatedKeys, { account_id: walletCard.accountId });
@@ -232,7 +235,7 @@ describe('export and erasure of a delegated key', () => {
   it('exports its nickname without the signer, and removes it', async () => {
     const [walletCard, otherCard] = [await fixture.walletCard(), await fixture.walletCard()];
     const { id } = await fixture.key(walletCard, { nickname: 'Quorbat' });
-    const stored = await fixture.key(otherCard);
+    const storedKey = await fixture.key(otherCard);
     const { all } = await exportOf(app, walletCard.customer.id);
     expect(all.delegated_keys).toMatchObject([{ id, nickname: 'Quorbat', status: 'ACTIVE' }]);
     expect(Object.keys(all.delegated_keys[0])).not.toContain('signer');
@@ -250,7 +253,7 @@ describe('export and erasure of a delegated key', () => {
     ]);
     expect(await statusesOf(walletCard)).toEqual([]);
     await app.settle();
-    expect(await fixture.keyNow(stored.id)).toEqual(stored);
+    expect(await fixture.keyNow(storedKey.id)).toEqual(storedKey);
   });
 
   it('hides the key during the erasure', async () => {
@@ -289,31 +292,38 @@ async function createCardIn(as: TestPlatform, customerId: string, accountId: str
 describe('a delegated key in production', () => {
   it('is created with real signatures only', async () => {
     const as = app.production;
-    const real = delegatedFixture(app, { as });
+    const productionFixture = delegatedFixture(app, { as });
     const { customer, accountId } = await walletFixture(app, { as }).customerWithWallet();
     const session = await insertSession(app, accountId);
     const card = await createCardIn(as, customer.id, accountId);
-    const body = real.bodyOf({ accountId, card });
-    const firstResponse = await real.send(body);
+    const body = productionFixture.bodyOf({ accountId, card });
+    const firstResponse = await productionFixture.send(body);
     const literal = app.connectorsOf('sandbox').walletScript?.stamp as string;
     const scripted = {
       'service-wallet-signature': literal,
       'request-id': firstResponse.body.requestId,
     };
-    expect(codeOf(await real.send(body, scripted))).toEqual([401, 'WALLET_SIGNATURE_MALFORMED']);
-    const otherWallet = await real.wallets.customerWithWallet();
+    expect(codeOf(await productionFixture.send(body, scripted))).toEqual([
+      401,
+      'WALLET_SIGNATURE_MALFORMED',
+    ]);
+    const otherWallet = await productionFixture.wallets.customerWithWallet();
     const otherSession = await insertSession(app, otherWallet.accountId);
     const INVALID = [401, 'WALLET_SIGNATURE_INVALID'];
-    expect(codeOf(await real.follow(body, firstResponse, otherSession))).toEqual(INVALID);
-    const second = await real.follow(body, firstResponse, session);
-    expect(codeOf(await real.follow(body, second, otherSession))).toEqual(INVALID);
-    const key = ok(await real.follow(body, second, session), 201);
+    expect(codeOf(await productionFixture.follow(body, firstResponse, otherSession))).toEqual(
+      INVALID,
+    );
+    const secondResponse = await productionFixture.follow(body, firstResponse, session);
+    expect(codeOf(await productionFixture.follow(body, secondResponse, otherSession))).toEqual(
+      INVALID,
+    );
+    const key = ok(await productionFixture.follow(body, secondResponse, session), 201);
     const row = await rowOf(key.id);
     const { custody } = app.connectorsOf('production');
     const signedPayload = { id: key.id, signer: row?.signer as string, payload: 'x' };
     const stamp = parseStamp((await custody?.stampWith(signedPayload)) ?? '');
     expect(stamp?.publicKey).toBe(key.publicKey);
-    ok(await real.revoke(key.id), 204);
-    expect((await real.keyNow(key.id)).status).toBe('REVOKED');
+    ok(await productionFixture.revoke(key.id), 204);
+    expect((await productionFixture.keyNow(key.id)).status).toBe('REVOKED');
   });
 });

@@ -74,21 +74,21 @@ describe('createDelegatedKey', () => {
     expect(policy.condition).toContain(walletCard.card.id);
 
     app.effects.set(app.effects.now() + 1000);
-    const active = ok(await fixture.follow(body, secondResponse, walletCard.session), 201);
-    const { updatedAt } = active;
-    expect(active).toEqual({ ...pending, status: 'ACTIVE', updatedAt });
+    const activeResponse = ok(await fixture.follow(body, secondResponse, walletCard.session), 201);
+    const { updatedAt } = activeResponse;
+    expect(activeResponse).toEqual({ ...pending, status: 'ACTIVE', updatedAt });
     expect(Date.parse(updatedAt)).toBe(Date.parse(pending.updatedAt) + 1000);
-    expect(await fixture.keyNow(active.id)).toEqual(active);
-    expect(await fixture.listed(`fundingSourceId=${source?.id}`)).toEqual([active]);
+    expect(await fixture.keyNow(activeResponse.id)).toEqual(activeResponse);
+    expect(await fixture.listed(`fundingSourceId=${source?.id}`)).toEqual([activeResponse]);
   });
 
   it('stores both signatures, and keeps nickname and private key sealed', async () => {
     const walletCard = await fixture.walletCard();
     const { id } = await fixture.key(walletCard, { nickname: 'Quorbat' });
     const filter = { account_id: walletCard.accountId, operation: 'createDelegatedKey' };
-    const signed = await app.runtime.db.find(walletAuthorizations, filter);
+    const signedWalletAuthorizations = await app.runtime.db.find(walletAuthorizations, filter);
     const { publicKey } = walletCard.session;
-    expect(signed.map((row) => row.public_key)).toEqual([publicKey, publicKey]);
+    expect(signedWalletAuthorizations.map((row) => row.public_key)).toEqual([publicKey, publicKey]);
     const row = await rowOf(id);
     expect(row?.signer).toEqual(expect.any(String));
     expect(JSON.stringify({ ...row, version: 0 })).not.toContain('Quorbat');
@@ -149,9 +149,9 @@ describe('createDelegatedKey', () => {
 
   it('accepts only a wallet that is a funding source of the card', async () => {
     const walletCard = await fixture.walletCard();
-    const plain = await internalAccount(app, walletCard.customer.id, 'USD');
+    const plainAccount = await internalAccount(app, walletCard.customer.id, 'USD');
     const response = await fixture.send(
-      fixture.bodyOf(walletCard, { internalAccountId: plain.id }),
+      fixture.bodyOf(walletCard, { internalAccountId: plainAccount.id }),
     );
     expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
     expect(response.body.details.errors[0].field).toBe('internalAccountId');
@@ -173,10 +173,10 @@ describe('createDelegatedKey', () => {
         if (row) ctx.update(internalAccounts, row, { status });
       });
     await freeze('FROZEN');
-    const frozen = [400, 'INVALID_INPUT', 'internalAccountId: the account is FROZEN'];
-    expect(reasonOf(await fixture.send(body))).toEqual(frozen);
+    const frozenError = [400, 'INVALID_INPUT', 'internalAccountId: the account is FROZEN'];
+    expect(reasonOf(await fixture.send(body))).toEqual(frozenError);
     const headers = await signedHeaders(secondResponse.body, walletCard.session);
-    expect(reasonOf(await fixture.send(body, headers))).toEqual(frozen);
+    expect(reasonOf(await fixture.send(body, headers))).toEqual(frozenError);
     await freeze('ACTIVE');
     ok(await fixture.send(body, headers), 201);
   });
@@ -218,8 +218,8 @@ describe('signatures of createDelegatedKey', () => {
     const headers = await signedHeaders(ok(firstResponse, 202), walletCard.session);
     const secondResponse = await fixture.send(body, headers);
     ok(secondResponse, 202);
-    const used = [401, 'UNAUTHORIZED', 'The Request-Id was already used.'];
-    expect(reasonOf(await fixture.send(body, headers))).toEqual(used);
+    const usedError = [401, 'UNAUTHORIZED', 'The Request-Id was already used.'];
+    expect(reasonOf(await fixture.send(body, headers))).toEqual(usedError);
     const stamp = 'service-wallet-signature';
     const mixed = {
       [stamp]: headers[stamp] as string,
@@ -229,9 +229,9 @@ describe('signatures of createDelegatedKey', () => {
     expect(
       (await fixture.listed(`accountId=${walletCard.accountId}`)).map((key) => key.status),
     ).toEqual(['PENDING']);
-    const last = await signedHeaders(secondResponse.body, walletCard.session);
-    ok(await fixture.send(body, last), 201);
-    expect(reasonOf(await fixture.send(body, last))).toEqual(used);
+    const lastSignedHeaders = await signedHeaders(secondResponse.body, walletCard.session);
+    ok(await fixture.send(body, lastSignedHeaders), 201);
+    expect(reasonOf(await fixture.send(body, lastSignedHeaders))).toEqual(usedError);
   });
 
   it('are bound to one body', async () => {
@@ -286,9 +286,9 @@ describe('signatures of createDelegatedKey', () => {
       ]);
     }
     app.effects.set(app.effects.now() + 5 * 60_000);
-    const expired = [401, 'UNAUTHORIZED', 'The Request-Id has expired.'];
+    const expiredError = [401, 'UNAUTHORIZED', 'The Request-Id has expired.'];
     for (const leg of legs) {
-      expect(reasonOf(await fixture.follow(body, leg, walletCard.session))).toEqual(expired);
+      expect(reasonOf(await fixture.follow(body, leg, walletCard.session))).toEqual(expiredError);
     }
   });
 
@@ -323,8 +323,11 @@ describe('signatures of createDelegatedKey', () => {
     const reason = 'The Request-Id belongs to another request.';
     expect(reasonOf(otherOperation)).toEqual([401, 'UNAUTHORIZED', reason]);
     const stamp = await stampWith(walletCard.session.privateKey, 'anything');
-    const wrong = await fixture.send(body, { ...headers, 'service-wallet-signature': stamp });
-    expect(codeOf(wrong)).toEqual([401, 'UNAUTHORIZED']);
+    const wrongResponse = await fixture.send(body, {
+      ...headers,
+      'service-wallet-signature': stamp,
+    });
+    expect(codeOf(wrongResponse)).toEqual([401, 'UNAUTHORIZED']);
   });
 });
 
@@ -355,8 +358,8 @@ describe('listDelegatedKeys', () => {
       const walletCard = await fixture.walletCard();
       const { id, fundingSourceId } = await fixture.key(walletCard);
       const person = await customer(app);
-      const plain = await internalAccount(app, person.id, 'USD');
-      for (const accountId of ['x', unknownIdOf('InternalAccount'), plain.id]) {
+      const plainAccount = await internalAccount(app, person.id, 'USD');
+      for (const accountId of ['x', unknownIdOf('InternalAccount'), plainAccount.id]) {
         expect(await fixture.listed(`accountId=${accountId}`)).toEqual([]);
       }
       const otherPlatformFixture = delegatedFixture(app, { as: app.other });

@@ -131,8 +131,8 @@ describe('a card funded by a wallet', () => {
     await app.settle();
     await network.notify(request.token, { kind: 'CLEARING', amount: 6_00n });
     await app.settle();
-    const signed = await readSignedPayloads(fundedCard.accountId);
-    const amounts = signed.map(({ payload }) => unsignedOf(payload).amount);
+    const signedPayloads = await readSignedPayloads(fundedCard.accountId);
+    const amounts = signedPayloads.map(({ payload }) => unsignedOf(payload).amount);
     expect(amounts.sort()).toEqual(['1000000', '5000000']);
     expect(await balances(app, fundedCard.accountId)).toEqual({
       balance: 14_000_000,
@@ -201,11 +201,14 @@ describe('a card funded by a wallet', () => {
 
   it('rejects a clearing above the authorization while the custodian does not respond', async () => {
     const { fundedCard, token, clearing } = await clearAboveAuthorization();
-    const applied = handlerWith(() => Promise.reject(new Error('gone'))).handler.applyNotice(
+    const appliedNotice = handlerWith(() => Promise.reject(new Error('gone'))).handler.applyNotice(
       clearing,
     );
     // Errors are logged with their cause, and that of a custodian may quote a secret.
-    await expect(applied).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', cause: undefined });
+    await expect(appliedNotice).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      cause: undefined,
+    });
     expect(await network.logOf(fundedCard.cardId)).toHaveLength(1);
     expect(await network.paymentsOf(fundedCard.customer.id)).toMatchObject([
       { status: 'AUTHORIZED' },

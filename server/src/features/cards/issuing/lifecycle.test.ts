@@ -36,8 +36,8 @@ const readBindings = (cardId: string) =>
 async function createHolderWithTwoAccounts(): Promise<Cardholder & { other: string }> {
   const holder = await fixture.holder({ currency: 'USDB' });
   const path = `/customers/internal-accounts?customerId=${holder.customer.id}&type=EMBEDDED_WALLET`;
-  const other = ok(await fixture.call('GET', path), 200).data[0].id as string;
-  return { ...holder, other };
+  const otherId = ok(await fixture.call('GET', path), 200).data[0].id as string;
+  return { ...holder, other: otherId };
 }
 
 /** A key of the funding source that links a card to an account, in this status. */
@@ -85,21 +85,21 @@ describe('updateCardById', () => {
     const processing = await fixture.card(await fixture.holder(), {
       platformCardId: cardName('001'),
     });
-    const early = await fixture.patchCard(processing.id, { state: 'CLOSED' });
-    expect(codeOf(early)).toEqual([409, 'INVALID_STATE_TRANSITION']);
+    const earlyResponse = await fixture.patchCard(processing.id, { state: 'CLOSED' });
+    expect(codeOf(earlyResponse)).toEqual([409, 'INVALID_STATE_TRANSITION']);
     // A retry can succeed once the issuer has responded.
-    expect(early.headers['x-should-retry']).toBe('true');
+    expect(earlyResponse.headers['x-should-retry']).toBe('true');
     const { id } = await fixture.card(await fixture.holder());
     const unchanged = await fixture.patchCard(id, { state: 'ACTIVE', maxSpendPerTransaction: 5 });
     expect(codeOf(unchanged)).toEqual([409, 'INVALID_STATE_TRANSITION']);
     expect((await fixture.cardNow(id)).maxSpendPerTransaction).toBeNull();
-    const closed = ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
+    const closedCard = ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
     const responses = [
       await fixture.patchCard(id, { state: 'CLOSED' }),
       await fixture.patchCard(id, { state: 'ACTIVE' }),
       await fixture.patchCard(id, { state: 'FROZEN', maxSpendPerTransaction: 5 }),
       await fixture.patchCard(id, { maxSpendPerTransaction: 5 }),
-      await fixture.patchCard(id, { fundingSources: closed.fundingSources }),
+      await fixture.patchCard(id, { fundingSources: closedCard.fundingSources }),
     ];
     expect(responses.map((response) => response.body.code)).toEqual([
       'CARD_ALREADY_CLOSED',
@@ -108,7 +108,7 @@ describe('updateCardById', () => {
       'CARD_NOT_MUTABLE',
       'CARD_NOT_MUTABLE',
     ]);
-    expect(await fixture.cardNow(id)).toEqual(closed);
+    expect(await fixture.cardNow(id)).toEqual(closedCard);
     expect(await eventsOf(id)).toEqual([`${STATE} CLOSED`]);
   });
 
@@ -136,19 +136,19 @@ describe('updateCardById', () => {
     const { id } = await fixture.card(await fixture.holder(), { platformCardId: cardName('001') });
     const set = ok(await fixture.patchCard(id, { maxSpendPerTransaction: 25_00 }), 200);
     expect(set.maxSpendPerTransaction).toBe(25_00);
-    const cleared = ok(await fixture.patchCard(id, { maxSpendPerTransaction: null }), 200);
-    expect(cleared.maxSpendPerTransaction).toBeNull();
+    const clearedCard = ok(await fixture.patchCard(id, { maxSpendPerTransaction: null }), 200);
+    expect(clearedCard.maxSpendPerTransaction).toBeNull();
     expect(await fixture.eventsOf('CARD.', id)).toEqual([]);
   });
 
   it('applies concurrent requests one after the other', async () => {
     const { id } = await fixture.card(await fixture.holder());
-    const all = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
         fixture.patchCard(id, { state: index % 2 ? 'CLOSED' : 'FROZEN' }),
       ),
     );
-    const succeeded = all.filter(({ status }) => status === 200);
+    const succeeded = responses.filter(({ status }) => status === 200);
     const states = succeeded.map(({ body }) => body.state);
     expect(states).toContain('CLOSED');
     expect(states.length).toBeLessThanOrEqual(2);
@@ -205,8 +205,8 @@ describe('funding sources', () => {
     const fetchedCard = ok(await fixture.patchCard(id, change), 200);
     expect(fetchedCard).toMatchObject(change);
     expect(await eventsOf(id)).toEqual([`${STATE} FROZEN`, `${FUNDING} FROZEN`]);
-    const emitted = await fixture.eventsOf('CARD.', id);
-    expect(emitted.slice(1).map(({ data }) => data)).toEqual([fetchedCard, fetchedCard]);
+    const emittedEvents = await fixture.eventsOf('CARD.', id);
+    expect(emittedEvents.slice(1).map(({ data }) => data)).toEqual([fetchedCard, fetchedCard]);
     const processing = await fixture.card(holder, { platformCardId: cardName('001') });
     expect(ok(await fixture.patchCard(processing.id, { fundingSources }), 200)).toMatchObject({
       state: 'PROCESSING',
@@ -242,7 +242,7 @@ describe('funding sources', () => {
 describe('deletion of a customer', () => {
   it('closes all cards of the customer and no others', async () => {
     const [holder, otherHolder] = [await fixture.holder(), await fixture.holder()];
-    const stored = await fixture.card(otherHolder);
+    const storedCard = await fixture.card(otherHolder);
     const [firstCard, secondCard] = [await fixture.card(holder), await fixture.card(holder)];
     const processing = await fixture.card(holder, { platformCardId: cardName('001') });
     ok(await fixture.patchCard(secondCard.id, { state: 'CLOSED' }), 200);
@@ -259,7 +259,7 @@ describe('deletion of a customer', () => {
       ['CLOSED', 'CLOSED_BY_SERVICE'],
     ]);
     expect(await eventsOf(firstCard.id)).toEqual([`${STATE} CLOSED`]);
-    expect((await fixture.cardNow(stored.id)).state).toBe('ACTIVE');
+    expect((await fixture.cardNow(storedCard.id)).state).toBe('ACTIVE');
   });
 });
 

@@ -59,10 +59,10 @@ const ENDED = 'This link no longer works';
 describe('revealCard', () => {
   it('returns a link that shows number, expiry and code for five minutes', async () => {
     const { id, last4, expMonth, expYear } = await createCard();
-    const requested = ok(await reveal(id), 200);
-    expect(Object.keys(requested).sort()).toEqual(['expiresAt', 'panEmbedUrl']);
-    expect(Date.parse(requested.expiresAt) - app.effects.now()).toBe(5 * MINUTE);
-    const { statusCode, body } = await open(new URL(requested.panEmbedUrl).pathname);
+    const requestedReveal = ok(await reveal(id), 200);
+    expect(Object.keys(requestedReveal).sort()).toEqual(['expiresAt', 'panEmbedUrl']);
+    expect(Date.parse(requestedReveal.expiresAt) - app.effects.now()).toBe(5 * MINUTE);
+    const { statusCode, body } = await open(new URL(requestedReveal.panEmbedUrl).pathname);
     expect(statusCode).toBe(200);
     const { 'Card number': number, ...rest } = cardDataOf(body);
     expect(number).toMatch(/^\d{4}( \d{4}){3}$/);
@@ -84,9 +84,9 @@ describe('revealCard', () => {
     );
     expect(links[0]).not.toBe(links[1]);
     const [firstPath, secondPath] = links.map((each) => new URL(each).pathname) as [string, string];
-    const first = cardDataOf((await open(secondPath)).body);
-    expect(first).toEqual(cardDataOf((await open(firstPath)).body));
-    expect(first['Card number']).toBeDefined();
+    const firstCardData = cardDataOf((await open(secondPath)).body);
+    expect(firstCardData).toEqual(cardDataOf((await open(firstPath)).body));
+    expect(firstCardData['Card number']).toBeDefined();
     for (const each of [firstPath, secondPath]) expect((await open(each)).body).toContain(ENDED);
     const keys = await app.runtime.db.query(
       "select 1 from idempotency where id like '%one-key%' or id like '%reveal%'",
@@ -116,19 +116,19 @@ describe('revealCard', () => {
     const manager = await app.tokenWith(['MANAGE']);
     ok(await reveal(id, manager), 200);
     const agent = { as: null, headers: { authorization: 'Bearer gat_x' } };
-    const requested = await app.call('POST', `/cards/${id}/reveal`, undefined, agent);
-    expect(requested.status).toBe(401);
+    const requestedResponse = await app.call('POST', `/cards/${id}/reveal`, undefined, agent);
+    expect(requestedResponse.status).toBe(401);
   });
 
   it('is rejected for a card that is not issued or closed, and accepted for a frozen one', async () => {
-    const waiting = await fixture.card(holder, { platformCardId: cardName('001') });
-    expect(waiting.state).toBe('PROCESSING');
-    const rejected = await fixture.card(holder, { platformCardId: cardName('002') });
-    expect(rejected.state).toBe('CLOSED');
-    const closed = await createCard();
-    ok(await fixture.patchCard(closed.id, { state: 'CLOSED' }), 200);
-    expect((await app.runtime.db.read(cards, closed.id))?.secret).toBeNull();
-    for (const { id } of [waiting, rejected, closed]) {
+    const waitingCard = await fixture.card(holder, { platformCardId: cardName('001') });
+    expect(waitingCard.state).toBe('PROCESSING');
+    const rejectedCard = await fixture.card(holder, { platformCardId: cardName('002') });
+    expect(rejectedCard.state).toBe('CLOSED');
+    const closedCard = await createCard();
+    ok(await fixture.patchCard(closedCard.id, { state: 'CLOSED' }), 200);
+    expect((await app.runtime.db.read(cards, closedCard.id))?.secret).toBeNull();
+    for (const { id } of [waitingCard, rejectedCard, closedCard]) {
       expect(await reveal(id)).toMatchObject({
         status: 404,
         body: {
@@ -137,19 +137,21 @@ describe('revealCard', () => {
         },
       });
     }
-    const frozen = await createCard();
-    ok(await fixture.patchCard(frozen.id, { state: 'FROZEN' }), 200);
-    expect(cardDataOf((await open(await linkTo(frozen.id))).body)).toHaveProperty('Card number');
+    const frozenCard = await createCard();
+    ok(await fixture.patchCard(frozenCard.id, { state: 'FROZEN' }), 200);
+    expect(cardDataOf((await open(await linkTo(frozenCard.id))).body)).toHaveProperty(
+      'Card number',
+    );
   });
 });
 
 describe('the card details page', () => {
   it('is shown once if opened concurrently', async () => {
     const path = await linkTo((await createCard()).id);
-    const all = await Promise.all(Array.from({ length: 12 }, () => open(path)));
-    expect(all.filter((each) => each.statusCode === 200)).toHaveLength(1);
-    expect(all.filter((each) => cardDataOf(each.body)['Card number'])).toHaveLength(1);
-    expect(all.filter((each) => each.statusCode === 404)).toHaveLength(11);
+    const responses = await Promise.all(Array.from({ length: 12 }, () => open(path)));
+    expect(responses.filter((each) => each.statusCode === 200)).toHaveLength(1);
+    expect(responses.filter((each) => cardDataOf(each.body)['Card number'])).toHaveLength(1);
+    expect(responses.filter((each) => each.statusCode === 404)).toHaveLength(11);
   });
 
   it('is not consumed by a request that does not show it', async () => {
@@ -158,8 +160,8 @@ describe('the card details page', () => {
     expect([head.statusCode, head.body]).toEqual([200, '']);
     expect((await open(path, 'POST')).statusCode).toBe(404);
     for (const headers of [{ 'sec-purpose': 'prefetch;prerender' }, { purpose: 'prefetch' }]) {
-      const early = await open(path, 'GET', headers);
-      expect([early.statusCode, cardDataOf(early.body)]).toEqual([503, {}]);
+      const earlyResponse = await open(path, 'GET', headers);
+      expect([earlyResponse.statusCode, cardDataOf(earlyResponse.body)]).toEqual([503, {}]);
     }
     expect((await rowOf(path))?.opened_at).toBeNull();
     const { statusCode, headers } = await open(path);
@@ -172,9 +174,9 @@ describe('the card details page', () => {
 
   it('expires with its time and its card, and is rejected if unknown', async () => {
     const { id } = await createCard();
-    const [expiredPath, last] = [await linkTo(id), await linkTo(id)];
+    const [expiredPath, lastLink] = [await linkTo(id), await linkTo(id)];
     app.effects.set(app.effects.now() + 5 * MINUTE - 1);
-    expect((await open(last)).statusCode).toBe(200);
+    expect((await open(lastLink)).statusCode).toBe(200);
     app.effects.set(app.effects.now() + 1);
     const closedCardPath = await linkTo(id);
     ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
@@ -263,11 +265,11 @@ describe('the record', () => {
   it('records the token and the time of the view permanently', async () => {
     const { id } = await createCard();
     const token = await app.tokenWith(['MANAGE']);
-    const requested = app.effects.now();
+    const requestedTime = app.effects.now();
     const path = new URL(ok(await reveal(id, token), 200).panEmbedUrl).pathname;
-    app.effects.set(requested + MINUTE);
+    app.effects.set(requestedTime + MINUTE);
     await open(path);
-    app.effects.set(requested + 2 * MINUTE);
+    app.effects.set(requestedTime + 2 * MINUTE);
     await open(path);
     const unusedLink = await linkTo(id);
     await app.advance(40 * 24 * 60 * MINUTE);
@@ -281,9 +283,9 @@ describe('the record', () => {
       platform_id: app.platform.id,
       customer_id: holder.customer.id,
       actor,
-      created_at: requested,
-      opened_at: requested + MINUTE,
-      expires_at: requested + 5 * MINUTE,
+      created_at: requestedTime,
+      opened_at: requestedTime + MINUTE,
+      expires_at: requestedTime + 5 * MINUTE,
     });
     expect((await rowOf(unusedLink))?.opened_at).toBeNull();
     expect(await readReveals(id)).toHaveLength(2);
@@ -291,12 +293,12 @@ describe('the record', () => {
 
   it('emits no event, and neither number, code nor link is logged or stored', async () => {
     const { id } = await createCard();
-    const before = (await app.events()).length;
+    const eventCountBefore = (await app.events()).length;
     const path = await linkTo(id);
     const { 'Card number': number = '' } = cardDataOf((await open(path)).body);
     await open(path);
     await app.settle();
-    expect((await app.events()).length).toBe(before);
+    expect((await app.events()).length).toBe(eventCountBefore);
     const log = app.log.join('');
     for (const text of [number, number.replaceAll(' ', ''), path.split('/').at(-1) as string]) {
       expect(text.length).toBeGreaterThan(12);
