@@ -57,9 +57,9 @@ describe('requestStablecoinServiceEnablement', () => {
 
   it('has no effect when repeated', async () => {
     const { id } = await fixture.coin();
-    const first = ok(await fixture.request(id), 200);
+    const firstBody = ok(await fixture.request(id), 200);
     app.effects.set(app.effects.now() + 1_000);
-    expect(ok(await fixture.request(id), 200)).toEqual(first);
+    expect(ok(await fixture.request(id), 200)).toEqual(firstBody);
     const responses = await Promise.all(Array.from({ length: 5 }, () => fixture.request(id)));
     expect(new Set(responses.map((each) => each.status))).toEqual(new Set([200]));
   });
@@ -102,8 +102,8 @@ describe('requestStablecoinServiceEnablement', () => {
     const { id } = await fixture.coin();
     const path = `/stablecoins/${id}/request-service-enablement`;
     const as = await app.tokenWith(['VIEW', 'TRANSACT']);
-    const rejected = await app.call('POST', path, undefined, { as });
-    expect([rejected.status, rejected.body.code]).toEqual([403, 'FORBIDDEN']);
+    const rejectedResponse = await app.call('POST', path, undefined, { as });
+    expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([403, 'FORBIDDEN']);
     const otherResponse = await app.call('POST', path, undefined, { as: app.other });
     expect([otherResponse.status, otherResponse.body.code]).toEqual([404, 'STABLECOIN_NOT_FOUND']);
   });
@@ -118,8 +118,8 @@ describe('a server with another service name prefix', () => {
       expect(coin.acmeOperationsStatus).toBe('NOT_ENABLED');
       expect(coin).not.toHaveProperty('serviceOperationsStatus');
       const path = `/stablecoins/${coin.id}/request-acme-enablement`;
-      const requested = ok(await acme.call('POST', path), 200);
-      expect(requested.acmeOperationsStatus).toBe('PENDING_APPROVAL');
+      const requestedBody = ok(await acme.call('POST', path), 200);
+      expect(requestedBody.acmeOperationsStatus).toBe('PENDING_APPROVAL');
       const list = await separateFixture.read('/stablecoins?acmeOperationsStatus=PENDING_APPROVAL');
       expect(ok(list, 200).data).toHaveLength(1);
       const enabledList = await separateFixture.read('/stablecoins?acmeOperationsStatus=ENABLED');

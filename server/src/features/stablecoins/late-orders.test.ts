@@ -41,12 +41,12 @@ const createWorker = (...responses: readonly (ProviderReply | Error)[]) =>
 const burnOrdered = () => fixture.burnOrdered(bank.id);
 
 describe('an EXPIRED mint or burn', () => {
-  const expired = replies('expired');
+  const expiredProgress = replies('expired');
 
   /** A burn that its provider has expired, with later responses. */
   async function createExpiredBurn(...responses: readonly (ProviderReply | Error)[]) {
     const ordered = await burnOrdered();
-    const worker = createWorker(expired, ...responses);
+    const worker = createWorker(expiredProgress, ...responses);
     await worker.after(0);
     expect((await fixture.readOperation(ordered.id)).status).toBe('EXPIRED');
     expect(await fixture.supply(ordered.coin.id)).toEqual(BEFORE_BURN);
@@ -62,8 +62,8 @@ describe('an EXPIRED mint or burn', () => {
 
   it('is polled every hour, and completed if it was paid late', async () => {
     const { coin, id, after, calls } = await createExpiredBurn(
-      expired,
-      expired,
+      expiredProgress,
+      expiredProgress,
       replies('completed'),
     );
     await after(2 * HOUR);
@@ -135,7 +135,7 @@ describe('an EXPIRED mint or burn', () => {
   it('is posted if it is a mint', async () => {
     const coin = await fixture.coin();
     const { id } = ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id)), 201);
-    await createWorker(expired, replies('completed')).after(2 * HOUR);
+    await createWorker(expiredProgress, replies('completed')).after(2 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await fixture.supply(coin.id)).toEqual({
       circulating: 100n * DOLLAR,
@@ -145,7 +145,7 @@ describe('an EXPIRED mint or burn', () => {
   });
 
   it('is polled for a week, and the end is recorded', async () => {
-    const { id, after, calls } = await createExpiredBurn(expired);
+    const { id, after, calls } = await createExpiredBurn(expiredProgress);
     await after(30 * 24 * HOUR);
     expect(calls).toHaveLength(1 + 7 * 24);
     expect((await fixture.readOperation(id)).status).toBe('EXPIRED');

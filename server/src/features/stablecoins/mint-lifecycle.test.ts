@@ -85,9 +85,9 @@ describe('createStablecoinMint', () => {
       completed,
       completed,
     ]);
-    const ended = await fixture.readOperation(createdMint.id);
-    expect(ended).toMatchObject({ status: completed, providerStatus: 'complete' });
-    expect(ended.failureReason).toBeUndefined();
+    const endedOperation = await fixture.readOperation(createdMint.id);
+    expect(endedOperation).toMatchObject({ status: completed, providerStatus: 'complete' });
+    expect(endedOperation.failureReason).toBeUndefined();
     expect(await fixture.supply(coin.id)).toEqual({
       circulating: 100n * DOLLAR,
       burning: 0n,
@@ -284,10 +284,12 @@ describe('listStablecoinOperations', () => {
     const all = await listOperations('');
     expect(all.data.map((each: { id: string }) => each.id).slice(0, 3)).toEqual(operationIds);
     expect([all.totalCount, all.hasMore, all.data[3].operationType]).toEqual([4, false, 'MINT']);
-    const first = await listOperations('?operationType=BURN&limit=2');
-    const second = await listOperations(`?operationType=BURN&limit=2&cursor=${first.nextCursor}`);
-    const paged = [...first.data, ...second.data].map((each: { id: string }) => each.id);
-    expect([paged, first.totalCount, second.hasMore]).toEqual([operationIds, 3, false]);
+    const firstPage = await listOperations('?operationType=BURN&limit=2');
+    const secondPage = await listOperations(
+      `?operationType=BURN&limit=2&cursor=${firstPage.nextCursor}`,
+    );
+    const paged = [...firstPage.data, ...secondPage.data].map((each: { id: string }) => each.id);
+    expect([paged, firstPage.totalCount, secondPage.hasMore]).toEqual([operationIds, 3, false]);
     expect((await listOperations('?operationType=MINT')).data).toHaveLength(1);
     expect((await fixture.read(`/stablecoins/${coin.id}/operations?operationType=X`)).status).toBe(
       400,

@@ -123,12 +123,12 @@ describe('the provider account of a token', () => {
 
   it('must be specified if two are active', async () => {
     const fixture = await linkedFixture(app);
-    const invalid = await fixture.linked('003');
+    const invalidAccount = await fixture.linked('003');
     expect(codeOf(await fixture.register())).toEqual([
       400,
       'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
     ]);
-    const accountField = { stablecoinProviderAccountId: invalid.id };
+    const accountField = { stablecoinProviderAccountId: invalidAccount.id };
     expect((await fixture.register('000', accountField)).body.code).toBe(
       'STABLECOIN_PROVIDER_ACCOUNT_INVALID',
     );
@@ -223,13 +223,13 @@ describe('issuance', () => {
     async (suffix) => {
       const fixture = await linkedFixture(app);
       const body = fixture.tokenBody(suffix);
-      const failed = ok(await fixture.write('/stablecoins', body), 201);
+      const failedStablecoin = ok(await fixture.write('/stablecoins', body), 201);
       const repeatedBody = {
         ...body,
-        providerTokenIdentifier: `${failed.symbol.toLowerCase()}-000`,
+        providerTokenIdentifier: `${failedStablecoin.symbol.toLowerCase()}-000`,
       };
-      const registered = ok(await fixture.write('/stablecoins', repeatedBody), 201);
-      expect(registered.symbol).toBe(failed.symbol);
+      const registeredStablecoin = ok(await fixture.write('/stablecoins', repeatedBody), 201);
+      expect(registeredStablecoin.symbol).toBe(failedStablecoin.symbol);
       expect(codeOf(await fixture.write('/stablecoins', repeatedBody))).toEqual([
         409,
         'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',

@@ -24,18 +24,18 @@ const rowsOf = (as: TestPlatform) =>
 
 describe('linkStablecoinProviderAccount', () => {
   it('links the only account of the credentials', async () => {
-    const linked = ok(await fixture.link(), 201);
-    expect(linked).toEqual({
+    const linkedLink = ok(await fixture.link(), 201);
+    expect(linkedLink).toEqual({
       id: expect.stringMatching(/^StablecoinProviderAccount:[0-9a-f-]{36}$/),
       provider: 'BRALE',
       providerAccountId: expect.stringMatching(/^account_[0-9a-f]{20}$/),
       providerEnvironment: 'SANDBOX',
       status: 'ACTIVE',
-      lastVerifiedAt: linked.createdAt,
+      lastVerifiedAt: linkedLink.createdAt,
       createdAt: expect.any(String),
-      updatedAt: linked.createdAt,
+      updatedAt: linkedLink.createdAt,
     });
-    expect(ok(await fixture.read(`${PATH}/${linked.id}`), 200)).toEqual(linked);
+    expect(ok(await fixture.read(`${PATH}/${linkedLink.id}`), 200)).toEqual(linkedLink);
   });
 
   it('rejects credentials that the provider rejects', async () => {
@@ -52,9 +52,9 @@ describe('linkStablecoinProviderAccount', () => {
     ]);
     const only = ok(await fixture.write(PATH, { ...body, apiClientSecret: 'x-000' }), 201);
     const providerAccountId = `${only.providerAccountId}_2`;
-    const second = ok(await fixture.write(PATH, { ...body, providerAccountId }), 201);
-    expect(second.providerAccountId).toBe(providerAccountId);
-    expect(second.id).not.toBe(only.id);
+    const secondBody = ok(await fixture.write(PATH, { ...body, providerAccountId }), 201);
+    expect(secondBody.providerAccountId).toBe(providerAccountId);
+    expect(secondBody.id).not.toBe(only.id);
   });
 
   it('rejects an account that the credentials do not give access to', async () => {
@@ -176,15 +176,15 @@ describe('an account that the provider no longer accepts', () => {
     const as = await app.newPlatform(`Gone ${suffix}`);
     const separateFixture = stablecoinFixture(app, { as });
     const body = separateFixture.linkBody({ apiClientSecret: `x-${suffix}` });
-    const linked = ok(await separateFixture.write(PATH, body), 201);
-    expect(linked.status).toBe('ACTIVE');
+    const linkedBody = ok(await separateFixture.write(PATH, body), 201);
+    expect(linkedBody.status).toBe('ACTIVE');
     app.effects.set(app.effects.now() + 1_000);
-    const accountField = { stablecoinProviderAccountId: linked.id };
+    const accountField = { stablecoinProviderAccountId: linkedBody.id };
     const code = `STABLECOIN_PROVIDER_ACCOUNT_${status}`;
     expect(codeOf(await separateFixture.register('000', accountField))).toEqual([400, code]);
-    const account = ok(await separateFixture.read(`${PATH}/${linked.id}`), 200);
+    const account = ok(await separateFixture.read(`${PATH}/${linkedBody.id}`), 200);
     expect(account.status).toBe(status);
-    expect(account.updatedAt > linked.updatedAt).toBe(true);
+    expect(account.updatedAt > linkedBody.updatedAt).toBe(true);
     expect(codeOf(await separateFixture.register('000', accountField))).toEqual([400, code]);
     // Without an id there is no active account to select.
     expect(codeOf(await separateFixture.register())).toEqual([
@@ -197,7 +197,7 @@ describe('an account that the provider no longer accepts', () => {
     const as = await app.newPlatform('Anew');
     const separateFixture = stablecoinFixture(app, { as });
     const body = separateFixture.linkBody({ apiClientSecret: 'x-004' });
-    const first = ok(await separateFixture.write(PATH, body), 201);
+    const firstBody = ok(await separateFixture.write(PATH, body), 201);
     await separateFixture.register();
     app.effects.set(app.effects.now() + 1_000);
     const repeatedBody = { ...body, apiClientSecret: 'y-000' };
@@ -209,9 +209,9 @@ describe('an account that the provider no longer accepts', () => {
       [201, undefined],
       [409, 'CONFLICT'],
     ]);
-    const account = ok(await separateFixture.read(`${PATH}/${first.id}`), 200);
-    expect(account).toMatchObject({ status: 'ACTIVE', createdAt: first.createdAt });
-    expect(account.lastVerifiedAt > first.lastVerifiedAt).toBe(true);
+    const account = ok(await separateFixture.read(`${PATH}/${firstBody.id}`), 200);
+    expect(account).toMatchObject({ status: 'ACTIVE', createdAt: firstBody.createdAt });
+    expect(account.lastVerifiedAt > firstBody.lastVerifiedAt).toBe(true);
     ok(await separateFixture.register(), 201);
   });
 
@@ -322,10 +322,10 @@ describe('listStablecoinProviderAccounts', () => {
     expect(idsOf(await separateFixture.read(PATH))).toEqual(ids);
     const firstResponse = await separateFixture.read(`${PATH}?limit=2`);
     expect(firstResponse.body).toMatchObject({ hasMore: true, totalCount: 3 });
-    const next = await separateFixture.read(
+    const nextResponse = await separateFixture.read(
       `${PATH}?limit=2&cursor=${firstResponse.body.nextCursor}`,
     );
-    expect([...idsOf(firstResponse), ...idsOf(next)]).toEqual(ids);
+    expect([...idsOf(firstResponse), ...idsOf(nextResponse)]).toEqual(ids);
     expect(idsOf(await separateFixture.read(`${PATH}?status=INVALID`))).toEqual([ids[1]]);
     expect(idsOf(await separateFixture.read(`${PATH}?status=ACTIVE&provider=BRALE`))).toEqual([
       ids[0],

@@ -91,9 +91,9 @@ describe('issuance', () => {
     ok(await fixture.register('005'), 201);
     await app.operate(async (ctx) => {
       const row = await ctx.read(providerAccounts, account.id);
-      const revoked = JSON.stringify({ clientId: 'x', clientSecret: 'x-004' });
+      const revokedJson = JSON.stringify({ clientId: 'x', clientSecret: 'x-004' });
       const context = `stablecoin_provider_accounts ${account.id} credentials`;
-      const credentials = ctx.vault.sealOwn(revoked, context);
+      const credentials = ctx.vault.sealOwn(revokedJson, context);
       if (row) ctx.update(providerAccounts, row, { credentials });
     }, fixture.as);
     await app.advance(15 * SECOND);

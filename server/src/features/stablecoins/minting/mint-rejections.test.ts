@@ -185,12 +185,12 @@ describe('the coin', () => {
   });
 
   it('has a provider in the sandbox only', async () => {
-    const real = mintFixture(app, { as: app.production });
-    expect(codeOf(await real.mint(coin.id, fixture.mintBody(wallet.id)))).toEqual([
+    const productionFixture = mintFixture(app, { as: app.production });
+    expect(codeOf(await productionFixture.mint(coin.id, fixture.mintBody(wallet.id)))).toEqual([
       501,
       'NOT_IMPLEMENTED',
     ]);
-    expect((await real.burn(coin.id, fixture.burnBody(bank.id))).status).toBe(501);
+    expect((await productionFixture.burn(coin.id, fixture.burnBody(bank.id))).status).toBe(501);
   });
 });
 
@@ -267,8 +267,8 @@ describe('an external account', () => {
       const createdMint = ok(await requestMint(debitSource(externalAccountId, 'WIRE')), 201);
       expect(createdMint.source).toEqual({ type: 'WIRE' });
     }
-    const linked = 'select id from stablecoin_links where account_id = $1';
-    expect(await app.runtime.db.query(linked, [id])).toEqual([]);
+    const linkedSql = 'select id from stablecoin_links where account_id = $1';
+    expect(await app.runtime.db.query(linkedSql, [id])).toEqual([]);
   });
 
   it('must support the use and be active', async () => {

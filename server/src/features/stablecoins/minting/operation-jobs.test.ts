@@ -124,8 +124,12 @@ it('does not submit an operation that another run has ended meanwhile', async ()
 describe('a provider that does not respond', () => {
   it('is polled until it responds, and the operation does not end', async () => {
     const { coin, id } = await burnOrdered();
-    const silent = Array.from({ length: 15 }, () => DOWN);
-    const { after, calls } = createWorker(replies('funding'), ...silent, replies('completed'));
+    const unansweredPolls = Array.from({ length: 15 }, () => DOWN);
+    const { after, calls } = createWorker(
+      replies('funding'),
+      ...unansweredPolls,
+      replies('completed'),
+    );
     await after(12 * HOUR);
     expect(calls.length).toBeGreaterThan(10);
     await after(12 * HOUR);
@@ -135,9 +139,9 @@ describe('a provider that does not respond', () => {
 
   it('keeps an operation beyond its deadline until it reports the result', async () => {
     const { coin, id } = await burnOrdered();
-    const silent = Array.from({ length: 20 }, () => DOWN);
+    const unansweredPolls = Array.from({ length: 20 }, () => DOWN);
     const lateReplies = replies('funding', { checkAfterMs: 8 * 24 * HOUR });
-    const { after } = createWorker(lateReplies, ...silent, replies('completed'));
+    const { after } = createWorker(lateReplies, ...unansweredPolls, replies('completed'));
     await after(7 * 24 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('PENDING_FUNDING');
     expect(await fixture.supply(coin.id)).toEqual(PENDING);
@@ -232,13 +236,18 @@ it('submits again if the account was linked again during the call', async () => 
 });
 
 describe('provider responses', () => {
-  const completed = replies('completed');
+  const completedProgress = replies('completed');
   it.each([
-    ['completed at once', [completed], 'COMPLETED', undefined],
+    ['completed at once', [completedProgress], 'COMPLETED', undefined],
     ['failed at once', [failed], 'FAILED', 'R01'],
     ['expired at once', [FINAL], 'EXPIRED', undefined],
-    ['a skipped step', [replies('submitted'), completed], 'COMPLETED', undefined],
-    ['a step back', [replies('processing'), replies('funding'), completed], 'COMPLETED', undefined],
+    ['a skipped step', [replies('submitted'), completedProgress], 'COMPLETED', undefined],
+    [
+      'a step back',
+      [replies('processing'), replies('funding'), completedProgress],
+      'COMPLETED',
+      undefined,
+    ],
     [
       'expired, although paid',
       [replies('processing'), replies('expired')],
@@ -269,12 +278,15 @@ describe('provider responses', () => {
     await after(90_000);
     const expected = { status: 'PROCESSING', providerStatus: 'under review' };
     expect(await fixture.readOperation(id)).toMatchObject(expected);
-    await createWorker(completed).after(HOUR);
+    await createWorker(completedProgress).after(HOUR);
   });
 
   it('with a fraction of a millisecond are rounded up', async () => {
     const { id } = await burnOrdered();
-    const { after } = createWorker(replies('processing', { checkAfterMs: 1_500.5 }), completed);
+    const { after } = createWorker(
+      replies('processing', { checkAfterMs: 1_500.5 }),
+      completedProgress,
+    );
     await after(1_500);
     expect((await fixture.readOperation(id)).status).toBe('PROCESSING');
     await after(1);
@@ -287,7 +299,12 @@ describe('provider responses', () => {
       app.effects.set(app.effects.now() + 8 * 24 * HOUR);
       return replies('funding');
     };
-    const { after } = createWorker(replies('funding'), replyLate, replies('submitted'), completed);
+    const { after } = createWorker(
+      replies('funding'),
+      replyLate,
+      replies('submitted'),
+      completedProgress,
+    );
     await after(60_000);
     expect((await fixture.readOperation(id)).status).toBe('PENDING_FUNDING');
     await after(HOUR);
@@ -300,7 +317,7 @@ describe('provider responses', () => {
     const { after, calls } = createWorker(replies('processing', { checkAfterMs: 0 }));
     await after(10_000);
     expect(calls.length).toBeLessThanOrEqual(11);
-    await createWorker(completed).after(HOUR);
+    await createWorker(completedProgress).after(HOUR);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
   });
 });
@@ -314,15 +331,15 @@ it('keeps the same order after the customer of its account was erased', async ()
     const row = await app.runtime.db.read(mintsAndBurns, id);
     return orderOfRow(app.runtime.db, row as NonNullable<typeof row>, coin.id);
   };
-  const before = await readOrder();
-  expect(before.to).toEqual({
+  const orderBefore = await readOrder();
+  expect(orderBefore.to).toEqual({
     id: ownExternalAccount.id,
     rail: 'WIRE',
     reference: expect.any(String),
   });
-  const erased = "update external_accounts set info = '{}', version = version + 1 where id = $1";
-  await app.runtime.db.query(erased, [ownExternalAccount.id]);
-  expect(await readOrder()).toEqual(before);
+  const erasedSql = "update external_accounts set info = '{}', version = version + 1 where id = $1";
+  await app.runtime.db.query(erasedSql, [ownExternalAccount.id]);
+  expect(await readOrder()).toEqual(orderBefore);
   await app.advance(5_000);
   const failureReason = 'PROVIDER_TRANSFER_FAILED';
   expect(await fixture.readOperation(id)).toMatchObject({ status: 'FAILED', failureReason });
