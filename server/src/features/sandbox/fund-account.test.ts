@@ -49,8 +49,8 @@ describe('sandboxFundInternalAccount', () => {
     const body = { customerType: 'INDIVIDUAL', fullName: `Ada Lovelace ${suffix}` };
     const { id } = ok(await app.call('POST', '/customers', body), 201);
     const account = await internalAccount(app, id, 'USD');
-    const rejected = await app.call('POST', fundPathOf(account.id), { amount: 1 });
-    expect(rejected).toMatchObject({ status: 403, body: { code: 'USER_NOT_READY' } });
+    const rejectedResponse = await app.call('POST', fundPathOf(account.id), { amount: 1 });
+    expect(rejectedResponse).toMatchObject({ status: 403, body: { code: 'USER_NOT_READY' } });
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 

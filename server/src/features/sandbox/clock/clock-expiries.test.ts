@@ -80,8 +80,8 @@ describe('on the clock of a platform', () => {
       return id as string;
     });
     await advance(as, 'PT10M');
-    const expired = await confirmCode(app, onOwnClock, 'email', CODE, { as });
-    expect(expired.status).toBe(400);
+    const expiredResponse = await confirmCode(app, onOwnClock, 'email', CODE, { as });
+    expect(expiredResponse.status).toBe(400);
     ok(await confirmCode(app, onOtherPlatform, 'email', CODE, { as: app.other }), 200);
     ok(await sendCode(app, onOwnClock, 'email', { as }), 204);
     ok(await confirmCode(app, onOwnClock, 'email', CODE, { as }), 200);
@@ -120,8 +120,8 @@ describe('on the clock of a platform', () => {
     const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Payments', async (as) => {
       const payer = await scaPayer(app, {}, { as });
       const { quote } = await quotedPayout(app, payer, {}, { as });
-      const executed = ok(await execute(app, quote.id, {}, { as }), 200);
-      return { id: quote.id as string, status: executed.status };
+      const executedBody = ok(await execute(app, quote.id, {}, { as }), 200);
+      return { id: quote.id as string, status: executedBody.status };
     });
     const statusOf = async (as: TestPlatform, id: string) =>
       ok(await app.call('GET', `/quotes/${id}`, undefined, { as }), 200).status;

@@ -72,20 +72,26 @@ describe('getSandboxClock', () => {
 
 describe('updateSandboxClock', () => {
   it('returns a payment after two days without waiting', async () => {
-    const paying = await createPayingPlatform('Returned');
-    const id = await pay(paying, '008');
+    const payingPlatform = await createPayingPlatform('Returned');
+    const id = await pay(payingPlatform, '008');
     const began = performance.now();
-    ok(await change({ advance: 'PT1M' }, paying.as), 200);
-    expect((await getTransaction(paying.as, id)).status).toBe('COMPLETED');
-    const start = await timeOf(paying.as);
-    const { currentTime, processed } = ok(await change({ advance: 'P3D' }, paying.as), 200);
+    ok(await change({ advance: 'PT1M' }, payingPlatform.as), 200);
+    expect((await getTransaction(payingPlatform.as, id)).status).toBe('COMPLETED');
+    const start = await timeOf(payingPlatform.as);
+    const { currentTime, processed } = ok(await change({ advance: 'P3D' }, payingPlatform.as), 200);
     expect(performance.now() - began).toBeLessThan(15_000);
     expect(processed).toBeGreaterThan(0);
     expect(Date.parse(currentTime) - start).toBe(3 * DAY);
-    const after = await getTransaction(paying.as, id);
-    expect(after).toMatchObject({ status: 'FAILED', failureReason: 'PAYOUT_RETURNED' });
-    expect(Math.floor((Date.parse(after.updatedAt) - Date.parse(after.settledAt)) / DAY)).toBe(2);
-    expect((await balances(app, paying.account.id, { as: paying.as })).balance).toBe(1_000_00);
+    const transactionAfter = await getTransaction(payingPlatform.as, id);
+    expect(transactionAfter).toMatchObject({ status: 'FAILED', failureReason: 'PAYOUT_RETURNED' });
+    expect(
+      Math.floor(
+        (Date.parse(transactionAfter.updatedAt) - Date.parse(transactionAfter.settledAt)) / DAY,
+      ),
+    ).toBe(2);
+    expect(
+      (await balances(app, payingPlatform.account.id, { as: payingPlatform.as })).balance,
+    ).toBe(1_000_00);
   });
 
   it('does not move the clock of another platform', async () => {
@@ -97,7 +103,7 @@ describe('updateSandboxClock', () => {
     ok(await change({ advance: 'P2Y' }, firstPayingPlatform.as), 200);
     expect(await timeOf(secondPayingPlatform.as)).toBe(app.effects.now());
     expect((await getTransaction(secondPayingPlatform.as, id)).status).toBe('PROCESSING');
-    const created = ok(
+    const createdCustomer = ok(
       await app.call(
         'POST',
         '/customers',
@@ -110,101 +116,118 @@ describe('updateSandboxClock', () => {
       ),
       201,
     );
-    expect(created.createdAt).toBe((await getClock(firstPayingPlatform.as)).currentTime);
+    expect(createdCustomer.createdAt).toBe((await getClock(firstPayingPlatform.as)).currentTime);
   });
 
   it('lets nothing become due while frozen', async () => {
-    const paying = await createPayingPlatform('Frozen');
-    ok(await change({ freeze: true }, paying.as), 200);
-    const id = await pay(paying, '003');
+    const payingPlatform = await createPayingPlatform('Frozen');
+    ok(await change({ freeze: true }, payingPlatform.as), 200);
+    const id = await pay(payingPlatform, '003');
     app.effects.set(app.effects.now() + DAY);
     await app.settle();
-    expect((await getTransaction(paying.as, id)).status).toBe('PROCESSING');
-    ok(await change({ advance: 'PT6M' }, paying.as), 200);
-    const { status, settledAt } = await getTransaction(paying.as, id);
+    expect((await getTransaction(payingPlatform.as, id)).status).toBe('PROCESSING');
+    ok(await change({ advance: 'PT6M' }, payingPlatform.as), 200);
+    const { status, settledAt } = await getTransaction(payingPlatform.as, id);
     expect(status).toBe('COMPLETED');
-    expect(settledAt).toBe((await getClock(paying.as)).currentTime);
+    expect(settledAt).toBe((await getClock(payingPlatform.as)).currentTime);
     // The clock continues from there.
-    ok(await change({ freeze: false }, paying.as), 200);
-    const before = await timeOf(paying.as);
+    ok(await change({ freeze: false }, payingPlatform.as), 200);
+    const before = await timeOf(payingPlatform.as);
     app.effects.set(app.effects.now() + SECOND);
-    expect(await timeOf(paying.as)).toBe(before + SECOND);
+    expect(await timeOf(payingPlatform.as)).toBe(before + SECOND);
   });
 
   it('executes due work on a clock that ticks ahead of real time', async () => {
-    const paying = await createPayingPlatform('Ahead');
-    ok(await change({ advance: 'P1D' }, paying.as), 200);
-    const id = await pay(paying, '003');
+    const payingPlatform = await createPayingPlatform('Ahead');
+    ok(await change({ advance: 'P1D' }, payingPlatform.as), 200);
+    const id = await pay(payingPlatform, '003');
     await app.settle();
-    expect((await getTransaction(paying.as, id)).status).toBe('PROCESSING');
+    expect((await getTransaction(payingPlatform.as, id)).status).toBe('PROCESSING');
     app.effects.set(app.effects.now() + 6 * 60 * SECOND);
     await app.settle();
-    expect((await getTransaction(paying.as, id)).status).toBe('COMPLETED');
+    expect((await getTransaction(payingPlatform.as, id)).status).toBe('COMPLETED');
   });
 
   it('expires quotes, also those from before the first change', async () => {
-    const paying = await createPayingPlatform('Quotes');
-    const payee = await externalAccount(app, paying.person.id, 'EUR', '000', { as: paying.as });
+    const payingPlatform = await createPayingPlatform('Quotes');
+    const payee = await externalAccount(app, payingPlatform.person.id, 'EUR', '000', {
+      as: payingPlatform.as,
+    });
     const createQuote = async () =>
       ok(
-        await app.call('POST', '/quotes', quoteBody(paying.account.id, payee.id, 100_00), {
-          as: paying.as,
+        await app.call('POST', '/quotes', quoteBody(payingPlatform.account.id, payee.id, 100_00), {
+          as: payingPlatform.as,
         }),
         201,
       );
-    const [first] = [await createQuote()];
-    ok(await change({ freeze: true }, paying.as), 200);
-    const second = await createQuote();
-    ok(await change({ advance: 'P1D' }, paying.as), 200);
-    for (const { transactionId } of [first, second]) {
-      expect(await getTransaction(paying.as, transactionId)).toMatchObject({ status: 'EXPIRED' });
+    const [firstQuote] = [await createQuote()];
+    ok(await change({ freeze: true }, payingPlatform.as), 200);
+    const secondQuote = await createQuote();
+    ok(await change({ advance: 'P1D' }, payingPlatform.as), 200);
+    for (const { transactionId } of [firstQuote, secondQuote]) {
+      expect(await getTransaction(payingPlatform.as, transactionId)).toMatchObject({
+        status: 'EXPIRED',
+      });
     }
   });
 
   it('delivers and retries webhooks on the way, and retries on the clock', async () => {
-    const paying = await createPayingPlatform('Retries');
+    const payingPlatform = await createPayingPlatform('Retries');
     ok(
-      await app.call('PATCH', '/config', { webhookEndpoint: receiver.url }, { as: paying.as }),
+      await app.call(
+        'PATCH',
+        '/config',
+        { webhookEndpoint: receiver.url },
+        { as: payingPlatform.as },
+      ),
       200,
     );
-    ok(await change({ freeze: true }, paying.as), 200);
+    ok(await change({ freeze: true }, payingPlatform.as), 200);
     receiver.behave(500);
     receiver.arrivals.length = 0;
-    const id = await pay(paying, '000');
-    ok(await change({ advance: 'PT1H' }, paying.as), 200);
+    const id = await pay(payingPlatform, '000');
+    ok(await change({ advance: 'PT1H' }, payingPlatform.as), 200);
     const tries = receiver.arrivals.filter((each) => each.type === 'OUTGOING_PAYMENT.COMPLETED');
     // At once, after 5 seconds, 5 minutes and 30 minutes.
     expect(tries).toHaveLength(4);
     const stamps = tries.map(({ headers }) => Number(headers['webhook-timestamp']) * SECOND);
     expect(stamps.every((each) => each <= app.effects.now())).toBe(true);
     receiver.behave(200);
-    ok(await change({ advance: 'P1D' }, paying.as), 200);
+    ok(await change({ advance: 'P1D' }, payingPlatform.as), 200);
     const all = receiver.arrivals.filter((each) => each.type === 'OUTGOING_PAYMENT.COMPLETED');
     expect(all).toHaveLength(5);
-    expect((await getTransaction(paying.as, id)).status).toBe('COMPLETED');
+    expect((await getTransaction(payingPlatform.as, id)).status).toBe('COMPLETED');
   });
 
   it('does not wait for an endpoint that does not respond', async () => {
-    const paying = await createPayingPlatform('Silent');
-    const silent = await startReceiver(() => undefined);
-    ok(await app.call('PATCH', '/config', { webhookEndpoint: silent.url }, { as: paying.as }), 200);
-    const id = await pay(paying, '003');
+    const payingPlatform = await createPayingPlatform('Silent');
+    const quietReceiver = await startReceiver(() => undefined);
+    ok(
+      await app.call(
+        'PATCH',
+        '/config',
+        { webhookEndpoint: quietReceiver.url },
+        { as: payingPlatform.as },
+      ),
+      200,
+    );
+    const id = await pay(payingPlatform, '003');
     const began = performance.now();
-    ok(await change({ advance: 'P1D' }, paying.as), 200);
+    ok(await change({ advance: 'P1D' }, payingPlatform.as), 200);
     expect(performance.now() - began).toBeLessThan(5_000);
-    expect((await getTransaction(paying.as, id)).status).toBe('COMPLETED');
-    await silent.close();
+    expect((await getTransaction(payingPlatform.as, id)).status).toBe('COMPLETED');
+    await quietReceiver.close();
   });
 
   it('rejects a second change at the same time', async () => {
-    const paying = await createPayingPlatform('Twice');
-    for (let index = 0; index < 5; index++) await pay(paying, '003');
+    const payingPlatform = await createPayingPlatform('Twice');
+    for (let index = 0; index < 5; index++) await pay(payingPlatform, '003');
     const replies = await Promise.all([
-      change({ advance: 'P1D' }, paying.as),
-      change({ advance: 'P1D' }, paying.as),
+      change({ advance: 'P1D' }, payingPlatform.as),
+      change({ advance: 'P1D' }, payingPlatform.as),
     ]);
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 409]);
-    expect(await timeOf(paying.as)).toBe(app.effects.now() + DAY);
+    expect(await timeOf(payingPlatform.as)).toBe(app.effects.now() + DAY);
   });
 
   it('happens once under one idempotency key', async () => {
@@ -254,17 +277,22 @@ describe('updateSandboxClock', () => {
 
   it('emits the same events for the same calls', async () => {
     const runScenario = async (name: string) => {
-      const paying = await createPayingPlatform(name);
-      ok(await change({ to: '2027-05-01T00:00:00Z', freeze: true }, paying.as), 200);
-      for (const suffix of ['003', '008', '004', '000']) await pay(paying, suffix);
-      ok(await change({ advance: 'PT6M' }, paying.as), 200);
-      ok(await change({ advance: 'P3D' }, paying.as), 200);
-      const events = (await app.events()).filter((each) => each.platformId === paying.as.id);
+      const payingPlatform = await createPayingPlatform(name);
+      ok(await change({ to: '2027-05-01T00:00:00Z', freeze: true }, payingPlatform.as), 200);
+      for (const suffix of ['003', '008', '004', '000']) await pay(payingPlatform, suffix);
+      ok(await change({ advance: 'PT6M' }, payingPlatform.as), 200);
+      ok(await change({ advance: 'P3D' }, payingPlatform.as), 200);
+      const events = (await app.events()).filter(
+        (each) => each.platformId === payingPlatform.as.id,
+      );
       return events.map(({ type, data }) => [type, data.status, data.updatedAt, data.settledAt]);
     };
-    const [first, second] = [await runScenario('First'), await runScenario('Second')];
+    const [firstScenario, secondScenario] = [
+      await runScenario('First'),
+      await runScenario('Second'),
+    ];
     const eventsFrom2027 = (all: unknown[][]) => all.filter(([, , at]) => String(at) >= '2027');
-    expect(eventsFrom2027(first).length).toBeGreaterThan(8);
-    expect(eventsFrom2027(second)).toEqual(eventsFrom2027(first));
+    expect(eventsFrom2027(firstScenario).length).toBeGreaterThan(8);
+    expect(eventsFrom2027(secondScenario)).toEqual(eventsFrom2027(firstScenario));
   });
 });

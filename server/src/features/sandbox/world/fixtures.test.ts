@@ -141,14 +141,18 @@ describe('createSandboxFixtures', () => {
       CUSTOMER,
     ];
     const headers = { 'idempotency-key': 'once' };
-    const first = ok(await build({ steps }, { headers }), 201);
-    const again = await build({ steps }, { headers });
-    expect(again.headers['idempotency-replayed']).toBe('true');
-    const { token, endpoint, ada } = first.resources;
+    const firstBody = ok(await build({ steps }, { headers }), 201);
+    const repeatedResponse = await build({ steps }, { headers });
+    expect(repeatedResponse.headers['idempotency-replayed']).toBe('true');
+    const { token, endpoint, ada } = firstBody.resources;
     const { clientSecret, ...tokenWithout } = token;
     const { secret, ...endpointWithout } = endpoint;
     expect([typeof clientSecret, typeof secret]).toEqual(['string', 'string']);
-    expect(again.body.resources).toEqual({ token: tokenWithout, endpoint: endpointWithout, ada });
+    expect(repeatedResponse.body.resources).toEqual({
+      token: tokenWithout,
+      endpoint: endpointWithout,
+      ada,
+    });
   });
 
   it('replaces references to fields of earlier responses', async () => {
@@ -175,13 +179,13 @@ describe('createSandboxFixtures', () => {
       return ['amara', 'amaraCard', 'payoutToLukasQuote'].map((name) => resources[name].id);
     };
     await reset();
-    const first = await idsOf('one');
+    const firstIds = await idsOf('one');
     await reset();
-    expect(await idsOf('one')).toEqual(first);
+    expect(await idsOf('one')).toEqual(firstIds);
     await reset();
-    const other = await idsOf('two');
+    const otherIds = await idsOf('two');
     const foreign = await idsOf('one', { as: app.other });
-    expect(new Set([...first, ...other, ...foreign]).size).toBe(9);
+    expect(new Set([...firstIds, ...otherIds, ...foreign]).size).toBe(9);
   });
 
   it('rejects a seeded world that exists', async () => {
@@ -195,7 +199,7 @@ describe('createSandboxFixtures', () => {
 
   it('names everything that is wrong with the steps before it makes a call', async () => {
     await reset();
-    const rejected = await build({
+    const rejectedResponse = await build({
       steps: [
         CUSTOMER,
         { name: 'ada', operationId: 'createEverything' },
@@ -203,8 +207,8 @@ describe('createSandboxFixtures', () => {
         { operationId: 'resetSandbox' },
       ],
     });
-    expect(rejected.status).toBe(400);
-    expect(fieldsOf(rejected)).toEqual([
+    expect(rejectedResponse.status).toBe(400);
+    expect(fieldsOf(rejectedResponse)).toEqual([
       'steps.1.name',
       'steps.1.operationId',
       'steps.2.params.customerId',
@@ -216,12 +220,12 @@ describe('createSandboxFixtures', () => {
 
   it('returns the error of a step with its number', async () => {
     await reset();
-    const rejected = await build({
+    const rejectedResponse = await build({
       steps: [CUSTOMER, { operationId: 'getCustomerById', params: { customerId: 'unknown' } }],
     });
     const error = { code: 'CUSTOMER_NOT_FOUND' };
-    expect(rejected).toMatchObject({ status: 400, body: { details: { step: 1, error } } });
-    expect(rejected.body.reason).toContain('Step 1, getCustomerById');
+    expect(rejectedResponse).toMatchObject({ status: 400, body: { details: { step: 1, error } } });
+    expect(rejectedResponse.body.reason).toContain('Step 1, getCustomerById');
     expect(ok(await app.call('GET', '/customers'), 200).data).toHaveLength(1);
   });
 
@@ -259,9 +263,9 @@ describe('createSandboxFixtures', () => {
       CUSTOMER,
       { operationId: 'getCustomerById', params: { customerId: '$grace.id' } },
     ];
-    const rejected = await build({ steps });
-    expect(rejected.status).toBe(400);
-    expect(fieldsOf(rejected)).toEqual(['steps.1.params.customerId']);
+    const rejectedResponse = await build({ steps });
+    expect(rejectedResponse.status).toBe(400);
+    expect(fieldsOf(rejectedResponse)).toEqual(['steps.1.params.customerId']);
   });
 
   it('names bad fields and references of all steps before it makes a call', async () => {
@@ -274,9 +278,9 @@ describe('createSandboxFixtures', () => {
       CUSTOMER,
       { name: 'later', operationId: 'createQuote', body: quote },
     ];
-    const rejected = await build({ steps });
-    expect(rejected.status).toBe(400);
-    expect(fieldsOf(rejected)).toEqual(
+    const rejectedResponse = await build({ steps });
+    expect(rejectedResponse.status).toBe(400);
+    expect(fieldsOf(rejectedResponse)).toEqual(
       expect.arrayContaining([
         'steps.0.body.customerType',
         'steps.1.params.accountId',
@@ -301,8 +305,8 @@ describe('createSandboxFixtures', () => {
     });
     const manager = await app.tokenWith(['VIEW', 'MANAGE']);
     await reset();
-    const rejected = await build({ world: 'starter' }, { as: manager });
-    expect(rejected).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+    const rejectedResponse = await build({ world: 'starter' }, { as: manager });
+    expect(rejectedResponse).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
     expect(ok(await app.call('GET', '/customers'), 200).data).toEqual([]);
   });
 });
