@@ -23,6 +23,6 @@ const OPEN = 'select id, opened_at from card_open_payments where platform_id = $
 
 /** Stages the closure of all open payments of a platform that gets a clock of its own. */
 export async function closeAllOnClock(ctx: Ctx): Promise<void> {
-  const open = await ctx.db.query<OpenPayment>(OPEN, [ctx.caller.platformId]);
-  for (const each of open) closeOnClock(ctx, each);
+  const openPayments = await ctx.db.query<OpenPayment>(OPEN, [ctx.caller.platformId]);
+  for (const each of openPayments) closeOnClock(ctx, each);
 }

@@ -107,9 +107,9 @@ async function applyAs(
   event: CardEvent | undefined,
 ): Promise<CardPaymentRow> {
   await postSteps(ctx, row, steps);
-  const changed = changePayment(ctx, row, card, event);
-  if (!event) emitCardPayment(ctx, changed);
-  return changed;
+  const changedPayment = changePayment(ctx, row, card, event);
+  if (!event) emitCardPayment(ctx, changedPayment);
+  return changedPayment;
 }
 
 /** Stages the changed facts of a row, and emits events. */
@@ -145,15 +145,15 @@ export async function clear(
   const card = factsOf(row);
   if (direction === 'CREDIT')
     return stageFacts(ctx, row, applyClearing(card, amount, { direction }));
-  const missing = amountToDebit(card, settledOf(card) + amount, amount);
-  const further: FurtherDebit = (await isClosed(ctx, row))
-    ? { amount: missing, outcome: 'writtenOff' }
-    : await furtherFundingDebit(ctx, parts, row, missing);
+  const missingAmount = amountToDebit(card, settledOf(card) + amount, amount);
+  const furtherDebit: FurtherDebit = (await isClosed(ctx, row))
+    ? { amount: missingAmount, outcome: 'writtenOff' }
+    : await furtherFundingDebit(ctx, parts, row, missingAmount);
   return stageFacts(
     ctx,
     row,
-    applyClearing(card, amount, { direction, further }),
-    further.outcome === 'failed',
+    applyClearing(card, amount, { direction, further: furtherDebit }),
+    furtherDebit.outcome === 'failed',
   );
 }
 
@@ -175,15 +175,19 @@ async function applyAdvice(
   const card = factsOf(row);
   if (row.direction === 'CREDIT') throw contradiction('A credit has no authorization advice.');
   if (card.closed) return row;
-  const missing = amountToDebit(card, total, total - card.authorized);
-  const further = (await isClosed(ctx, row))
+  const missingAmount = amountToDebit(card, total, total - card.authorized);
+  const furtherDebit = (await isClosed(ctx, row))
     ? NO_FURTHER_DEBIT
-    : await furtherFundingDebit(ctx, parts, row, missing);
+    : await furtherFundingDebit(ctx, parts, row, missingAmount);
   // Nothing was cleared yet: a hold that fails now is attempted again at the clearing.
   return stageFacts(
     ctx,
     row,
-    applyAdjustment(card, total, further.outcome === 'failed' ? NO_FURTHER_DEBIT : further),
+    applyAdjustment(
+      card,
+      total,
+      furtherDebit.outcome === 'failed' ? NO_FURTHER_DEBIT : furtherDebit,
+    ),
   );
 }
 

@@ -35,7 +35,7 @@ export const sandboxOperations = [
     const repaid = hold ? 0n : account.owed < amount ? account.owed : amount;
     // Read before the commit; concurrent postings are visible in the next read.
     const added = { balance: amount - repaid, held: hold ? amount : 0n };
-    const after = await presentAccount(ctx, account, added);
-    return { status: 200, body: after as Static<typeof InternalAccount> };
+    const accountAfter = await presentAccount(ctx, account, added);
+    return { status: 200, body: accountAfter as Static<typeof InternalAccount> };
   }),
 ];

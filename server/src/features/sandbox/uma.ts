@@ -103,14 +103,16 @@ async function senderOf(ctx: Ctx, uma: UmaPort, input: string, receiver: string)
       'INVALID_UMA_ADDRESS',
       'The sender is not a valid UMA address. Use the form $name@domain.',
     );
-  const unknown = new Fault(
+  const unknownFault = new Fault(
     'UMA_NOT_FOUND',
     'The sender was not found. Use one of the UMA addresses of the sandbox.',
   );
-  if (!uma.reaches(sender)) throw unknown;
+  if (!uma.reaches(sender)) throw unknownFault;
   const lookup = await uma.lookup({ receiver: sender, sender: receiver, at: ctx.now });
   if (lookup.state === 'found') return sender;
-  throw lookup.code === 'UMA_NOT_FOUND' ? unknown : new Fault('SENDER_NOT_ACCEPTED', lookup.reason);
+  throw lookup.code === 'UMA_NOT_FOUND'
+    ? unknownFault
+    : new Fault('SENDER_NOT_ACCEPTED', lookup.reason);
 }
 
 /** The customer with this address and id, if both are present. Throws UMA_NOT_FOUND. */

@@ -59,13 +59,13 @@ async function checkWalletSignature(
   const { operationId } = agentExecuteQuote;
   // Only the stamp is needed: the quote already contains the payload to sign.
   const stamp = stampOf(headers as SignableRequest['headers']);
-  const requested: SignableRequest = {
+  const requestedRequest: SignableRequest = {
     operationId,
     resourceId: quote.id,
     input: { params, body: undefined },
     headers: stamp === undefined ? {} : { 'service-wallet-signature': stamp },
   };
-  const outcome = await signQuote(ctx, parts, quote, payment, requested);
+  const outcome = await signQuote(ctx, parts, quote, payment, requestedRequest);
   if ('rejected' in outcome) return outcome;
   if ('signed' in outcome) return outcome.signed;
   const reason =
@@ -86,9 +86,10 @@ async function executeQuote(
   const payment = await paymentOf(ctx, quote);
   checkExecutable(ctx, quote, payment);
   await rejectDuplicateAction(ctx, payment);
-  const requested = await spendingOf(ctx, type, payment);
-  const evaluation = await evaluateSpending(ctx, parts, agent, requested);
-  if (evaluation.decision === 'REJECTED') return rejectByPolicy(ctx, agent, evaluation, requested);
+  const requestedSpending = await spendingOf(ctx, type, payment);
+  const evaluation = await evaluateSpending(ctx, parts, agent, requestedSpending);
+  if (evaluation.decision === 'REJECTED')
+    return rejectByPolicy(ctx, agent, evaluation, requestedSpending);
   const sign = await checkWalletSignature(ctx, parts, quote, payment, input);
   if (typeof sign === 'object') return sign;
   const submission = { type, payment, quote, signed: sign, evaluation } as const;

@@ -181,9 +181,14 @@ export async function submitAction(
   const details = { ...detailsOf(await spendingOf(ctx, type, payment)), transactionId: payment.id };
   if (!needsApproval) {
     const { amount } = evaluation;
-    const started = await startPayment(ctx, parts, agent, { action, payment, quote, amount });
+    const startedPayment = await startPayment(ctx, parts, agent, {
+      action,
+      payment,
+      quote,
+      amount,
+    });
     recordAudit(ctx, agent, 'ACTION_EXECUTED', { action, ...details });
-    return presentAction(ctx, { action, payment: started, quote });
+    return presentAction(ctx, { action, payment: startedPayment, quote });
   }
   // A concurrent deletion of the agent wins. The payment of the quote is updated, not only required, so that
   // a concurrent execution by the platform retries and finds the action.
@@ -227,9 +232,9 @@ const ownerOf = ({ agent_id: id, platform_id, customer_id }: ActionRow) => ({
 /** Fails the payment of a transfer. A quote stays open, because another action may execute it. */
 function failPayment(ctx: Ctx, { payment, quote }: ActionWithContext): PaymentRow {
   if (quote || payment.status !== 'PENDING') return payment;
-  const failed = changeTransaction(ctx, payment, { status: 'FAILED' });
-  emitPayment(ctx, eventsOf(failed).FAILED, failed);
-  return failed;
+  const failedPayment = changeTransaction(ctx, payment, { status: 'FAILED' });
+  emitPayment(ctx, eventsOf(failedPayment).FAILED, failedPayment);
+  return failedPayment;
 }
 
 const assertPending = ({ status }: ActionRow) => {
@@ -268,19 +273,19 @@ export async function approve(
   if (!(outcome instanceof Fault)) {
     const status = actionStates.next(action.status, 'approve');
     recordAudit(ctx, ownerOf(action), 'ACTION_APPROVED', { action });
-    const approved = ctx.update(agentActions, action, { status, updated_at: ctx.now });
-    return { ...actionContext, action: approved, payment: outcome };
+    const approvedAction = ctx.update(agentActions, action, { status, updated_at: ctx.now });
+    return { ...actionContext, action: approvedAction, payment: outcome };
   }
   const { code, message: reason } = outcome;
   if (isRetryable(code)) throw outcome;
   recordAudit(ctx, ownerOf(action), 'ACTION_FAILED', { action, code, reason });
-  const failed = ctx.update(agentActions, action, {
+  const failedAction = ctx.update(agentActions, action, {
     status: actionStates.next(action.status, 'fail'),
     updated_at: ctx.now,
   });
   return {
     ...actionContext,
-    action: failed,
+    action: failedAction,
     payment: failPayment(ctx, actionContext),
     failure: outcome,
   };
@@ -295,10 +300,10 @@ export function reject(
   const { action } = actionContext;
   assertPending(action);
   recordAudit(ctx, ownerOf(action), 'ACTION_REJECTED', { action });
-  const rejected = ctx.update(agentActions, action, {
+  const rejectedAction = ctx.update(agentActions, action, {
     status: actionStates.next(action.status, 'reject'),
     rejection_reason: reason ?? null,
     updated_at: ctx.now,
   });
-  return { ...actionContext, action: rejected, payment: failPayment(ctx, actionContext) };
+  return { ...actionContext, action: rejectedAction, payment: failPayment(ctx, actionContext) };
 }

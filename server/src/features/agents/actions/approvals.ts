@@ -46,12 +46,12 @@ export const agentApprovalOperations = (parts: AgentParts) => [
     return { status: 200, body: { data: await Promise.all(rows.map(show)), ...rest } };
   }),
   handle(approveAgentAction, async (ctx, { params }) => {
-    const decided = await approve(ctx, parts, await actionOf(ctx, params));
-    return { status: 200, body: await presentAction(ctx, decided) };
+    const decidedBody = await approve(ctx, parts, await actionOf(ctx, params));
+    return { status: 200, body: await presentAction(ctx, decidedBody) };
   }),
   handle(rejectAgentAction, async (ctx, { params, body }) => {
-    const decided = reject(ctx, await actionOf(ctx, params), body.reason);
-    return { status: 200, body: await presentAction(ctx, decided) };
+    const decidedAction = reject(ctx, await actionOf(ctx, params), body.reason);
+    return { status: 200, body: await presentAction(ctx, decidedAction) };
   }),
 ];
 

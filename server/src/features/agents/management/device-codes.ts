@@ -91,8 +91,8 @@ export async function redeemDeviceCode(
   const knownCode = await findCode(ctx, code);
   const customer = knownCode && (await readCustomer(ctx, knownCode.agent.customer_id));
   if (!knownCode || !customer || customer.deleted_at !== null) return { rejected: codeNotFound() };
-  const rejected = codeRejection(knownCode.row, ctx.now);
-  if (rejected) return { rejected };
+  const rejectedFault = codeRejection(knownCode.row, ctx.now);
+  if (rejectedFault) return { rejected: rejectedFault };
   const accessToken = generateToken(ctx.effects);
   ctx.update(deviceCodes, knownCode.row, {
     status: codeStates.next(knownCode.row.status, 'redeem'),

@@ -148,9 +148,9 @@ function firstRejection(
   if (no) return no;
   const { policy } = agent;
   const { spendingLimits: limits, accountRestrictions } = policy;
-  const allowed = accountRestrictions?.allowedAccountIds;
+  const allowedAccountIds = accountRestrictions?.allowedAccountIds;
   const touched = [payment.accountId, payment.intoId ?? payment.accountId];
-  if (allowed && !touched.every((id) => allowed.includes(id))) {
+  if (allowedAccountIds && !touched.every((id) => allowedAccountIds.includes(id))) {
     return accountRejection();
   }
   const ofOne = ruleFor(policy, payment)?.perTransactionLimit ?? limits.perTransactionLimit;

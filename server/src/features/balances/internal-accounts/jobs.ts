@@ -78,12 +78,12 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
   if (!platform) return;
   const enabled = new Set(platform.currencies.map((each) => each.currencyCode));
   const currencies = input.currencies.filter((currency) => enabled.has(currency));
-  const first = input.after === undefined;
+  const isFirst = input.after === undefined;
   const customers = await parts.customersAfter(ctx, platform, input.after ?? START, PAGE);
   const heldAccounts = await accountsOf(
     ctx,
     customers.map((each) => each.id),
-    first,
+    isFirst,
   );
   const { funding } = parts.connectors(platform.environment);
   const open = (customerId: string | null, currencies: string[]) =>
@@ -95,7 +95,7 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
       status: 'PENDING',
     });
   const opened = [
-    ...(first ? open(null, currencies) : []),
+    ...(isFirst ? open(null, currencies) : []),
     ...customers.flatMap((customer) =>
       open(
         customer.id,
@@ -106,9 +106,9 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
   await parts.openWalletsForAccounts(ctx, opened);
   const accountIds = opened.map((row) => row.id);
   if (opened.length) ctx.later(ACTIVATE_ACCOUNTS, { platformId: platform.id, accountIds });
-  const last = customers.at(-1);
-  if (!last || customers.length < PAGE) return;
-  const after = { createdAt: last.created_at, id: last.id };
+  const lastCustomer = customers.at(-1);
+  if (!lastCustomer || customers.length < PAGE) return;
+  const after = { createdAt: lastCustomer.created_at, id: lastCustomer.id };
   ctx.later(BACKFILL_ACCOUNTS, { platformId: platform.id, currencies, after });
 }
 

@@ -50,12 +50,12 @@ export function transitionInternalAccount(
 ): InternalAccountRow {
   const status = internalAccountStates.next(row.status, event);
   const previous = row.status;
-  const updated = ctx.update(internalAccounts, row, { status, updated_at: ctx.now });
+  const updatedAccount = ctx.update(internalAccounts, row, { status, updated_at: ctx.now });
   if (event === 'close') ctx.freeze(row.id, { empty: true });
   else if (isOpen(previous) && !isOpen(status)) ctx.freeze(row.id);
   else if (!isOpen(previous) && isOpen(status)) ctx.unfreeze(row.id);
   if (cause) recordAccountAction(ctx, row, { ...cause, action: event });
-  const data = presentInternalAccount(updated, NOTHING);
+  const data = presentInternalAccount(updatedAccount, NOTHING);
   ctx.emit(statusUpdated, row.id, data, row.id);
-  return updated;
+  return updatedAccount;
 }

@@ -121,11 +121,11 @@ export async function transitionAccount(
       throw new Fault('CONFLICT', `This action is not possible: the account is ${row.status}.`);
     }
     await checkTransition(ctx, parts, row, event);
-    const after = transitionInternalAccount(ctx, row, event, { actor: 'operator', reason });
+    const accountAfter = transitionInternalAccount(ctx, row, event, { actor: 'operator', reason });
     if (event === 'retry') {
       ctx.later(ACTIVATE_ACCOUNTS, { platformId: platform_id, accountIds: [id] });
     }
-    return after;
+    return accountAfter;
   });
   const [summary] = (await viewsOf(runtime, [updated])) as [AccountSummary];
   return summary;

@@ -78,8 +78,8 @@ export function refreshFunding(ctx: Ctx, row: InternalAccountRow, port: FundingP
   const funding = port.instructions({ accountId: id, currency, owner });
   // In the form that it has after it was read from the database.
   if (isDeepStrictEqual(JSON.parse(JSON.stringify(funding)), row.funding)) return false;
-  const updated = ctx.update(internalAccounts, row, { funding, updated_at: ctx.now });
-  const data = presentInternalAccount(updated, NOTHING);
+  const updatedAccount = ctx.update(internalAccounts, row, { funding, updated_at: ctx.now });
+  const data = presentInternalAccount(updatedAccount, NOTHING);
   ctx.emit(fundingInstructionsUpdated, id, data, id);
   return true;
 }

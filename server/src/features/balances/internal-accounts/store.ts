@@ -66,10 +66,10 @@ export const setAccountPrivacy = (
 
 /** The account with the changes staged so far, such as its shortfall. */
 export function findStagedAccount(ctx: Ctx, account: InternalAccountRow): InternalAccountRow {
-  const staged = ctx.set.updates.find(
+  const stagedUpdate = ctx.set.updates.find(
     (each) => each.table.name === internalAccounts.name && each.id === account.id,
   );
-  return (staged?.row as InternalAccountRow | undefined) ?? account;
+  return (stagedUpdate?.row as InternalAccountRow | undefined) ?? account;
 }
 
 /** Stages the shortfall, in minor units. */

@@ -56,19 +56,22 @@ export async function debitWithShortfall(
   { transactionId, step, currency, amount, creditTo }: Shortfall & { creditTo: string },
 ): Promise<{ account: InternalAccountRow; shortfall: bigint }> {
   const spendable = await readAvailableBalance(ctx, account.id);
-  const requested: Money = { currency, amount };
+  const requestedAmount: Money = { currency, amount };
   const available: Money = {
     currency: account.currency,
     amount: spendable > 0n ? spendable : 0n,
   };
-  const debited = smallerOf(available, requested);
-  const missing = subtract(requested, debited);
+  const debited = smallerOf(available, requestedAmount);
+  const missingAmount = subtract(requestedAmount, debited);
   const posting = { transactionId, credit: creditTo, force: true };
   if (debited.amount > 0n) ctx.transfer({ ...posting, ...debited, step, debit: account.id });
-  if (missing.amount === 0n) return { account: stagedAccount(ctx, account), shortfall: 0n };
+  if (missingAmount.amount === 0n) return { account: stagedAccount(ctx, account), shortfall: 0n };
   const debit = receivableAccountOf(ctx, account);
-  ctx.transfer({ ...posting, ...missing, step: step + OWED, debit });
-  return { account: adjustShortfall(ctx, account, missing.amount), shortfall: missing.amount };
+  ctx.transfer({ ...posting, ...missingAmount, step: step + OWED, debit });
+  return {
+    account: adjustShortfall(ctx, account, missingAmount.amount),
+    shortfall: missingAmount.amount,
+  };
 }
 
 /**

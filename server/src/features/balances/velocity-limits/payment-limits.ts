@@ -127,15 +127,15 @@ function hourlyLimits(
 
 /** The limits of a payment, with their ledger accounts opened. */
 async function openLimits(ctx: Ctx, platform: PlatformRow, payment: StartedPayment) {
-  const all = [
+  const countedLimits = [
     ...hourlyLimits(platform, payment, ctx.now),
     ...dailyLimits(platform, payment, ctx.now),
   ];
   await openVelocityLimits(
     ctx,
-    all.map((each) => each.limit),
+    countedLimits.map((each) => each.limit),
   );
-  return all;
+  return countedLimits;
 }
 
 /**
@@ -164,7 +164,7 @@ export async function isWithinPaymentLimits(
   platform: PlatformRow,
   payment: StartedPayment,
 ): Promise<boolean> {
-  const all = await openLimits(ctx, platform, payment);
-  const allowed = all.map(({ limit, usage }) => hasRemaining(ctx, limit, usage.amount));
+  const countedLimits = await openLimits(ctx, platform, payment);
+  const allowed = countedLimits.map(({ limit, usage }) => hasRemaining(ctx, limit, usage.amount));
   return (await Promise.all(allowed)).every(Boolean);
 }

@@ -89,8 +89,8 @@ export async function openVelocityLimits(
   if (outdated.length === 0) return;
   // A limit below the usage of the period leaves no remainder; usage is unchanged.
   const accounts = outdated.map(({ unit, ...each }) => ({ ...each, currency: currencyOf(unit) }));
-  const changed = await setFloors(ctx.db, accounts, ctx.now, basis);
-  const set = new Map(changed.map((each) => [each.id, each.floor]));
+  const changedFloors = await setFloors(ctx.db, accounts, ctx.now, basis);
+  const set = new Map(changedFloors.map((each) => [each.id, each.floor]));
   for (const { id, floor } of outdated) {
     // A floor that could not be set to the limit is set again at the next payment.
     if (!set.has(id) || set.get(id) === floor) floors.set(keyOf(id), floor);
@@ -148,8 +148,8 @@ export async function hasRemaining(
 
 /** Reverses the usage of a payment that is refunded. */
 export async function reverseUsage(ctx: Ctx, { id }: { id: string }): Promise<void> {
-  const counted = await transfersInStep(ctx.db, id, REVERSIBLE);
-  for (const { step, debit, credit, currency, amount } of counted) {
+  const countedTransfers = await transfersInStep(ctx.db, id, REVERSIBLE);
+  for (const { step, debit, credit, currency, amount } of countedTransfers) {
     ctx.transfer({
       transactionId: id,
       step: `refund.${step}`,

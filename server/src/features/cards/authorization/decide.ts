@@ -100,16 +100,16 @@ export async function decide(
     return { approved: true };
   }
   const { account, key } = firstDebitedAccount;
-  const opened = await ctx.attempt(() =>
+  const openedAttempt = await ctx.attempt(() =>
     openPayment(ctx, parts, { card, holder, account, key, request }),
   );
-  if (opened instanceof Fault) {
-    if (opened.code !== 'WALLET_SIGNATURE_INVALID') throw opened;
+  if (openedAttempt instanceof Fault) {
+    if (openedAttempt.code !== 'WALLET_SIGNATURE_INVALID') throw openedAttempt;
     // The key of the wallet could not sign: the custodian did not answer or returned an invalid
     // signature. A network does not wait for either.
     return decline(ctx, card, request, { holder, reason: 'NO_FUNDING_SOURCE' });
   }
-  const decision = { approved: true, transactionId: opened.id } as const;
+  const decision = { approved: true, transactionId: openedAttempt.id } as const;
   writeDecision(ctx, card, request, decision);
   return decision;
 }

@@ -127,7 +127,7 @@ export async function applyNotice(
   // Also required if nothing changes: the entry names the merchant as read, which an erasure may
   // remove concurrently.
   requirePayment(ctx, row);
-  const changed = await changeByNotice(ctx, parts, row, notice);
+  const changedPayment = await changeByNotice(ctx, parts, row, notice);
   const { currency, merchant } = row.card;
   const logged = { token: row.card.token, kind: notice.kind, currency, merchant };
   ctx.insert(cardMessages, {
@@ -137,7 +137,7 @@ export async function applyNotice(
     amount,
     approved: true,
   });
-  return changed;
+  return changedPayment;
 }
 
 // Matches the index `card_messages_opened`.

@@ -97,14 +97,14 @@ async function decideBeforeDeadline(
   const earlier = await findEarlierDecision(ctx, request);
   if (earlier) return { decision: earlier, fresh: false };
   const card = await cardOf(ctx, request.cardId);
-  const decided = await ctx.attempt(async () => {
+  const decidedAttempt = await ctx.attempt(async () => {
     const decision = await decide(ctx, parts, card, request);
     // A custodian may respond late; nothing is staged then.
     if (isLate()) throw new Fault('SERVICE_UNAVAILABLE', 'The deadline of the request has passed.');
     return decision;
   });
-  if (!(decided instanceof Fault)) return { decision: decided, fresh: true };
-  if (!isLate()) throw decided;
+  if (!(decidedAttempt instanceof Fault)) return { decision: decidedAttempt, fresh: true };
+  if (!isLate()) throw decidedAttempt;
   return { decision: await declineLate(ctx, card, request), fresh: true };
 }
 

@@ -184,8 +184,11 @@ export const applyExpiry = (card: CardFacts): Change =>
 
 /** Sets the total amount. */
 export function applyAdjustment(before: CardFacts, total: bigint, further: FurtherDebit): Change {
-  const closed = before.closed || total <= settledOf(before);
-  const { card, steps } = withFurtherDebit({ ...before, authorized: total, closed }, further);
+  const isClosed = before.closed || total <= settledOf(before);
+  const { card, steps } = withFurtherDebit(
+    { ...before, authorized: total, closed: isClosed },
+    further,
+  );
   return withoutExcess({ card, steps });
 }
 
@@ -349,12 +352,15 @@ export function applyResolution(
   const open = unpaidOf(closed);
   const payable = outcome === 'collect' ? open : smallerOf(open, atLeastZero(-paidOf(closed)));
   const debit = reachable ? payable : 0n;
-  const ended = endStuckDebits(closed, debit);
-  const loss = writeOff(ended.card, open - debit);
-  const further: FundingDebit = { amount: ended.missing, status: 'CONFIRMED' };
-  const isIncomplete = ended.missing > 0n;
+  const endedResolution = endStuckDebits(closed, debit);
+  const loss = writeOff(endedResolution.card, open - debit);
+  const furtherFundingDebit: FundingDebit = {
+    amount: endedResolution.missing,
+    status: 'CONFIRMED',
+  };
+  const isIncomplete = endedResolution.missing > 0n;
   const card = isIncomplete
-    ? { ...loss.card, fundingDebits: [...loss.card.fundingDebits, further] }
+    ? { ...loss.card, fundingDebits: [...loss.card.fundingDebits, furtherFundingDebit] }
     : loss.card;
   const at = loss.card.fundingDebits.length;
   const furtherStep = {
@@ -363,8 +369,8 @@ export function applyResolution(
     from: 'account',
     to: 'cards',
   } as const;
-  const furtherSteps = isIncomplete ? [{ ...furtherStep, amount: ended.missing }] : [];
-  return withoutExcess({ card, steps: [...ended.steps, ...furtherSteps, ...loss.steps] });
+  const furtherSteps = isIncomplete ? [{ ...furtherStep, amount: endedResolution.missing }] : [];
+  return withoutExcess({ card, steps: [...endedResolution.steps, ...furtherSteps, ...loss.steps] });
 }
 
 /** The lifecycle event of new facts; undefined if the status stays. `failed`: a debit failed. */

@@ -59,12 +59,12 @@ export async function resolveException(
     state: outcome === 'collect' ? 'settled' : 'failed',
     reason,
   });
-  const settled = await requireOpenPayment(ctx, row, async () =>
+  const settledPayment = await requireOpenPayment(ctx, row, async () =>
     changePayment(ctx, row, card, 'resolve'),
   );
   // Everything was refunded meanwhile.
   const isRefunded = eventAfter('SETTLED', card, false) === 'refund';
-  return isRefunded ? changePayment(ctx, settled, {}, 'refund') : settled;
+  return isRefunded ? changePayment(ctx, settledPayment, {}, 'refund') : settledPayment;
 }
 
 interface ResolveInput {

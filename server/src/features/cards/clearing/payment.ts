@@ -139,7 +139,7 @@ export function changePayment(
   const status = event ? cardPaymentFeature.states.cardPayment.next(row.status, event) : row.status;
   const after = { ...factsOf(row), ...facts };
   const isFinal = status === 'SETTLED' || status === 'REFUNDED';
-  const changed = changeTransaction(ctx, row, {
+  const changedPayment = changeTransaction(ctx, row, {
     status,
     ...columnsOf(after),
     card_last_event_at: ctx.now,
@@ -150,8 +150,8 @@ export function changePayment(
   if (event === 'except') ctx.insert(cardExceptions, exception);
   // Such rows are never updated, so the version is known.
   if (event === 'resolve') ctx.remove(cardExceptions, { ...exception, version: 1 });
-  if (event) emitCardPayment(ctx, changed);
-  return changed;
+  if (event) emitCardPayment(ctx, changedPayment);
+  return changedPayment;
 }
 
 /** Stages an expiry date for messages of the network. */
@@ -167,11 +167,11 @@ export async function requireOpenPayment(
 ): Promise<CardPaymentRow> {
   const { id, platform_id, created_at: opened_at } = row;
   const wasOpen = !row.card_closed;
-  const changed = await change();
+  const changedPayment = await change();
   // Such rows are never updated, so the version is known.
   const open = { id, platform_id, opened_at, version: 1 };
-  if (wasOpen && changed.card_closed) ctx.remove(openPayments, open);
-  return changed;
+  if (wasOpen && changedPayment.card_closed) ctx.remove(openPayments, open);
+  return changedPayment;
 }
 
 /** Stages one posting. The caller emits balance events, within `postAndNotify`. */

@@ -125,9 +125,9 @@ const create = (parts: CardParts) =>
         ctx.update(fundingSources, source, {});
         const keyFields = { nickname: body.nickname.trim(), key: wallet.key };
         const { id } = addKey(ctx, source, bound.key, keyFields);
-        const next: Step = { step: 'policy', id };
+        const nextStep: Step = { step: 'policy', id };
         const payload = createPolicyActivity(target, id);
-        return { signatureRequest: { wallet, payload, bound: next, signer: holderOf(wallet) } };
+        return { signatureRequest: { wallet, payload, bound: nextStep, signer: holderOf(wallet) } };
       }
       const { row } = await keyOf(ctx, bound.id);
       if (row.status !== 'PENDING' || row.funding_source_id !== source.id) {

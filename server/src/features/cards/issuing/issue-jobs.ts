@@ -69,7 +69,7 @@ function applyIssued(ctx: Ctx, row: CardRow, issued: Issued): void {
     notifyIssuer(ctx, ctx.update(cards, row, refs));
     return;
   }
-  const active = ctx.update(cards, row, {
+  const activeCard = ctx.update(cards, row, {
     ...refs,
     state: cardStates.next(row.state, 'activate'),
     brand: issued.brand,
@@ -79,7 +79,7 @@ function applyIssued(ctx: Ctx, row: CardRow, issued: Issued): void {
     secret: issued.secret,
     updated_at: ctx.now,
   });
-  emitCardState(ctx, active);
+  emitCardState(ctx, activeCard);
 }
 
 async function applyIssuingProgress(

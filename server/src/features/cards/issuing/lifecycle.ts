@@ -32,7 +32,7 @@ export async function closeCard(
   note: string | null = null,
 ): Promise<CardRow> {
   const event = reason === 'ISSUER_REJECTED' ? 'reject' : 'close';
-  const closed = ctx.update(cards, row, {
+  const closedCard = ctx.update(cards, row, {
     state: cardStates.next(row.state, event),
     state_reason: reason,
     closed_note: note,
@@ -42,9 +42,9 @@ export async function closeCard(
   });
   await removeFundingSources(ctx, row);
   await uncountCard(ctx, row);
-  emitCardState(ctx, closed);
-  notifyIssuer(ctx, closed);
-  return closed;
+  emitCardState(ctx, closedCard);
+  notifyIssuer(ctx, closedCard);
+  return closedCard;
 }
 
 /**
@@ -60,16 +60,16 @@ export async function changeCard(
   if (event === 'close') return closeCard(ctx, row, 'CLOSED_BY_PLATFORM');
   const { fundingSources: funding, maxSpendPerTransaction: max } = change;
   if (funding) await replaceFundingSources(ctx, row, funding);
-  const changed = ctx.update(cards, row, {
+  const changedCard = ctx.update(cards, row, {
     ...(event ? { state: cardStates.next(row.state, event) } : {}),
     ...(funding ? { funding } : {}),
     ...(max === undefined ? {} : { max_spend: max === null ? null : BigInt(max) }),
     updated_at: ctx.now,
   });
   if (event) {
-    emitCardState(ctx, changed);
-    notifyIssuer(ctx, changed);
+    emitCardState(ctx, changedCard);
+    notifyIssuer(ctx, changedCard);
   }
-  if (funding) emitCardFunding(ctx, changed);
-  return changed;
+  if (funding) emitCardFunding(ctx, changedCard);
+  return changedCard;
 }

@@ -109,8 +109,8 @@ async function confirm(ctx: Ctx, channel: Channel, customerId: string, code: str
     return { rejected: invalidField('code', 'is wrong or has expired') };
   }
   const contact_verification = state && { ...state, [channel.name]: 'VERIFIED' as const };
-  const updated = updateCustomer(ctx, row, { contact_verification });
-  return { status: 200, body: await customerView(ctx, updated) } as const;
+  const updatedCustomer = updateCustomer(ctx, row, { contact_verification });
+  return { status: 200, body: await customerView(ctx, updatedCustomer) } as const;
 }
 
 /** Operations of contact verification. */

@@ -49,14 +49,14 @@ export type PageParts = CustomerParts & DocumentParts & VerificationParts;
 
 /** Link and customer, if the identity check can still be decided. */
 async function openUndecided(ctx: Ctx, secret: string) {
-  const opened = await openLink(ctx, secret);
-  if (isFinal(opened.customer)) {
+  const openedLink = await openLink(ctx, secret);
+  if (isFinal(openedLink.customer)) {
     // A concurrent submission may have used the link between the two reads: then LINK_ENDED is the correct
     // error.
     await openLink(ctx, secret);
     throw new Fault('CONFLICT', 'The verification has ended. Nothing can be changed.');
   }
-  return opened;
+  return openedLink;
 }
 
 /** Like `openUndecided`, for changes: the commit requires that the link is unchanged. */

@@ -191,11 +191,11 @@ export function candidateOf(
   const values = new Map(columns.map((name, index) => [name, cells[index] as string]));
   const kind = KINDS.find((each) => each === values.get('customerType'));
   const body = bodyOf(values, kind);
-  const wrong = bodyErrors(body).filter(
+  const wrongFieldErrors = bodyErrors(body).filter(
     ({ field }) => !OPTIONAL_IN_FILES.includes(field) || isPresent(body, field),
   );
   const id = values.get('platformCustomerId') ?? '';
-  const errors = errorsByColumn([...missingValueErrors(values, kind), ...wrong], kind);
+  const errors = errorsByColumn([...missingValueErrors(values, kind), ...wrongFieldErrors], kind);
   return {
     correlationId: id !== '' && id.length <= MAX_ID_LENGTH ? id : `row_${number}`,
     body,

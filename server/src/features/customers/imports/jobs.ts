@@ -141,8 +141,8 @@ async function finishImport(
   const status = importStates.next(row.status, outcome);
   if (row.file_id !== null) await deleteFile(ctx, row.file_id);
   const ended = { status, file_id: null, file_key: null, completed_at: ctx.now };
-  const updated = ctx.update(imports, row, ended);
-  ctx.emit(importEvents[outcome], updated.id, await importView(ctx, updated, failures));
+  const updatedImport = ctx.update(imports, row, ended);
+  ctx.emit(importEvents[outcome], updatedImport.id, await importView(ctx, updatedImport, failures));
 }
 
 /** Stages the result of a slice, unless another worker has recorded it. */
@@ -150,15 +150,15 @@ async function recordSlice(ctx: Ctx, before: ImportRow, slice: Slice): Promise<v
   const row = await ctx.read(imports, before.id);
   if (!row || isFinished(row) || row.next_byte !== before.next_byte) return;
   for (const failure of slice.failures) insertError(ctx, row, failure);
-  const updated = ctx.update(imports, row, {
+  const updatedImport = ctx.update(imports, row, {
     status: importStates.next(row.status, 'begin'),
     next_byte: slice.nextByte,
     successful: row.successful + slice.rows - slice.failures.length,
     failed: row.failed + slice.failures.length,
   });
-  if (updated.successful + updated.failed >= updated.total)
-    await finishImport(ctx, updated, slice.failures);
-  else ctx.later(IMPORT_SLICE, { importId: updated.id });
+  if (updatedImport.successful + updatedImport.failed >= updatedImport.total)
+    await finishImport(ctx, updatedImport, slice.failures);
+  else ctx.later(IMPORT_SLICE, { importId: updatedImport.id });
 }
 
 /** Fails an import whose file was rejected as a whole. */

@@ -28,7 +28,7 @@ export async function importView(
 ): Promise<ImportView> {
   const limit = MAX_ERRORS;
   const options = { orderBy: 'row', limit } as const;
-  const stored = await db.find(importErrors, { import_id: row.id }, options);
+  const storedImportErrors = await db.find(importErrors, { import_id: row.id }, options);
   const { problem } = row;
   const fileErrors: Shown[] = problem
     ? [
@@ -40,7 +40,7 @@ export async function importView(
         },
       ]
     : [];
-  const errors = [...fileErrors, ...stored, ...stagedErrors].slice(0, limit);
+  const errors = [...fileErrors, ...storedImportErrors, ...stagedErrors].slice(0, limit);
   return {
     id: row.id,
     status: row.status,

@@ -174,10 +174,10 @@ export async function registerRows(
   const enqueue = createKeyedQueue();
   const observed = addCommitCallback(runtime, parts.written);
   const failures: Failure[] = [];
-  let failed = false;
+  let isFailed = false;
   let rows = 0;
 
-  const hasNext = () => !failed && rows < items.length && runtime.effects.now() < until;
+  const hasNext = () => !isFailed && rows < items.length && runtime.effects.now() < until;
 
   async function processNext(): Promise<void> {
     const at = rows++;
@@ -194,7 +194,7 @@ export async function registerRows(
       try {
         if (!isHeld || index < CONCURRENCY_UNDER_LOAD) await processNext();
       } catch (error) {
-        failed = true;
+        isFailed = true;
         throw error;
       }
       if (isHeld) await sleep(PAUSE_UNDER_LOAD_MS);

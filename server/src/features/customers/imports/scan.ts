@@ -188,8 +188,8 @@ export function inspectCsv(): Inspector {
       );
     }
     if (splitter.isQuoted()) return fileProblem(`${rowName()} has an unclosed quotation mark.`);
-    const wrong = headerProblem(columns);
-    if (wrong) return wrong;
+    const wrongProblem = headerProblem(columns);
+    if (wrongProblem) return wrongProblem;
     if (inspection.rows === 0) return fileProblem('The file has no rows below the header row.');
     if (inspection.rows <= MAX_ROWS) return null;
     return fileProblem(`The file has ${inspection.rows} rows; the maximum is ${MAX_ROWS}.`);

@@ -90,13 +90,13 @@ async function emptyEvents(
   row: CustomerRow,
 ): Promise<number> {
   const sql = eventsSql(all);
-  let after = eventsFrom(row.created_at);
+  let eventsAfter = eventsFrom(row.created_at);
   for (let count = 0; ; ) {
-    const [batch] = await db.query<EventBatch>(sql, [row.id, row.platform_id, after]);
+    const [batch] = await db.query<EventBatch>(sql, [row.id, row.platform_id, eventsAfter]);
     const { last, seen, emptied } = batch as EventBatch;
     count += emptied;
     if (last === null || seen < EVENT_BATCH_SIZE) return count;
-    after = last;
+    eventsAfter = last;
   }
 }
 

@@ -51,10 +51,10 @@ async function freezeAccounts(
 export async function deleteCustomer(ctx: Ctx, parts: DeletionParts, id: string) {
   const row = await customerOf(ctx, id, { alive: true });
   await freezeAccounts(ctx, parts, row);
-  const deleted = updateCustomer(ctx, row, { deleted_at: ctx.now });
+  const deletedCustomer = updateCustomer(ctx, row, { deleted_at: ctx.now });
   const { platformId, environment, tokenId } = ctx.caller;
   for (const job of [END_AGENTS, CLOSE_CARDS]) {
     ctx.later(job, { platformId, environment, customerId: id, tokenId });
   }
-  return customerView(ctx, deleted);
+  return customerView(ctx, deletedCustomer);
 }

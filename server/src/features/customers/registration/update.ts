@@ -185,12 +185,12 @@ export async function changeCustomer(
   const patch = patchFor(platform, row, previous, body);
   if (!differs(row, previous, patch))
     return { status: 200 as const, body: await customerView(ctx, row) };
-  const updated = updateCustomer(ctx, row, patch);
-  if (body.currencies || (updated.terms_consent && !row.terms_consent)) {
+  const updatedCustomer = updateCustomer(ctx, row, patch);
+  if (body.currencies || (updatedCustomer.terms_consent && !row.terms_consent)) {
     const internalAccounts = await findInternalAccounts(ctx.db, { customer_id: row.id });
-    await openAccounts(ctx, parts, platform, updated, internalAccounts);
+    await openAccounts(ctx, parts, platform, updatedCustomer, internalAccounts);
   }
-  return { status: 200 as const, body: await customerView(ctx, updated) };
+  return { status: 200 as const, body: await customerView(ctx, updatedCustomer) };
 }
 
 export const updateOperation = (parts: CustomerParts) =>

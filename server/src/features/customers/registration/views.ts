@@ -46,10 +46,15 @@ export async function transitionCheck(
 ): Promise<CustomerRow> {
   const status = customerFeature.states.check.next(row.status, transition);
   if (status === row.status) return row;
-  const updated = updateCustomer(ctx, row, { status });
-  const event = statusEvent(updated);
+  const updatedCustomer = updateCustomer(ctx, row, { status });
+  const event = statusEvent(updatedCustomer);
   if (event) {
-    ctx.emitSealed(dataKeyOf(updated), event, updated.id, await customerView(ctx, updated, owners));
+    ctx.emitSealed(
+      dataKeyOf(updatedCustomer),
+      event,
+      updatedCustomer.id,
+      await customerView(ctx, updatedCustomer, owners),
+    );
   }
-  return updated;
+  return updatedCustomer;
 }

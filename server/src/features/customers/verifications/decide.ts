@@ -70,8 +70,8 @@ export async function transitionCustomer(
   transition: CheckTransition,
   owners: readonly OwnerRow[],
 ): Promise<void> {
-  const updated = await transitionCheck(ctx, customer, transition, owners);
-  if (updated === customer) requireCustomer(ctx, customer);
+  const updatedCheck = await transitionCheck(ctx, customer, transition, owners);
+  if (updatedCheck === customer) requireCustomer(ctx, customer);
 }
 
 /** Throws if the customer was deleted or has a final status. */

@@ -93,8 +93,10 @@ export function verificationJobs(options: {
     const { identity } = options.connectors(platform.environment);
     // If the connector has been removed since, an operator decides.
     if (!pending || !identity) return { caller, stage: async () => {} };
-    const submitted = caseOf(runtime.vault, id, await readDossier(runtime, pending.customer));
-    const verdict = await (arrived ? identity.check(submitted) : identity.submit(submitted));
+    const submittedCase = caseOf(runtime.vault, id, await readDossier(runtime, pending.customer));
+    const verdict = await (arrived
+      ? identity.check(submittedCase)
+      : identity.submit(submittedCase));
     return { caller, stage: (ctx) => applyVerdict(ctx, id, arrived, verdict) };
   };
   return [jobHandler(CHECK_VERIFICATION, { run })];

@@ -111,11 +111,11 @@ export function changeVerification(
   row: VerificationRow,
   { status, errors, decidedBy }: VerificationOutcome,
 ): VerificationRow {
-  const updated = ctx.update(verifications, row, {
+  const updatedVerification = ctx.update(verifications, row, {
     status,
     findings: sealFindings(ctx.vault, customer, row.id, errors),
     decided_by: decidedBy ?? null,
     updated_at: ctx.now,
   });
-  return emitStatus(ctx, customer, updated);
+  return emitStatus(ctx, customer, updatedVerification);
 }

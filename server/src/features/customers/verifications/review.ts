@@ -126,8 +126,8 @@ async function errorsFor(
 ): Promise<VerificationError[]> {
   const dossier = await readDossier(ctx, customer);
   const all = [customer, ...dossier.owners, ...dossier.documents].map((each) => each.id);
-  const stray = findings.find((each) => each.resourceId && !all.includes(each.resourceId));
-  if (stray) throw conflict(`${stray.resourceId} does not belong to this customer.`);
+  const strayFinding = findings.find((each) => each.resourceId && !all.includes(each.resourceId));
+  if (strayFinding) throw conflict(`${strayFinding.resourceId} does not belong to this customer.`);
   return errorsOf(dossier, findings);
 }
 

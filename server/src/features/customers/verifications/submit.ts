@@ -82,19 +82,19 @@ async function decideSubmission(
   dossier: Dossier,
 ): Promise<Verdict> {
   const { identity } = parts.connectors(ctx.caller.environment);
-  const submitted = caseOf(ctx.vault, id, dossier);
-  const scripted = await scriptedVerdict(ctx, identity, submitted);
+  const submittedCase = caseOf(ctx.vault, id, dossier);
+  const scripted = await scriptedVerdict(ctx, identity, submittedCase);
   if (scripted) return scripted;
-  const missing = gapsOfDossier(ctx.vault, dossier);
+  const missingGaps = gapsOfDossier(ctx.vault, dossier);
   // Findings of an operator are not resolved by resubmitting unchanged data.
   const operatorFindings = await openFindings(ctx, dossier, 'operator');
-  const gaps = [...missing, ...operatorFindings];
+  const gaps = [...missingGaps, ...operatorFindings];
   if (gaps.length)
     return { state: 'incomplete', gaps, by: operatorFindings.length ? 'operator' : undefined };
   if (!identity) return { state: 'review' };
   // A failure of the connector does not fail the submission: it stays pending and the job retries.
   const unknown = { state: 'unknown', checkAfterMs: RETRY_AFTER_MS } as const;
-  return identity.submit(submitted).catch(() => unknown);
+  return identity.submit(submittedCase).catch(() => unknown);
 }
 
 /** Stages the first verdict on a submission. */

@@ -32,8 +32,8 @@ export function rateCache() {
     const rates = caches.get(port) ?? new Map<string, Mid>();
     caches.set(port, rates);
     const pair = `${from} ${to}`;
-    const cached = rates.get(pair);
-    if (cached && cached.at <= now && now - cached.at < CACHE_TTL_MS) return cached;
+    const cachedRate = rates.get(pair);
+    if (cachedRate && cachedRate.at <= now && now - cachedRate.at < CACHE_TTL_MS) return cachedRate;
     const values = await port.rate(from, to);
     if (values) rates.set(pair, values);
     return values;

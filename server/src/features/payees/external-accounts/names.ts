@@ -67,9 +67,9 @@ export function applyNameCheck(ctx: Ctx, row: ExternalAccountRow, check: NameChe
   }
   const isInvalid = check.status === 'INVALID_ACCOUNT';
   const result = nameCheckColumns(isInvalid ? { status: 'NOT_MATCHED' } : check);
-  const checked = ctx.update(externalAccounts, row, { ...result, updated_at: ctx.now });
-  const canDisable = externalAccountStates.peek(checked.status, 'disable');
-  if (isInvalid && canDisable) transitionExternalAccount(ctx, checked, 'disable');
+  const checkedAccount = ctx.update(externalAccounts, row, { ...result, updated_at: ctx.now });
+  const canDisable = externalAccountStates.peek(checkedAccount.status, 'disable');
+  if (isInvalid && canDisable) transitionExternalAccount(ctx, checkedAccount, 'disable');
 }
 
 /** The job that repeats a pending name check. */

@@ -84,11 +84,11 @@ function applyTransition(
   if (event === 'check' && !hasInstitution(row.info)) {
     throw conflict('A wallet cannot be checked by a bank. Use a review instead.');
   }
-  const updated = transitionExternalAccount(ctx, row, event);
+  const updatedAccount = transitionExternalAccount(ctx, row, event);
   // Held deposits may come from this wallet.
-  stageWalletDeclared(ctx, updated);
+  stageWalletDeclared(ctx, updatedAccount);
   recordAccountAction(ctx, row, { actor: 'operator', action: event, reason });
-  return updated;
+  return updatedAccount;
 }
 
 interface TransitionInput {

@@ -59,7 +59,7 @@ export function transitionExternalAccount(
   event: ExternalAccountEvent,
 ): ExternalAccountRow {
   const status = externalAccountStates.next(row.status, event);
-  const updated = ctx.update(externalAccounts, row, { status, updated_at: ctx.now });
-  ctx.emit(statusUpdated, row.id, presentExternalAccount(updated));
-  return updated;
+  const updatedAccount = ctx.update(externalAccounts, row, { status, updated_at: ctx.now });
+  ctx.emit(statusUpdated, row.id, presentExternalAccount(updatedAccount));
+  return updatedAccount;
 }

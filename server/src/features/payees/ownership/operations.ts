@@ -49,8 +49,8 @@ type Terms = Pick<OwnershipChallengeRow, 'method' | 'nonce' | 'message' | 'token
 async function saveChallenge(ctx: Ctx, account: ExternalAccountRow, terms: Terms): Promise<number> {
   const expires_at = ctx.now + CHALLENGE_MS;
   const values = { ...terms, issued_at: ctx.now, expires_at };
-  const before = await ctx.read(ownershipChallenges, account.id);
-  if (before) ctx.update(ownershipChallenges, before, values);
+  const challengeBefore = await ctx.read(ownershipChallenges, account.id);
+  if (challengeBefore) ctx.update(ownershipChallenges, challengeBefore, values);
   else {
     const { id, platform_id } = account;
     ctx.insert(ownershipChallenges, { id, platform_id, ...values });

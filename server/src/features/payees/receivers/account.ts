@@ -23,17 +23,17 @@ const PAYABLE: readonly string[] = ['ACTIVE', 'PENDING_OWNERSHIP_VERIFICATION', 
 /** The connected corridors to the account. Throws NOT_IMPLEMENTED if there are none. */
 function corridorsTo({ rail: port }: Connectors, from: string, account: ExternalAccountRow) {
   const accountRails = railsOf(account.info);
-  const connected = corridors(from, account.currency).filter(({ rail }) => {
+  const connectedCorridors = corridors(from, account.currency).filter(({ rail }) => {
     if (!port?.supportsPayout(account.account_type, rail)) return false;
     return accountRails.length ? rail !== null && accountRails.includes(rail) : rail === null;
   });
-  if (connected.length === 0) {
+  if (connectedCorridors.length === 0) {
     throw new Fault(
       'NOT_IMPLEMENTED',
       `No connected rail supports payments from ${from} to this account.`,
     );
   }
-  return connected;
+  return connectedCorridors;
 }
 
 const sortAscending = (amounts: readonly bigint[]) => [...amounts].sort((a, b) => (a < b ? -1 : 1));
@@ -69,7 +69,7 @@ export async function findAccount(
     );
   }
   const { currency } = account;
-  const connected = corridorsTo(connectors, sender.currency, account);
+  const connectedCorridors = corridorsTo(connectors, sender.currency, account);
   const rate = await midRate(connectors.rates, sender.currency, currency);
   if (!rate) {
     const reason = `No exchange rate from ${sender.currency} to ${currency} is available.`;
@@ -79,10 +79,14 @@ export async function findAccount(
   const offer = {
     currency,
     min: smallestOf(
-      ...connected.map((each) => convert(sendingAmount(each.minSending), rate, 'ceil').amount),
+      ...connectedCorridors.map(
+        (each) => convert(sendingAmount(each.minSending), rate, 'ceil').amount,
+      ),
     ),
     max: largestOf(
-      ...connected.map((each) => convert(sendingAmount(each.maxSending), rate, 'floor').amount),
+      ...connectedCorridors.map(
+        (each) => convert(sendingAmount(each.maxSending), rate, 'floor').amount,
+      ),
     ),
   };
   const purpose: CounterpartyFieldDefinition = { name: 'PURPOSE_OF_PAYMENT', mandatory: true };

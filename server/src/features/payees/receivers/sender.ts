@@ -37,12 +37,12 @@ async function currencyOf(
   platform: PlatformRow,
   customer: CustomerRow | null,
 ): Promise<string> {
-  const open = await findInternalAccounts(ctx.db, {
+  const openInternalAccounts = await findInternalAccounts(ctx.db, {
     platform_id: platform.id,
     customer_id: customer?.id ?? null,
     status: 'ACTIVE',
   });
-  const currenciesWithAccount = new Set(open.map((each) => each.currency));
+  const currenciesWithAccount = new Set(openInternalAccounts.map((each) => each.currency));
   const sendable = platform.currencies
     .filter((each) => each.enabledTransactionTypes.includes('OUTGOING'))
     .map((each) => each.currencyCode);

@@ -87,13 +87,13 @@ async function receivableCurrencies(ctx: Ctx, customer: CustomerRow): Promise<st
 /** Offers within the settings of the platform, the preferred currency first. */
 function offersOf(platform: PlatformRow, currencies: readonly string[]): Offer[] {
   const [preferred] = currencies;
-  const open = platform.currencies.filter(
+  const openCurrencies = platform.currencies.filter(
     ({ currencyCode, enabledTransactionTypes, minAmount, maxAmount }) =>
       currencies.includes(currencyCode) &&
       enabledTransactionTypes.includes('INCOMING') &&
       maxAmount >= Math.max(minAmount, 1),
   );
-  const offers = open.map(({ currencyCode, minAmount, maxAmount }) => ({
+  const offers = openCurrencies.map(({ currencyCode, minAmount, maxAmount }) => ({
     currency: currencyCode,
     min: BigInt(minAmount),
     max: BigInt(maxAmount),

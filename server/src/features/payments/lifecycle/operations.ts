@@ -22,15 +22,15 @@ export const CANCEL_FUNDING = defineJob('funding.cancel', CancelInput);
 
 const isInProgress = (row: PaymentRow) => row.status === 'PENDING' || row.status === 'PROCESSING';
 
-/** The transfer of a transaction that could be cancelled: its job and rail, and whether it is in progress. */
+/** The transfer of a transaction that could be canceled: its job and rail, and whether it is in progress. */
 async function requireCancellableTransfer(ctx: Ctx, row: PaymentRow) {
   const awaited = row.funds === 'AWAITED';
   if (row.type === 'INCOMING') {
     const isDebit = row.source?.sourceType === 'ACCOUNT';
     // Funds that are held for review have already settled.
-    const open =
+    const isOpen =
       isInProgress(row) && (awaited || row.funds === 'HELD') && row.pending_reason === null;
-    return { job: CANCEL_DEBIT, rail: isDebit ? row.rail : null, open };
+    return { job: CANCEL_DEBIT, rail: isDebit ? row.rail : null, open: isOpen };
   }
   if (awaited) {
     const source = await readExternalAccount(ctx, sourceAccountOf(row));
@@ -65,7 +65,7 @@ export const lifecycleOperations = [
     const confirmedAt = body.receiptDeliveryConfirmedAt;
     const at = confirmedAt === undefined ? ctx.now : Date.parse(confirmedAt);
     if (at > ctx.now) throw invalidField('receiptDeliveryConfirmedAt', 'must not be in the future');
-    const updated = changeTransaction(ctx, row, { receipt_confirmed_at: at });
-    return { status: 200, body: presentTransaction(updated) as Presented };
+    const updatedPayment = changeTransaction(ctx, row, { receipt_confirmed_at: at });
+    return { status: 200, body: presentTransaction(updatedPayment) as Presented };
   }),
 ];

@@ -92,9 +92,9 @@ export function awaitAuthorization(ctx: Ctx, row: OutgoingRow): OutgoingRow {
     ? row.status
     : transactionFeature.states.outgoing.next(row.status, 'authorize');
   if (!isWaitingForDeposit(row)) emitPending(ctx, row);
-  const waiting = changeTransaction(ctx, row, { status });
-  emitPayment(ctx, outgoingPayment.PENDING_AUTHORIZATION, waiting);
-  return waiting;
+  const waitingPayment = changeTransaction(ctx, row, { status });
+  emitPayment(ctx, outgoingPayment.PENDING_AUTHORIZATION, waitingPayment);
+  return waitingPayment;
 }
 
 /** Authorized, and its funds are still to be paid in: PENDING_AUTHORIZATION → PENDING. */
@@ -107,8 +107,11 @@ export const releasePayment = (ctx: Ctx, row: OutgoingRow): OutgoingRow =>
 export async function failUnauthorized(ctx: Ctx, row: OutgoingRow): Promise<void> {
   if (row.status !== 'PENDING_AUTHORIZATION') return;
   const status = transactionFeature.states.outgoing.next(row.status, 'fail');
-  const failed = changeTransaction(ctx, row, { status, failure_reason: 'SCA_NOT_COMPLETED' });
-  emitPayment(ctx, outgoingPayment.FAILED, failed);
+  const failedPayment = changeTransaction(ctx, row, {
+    status,
+    failure_reason: 'SCA_NOT_COMPLETED',
+  });
+  emitPayment(ctx, outgoingPayment.FAILED, failedPayment);
   if (row.agent_id !== null) await reverseUsage(ctx, row);
 }
 
@@ -116,9 +119,13 @@ export async function failUnauthorized(ctx: Ctx, row: OutgoingRow): Promise<void
 export function awaitFunds(ctx: Ctx, row: OutgoingRow): OutgoingRow {
   const status = transactionFeature.states.outgoing.next(row.status, 'start');
   emitPending(ctx, row);
-  const started = changeTransaction(ctx, row, { status, funds: 'AWAITED', sent_at: ctx.now });
-  emitPayment(ctx, outgoingPayment.PROCESSING, started);
-  return started;
+  const startedPayment = changeTransaction(ctx, row, {
+    status,
+    funds: 'AWAITED',
+    sent_at: ctx.now,
+  });
+  emitPayment(ctx, outgoingPayment.PROCESSING, startedPayment);
+  return startedPayment;
 }
 
 /** Holds the funds and adds the job that sends them. A pending payment becomes PROCESSING. */
@@ -136,10 +143,10 @@ export async function startPayout(
   });
   // A debit whose cancellation was requested can still settle.
   const change = { status, funds: 'HELD', sent_at: ctx.now, cancel_requested_at: null } as const;
-  const started = changeTransaction(ctx, row, { ...change, ...fundingColumns(row, funds) });
-  if (isStart) emitPayment(ctx, outgoingPayment.PROCESSING, started);
+  const startedPayment = changeTransaction(ctx, row, { ...change, ...fundingColumns(row, funds) });
+  if (isStart) emitPayment(ctx, outgoingPayment.PROCESSING, startedPayment);
   ctx.later(SEND_PAYOUT, { transactionId: row.id });
-  return started;
+  return startedPayment;
 }
 
 interface InternalParties {
@@ -157,11 +164,11 @@ export async function payInternal(
   { source, target, incoming }: InternalParties,
   funds?: ReceivedFunds,
 ): Promise<OutgoingRow> {
-  const started = processingStatus(row);
-  const isStart = started !== row.status;
+  const startedStatus = processingStatus(row);
+  const isStart = startedStatus !== row.status;
   emitPending(ctx, row);
   const processing = changeTransaction(ctx, row, {
-    status: started,
+    status: startedStatus,
     ...fundingColumns(row, funds),
   });
   if (isStart) emitPayment(ctx, outgoingPayment.PROCESSING, processing);
@@ -171,16 +178,16 @@ export async function payInternal(
     repayShortfall(ctx, target, { transactionId: row.id, step: 'owed', ...receivedOf(row) });
   };
   await postAndNotify(ctx, stage, [source, target]);
-  const status = transactionFeature.states.outgoing.next(started, 'settle');
-  const updated = changeTransaction(ctx, processing, {
+  const status = transactionFeature.states.outgoing.next(startedStatus, 'settle');
+  const updatedPayment = changeTransaction(ctx, processing, {
     status,
     funds: 'SETTLED',
     settled_at: ctx.now,
     cancel_requested_at: null,
   });
-  emitPayment(ctx, outgoingPayment.COMPLETED, updated);
+  emitPayment(ctx, outgoingPayment.COMPLETED, updatedPayment);
   if (incoming) emitPayment(ctx, incomingPayment.COMPLETED, incoming);
-  return updated;
+  return updatedPayment;
 }
 
 /** Fails a payment that cannot be made with the received funds, and refunds them. */
@@ -220,15 +227,15 @@ export async function settlePayout(
   const row = await submitPayout(ctx, current);
   settle(ctx, row.id, paymentLegsOf(ctx, row));
   const status = transactionFeature.states.outgoing.next(row.status, 'settle');
-  const updated = changeTransaction(ctx, row, {
+  const updatedPayment = changeTransaction(ctx, row, {
     status,
     funds: 'SETTLED',
     settled_at: ctx.now,
     cancel_requested_at: null,
     ...(chain ? { destination_chain: chain } : {}),
   });
-  emitPayment(ctx, outgoingPayment.COMPLETED, updated);
-  return updated;
+  emitPayment(ctx, outgoingPayment.COMPLETED, updatedPayment);
+  return updatedPayment;
 }
 
 /**
@@ -249,18 +256,18 @@ export async function failPayout(
       : undefined;
   if (!status) return row;
   const isNotDebited = row.funds === 'NONE' || row.funds === 'AWAITED';
-  const failed = changeTransaction(ctx, row, {
+  const failedPayment = changeTransaction(ctx, row, {
     status,
     failure_reason: reason,
     cancel_requested_at: null,
     ...(isNotDebited ? { funds: 'NONE' } : {}),
   });
-  emitPayment(ctx, outgoingPayment.FAILED, failed);
+  emitPayment(ctx, outgoingPayment.FAILED, failedPayment);
   if (isNotDebited) {
     await reverseUsage(ctx, row);
-    return failed;
+    return failedPayment;
   }
-  const refunding = changeTransaction(ctx, failed, {
+  const refunding = changeTransaction(ctx, failedPayment, {
     refund: openRefund(ctx, row, 'TRANSACTION_FAILED'),
   });
   emitPayment(ctx, outgoingPayment.REFUND_PENDING, refunding);
@@ -299,6 +306,6 @@ export function rejectCancel(ctx: Ctx, row: PaymentRow): PaymentRow {
 export function expirePayment(ctx: Ctx, row: OutgoingRow): void {
   const status = transactionFeature.states.outgoing.peek(row.status, 'expire');
   if (!status) return;
-  const expired = changeTransaction(ctx, row, { status, failure_reason: 'QUOTE_EXPIRED' });
-  emitPayment(ctx, outgoingPayment.EXPIRED, expired);
+  const expiredPayment = changeTransaction(ctx, row, { status, failure_reason: 'QUOTE_EXPIRED' });
+  emitPayment(ctx, outgoingPayment.EXPIRED, expiredPayment);
 }

@@ -116,9 +116,9 @@ export async function recordDeposit(
   const id = `${platform.environment}/${currency}/${bankReference}`;
   const details = { amount, target };
   const findRecorded = async () => {
-    const before = await runtime.db.read(deposits, id);
-    if (before) checkSame(before, details);
-    return before;
+    const depositBefore = await runtime.db.read(deposits, id);
+    if (depositBefore) checkSame(depositBefore, details);
+    return depositBefore;
   };
   const before = await findRecorded();
   if (before) return resultOf(runtime, before.transaction_id, 'before');
@@ -166,8 +166,8 @@ async function applyStep(
     throw conflict('The transaction is not a deposit.');
   }
   const { status, funds } = row;
-  const after = await work(ctx, row, reason);
-  if (after.status === status && after.funds === funds) {
+  const paymentAfter = await work(ctx, row, reason);
+  if (paymentAfter.status === status && paymentAfter.funds === funds) {
     throw conflict(`This action is not possible: the deposit is ${status}.`);
   }
 }

@@ -56,9 +56,9 @@ async function waitingOf(
       }),
     );
     items.push(...waiting.filter((each) => mode === undefined || each.environment === mode));
-    const last = rows.at(-1);
-    if (!last || rows.length < limit || items.length >= limit) return items.slice(0, limit);
-    after = last;
+    const lastQuote = rows.at(-1);
+    if (!lastQuote || rows.length < limit || items.length >= limit) return items.slice(0, limit);
+    after = lastQuote;
   }
 }
 

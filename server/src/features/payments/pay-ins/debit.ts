@@ -64,10 +64,10 @@ export function stageDebit(ctx: Ctx, debit: DebitInput): IncomingRow {
 
 /** Stages the job that sends the debit. */
 export function startDebit(ctx: Ctx, row: IncomingRow): IncomingRow {
-  const started = changeTransaction(ctx, row, { funds: 'AWAITED', sent_at: ctx.now });
-  emitPayment(ctx, incomingPayment.PENDING, started);
+  const startedPayment = changeTransaction(ctx, row, { funds: 'AWAITED', sent_at: ctx.now });
+  emitPayment(ctx, incomingPayment.PENDING, startedPayment);
   ctx.later(DEBIT, { transactionId: row.id, request: 'send' });
-  return started;
+  return startedPayment;
 }
 
 export const isDebit = (row: IncomingRow): boolean =>
@@ -81,8 +81,8 @@ async function targetOf(ctx: Ctx, row: IncomingRow) {
 
 /** Reverses the agent's velocity usage if this change made the debit fail. */
 async function reverseUsageOnFailure(ctx: Ctx, before: IncomingRow, after: IncomingRow) {
-  const failed = before.status !== 'FAILED' && after.status === 'FAILED';
-  if (failed && after.agent_id !== null) await reverseUsage(ctx, after);
+  const isFailed = before.status !== 'FAILED' && after.status === 'FAILED';
+  if (isFailed && after.agent_id !== null) await reverseUsage(ctx, after);
   return after;
 }
 
@@ -118,9 +118,9 @@ async function failDebit(
   reason: FailureReason = 'COLLECTION_FAILED',
 ): Promise<IncomingRow> {
   if (isHeld(row)) {
-    const failed = fail(ctx, row, reason, 'RETURNED');
+    const failedPayment = fail(ctx, row, reason, 'RETURNED');
     await postAndNotify(ctx, () => postHeld(ctx, row, row.destination_account));
-    return reverseUsageOnFailure(ctx, row, failed);
+    return reverseUsageOnFailure(ctx, row, failedPayment);
   }
   if (row.funds !== 'AWAITED') return row;
   return reverseUsageOnFailure(ctx, row, fail(ctx, row, reason, 'NONE'));

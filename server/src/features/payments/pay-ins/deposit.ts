@@ -181,12 +181,12 @@ export const isHeld = ({ funds, status, destination_account: to }: IncomingRow):
 export async function releaseDeposit(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
   if (!isHeld(row)) return row;
   const account = await accountOf(ctx, row);
-  const completed = complete(ctx, row);
+  const completedPayment = complete(ctx, row);
   await postAndNotify(ctx, async () => {
     release(ctx, row, account.id);
     await repayFrom(ctx, row, account);
   });
-  return completed;
+  return completedPayment;
 }
 
 /** Debits a held deposit from the account and returns it to the payer. */
@@ -196,12 +196,12 @@ export async function returnHeldDeposit(
   reason: FailureReason = 'COLLECTION_FAILED',
 ): Promise<IncomingRow> {
   if (!isHeld(row)) return row;
-  const failed = fail(ctx, row, reason, 'HELD');
+  const failedPayment = fail(ctx, row, reason, 'HELD');
   await postAndNotify(ctx, () => {
     postHeld(ctx, row, row.destination_account);
     postToInbound(ctx, row);
   });
-  return openDepositReturn(ctx, failed);
+  return openDepositReturn(ctx, failedPayment);
 }
 
 /**
@@ -218,9 +218,9 @@ export async function reverseDeposit(
   reason: FailureReason = 'COLLECTION_FAILED',
 ): Promise<IncomingRow> {
   if (isHeld(row)) {
-    const failed = fail(ctx, row, reason, 'RETURNED');
+    const failedPayment = fail(ctx, row, reason, 'RETURNED');
     await postAndNotify(ctx, () => postHeld(ctx, row, row.destination_account));
-    return failed;
+    return failedPayment;
   }
   if (row.status !== 'COMPLETED' || row.funds !== 'SETTLED') return row;
   if (!(await hasDepositPosting(ctx, row))) return row;

@@ -60,10 +60,10 @@ export async function creditAndRepay(
 
 /** Credits an account and holds the amount: it is in the total balance and not available. */
 export async function hold(ctx: Ctx, row: IncomingRow, account: InternalAccountRow): Promise<void> {
-  const frozen = account.status === 'FROZEN';
+  const isFrozen = account.status === 'FROZEN';
   // A closed ledger account is frozen too; only the status distinguishes the two.
-  if (frozen) requireInternalAccount(ctx, account);
-  await postAndNotify(ctx, () => creditAndHold(ctx, row, account.id, frozen));
+  if (isFrozen) requireInternalAccount(ctx, account);
+  await postAndNotify(ctx, () => creditAndHold(ctx, row, account.id, isFrozen));
 }
 
 /**
@@ -82,15 +82,15 @@ export async function repayFrom(
 
 /** Stages the row and the event. The caller stages the postings in the same change set. */
 export function complete(ctx: Ctx, row: IncomingRow): IncomingRow {
-  const updated = changeTransaction(ctx, row, {
+  const updatedPayment = changeTransaction(ctx, row, {
     status: transactionFeature.states.incoming.next(row.status, 'settle'),
     funds: 'SETTLED',
     pending_reason: null,
     cancel_requested_at: null,
     settled_at: ctx.now,
   });
-  emitPayment(ctx, incomingPayment.COMPLETED, updated);
-  return updated;
+  emitPayment(ctx, incomingPayment.COMPLETED, updatedPayment);
+  return updatedPayment;
 }
 
 /** Stages the row and the event. `funds` is the state of the funds afterwards. */
@@ -101,15 +101,15 @@ export function fail(
   funds: IncomingRow['funds'],
 ): IncomingRow {
   const event = row.status === 'COMPLETED' ? 'return' : 'fail';
-  const failed = changeTransaction(ctx, row, {
+  const failedPayment = changeTransaction(ctx, row, {
     status: transactionFeature.states.incoming.next(row.status, event),
     funds,
     failure_reason: reason,
     pending_reason: null,
     cancel_requested_at: null,
   });
-  emitPayment(ctx, incomingPayment.FAILED, failed);
-  return failed;
+  emitPayment(ctx, incomingPayment.FAILED, failedPayment);
+  return failedPayment;
 }
 
 /** Starts the return of funds that are in `inbound`. */
@@ -140,17 +140,17 @@ export async function closeDepositReturn(
     | 'COMPLETED'
     | 'FAILED';
   const settledAt = isReturned ? { settledAt: iso(ctx.now) } : {};
-  const updated = changeTransaction(ctx, row, {
+  const updatedPayment = changeTransaction(ctx, row, {
     funds: isReturned ? 'RETURNED' : 'SUSPENSE',
     refund: { ...row.refund, status, ...settledAt },
   });
-  if (!isReturned) await awaitDecision(ctx, updated);
+  if (!isReturned) await awaitDecision(ctx, updatedPayment);
   emitPayment(
     ctx,
     isReturned ? incomingPayment.REFUND_COMPLETED : incomingPayment.REFUND_FAILED,
-    updated,
+    updatedPayment,
   );
-  return updated;
+  return updatedPayment;
 }
 
 /** Completes a payment and credits the account. The payment event precedes the balance event. */
@@ -159,7 +159,7 @@ export async function completeOn(
   row: IncomingRow,
   account: InternalAccountRow,
 ): Promise<IncomingRow> {
-  const completed = complete(ctx, row);
-  await postAndNotify(ctx, () => creditAndRepay(ctx, completed, account));
-  return completed;
+  const completedPayment = complete(ctx, row);
+  await postAndNotify(ctx, () => creditAndRepay(ctx, completedPayment, account));
+  return completedPayment;
 }

@@ -57,16 +57,16 @@ export const incomingOperations = (parts: IncomingParts) => [
   handle(approvePendingPayment, async (ctx, { params, body }) => {
     const pending = await pendingOf(ctx, parts, params.transactionId);
     const info = body.receiverCustomerInfo ?? {};
-    const missing = missingFieldsOf(info, pending.row.requested_fields ?? []);
-    if (missing.length) {
-      const errors = missing.map((name) => ({
+    const missingFields = missingFieldsOf(info, pending.row.requested_fields ?? []);
+    if (missingFields.length) {
+      const errors = missingFields.map((name) => ({
         field: `receiverCustomerInfo.${name}`,
         message: 'is required',
       }));
       throw invalid(errors, 'MISSING_MANDATORY_USER_INFO');
     }
-    const approved = await pending.approve(info);
-    return 'rejected' in approved ? approved : { status: 200, body: viewOf(approved) };
+    const approvedBody = await pending.approve(info);
+    return 'rejected' in approvedBody ? approvedBody : { status: 200, body: viewOf(approvedBody) };
   }),
   handle(rejectPendingPayment, async (ctx, { params, body }) => {
     const pending = await pendingOf(ctx, parts, params.transactionId);

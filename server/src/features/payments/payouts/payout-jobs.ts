@@ -120,9 +120,10 @@ export async function applyPayoutStatus(
     case 'unknown':
       return checkAgain(progress.checkAfterMs);
     case 'accepted': {
-      const submitted = await submitPayout(ctx, row);
+      const submittedPayment = await submitPayout(ctx, row);
       if (progress.checkAfterMs !== undefined) return checkAgain(progress.checkAfterMs);
-      if (isExpected(submitted, 'payout')) await awaitRailResult(ctx, submitted, 'payout');
+      if (isExpected(submittedPayment, 'payout'))
+        await awaitRailResult(ctx, submittedPayment, 'payout');
       return;
     }
     case 'settled':
@@ -200,9 +201,9 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
   const handleRefund = async (runtime: Runtime, job: JobOf<typeof PAY_REFUND>): Promise<Result> => {
     const { row, caller } = await loadOf(runtime, job, asOutgoing);
     if (row.refund?.status !== 'PENDING') return { caller, stage: NOTHING };
-    const failed: Progress = { state: 'failed', reason: 'QUOTE_EXECUTION_FAILED' };
+    const failedProgress: Progress = { state: 'failed', reason: 'QUOTE_EXECUTION_FAILED' };
     let progress: Progress = { state: 'settled', reference: row.id };
-    if (job.input.refundable === false) progress = failed;
+    if (job.input.refundable === false) progress = failedProgress;
     else if (isRefundedByRail(row)) {
       const rail = railOf(connectors, caller);
       const instruction = await refundOf(runtime, row);

@@ -136,13 +136,13 @@ export async function returnSuspenseFunds(
   // Zero if the bank has returned the debit that funded it.
   if (funds.amount > 0n) await postAndNotify(ctx, () => postFromSuspense(ctx, row, account, funds));
   const status = transactionFeature.states.refund.next('FAILED', 'resolve') as 'COMPLETED';
-  const updated = changeTransaction(ctx, row, {
+  const updatedTransaction = changeTransaction(ctx, row, {
     funds: 'RETURNED',
     refund: { ...row.refund, status, settledAt: iso(ctx.now) },
   });
-  emitPayment(ctx, eventsOf(updated).REFUND_COMPLETED, updated);
-  await recordDecision(ctx, updated, 'returned', input);
-  return updated;
+  emitPayment(ctx, eventsOf(updatedTransaction).REFUND_COMPLETED, updatedTransaction);
+  await recordDecision(ctx, updatedTransaction, 'returned', input);
+  return updatedTransaction;
 }
 
 /** Covers a shortfall in suspense with received funds. Throws CONFLICT if there is none. */

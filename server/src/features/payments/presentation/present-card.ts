@@ -25,9 +25,9 @@ const summarizeAmounts = (amounts: readonly bigint[]) => ({
 
 /** Completed and pending debits; failed debits are excluded. */
 function fundingDebitSummary({ fundingDebits }: CardFacts) {
-  const counted = fundingDebits.filter(({ status }) => status !== 'FAILED');
+  const countedFundingDebits = fundingDebits.filter(({ status }) => status !== 'FAILED');
   const pendingCount = fundingDebits.filter(({ status }) => status === 'PENDING').length;
-  return { ...summarizeAmounts(counted.map(({ amount }) => amount)), pendingCount };
+  return { ...summarizeAmounts(countedFundingDebits.map(({ amount }) => amount)), pendingCount };
 }
 
 /** The body of `getTransactionById` for a card payment and the data of every event about it. */
@@ -37,7 +37,7 @@ export function presentCardPayment(row: CardPaymentRow): View {
   const { clearings, refunds } = facts;
   const currency = currencyView(card.currency);
   const money = (amount: bigint) => ({ amount: Number(amount), currency });
-  const settled = clearings.length > 0 || facts.closed;
+  const isSettled = clearings.length > 0 || facts.closed;
   return {
     type: 'CARD',
     id: row.id,
@@ -49,7 +49,7 @@ export function presentCardPayment(row: CardPaymentRow): View {
     direction: row.direction,
     merchant: card.merchant,
     authorizedAmount: money(facts.authorized),
-    ...(settled ? { settledAmount: money(settledOf(facts)) } : {}),
+    ...(isSettled ? { settledAmount: money(settledOf(facts)) } : {}),
     ...(refunds.length ? { refundedAmount: money(refundedOf(facts)) } : {}),
     accountId: cardAccountOf(row),
     ...(row.direction === 'DEBIT' ? { pullSummary: fundingDebitSummary(facts) } : {}),

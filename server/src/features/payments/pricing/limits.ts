@@ -119,9 +119,12 @@ function routeOf(sending: Money, payee: Payee): Route {
   const candidates = corridors(sending.currency, payee.currency).filter(({ rail }) =>
     rails.length ? rail !== null && rails.includes(rail) : rail === null,
   );
-  const allowed = candidates.filter((corridor) => allowsAmount(corridor, sending));
-  if (allowed.length === 0) throw noCorridor(candidates, sending);
-  return { rail: chooseRail(allowed.flatMap((corridor) => corridor.rail ?? [])) ?? null, railMode };
+  const allowedCorridors = candidates.filter((corridor) => allowsAmount(corridor, sending));
+  if (allowedCorridors.length === 0) throw noCorridor(candidates, sending);
+  return {
+    rail: chooseRail(allowedCorridors.flatMap((corridor) => corridor.rail ?? [])) ?? null,
+    railMode,
+  };
 }
 
 interface Admission {

@@ -68,8 +68,10 @@ const PENDING = `select q.transaction_id, q.expires_at
 
 /** Stages the expiry of all quotes of the caller's platform, which gets a clock of its own. */
 export async function expireAllOnClock(ctx: Ctx): Promise<void> {
-  const pending = await ctx.db.query<Omit<Due, 'platform_id'>>(PENDING, [ctx.caller.platformId]);
-  for (const each of pending) expireOnClock(ctx, each);
+  const pendingRows = await ctx.db.query<Omit<Due, 'platform_id'>>(PENDING, [
+    ctx.caller.platformId,
+  ]);
+  for (const each of pendingRows) expireOnClock(ctx, each);
 }
 
 async function expireOne(runtime: Runtime, { transaction_id: id, platform_id, expires_at }: Due) {
@@ -107,8 +109,10 @@ export function expirySweep(log: Log): Sweep {
       const values = [new Date(position.at), position.id, new Date(now)];
       const rows = await runtime.db.query<Due>(DUE, values);
       await Promise.all(rows.map((row) => expireOrRetry(runtime, row)));
-      const last = rows.length < BATCH_SIZE ? undefined : rows.at(-1);
-      position = last ? { at: last.expires_at, id: last.transaction_id } : { at: now, id: '' };
+      const lastEvent = rows.length < BATCH_SIZE ? undefined : rows.at(-1);
+      position = lastEvent
+        ? { at: lastEvent.expires_at, id: lastEvent.transaction_id }
+        : { at: now, id: '' };
       return rows.length;
     },
   };

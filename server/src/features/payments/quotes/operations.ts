@@ -52,8 +52,8 @@ async function execute(
   if ('challenge' in outcome) return { status: 202 as const, body: outcome.challenge };
   const { signed } = outcome;
   const { scaFactor } = body;
-  const started = await startQuote(ctx, parts, quote, payment, { signed, scaFactor });
-  return { status: 200 as const, body: await quoteView(ctx, quote, started) };
+  const startedPayment = await startQuote(ctx, parts, quote, payment, { signed, scaFactor });
+  return { status: 200 as const, body: await quoteView(ctx, quote, startedPayment) };
 }
 
 export const quoteOperations = (parts: QuoteParts) => [

@@ -153,10 +153,14 @@ export async function makeQuote(
   );
   const { immediatelyExecute, scaFactor } = request;
   if (immediatelyExecute) {
-    const started = await startQuote(ctx, parts, quote, payment, { scaFactor });
-    return { status: 201, quote, payment: started };
+    const startedPayment = await startQuote(ctx, parts, quote, payment, { scaFactor });
+    return { status: 201, quote, payment: startedPayment };
   }
   if (payment.source.sourceType !== 'REALTIME_FUNDING') return { status: 201, quote, payment };
-  const waiting = await authorizeBeforeFunding(ctx, parts, quote, payment, scaFactor);
-  return { status: waiting.status === 'PENDING' ? 201 : 202, quote, payment: waiting };
+  const waitingPayment = await authorizeBeforeFunding(ctx, parts, quote, payment, scaFactor);
+  return {
+    status: waitingPayment.status === 'PENDING' ? 201 : 202,
+    quote,
+    payment: waitingPayment,
+  };
 }

@@ -96,17 +96,17 @@ async function returnPlatformFee(ctx: Ctx, leg: Leg, row: OutgoingRow, to: strin
 /** Reverses the legs to the source, or to `suspense` instead. */
 async function reverseLegs(ctx: Ctx, row: OutgoingRow, suspense?: string): Promise<void> {
   if (row.funds === 'FUNDED') return;
-  const all = legsOf(row, ctx.caller.environment);
+  const legs = legsOf(row, ctx.caller.environment);
   if (row.funds === 'HELD') {
-    release(ctx, row.id, all);
-    if (suspense) postToSuspense(ctx, row.id, all, suspense);
+    release(ctx, row.id, legs);
+    if (suspense) postToSuspense(ctx, row.id, legs, suspense);
     return;
   }
-  if (row.funds === 'SETTLED') reverse(ctx, row.id, all.settle);
-  reverse(ctx, row.id, all.onward);
-  const withoutPlatformFee = all.source.filter((leg) => leg.step !== 'fee.platform');
+  if (row.funds === 'SETTLED') reverse(ctx, row.id, legs.settle);
+  reverse(ctx, row.id, legs.onward);
+  const withoutPlatformFee = legs.source.filter((leg) => leg.step !== 'fee.platform');
   reverse(ctx, row.id, withoutPlatformFee, suspense);
-  for (const leg of all.source) {
+  for (const leg of legs.source) {
     if (withoutPlatformFee.includes(leg)) continue;
     await returnPlatformFee(ctx, leg, row, suspense ?? leg.debit);
   }
@@ -196,21 +196,21 @@ export async function payRefund(
     | 'COMPLETED'
     | 'FAILED';
   const settledAt: { settledAt?: string } = isReturned ? { settledAt: iso(ctx.now) } : {};
-  const updated = changeTransaction(ctx, row, {
+  const updatedPayment = changeTransaction(ctx, row, {
     funds: isReturned ? 'RETURNED' : 'SUSPENSE',
     refund: { ...row.refund, status, ...settledAt },
   });
-  if (!isReturned) await awaitDecision(ctx, updated);
+  if (!isReturned) await awaitDecision(ctx, updatedPayment);
   emitPayment(
     ctx,
     isReturned ? outgoingPayment.REFUND_COMPLETED : outgoingPayment.REFUND_FAILED,
-    updated,
+    updatedPayment,
   );
-  if (updated.status !== 'PROCESSING') return updated;
-  const completed = changeTransaction(ctx, updated, {
-    status: transactionFeature.states.outgoing.next(updated.status, 'settle'),
+  if (updatedPayment.status !== 'PROCESSING') return updatedPayment;
+  const completedPayment = changeTransaction(ctx, updatedPayment, {
+    status: transactionFeature.states.outgoing.next(updatedPayment.status, 'settle'),
     settled_at: ctx.now,
   });
-  emitPayment(ctx, outgoingPayment.COMPLETED, completed);
-  return completed;
+  emitPayment(ctx, outgoingPayment.COMPLETED, completedPayment);
+  return completedPayment;
 }

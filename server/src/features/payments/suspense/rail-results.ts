@@ -51,8 +51,8 @@ export async function awaitRailResult(
   row: TransactionRow,
   kind: WaitKind,
 ): Promise<void> {
-  const before = await ctx.read(awaitedRailResults, row.id);
-  if (before) ctx.update(awaitedRailResults, before, { kind, since: ctx.now });
+  const railResultBefore = await ctx.read(awaitedRailResults, row.id);
+  if (railResultBefore) ctx.update(awaitedRailResults, railResultBefore, { kind, since: ctx.now });
   else
     ctx.insert(awaitedRailResults, {
       id: row.id,

@@ -46,15 +46,15 @@ export const findCardPaymentsInSuspense = (
 
 /** Adds the transaction to the queue. */
 export async function awaitDecision(ctx: Ctx, row: TransactionRow): Promise<void> {
-  const before = await ctx.read(suspenseItems, row.id);
-  if (before) ctx.update(suspenseItems, before, { since: ctx.now });
+  const suspenseItemBefore = await ctx.read(suspenseItems, row.id);
+  if (suspenseItemBefore) ctx.update(suspenseItems, suspenseItemBefore, { since: ctx.now });
   else ctx.insert(suspenseItems, { id: row.id, platform_id: row.platform_id, since: ctx.now });
 }
 
 /** Removes the transaction from the queue if no decision is needed any more. */
 export async function cancelDecision(ctx: Ctx, { id }: { id: string }): Promise<void> {
-  const waiting = await ctx.read(suspenseItems, id);
-  if (waiting) ctx.remove(suspenseItems, waiting);
+  const waitingSuspenseItem = await ctx.read(suspenseItems, id);
+  if (waitingSuspenseItem) ctx.remove(suspenseItems, waitingSuspenseItem);
 }
 
 /**
@@ -71,9 +71,10 @@ export async function recordDecision(
   state: Progress['state'],
   { reference, reason }: OperatorInput,
 ): Promise<void> {
-  const waiting = await ctx.read(suspenseItems, row.id);
-  if (!waiting) throw new Fault('CONFLICT', 'The transaction has no funds in suspense.');
-  ctx.remove(suspenseItems, waiting);
+  const waitingSuspenseItem = await ctx.read(suspenseItems, row.id);
+  if (!waitingSuspenseItem)
+    throw new Fault('CONFLICT', 'The transaction has no funds in suspense.');
+  ctx.remove(suspenseItems, waitingSuspenseItem);
   recordRailResult(ctx, row, {
     kind: 'suspense',
     name: `${state}${occurrenceOf(row)}`,

@@ -107,8 +107,8 @@ export const transferOperations = (parts: TransferParts) => [
   handle(createTransferOut, async (ctx, { body }) => {
     const payment = await stageTransferOut(ctx, parts, body);
     // The response shows the transfer as accepted; events report its progress.
-    const accepted = presentTransaction(payment) as Static<typeof TransactionOneOf>;
+    const acceptedTransaction = presentTransaction(payment) as Static<typeof TransactionOneOf>;
     await startPayment(ctx, payment);
-    return { status: 201, body: accepted };
+    return { status: 201, body: acceptedTransaction };
   }),
 ];

@@ -72,8 +72,8 @@ async function changeClock(
 ) {
   const { db, effects, clocks } = runtime;
   const caller = systemCaller(platformId, environment);
-  const before = await db.read(sandboxClocks, platformId);
-  requireTarget(change, before ? timeOn(before, effects.now()) : effects.now());
+  const clockBefore = await db.read(sandboxClocks, platformId);
+  requireTarget(change, clockBefore ? timeOn(clockBefore, effects.now()) : effects.now());
   const holder = uuid7(effects);
   const heldClock = await holdClock(db, { platformId, holder, realTime: effects.now() });
   if (!heldClock) throw clockIsHeld();
@@ -83,14 +83,14 @@ async function changeClock(
     clocks.replace(row);
     return row;
   };
-  const frozen = change.freeze ?? heldClock.frozen;
+  const isFrozen = change.freeze ?? heldClock.frozen;
   const progress = await move(runtime, work, caller, heldClock, change).catch(
     async (error: unknown) => {
       await release(heldClock.target, heldClock.frozen).catch(() => undefined);
       throw error;
     },
   );
-  const row = await release(progress.reached ? null : progress.target, frozen);
+  const row = await release(progress.reached ? null : progress.target, isFrozen);
   // Operations that began with the previous time have staged jobs in real time.
   await sleep(FRESH_MS);
   await moveJobsToClock(runtime, platformId, work, timeOn(row, effects.now()));

@@ -89,7 +89,7 @@ function errorsOf(
             message: `${operationId} is not an operation that a step can call`,
           },
         ]),
-    ...unknown.map(({ field, text }) => ({
+    ...unknownReferences.map(({ field, text }) => ({
       field,
       message: `${text} is no field of an earlier step`,
     })),
@@ -103,9 +103,9 @@ export function checkSteps(
 ): void {
   const names = new Set<string>();
   const errors = steps.flatMap((step, index) => {
-    const found = errorsOf(step, operations.get(step.operationId), names);
+    const foundFieldErrors = errorsOf(step, operations.get(step.operationId), names);
     if (step.name !== undefined) names.add(step.name);
-    return found.map((each) => ({ ...each, field: `steps.${index}.${each.field}` }));
+    return foundFieldErrors.map((each) => ({ ...each, field: `steps.${index}.${each.field}` }));
   });
   if (errors.length) throw invalid(errors.slice(0, MAX_FIELD_ERRORS));
 }

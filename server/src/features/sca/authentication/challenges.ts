@@ -190,10 +190,10 @@ async function factorFor(
 
 /** Ends the pending challenge for the same action, if any. */
 async function supersede(ctx: Ctx, { kind, subject }: About): Promise<void> {
-  const before = await findPendingChallenge(ctx, kind, subject);
-  if (!before) return;
-  endChallenge(ctx, before, ctx.now >= before.expires_at ? 'expire' : 'replace');
-  await revokeCode(ctx, codeId(before.id));
+  const challengeBefore = await findPendingChallenge(ctx, kind, subject);
+  if (!challengeBefore) return;
+  endChallenge(ctx, challengeBefore, ctx.now >= challengeBefore.expires_at ? 'expire' : 'replace');
+  await revokeCode(ctx, codeId(challengeBefore.id));
 }
 
 /**
@@ -245,8 +245,8 @@ export async function findPendingChallenge(
     .find((row) => row.kind === kind && row.subject === subject);
   if (opened) return opened;
   const [row] = await ctx.db.find(scaChallenges, { kind, subject, status: 'PENDING' });
-  const staged = ctx.set.updates.filter(isChallengeInsert).find(({ id }) => id === row?.id)?.row;
-  return staged && staged.status !== 'PENDING' ? undefined : row;
+  const stagedRow = ctx.set.updates.filter(isChallengeInsert).find(({ id }) => id === row?.id)?.row;
+  return stagedRow && stagedRow.status !== 'PENDING' ? undefined : row;
 }
 
 /** WebAuthn request options for this challenge. */

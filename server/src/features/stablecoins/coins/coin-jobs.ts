@@ -50,9 +50,9 @@ function applyIssuance(ctx: Ctx, coin: StablecoinRow, issuance: IssuanceStatus):
   const event = EVENT_OF[issuance];
   const issuance_status = event && issuanceStates.peek(coin.issuance_status, event);
   if (issuance_status === undefined) return coin;
-  const updated = ctx.update(stablecoins, coin, { issuance_status, updated_at: ctx.now });
-  if (issuance_status === 'PROVISIONED') scheduleEnablement(ctx, updated);
-  return isIssuable(issuance_status) ? updated : disableService(ctx, updated);
+  const updatedStablecoin = ctx.update(stablecoins, coin, { issuance_status, updated_at: ctx.now });
+  if (issuance_status === 'PROVISIONED') scheduleEnablement(ctx, updatedStablecoin);
+  return isIssuable(issuance_status) ? updatedStablecoin : disableService(ctx, updatedStablecoin);
 }
 
 /** A token that is never issued needs no decision and will not be enabled. */
@@ -84,9 +84,9 @@ async function applyPoll(
     const reason = 'The circulating supply exceeds the maximum of the ledger.';
     return recordAccountAction(ctx, coin, { actor: 'service', action: 'fail', reason });
   }
-  const updated = applyIssuance(ctx, coin, issuance);
-  if (updated !== coin && issuance === 'PROVISIONED') postInitialSupply(ctx, coin, supply);
-  scheduleNextPoll(ctx, updated, response.token);
+  const updatedIssuance = applyIssuance(ctx, coin, issuance);
+  if (updatedIssuance !== coin && issuance === 'PROVISIONED') postInitialSupply(ctx, coin, supply);
+  scheduleNextPoll(ctx, updatedIssuance, response.token);
 }
 
 async function follow(

@@ -123,12 +123,15 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
         return createResult((ctx, current) => applyProgress(ctx, current, response, calledAt));
       }
       return createResult(async (ctx, current) => {
-        const linked = await ctx.read(providerAccounts, account.id);
+        const linkedProviderAccount = await ctx.read(providerAccounts, account.id);
         // The account was linked again during the provider's response for the previous link.
-        const isRelinked = linked?.version !== account.version && linked?.status === 'ACTIVE';
+        const isRelinked =
+          linkedProviderAccount?.version !== account.version &&
+          linkedProviderAccount?.status === 'ACTIVE';
         if (isRelinked)
           return void (isOver(current) || ctx.later(definition, { operationId: current.id }));
-        if (linked?.version === account.version) unlink(ctx, linked, response.as);
+        if (linkedProviderAccount?.version === account.version)
+          unlink(ctx, linkedProviderAccount, response.as);
         await handleUnlinked(ctx, current, response.as, started === 'first');
       });
     };

@@ -113,15 +113,15 @@ export async function endByOperator(
 ): Promise<StablecoinOperationRow> {
   const event = as === 'fail' && isUnpaid(row) && row.submitted_at !== null ? 'expire' : as;
   recordAccountAction(ctx, row, { actor: 'operator', action: event, reason });
-  const ended = await endOperation(
+  const endedOperation = await endOperation(
     ctx,
     row,
     event,
     event === 'fail' ? { failure_reason: BY_OPERATOR } : {},
   );
   // In other statuses it already has a job.
-  if (event === 'expire' && row.status === 'CREATED') pollLate(ctx, ended);
-  return ended;
+  if (event === 'expire' && row.status === 'CREATED') pollLate(ctx, endedOperation);
+  return endedOperation;
 }
 
 /** Whether the response reports that the operation has ended. */
@@ -141,8 +141,8 @@ export async function applyProgress(
   const event = eventOf(row, progress, polledAt);
   if (event === 'complete') await endOperation(ctx, row, event, { provider_status });
   else if (event === 'expire') {
-    const expired = await endOperation(ctx, row, event, { provider_status });
-    if (!isFinal(progress)) pollLate(ctx, expired);
+    const expiredOperation = await endOperation(ctx, row, event, { provider_status });
+    if (!isFinal(progress)) pollLate(ctx, expiredOperation);
   } else if (event === 'fail') {
     const failure_reason = progress.state === 'failed' ? progress.reason : CANCELLED;
     await endOperation(ctx, row, event, { provider_status, failure_reason });
@@ -160,8 +160,8 @@ async function applyLateProgress(
     return void (await endOperation(ctx, row, 'complete', { provider_status }));
   if (state === 'submitted' || state === 'processing') {
     const uncounted = await postLate(ctx, row, 'hold');
-    const updated = ctx.update(mintsAndBurns, row, { uncounted });
-    return continueWith(ctx, updated, 'process', progress);
+    const updatedOrder = ctx.update(mintsAndBurns, row, { uncounted });
+    return continueWith(ctx, updatedOrder, 'process', progress);
   }
   if (provider_status !== row.provider_status) {
     ctx.update(mintsAndBurns, row, { provider_status, updated_at: ctx.now });

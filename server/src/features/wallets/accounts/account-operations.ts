@@ -51,8 +51,8 @@ const updatePrivacy = (parts: WalletParts) =>
     },
     async perform(ctx, { params, body }) {
       const { account } = await walletOf(ctx, params.id, 'id');
-      const after = setAccountPrivacy(ctx, account, body.privateEnabled === true);
-      return { status: 200, body: await presentAccount(ctx, after) };
+      const accountAfter = setAccountPrivacy(ctx, account, body.privateEnabled === true);
+      return { status: 200, body: await presentAccount(ctx, accountAfter) };
     },
   });
 

@@ -78,8 +78,8 @@ const create = (parts: WalletParts) =>
       }
       // An empty update: of two concurrent first credentials, one is retried and requires a signature.
       ctx.update(wallets, wallet.row, {});
-      const added = addCredential(ctx, wallet, row);
-      return { status: 201, body: presentCredential(ctx, wallet, added) };
+      const addedCredential = addCredential(ctx, wallet, row);
+      return { status: 201, body: presentCredential(ctx, wallet, addedCredential) };
     },
 
     async perform(ctx, { body }, { wallet, bound }) {

@@ -137,8 +137,8 @@ async function createTarget(
     expiresAt,
   });
   const values = { code_id, target, expires_at: expiresAt };
-  const before = await ctx.read(otpTargets, row.id);
-  if (before) ctx.update(otpTargets, before, values);
+  const otpTargetBefore = await ctx.read(otpTargets, row.id);
+  if (otpTargetBefore) ctx.update(otpTargets, otpTargetBefore, values);
   else {
     const { platform_id, customer_id } = row;
     ctx.insert(otpTargets, { id: row.id, platform_id, customer_id, ...values });
@@ -262,18 +262,18 @@ async function verify(
   const contact = contactOf(wallet, type);
   const target = await ctx.read(otpTargets, row.id);
   if (!contact || !target || ctx.now >= target.expires_at) throw noPendingCode();
-  const opened = await custodyOf(ctx, parts).openOtp({
+  const openedOtp = await custodyOf(ctx, parts).openOtp({
     id: target.code_id,
     target: target.target,
     encryptedBundle: body.encryptedOtpBundle,
   });
-  if (!opened) throw unreadableBundle();
-  const publicKey = clientKeyOf(opened.publicKey, FIELD);
+  if (!openedOtp) throw unreadableBundle();
+  const publicKey = clientKeyOf(openedOtp.publicKey, FIELD);
   await rejectUsedKey(ctx, wallet.row.id, publicKey, FIELD);
   const { rules } = await rulesOf(ctx);
   const purpose: CodePurpose = { id: purposeId(row.id), binding: contact, rules };
   // Codes have capital letters only; input is case-insensitive.
-  const result = await verifyCode(ctx, purpose, opened.code.trim().toUpperCase());
+  const result = await verifyCode(ctx, purpose, openedOtp.code.trim().toUpperCase());
   if (result === 'none') throw noPendingCode();
   if (result === 'invalid') return recordFailure(ctx, row.id, unauthorized('Invalid OTP code'));
   ctx.remove(otpTargets, target);

@@ -62,12 +62,15 @@ async function rejectReused(
 ): Promise<void> {
   const { platformId: platform_id } = ctx.caller;
   // In this order, so that a concurrent duplicate is reported as an existing passkey.
-  const used = await ctx.db.find(credentials, { platform_id, challenge_hash: challengeHash });
+  const usedCredentials = await ctx.db.find(credentials, {
+    platform_id,
+    challenge_hash: challengeHash,
+  });
   const existing = await ctx.db.find(credentials, { account_id: wallet.row.id, uniqueness_key });
   if (existing.length > 0) {
     throw new Fault('PASSKEY_CREDENTIAL_ALREADY_EXISTS', 'The wallet already has this passkey.');
   }
-  if (used.length > 0) throw invalidField('challenge', 'was already used for a passkey');
+  if (usedCredentials.length > 0) throw invalidField('challenge', 'was already used for a passkey');
 }
 
 /** Activity that a session signs; it contains the authenticator data as received. */
@@ -91,12 +94,12 @@ const creationActivity = (wallet: Wallet, body: CreateBody, nickname: string): A
 
 async function register(ctx: Ctx, _parts: WalletParts, wallet: Wallet, body: CreateBody) {
   const nickname = body.nickname.trim();
-  const checked = checkAttestation(body.attestation, body.challenge);
+  const checkedAttestation = checkAttestation(body.attestation, body.challenge);
   const errors = NICKNAME.test(nickname) ? [] : [{ field: 'nickname', message: NICKNAME_RULE }];
-  if ('errors' in checked)
-    throw invalid([...errors, ...prefixFields('attestation', checked.errors)]);
+  if ('errors' in checkedAttestation)
+    throw invalid([...errors, ...prefixFields('attestation', checkedAttestation.errors)]);
   if (errors.length > 0) throw invalid(errors);
-  const { passkey, signCount } = checked;
+  const { passkey, signCount } = checkedAttestation;
   const unique = {
     uniquenessKey: `PASSKEY ${passkey.credentialId}`,
     challengeHash: sha256Hex(body.challenge),
@@ -178,12 +181,13 @@ async function verify(
     throw new Fault('REQUEST_ID_MISSING', 'The Request-Id header is missing.');
   }
   const { row: request } = await findActiveRequest(ctx, verificationOf(row.id), requestId);
-  const checked = verifyAssertion(ctx, parts, heldCredential, request, body);
-  if ('errors' in checked) throw invalid(prefixFields('assertion', checked.errors));
-  if ('failed' in checked) {
-    return recordFailure(ctx, row.id, new Fault('UNAUTHORIZED', checked.failed));
+  const checkedAssertion = verifyAssertion(ctx, parts, heldCredential, request, body);
+  if ('errors' in checkedAssertion)
+    throw invalid(prefixFields('assertion', checkedAssertion.errors));
+  if ('failed' in checkedAssertion) {
+    return recordFailure(ctx, row.id, new Fault('UNAUTHORIZED', checkedAssertion.failed));
   }
-  ctx.update(credentials, row, { sign_count: BigInt(checked.signCount) });
+  ctx.update(credentials, row, { sign_count: BigInt(checkedAssertion.signCount) });
   markDelivered(ctx, request);
   const { clientPublicKey } = decryptColumn<{ clientPublicKey: string }>(
     ctx,

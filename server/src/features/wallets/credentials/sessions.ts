@@ -85,10 +85,10 @@ const refresh = (parts: WalletParts) =>
       // If the signature was verified in an earlier retry, the session row is not required yet.
       ctx.require(walletSessions, row);
       const authenticatedAt = row.authenticated_at;
-      const next = openSession(ctx, parts, wallet, credential, clientPublicKey, {
+      const nextSession = openSession(ctx, parts, wallet, credential, clientPublicKey, {
         authenticatedAt,
       });
-      return { status: 201, body: await next };
+      return { status: 201, body: await nextSession };
     },
   });
 

@@ -60,8 +60,9 @@ async function rejectUnneeded(ctx: Ctx, wallet: Wallet, type: RecoveryType): Pro
   if ((await sessionsOf(ctx, id)).length) {
     throw conflict('The wallet has an active session, which can sign for a new credential.');
   }
-  const waiting = await findPendingRecovery(ctx, id);
-  if (waiting) throw conflict(`The recovery ${waiting.id} is already pending for this wallet.`);
+  const waitingRecovery = await findPendingRecovery(ctx, id);
+  if (waitingRecovery)
+    throw conflict(`The recovery ${waitingRecovery.id} is already pending for this wallet.`);
 }
 
 export interface NewRecovery {

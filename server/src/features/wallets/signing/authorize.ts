@@ -71,10 +71,10 @@ export async function authorizePayment(
     return undefined;
   }
   const stamp = readStamp(ctx, parts, header);
-  const signed = await verifySigner(ctx, parts, { stamp, signer, payload });
-  if (signed instanceof Fault) throw signed;
+  const signedSigner = await verifySigner(ctx, parts, { stamp, signer, payload });
+  if (signedSigner instanceof Fault) throw signedSigner;
   const { operationId: operation, resourceId: subject } = request;
-  recordStamp(ctx, wallet, { operation, subject, stamp: header, payload, signed });
+  recordStamp(ctx, wallet, { operation, subject, stamp: header, payload, signed: signedSigner });
   return undefined;
 }
 

@@ -99,12 +99,12 @@ async function dropExcessRequests(
   signer: Signer,
   current: string | undefined,
 ): Promise<void> {
-  const pending = await ctx.db.find(
+  const pendingWalletRequests = await ctx.db.find(
     walletRequests,
     { account_id: accountId, status: 'PENDING' },
     { ...UNPAGED, orderBy: 'created_at' },
   );
-  const otherRequests = pending.filter((row) => row.id !== current);
+  const otherRequests = pendingWalletRequests.filter((row) => row.id !== current);
   const live = otherRequests.filter((row) => row.expires_at > ctx.now);
   const signable = live.filter((row) => !isForDevice(JSON.parse(row.signer)));
   const room = isForDevice(signer) ? MAX_PENDING : MAX_PENDING - 1;
@@ -158,8 +158,8 @@ export async function findActiveRequest(
     throw unauthorized('The Request-Id is unknown.');
   }
   if (row.status === 'DONE') throw unauthorized('The Request-Id was already used.');
-  const started = row.status === 'PROCESSING' || row.status === 'SETTLED';
-  const isOver = ctx.now >= row.expires_at + (started ? GRACE_MS : 0);
+  const isStarted = row.status === 'PROCESSING' || row.status === 'SETTLED';
+  const isOver = ctx.now >= row.expires_at + (isStarted ? GRACE_MS : 0);
   if (isOver) throw unauthorized('The Request-Id has expired.');
   if (row.status === 'DROPPED') {
     throw unauthorized(
@@ -285,16 +285,16 @@ export async function verifyRetry(
     return { wallet, row, bound, signed: undefined };
   }
   const payload = decryptColumn<string>(ctx, wallet, row, 'payload');
-  const signed = await verifySigner(ctx, parts, { stamp, signer, payload });
-  if (signed instanceof Fault) return rejectSignature(ctx, row, signed);
+  const signedSigner = await verifySigner(ctx, parts, { stamp, signer, payload });
+  if (signedSigner instanceof Fault) return rejectSignature(ctx, row, signedSigner);
   recordStamp(ctx, wallet, {
     operation: request.operationId,
     subject: request.resourceId || row.id,
     stamp: header,
     payload,
-    signed,
+    signed: signedSigner,
   });
-  return { wallet, row, bound, signed };
+  return { wallet, row, bound, signed: signedSigner };
 }
 
 /**

@@ -10,19 +10,19 @@ const END = /startxref\s+\d+\s+%%EOF/;
 const ENCRYPTED = /\/Encrypt\s{0,8}(?:\d{1,10}\s{1,8}\d{1,5}\s{1,8}R|<<)/;
 
 export function pdfReader(): Reader {
-  let locked = false;
+  let isLocked = false;
   let tail = '';
   return {
     write(chunk) {
       const text =
         tail + Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString('latin1');
-      locked ||= ENCRYPTED.test(text);
+      isLocked ||= ENCRYPTED.test(text);
       tail = text.slice(-TAIL_BYTES);
     },
     end: () => ({
       complete: END.test(tail),
       readable: true,
-      locked,
+      locked: isLocked,
       width: null,
       height: null,
     }),

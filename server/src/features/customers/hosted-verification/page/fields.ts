@@ -71,7 +71,7 @@ export const addressFields = (prefix: string, isOwn = false): Field[] => {
   return [
     createField('country', 'Country', 'country', { kind: 'country' }),
     createField('line1', 'Street and number', 'address-line1'),
-    createField('line2', 'Flat, floor or building', 'address-line2', { optional: true }),
+    createField('line2', 'Apartment, floor or building', 'address-line2', { optional: true }),
     createField('city', 'City or town', 'address-level2', {
       optional: true,
       derive: deriveOptionalOutsideUs,

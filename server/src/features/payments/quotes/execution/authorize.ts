@@ -65,15 +65,15 @@ async function authorize(
   parts: ScaParts,
   { params, body }: Input<typeof authorizeQuote>,
 ) {
-  const pending = await pendingAuthorizationOf(ctx, params.quoteId);
-  const { quote, payment, row, authorizer } = pending;
+  const pendingAuthorization = await pendingAuthorizationOf(ctx, params.quoteId);
+  const { quote, payment, row, authorizer } = pendingAuthorization;
   await checkLock(ctx, authorizer.customer.id);
   await checkSession(ctx, authorizer.customer.id);
   const { endUserIpAddress: ip, ...proof } = body;
   const about = aboutOf(quote, payment, row);
   const rejection = await prove(ctx, authorizer, row, { about, proof, ip });
   if (rejection) return rejection;
-  const current = await releaseOrExecute(ctx, parts, pending);
+  const current = await releaseOrExecute(ctx, parts, pendingAuthorization);
   return { status: 200 as const, body: await quoteView(ctx, quote, current) };
 }
 

@@ -127,9 +127,9 @@ async function payeeText(ctx: Ctx, payment: OutgoingRow): Promise<string> {
 /** Description of the payment in the text message with the code: `100.00 EUR to DE89…3000`. */
 export async function describePayment(ctx: Ctx, payment: OutgoingRow): Promise<string> {
   const [debited, received] = [debitedOf(payment), receivedOf(payment)];
-  const sent = formatMoney(debited);
-  const converted = `${sent} as ${formatMoney(received)}`;
-  const money = debited.currency === received.currency ? sent : converted;
+  const amountText = formatMoney(debited);
+  const converted = `${amountText} as ${formatMoney(received)}`;
+  const money = debited.currency === received.currency ? amountText : converted;
   return `${money} to ${await payeeText(ctx, payment)}`;
 }
 

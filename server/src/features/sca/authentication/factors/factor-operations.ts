@@ -61,13 +61,13 @@ async function stageEnrollment(
   facts: object,
 ): Promise<void> {
   const id = enrollmentId(customer.id, type);
-  const before = await ctx.read(scaEnrollments, id);
+  const enrollmentBefore = await ctx.read(scaEnrollments, id);
   const values = {
     facts: sealFacts(ctx, customer, 'sca_enrollments', id, facts),
     wrong: 0,
     expires_at: ctx.now + ENROLLMENT_MS,
   };
-  if (before) ctx.update(scaEnrollments, before, values);
+  if (enrollmentBefore) ctx.update(scaEnrollments, enrollmentBefore, values);
   else {
     const ownerColumns = { platform_id: customer.platform_id, customer_id: customer.id };
     ctx.insert(scaEnrollments, { id, ...ownerColumns, ...values });
@@ -150,8 +150,8 @@ async function storeFactor(
   type: EnrolledType,
   factsOf: (id: string) => { facts: object; signCount: number; recovery: string[] },
 ): Promise<FactorRow> {
-  const before = await factorOf(ctx, customer.id, type);
-  const id = before?.id ?? ctx.id('ScaFactor');
+  const factorBefore = await factorOf(ctx, customer.id, type);
+  const id = factorBefore?.id ?? ctx.id('ScaFactor');
   const { facts, signCount, recovery } = factsOf(id);
   const values = {
     facts: sealFacts(ctx, customer, 'sca_factors', id, facts),
@@ -159,7 +159,7 @@ async function storeFactor(
     recovery,
     updated_at: ctx.now,
   };
-  if (before) return ctx.update(scaFactors, before, values);
+  if (factorBefore) return ctx.update(scaFactors, factorBefore, values);
   const enrollment = { platform_id: customer.platform_id, customer_id: customer.id, type };
   return ctx.insert(scaFactors, { id, ...enrollment, ...values, created_at: ctx.now });
 }

@@ -52,8 +52,8 @@ export const typedCode = (code: string | null | undefined): string =>
   (code ?? '').replaceAll(/\s/g, '');
 
 /** Whether the customer has a verified phone number. */
-const receivesCodes = ({ phone, contact_verification: proved }: CustomerRow): boolean =>
-  phone !== null && proved?.phone === 'VERIFIED';
+const receivesCodes = ({ phone, contact_verification: provedChannels }: CustomerRow): boolean =>
+  phone !== null && provedChannels?.phone === 'VERIFIED';
 
 /** Enrolled factors, in the order of `SCA_FACTORS`. */
 export async function enrolledFactors(ctx: Ctx, customer: CustomerRow): Promise<ScaFactorName[]> {
@@ -156,10 +156,10 @@ export const enrollmentId = (customerId: string, type: EnrolledType) => `${custo
 
 /** Stages the removal of a factor and of its pending enrollment. */
 export async function clearFactor(ctx: Ctx, customerId: string, type: EnrolledType): Promise<void> {
-  const [row, waiting] = await Promise.all([
+  const [row, waitingEnrollment] = await Promise.all([
     factorOf(ctx, customerId, type),
     ctx.read(scaEnrollments, enrollmentId(customerId, type)),
   ]);
   if (row) ctx.remove(scaFactors, row);
-  if (waiting) ctx.remove(scaEnrollments, waiting);
+  if (waitingEnrollment) ctx.remove(scaEnrollments, waitingEnrollment);
 }

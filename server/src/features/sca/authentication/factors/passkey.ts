@@ -183,9 +183,17 @@ export function readRegistration(
     return { facts: { ...passkey, ...registered }, signCount: 0 };
   }
   const attestation = textsOf(ceremony, CREATED);
-  const checked = checkAttestation(attestation, ceremony.challenge, requirementsOf(ceremony));
-  if ('errors' in checked) return { errors: mappedErrors(ceremony, CREATED, checked.errors) };
-  return { facts: { ...checked.passkey, ...registered }, signCount: checked.signCount };
+  const checkedAttestation = checkAttestation(
+    attestation,
+    ceremony.challenge,
+    requirementsOf(ceremony),
+  );
+  if ('errors' in checkedAttestation)
+    return { errors: mappedErrors(ceremony, CREATED, checkedAttestation.errors) };
+  return {
+    facts: { ...checkedAttestation.passkey, ...registered },
+    signCount: checkedAttestation.signCount,
+  };
 }
 
 /**
@@ -201,7 +209,8 @@ export function readAssertion(
   const assertion = textsOf(ceremony, ASSERTED);
   const { challenge } = ceremony;
   const expected = { passkey: facts, signCount, challenge, requirements: requirementsOf(ceremony) };
-  const checked = checkAssertion(assertion, expected);
-  if ('errors' in checked) throw invalid(mappedErrors(ceremony, ASSERTED, checked.errors));
-  return 'failed' in checked ? undefined : checked.signCount;
+  const checkedAssertion = checkAssertion(assertion, expected);
+  if ('errors' in checkedAssertion)
+    throw invalid(mappedErrors(ceremony, ASSERTED, checkedAssertion.errors));
+  return 'failed' in checkedAssertion ? undefined : checkedAssertion.signCount;
 }

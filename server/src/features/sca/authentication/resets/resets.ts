@@ -59,7 +59,7 @@ export function transitionReset(
   { by, ...patch }: ResetPatch = {},
 ): ResetRow {
   const status = resetStates.next(row.status, event);
-  const updated = ctx.update(scaResets, row, {
+  const updatedReset = ctx.update(scaResets, row, {
     ...patch,
     status,
     token_hash: null,
@@ -67,7 +67,7 @@ export function transitionReset(
   });
   const type = EVENTS[event];
   if (type) recordScaEvent(ctx, customer, type, { factor: row.factor, subject: row.id, by });
-  return updated;
+  return updatedReset;
 }
 
 /** Stages the expiry of open resets of the factor, which a new one replaces. */

@@ -95,9 +95,9 @@ async function confirm(
   }
   const rejected = await prove(ctx, party, row, { about, proof });
   if (rejected) return rejected;
-  const trusted = kind === 'TRUST';
-  setTrust(ctx, account, trusted);
-  return { status: 200, body: { trusted } } as const;
+  const isTrusted = kind === 'TRUST';
+  setTrust(ctx, account, isTrusted);
+  return { status: 200, body: { trusted: isTrusted } } as const;
 }
 
 export const trustOperations = (parts: ScaParts) => [
