@@ -95,16 +95,16 @@ describe('funds in suspense of a payment in progress', () => {
 
   /** A cleared payment of a closed account, with a refund of 60 in suspense. */
   async function createSuspensePayment() {
-    const cardPayment = await payments.begin({ funds: 100 });
-    await cardPayment.notify({ kind: 'CLEARING', amount: 100n });
-    await payments.closeAccount(cardPayment.accountId);
-    await cardPayment.notify(refundNotice(60n));
+    const payment = await payments.begin({ funds: 100 });
+    await payment.notify({ kind: 'CLEARING', amount: 100n });
+    await payments.closeAccount(payment.accountId);
+    await payment.notify(refundNotice(60n));
     const text = 'select 1 from suspense_items where id = $1';
-    const hasItem = async () => (await app.runtime.db.query(text, [cardPayment.id])).length === 1;
+    const hasItem = async () => (await app.runtime.db.query(text, [payment.id])).length === 1;
     const readSuspenseAmount = async () =>
-      Number(((await cardPayment.state()) as { suspense?: number }).suspense ?? 0);
+      Number(((await payment.state()) as { suspense?: number }).suspense ?? 0);
     return {
-      paid: cardPayment,
+      paid: payment,
       suspenseState: async () => [await readSuspenseAmount(), await hasItem()],
     };
   }
@@ -144,17 +144,17 @@ describe('funds in suspense of a payment in progress', () => {
 
 describe('a clearing above the authorized amount', () => {
   it('debits nothing if the card is closed concurrently', async () => {
-    const cardPayment = await payments.begin();
+    const payment = await payments.begin();
     const { committer } = app.runtime;
     let commits = 0;
     const commit: typeof committer.commit = async (set) => {
-      if (++commits === 1) await cardPayment.close();
+      if (++commits === 1) await payment.close();
       return committer.commit(set);
     };
     const faultyNetwork = cardNetwork(app, { ...app.runtime, committer: { commit } });
-    await faultyNetwork.notify(cardPayment.token, { kind: 'CLEARING', amount: 120n });
+    await faultyNetwork.notify(payment.token, { kind: 'CLEARING', amount: 120n });
     const writtenOff = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
-    expect(await cardPayment.state()).toEqual(writtenOff);
+    expect(await payment.state()).toEqual(writtenOff);
     expect(commits).toBe(2);
   });
 });
@@ -182,8 +182,8 @@ describe('a fault unrelated to the account', () => {
   it.each(['CLEARING', 'AUTHORIZATION_ADVICE'] as const)(
     'writes nothing of the %s, which is then repeated',
     async (kind) => {
-      const cardPayment = await payments.begin();
-      const stateBefore = await cardPayment.state();
+      const payment = await payments.begin();
+      const stateBefore = await payment.state();
       const notice = { kind, amount: 120n };
       const unavailable = new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable.');
       const { db } = app.runtime;
@@ -192,15 +192,15 @@ describe('a fault unrelated to the account', () => {
         return db.read(table, id);
       };
       const faultyNetwork = cardNetwork(app, { ...app.runtime, db: { ...db, read } });
-      await expect(
-        faultyNetwork.notify(cardPayment.token, notice, `to ${cardPayment.id}`),
-      ).rejects.toBe(unavailable);
-      expect(await cardPayment.state()).toEqual(stateBefore);
-      expect(await network.logOf(cardPayment.card.id)).toHaveLength(1);
-      await network.notify(cardPayment.token, notice, `to ${cardPayment.id}`);
+      await expect(faultyNetwork.notify(payment.token, notice, `to ${payment.id}`)).rejects.toBe(
+        unavailable,
+      );
+      expect(await payment.state()).toEqual(stateBefore);
+      expect(await network.logOf(payment.card.id)).toHaveLength(1);
+      await network.notify(payment.token, notice, `to ${payment.id}`);
       await app.settle();
-      expect((await cardPayment.state()).account).toBe('880 of 880');
-      expect((await cardPayment.resource()).pullSummary).toMatchObject({
+      expect((await payment.state()).account).toBe('880 of 880');
+      expect((await payment.resource()).pullSummary).toMatchObject({
         count: 2,
         totalAmount: 120,
       });

@@ -16,10 +16,10 @@ const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 
 describe('concurrent notices', () => {
   it('counts two clearings', async () => {
-    const cardPayment = await fixture.begin();
-    await Promise.all([cardPayment.clear(60), cardPayment.clear(60)]);
+    const payment = await fixture.begin();
+    await Promise.all([payment.clear(60), payment.clear(60)]);
     await app.settle();
-    expect(await cardPayment.state()).toEqual({
+    expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '880 of 880',
       settled: 120,
@@ -41,13 +41,13 @@ describe('concurrent notices', () => {
   });
 
   it('refunds never exceed the cleared amount', async () => {
-    const cardPayment = await fixture.begin();
-    await cardPayment.notify(clearingNotice(100));
+    const payment = await fixture.begin();
+    await payment.notify(clearingNotice(100));
     const results = await Promise.allSettled(
-      [1, 2, 3].map(() => cardPayment.notify(refundNotice(60), false)),
+      [1, 2, 3].map(() => payment.notify(refundNotice(60), false)),
     );
     expect(results.filter((each) => each.status === 'fulfilled')).toHaveLength(1);
-    expect(await cardPayment.state()).toEqual({
+    expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '960 of 960',
       settled: 40,

@@ -24,187 +24,185 @@ const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 
 describe('an authorization', () => {
   it('holds the funds, debits them, and keeps them until the clearing', async () => {
-    const cardPayment = await fixture.begin();
-    expect(await cardPayment.state()).toEqual({
+    const payment = await fixture.begin();
+    expect(await payment.state()).toEqual({
       status: 'AUTHORIZED',
       account: '900 of 900',
       cards: 100,
     });
-    expect(await cardPayment.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
-    expect(await cardPayment.resource()).toMatchObject({
+    expect(await payment.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
+    expect(await payment.resource()).toMatchObject({
       authorizedAmount: { amount: 100 },
       pullSummary: { count: 1, totalAmount: 100, pendingCount: 0 },
     });
   });
 
   it('that is cleared at once is created as SETTLED', async () => {
-    const cardPayment = await fixture.begin({ kind: 'financial_authorization' });
-    expect(await cardPayment.state()).toEqual({
+    const payment = await fixture.begin({ kind: 'financial_authorization' });
+    expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '900 of 900',
       settled: 100,
     });
-    expect(await cardPayment.events()).toEqual(['900 of 1000', 'SETTLED', '900 of 900']);
+    expect(await payment.events()).toEqual(['900 of 1000', 'SETTLED', '900 of 900']);
   });
 });
 
 describe('a clearing', () => {
   it('of an invalid amount is rejected', async () => {
-    const cardPayment = await fixture.begin();
-    await expect(cardPayment.notify(clearingNotice(-1))).rejects.toThrow(
-      '-1 is not a valid amount',
-    );
+    const payment = await fixture.begin();
+    await expect(payment.notify(clearingNotice(-1))).rejects.toThrow('-1 is not a valid amount');
     const max = { kind: 'CLEARING', amount: 2n ** 63n } as const;
-    await expect(cardPayment.notify(max)).rejects.toThrow('is not a valid amount for the payment');
+    await expect(payment.notify(max)).rejects.toThrow('is not a valid amount for the payment');
   });
 
   it('above the maximum amount is rejected, in one clearing or several', async () => {
-    const cardPayment = await fixture.begin();
-    const rejected = 'is not a valid amount for the payment';
-    await expect(cardPayment.notify(clearingNotice(MAX_AMOUNT + 1))).rejects.toThrow(rejected);
-    await expect(cardPayment.notify(adjustmentNotice(MAX_AMOUNT + 1))).rejects.toThrow(rejected);
-    await cardPayment.notify(clearingNotice(60));
-    await expect(cardPayment.notify(clearingNotice(MAX_AMOUNT - 59))).rejects.toThrow(rejected);
+    const payment = await fixture.begin();
+    const message = 'is not a valid amount for the payment';
+    await expect(payment.notify(clearingNotice(MAX_AMOUNT + 1))).rejects.toThrow(message);
+    await expect(payment.notify(adjustmentNotice(MAX_AMOUNT + 1))).rejects.toThrow(message);
+    await payment.notify(clearingNotice(60));
+    await expect(payment.notify(clearingNotice(MAX_AMOUNT - 59))).rejects.toThrow(message);
   });
 
   it('is not added to an adjusted total or to refunds', async () => {
-    const cardPayment = await fixture.begin({ currency: 'USDB', funds: 2_000_000 });
-    await cardPayment.notify(adjustmentNotice(MAX_AMOUNT));
-    await cardPayment.notify(clearingNotice(MAX_AMOUNT / 2 + 1));
-    await cardPayment.notify(adjustmentNotice(MAX_AMOUNT / 2 + 2));
-    expect((await cardPayment.resource()).authorizedAmount).toMatchObject({
+    const payment = await fixture.begin({ currency: 'USDB', funds: 2_000_000 });
+    await payment.notify(adjustmentNotice(MAX_AMOUNT));
+    await payment.notify(clearingNotice(MAX_AMOUNT / 2 + 1));
+    await payment.notify(adjustmentNotice(MAX_AMOUNT / 2 + 2));
+    expect((await payment.resource()).authorizedAmount).toMatchObject({
       amount: MAX_AMOUNT / 2 + 2,
     });
-    await cardPayment.notify(refundNotice(MAX_AMOUNT / 2 + 1));
-    expect((await cardPayment.resource()).refundedAmount).toMatchObject({
+    await payment.notify(refundNotice(MAX_AMOUNT / 2 + 1));
+    expect((await payment.resource()).refundedAmount).toMatchObject({
       amount: MAX_AMOUNT / 2 + 1,
     });
   });
 
   it('of the whole amount settles the payment', async () => {
-    const cardPayment = await fixture.begin();
-    await cardPayment.notify(clearingNotice(100));
-    expect(await cardPayment.state()).toEqual({
+    const payment = await fixture.begin();
+    await payment.notify(clearingNotice(100));
+    expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '900 of 900',
       settled: 100,
     });
-    expect((await cardPayment.events()).slice(3)).toEqual(['SETTLED']);
-    expect(await cardPayment.resource()).toMatchObject({
+    expect((await payment.events()).slice(3)).toEqual(['SETTLED']);
+    expect(await payment.resource()).toMatchObject({
       settledAmount: { amount: 100 },
       settlementSummary: { count: 1, totalAmount: 100 },
     });
   });
 
   it('in parts settles the payment with the last', async () => {
-    const cardPayment = await fixture.begin();
-    await cardPayment.notify(clearingNotice(30));
+    const payment = await fixture.begin();
+    await payment.notify(clearingNotice(30));
     const partlySettled = {
       status: 'PARTIALLY_SETTLED',
       account: '900 of 900',
       cards: 70,
       settled: 30,
     };
-    expect(await cardPayment.state()).toEqual(partlySettled);
-    await cardPayment.notify(clearingNotice(20));
-    await cardPayment.notify(clearingNotice(50));
-    expect(await cardPayment.state()).toEqual({
+    expect(await payment.state()).toEqual(partlySettled);
+    await payment.notify(clearingNotice(20));
+    await payment.notify(clearingNotice(50));
+    expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '900 of 900',
       settled: 100,
     });
     const emitted = ['PARTIALLY_SETTLED', 'PARTIALLY_SETTLED', 'SETTLED'];
-    expect((await cardPayment.events()).slice(3)).toEqual(emitted);
-    expect(await cardPayment.resource()).toMatchObject({
+    expect((await payment.events()).slice(3)).toEqual(emitted);
+    expect(await payment.resource()).toMatchObject({
       settlementSummary: { count: 3, totalAmount: 100 },
     });
   });
 
   it('above the authorization debits the difference', async () => {
-    const cardPayment = await fixture.begin();
-    await cardPayment.notify(clearingNotice(120));
-    expect(await cardPayment.state()).toEqual({
+    const payment = await fixture.begin();
+    await payment.notify(clearingNotice(120));
+    expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '880 of 880',
       settled: 120,
     });
-    expect((await cardPayment.events()).slice(3)).toEqual(['880 of 900', 'SETTLED', '880 of 880']);
-    expect(await cardPayment.resource()).toMatchObject({
+    expect((await payment.events()).slice(3)).toEqual(['880 of 900', 'SETTLED', '880 of 880']);
+    expect(await payment.resource()).toMatchObject({
       settledAmount: { amount: 120 },
       pullSummary: { count: 2, totalAmount: 120, pendingCount: 0 },
     });
   });
 
   it('is accepted after the expiry', async () => {
-    const cardPayment = await fixture.begin();
-    await cardPayment.notify(EXPIRY);
-    await cardPayment.notify(clearingNotice(40));
-    expect(await cardPayment.state()).toEqual({
+    const payment = await fixture.begin();
+    await payment.notify(EXPIRY);
+    await payment.notify(clearingNotice(40));
+    expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '960 of 960',
       settled: 40,
     });
-    await cardPayment.notify(clearingNotice(10));
-    expect(await cardPayment.state()).toEqual({
+    await payment.notify(clearingNotice(10));
+    expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '950 of 950',
       settled: 50,
     });
-    expect((await cardPayment.events()).filter((each) => each === 'SETTLED')).toHaveLength(3);
+    expect((await payment.events()).filter((each) => each === 'SETTLED')).toHaveLength(3);
   });
 
   it('that the account cannot cover is an exception', async () => {
-    const cardPayment = await fixture.begin({ funds: 110 });
-    await cardPayment.notify(clearingNotice(120));
+    const payment = await fixture.begin({ funds: 110 });
+    await payment.notify(clearingNotice(120));
     const inException = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
-    expect(await cardPayment.state()).toEqual(inException);
-    expect((await cardPayment.events()).slice(3)).toEqual(['EXCEPTION']);
+    expect(await payment.state()).toEqual(inException);
+    expect((await payment.events()).slice(3)).toEqual(['EXCEPTION']);
     // Further notices of the network each emit an event.
-    await cardPayment.notify(clearingNotice(5));
-    expect(await cardPayment.state()).toEqual({ ...inException, account: '5 of 5', settled: 125 });
-    await cardPayment.notify(EXPIRY);
-    expect((await cardPayment.events()).slice(4)).toEqual(['5 of 10', 'EXCEPTION', '5 of 5']);
+    await payment.notify(clearingNotice(5));
+    expect(await payment.state()).toEqual({ ...inException, account: '5 of 5', settled: 125 });
+    await payment.notify(EXPIRY);
+    expect((await payment.events()).slice(4)).toEqual(['5 of 10', 'EXCEPTION', '5 of 5']);
   });
 
   it('on a frozen account is an exception and posts nothing', async () => {
-    const cardPayment = await fixture.begin();
-    await fixture.freezeAccount(cardPayment.accountId);
-    await cardPayment.notify(clearingNotice(120));
+    const payment = await fixture.begin();
+    await fixture.freezeAccount(payment.accountId);
+    await payment.notify(clearingNotice(120));
     const inException = { status: 'EXCEPTION', account: '900 of 900', cards: -20, settled: 120 };
-    expect(await cardPayment.state()).toEqual(inException);
+    expect(await payment.state()).toEqual(inException);
   });
 
   it('on a closed card writes off what was not debited', async () => {
-    const cardPayment = await fixture.begin();
-    await cardPayment.close();
-    await cardPayment.notify(clearingNotice(120));
+    const payment = await fixture.begin();
+    await payment.close();
+    await payment.notify(clearingNotice(120));
     const writtenOff = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
-    expect(await cardPayment.state()).toEqual(writtenOff);
-    expect((await cardPayment.events()).slice(3)).toEqual(['SETTLED']);
+    expect(await payment.state()).toEqual(writtenOff);
+    expect((await payment.events()).slice(3)).toEqual(['SETTLED']);
     // The account is credited with at most what it has paid.
-    await cardPayment.notify(refundNotice(120));
-    expect(await cardPayment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
-    await cardPayment.notify(REVERSAL);
-    expect(await cardPayment.state()).toEqual(writtenOff);
+    await payment.notify(refundNotice(120));
+    expect(await payment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    await payment.notify(REVERSAL);
+    expect(await payment.state()).toEqual(writtenOff);
   });
 });
 
 describe('an expiry', () => {
   it('releases what was not cleared', async () => {
-    const cardPayment = await fixture.begin();
-    await cardPayment.notify(EXPIRY);
-    expect(await cardPayment.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
-    expect((await cardPayment.events()).slice(3)).toEqual(['1000 of 1000', 'SETTLED']);
-    expect(await cardPayment.resource()).toMatchObject({ settledAmount: { amount: 0 } });
-    await cardPayment.notify(EXPIRY);
-    expect(await cardPayment.events()).toHaveLength(5);
+    const payment = await fixture.begin();
+    await payment.notify(EXPIRY);
+    expect(await payment.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
+    expect((await payment.events()).slice(3)).toEqual(['1000 of 1000', 'SETTLED']);
+    expect(await payment.resource()).toMatchObject({ settledAmount: { amount: 0 } });
+    await payment.notify(EXPIRY);
+    expect(await payment.events()).toHaveLength(5);
   });
 
   it('releases the rest after a partial clearing', async () => {
-    const cardPayment = await fixture.begin();
-    await cardPayment.notify(clearingNotice(30));
-    await cardPayment.notify(clearingNotice(0));
-    expect(await cardPayment.state()).toEqual({
+    const payment = await fixture.begin();
+    await payment.notify(clearingNotice(30));
+    await payment.notify(clearingNotice(0));
+    expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '970 of 970',
       settled: 30,
@@ -212,12 +210,12 @@ describe('an expiry', () => {
   });
 
   it('after a full refund leaves the payment REFUNDED', async () => {
-    const cardPayment = await fixture.begin();
-    await cardPayment.notify(clearingNotice(30));
-    await cardPayment.notify(refundNotice(30));
-    expect((await cardPayment.state()).status).toBe('PARTIALLY_SETTLED');
-    await cardPayment.notify(EXPIRY);
-    expect(await cardPayment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    const payment = await fixture.begin();
+    await payment.notify(clearingNotice(30));
+    await payment.notify(refundNotice(30));
+    expect((await payment.state()).status).toBe('PARTIALLY_SETTLED');
+    await payment.notify(EXPIRY);
+    expect(await payment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
     const emitted = [
       'PARTIALLY_SETTLED',
       '930 of 930',
@@ -225,42 +223,38 @@ describe('an expiry', () => {
       '1000 of 1000',
       'REFUNDED',
     ];
-    expect((await cardPayment.events()).slice(3)).toEqual(emitted);
+    expect((await payment.events()).slice(3)).toEqual(emitted);
   });
 });
 
 describe('an authorization adjustment', () => {
   it('to a higher amount debits the difference', async () => {
-    const cardPayment = await fixture.begin();
-    await cardPayment.notify(adjustmentNotice(150));
-    expect(await cardPayment.state()).toEqual({
+    const payment = await fixture.begin();
+    await payment.notify(adjustmentNotice(150));
+    expect(await payment.state()).toEqual({
       status: 'AUTHORIZED',
       account: '850 of 850',
       cards: 150,
     });
-    expect((await cardPayment.events()).slice(3)).toEqual([
-      '850 of 900',
-      'AUTHORIZED',
-      '850 of 850',
-    ]);
-    expect(await cardPayment.resource()).toMatchObject({
+    expect((await payment.events()).slice(3)).toEqual(['850 of 900', 'AUTHORIZED', '850 of 850']);
+    expect(await payment.resource()).toMatchObject({
       authorizedAmount: { amount: 150 },
       pullSummary: { count: 2, totalAmount: 150 },
     });
   });
 
   it('to a lower amount releases the difference', async () => {
-    const cardPayment = await fixture.begin();
-    await cardPayment.notify(adjustmentNotice(60));
-    expect(await cardPayment.state()).toEqual({
+    const payment = await fixture.begin();
+    await payment.notify(adjustmentNotice(60));
+    expect(await payment.state()).toEqual({
       status: 'AUTHORIZED',
       account: '940 of 940',
       cards: 60,
     });
-    expect((await cardPayment.events()).slice(3)).toEqual(['940 of 940', 'AUTHORIZED']);
-    await cardPayment.notify(adjustmentNotice(30));
-    await cardPayment.notify(clearingNotice(30));
-    expect(await cardPayment.state()).toEqual({
+    expect((await payment.events()).slice(3)).toEqual(['940 of 940', 'AUTHORIZED']);
+    await payment.notify(adjustmentNotice(30));
+    await payment.notify(clearingNotice(30));
+    expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '970 of 970',
       settled: 30,
@@ -268,121 +262,119 @@ describe('an authorization adjustment', () => {
   });
 
   it('to the cleared amount settles the payment', async () => {
-    const cardPayment = await fixture.begin();
-    await cardPayment.notify(clearingNotice(40));
-    await cardPayment.notify(adjustmentNotice(40));
-    expect(await cardPayment.state()).toEqual({
+    const payment = await fixture.begin();
+    await payment.notify(clearingNotice(40));
+    await payment.notify(adjustmentNotice(40));
+    expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '960 of 960',
       settled: 40,
     });
-    expect((await cardPayment.events()).slice(4)).toEqual(['960 of 960', 'SETTLED']);
+    expect((await payment.events()).slice(4)).toEqual(['960 of 960', 'SETTLED']);
     // The payment is settled: a further total is recorded and changes nothing.
-    const resourceBefore = await cardPayment.resource();
-    await cardPayment.notify(adjustmentNotice(60));
-    await cardPayment.notify(adjustmentNotice(20));
-    expect(await cardPayment.resource()).toEqual(resourceBefore);
-    expect(await cardPayment.events()).toHaveLength(6);
+    const resourceBefore = await payment.resource();
+    await payment.notify(adjustmentNotice(60));
+    await payment.notify(adjustmentNotice(20));
+    expect(await payment.resource()).toEqual(resourceBefore);
+    expect(await payment.events()).toHaveLength(6);
     const text = 'select amount from card_messages where transaction_id = $1 and kind = $2';
-    const recordedRows = await app.runtime.db.query(text, [cardPayment.id, 'AUTHORIZATION_ADVICE']);
+    const recordedRows = await app.runtime.db.query(text, [payment.id, 'AUTHORIZATION_ADVICE']);
     expect(recordedRows.map((each) => each.amount).sort()).toEqual([20n, 40n, 60n]);
   });
 
   it('that the account cannot cover debits nothing until the clearing', async () => {
-    const cardPayment = await fixture.begin({ funds: 110 });
-    await cardPayment.notify(adjustmentNotice(150));
-    expect(await cardPayment.state()).toEqual({
+    const payment = await fixture.begin({ funds: 110 });
+    await payment.notify(adjustmentNotice(150));
+    expect(await payment.state()).toEqual({
       status: 'AUTHORIZED',
       account: '10 of 10',
       cards: 100,
     });
-    expect((await cardPayment.events()).slice(3)).toEqual(['AUTHORIZED']);
-    await cardPayment.notify(clearingNotice(105));
+    expect((await payment.events()).slice(3)).toEqual(['AUTHORIZED']);
+    await payment.notify(clearingNotice(105));
     const partlySettled = { status: 'PARTIALLY_SETTLED', account: '5 of 5', settled: 105 };
-    expect(await cardPayment.state()).toEqual(partlySettled);
-    await cardPayment.notify(clearingNotice(20));
-    expect((await cardPayment.state()).status).toBe('EXCEPTION');
+    expect(await payment.state()).toEqual(partlySettled);
+    await payment.notify(clearingNotice(20));
+    expect((await payment.state()).status).toBe('EXCEPTION');
   });
 
   it('on a closed card debits nothing before the clearing', async () => {
-    const cardPayment = await fixture.begin();
-    await cardPayment.close();
-    await cardPayment.notify(adjustmentNotice(150));
-    expect(await cardPayment.state()).toEqual({
+    const payment = await fixture.begin();
+    await payment.close();
+    await payment.notify(adjustmentNotice(150));
+    expect(await payment.state()).toEqual({
       status: 'AUTHORIZED',
       account: '900 of 900',
       cards: 100,
     });
-    await cardPayment.notify(clearingNotice(120));
+    await payment.notify(clearingNotice(120));
     const partlySettled = {
       status: 'PARTIALLY_SETTLED',
       account: '900 of 900',
       settled: 120,
       losses: -20,
     };
-    expect(await cardPayment.state()).toEqual(partlySettled);
-    await cardPayment.notify(EXPIRY);
-    expect(await cardPayment.state()).toEqual({ ...partlySettled, status: 'SETTLED' });
+    expect(await payment.state()).toEqual(partlySettled);
+    await payment.notify(EXPIRY);
+    expect(await payment.state()).toEqual({ ...partlySettled, status: 'SETTLED' });
   });
 });
 
 describe('a refund', () => {
   it('of a part leaves the payment SETTLED with another event, of the rest REFUNDED', async () => {
-    const cardPayment = await fixture.begin();
-    await cardPayment.notify(clearingNotice(100));
-    await cardPayment.notify(refundNotice(30));
-    expect(await cardPayment.state()).toEqual({
+    const payment = await fixture.begin();
+    await payment.notify(clearingNotice(100));
+    await payment.notify(refundNotice(30));
+    expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '930 of 930',
       settled: 70,
     });
-    expect(await cardPayment.resource()).toMatchObject({
+    expect(await payment.resource()).toMatchObject({
       refundedAmount: { amount: 30 },
       refundSummary: { count: 1, totalAmount: 30 },
     });
-    await cardPayment.notify(refundNotice(70));
-    expect(await cardPayment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    await payment.notify(refundNotice(70));
+    expect(await payment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
     const emitted = ['SETTLED', '930 of 930', 'SETTLED', '1000 of 1000', 'REFUNDED'];
-    expect((await cardPayment.events()).slice(3)).toEqual(emitted);
+    expect((await payment.events()).slice(3)).toEqual(emitted);
   });
 
   it('above the cleared amount is rejected', async () => {
-    const cardPayment = await fixture.begin();
-    await expect(cardPayment.notify(refundNotice(1))).rejects.toThrow('exceeds the cleared amount');
-    await cardPayment.notify(clearingNotice(40));
-    await expect(cardPayment.notify(refundNotice(41))).rejects.toThrow(
-      'exceeds the cleared amount',
-    );
-    await cardPayment.notify(refundNotice(40));
-    await expect(cardPayment.notify(refundNotice(1))).rejects.toThrow('exceeds the cleared amount');
-    await expect(cardPayment.notify(refundNotice(0))).rejects.toThrow('must be above zero');
-    expect((await cardPayment.state()).account).toBe('940 of 940');
+    const payment = await fixture.begin();
+    await expect(payment.notify(refundNotice(1))).rejects.toThrow('exceeds the cleared amount');
+    await payment.notify(clearingNotice(40));
+    await expect(payment.notify(refundNotice(41))).rejects.toThrow('exceeds the cleared amount');
+    await payment.notify(refundNotice(40));
+    await expect(payment.notify(refundNotice(1))).rejects.toThrow('exceeds the cleared amount');
+    await expect(payment.notify(refundNotice(0))).rejects.toThrow('must be above zero');
+    expect((await payment.state()).account).toBe('940 of 940');
   });
 
   it('is credited to a frozen account', async () => {
-    const cardPayment = await fixture.begin();
-    await cardPayment.notify(clearingNotice(100));
-    await fixture.freezeAccount(cardPayment.accountId);
-    await cardPayment.notify(refundNotice(100));
-    expect(await cardPayment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    const payment = await fixture.begin();
+    await payment.notify(clearingNotice(100));
+    await fixture.freezeAccount(payment.accountId);
+    await payment.notify(refundNotice(100));
+    expect(await payment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
   });
 
   it('for a closed account goes to suspense', async () => {
-    const cardPayment = await fixture.begin({ funds: 100 });
-    await cardPayment.notify(clearingNotice(100));
-    await fixture.closeAccount(cardPayment.accountId);
-    await cardPayment.notify(refundNotice(100));
-    expect(await cardPayment.state()).toEqual({
+    const payment = await fixture.begin({ funds: 100 });
+    await payment.notify(clearingNotice(100));
+    await fixture.closeAccount(payment.accountId);
+    await payment.notify(refundNotice(100));
+    expect(await payment.state()).toEqual({
       status: 'REFUNDED',
       account: '0 of 0',
       suspense: 100,
     });
     const text = 'select 1 from suspense_items where id = $1';
-    expect(await app.runtime.db.query(text, [cardPayment.id])).toHaveLength(1);
+    expect(await app.runtime.db.query(text, [payment.id])).toHaveLength(1);
     // Reversed before it was sent: nothing is owed.
-    await cardPayment.notify(REVERSAL);
-    expect(await app.runtime.db.query(text, [cardPayment.id])).toHaveLength(0);
-    expect(await cardPayment.state()).toEqual({
+    await payment.notify(REVERSAL);
+    expect(await app.runtime.db.query(text, [payment.id])).toHaveLength(0);
+    expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '0 of 0',
       settled: 100,
@@ -390,30 +382,30 @@ describe('a refund', () => {
   });
 
   it('that is reversed is debited, below zero if necessary, and the next credit repays it', async () => {
-    const cardPayment = await fixture.begin({ funds: 100 });
-    await cardPayment.notify(clearingNotice(100));
-    await cardPayment.notify(refundNotice(100));
-    expect((await cardPayment.state()).account).toBe('100 of 100');
-    const secondPayment = await createOtherPayment(cardPayment.card.id, 60);
-    await cardPayment.notify(REVERSAL);
-    expect(await cardPayment.state()).toMatchObject({
+    const payment = await fixture.begin({ funds: 100 });
+    await payment.notify(clearingNotice(100));
+    await payment.notify(refundNotice(100));
+    expect((await payment.state()).account).toBe('100 of 100');
+    const secondPayment = await createOtherPayment(payment.card.id, 60);
+    await payment.notify(REVERSAL);
+    expect(await payment.state()).toMatchObject({
       ...{ status: 'SETTLED', account: '0 of 0' },
       ...{ settled: 100, receivable: -60, cards: 60 },
     });
-    expect(await cardPayment.resource()).not.toHaveProperty('refundSummary');
-    expect((await cardPayment.events()).at(-1)).toBe('SETTLED');
+    expect(await payment.resource()).not.toHaveProperty('refundSummary');
+    expect((await payment.events()).at(-1)).toBe('SETTLED');
     // The amount released by the second payment repays the debt first.
-    await simulate(cardPayment.card.id, 'clearing', {
+    await simulate(payment.card.id, 'clearing', {
       cardTransactionId: secondPayment,
       amount: 0,
     });
-    expect(await cardPayment.state()).toMatchObject({ account: '0 of 0' });
-    expect(await cardPayment.state()).not.toHaveProperty('receivable');
+    expect(await payment.state()).toMatchObject({ account: '0 of 0' });
+    expect(await payment.state()).not.toHaveProperty('receivable');
     // A second refund and reversal have steps of their own.
-    await fund(app, cardPayment.accountId, 5);
-    await cardPayment.notify(refundNotice(100));
-    await cardPayment.notify(REVERSAL);
-    expect(await cardPayment.state()).toMatchObject({ status: 'SETTLED', account: '5 of 5' });
+    await fund(app, payment.accountId, 5);
+    await payment.notify(refundNotice(100));
+    await payment.notify(REVERSAL);
+    expect(await payment.state()).toMatchObject({ status: 'SETTLED', account: '5 of 5' });
   });
 });
 
@@ -435,70 +427,68 @@ async function createOtherPayment(cardId: string, amount: number): Promise<strin
 
 describe('a credit', () => {
   it('is credited with the clearing', async () => {
-    const cardPayment = await fixture.begin({ kind: 'credit_authorization' });
-    expect(await cardPayment.state()).toEqual({ status: 'AUTHORIZED', account: '1000 of 1000' });
-    await cardPayment.notify(clearingNotice(40));
+    const payment = await fixture.begin({ kind: 'credit_authorization' });
+    expect(await payment.state()).toEqual({ status: 'AUTHORIZED', account: '1000 of 1000' });
+    await payment.notify(clearingNotice(40));
     const partlySettled = { status: 'PARTIALLY_SETTLED', account: '1040 of 1040', settled: -40 };
-    expect(await cardPayment.state()).toEqual(partlySettled);
-    await cardPayment.notify(clearingNotice(60));
-    expect(await cardPayment.state()).toEqual({
+    expect(await payment.state()).toEqual(partlySettled);
+    await payment.notify(clearingNotice(60));
+    expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '1100 of 1100',
       settled: -100,
     });
     const emitted = ['AUTHORIZED', '1040 of 1040', 'PARTIALLY_SETTLED', '1100 of 1100', 'SETTLED'];
-    expect(await cardPayment.events()).toEqual(emitted);
-    await expect(cardPayment.notify(refundNotice(10))).rejects.toThrow(
-      'A credit cannot be refunded.',
-    );
-    await expect(cardPayment.notify(adjustmentNotice(10))).rejects.toThrow(
+    expect(await payment.events()).toEqual(emitted);
+    await expect(payment.notify(refundNotice(10))).rejects.toThrow('A credit cannot be refunded.');
+    await expect(payment.notify(adjustmentNotice(10))).rejects.toThrow(
       'A credit has no authorization advice.',
     );
   });
 
   it('that is never cleared expires without postings', async () => {
-    const cardPayment = await fixture.begin({ kind: 'credit_authorization' });
-    await cardPayment.notify(EXPIRY);
-    expect(await cardPayment.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
-    expect(await cardPayment.events()).toEqual(['AUTHORIZED', 'SETTLED']);
+    const payment = await fixture.begin({ kind: 'credit_authorization' });
+    await payment.notify(EXPIRY);
+    expect(await payment.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
+    expect(await payment.events()).toEqual(['AUTHORIZED', 'SETTLED']);
   });
 });
 
 describe('an account in USDB', () => {
   it('is debited ten thousand units for each cent', async () => {
-    const cardPayment = await fixture.begin({ currency: 'USDB', funds: 2_000_003, amount: 101 });
+    const payment = await fixture.begin({ currency: 'USDB', funds: 2_000_003, amount: 101 });
     const cards = 1_010_000;
-    expect(await cardPayment.state()).toEqual({
+    expect(await payment.state()).toEqual({
       status: 'AUTHORIZED',
       account: '990003 of 990003',
       cards,
     });
-    await cardPayment.notify(clearingNotice(33));
-    await cardPayment.notify(EXPIRY);
+    await payment.notify(clearingNotice(33));
+    await payment.notify(EXPIRY);
     const account = '1670003 of 1670003';
-    expect(await cardPayment.state()).toEqual({ status: 'SETTLED', account, settled: 330_000 });
-    await cardPayment.notify(refundNotice(33));
-    expect(await cardPayment.state()).toEqual({
+    expect(await payment.state()).toEqual({ status: 'SETTLED', account, settled: 330_000 });
+    await payment.notify(refundNotice(33));
+    expect(await payment.state()).toEqual({
       status: 'REFUNDED',
       account: '2000003 of 2000003',
     });
-    expect(await cardPayment.resource()).toMatchObject({ authorizedAmount: { amount: 101 } });
+    expect(await payment.resource()).toMatchObject({ authorizedAmount: { amount: 101 } });
   });
 });
 
 describe('further debits', () => {
   it('of two concurrent payments do not exceed the balance', async () => {
-    const cardPayment = await fixture.begin({ funds: 230 });
-    const secondPayment = await createOtherPayment(cardPayment.card.id, 100);
-    const path = `/sandbox/cards/${cardPayment.card.id}/simulate/clearing`;
+    const payment = await fixture.begin({ funds: 230 });
+    const secondPayment = await createOtherPayment(payment.card.id, 100);
+    const path = `/sandbox/cards/${payment.card.id}/simulate/clearing`;
     const body = { cardTransactionId: secondPayment, amount: 120 };
-    await Promise.all([cardPayment.clear(120), app.call('POST', path, body)]);
+    await Promise.all([payment.clear(120), app.call('POST', path, body)]);
     await app.settle();
     const statuses = [
-      await cardPayment.resource(),
+      await payment.resource(),
       ok(await app.call('GET', `/transactions/${secondPayment}`), 200),
     ];
     expect(statuses.map((each) => each.status).sort()).toEqual(['EXCEPTION', 'SETTLED']);
-    expect((await cardPayment.state()).account).toBe('10 of 10');
+    expect((await payment.state()).account).toBe('10 of 10');
   });
 });

@@ -30,19 +30,19 @@ const exceptionsOf = async ({ id }: CardPaymentFixture): Promise<number> =>
 
 /** An exception: 100 were debited, 120 cleared, and the further debit failed. */
 async function createShortfall() {
-  const cardPayment = await fixture.begin({ funds: 110 });
-  await cardPayment.notify(clearingNotice(120));
-  expect(await cardPayment.state()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
-  expect(await exceptionsOf(cardPayment)).toBe(1);
-  return cardPayment;
+  const payment = await fixture.begin({ funds: 110 });
+  await payment.notify(clearingNotice(120));
+  expect(await payment.state()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
+  expect(await exceptionsOf(payment)).toBe(1);
+  return payment;
 }
 
 /** An exception: the debit has failed, and this amount was cleared. */
 async function createException(cleared: number) {
-  const cardPayment = await fixture.begin(BROKEN);
-  if (cleared) await cardPayment.notify(clearingNotice(cleared));
-  expect(await cardPayment.state()).toMatchObject({ status: 'EXCEPTION', account: '900 of 1000' });
-  return cardPayment;
+  const payment = await fixture.begin(BROKEN);
+  if (cleared) await payment.notify(clearingNotice(cleared));
+  expect(await payment.state()).toMatchObject({ status: 'EXCEPTION', account: '900 of 1000' });
+  return payment;
 }
 
 describe('listCardExceptions', () => {
@@ -165,18 +165,18 @@ describe('resolveException', () => {
   });
 
   it('debits nothing for an adjustment that a refund already covers', async () => {
-    const cardPayment = await fixture.begin({ funds: 100 });
-    await cardPayment.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 102n });
-    await cardPayment.notify(clearingNotice(101));
-    await cardPayment.notify(refundNotice(101));
+    const payment = await fixture.begin({ funds: 100 });
+    await payment.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 102n });
+    await payment.notify(clearingNotice(101));
+    await payment.notify(refundNotice(101));
     const recovered = { status: 'EXCEPTION', cards: -1, losses: 1 };
-    expect(await cardPayment.state()).toEqual({ ...recovered, account: '100 of 100' });
-    await cardPayment.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 103n });
-    expect(await cardPayment.state()).toMatchObject({ status: 'EXCEPTION', account: '99 of 99' });
-    await cardPayment.notify({ kind: 'AUTHORIZATION_EXPIRY' });
-    expect(await cardPayment.state()).toEqual({ ...recovered, account: '100 of 100' });
-    await resolve(cardPayment, 'collect');
-    expect(await cardPayment.state()).toEqual({ status: 'REFUNDED', account: '100 of 100' });
+    expect(await payment.state()).toEqual({ ...recovered, account: '100 of 100' });
+    await payment.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 103n });
+    expect(await payment.state()).toMatchObject({ status: 'EXCEPTION', account: '99 of 99' });
+    await payment.notify({ kind: 'AUTHORIZATION_EXPIRY' });
+    expect(await payment.state()).toEqual({ ...recovered, account: '100 of 100' });
+    await resolve(payment, 'collect');
+    expect(await payment.state()).toEqual({ status: 'REFUNDED', account: '100 of 100' });
   });
 
   it('debits a refunded amount whose refund was reversed', async () => {
@@ -211,26 +211,26 @@ describe('resolveException', () => {
   });
 
   it('is rejected while a funding debit is pending', async () => {
-    const cardPayment = await fixture.begin({ funds: 110, descriptor: 'Shop 005' });
-    await cardPayment.notify(clearingNotice(120));
-    expect((await cardPayment.state()).status).toBe('EXCEPTION');
-    await expect(resolve(cardPayment, 'collect')).rejects.toThrow('is pending');
+    const payment = await fixture.begin({ funds: 110, descriptor: 'Shop 005' });
+    await payment.notify(clearingNotice(120));
+    expect((await payment.state()).status).toBe('EXCEPTION');
+    await expect(resolve(payment, 'collect')).rejects.toThrow('is pending');
     await app.advance(30_000);
-    expect(await cardPayment.state()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
-    await resolve(cardPayment, 'write-off');
-    expect(await cardPayment.state()).toMatchObject({ status: 'SETTLED', losses: -20 });
+    expect(await payment.state()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
+    await resolve(payment, 'write-off');
+    expect(await payment.state()).toMatchObject({ status: 'SETTLED', losses: -20 });
   });
 
   it('cannot collect from a closed account', async () => {
-    const cardPayment = await fixture.begin({ funds: 100 });
-    await cardPayment.notify(clearingNotice(100));
-    await fixture.closeAccount(cardPayment.accountId);
-    await cardPayment.notify(clearingNotice(30));
+    const payment = await fixture.begin({ funds: 100 });
+    await payment.notify(clearingNotice(100));
+    await fixture.closeAccount(payment.accountId);
+    await payment.notify(clearingNotice(30));
     const inException = { status: 'EXCEPTION', account: '0 of 0', cards: -30, settled: 130 };
-    expect(await cardPayment.state()).toEqual(inException);
-    await expect(resolve(cardPayment, 'collect')).rejects.toThrow('The account is closed');
-    await resolve(cardPayment, 'write-off');
-    expect(await cardPayment.state()).toMatchObject({
+    expect(await payment.state()).toEqual(inException);
+    await expect(resolve(payment, 'collect')).rejects.toThrow('The account is closed');
+    await resolve(payment, 'write-off');
+    expect(await payment.state()).toMatchObject({
       status: 'SETTLED',
       settled: 130,
       losses: -30,
@@ -240,42 +240,42 @@ describe('resolveException', () => {
 
 describe('a refund', () => {
   it('can be reversed in any status of the payment', async () => {
-    const cardPayment = await fixture.begin({ funds: 110 });
-    await expect(cardPayment.notify(REVERSAL)).rejects.toThrow('no refund to reverse');
-    await cardPayment.notify(clearingNotice(40));
-    await cardPayment.notify(refundNotice(10));
-    await cardPayment.notify(refundNotice(20));
-    await cardPayment.notify(REVERSAL);
+    const payment = await fixture.begin({ funds: 110 });
+    await expect(payment.notify(REVERSAL)).rejects.toThrow('no refund to reverse');
+    await payment.notify(clearingNotice(40));
+    await payment.notify(refundNotice(10));
+    await payment.notify(refundNotice(20));
+    await payment.notify(REVERSAL);
     const part = { status: 'PARTIALLY_SETTLED', account: '20 of 20', cards: 60, settled: 30 };
-    expect(await cardPayment.state()).toEqual(part);
-    expect(await cardPayment.resource()).toMatchObject({
+    expect(await payment.state()).toEqual(part);
+    expect(await payment.resource()).toMatchObject({
       refundSummary: { count: 1, totalAmount: 10 },
     });
-    expect((await cardPayment.events()).slice(-2)).toEqual(['20 of 20', 'PARTIALLY_SETTLED']);
+    expect((await payment.events()).slice(-2)).toEqual(['20 of 20', 'PARTIALLY_SETTLED']);
     // Once it is settled.
-    await cardPayment.notify(clearingNotice(60));
-    await cardPayment.notify(REVERSAL);
-    expect(await cardPayment.state()).toEqual({
+    await payment.notify(clearingNotice(60));
+    await payment.notify(REVERSAL);
+    expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '10 of 10',
       settled: 100,
     });
-    expect((await cardPayment.events()).slice(-2)).toEqual(['10 of 10', 'SETTLED']);
+    expect((await payment.events()).slice(-2)).toEqual(['10 of 10', 'SETTLED']);
     // While an exception is open.
-    await cardPayment.notify(clearingNotice(40));
-    await cardPayment.notify(refundNotice(30));
+    await payment.notify(clearingNotice(40));
+    await payment.notify(refundNotice(30));
     const inException = { status: 'EXCEPTION', cards: -40 };
-    expect(await cardPayment.state()).toEqual({
+    expect(await payment.state()).toEqual({
       ...inException,
       account: '40 of 40',
       settled: 110,
     });
-    await cardPayment.notify(REVERSAL);
-    expect(await cardPayment.state()).toEqual({
+    await payment.notify(REVERSAL);
+    expect(await payment.state()).toEqual({
       ...inException,
       account: '10 of 10',
       settled: 140,
     });
-    expect((await cardPayment.events()).at(-1)).toBe('EXCEPTION');
+    expect((await payment.events()).at(-1)).toBe('EXCEPTION');
   });
 });

@@ -29,48 +29,48 @@ const BROKEN = { descriptor: 'Shop 006' };
 
 describe('a funding debit that is confirmed later', () => {
   it('stays on hold until then', async () => {
-    const cardPayment = await fixture.begin(SLOW);
-    expect(await cardPayment.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 1000' });
-    expect((await cardPayment.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 1 });
+    const payment = await fixture.begin(SLOW);
+    expect(await payment.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 1000' });
+    expect((await payment.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 1 });
     await app.advance(29_999);
-    expect((await cardPayment.state()).account).toBe('900 of 1000');
+    expect((await payment.state()).account).toBe('900 of 1000');
     await app.advance(1);
-    expect(await cardPayment.state()).toEqual({
+    expect(await payment.state()).toEqual({
       status: 'AUTHORIZED',
       account: '900 of 900',
       cards: 100,
     });
-    expect(await cardPayment.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
-    expect((await cardPayment.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
+    expect(await payment.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
+    expect((await payment.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
   });
 
   it('can be cleared before, without a further event', async () => {
-    const cardPayment = await fixture.begin(SLOW);
-    await cardPayment.notify(clearingNotice(100));
+    const payment = await fixture.begin(SLOW);
+    await payment.notify(clearingNotice(100));
     const early = { status: 'SETTLED', account: '900 of 1000', cards: -100, settled: 100 };
-    expect(await cardPayment.state()).toEqual(early);
+    expect(await payment.state()).toEqual(early);
     await app.advance(30_000);
-    expect(await cardPayment.state()).toEqual({
+    expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '900 of 900',
       settled: 100,
     });
-    expect((await cardPayment.events()).slice(2)).toEqual(['SETTLED', '900 of 900']);
+    expect((await payment.events()).slice(2)).toEqual(['SETTLED', '900 of 900']);
   });
 
   it('is released only after its confirmation', async () => {
-    const cardPayment = await fixture.begin(SLOW);
-    await cardPayment.notify(clearingNotice(30));
-    await cardPayment.notify(EXPIRY);
+    const payment = await fixture.begin(SLOW);
+    await payment.notify(clearingNotice(30));
+    await payment.notify(EXPIRY);
     const early = { status: 'SETTLED', account: '900 of 1000', cards: -30, settled: 30 };
-    expect(await cardPayment.state()).toEqual(early);
+    expect(await payment.state()).toEqual(early);
     await app.advance(30_000);
-    expect(await cardPayment.state()).toEqual({
+    expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '970 of 970',
       settled: 30,
     });
-    expect((await cardPayment.events()).slice(2)).toEqual([
+    expect((await payment.events()).slice(2)).toEqual([
       'PARTIALLY_SETTLED',
       'SETTLED',
       '970 of 970',
@@ -78,14 +78,14 @@ describe('a funding debit that is confirmed later', () => {
   });
 
   it('is pending beside a second one', async () => {
-    const cardPayment = await fixture.begin(SLOW);
+    const payment = await fixture.begin(SLOW);
     await app.advance(10_000);
-    await cardPayment.notify(clearingNotice(150));
-    expect((await cardPayment.resource()).pullSummary).toMatchObject({ count: 2, pendingCount: 2 });
+    await payment.notify(clearingNotice(150));
+    expect((await payment.resource()).pullSummary).toMatchObject({ count: 2, pendingCount: 2 });
     await app.advance(20_000);
-    expect((await cardPayment.state()).account).toBe('850 of 900');
+    expect((await payment.state()).account).toBe('850 of 900');
     await app.advance(10_000);
-    expect(await cardPayment.state()).toEqual({
+    expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '850 of 850',
       settled: 150,
@@ -95,21 +95,21 @@ describe('a funding debit that is confirmed later', () => {
 
 describe('a funding debit that fails', () => {
   it('stays on hold until an operator decides', async () => {
-    const cardPayment = await fixture.begin(BROKEN);
-    expect(await cardPayment.state()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
-    expect(await cardPayment.events()).toEqual(['900 of 1000', 'AUTHORIZED', 'EXCEPTION']);
+    const payment = await fixture.begin(BROKEN);
+    expect(await payment.state()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
+    expect(await payment.events()).toEqual(['900 of 1000', 'AUTHORIZED', 'EXCEPTION']);
     await app.advance(86_400_000);
-    expect((await cardPayment.state()).account).toBe('900 of 1000');
-    expect((await cardPayment.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
+    expect((await payment.state()).account).toBe('900 of 1000');
+    expect((await payment.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
   });
 
   it('makes an exception of a payment that is settled already', async () => {
-    const cardPayment = await fixture.begin({ ...BROKEN, kind: 'financial_authorization' });
+    const payment = await fixture.begin({ ...BROKEN, kind: 'financial_authorization' });
     const inException = { status: 'EXCEPTION', account: '900 of 1000', cards: -100, settled: 100 };
-    expect(await cardPayment.state()).toEqual(inException);
-    expect(await cardPayment.events()).toEqual(['900 of 1000', 'SETTLED', 'EXCEPTION']);
-    await cardPayment.notify(refundNotice(100));
-    expect(await cardPayment.state()).toEqual({
+    expect(await payment.state()).toEqual(inException);
+    expect(await payment.events()).toEqual(['900 of 1000', 'SETTLED', 'EXCEPTION']);
+    await payment.notify(refundNotice(100));
+    expect(await payment.state()).toEqual({
       status: 'EXCEPTION',
       account: '1000 of 1100',
       cards: -100,
@@ -121,23 +121,23 @@ describe('a failed debit of an amount that is not owed', () => {
   const failed: Partial<IssuerPort> = { debitFunding: async () => ({ state: 'failed' }) };
 
   it('is voided if the payment has ended with nothing cleared', async () => {
-    const cardPayment = await fixture.begin(SLOW);
-    await cardPayment.notify(EXPIRY);
-    expect(await cardPayment.state()).toEqual({ status: 'SETTLED', account: '900 of 1000' });
-    await runWith(jobOf(cardPayment.id), failed);
-    expect(await cardPayment.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
-    expect(await cardPayment.events()).toEqual([
+    const payment = await fixture.begin(SLOW);
+    await payment.notify(EXPIRY);
+    expect(await payment.state()).toEqual({ status: 'SETTLED', account: '900 of 1000' });
+    await runWith(jobOf(payment.id), failed);
+    expect(await payment.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
+    expect(await payment.events()).toEqual([
       '900 of 1000',
       'AUTHORIZED',
       'SETTLED',
       '1000 of 1000',
     ]);
-    expect((await cardPayment.resource()).pullSummary).toMatchObject({ count: 0, pendingCount: 0 });
+    expect((await payment.resource()).pullSummary).toMatchObject({ count: 0, pendingCount: 0 });
     // A later clearing is debited again.
-    await cardPayment.notify(clearingNotice(40));
-    expect((await cardPayment.resource()).pullSummary).toMatchObject({ pendingCount: 1 });
+    await payment.notify(clearingNotice(40));
+    expect((await payment.resource()).pullSummary).toMatchObject({ pendingCount: 1 });
     await app.advance(30_000);
-    expect(await cardPayment.state()).toEqual({
+    expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '960 of 960',
       settled: 40,
@@ -145,15 +145,15 @@ describe('a failed debit of an amount that is not owed', () => {
   });
 
   it('is voided if other debits cover what was cleared', async () => {
-    const cardPayment = await fixture.begin(SLOW);
-    await cardPayment.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 150n });
-    await cardPayment.notify(clearingNotice(90));
-    await cardPayment.notify(EXPIRY);
-    expect((await cardPayment.state()).account).toBe('850 of 1000');
-    await runWith(jobOf(cardPayment.id, false, 1), failed);
-    expect((await cardPayment.state()).account).toBe('900 of 1000');
+    const payment = await fixture.begin(SLOW);
+    await payment.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 150n });
+    await payment.notify(clearingNotice(90));
+    await payment.notify(EXPIRY);
+    expect((await payment.state()).account).toBe('850 of 1000');
+    await runWith(jobOf(payment.id, false, 1), failed);
+    expect((await payment.state()).account).toBe('900 of 1000');
     await app.advance(30_000);
-    expect(await cardPayment.state()).toEqual({
+    expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '910 of 910',
       settled: 90,
@@ -161,13 +161,13 @@ describe('a failed debit of an amount that is not owed', () => {
   });
 
   it('stays on hold if they do not, even if all was refunded', async () => {
-    const cardPayment = await fixture.begin(SLOW);
-    await cardPayment.notify(clearingNotice(100));
-    await cardPayment.notify(refundNotice(100));
-    expect((await cardPayment.state()).status).toBe('REFUNDED');
-    await runWith(jobOf(cardPayment.id), failed);
+    const payment = await fixture.begin(SLOW);
+    await payment.notify(clearingNotice(100));
+    await payment.notify(refundNotice(100));
+    expect((await payment.state()).status).toBe('REFUNDED');
+    await runWith(jobOf(payment.id), failed);
     const inException = { status: 'EXCEPTION', account: '1000 of 1100', cards: -100 };
-    expect(await cardPayment.state()).toEqual(inException);
+    expect(await payment.state()).toEqual(inException);
   });
 });
 
@@ -240,25 +240,22 @@ describe('the funding debit job', () => {
   beforeEach(() => void calls.splice(0));
 
   it('sends the same debit each time, in the currency of the card', async () => {
-    const cardPayment = await fixture.begin({
+    const payment = await fixture.begin({
       ...SLOW,
       currency: 'USDB',
       funds: 5_000_000,
       amount: 77,
     });
+    await runWith(jobOf(payment.id), issuerReporting({ state: 'pending', checkAfterMs: 60_000 }));
     await runWith(
-      jobOf(cardPayment.id),
-      issuerReporting({ state: 'pending', checkAfterMs: 60_000 }),
-    );
-    await runWith(
-      jobOf(cardPayment.id, true),
+      jobOf(payment.id, true),
       issuerReporting({ state: 'pending', checkAfterMs: 60_000 }),
     );
     const debit = {
       ...{
-        id: `${cardPayment.id}/pull.1`,
-        cardId: cardPayment.card.id,
-        accountId: cardPayment.accountId,
+        id: `${payment.id}/pull.1`,
+        cardId: payment.card.id,
+        accountId: payment.accountId,
       },
       ...{ amount: 77n, currency: 'USD', merchant: SLOW, requestedAt: app.effects.now() },
     };
@@ -269,41 +266,41 @@ describe('the funding debit job', () => {
   });
 
   it('has one effect if it runs repeatedly, concurrently or later', async () => {
-    const cardPayment = await fixture.begin(SLOW);
+    const payment = await fixture.begin(SLOW);
     const confirmingIssuer = issuerReporting({ state: 'confirmed' });
-    await Promise.all([1, 2, 3].map(() => runWith(jobOf(cardPayment.id), confirmingIssuer)));
-    await runWith(jobOf(cardPayment.id, true), issuerReporting({ state: 'failed' }));
-    expect(await cardPayment.state()).toEqual({
+    await Promise.all([1, 2, 3].map(() => runWith(jobOf(payment.id), confirmingIssuer)));
+    await runWith(jobOf(payment.id, true), issuerReporting({ state: 'failed' }));
+    expect(await payment.state()).toEqual({
       status: 'AUTHORIZED',
       account: '900 of 900',
       cards: 100,
     });
     await app.advance(30_000);
-    expect(await cardPayment.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
+    expect(await payment.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
   });
 
   it('does not poll a debit that has ended', async () => {
-    const cardPayment = await fixture.begin();
-    await runWith(jobOf(cardPayment.id), issuerReporting({ state: 'failed' }));
+    const payment = await fixture.begin();
+    await runWith(jobOf(payment.id), issuerReporting({ state: 'failed' }));
     expect(calls).toEqual([]);
-    expect((await cardPayment.state()).status).toBe('AUTHORIZED');
+    expect((await payment.state()).status).toBe('AUTHORIZED');
   });
 
   it('throws if the issuer does not respond, so that it runs again', async () => {
-    const cardPayment = await fixture.begin(SLOW);
+    const payment = await fixture.begin(SLOW);
     const silent: Partial<IssuerPort> = {
       debitFunding: async () => {
         throw new Error('no answer');
       },
     };
-    await expect(runWith(jobOf(cardPayment.id), silent)).rejects.toThrow('no answer');
+    await expect(runWith(jobOf(payment.id), silent)).rejects.toThrow('no answer');
     await expect(
       fundingDebitJobs({ connectors: () => ({}) as Connectors })[0]?.run(
         app.runtime,
-        jobOf(cardPayment.id),
+        jobOf(payment.id),
       ),
     ).rejects.toThrow('no card issuer in sandbox');
-    expect((await cardPayment.state()).account).toBe('900 of 1000');
+    expect((await payment.state()).account).toBe('900 of 1000');
   });
 
   it('keeps amounts exact under concurrent clearings and expiries', async () => {
