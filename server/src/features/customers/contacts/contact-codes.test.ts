@@ -45,14 +45,19 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
     const [queued] = await messagesTo(app, person.id);
     expect(queued).toMatchObject({ status: 'QUEUED', channel, kind: 'CONTACT_CODE' });
     await app.settle();
-    const [stored, furtherMessage] = await messagesTo(app, person.id);
+    const [storedMessage, furtherMessage] = await messagesTo(app, person.id);
     expect(furtherMessage).toBeUndefined();
-    expect(stored).toMatchObject({ status: 'KEPT', attempts: 1, sent_at: null, to: person[field] });
-    expect(stored?.text).toBe(
+    expect(storedMessage).toMatchObject({
+      status: 'KEPT',
+      attempts: 1,
+      sent_at: null,
+      to: person[field],
+    });
+    expect(storedMessage?.text).toBe(
       '123456 is your code for Main. It expires in 10 minutes. Do not share it with anyone.',
     );
-    expect(stored?.subject).toBe('Your code for Main');
-    const { recipient, content } = stored as { recipient: string; content: string };
+    expect(storedMessage?.subject).toBe('Your code for Main');
+    const { recipient, content } = storedMessage as { recipient: string; content: string };
     expect(`${recipient} ${content}`).not.toContain(person[field]);
   });
 
@@ -176,8 +181,8 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
 
   it('rejects a missing or malformed code', async () => {
     const person = await european(app);
-    for (const wrong of [undefined, '', 123456, null]) {
-      expect(errorOf(await confirmCode(app, person.id, name, wrong))).toEqual([
+    for (const invalidState of [undefined, '', 123456, null]) {
+      expect(errorOf(await confirmCode(app, person.id, name, invalidState))).toEqual([
         400,
         'INVALID_INPUT',
       ]);
@@ -187,8 +192,11 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
 });
 
 describe.each(CONFIRMING)('%s: customers without a pending channel', (_operation, name, field) => {
-  const sendAndConfirm = (id: string, as = app.platform) =>
-    Promise.all([sendCode(app, id, name, { as }), confirmCode(app, id, name, '123456', { as })]);
+  const sendAndConfirm = (id: string, platform = app.platform) =>
+    Promise.all([
+      sendCode(app, id, name, { as: platform }),
+      confirmCode(app, id, name, '123456', { as: platform }),
+    ]);
 
   it('returns 409 if no verification is required', async () => {
     const person = await customer(app, {}, { email: 'a@example.org', phoneNumber: '+14155550100' });
@@ -209,14 +217,17 @@ describe.each(CONFIRMING)('%s: customers without a pending channel', (_operation
 
   it('rejects a customer without the contact if SCA was enabled later', async () => {
     const platform = await app.newPlatform('Late');
-    const as = { as: platform };
+    const platformOptions = { as: platform };
     const set = 'update platforms set sca = $2, version = version + 1 where id = $1';
     await app.runtime.db.query(set, [platform.id, false]);
-    const person = await customer(app, as, { region: 'DE' });
+    const person = await customer(app, platformOptions, { region: 'DE' });
     expect(person).not.toHaveProperty('contactVerification');
     await app.runtime.db.query(set, [platform.id, true]);
     const patch = { customerType: 'INDIVIDUAL', fullName: 'Ada King' };
-    const body = ok(await app.call('PATCH', `/customers/${person.id}`, patch, as), 200);
+    const body = ok(
+      await app.call('PATCH', `/customers/${person.id}`, patch, platformOptions),
+      200,
+    );
     expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
     for (const each of await sendAndConfirm(person.id, platform)) {
       expect(errorOf(each)).toEqual([400, 'INVALID_INPUT']);

@@ -149,8 +149,8 @@ describe('an undeliverable message', () => {
     ok(await sendCode(app, id, 'phone', as()), 204);
     await app.settle();
     await app.advance(5_000);
-    const [waiting] = await messagesTo(app, id);
-    expect(waiting?.status).toBe('QUEUED');
+    const [pendingMessage] = await messagesTo(app, id);
+    expect(pendingMessage?.status).toBe('QUEUED');
     const triedCount = sms.arrivals.length;
     expect(triedCount).toBeGreaterThan(1);
     sms.behave(200);
@@ -247,8 +247,8 @@ describe('guessing codes', () => {
       const responses = await Promise.all(
         runtimes.map((each) => confirmOn(each, id, code).catch((error) => error.status as number)),
       );
-      const [first, ...rejections] = responses.sort();
-      expect(first).toBe(200);
+      const [firstStatus, ...rejections] = responses.sort();
+      expect(firstStatus).toBe(200);
       // A request that read the customer before and the code after its use gets 400.
       for (const other of rejections) expect([400, 409]).toContain(other);
     });

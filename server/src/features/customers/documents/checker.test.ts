@@ -88,8 +88,12 @@ describe('the check of a document', () => {
       };
       return app.operate((ctx) => addDocument(ctx, { connectors, files: app.files }, input));
     };
-    const rejected = add({ state: 'rejected', code: 'DATA_MISMATCH', reason: 'Another name.' });
-    await expect(rejected).rejects.toMatchObject({
+    const rejectedDocument = add({
+      state: 'rejected',
+      code: 'DATA_MISMATCH',
+      reason: 'Another name.',
+    });
+    await expect(rejectedDocument).rejects.toMatchObject({
       code: 'DATA_MISMATCH',
       message: 'Another name.',
     });
@@ -122,9 +126,9 @@ describe('stored documents', () => {
         || coalesce((select json_agg(e)::text from events e), '') as text`,
       [],
     );
-    const stored = [Buffer.from(dump?.text as string), ...readFilesIn(app.filesFolder)];
-    expect(stored.length).toBeGreaterThan(1);
-    for (const each of stored) {
+    const storedContents = [Buffer.from(dump?.text as string), ...readFilesIn(app.filesFolder)];
+    expect(storedContents.length).toBeGreaterThan(1);
+    for (const each of storedContents) {
       for (const clear of [SECRET, 'C01X00T47', 'Stadt K', 'tEXtComment']) {
         expect(each.includes(clear), clear).toBe(false);
       }

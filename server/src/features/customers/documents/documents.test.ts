@@ -91,8 +91,8 @@ describe('uploadDocument', () => {
     };
     const response = await harness.upload(fields, { bytes: Buffer.from('neither of these') });
     expect(statusAndCode(response)).toEqual([400, 'INVALID_INPUT']);
-    const wrong = ['country', 'documentNumber', 'file', 'issuingAuthority', 'side'];
-    expect(errorFields(response)).toEqual(wrong);
+    const invalidFields = ['country', 'documentNumber', 'file', 'issuingAuthority', 'side'];
+    expect(errorFields(response)).toEqual(invalidFields);
     expect(errorFields(await harness.upload({}, png()))).toEqual([
       'country',
       'documentHolder',
@@ -196,8 +196,8 @@ describe('listDocuments', () => {
       app.effects.set(app.effects.now() + 1_000);
       ids.unshift((await harness.uploaded(bill(owner, type))).id);
     }
-    const list = (query: string, as = app.platform) =>
-      app.call('GET', `/documents?${query}`, undefined, { as });
+    const list = (query: string, platform = app.platform) =>
+      app.call('GET', `/documents?${query}`, undefined, { as: platform });
     const idsOf = (response: ApiResponse) =>
       response.body.data.map((each: { id: string }) => each.id);
     const firstResponse = await list(`documentHolder=${owner}&limit=2`);

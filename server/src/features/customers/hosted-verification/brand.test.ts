@@ -16,9 +16,15 @@ describe('the brand of the verification page', () => {
   }
 
   it('is that of the platform, also when the link has ended', async () => {
-    const as = { as: app.unregulated };
-    const { id } = await customer(app, as, { idType: 'SSN', identifier: '123-45-6789' });
-    const { kycUrl } = ok(await app.call('POST', `/customers/${id}/kyc-link`, {}, as), 201);
+    const platformOptions = { as: app.unregulated };
+    const { id } = await customer(app, platformOptions, {
+      idType: 'SSN',
+      identifier: '123-45-6789',
+    });
+    const { kycUrl } = ok(
+      await app.call('POST', `/customers/${id}/kyc-link`, {}, platformOptions),
+      201,
+    );
     const { pathname } = new URL(kycUrl);
     await app.operate(async (ctx) => {
       const row = await ctx.read(platforms, app.unregulated.id);

@@ -308,13 +308,13 @@ describe('the page of a link', () => {
     const submit = await send(secret, 'POST', '/submit');
     expect(submit.body).toEqual({ verificationStatus: 'RESOLVE_ERRORS', errors: body.findings });
     expect(JSON.stringify([body, submit.body])).not.toMatch(/SANCTIONED|list X/);
-    const { body: listed } = await app.call(
+    const { body: listedBody } = await app.call(
       'GET',
       `/verifications?customerId=${id}`,
       undefined,
       as(),
     );
-    expect(listed.data[0].errors).toEqual([finding]);
+    expect(listedBody.data[0].errors).toEqual([finding]);
   });
 
   it('expires after a day', async () => {
@@ -337,8 +337,8 @@ describe('the page of a link', () => {
     const { body } = await app.call('GET', `/customers/${person.id}`, undefined, as());
     expect(body).toMatchObject({ idType: 'SSN' });
     expect(body.email).toBeUndefined();
-    const invalid = { ...change, identifier: '1', nationality: 'XX' };
-    const rejectedResponse = await send(secret, 'PATCH', '/customer', invalid);
+    const invalidBody = { ...change, identifier: '1', nationality: 'XX' };
+    const rejectedResponse = await send(secret, 'PATCH', '/customer', invalidBody);
     expect(
       rejectedResponse.body.details.errors.map((each: { field: string }) => each.field).sort(),
     ).toEqual(['identifier', 'nationality']);
@@ -403,15 +403,15 @@ describe('the page of a link', () => {
 
 describe('requests with unknown secrets', () => {
   it('are rate limited without blocking valid links', async () => {
-    const tight = await startApp({ rateLimits: { requests: 0, costly: 0, refused: 1 } });
+    const limitedApp = await startApp({ rateLimits: { requests: 0, costly: 0, refused: 1 } });
     try {
-      const options = { as: tight.unregulated };
-      const person = await customer(tight, options);
+      const options = { as: limitedApp.unregulated };
+      const person = await customer(limitedApp, options);
       const path = `/customers/${person.id}/kyc-link`;
-      const link = ok(await tight.call('POST', path, {}, options), 201);
+      const link = ok(await limitedApp.call('POST', path, {}, options), 201);
       const validPathname = new URL(link.kycUrl).pathname;
       const get = async (url: string) =>
-        (await tight.app.server.inject({ method: 'GET', url })).statusCode;
+        (await limitedApp.app.server.inject({ method: 'GET', url })).statusCode;
       expect(await get(validPathname)).toBe(200);
       const responses = [
         await get('/verify/a'),
@@ -422,7 +422,7 @@ describe('requests with unknown secrets', () => {
       expect(await get('/verify/c/state')).toBe(429);
       expect(await get(`${validPathname}/state`)).toBe(200);
     } finally {
-      await tight.close();
+      await limitedApp.close();
     }
   });
 });

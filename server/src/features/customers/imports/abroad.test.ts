@@ -67,11 +67,14 @@ const verdictOf = ({ code, details }: Errors): Verdict => ({
 
 const STREET = { line1: '1 Main St', city: 'Austin', state: 'TX', postalCode: '78701' };
 
-async function registerOverApi(cells: Record<string, string>, as: TestPlatform): Promise<Verdict> {
+async function registerOverApi(
+  cells: Record<string, string>,
+  platform: TestPlatform,
+): Promise<Verdict> {
   const { country, ...rest } = cells;
   const person = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace', birthDate: '1990-01-15' };
   const body = { ...person, address: { ...STREET, country }, ...rest };
-  const { status, body: response } = await app.call('POST', '/customers', body, { as });
+  const { status, body: response } = await app.call('POST', '/customers', body, { as: platform });
   return status === 201 ? GOOD : verdictOf(response);
 }
 
@@ -79,19 +82,19 @@ describe.each(['sandbox', 'production'] as const)(
   'a file with individuals of other countries in %s',
   (mode) => {
     it('is validated like POST /customers', async () => {
-      const as = mode === 'sandbox' ? app.platform : app.production;
-      const { umaDomain } = ok(await app.call('GET', '/config', undefined, { as }), 200);
+      const platform = mode === 'sandbox' ? app.platform : app.production;
+      const { umaDomain } = ok(await app.call('GET', '/config', undefined, { as: platform }), 200);
       const idOf = (at: number) => `${mode}-${at}`;
       const rows = CASES.map((cells, index) =>
         harness.person(idOf(index), { umaAddress: `$${idOf(index)}@${umaDomain}`, ...cells }),
       );
-      const { errors } = await harness.imported(file(...rows), as);
-      const failed = new Map<string, Errors>(
+      const { errors } = await harness.imported(file(...rows), platform);
+      const failedRows = new Map<string, Errors>(
         errors.map((each: Errors & { correlationId: string }) => [each.correlationId, each]),
       );
-      const verdicts = await Promise.all(CASES.map((cells) => registerOverApi(cells, as)));
+      const verdicts = await Promise.all(CASES.map((cells) => registerOverApi(cells, platform)));
       const imported = CASES.map((_, index) => {
-        const error = failed.get(idOf(index));
+        const error = failedRows.get(idOf(index));
         return error ? verdictOf(error) : GOOD;
       });
       expect(imported.map((each, index) => [CASES[index], each])).toEqual(

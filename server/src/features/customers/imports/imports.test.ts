@@ -183,7 +183,7 @@ describe('uploadCustomersCsv', () => {
   });
 
   it('registers no customer of a file that is rejected as a whole', async () => {
-    const before = await harness.count('customers');
+    const customerCount = await harness.count('customers');
     const body = await harness.imported(file(harness.person('w-1')).replace('city', 'town'));
     expect(body).toMatchObject({
       status: 'FAILED',
@@ -201,17 +201,17 @@ describe('uploadCustomersCsv', () => {
     expect(events.map(({ type, data }) => ({ type, data }))).toEqual([
       { type: 'BULK_UPLOAD.FAILED', data: body },
     ]);
-    const many = `${HEAD}\n${`${harness.person('w-2')}\n`.repeat(50_001)}`;
-    const tooMany = await harness.imported(many);
+    const oversizedFile = `${HEAD}\n${`${harness.person('w-2')}\n`.repeat(50_001)}`;
+    const tooMany = await harness.imported(oversizedFile);
     expect([tooMany.status, tooMany.progress]).toEqual(['FAILED', progress(50_001, 0, 0)]);
-    expect(await harness.count('customers')).toBe(before);
+    expect(await harness.count('customers')).toBe(customerCount);
     expect(await harness.count("files where state <> 'GONE'")).toBe(0);
   });
 
   it('fails if no row succeeds, as for a repeated upload', async () => {
     const content = file(harness.person('again-1'), harness.company('again-2'));
     expect((await harness.imported(content)).status).toBe('COMPLETED');
-    const before = await harness.count('customers');
+    const customerCount = await harness.count('customers');
     const repeated = await harness.imported(content);
     expect(repeated.status).toBe('FAILED');
     expect(repeated.progress).toEqual(progress(2, 0, 2));
@@ -223,7 +223,7 @@ describe('uploadCustomersCsv', () => {
       ['again-1', 'CONFLICT'],
       ['again-2', 'CONFLICT'],
     ]);
-    expect(await harness.count('customers')).toBe(before);
+    expect(await harness.count('customers')).toBe(customerCount);
     const secondImport = await harness.imported(
       file(harness.person('again-1'), harness.person('again-3')),
     );
@@ -288,10 +288,13 @@ describe('getBulkCustomerImportJob', () => {
       progress: progress(1_100, 0, 0),
     });
     await app.worker.runDue();
-    const half = await harness.readImport(id);
-    expect(half).toMatchObject({ status: 'PROCESSING', progress: progress(1_100, 1_023, 1) });
-    expect(half.errors).toHaveLength(1);
-    expect(half).not.toHaveProperty('completedAt');
+    const importInProgress = await harness.readImport(id);
+    expect(importInProgress).toMatchObject({
+      status: 'PROCESSING',
+      progress: progress(1_100, 1_023, 1),
+    });
+    expect(importInProgress.errors).toHaveLength(1);
+    expect(importInProgress).not.toHaveProperty('completedAt');
     await app.settle();
     expect(await harness.readImport(id)).toMatchObject({
       status: 'COMPLETED',

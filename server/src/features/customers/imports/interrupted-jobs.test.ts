@@ -58,8 +58,8 @@ describe('slices', () => {
     const id = await harness.started(
       file(...Array.from({ length: 40 }, (_, index) => harness.person(`d-${index}`))),
     );
-    const died = await createHandler().run(app.runtime, await jobOf(id));
-    expect(died).toBeDefined(); // the result is never staged
+    const interruptedResult = await createHandler().run(app.runtime, await jobOf(id));
+    expect(interruptedResult).toBeDefined(); // the result is never staged
     expect(await harness.readImport(id)).toMatchObject({
       status: 'PENDING',
       progress: progress(40, 0, 0),
@@ -70,10 +70,10 @@ describe('slices', () => {
       status: 'COMPLETED',
       progress: progress(40, 40, 0),
     });
-    const [first] = await harness.byPlatformId('d-0');
-    expect(first.id).toBe(customerIdOf(id, 1));
+    const [firstCustomer] = await harness.byPlatformId('d-0');
+    expect(firstCustomer.id).toBe(customerIdOf(id, 1));
     expect(await harness.eventsOf(id)).toHaveLength(1);
-    expect(await harness.eventsOf(first.id)).toHaveLength(1);
+    expect(await harness.eventsOf(firstCustomer.id)).toHaveLength(1);
   });
 
   it('parses at most 16 rows before it yields to requests', async () => {
@@ -223,7 +223,7 @@ describe('slices', () => {
     let max = 0;
     let runningJobs = 0;
     let startedCount = 0;
-    const watched = {
+    const observedRuntime = {
       ...app.runtime,
       committer: {
         async commit(set: Parameters<typeof app.runtime.committer.commit>[0]) {
@@ -236,7 +236,10 @@ describe('slices', () => {
       },
     };
     const isPressed = () => true;
-    const { stage } = await createHandler({ pressed: isPressed }).run(watched, await jobOf(id));
+    const { stage } = await createHandler({ pressed: isPressed }).run(
+      observedRuntime,
+      await jobOf(id),
+    );
     expect(max).toBeGreaterThan(0);
     expect(max).toBeLessThanOrEqual(8);
     await app.operate(stage);
@@ -280,8 +283,8 @@ describe('slices', () => {
     const id = `BulkCustomerImportJob:${uuid7(app.effects)}`;
     const ids = Array.from({ length: 50_000 }, (_, index) => customerIdOf(id, index + 1));
     expect(new Set(ids).size).toBe(50_000);
-    const tens = ids.filter((_, index) => index % 16 === 15);
-    expect(tens).toEqual([...tens].sort());
+    const sampledIds = ids.filter((_, index) => index % 16 === 15);
+    expect(sampledIds).toEqual([...sampledIds].sort());
     for (const each of ids.slice(0, 100)) {
       expect(each).toMatch(
         /^Customer:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,

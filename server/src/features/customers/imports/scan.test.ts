@@ -162,8 +162,8 @@ describe('readRows', () => {
     const slice = await readRows(splitIntoChunks(large, 65_536, consumed), 0, max);
     expect(slice).toHaveLength(1_024);
     expect(consumed.bytes).toBe(65_536);
-    const wide = Buffer.from(`${'x'.repeat(60_000)}\n`.repeat(300));
-    expect(await readRows(splitIntoChunks(wide, 65_536), 0, max)).toHaveLength(18);
+    const wideRows = Buffer.from(`${'x'.repeat(60_000)}\n`.repeat(300));
+    expect(await readRows(splitIntoChunks(wideRows, 65_536), 0, max)).toHaveLength(18);
   });
 });
 

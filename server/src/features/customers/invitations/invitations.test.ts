@@ -16,23 +16,25 @@ interface Person {
   umaAddress: string;
 }
 
-const createInviter = (as: TestPlatform = app.platform, overrides: object = {}): Promise<Person> =>
-  customer(app, { as }, overrides);
-const invite = (body: object, as: TestPlatform = app.platform) =>
-  app.call('POST', '/invitations', body, { as });
+const createInviter = (
+  platform: TestPlatform = app.platform,
+  overrides: object = {},
+): Promise<Person> => customer(app, { as: platform }, overrides);
+const invite = (body: object, platform: TestPlatform = app.platform) =>
+  app.call('POST', '/invitations', body, { as: platform });
 const createInvitationOfNewInviter = async (
   overrides: object = {},
-  as: TestPlatform = app.platform,
+  platform: TestPlatform = app.platform,
 ) => {
-  const { umaAddress } = await createInviter(as);
-  return ok(await invite({ inviterUma: umaAddress, ...overrides }, as), 201);
+  const { umaAddress } = await createInviter(platform);
+  return ok(await invite({ inviterUma: umaAddress, ...overrides }, platform), 201);
 };
-const show = (code: string, as: TestPlatform = app.platform) =>
-  app.call('GET', `/invitations/${code}`, undefined, { as });
-const claim = (code: string, inviteeUma: unknown, as: TestPlatform = app.platform) =>
-  app.call('POST', `/invitations/${code}/claim`, { inviteeUma }, { as });
-const cancel = (code: string, as: TestPlatform = app.platform) =>
-  app.call('POST', `/invitations/${code}/cancel`, undefined, { as });
+const show = (code: string, platform: TestPlatform = app.platform) =>
+  app.call('GET', `/invitations/${code}`, undefined, { as: platform });
+const claim = (code: string, inviteeUma: unknown, platform: TestPlatform = app.platform) =>
+  app.call('POST', `/invitations/${code}/claim`, { inviteeUma }, { as: platform });
+const cancel = (code: string, platform: TestPlatform = app.platform) =>
+  app.call('POST', `/invitations/${code}/cancel`, undefined, { as: platform });
 
 const fieldsOf = (response: { body: { details: { errors: { field: string }[] } } }) =>
   response.body.details.errors.map((error) => error.field).sort();
@@ -76,13 +78,13 @@ describe('createInvitation', () => {
   });
 
   it('reports all invalid fields at once', async () => {
-    const invalid = {
+    const invalidBody = {
       inviterUma: '',
       firstName: 'x'.repeat(101),
       amountToSend: 0,
       expiresAt: 'soon',
     };
-    const rejectedResponse = await invite(invalid);
+    const rejectedResponse = await invite(invalidBody);
     expect(outcomeOf(rejectedResponse)).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(rejectedResponse)).toEqual([
       'amountToSend',
@@ -115,11 +117,13 @@ describe('createInvitation', () => {
   });
 
   it('is rejected if invitations are disabled for the platform', async () => {
-    const as = await app.newPlatform('Alone');
-    const openInvitation = await createInvitationOfNewInviter({}, as);
-    await app.runtime.db.query('update platforms set invitations = false where id = $1', [as.id]);
-    const { umaAddress } = await createInviter(as);
-    const rejectedResponse = await invite({ inviterUma: umaAddress }, as);
+    const platform = await app.newPlatform('Alone');
+    const openInvitation = await createInvitationOfNewInviter({}, platform);
+    await app.runtime.db.query('update platforms set invitations = false where id = $1', [
+      platform.id,
+    ]);
+    const { umaAddress } = await createInviter(platform);
+    const rejectedResponse = await invite({ inviterUma: umaAddress }, platform);
     expect(outcomeOf(rejectedResponse)).toEqual([400, 'INVITATIONS_NOT_CONFIGURED']);
     expect((await claim(openInvitation.code, EXTERNAL_UMA, app.other)).status).toBe(200);
   });
@@ -163,7 +167,7 @@ describe('getInvitation', () => {
     expect((await show(invitation.code, app.other)).body).toEqual(invitation);
     const calls = [
       show,
-      (code: string, as?: TestPlatform) => claim(code, EXTERNAL_UMA, as),
+      (code: string, platform?: TestPlatform) => claim(code, EXTERNAL_UMA, platform),
       cancel,
     ];
     for (const call of calls) {
@@ -200,15 +204,21 @@ describe('getInvitation', () => {
 describe('a code of an older version', () => {
   it('is supported', async () => {
     const { code } = await createInvitationOfNewInviter({ firstName: 'Bob' });
-    const old = 'c0ffee42';
+    const oldCode = 'c0ffee42';
     await app.operate(async (ctx) => {
       const row = await ctx.read(invitations, code);
-      if (row) ctx.insert(invitations, { ...row, id: old });
+      if (row) ctx.insert(invitations, { ...row, id: oldCode });
     });
-    expect((await show(old)).body).toMatchObject({ code: old, status: 'PENDING' });
-    const page = await app.app.server.inject(`/i/${old}`);
-    expect([page.statusCode, page.body]).toEqual([200, expect.stringContaining(`>${old}</span>`)]);
-    expect(ok(await claim(old, EXTERNAL_UMA), 200)).toMatchObject({ code: old, status: 'CLAIMED' });
+    expect((await show(oldCode)).body).toMatchObject({ code: oldCode, status: 'PENDING' });
+    const page = await app.app.server.inject(`/i/${oldCode}`);
+    expect([page.statusCode, page.body]).toEqual([
+      200,
+      expect.stringContaining(`>${oldCode}</span>`),
+    ]);
+    expect(ok(await claim(oldCode, EXTERNAL_UMA), 200)).toMatchObject({
+      code: oldCode,
+      status: 'CLAIMED',
+    });
   });
 });
 
@@ -295,14 +305,14 @@ describe('claimInvitation', () => {
     const deletedPerson = await createInviter();
     await app.call('DELETE', `/customers/${deletedPerson.id}`);
     const unassigned = `$unassigned@${otherPerson.umaAddress.split('@')[1]}`;
-    const invalid = [
+    const invalidAddresses = [
       'friend@x',
       '$friend',
       '$fr iend@x.example',
       otherPerson.umaAddress,
       deletedPerson.umaAddress,
     ];
-    for (const inviteeUma of [...invalid, unassigned]) {
+    for (const inviteeUma of [...invalidAddresses, unassigned]) {
       const rejectedResponse = await claim(invitation.code, inviteeUma);
       expect([inviteeUma, ...outcomeOf(rejectedResponse)]).toEqual([
         inviteeUma,

@@ -8,11 +8,11 @@ const limited = testApp({ rateLimits: { requests: 0, costly: 0, refused: 2 } });
 
 async function createInvitationOfNewInviter(
   overrides: object = {},
-  as: TestPlatform = app.platform,
+  platform: TestPlatform = app.platform,
 ) {
-  const inviter = await customer(app, { as }, { email: 'ada@example.com' });
+  const inviter = await customer(app, { as: platform }, { email: 'ada@example.com' });
   const body = { inviterUma: inviter.umaAddress, ...overrides };
-  return ok(await app.call('POST', '/invitations', body, { as }), 201);
+  return ok(await app.call('POST', '/invitations', body, { as: platform }), 201);
 }
 
 const open = (code: string, method: 'GET' | 'POST' = 'GET', on = app) =>
@@ -118,11 +118,11 @@ describe('the page of an invitation', () => {
     for (let time = 0; time < 10; time++) {
       expect((await open(code, 'GET', limited)).statusCode).toBe(200);
     }
-    for (let tried = 0; tried < 4; tried++) {
+    for (let unknownCode = 0; unknownCode < 4; unknownCode++) {
       expect((await open('00000000', 'GET', limited)).statusCode).toBe(404);
     }
-    for (const tried of ['00000000', code]) {
-      const rejectedResponse = await open(tried, 'GET', limited);
+    for (const unknownCode of ['00000000', code]) {
+      const rejectedResponse = await open(unknownCode, 'GET', limited);
       expect(rejectedResponse.statusCode).toBe(429);
       expect(rejectedResponse.headers['retry-after']).toBe('1');
       expect(rejectedResponse.body).toContain('Too many attempts');

@@ -104,21 +104,23 @@ describe('updateBeneficialOwner', () => {
   });
 
   it('limits the total share of UBOs to 100 percent', async () => {
-    const first = await harness.create({ roles: ['UBO'], ownershipPercentage: 60 });
+    const firstOwner = await harness.create({ roles: ['UBO'], ownershipPercentage: 60 });
     const otherBody = ok(
-      await harness.add(ownerBody(first.customerId, { roles: ['UBO'], ownershipPercentage: 30 })),
+      await harness.add(
+        ownerBody(firstOwner.customerId, { roles: ['UBO'], ownershipPercentage: 30 }),
+      ),
       201,
     );
     expect(fieldsOf(await harness.change(otherBody.id, { ownershipPercentage: 41 }))).toEqual([
       'ownershipPercentage',
     ]);
-    const raced = await Promise.all([
-      harness.change(first.id, { ownershipPercentage: 70 }),
+    const raceResponses = await Promise.all([
+      harness.change(firstOwner.id, { ownershipPercentage: 70 }),
       harness.change(otherBody.id, { ownershipPercentage: 40 }),
     ]);
-    expect(raced.map((each) => each.status).sort()).toEqual([200, 400]);
+    expect(raceResponses.map((each) => each.status).sort()).toEqual([200, 400]);
     const director = ok(
-      await harness.add(ownerBody(first.customerId, { ownershipPercentage: 80 })),
+      await harness.add(ownerBody(firstOwner.customerId, { ownershipPercentage: 80 })),
       201,
     );
     expect(fieldsOf(await harness.change(director.id, { roles: ['UBO'] }))).toEqual([
@@ -143,9 +145,9 @@ describe('updateBeneficialOwner', () => {
     await harness.setStatus(previous.customerId, 'APPROVED');
     const lateResponse = await harness.change(previous.id, { ownershipPercentage: 1 });
     expect([lateResponse.status, lateResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
-    const other = await harness.create();
+    const otherOwner = await harness.create();
     const sql = `update beneficial_owners set status = 'REJECTED', version = version + 1 where id = $1`;
-    await app.runtime.db.query(sql, [other.id]);
-    expect((await harness.change(other.id, { ownershipPercentage: 1 })).status).toBe(400);
+    await app.runtime.db.query(sql, [otherOwner.id]);
+    expect((await harness.change(otherOwner.id, { ownershipPercentage: 1 })).status).toBe(400);
   });
 });

@@ -183,8 +183,10 @@ describe('createBeneficialOwner', () => {
 
   it('accepts twenty concurrent directors', async () => {
     const { id } = await harness.company();
-    const many = await Promise.all(Array.from({ length: 20 }, () => harness.add(ownerBody(id))));
-    expect(many.map((response) => response.status)).toEqual(many.map(() => 201));
+    const manyResponses = await Promise.all(
+      Array.from({ length: 20 }, () => harness.add(ownerBody(id))),
+    );
+    expect(manyResponses.map((response) => response.status)).toEqual(manyResponses.map(() => 201));
     expect((await harness.list(`?customerId=${id}`)).body.totalCount).toBe(20);
   });
 
@@ -192,8 +194,10 @@ describe('createBeneficialOwner', () => {
     const business = await harness.company();
     const uboBody = (share: number) =>
       ownerBody(business.id, { roles: ['UBO'], ownershipPercentage: share });
-    const many = await Promise.all(Array.from({ length: 6 }, () => harness.add(uboBody(40))));
-    expect(many.map((each) => each.status).sort()).toEqual([201, 201, 400, 400, 400, 400]);
+    const manyResponses = await Promise.all(
+      Array.from({ length: 6 }, () => harness.add(uboBody(40))),
+    );
+    expect(manyResponses.map((each) => each.status).sort()).toEqual([201, 201, 400, 400, 400, 400]);
     const exceeding = await harness.add(uboBody(21));
     expect(fieldsOf(exceeding)).toEqual(['ownershipPercentage']);
     expect(exceeding.body.details.errors[0].message).toContain('must not exceed 20,');
@@ -232,9 +236,9 @@ describe('listBeneficialOwners', () => {
       200,
     );
     expect(secondBody).toMatchObject({ hasMore: false });
-    const listed = [...firstBody.data, ...secondBody.data];
-    expect(listed.map((each: { id: string }) => each.id)).toEqual(ids);
-    expect(listed[0].personalInfo.identifier).toBe('***-**-6789');
+    const listedOwners = [...firstBody.data, ...secondBody.data];
+    expect(listedOwners.map((each: { id: string }) => each.id)).toEqual(ids);
+    expect(listedOwners[0].personalInfo.identifier).toBe('***-**-6789');
   });
 
   it('returns an empty list for other customers', async () => {

@@ -24,11 +24,11 @@ async function createOldRow(
   overrides: object = {},
 ) {
   const { id } = await customer(app, {}, overrides);
-  const sealed = identifier && seal(app.effects, MASTER, identifier, `customers ${id}`);
+  const sealedIdentifier = identifier && seal(app.effects, MASTER, identifier, `customers ${id}`);
   await app.runtime.db.query(
     `update customers set data_key = null, personal = null, email_digest = null,
       phone_digest = null, identifier_digest = null, details = $2, identifier = $3 where id = $1`,
-    [id, JSON.stringify(details), sealed],
+    [id, JSON.stringify(details), sealedIdentifier],
   );
   return id as string;
 }
@@ -44,12 +44,16 @@ const upgrade = () => sealOldCustomers(app.runtime.db, app.runtime.vault);
 it('encrypts plain-text data without loss', async () => {
   const id = await createOldRow('123-45-6789', DETAILS, { email: 'old@timer.example' });
   const withoutIdentifier = await createOldRow(null);
-  const before = (await readColumns(id)).version as number;
+  const versionBefore = (await readColumns(id)).version as number;
   expect(await hasUnsealedCustomers(app.runtime.db)).toBe(true);
   expect(await upgrade()).toBe(2);
   expect(await hasUnsealedCustomers(app.runtime.db)).toBe(false);
   const columnsAfter = await readColumns(id);
-  expect(columnsAfter).toMatchObject({ details: null, identifier: null, version: before + 1 });
+  expect(columnsAfter).toMatchObject({
+    details: null,
+    identifier: null,
+    version: versionBefore + 1,
+  });
   expect(JSON.stringify(columnsAfter)).not.toContain('Timer');
   const fetchedCustomer = ok(await app.call('GET', `/customers/${id}`), 200);
   expect(fetchedCustomer).toMatchObject({ ...DETAILS, email: 'old@timer.example' });

@@ -23,16 +23,17 @@ const businessBody = (overrides: object = {}, infoOverrides: object = {}) => ({
   businessInfo: { ...info, ...infoOverrides },
   ...overrides,
 });
-const create = (body: unknown, as?: TestPlatform) => app.call('POST', '/customers', body, { as });
+const create = (body: unknown, platform?: TestPlatform) =>
+  app.call('POST', '/customers', body, { as: platform });
 const fieldsOf = (response: { body: { details: { errors: { field: string }[] } } }) =>
   response.body.details.errors.map((error) => error.field).sort();
-const domainOf = async (as?: TestPlatform) =>
-  (await app.call('GET', '/config', undefined, { as })).body.umaDomain as string;
+const domainOf = async (platform?: TestPlatform) =>
+  (await app.call('GET', '/config', undefined, { as: platform })).body.umaDomain as string;
 const readEventsAbout = async (id: string) =>
   (await app.events()).filter((event) => event.subject === id);
-const accountsOf = async (id: string, as?: TestPlatform): Promise<string[]> => {
+const accountsOf = async (id: string, platform?: TestPlatform): Promise<string[]> => {
   const path = `/customers/internal-accounts?customerId=${id}&limit=100`;
-  const { body } = await app.call('GET', path, undefined, { as });
+  const { body } = await app.call('GET', path, undefined, { as: platform });
   return body.data.map(
     (each: { balance: { currency: { code: string } } }) => each.balance.currency.code,
   );
@@ -176,8 +177,8 @@ describe('createCustomer', () => {
   });
 
   it('approves customers of a regulated platform in production', async () => {
-    const as = await app.newPlatform('Bank', { environment: 'production' });
-    const { body } = await create(individualBody({ fullName: 'Ada 002' }), as);
+    const platform = await app.newPlatform('Bank', { environment: 'production' });
+    const { body } = await create(individualBody({ fullName: 'Ada 002' }), platform);
     expect(body.kycStatus).toBe('APPROVED');
     const [event] = await readEventsAbout(body.id);
     expect(event).toMatchObject({ type: 'CUSTOMER.KYC_APPROVED', data: body });
@@ -279,14 +280,14 @@ describe('createCustomer', () => {
   });
 
   it('requires the facts of selected currencies only', async () => {
-    const nameless = { customerType: 'INDIVIDUAL' };
-    const { status, body } = await create({ ...nameless, currencies: ['USD', 'INR', 'NGN'] });
+    const namelessBody = { customerType: 'INDIVIDUAL' };
+    const { status, body } = await create({ ...namelessBody, currencies: ['USD', 'INR', 'NGN'] });
     expect([status, body.code]).toEqual([400, 'MISSING_MANDATORY_USER_INFO']);
     expect(body.details.errors).toEqual([
       { field: 'fullName', message: 'is required for INR, NGN' },
     ]);
-    expect((await create({ ...nameless, currencies: ['USD'] })).status).toBe(201);
-    expect((await create(nameless)).status).toBe(201);
+    expect((await create({ ...namelessBody, currencies: ['USD'] })).status).toBe(201);
+    expect((await create(namelessBody)).status).toBe(201);
     expect((await create(businessBody({ currencies: ['INR'] }))).status).toBe(201);
   });
 
@@ -320,10 +321,10 @@ describe('createCustomer', () => {
     expect((await create(individualBody({ platformCustomerId: 'twice' }), app.other)).status).toBe(
       201,
     );
-    const many = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, () => create(individualBody({ platformCustomerId: 'raced' }))),
     );
-    expect(many.map((each) => each.status).sort()).toEqual([201, ...Array(7).fill(409)]);
+    expect(responses.map((each) => each.status).sort()).toEqual([201, ...Array(7).fill(409)]);
   });
 
   it('replays the first reply for a repeated Idempotency-Key', async () => {
@@ -374,9 +375,9 @@ describe('createCustomer in a region that requires contact verification', () => 
   });
 
   it('requires no contacts if SCA is disabled for the platform', async () => {
-    const as = await app.newPlatform('No SCA');
-    await app.runtime.db.query('update platforms set sca = false where id = $1', [as.id]);
-    const { status, body } = await create(individualBody({ address: berlin }), as);
+    const platform = await app.newPlatform('No SCA');
+    await app.runtime.db.query('update platforms set sca = false where id = $1', [platform.id]);
+    const { status, body } = await create(individualBody({ address: berlin }), platform);
     expect(status).toBe(201);
     expect(body).not.toHaveProperty('contactVerification');
   });
@@ -393,18 +394,20 @@ describe('getEndUserTerms', () => {
 
 describe('mandatory terms', () => {
   it('open accounts only after acceptance', async () => {
-    const as = await app.newPlatform('Gated', { regulated: false });
-    await app.runtime.db.query('update platforms set terms_required = true where id = $1', [as.id]);
-    const { body } = await create(individualBody({ currencies: ['USD', 'EUR'] }), as);
-    expect(await accountsOf(body.id, as)).toEqual([]);
+    const platform = await app.newPlatform('Gated', { regulated: false });
+    await app.runtime.db.query('update platforms set terms_required = true where id = $1', [
+      platform.id,
+    ]);
+    const { body } = await create(individualBody({ currencies: ['USD', 'EUR'] }), platform);
+    expect(await accountsOf(body.id, platform)).toEqual([]);
     const change = { customerType: 'INDIVIDUAL', endUserTermsConsent: termsConsent() };
-    const patched = await app.call('PATCH', `/customers/${body.id}`, change, { as });
+    const patched = await app.call('PATCH', `/customers/${body.id}`, change, { as: platform });
     expect(patched.body.endUserTermsConsent).toEqual(termsConsent());
-    expect((await accountsOf(body.id, as)).sort()).toEqual(['EUR', 'USD']);
+    expect((await accountsOf(body.id, platform)).sort()).toEqual(['EUR', 'USD']);
     const agreed = await create(
       individualBody({ currencies: ['USD'], endUserTermsConsent: termsConsent() }),
-      as,
+      platform,
     );
-    expect(await accountsOf(agreed.body.id, as)).toEqual(['USD']);
+    expect(await accountsOf(agreed.body.id, platform)).toEqual(['USD']);
   });
 });

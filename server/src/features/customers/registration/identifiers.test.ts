@@ -30,7 +30,8 @@ const RESIDENT = {
 };
 const DUBAI = { line1: '1 Sheikh Zayed Rd', city: 'Dubai', postalCode: '00000', country: 'AE' };
 
-const create = (body: object, as?: TestPlatform) => app.call('POST', '/customers', body, { as });
+const create = (body: object, platform?: TestPlatform) =>
+  app.call('POST', '/customers', body, { as: platform });
 const patchCustomer = (id: string, change: object) =>
   app.call('PATCH', `/customers/${id}`, { customerType: 'INDIVIDUAL', ...change });
 const readPersonal = async (id: string) => {
@@ -134,12 +135,15 @@ describe('owners', () => {
 
   it('are validated by check digits in production only', async () => {
     ok(await harness.add(ownerBody((await harness.company()).id, {}, WRONG_CHECK)), 201);
-    const as = await app.newPlatform('Firm bank', { environment: 'production', regulated: false });
-    const { id } = await harness.company(as);
-    expect(fieldsOf(await harness.add(ownerBody(id, {}, WRONG_CHECK), as))).toEqual([
+    const platform = await app.newPlatform('Firm bank', {
+      environment: 'production',
+      regulated: false,
+    });
+    const { id } = await harness.company(platform);
+    expect(fieldsOf(await harness.add(ownerBody(id, {}, WRONG_CHECK), platform))).toEqual([
       'personalInfo.identifier',
     ]);
-    ok(await harness.add(ownerBody(id, {}, GERMAN), as), 201);
+    ok(await harness.add(ownerBody(id, {}, GERMAN), platform), 201);
   });
 
   it('stored without a country stay valid until the number changes', async () => {
@@ -151,8 +155,10 @@ describe('owners', () => {
       const previous = row && business && ownerPersonal(ctx.vault, business, row);
       if (!row || !key || !previous) throw new Error('no owner');
       const { countryOfIssuance: _, ...rest } = previous;
-      const old = { ...rest, idType: 'NON_US_TAX_ID', identifier: '7' } as const;
-      ctx.update(beneficialOwners, row, { personal: sealOwner(ctx.vault, key, row.id, old) });
+      const oldIdentity = { ...rest, idType: 'NON_US_TAX_ID', identifier: '7' } as const;
+      ctx.update(beneficialOwners, row, {
+        personal: sealOwner(ctx.vault, key, row.id, oldIdentity),
+      });
     });
     const renamed = ok(
       await harness.change(owner.id, { personalInfo: { lastName: 'Murray' } }),

@@ -22,61 +22,77 @@ const businessBody = (overrides: object = {}) => ({
   businessInfo,
   ...overrides,
 });
-const create = (body: unknown, as?: TestPlatform) => app.call('POST', '/customers', body, { as });
+const create = (body: unknown, platform?: TestPlatform) =>
+  app.call('POST', '/customers', body, { as: platform });
 const fieldsOf = (response: { body: { details: { errors: { field: string }[] } } }) =>
   response.body.details.errors.map((error) => error.field).sort();
 
 describe('listCustomers', () => {
-  const list = async (query: string, as: TestPlatform) => {
-    const { status, body } = await app.call('GET', `/customers?${query}`, undefined, { as });
+  const list = async (query: string, platform: TestPlatform) => {
+    const { status, body } = await app.call('GET', `/customers?${query}`, undefined, {
+      as: platform,
+    });
     expect(status).toBe(200);
     return body.data.map((each: { platformCustomerId: string }) => each.platformCustomerId);
   };
 
   it('supports all filters and their combinations', async () => {
-    const as = await app.newPlatform('Lists');
+    const platform = await app.newPlatform('Lists');
     const contact = { email: 'a@example.de', phoneNumber: '+4915112345678' };
-    const created: Record<string, { id: string; umaAddress: string; createdAt: string }> = {};
+    const createdCustomers: Record<string, { id: string; umaAddress: string; createdAt: string }> =
+      {};
     const add = async (body: object, platformCustomerId: string) => {
-      const response = await create({ ...body, platformCustomerId }, as);
+      const response = await create({ ...body, platformCustomerId }, platform);
       expect(response.status).toBe(201);
-      created[platformCustomerId] = response.body;
+      createdCustomers[platformCustomerId] = response.body;
       await app.advance(60_000);
     };
     await add(individualBody(), 'ada');
     await add(individualBody({ currencies: ['USD'], region: 'US' }), 'grace');
     await add(individualBody({ region: 'DE', ...contact }), 'emmy');
     await add(businessBody({ currencies: ['USDT', 'MXN'], region: 'MX' }), 'acme');
-    await app.call('DELETE', `/customers/${created.grace?.id}`, undefined, { as });
+    await app.call('DELETE', `/customers/${createdCustomers.grace?.id}`, undefined, {
+      as: platform,
+    });
 
-    expect(await list('', as)).toEqual(['acme', 'emmy', 'ada']);
-    expect(await list('isIncludingDeleted=true', as)).toEqual(['acme', 'emmy', 'grace', 'ada']);
-    expect(await list('platformCustomerId=ada&platformCustomerId=acme', as)).toEqual([
+    expect(await list('', platform)).toEqual(['acme', 'emmy', 'ada']);
+    expect(await list('isIncludingDeleted=true', platform)).toEqual([
+      'acme',
+      'emmy',
+      'grace',
+      'ada',
+    ]);
+    expect(await list('platformCustomerId=ada&platformCustomerId=acme', platform)).toEqual([
       'acme',
       'ada',
     ]);
-    expect(await list('customerType=BUSINESS', as)).toEqual(['acme']);
-    expect(await list('customerType=BUSINESS&customerType=INDIVIDUAL', as)).toHaveLength(3);
-    expect(await list('region=MX&region=DE', as)).toEqual(['acme', 'emmy']);
-    expect(await list('currency=USDT', as)).toEqual(['acme', 'ada']);
-    expect(await list('currency=EUR', as)).toEqual(['emmy', 'ada']);
-    expect(await list('currency=MXN&customerType=INDIVIDUAL', as)).toEqual(['emmy', 'ada']);
-    expect(await list('currency=JPY', as)).toEqual([]);
-    const uma = encodeURIComponent(created.emmy?.umaAddress.toUpperCase() ?? '');
-    expect(await list(`umaAddress=${uma}`, as)).toEqual(['emmy']);
-    const from = created.grace?.createdAt;
-    expect(await list(`createdAfter=${from}`, as)).toEqual(['acme', 'emmy']);
-    expect(await list(`createdBefore=${from}&isIncludingDeleted=true`, as)).toEqual([
+    expect(await list('customerType=BUSINESS', platform)).toEqual(['acme']);
+    expect(await list('customerType=BUSINESS&customerType=INDIVIDUAL', platform)).toHaveLength(3);
+    expect(await list('region=MX&region=DE', platform)).toEqual(['acme', 'emmy']);
+    expect(await list('currency=USDT', platform)).toEqual(['acme', 'ada']);
+    expect(await list('currency=EUR', platform)).toEqual(['emmy', 'ada']);
+    expect(await list('currency=MXN&customerType=INDIVIDUAL', platform)).toEqual(['emmy', 'ada']);
+    expect(await list('currency=JPY', platform)).toEqual([]);
+    const uma = encodeURIComponent(createdCustomers.emmy?.umaAddress.toUpperCase() ?? '');
+    expect(await list(`umaAddress=${uma}`, platform)).toEqual(['emmy']);
+    const from = createdCustomers.grace?.createdAt;
+    expect(await list(`createdAfter=${from}`, platform)).toEqual(['acme', 'emmy']);
+    expect(await list(`createdBefore=${from}&isIncludingDeleted=true`, platform)).toEqual([
       'grace',
       'ada',
     ]);
     expect(
-      await list(`updatedAfter=${created.acme?.createdAt}&isIncludingDeleted=true`, as),
+      await list(
+        `updatedAfter=${createdCustomers.acme?.createdAt}&isIncludingDeleted=true`,
+        platform,
+      ),
     ).toEqual(['acme', 'grace']);
-    expect(await list(`updatedBefore=${created.ada?.createdAt}`, as)).toEqual(['ada']);
-    const { body } = await app.call('GET', '/customers?limit=2', undefined, { as });
+    expect(await list(`updatedBefore=${createdCustomers.ada?.createdAt}`, platform)).toEqual([
+      'ada',
+    ]);
+    const { body } = await app.call('GET', '/customers?limit=2', undefined, { as: platform });
     expect(body).toMatchObject({ hasMore: true, totalCount: 3 });
-    expect(await list(`limit=2&cursor=${body.nextCursor}`, as)).toEqual(['ada']);
+    expect(await list(`limit=2&cursor=${body.nextCursor}`, platform)).toEqual(['ada']);
   });
 
   it('reports all invalid filters at once', async () => {
@@ -90,17 +106,20 @@ describe('listCustomers', () => {
   });
 
   it('reads the owners of a page in one batch', async () => {
-    const as = await app.newPlatform('Firms');
+    const platform = await app.newPlatform('Firms');
     const harness = ownerHarness(app);
-    const [firstCompany, secondCompany] = [await harness.company(as), await harness.company(as)];
+    const [firstCompany, secondCompany] = [
+      await harness.company(platform),
+      await harness.company(platform),
+    ];
     const names = ['Hopper', 'Lamarr'];
     for (const { id } of [firstCompany, secondCompany]) {
       for (const lastName of names) {
         await app.advance(1_000);
-        ok(await harness.add(ownerBody(id, {}, { lastName }), as), 201);
+        ok(await harness.add(ownerBody(id, {}, { lastName }), platform), 201);
       }
     }
-    ok(await create(individualBody(), as), 201);
+    ok(await create(individualBody(), platform), 201);
     const { db } = app.runtime;
     const { find } = db;
     const ids: string[] = [];
@@ -108,7 +127,7 @@ describe('listCustomers', () => {
       ids.push(table.name);
       return find(table, where, options);
     };
-    const { data } = (await app.call('GET', '/customers', undefined, { as })).body;
+    const { data } = (await app.call('GET', '/customers', undefined, { as: platform })).body;
     db.find = find;
     expect(ids).not.toContain('beneficial_owners');
     expect(data.map((each: { id: string }) => each.id).slice(1)).toEqual([
@@ -117,7 +136,7 @@ describe('listCustomers', () => {
     ]);
     for (const each of data.slice(1)) {
       expect(each).toEqual(
-        (await app.call('GET', `/customers/${each.id}`, undefined, { as })).body,
+        (await app.call('GET', `/customers/${each.id}`, undefined, { as: platform })).body,
       );
       const lasts = each.beneficialOwners.map(
         (owner: { personalInfo: { lastName: string } }) => owner.personalInfo.lastName,

@@ -25,15 +25,15 @@ const businessBody = (overrides: object = {}) => ({
   },
 });
 
-async function createCustomer(body: object, as?: TestPlatform) {
-  const response = await app.call('POST', '/customers', body, { as });
+async function createCustomer(body: object, platform?: TestPlatform) {
+  const response = await app.call('POST', '/customers', body, { as: platform });
   expect(response.status).toBe(201);
   await app.advance(60_000);
   return response.body;
 }
 
-const patchCustomer = (id: string, change: object, type = 'INDIVIDUAL', as?: TestPlatform) =>
-  app.call('PATCH', `/customers/${id}`, { customerType: type, ...change }, { as });
+const patchCustomer = (id: string, change: object, type = 'INDIVIDUAL', platform?: TestPlatform) =>
+  app.call('PATCH', `/customers/${id}`, { customerType: type, ...change }, { as: platform });
 const fieldsOf = (response: { body: { details: { errors: { field: string }[] } } }) =>
   response.body.details.errors.map((error) => error.field).sort();
 const identifierOf = async (id: string) => {
@@ -111,12 +111,12 @@ describe('updateCustomerById', () => {
     expect(status).toBe(200);
     const { doingBusinessAs: _, ...stored } = previous.businessInfo;
     expect(body.businessInfo).toEqual({ ...stored, naicsCode: '5112', country: 'MX' });
-    const nameless = await patchCustomer(
+    const namelessResponse = await patchCustomer(
       previous.id,
       { businessInfo: { legalName: null } },
       'BUSINESS',
     );
-    expect(fieldsOf(nameless)).toEqual(['businessInfo.legalName']);
+    expect(fieldsOf(namelessResponse)).toEqual(['businessInfo.legalName']);
     const taxed = await patchCustomer(
       previous.id,
       { businessInfo: { country: 'US', taxId: 'x' } },
@@ -228,11 +228,11 @@ describe('updateCustomerById', () => {
     expect(fieldsOf(await patchCustomer(previous.id, { currencies: ['JPY'] }))).toEqual([
       'currencies',
     ]);
-    const nameless = await createCustomer({ customerType: 'INDIVIDUAL' });
-    const requestedResponse = await patchCustomer(nameless.id, { currencies: ['INR'] });
+    const namelessResponse = await createCustomer({ customerType: 'INDIVIDUAL' });
+    const requestedResponse = await patchCustomer(namelessResponse.id, { currencies: ['INR'] });
     expect(requestedResponse.body.code).toBe('MISSING_MANDATORY_USER_INFO');
     expect(
-      (await patchCustomer(nameless.id, { currencies: ['INR'], fullName: 'Ada' })).status,
+      (await patchCustomer(namelessResponse.id, { currencies: ['INR'], fullName: 'Ada' })).status,
     ).toBe(200);
   });
 
@@ -264,15 +264,14 @@ describe('updateCustomerById', () => {
     };
     const secondResponse = await patchCustomer(previous.id, { endUserTermsConsent: laterConsent });
     expect(secondResponse.body.endUserTermsConsent).toEqual(laterConsent);
-    const wrong = {
+    const invalidConsent = {
       ...consent,
       acceptedAt: new Date(app.effects.now() + 3_600_000).toISOString(),
       ipAddress: '300.1.1.1',
     };
-    expect(fieldsOf(await patchCustomer(previous.id, { endUserTermsConsent: wrong }))).toEqual([
-      'endUserTermsConsent.acceptedAt',
-      'endUserTermsConsent.ipAddress',
-    ]);
+    expect(
+      fieldsOf(await patchCustomer(previous.id, { endUserTermsConsent: invalidConsent })),
+    ).toEqual(['endUserTermsConsent.acceptedAt', 'endUserTermsConsent.ipAddress']);
     expect(fieldsOf(await patchCustomer(previous.id, { endUserTermsConsent: null }))).toEqual([
       'endUserTermsConsent',
     ]);
@@ -320,20 +319,20 @@ describe('updateCustomerById', () => {
   });
 
   it('allows updates that a later rule does not concern', async () => {
-    const as = await app.newPlatform('Later');
+    const platform = await app.newPlatform('Later');
     const setSca = (on: boolean) =>
-      app.runtime.db.query('update platforms set sca = $2 where id = $1', [as.id, on]);
+      app.runtime.db.query('update platforms set sca = $2 where id = $1', [platform.id, on]);
     await setSca(false);
     const previous = await createCustomer(
       individualBody({ address: { ...address, country: 'DE' } }),
-      as,
+      platform,
     );
     await setSca(true);
     const { status, body } = await patchCustomer(
       previous.id,
       { fullName: 'Ada King' },
       'INDIVIDUAL',
-      as,
+      platform,
     );
     expect(status).toBe(200);
     expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
@@ -406,8 +405,8 @@ describe('updateCustomerById with wallet credentials that depend on a contact', 
       );
     expect(await run({ email: 'new@example.com' })).toEqual({ status: 202, body: challenge });
     expect((await app.call('GET', `/customers/${previous.id}`)).body).toEqual(previous);
-    const signed = await run({ email: 'new@example.com' }, { 'request-id': 'Request:1' });
-    expect(signed).toMatchObject({ status: 200, body: { email: 'new@example.com' } });
+    const signedResponse = await run({ email: 'new@example.com' }, { 'request-id': 'Request:1' });
+    expect(signedResponse).toMatchObject({ status: 200, body: { email: 'new@example.com' } });
     expect(await run({ email: 'new@example.com' })).toMatchObject({ status: 200 });
     expect(await run({ fullName: 'Ada King' })).toMatchObject({ status: 200 });
     expect(await run({ phoneNumber: '+15125550100' })).toMatchObject({ status: 202 });

@@ -7,9 +7,9 @@ import { opened } from '../../../../test/kit/app/test-app.ts';
 import { openOnboarding } from '../../../../test/kit/customers/onboarding.ts';
 
 const harness = opened(openOnboarding);
-let as: TestPlatform;
+let platform: TestPlatform;
 beforeAll(async () => {
-  as = await harness.platformOf('default');
+  platform = await harness.platformOf('default');
 });
 
 const GERMANY = { line1: 'Heidestr. 17', city: 'Köln', postalCode: '51147', country: 'DE' };
@@ -26,12 +26,15 @@ const CONTACTS = { email: 'erika@example.com', phoneNumber: '+4915123456789' };
 async function verifyContacts(id: string) {
   for (const channel of ['email', 'phone']) {
     const path = `/customers/${id}/verify-${channel}`;
-    await harness.app.call('POST', path, undefined, { as });
-    ok(await harness.app.call('POST', `${path}/confirm`, { code: '123456' }, { as }), 200);
+    await harness.app.call('POST', path, undefined, { as: platform });
+    ok(
+      await harness.app.call('POST', `${path}/confirm`, { code: '123456' }, { as: platform }),
+      200,
+    );
   }
 }
 
-const submitCustomer = async (id: string) => ok(await harness.submit(as, id), 200);
+const submitCustomer = async (id: string) => ok(await harness.submit(platform, id), 200);
 const gapsOf = (body: { errors: { type: string; field?: string }[] }) =>
   body.errors.map(({ type, field }) => [type, field ?? '']);
 
@@ -42,20 +45,20 @@ describe('an individual', () => {
     ['Erika Mustermann 002', 'REJECTED'],
     ['Erika Mustermann 003', 'RESOLVE_ERRORS'],
   ])('in Germany with a German number, %s, becomes %s', async (fullName, outcome) => {
-    const { id } = await harness.person(as, fullName, { ...GERMAN, ...CONTACTS });
+    const { id } = await harness.person(platform, fullName, { ...GERMAN, ...CONTACTS });
     await verifyContacts(id);
-    await harness.addDocument(as, id, 'PASSPORT', { country: 'DE' });
+    await harness.addDocument(platform, id, 'PASSPORT', { country: 'DE' });
     expect((await submitCustomer(id)).verificationStatus).toBe(outcome);
   });
 
   it('in Germany needs an identity number', async () => {
-    const { id } = await harness.person(as, 'Erika Muster', {
+    const { id } = await harness.person(platform, 'Erika Muster', {
       ...GERMAN,
       ...NO_NUMBER,
       ...CONTACTS,
     });
     await verifyContacts(id);
-    await harness.addDocument(as, id, 'PASSPORT', { country: 'DE' });
+    await harness.addDocument(platform, id, 'PASSPORT', { country: 'DE' });
     const incomplete = await submitCustomer(id);
     expect(gapsOf(incomplete)).toEqual([
       ['MISSING_FIELD', 'idType'],
@@ -63,22 +66,22 @@ describe('an individual', () => {
     ]);
     const { idType, identifier, countryOfIssuance } = GERMAN;
     const change = { customerType: 'INDIVIDUAL', idType, identifier, countryOfIssuance };
-    ok(await harness.app.call('PATCH', `/customers/${id}`, change, { as }), 200);
+    ok(await harness.app.call('PATCH', `/customers/${id}`, change, { as: platform }), 200);
     expect((await submitCustomer(id)).verificationStatus).toBe('APPROVED');
   });
 
   it('in the Emirates needs a document and no number', async () => {
-    const { id } = await harness.person(as, 'Amna Al Suwaidi', EMIRATI);
+    const { id } = await harness.person(platform, 'Amna Al Suwaidi', EMIRATI);
     expect(gapsOf(await submitCustomer(id))).toEqual([['MISSING_IDENTITY_DOCUMENT', '']]);
-    await harness.addDocument(as, id, 'PASSPORT', { country: 'AE' });
+    await harness.addDocument(platform, id, 'PASSPORT', { country: 'AE' });
     expect((await submitCustomer(id)).verificationStatus).toBe('APPROVED');
-    expect(await harness.statuses(as, id)).toEqual(['APPROVED']);
+    expect(await harness.statuses(platform, id)).toEqual(['APPROVED']);
   });
 
   it('in the US needs a US number, city and state', async () => {
     const address = { line1: '1 Main St', postalCode: '78701', country: 'US' };
-    const { id } = await harness.person(as, 'Erika Austin', { ...GERMAN, address });
-    await harness.addDocument(as, id, 'PASSPORT', { country: 'DE' });
+    const { id } = await harness.person(platform, 'Erika Austin', { ...GERMAN, address });
+    await harness.addDocument(platform, id, 'PASSPORT', { country: 'DE' });
     const { errors } = await submitCustomer(id);
     expect(gapsOf({ errors })).toEqual([
       ['MISSING_FIELD', 'address.city'],
@@ -93,18 +96,18 @@ describe('an individual', () => {
 
 describe('a business', () => {
   it('is approved with owners in Germany and the Emirates', async () => {
-    const { id } = await harness.business(as, 'REG-1000');
-    await harness.completeBusiness(as, id, ['Hopper']);
+    const { id } = await harness.business(platform, 'REG-1000');
+    await harness.completeBusiness(platform, id, ['Hopper']);
     for (const [lastName, person] of [
       ['Mustermann', GERMAN],
       ['Suwaidi', EMIRATI],
     ] as const) {
-      const owner = await harness.addOwner(as, id, lastName, 30, person);
+      const owner = await harness.addOwner(platform, id, lastName, 30, person);
       const { errors } = await submitCustomer(id);
       expect(errors).toMatchObject([{ resourceId: owner.id, type: 'MISSING_IDENTITY_DOCUMENT' }]);
-      await harness.addDocument(as, owner.id, 'PASSPORT', { country: person.nationality });
+      await harness.addDocument(platform, owner.id, 'PASSPORT', { country: person.nationality });
     }
     expect((await submitCustomer(id)).verificationStatus).toBe('APPROVED');
-    expect(await harness.statuses(as, id)).toEqual(Array(4).fill('APPROVED'));
+    expect(await harness.statuses(platform, id)).toEqual(Array(4).fill('APPROVED'));
   });
 });

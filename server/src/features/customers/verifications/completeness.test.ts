@@ -190,9 +190,9 @@ describe('an individual', () => {
   const front = documentOf('DRIVERS_LICENSE', { id: 'Document:f', side: 'FRONT' });
   const rear = documentOf('DRIVERS_LICENSE', { id: 'Document:b', side: 'BACK' });
   const sideless = documentOf('DRIVERS_LICENSE', { id: 'Document:s' });
-  const missing = [['Customer:1', 'MISSING_IDENTITY_DOCUMENT', '']];
+  const expectedGaps = [['Customer:1', 'MISSING_IDENTITY_DOCUMENT', '']];
   it.each<[string, KnownDocument[], unknown[]]>([
-    ['none', [], missing],
+    ['none', [], expectedGaps],
     ['a passport', [PASSPORT], []],
     ['a license, both sides', [front, rear], []],
     ['a license, one file without a side and the back', [sideless, rear], []],
@@ -208,8 +208,8 @@ describe('an individual', () => {
       ],
     ],
     ['one side of a license and a passport', [front, PASSPORT], []],
-    ['a passport of another customer', [{ ...PASSPORT, holder: 'Customer:2' }], missing],
-    ['documents of other types', [documentOf('SELFIE'), documentOf('UTILITY_BILL')], missing],
+    ['a passport of another customer', [{ ...PASSPORT, holder: 'Customer:2' }], expectedGaps],
+    ['documents of other types', [documentOf('SELFIE'), documentOf('UTILITY_BILL')], expectedGaps],
   ])('with %s', (_, documents, gaps) => {
     expect(summarizeGaps({ ...PERSON, documents })).toEqual(gaps);
   });
@@ -237,8 +237,8 @@ describe('an individual', () => {
         ].map((field) => ['Customer:1', 'MISSING_FIELD', field]),
         ['Customer:1', 'MISSING_PROOF_OF_ADDRESS_DOCUMENT', ''],
       ]);
-      const proved = { ...strict, documents: [PASSPORT, documentOf('PROOF_OF_ADDRESS')] };
-      expect(summarizeGaps(proved).map(([, type]) => type)).not.toContain(
+      const withProof = { ...strict, documents: [PASSPORT, documentOf('PROOF_OF_ADDRESS')] };
+      expect(summarizeGaps(withProof).map(([, type]) => type)).not.toContain(
         'MISSING_PROOF_OF_ADDRESS_DOCUMENT',
       );
     },
@@ -274,20 +274,20 @@ describe('a business', () => {
   });
 
   it('needs an identity document of each owner', () => {
-    const second = { ...OWNER, id: 'BeneficialOwner:2', ownershipPercentage: 40 };
-    expect(summarizeGaps({ ...BUSINESS, owners: [OWNER, second] })).toEqual([
-      [second.id, 'MISSING_IDENTITY_DOCUMENT', ''],
+    const secondOwner = { ...OWNER, id: 'BeneficialOwner:2', ownershipPercentage: 40 };
+    expect(summarizeGaps({ ...BUSINESS, owners: [OWNER, secondOwner] })).toEqual([
+      [secondOwner.id, 'MISSING_IDENTITY_DOCUMENT', ''],
     ]);
   });
 
   it('reports shares above 100 percent in total', () => {
-    const second = { ...OWNER, id: 'BeneficialOwner:2', ownershipPercentage: 41 };
-    const documents = [...BUSINESS.documents, documentOf('PASSPORT', { holder: second.id })];
-    expect(summarizeGaps({ ...BUSINESS, owners: [OWNER, second], documents })).toEqual([
+    const secondOwner = { ...OWNER, id: 'BeneficialOwner:2', ownershipPercentage: 41 };
+    const documents = [...BUSINESS.documents, documentOf('PASSPORT', { holder: secondOwner.id })];
+    expect(summarizeGaps({ ...BUSINESS, owners: [OWNER, secondOwner], documents })).toEqual([
       [OWNER.id, 'INVALID_FIELD', 'ownershipPercentage'],
-      [second.id, 'INVALID_FIELD', 'ownershipPercentage'],
+      [secondOwner.id, 'INVALID_FIELD', 'ownershipPercentage'],
     ]);
-    const director = { ...second, roles: ['DIRECTOR'] };
+    const director = { ...secondOwner, roles: ['DIRECTOR'] };
     expect(summarizeGaps({ ...BUSINESS, owners: [OWNER, director], documents })).toEqual([]);
   });
 
@@ -304,8 +304,8 @@ describe('a business', () => {
     expect(gapTypesWith([])).toEqual(categories);
     for (const category of categories) {
       for (const type of DOCUMENT_TYPES) {
-        const accepted = findingKind(category).accepted ?? [];
-        const responses = accepted.some((each) => each === type);
+        const acceptedTypes = findingKind(category).accepted ?? [];
+        const responses = acceptedTypes.some((each) => each === type);
         expect([type, gapTypesWith([documentOf(type)]).includes(category)]).toEqual([
           type,
           !responses,

@@ -14,9 +14,9 @@ const MINUTE = 60_000;
 
 const service = opened(startIdentityService);
 const harness = opened(() => openOnboarding({ connectors: { identityUrl: service.url } }));
-let as: TestPlatform;
+let platform: TestPlatform;
 beforeAll(async () => {
-  as = await harness.platformOf('default', 'production');
+  platform = await harness.platformOf('default', 'production');
 });
 beforeEach(() => void service.cases.splice(0));
 
@@ -24,23 +24,23 @@ const PENDING = ['VERIFICATION.PENDING_MANUAL_REVIEW', 'CUSTOMER.KYC_PENDING'];
 const APPROVED = ['VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'];
 
 async function complete(fullName = 'Ada Lovelace'): Promise<string> {
-  const { id } = await harness.person(as, fullName);
-  await harness.addDocument(as, id, 'PASSPORT');
+  const { id } = await harness.person(platform, fullName);
+  await harness.addDocument(platform, id, 'PASSPORT');
   return id;
 }
 
-const submitCustomer = async (id: string) => ok(await harness.submit(as, id), 200);
+const submitCustomer = async (id: string) => ok(await harness.submit(platform, id), 200);
 
 async function decideManually(id: string, state: 'approved' | 'rejected') {
   await harness.app.operate(async (ctx) => {
     const customer = await ctx.read(customers, id);
     if (customer) await decide(ctx, customer, { state });
-  }, as);
+  }, platform);
 }
 
 describe('a service', () => {
   it('is not called for incomplete data', async () => {
-    const { id } = await harness.person(as, 'Ada Lovelace');
+    const { id } = await harness.person(platform, 'Ada Lovelace');
     service.respondWith({ state: 'approved' });
     expect((await submitCustomer(id)).verificationStatus).toBe('RESOLVE_ERRORS');
     expect(service.cases).toEqual([]);
@@ -53,7 +53,7 @@ describe('a service', () => {
     expect(verification.verificationStatus).toBe('APPROVED');
     expect(service.cases).toMatchObject([
       {
-        ...{ id: verification.id, customerId: id, platformId: as.id, type: 'INDIVIDUAL' },
+        ...{ id: verification.id, customerId: id, platformId: platform.id, type: 'INDIVIDUAL' },
         identifier: '123-45-6789',
         details: { fullName: 'Ada Lovelace 002', nationality: 'US' },
         documents: [{ holder: id, documentType: 'PASSPORT', documentNumber: 'X-100' }],
@@ -84,7 +84,7 @@ describe('a service', () => {
     await harness.app.advance(MINUTE);
     service.respondWith({ state: 'rejected', findings: [{ type: 'APPLICANT_SANCTIONED' }] });
     await harness.app.advance(MINUTE);
-    expect(await harness.statuses(as, id)).toEqual(['REJECTED']);
+    expect(await harness.statuses(platform, id)).toEqual(['REJECTED']);
     const lastEmittedEvent = (await harness.app.events()).findLast(
       (each) => each.type === 'VERIFICATION.REJECTED',
     );
@@ -106,7 +106,7 @@ describe('a service', () => {
     expect(service.cases.length).toBeLessThan(100);
     service.respondWith({ state: 'approved' });
     await harness.app.advance(60 * MINUTE);
-    expect(await harness.statuses(as, id)).toEqual(['APPROVED']);
+    expect(await harness.statuses(platform, id)).toEqual(['APPROVED']);
   });
 
   it('can request more information, immediately or later', async () => {
@@ -119,14 +119,14 @@ describe('a service', () => {
     expect(firstCustomer.errors).toEqual([
       { resourceId: id, type: 'EXPIRED_DOCUMENT', reason: expect.any(String) },
     ]);
-    expect(await harness.statuses(as, id)).toEqual(['UNVERIFIED']);
+    expect(await harness.statuses(platform, id)).toEqual(['UNVERIFIED']);
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     await submitCustomer(id);
     const [document] = service.cases.at(-1)?.documents ?? [];
     const about = { type: 'EXPIRED_DOCUMENT', resourceId: document?.id, reason: 'Since May.' };
     service.respondWith({ state: 'unresolved', findings: [about] });
     await harness.app.advance(2 * MINUTE);
-    expect(await harness.statuses(as, id)).toEqual(['HOLD']);
+    expect(await harness.statuses(platform, id)).toEqual(['HOLD']);
     const heldEvent = (await harness.app.events()).findLast(({ data }) => data?.customerId === id);
     expect([heldEvent?.type, heldEvent?.data.errors]).toEqual([
       'VERIFICATION.RESOLVE_ERRORS',
@@ -144,7 +144,7 @@ describe('a service', () => {
     service.respondWith({ state: 'approved' });
     const eventTypesBefore = await harness.eventTypes(id);
     await harness.app.advance(5 * MINUTE);
-    expect(await harness.statuses(as, id)).toEqual(['REJECTED']);
+    expect(await harness.statuses(platform, id)).toEqual(['REJECTED']);
     expect(await harness.eventTypes(id)).toEqual(eventTypesBefore);
   });
 
@@ -159,7 +159,7 @@ describe('a service', () => {
     });
     await harness.app.advance(2 * MINUTE);
     await deciding;
-    expect(await harness.statuses(as, id)).toEqual(['REJECTED']);
+    expect(await harness.statuses(platform, id)).toEqual(['REJECTED']);
     expect((await harness.eventTypes(id)).slice(2)).toEqual([
       ...['VERIFICATION.REJECTED', 'CUSTOMER.KYC_REJECTED'],
     ]);
@@ -169,12 +169,12 @@ describe('a service', () => {
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     const id = await complete();
     await submitCustomer(id);
-    const { id: bill } = await harness.addDocument(as, id, 'UTILITY_BILL');
+    const { id: bill } = await harness.addDocument(platform, id, 'UTILITY_BILL');
     service.respondWith({ state: 'approved' });
     await harness.app.advance(2 * MINUTE);
-    const { id: addedLater } = await harness.addDocument(as, id, 'BANK_STATEMENT');
+    const { id: addedLater } = await harness.addDocument(platform, id, 'BANK_STATEMENT');
     const drop = (documentId: string) =>
-      harness.app.call('DELETE', `/documents/${documentId}`, undefined, { as });
+      harness.app.call('DELETE', `/documents/${documentId}`, undefined, { as: platform });
     expect([(await drop(bill)).status, (await drop(addedLater)).status]).toEqual([409, 204]);
   });
 
@@ -191,42 +191,47 @@ describe('a service', () => {
     await harness.app.advance(5 * MINUTE);
     // A review without a polling interval is left to the operator.
     expect(service.cases.map((each) => each.id)).toEqual([firstCustomer.id, secondCustomer.id]);
-    expect(await harness.statuses(as, id)).toEqual(['PENDING']);
+    expect(await harness.statuses(platform, id)).toEqual(['PENDING']);
     await decideManually(id, 'approved');
-    expect(await harness.statuses(as, id)).toEqual(['APPROVED']);
+    expect(await harness.statuses(platform, id)).toEqual(['APPROVED']);
   });
 
   it('has no effect on a deleted customer', async () => {
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     const id = await complete();
     await submitCustomer(id);
-    ok(await harness.app.call('DELETE', `/customers/${id}`, undefined, { as }), 200);
+    ok(await harness.app.call('DELETE', `/customers/${id}`, undefined, { as: platform }), 200);
     service.respondWith({ state: 'approved' });
     await harness.app.advance(5 * MINUTE);
     expect(await harness.eventTypes(id)).toEqual(PENDING);
   });
 
   it('decides listed owners individually and the others with the business', async () => {
-    const { id } = await harness.business(as, 'REG-1');
-    const owners = await harness.completeBusiness(as, id, ['Hopper', 'Lamarr', 'Noether']);
-    const [first, second] = owners.map((each) => each.id);
+    const { id } = await harness.business(platform, 'REG-1');
+    const owners = await harness.completeBusiness(platform, id, ['Hopper', 'Lamarr', 'Noether']);
+    const [firstOwnerId, secondOwnerId] = owners.map((each) => each.id);
     service.respondWith({
       state: 'approved',
-      owners: { [first as string]: 'REJECTED', [second as string]: 'PENDING' },
+      owners: { [firstOwnerId as string]: 'REJECTED', [secondOwnerId as string]: 'PENDING' },
     });
-    ok(await harness.submit(as, id), 200);
-    expect(await harness.statuses(as, id)).toEqual(['APPROVED', 'REJECTED', 'PENDING', 'APPROVED']);
+    ok(await harness.submit(platform, id), 200);
+    expect(await harness.statuses(platform, id)).toEqual([
+      'APPROVED',
+      'REJECTED',
+      'PENDING',
+      'APPROVED',
+    ]);
   });
 
   it('does not decide owners that were added after the submission', async () => {
-    const { id } = await harness.business(as, 'REG-2');
-    await harness.completeBusiness(as, id);
+    const { id } = await harness.business(platform, 'REG-2');
+    await harness.completeBusiness(platform, id);
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     await submitCustomer(id);
-    const lateOwner = await harness.addOwner(as, id, 'Late', 20);
+    const lateOwner = await harness.addOwner(platform, id, 'Late', 20);
     service.respondWith({ state: 'approved' });
     await harness.app.advance(5 * MINUTE);
-    expect(await harness.statuses(as, id)).toEqual(['APPROVED', 'APPROVED', 'UNVERIFIED']);
+    expect(await harness.statuses(platform, id)).toEqual(['APPROVED', 'APPROVED', 'UNVERIFIED']);
     const event = (await harness.app.events()).find(
       ({ type, subject }) => type === 'CUSTOMER.KYB_APPROVED' && subject === id,
     );

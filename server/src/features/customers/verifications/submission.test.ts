@@ -12,17 +12,17 @@ import { latestOf } from './record.ts';
 import { verifications } from './store.ts';
 
 const harness = opened(openOnboarding);
-let as: TestPlatform;
+let platform: TestPlatform;
 beforeAll(async () => {
-  as = await harness.platformOf('default');
+  platform = await harness.platformOf('default');
 });
 
-const read = (path: string, by = as) => harness.app.call('GET', path, undefined, { as: by });
+const read = (path: string, by = platform) => harness.app.call('GET', path, undefined, { as: by });
 
 /** An individual with complete data. */
 async function complete(fullName: string, overrides: object = {}) {
-  const { id } = await harness.person(as, fullName, overrides);
-  await harness.addDocument(as, id, 'PASSPORT');
+  const { id } = await harness.person(platform, fullName, overrides);
+  await harness.addDocument(platform, id, 'PASSPORT');
   return id as string;
 }
 
@@ -34,8 +34,8 @@ const readCustomerRow = async (id: string) => {
 
 describe('createVerification', () => {
   it('returns the verification and emits it as an event', async () => {
-    const { id } = await harness.person(as, 'Ada', { nationality: undefined });
-    const verification = ok(await harness.submit(as, id), 200);
+    const { id } = await harness.person(platform, 'Ada', { nationality: undefined });
+    const verification = ok(await harness.submit(platform, id), 200);
     expect(verification).toEqual({
       id: expect.stringMatching(/^Verification:[0-9a-f-]{36}$/),
       customerId: id,
@@ -63,8 +63,8 @@ describe('createVerification', () => {
   });
 
   it('stores the findings encrypted', async () => {
-    const { id } = await harness.person(as, 'Ada Lovelace');
-    const verification = ok(await harness.submit(as, id), 200);
+    const { id } = await harness.person(platform, 'Ada Lovelace');
+    const verification = ok(await harness.submit(platform, id), 200);
     const [stored] = await harness.app.runtime.db.query(
       'select * from verifications where id = $1',
       [verification.id],
@@ -77,7 +77,7 @@ describe('createVerification', () => {
   });
 
   it('rejects unknown, foreign, deleted and decided customers', async () => {
-    const submitForCode = async (id: string, by = as) => {
+    const submitForCode = async (id: string, by = platform) => {
       const { status, body } = await harness.submit(by, id);
       return [status, body.code];
     };
@@ -88,10 +88,15 @@ describe('createVerification', () => {
     expect(await submitForCode(ada, harness.app.other)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     expect(await submitForCode(ada)).toEqual([200, undefined]);
     expect(await submitForCode(ada)).toEqual([400, 'INVALID_INPUT']);
-    const deletedPersonId = (await harness.person(as, 'Ada Lovelace')).id;
-    ok(await harness.app.call('DELETE', `/customers/${deletedPersonId}`, undefined, { as }), 200);
+    const deletedPersonId = (await harness.person(platform, 'Ada Lovelace')).id;
+    ok(
+      await harness.app.call('DELETE', `/customers/${deletedPersonId}`, undefined, {
+        as: platform,
+      }),
+      200,
+    );
     expect(await submitForCode(deletedPersonId)).toEqual([410, 'CUSTOMER_DELETED']);
-    const missingResponse = await harness.app.call('POST', '/verifications', {}, { as });
+    const missingResponse = await harness.app.call('POST', '/verifications', {}, { as: platform });
     expect([missingResponse.status, missingResponse.body.details.errors[0].field]).toEqual([
       400,
       'customerId',
@@ -101,41 +106,44 @@ describe('createVerification', () => {
   it('rejects customers with unverified contacts', async () => {
     const contact = { region: 'DE', email: 'a@example.de', phoneNumber: '+4915112345678' };
     const id = await complete('Ada Lovelace', contact);
-    const response = await harness.submit(as, id);
+    const response = await harness.submit(platform, id);
     expect([response.status, response.body.code]).toEqual([409, 'CONFLICT']);
     await harness.app.operate(async (ctx) => {
       const knownCustomer = await ctx.read(customers, id);
       const contact_verification = { email: 'VERIFIED', phone: 'VERIFIED' } as const;
       if (knownCustomer) ctx.update(customers, knownCustomer, { contact_verification });
-    }, as);
-    expect(ok(await harness.submit(as, id), 200).verificationStatus).toBe('APPROVED');
+    }, platform);
+    expect(ok(await harness.submit(platform, id), 200).verificationStatus).toBe('APPROVED');
   });
 
   it('creates one verification for a repeated idempotency key', async () => {
     const id = await complete('Ada Lovelace 001');
     const headers = { 'idempotency-key': `submit ${id}` };
     const send = () =>
-      harness.app.call('POST', '/verifications', { customerId: id }, { as, headers });
+      harness.app.call('POST', '/verifications', { customerId: id }, { as: platform, headers });
     const firstBody = ok(await send(), 200);
     expect(ok(await send(), 200)).toEqual(firstBody);
     expect(ok(await read(`/verifications?customerId=${id}`), 200).data).toHaveLength(1);
   });
 
   it('rejects the deletion of submitted documents', async () => {
-    const { id } = await harness.person(as, 'Ada Lovelace 003');
-    const passport = await harness.addDocument(as, id, 'PASSPORT');
-    ok(await harness.submit(as, id), 200);
+    const { id } = await harness.person(platform, 'Ada Lovelace 003');
+    const passport = await harness.addDocument(platform, id, 'PASSPORT');
+    ok(await harness.submit(platform, id), 200);
     const removal = await harness.app.call('DELETE', `/documents/${passport.id}`, undefined, {
-      as,
+      as: platform,
     });
     expect([removal.status, removal.body.code]).toEqual([409, 'CONFLICT']);
   });
 
   it('does not retain documents of an incomplete submission', async () => {
-    const { id } = await harness.person(as, 'Ada Lovelace 001', { birthDate: undefined });
-    const passport = await harness.addDocument(as, id, 'PASSPORT');
-    ok(await harness.submit(as, id), 200);
-    ok(await harness.app.call('DELETE', `/documents/${passport.id}`, undefined, { as }), 204);
+    const { id } = await harness.person(platform, 'Ada Lovelace 001', { birthDate: undefined });
+    const passport = await harness.addDocument(platform, id, 'PASSPORT');
+    ok(await harness.submit(platform, id), 200);
+    ok(
+      await harness.app.call('DELETE', `/documents/${passport.id}`, undefined, { as: platform }),
+      204,
+    );
   });
 });
 
@@ -158,9 +166,9 @@ describe('listVerifications', () => {
     expect(idsOf(await list(`customerId=${otherPerson.id}`))).toEqual([ids[2]]);
     expect(idsOf(await list('verificationStatus=PENDING_MANUAL_REVIEW'))).toEqual([ids[0]]);
     expect(idsOf(await list('verificationStatus=IN_PROGRESS'))).toEqual([]);
-    const first = await list('limit=3');
-    expect([idsOf(first), first.hasMore]).toEqual([ids.slice(0, 3), true]);
-    const secondPage = await list(`limit=3&cursor=${encodeURIComponent(first.nextCursor)}`);
+    const firstPage = await list('limit=3');
+    expect([idsOf(firstPage), firstPage.hasMore]).toEqual([ids.slice(0, 3), true]);
+    const secondPage = await list(`limit=3&cursor=${encodeURIComponent(firstPage.nextCursor)}`);
     expect([idsOf(secondPage), secondPage.hasMore]).toEqual([ids.slice(3), false]);
     expect(idsOf(await list(`customerId=${person.id}`, harness.app.other))).toEqual([]);
     for (const query of ['verificationStatus=DONE', 'limit=0', 'cursor=x']) {
@@ -171,8 +179,8 @@ describe('listVerifications', () => {
 
 describe('getVerification', () => {
   it('returns 404 for a verification of another platform', async () => {
-    const { id } = await harness.person(as, 'Ada Lovelace');
-    const verification = ok(await harness.submit(as, id), 200);
+    const { id } = await harness.person(platform, 'Ada Lovelace');
+    const verification = ok(await harness.submit(platform, id), 200);
     const otherResponse = await read(`/verifications/${verification.id}`, harness.app.other);
     expect([otherResponse.status, otherResponse.body.code]).toEqual([
       404,
@@ -184,11 +192,14 @@ describe('getVerification', () => {
 describe('wantedOf', () => {
   const parts = { connectors: () => ({}) };
   const readRequirements = (id: string) =>
-    harness.app.operate(async (ctx) => requirementsOf(ctx, parts, await readCustomerRow(id)), as);
+    harness.app.operate(
+      async (ctx) => requirementsOf(ctx, parts, await readCustomerRow(id)),
+      platform,
+    );
   const advanceClock = () => harness.app.effects.set(harness.app.effects.now() + 1);
 
   it('returns missing data and stages nothing', async () => {
-    const { id } = await harness.person(as, 'Ada Lovelace');
+    const { id } = await harness.person(platform, 'Ada Lovelace');
     const { gaps, findings } = await readRequirements(id);
     expect(gaps.map((each) => each.type)).toEqual(['MISSING_IDENTITY_DOCUMENT']);
     expect(findings).toEqual([]);
@@ -196,42 +207,44 @@ describe('wantedOf', () => {
   });
 
   it('returns findings until their resource changes', async () => {
-    const { id } = await harness.person(as, 'Ada Lovelace 001');
-    await harness.addDocument(as, id, 'PASSPORT');
-    await harness.submit(as, id);
+    const { id } = await harness.person(platform, 'Ada Lovelace 001');
+    await harness.addDocument(platform, id, 'PASSPORT');
+    await harness.submit(platform, id);
     const [document] = ok(await read(`/documents?documentHolder=${id}`), 200).data;
     const errorOf = (resourceId: string, type: string, overrides = {}) => ({
       ...{ resourceId, type, reason: 'Please' },
       ...overrides,
     });
-    const accepted = { acceptedDocumentTypes: ['UTILITY_BILL'] };
+    const acceptedTypes = { acceptedDocumentTypes: ['UTILITY_BILL'] };
     const errors = [
       errorOf(document.id, 'UNREADABLE_DOCUMENT'),
       errorOf(id, 'INVALID_FIELD', { field: 'address' }),
-      errorOf(id, 'MISSING_PROOF_OF_ADDRESS_DOCUMENT', accepted),
+      errorOf(id, 'MISSING_PROOF_OF_ADDRESS_DOCUMENT', acceptedTypes),
     ] as VerificationError[];
     await harness.app.operate(
       async (ctx) =>
         void (await decide(ctx, await readCustomerRow(id), { state: 'unresolved', errors })),
-      as,
+      platform,
     );
     const openTypes = async () => (await readRequirements(id)).findings.map((each) => each.type);
     expect((await readRequirements(id)).findings).toEqual(errors);
-    expect((await harness.submit(as, id)).body).toMatchObject({
+    expect((await harness.submit(platform, id)).body).toMatchObject({
       ...{ verificationStatus: 'RESOLVE_ERRORS', errors },
     });
     expect((await readCustomerRow(id)).status).toBe('HOLD');
     advanceClock();
-    await harness.addDocument(as, id, 'UTILITY_BILL');
+    await harness.addDocument(platform, id, 'UTILITY_BILL');
     expect(await openTypes()).toEqual(['UNREADABLE_DOCUMENT', 'INVALID_FIELD']);
     const change = { customerType: 'INDIVIDUAL', address: { ...PERSON.address, line1: '2 Main' } };
-    ok(await harness.app.call('PATCH', `/customers/${id}`, change, { as }), 200);
+    ok(await harness.app.call('PATCH', `/customers/${id}`, change, { as: platform }), 200);
     expect(await openTypes()).toEqual(['UNREADABLE_DOCUMENT']);
     const fields = { documentType: 'PASSPORT', country: 'US', documentNumber: 'X-2' };
     const form = documentForm({ ...fields, issuingAuthority: 'State' }, { bytes: pdfFile() });
-    ok(await harness.app.call('PUT', `/documents/${document.id}`, form, { as }), 200);
+    ok(await harness.app.call('PUT', `/documents/${document.id}`, form, { as: platform }), 200);
     expect(await openTypes()).toEqual([]);
-    expect((await harness.submit(as, id)).body.verificationStatus).toBe('PENDING_MANUAL_REVIEW');
+    expect((await harness.submit(platform, id)).body.verificationStatus).toBe(
+      'PENDING_MANUAL_REVIEW',
+    );
   });
 });
 
@@ -240,7 +253,7 @@ describe('concurrent requests', () => {
 
   it('serialize submissions, the last of which is authoritative', async () => {
     const id = await complete('Ada Lovelace 001');
-    const responses = await Promise.all([1, 2, 3, 4].map(() => harness.submit(as, id)));
+    const responses = await Promise.all([1, 2, 3, 4].map(() => harness.submit(platform, id)));
     expect(responses.map((each) => each.status)).toEqual([200, 200, 200, 200]);
     const rows = await harness.app.runtime.db.find(verifications, { customer_id: id });
     expect([rows.length, rows.filter((each) => each.latest).length]).toEqual([4, 1]);
@@ -254,7 +267,7 @@ describe('concurrent requests', () => {
 
   it('decide once for several submissions', async () => {
     const id = await complete('Ada Lovelace');
-    const responses = await Promise.all([1, 2, 3].map(() => harness.submit(as, id)));
+    const responses = await Promise.all([1, 2, 3].map(() => harness.submit(platform, id)));
     expect(responses.map((each) => each.status).sort()).toEqual([200, 400, 400]);
     expect(await readEventTypes(id)).toEqual(['VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED']);
   });
@@ -262,19 +275,20 @@ describe('concurrent requests', () => {
   it('keep a decision and a resubmission consistent', async () => {
     for (let round = 0; round < 6; round++) {
       const id = await complete('Ada Lovelace 001');
-      ok(await harness.submit(as, id), 200);
+      ok(await harness.submit(platform, id), 200);
       const eventTypesBefore = await readEventTypes(id);
       const approval = harness.app.operate(async (ctx) => {
         const customer = await ctx.read(customers, id);
         if (customer) await decide(ctx, customer, { state: 'approved' });
-      }, as);
-      const [response] = await Promise.all([harness.submit(as, id), approval]);
-      expect(await harness.statuses(as, id)).toEqual(['APPROVED']);
+      }, platform);
+      const [response] = await Promise.all([harness.submit(platform, id), approval]);
+      expect(await harness.statuses(platform, id)).toEqual(['APPROVED']);
       const latest = await latestOf(harness.app.runtime, id);
       expect([latest?.status, latest?.decided_by]).toEqual(['APPROVED', 'operator']);
-      const pending = response.status === 200 ? ['VERIFICATION.PENDING_MANUAL_REVIEW'] : [];
+      const expectedTransaction =
+        response.status === 200 ? ['VERIFICATION.PENDING_MANUAL_REVIEW'] : [];
       expect(await readEventTypes(id)).toEqual([
-        ...[...eventTypesBefore, ...pending],
+        ...[...eventTypesBefore, ...expectedTransaction],
         ...['VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'],
       ]);
     }
@@ -282,29 +296,29 @@ describe('concurrent requests', () => {
 
   it('keep the first of two decisions', async () => {
     const id = await complete('Ada Lovelace 001');
-    ok(await harness.submit(as, id), 200);
+    ok(await harness.submit(platform, id), 200);
     const decideAs = (state: 'approved' | 'rejected') =>
       harness.app.operate(async (ctx) => {
         const customer = await ctx.read(customers, id);
         if (customer) await decide(ctx, customer, { state });
-      }, as);
+      }, platform);
     const results = await Promise.allSettled([decideAs('approved'), decideAs('rejected')]);
     expect(results.map((each) => each.status).sort()).toEqual(['fulfilled', 'rejected']);
-    const decided = results[0]?.status === 'fulfilled' ? 'APPROVED' : 'REJECTED';
-    expect(await harness.statuses(as, id)).toEqual([decided]);
+    const expectedStatus = results[0]?.status === 'fulfilled' ? 'APPROVED' : 'REJECTED';
+    expect(await harness.statuses(platform, id)).toEqual([expectedStatus]);
     expect((await readEventTypes(id)).slice(2)).toEqual([
-      ...[`VERIFICATION.${decided}`, `CUSTOMER.KYC_${decided}`],
+      ...[`VERIFICATION.${expectedStatus}`, `CUSTOMER.KYC_${expectedStatus}`],
     ]);
   });
 
   it('include a concurrent change of an owner in the submission', async () => {
-    const { id } = await harness.business(as, 'REG-1');
-    const [owner] = await harness.completeBusiness(as, id);
+    const { id } = await harness.business(platform, 'REG-1');
+    const [owner] = await harness.completeBusiness(platform, id);
     const change = harness.app.operate(async (ctx) => {
       const knownOwner = await ctx.read(beneficialOwners, owner?.id as string);
       if (knownOwner) ctx.update(beneficialOwners, knownOwner, { share: 31, updated_at: ctx.now });
-    }, as);
-    const [response] = await Promise.all([harness.submit(as, id), change]);
+    }, platform);
+    const [response] = await Promise.all([harness.submit(platform, id), change]);
     expect(ok(response, 200).verificationStatus).toBe('APPROVED');
     const storedOwner = await harness.app.runtime.db.read(beneficialOwners, owner?.id as string);
     expect([storedOwner?.status, storedOwner?.share]).toEqual(['APPROVED', 31]);
