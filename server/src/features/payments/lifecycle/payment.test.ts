@@ -108,7 +108,7 @@ const EFFECTS: Record<string, Record<string, string>> = {
 
 /** The changes that a step stages, without a commit. */
 async function readStagedChanges(state: State, step: (ctx: Ctx, row: OutgoingRow) => unknown) {
-  const enough = new Error('seen enough');
+  const stopError = new Error('seen enough');
   let changes: { rows: string[]; size: number } | undefined;
   const run = app.operate(async (ctx) => {
     await step(ctx, { ...payment, ...state });
@@ -119,9 +119,9 @@ async function readStagedChanges(state: State, step: (ctx: Ctx, row: OutgoingRow
     });
     const lists = [set.inserts, set.updates, set.transfers, set.events, set.removes];
     changes = { rows, size: lists.reduce((sum, each) => sum + each.length, 0) };
-    throw enough;
+    throw stopError;
   });
-  await expect(run).rejects.toBe(enough);
+  await expect(run).rejects.toBe(stopError);
   return changes;
 }
 

@@ -36,9 +36,9 @@ describe('approval webhook', () => {
     const { account, payment } = await fixture.offered();
     await app.settle();
     await app.advance(3_600_000);
-    const after = await fixture.read(payment.id);
-    expect(after).toMatchObject({ status: 'FAILED', failureReason: reason });
-    expect(after).not.toHaveProperty('refund');
+    const paymentAfter = await fixture.read(payment.id);
+    expect(paymentAfter).toMatchObject({ status: 'FAILED', failureReason: reason });
+    expect(paymentAfter).not.toHaveProperty('refund');
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED]);
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     expect(fixture.requests()).toHaveLength(1);
@@ -61,40 +61,53 @@ describe('approval webhook', () => {
   });
 
   it('requires the requested customer fields in the response', async () => {
-    const as = await app.newPlatform('Korean');
-    await fixture.listen(as);
+    const platform = await app.newPlatform('Korean');
+    await fixture.listen(platform);
     const withoutPersonalData = { birthDate: undefined, nationality: undefined };
-    const person = await customer(app, { as }, withoutPersonalData);
-    const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
+    const person = await customer(app, { as: platform }, withoutPersonalData);
+    const { supportedCurrencies } = ok(
+      await app.call('GET', '/config', undefined, { as: platform }),
+      200,
+    );
     const [usd] = supportedCurrencies;
-    const changed = [...supportedCurrencies, { ...usd, currencyCode: 'KRW' }];
-    ok(await app.call('PATCH', '/config', { supportedCurrencies: changed }, { as }), 200);
+    const changedCurrencies = [...supportedCurrencies, { ...usd, currencyCode: 'KRW' }];
+    ok(
+      await app.call(
+        'PATCH',
+        '/config',
+        { supportedCurrencies: changedCurrencies },
+        { as: platform },
+      ),
+      200,
+    );
     await app.advance(60_000);
     const offer = { customerId: person.id, receivingCurrencyCode: 'KRW' };
     const receiveAndRead = async (body: string) => {
       fixture.respond({ status: 200, body });
-      const { id } = ok(await fixture.receive(offer, as), 200);
+      const { id } = ok(await fixture.receive(offer, platform), 200);
       await app.settle();
-      const observedResponse = await app.call('GET', `/transactions/${id}`, undefined, { as });
+      const observedResponse = await app.call('GET', `/transactions/${id}`, undefined, {
+        as: platform,
+      });
       return ok(observedResponse, 200);
     };
     const info = { BIRTH_DATE: '1990-01-15' };
-    const valid = await receiveAndRead(JSON.stringify({ receiverCustomerInfo: info }));
-    expect(valid.status).toBe('COMPLETED');
-    expect(valid).not.toHaveProperty('requestedReceiverCustomerInfoFields');
+    const validPayment = await receiveAndRead(JSON.stringify({ receiverCustomerInfo: info }));
+    expect(validPayment.status).toBe('COMPLETED');
+    expect(validPayment).not.toHaveProperty('requestedReceiverCustomerInfoFields');
     const requested = JSON.parse(fixture.requests()[0]?.body ?? '').data
       .requestedReceiverCustomerInfoFields;
     expect(requested).toEqual([{ name: 'BIRTH_DATE', mandatory: true }]);
-    const invalid = await receiveAndRead('{}');
-    expect(invalid).toMatchObject({
+    const invalidPayment = await receiveAndRead('{}');
+    expect(invalidPayment).toMatchObject({
       status: 'FAILED',
       failureReason: 'MISSING_MANDATORY_PAYEE_DATA',
     });
     // The same fields are required by approvePendingPayment, whose requests can be corrected.
     fixture.respond({ status: 202 });
-    const { id } = ok(await fixture.receive(offer, as), 200);
+    const { id } = ok(await fixture.receive(offer, platform), 200);
     await app.settle();
-    const approve = (body?: object) => fixture.act(id, 'approve', body, as);
+    const approve = (body?: object) => fixture.act(id, 'approve', body, platform);
     const missingResponse = await approve();
     expect([missingResponse.status, missingResponse.body.code]).toEqual([
       400,

@@ -27,10 +27,10 @@ const incomingEventTypes = (statuses: string) =>
 
 const app = testApp();
 
-async function createAccounts(suffix = '000', as?: TestPlatform) {
-  const person = await customer(app, { as });
-  const account = await internalAccount(app, person.id, 'USD', { as });
-  const source = await externalAccount(app, person.id, 'USD', suffix, { as });
+async function createAccounts(suffix = '000', platform?: TestPlatform) {
+  const person = await customer(app, { as: platform });
+  const account = await internalAccount(app, person.id, 'USD', { as: platform });
+  const source = await externalAccount(app, person.id, 'USD', suffix, { as: platform });
   return { person, account, source };
 }
 
@@ -89,9 +89,9 @@ describe('createTransferIn', () => {
   it.each(['002', '003', '004'])('fails immediately for %s', async (suffix) => {
     const { account, row } = await startTransferIn(suffix);
     await app.settle();
-    const after = await read(row.id);
-    expect(after).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
-    expect(after).not.toHaveProperty('refund');
+    const rowAfter = await read(row.id);
+    expect(rowAfter).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
+    expect(rowAfter).not.toHaveProperty('refund');
     expect(await eventTypes(app, row.id)).toEqual(incomingEventTypes('PENDING FAILED'));
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
@@ -157,8 +157,8 @@ describe('createTransferIn', () => {
     }
     const unknownId = source.id.replace(/.{12}$/, '0123456789ab');
     await expectError(transferIn(unknownId, account.id), 404, 'ACCOUNT_NOT_FOUND');
-    const nowhere = account.id.replace(/.{12}$/, '0123456789ab');
-    await expectError(transferIn(source.id, nowhere), 404, 'ACCOUNT_NOT_FOUND');
+    const unknownAccountId = account.id.replace(/.{12}$/, '0123456789ab');
+    await expectError(transferIn(source.id, unknownAccountId), 404, 'ACCOUNT_NOT_FOUND');
     await expectError(transferIn(account.id, account.id), 400, 'INVALID_INPUT');
     await expectError(transferIn(source.id, source.id), 400, 'INVALID_INPUT');
     const otherAccounts = await createAccounts('000', app.other);
@@ -209,20 +209,34 @@ describe('createTransferIn', () => {
       as: app.unregulated,
     });
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([403, 'USER_NOT_READY']);
-    const as = await app.newPlatform('Narrow');
-    const { account, source } = await createAccounts('000', as);
-    const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
+    const platform = await app.newPlatform('Narrow');
+    const { account, source } = await createAccounts('000', platform);
+    const { supportedCurrencies } = ok(
+      await app.call('GET', '/config', undefined, { as: platform }),
+      200,
+    );
     const change = async (overrides: object) => {
-      const changed = supportedCurrencies.map((each: object) => ({ ...each, ...overrides }));
-      ok(await app.call('PATCH', '/config', { supportedCurrencies: changed }, { as }), 200);
+      const changedCurrencies = supportedCurrencies.map((each: object) => ({
+        ...each,
+        ...overrides,
+      }));
+      ok(
+        await app.call(
+          'PATCH',
+          '/config',
+          { supportedCurrencies: changedCurrencies },
+          { as: platform },
+        ),
+        200,
+      );
     };
     await change({ minAmount: 10, maxAmount: 20 });
     for (const amount of [9, 21]) {
-      const reply = await transferIn(source.id, account.id, amount, { as });
+      const reply = await transferIn(source.id, account.id, amount, { as: platform });
       expect([reply.status, reply.body.code]).toEqual([400, 'AMOUNT_OUT_OF_RANGE']);
     }
     await change({ enabledTransactionTypes: ['OUTGOING'] });
-    const reply = await transferIn(source.id, account.id, 15, { as });
+    const reply = await transferIn(source.id, account.id, 15, { as: platform });
     expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_CURRENCY']);
   });
 });

@@ -175,9 +175,9 @@ describe('releaseDeposit', () => {
     await changeIncoming(id, releaseDeposit);
     await changeIncoming(id, releaseDeposit);
     await changeIncoming(id, (ctx, row) => returnHeldDeposit(ctx, row));
-    const after = await read(id);
-    expect(after.status).toBe('COMPLETED');
-    expect(after).not.toHaveProperty('pendingReason');
+    const rowAfter = await read(id);
+    expect(rowAfter.status).toBe('COMPLETED');
+    expect(rowAfter).not.toHaveProperty('pendingReason');
     expect(await balances(app, account.id)).toEqual({ balance: 500, total: 500 });
     expect(await eventTypes(app, id)).toEqual(incomingEventTypes('PENDING COMPLETED'));
     expect(await balanceEvents(account.id)).toEqual([
@@ -323,9 +323,9 @@ describe('reverseDeposit', () => {
     await changeIncoming(id, (ctx, row) => reverseDeposit(ctx, row));
     await changeIncoming(heldDeposit, (ctx, row) => reverseDeposit(ctx, row));
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
-    const after = await read(heldDeposit);
-    expect(after).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
-    expect(after).not.toHaveProperty('refund');
+    const rowAfter = await read(heldDeposit);
+    expect(rowAfter).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
+    expect(rowAfter).not.toHaveProperty('refund');
     expect(await eventTypes(app, heldDeposit)).toEqual(incomingEventTypes('PENDING FAILED'));
   });
 });

@@ -91,26 +91,37 @@ describe('sandboxReceive', () => {
   });
 
   it('returns the required sender fields and rejects a sender without them', async () => {
-    const as = await app.newPlatform('Curious');
-    await fixture.listen(as);
-    const person = await customer(app, { as });
+    const platform = await app.newPlatform('Curious');
+    await fixture.listen(platform);
+    const person = await customer(app, { as: platform });
     const discover = async (...names: string[]) => {
-      const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
+      const { supportedCurrencies } = ok(
+        await app.call('GET', '/config', undefined, { as: platform }),
+        200,
+      );
       const requiredCounterpartyFields = names.map((name) => ({ name, mandatory: true }));
-      const changed = supportedCurrencies.map((each: object) => ({
+      const changedCurrencies = supportedCurrencies.map((each: object) => ({
         ...each,
         requiredCounterpartyFields,
       }));
-      ok(await app.call('PATCH', '/config', { supportedCurrencies: changed }, { as }), 200);
+      ok(
+        await app.call(
+          'PATCH',
+          '/config',
+          { supportedCurrencies: changedCurrencies },
+          { as: platform },
+        ),
+        200,
+      );
     };
     await discover('FULL_NAME', 'NATIONALITY');
-    const payment = ok(await fixture.receive({ customerId: person.id }, as), 200);
+    const payment = ok(await fixture.receive({ customerId: person.id }, platform), 200);
     expect(payment.counterpartyInformation).toEqual({
       FULL_NAME: 'Sandbox Sender',
       NATIONALITY: 'US',
     });
     await discover('TAX_ID', 'REGISTRATION_NUMBER');
-    const rejectedResponse = await fixture.receive({ customerId: person.id }, as);
+    const rejectedResponse = await fixture.receive({ customerId: person.id }, platform);
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([
       400,
       'SENDER_NOT_ACCEPTED',
@@ -120,13 +131,18 @@ describe('sandboxReceive', () => {
 
   it('rejects invalid requests', async () => {
     const person = await customer(app);
-    const expectError = async (body: object, status: number, code: string, as?: TestPlatform) => {
-      const reply = await fixture.receive({ customerId: person.id, ...body }, as);
+    const expectError = async (
+      body: object,
+      status: number,
+      code: string,
+      platform?: TestPlatform,
+    ) => {
+      const reply = await fixture.receive({ customerId: person.id, ...body }, platform);
       expect([reply.status, reply.body.code]).toEqual([status, code]);
       return reply.body;
     };
-    const unknown = '$non.existent.usd@sandbox.uma.money';
-    await expectError({ senderUmaAddress: unknown }, 404, 'UMA_NOT_FOUND');
+    const unknownAddress = '$non.existent.usd@sandbox.uma.money';
+    await expectError({ senderUmaAddress: unknownAddress }, 404, 'UMA_NOT_FOUND');
     await expectError({ senderUmaAddress: '$a@elsewhere.example' }, 404, 'UMA_NOT_FOUND');
     await expectError({ senderUmaAddress: 'invalid' }, 400, 'INVALID_UMA_ADDRESS');
     const error = '$error.cert-chain-expired@sandbox.uma.money';
@@ -166,10 +182,13 @@ describe('sandboxReceive', () => {
   });
 
   it('enforces the limits and transaction types of the platform', async () => {
-    const as = await app.newPlatform('Narrow');
-    await fixture.listen(as);
-    const person = await customer(app, { as });
-    const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
+    const platform = await app.newPlatform('Narrow');
+    await fixture.listen(platform);
+    const person = await customer(app, { as: platform });
+    const { supportedCurrencies } = ok(
+      await app.call('GET', '/config', undefined, { as: platform }),
+      200,
+    );
     const change = (overrides: object) =>
       app.call(
         'PATCH',
@@ -180,15 +199,18 @@ describe('sandboxReceive', () => {
             ...overrides,
           })),
         },
-        { as },
+        { as: platform },
       );
     ok(await change({ minAmount: 100, maxAmount: 200 }), 200);
     for (const receivingCurrencyAmount of [99, 201]) {
-      const reply = await fixture.receive({ customerId: person.id, receivingCurrencyAmount }, as);
+      const reply = await fixture.receive(
+        { customerId: person.id, receivingCurrencyAmount },
+        platform,
+      );
       expect([reply.status, reply.body.code]).toEqual([400, 'AMOUNT_OUT_OF_RANGE']);
     }
     ok(await change({ enabledTransactionTypes: ['OUTGOING'] }), 200);
-    const reply = await fixture.receive({ customerId: person.id }, as);
+    const reply = await fixture.receive({ customerId: person.id }, platform);
     expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_CURRENCY']);
   });
 
@@ -300,11 +322,11 @@ describe('default UMA deposit account', () => {
   async function receiveWithDefaultAccount(suffix: string, currency = 'USD') {
     const person = await customer(app);
     const { accountInfo } = await externalAccount(app, person.id, currency, suffix);
-    const { body: old } = await app.call(
+    const { body: oldAccounts } = await app.call(
       'GET',
       `/customers/external-accounts?customerId=${person.id}`,
     );
-    ok(await app.call('DELETE', `/customers/external-accounts/${old.data[0].id}`), 204);
+    ok(await app.call('DELETE', `/customers/external-accounts/${oldAccounts.data[0].id}`), 204);
     const { paymentRails: _, ...info } = accountInfo;
     const body = {
       customerId: person.id,

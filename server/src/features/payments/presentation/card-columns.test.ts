@@ -128,8 +128,10 @@ describe('card amount migration', () => {
     const client = new pg.Client({ connectionString: app.databaseUrl });
     await client.connect();
     await client.query(BEFORE_MIGRATION);
-    const { rows: old } = await client.query("select card from transactions where type = 'CARD'");
-    expect(old.every(({ card }) => typeof card.authorized === 'string')).toBe(true);
+    const { rows: oldRows } = await client.query(
+      "select card from transactions where type = 'CARD'",
+    );
+    expect(oldRows.every(({ card }) => typeof card.authorized === 'string')).toBe(true);
     await client.query(readMigration('0040_card_amounts'));
     await client.query(renames.join('\n'));
     await client.end();

@@ -13,7 +13,7 @@ let network: ReturnType<typeof cardNetwork>;
 let person: { id: string; platformCustomerId: string };
 let accountId: string;
 // biome-ignore lint/suspicious/noExplicitAny: replies, of which a test reads what it asserts.
-let all: any[];
+let allTransactions: any[];
 
 /** A deposit, then two payments and a credit, each at a different time. */
 beforeAll(async () => {
@@ -33,23 +33,23 @@ beforeAll(async () => {
   }
   await app.settle();
   await cards.card(await cards.holder());
-  all = await list(`customerId=${person.id}&sortOrder=asc`);
+  allTransactions = await list(`customerId=${person.id}&sortOrder=asc`);
 });
 
 const list = async (query: string) =>
-  ok(await app.call('GET', `/transactions?${query}`), 200).data as typeof all;
+  ok(await app.call('GET', `/transactions?${query}`), 200).data as typeof allTransactions;
 
-const ids = (rows: typeof all) => rows.map((each) => each.id);
+const ids = (rows: typeof allTransactions) => rows.map((each) => each.id);
 
 describe('listTransactions', () => {
   it('includes card payments, each equal to its own resource', async () => {
-    expect(all.map((each) => `${each.type} ${each.status}`)).toEqual([
+    expect(allTransactions.map((each) => `${each.type} ${each.status}`)).toEqual([
       'INCOMING COMPLETED',
       'CARD AUTHORIZED',
       'CARD SETTLED',
       'CARD AUTHORIZED',
     ]);
-    for (const each of all) {
+    for (const each of allTransactions) {
       expect(ok(await app.call('GET', `/transactions/${each.id}`), 200)).toEqual(each);
     }
   });
@@ -61,17 +61,18 @@ describe('listTransactions', () => {
     ['the sender account', () => `senderAccountIdentifier=${accountId}`, [1, 2]],
     ['the receiver account', () => `receiverAccountIdentifier=${accountId}`, [0, 3]],
     ['platformCustomerId', () => `platformCustomerId=${person.platformCustomerId}`, [0, 1, 2, 3]],
-    ['startDate', () => `startDate=${all[2].createdAt}`, [2, 3]],
-    ['endDate', () => `endDate=${all[1].createdAt}`, [0, 1]],
+    ['startDate', () => `startDate=${allTransactions[2].createdAt}`, [2, 3]],
+    ['endDate', () => `endDate=${allTransactions[1].createdAt}`, [0, 1]],
     [
       'several filters',
-      () => `type=CARD&senderAccountIdentifier=${accountId}&endDate=${all[1].createdAt}`,
+      () =>
+        `type=CARD&senderAccountIdentifier=${accountId}&endDate=${allTransactions[1].createdAt}`,
       [1],
     ],
     ['a status of other types', () => 'status=COMPLETED', [0]],
   ])('filters them by %s', async (_, query, places) => {
-    const listed = await list(`customerId=${person.id}&sortOrder=asc&${query()}`);
-    expect(ids(listed)).toEqual(places.map((at) => all[at].id));
+    const listedTransactions = await list(`customerId=${person.id}&sortOrder=asc&${query()}`);
+    expect(ids(listedTransactions)).toEqual(places.map((at) => allTransactions[at].id));
   });
 
   it('pages through them', async () => {
@@ -83,7 +84,7 @@ describe('listTransactions', () => {
       listedIds.push(...ids(page.data));
       cursor = page.nextCursor ?? '';
     } while (cursor);
-    expect(listedIds).toEqual(ids(all).reverse());
+    expect(listedIds).toEqual(ids(allTransactions).reverse());
   });
 });
 
@@ -94,14 +95,23 @@ describe('operations on transactions', () => {
     ['approve', {}],
     ['reject', {}],
   ])('reject card payments: %s', async (operation, body) => {
-    const response = await app.call('POST', `/transactions/${all[1].id}/${operation}`, body);
+    const response = await app.call(
+      'POST',
+      `/transactions/${allTransactions[1].id}/${operation}`,
+      body,
+    );
     expect([response.status, response.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
   });
 
   it('return 404 for those of another platform and unknown ones', async () => {
-    const otherResponse = await app.call('GET', `/transactions/${all[1].id}`, undefined, {
-      as: app.other,
-    });
+    const otherResponse = await app.call(
+      'GET',
+      `/transactions/${allTransactions[1].id}`,
+      undefined,
+      {
+        as: app.other,
+      },
+    );
     expect(otherResponse.body.code).toBe('TRANSACTION_NOT_FOUND');
     const path = '/transactions/CardTransaction:019b8d7f-0000-7000-8000-000000000000';
     expect((await app.call('GET', path)).body.code).toBe('TRANSACTION_NOT_FOUND');
@@ -116,9 +126,9 @@ describe('agent of the customer', () => {
       await agent.call('GET', '/agents/me/transactions?sortOrder=asc'),
       200,
     );
-    expect(observedTransactions.data).toEqual(all);
-    const path = `/agents/me/transactions/${all[1].id}`;
-    expect(ok(await agent.call('GET', path), 200)).toEqual(all[1]);
+    expect(observedTransactions.data).toEqual(allTransactions);
+    const path = `/agents/me/transactions/${allTransactions[1].id}`;
+    expect(ok(await agent.call('GET', path), 200)).toEqual(allTransactions[1]);
     const otherAgent = await fixture.agentOf((await cards.holder()).customer.id);
     expect((await otherAgent.call('GET', path)).body.code).toBe('TRANSACTION_NOT_FOUND');
     const blind = await fixture.agentOf(person.id, { permissions: [] });

@@ -36,8 +36,8 @@ function summarizeEvent(
   names: Record<string, string>,
 ): string {
   if (type !== 'INTERNAL_ACCOUNT.BALANCE_UPDATED') return type.replace('_PAYMENT', '');
-  const [total, aside] = [Number(balance), Number(held)];
-  return `${names[subject] ?? subject} ${total - aside}/${total}`;
+  const [total, heldAmount] = [Number(balance), Number(held)];
+  return `${names[subject] ?? subject} ${total - heldAmount}/${total}`;
 }
 
 /** Runs `work` and returns the events that it emitted. */

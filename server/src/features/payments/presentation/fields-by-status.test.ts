@@ -63,7 +63,7 @@ describe('getTransactionById', () => {
       expect(quote.description).toBe('March rent');
       const { createdAt } = quote;
       const day = new Date(Date.parse(createdAt) + 86_400_000).toISOString();
-      const pending = {
+      const expectedTransaction = {
         id: quote.transactionId,
         type: 'OUTGOING',
         direction: 'DEBIT',
@@ -88,11 +88,11 @@ describe('getTransactionById', () => {
         createdAt,
         updatedAt: createdAt,
       };
-      expect(await get(`/transactions/${quote.transactionId}`)).toEqual(pending);
+      expect(await get(`/transactions/${quote.transactionId}`)).toEqual(expectedTransaction);
       app.effects.set(app.effects.now() + 5_000);
       ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options), 200);
       const updatedAt = new Date(app.effects.now()).toISOString();
-      const processing = { ...pending, status: 'PROCESSING', updatedAt };
+      const processing = { ...expectedTransaction, status: 'PROCESSING', updatedAt };
       expect(await get(`/transactions/${quote.transactionId}`)).toEqual(processing);
       await app.settle();
       expect(await get(`/transactions/${quote.transactionId}`)).toEqual({
@@ -150,11 +150,11 @@ describe('getTransactionById', () => {
         platformCustomerId: person.platformCustomerId,
       });
       const { account } = await fundedCustomer(app, 1_000_00, options);
-      const wrong = { source: { ...source, accountId: account.id } };
+      const otherSourceBody = { source: { ...source, accountId: account.id } };
       const response = await app.call(
         'POST',
         '/quotes',
-        quoteBody(account.id, target.id, 100_00, wrong),
+        quoteBody(account.id, target.id, 100_00, otherSourceBody),
         options,
       );
       expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
@@ -247,13 +247,18 @@ describe('getTransactionById', () => {
 
       const payee = await customer(app, options, { fullName: 'Emmy Noether' });
       const receivingAccount = await internalAccount(app, payee.id, 'EUR', options);
-      const gift = await createQuote(account.id, receivingAccount.id, { immediatelyExecute: true });
+      const immediateQuote = await createQuote(account.id, receivingAccount.id, {
+        immediatelyExecute: true,
+      });
       const facts = {
         BIRTH_DATE: '1990-01-15',
         COUNTRY_OF_RESIDENCE: 'US',
         USER_TYPE: 'INDIVIDUAL',
       };
-      expect(gift.counterpartyInformation).toEqual({ FULL_NAME: 'Emmy Noether', ...facts });
+      expect(immediateQuote.counterpartyInformation).toEqual({
+        FULL_NAME: 'Emmy Noether',
+        ...facts,
+      });
       const [counterparty] = (await get(`/transactions?customerId=${payee.id}`)).data;
       expect(counterparty.counterpartyInformation).toEqual({ FULL_NAME: 'Ada Lovelace', ...facts });
 

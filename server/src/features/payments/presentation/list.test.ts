@@ -202,7 +202,8 @@ describe('listTransactions', () => {
       shownTransactions[6]?.id,
     ]);
     expect((await list(`customerId=${ids.bob}&platformCustomerId=ada`)).data).toEqual([]);
-    const window = `startDate=${shownTransactions[4]?.createdAt}&endDate=${shownTransactions[6]?.createdAt}&type=OUTGOING`;
+    const [start, end] = [shownTransactions[4]?.createdAt, shownTransactions[6]?.createdAt];
+    const window = `startDate=${start}&endDate=${end}&type=OUTGOING`;
     expect((await list(window)).data).toHaveLength(3);
     expect(
       (
@@ -214,17 +215,17 @@ describe('listTransactions', () => {
   });
 
   it('keeps pages stable while new transactions are created', async () => {
-    const first = await list('limit=3');
+    const firstPage = await list('limit=3');
     await fund(app, ids.adaUsd as string, 1);
-    const second = await list(`limit=3&cursor=${first.nextCursor}`);
+    const secondPage = await list(`limit=3&cursor=${firstPage.nextCursor}`);
     const newest = [...shownTransactions].reverse();
-    expect([...first.data, ...second.data]).toEqual(newest.slice(0, 6));
-    expect(second.totalCount).toBe(shownTransactions.length + 1);
+    expect([...firstPage.data, ...secondPage.data]).toEqual(newest.slice(0, 6));
+    expect(secondPage.totalCount).toBe(shownTransactions.length + 1);
   });
 
   it('returns nothing of another platform for any filter', async () => {
-    const as = app.other;
-    expect((await list('', { as })).data).toEqual([]);
+    const platform = app.other;
+    expect((await list('', { as: platform })).data).toEqual([]);
     const transaction = shownTransactions[3] as Shown;
     for (const query of [
       `customerId=${ids.ada}`,
@@ -233,10 +234,12 @@ describe('listTransactions', () => {
       `accountIdentifier=${ids.adaUsd}`,
       `reference=${transaction.reconciliationInstructions.reference}`,
     ]) {
-      const page = await list(query, { as });
+      const page = await list(query, { as: platform });
       expect([page.data, page.totalCount, page.hasMore]).toEqual([[], 0, false]);
     }
-    const response = await app.call('GET', `/transactions/${transaction.id}`, undefined, { as });
+    const response = await app.call('GET', `/transactions/${transaction.id}`, undefined, {
+      as: platform,
+    });
     expect([response.status, response.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
   });
 

@@ -28,15 +28,18 @@ interface Setting {
 
 /** Runs `work` with changed settings of one currency. */
 async function runWithSetting(code: string, change: Partial<Setting>, work: () => Promise<void>) {
-  const as = platform;
-  const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
+  const callingPlatform = platform;
+  const { supportedCurrencies } = ok(
+    await app.call('GET', '/config', undefined, { as: callingPlatform }),
+    200,
+  );
   const strip = (each: Record<string, unknown>) => {
     const { providerRequiredCustomerFields: _, ...rest } = each;
     return rest;
   };
   const originalSettings = supportedCurrencies.map(strip) as Setting[];
   const set = (list: Setting[]) =>
-    app.call('PATCH', '/config', { supportedCurrencies: list }, { as });
+    app.call('PATCH', '/config', { supportedCurrencies: list }, { as: callingPlatform });
   ok(
     await set(
       originalSettings.map((each) => (each.currencyCode === code ? { ...each, ...change } : each)),
@@ -216,8 +219,8 @@ describe('corridor limits', () => {
     ] as const) {
       const response = await expectError(path, body, 'MISSING_MANDATORY_USER_INFO');
       expect(response.details.errors[0].field).toBe('purposeOfPayment');
-      const full = { ...body, purposeOfPayment: 'FAMILY_SUPPORT' };
-      ok(await app.call('POST', path, full, options), 201);
+      const fullBody = { ...body, purposeOfPayment: 'FAMILY_SUPPORT' };
+      ok(await app.call('POST', path, fullBody, options), 201);
     }
   });
 });
@@ -230,8 +233,12 @@ describe('amounts', () => {
     const ngn = await internalAccount(app, person.id, 'NGN', options);
     const max = 9_000_000_000_000_000;
     await expectError('/quotes', quoteBody(btc.id, ngn.id, max), 'AMOUNT_OUT_OF_RANGE');
-    const locked = { lockedCurrencySide: 'RECEIVING' };
-    await expectError('/quotes', quoteBody(ngn.id, btc.id, max, locked), 'AMOUNT_OUT_OF_RANGE');
+    const receivingLock = { lockedCurrencySide: 'RECEIVING' };
+    await expectError(
+      '/quotes',
+      quoteBody(ngn.id, btc.id, max, receivingLock),
+      'AMOUNT_OUT_OF_RANGE',
+    );
   });
 
   it('have a rate above zero for any pair of currencies', async () => {

@@ -18,11 +18,11 @@ interface Terms {
 
 /** The price as plain amounts, each in the currency of its side. */
 function priceOf({ lock, amount, rate, ...fees }: Terms) {
-  const locked = { currency: lock === 'SENDING' ? FROM : TO, amount };
+  const lockedAmount = { currency: lock === 'SENDING' ? FROM : TO, amount };
   const foundPrice = price.priceOf({
     ...fees,
     lock,
-    amount: locked,
+    amount: lockedAmount,
     rate: { ...rate, from: FROM, to: TO },
   });
   if (!foundPrice) return undefined;
@@ -129,10 +129,14 @@ describe('priceOf', () => {
     const terms = { rate: par, service: fixed, platform: noFees };
     expect(priceOf({ ...terms, lock: 'SENDING', amount: 100n })).toBeUndefined();
     expect(priceOf({ ...terms, lock: 'SENDING', amount: 99n })).toBeUndefined();
-    const all = { rate: par, service: { fixed: 0n, variableBps: 10_000 }, platform: noFees };
-    expect(priceOf({ ...all, lock: 'RECEIVING', amount: 1n })).toBeUndefined();
-    const tiny = { rate: { num: 1n, den: 1000n }, service: noFees, platform: noFees };
-    expect(priceOf({ ...tiny, lock: 'SENDING', amount: 999n })).toBeUndefined();
+    const fullFeeTerms = {
+      rate: par,
+      service: { fixed: 0n, variableBps: 10_000 },
+      platform: noFees,
+    };
+    expect(priceOf({ ...fullFeeTerms, lock: 'RECEIVING', amount: 1n })).toBeUndefined();
+    const lowRateTerms = { rate: { num: 1n, den: 1000n }, service: noFees, platform: noFees };
+    expect(priceOf({ ...lowRateTerms, lock: 'SENDING', amount: 999n })).toBeUndefined();
   });
 
   const terms = fc.record<Terms>({

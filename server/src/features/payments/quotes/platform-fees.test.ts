@@ -14,12 +14,12 @@ import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 const app = testApp();
-let as: TestPlatform;
+let platform: TestPlatform;
 let options: { as: TestPlatform };
 let platformAccount: { id: string };
 beforeAll(async () => {
-  as = await app.newPlatform('Charging');
-  options = { as };
+  platform = await app.newPlatform('Charging');
+  options = { as: platform };
   platformAccount = await internalAccount(app, null, 'USD', options);
   const feeConfigs = [
     {
@@ -67,7 +67,7 @@ describe('platform fee', () => {
     const quote = await createQuote(account.id, target.id, 100_00);
     // 100.00 less 0.50 is 99.50: 0.30 % is 29.85 cents, 0.50 % of the service 49.75.
     expect(quote).toMatchObject({ platformFeesIncluded: 80, feesIncluded: 130 });
-    const before = await totalBalanceOf(platformAccount.id);
+    const totalBefore = await totalBalanceOf(platformAccount.id);
     const readFees = async () => {
       const { platformFees, fees, status } = await getTransaction(quote.transactionId);
       return [status, platformFees, fees];
@@ -75,13 +75,13 @@ describe('platform fee', () => {
     expect(await readFees()).toEqual(['PENDING', 80, 130]);
     await execute(quote.id);
     expect(await readFees()).toEqual(['PROCESSING', 80, 130]);
-    expect(await totalBalanceOf(platformAccount.id)).toBe(before);
+    expect(await totalBalanceOf(platformAccount.id)).toBe(totalBefore);
     await app.settle();
     expect(await readFees()).toEqual(['COMPLETED', 80, 130]);
-    expect(await totalBalanceOf(platformAccount.id)).toBe(before + 80);
+    expect(await totalBalanceOf(platformAccount.id)).toBe(totalBefore + 80);
     await app.advance(60_000);
     expect(await readFees()).toEqual(['FAILED', 80, 130]);
-    expect(await totalBalanceOf(platformAccount.id)).toBe(before);
+    expect(await totalBalanceOf(platformAccount.id)).toBe(totalBefore);
   });
 
   it('is not charged in one currency by default', async () => {
@@ -95,10 +95,10 @@ describe('platform fee', () => {
       platformFeesIncluded: 125,
       totalReceivingAmount: 98_75,
     });
-    const before = await totalBalanceOf(platformAccount.id);
+    const totalBefore = await totalBalanceOf(platformAccount.id);
     await execute(quote.id);
     await app.settle();
-    expect(await totalBalanceOf(platformAccount.id)).toBe(before + 125);
+    expect(await totalBalanceOf(platformAccount.id)).toBe(totalBefore + 125);
     expect(await totalBalanceOf(account.id)).toBe(900_00);
     const lockedQuote = await createQuote(account.id, target.id, 100_00, {
       ...override(25, 100),
@@ -209,19 +209,19 @@ describe('refund', () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '004', options);
     const quote = await createQuote(account.id, target.id, 100_00);
-    const before = await totalBalanceOf(platformAccount.id);
+    const totalBefore = await totalBalanceOf(platformAccount.id);
     await execute(quote.id);
     const from = (await app.events()).length;
     await app.settle();
     expect(await balanceEvents(from)).toEqual([
       [account.id, 900_00, 0],
-      [platformAccount.id, before + 80, 0],
+      [platformAccount.id, totalBefore + 80, 0],
     ]);
     await app.advance(60_000);
     expect((await balanceEvents(from)).slice(2)).toEqual(
       expect.arrayContaining([
         [account.id, 1_000_00, 0],
-        [platformAccount.id, before, 0],
+        [platformAccount.id, totalBefore, 0],
       ]),
     );
     expect(await balanceEvents(from)).toHaveLength(4);
@@ -244,14 +244,14 @@ describe('refund', () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '007', options);
     const quote = await createQuote(account.id, target.id, 100_00);
-    const before = await totalBalanceOf(platformAccount.id);
+    const totalBefore = await totalBalanceOf(platformAccount.id);
     await execute(quote.id);
     const from = (await app.events()).length;
     await app.advance(60_000);
     expect(await balanceEvents(from)).toEqual([
       [account.id, 900_00, 0],
-      [platformAccount.id, before + 80, 0],
-      [platformAccount.id, before, 0],
+      [platformAccount.id, totalBefore + 80, 0],
+      [platformAccount.id, totalBefore, 0],
     ]);
     const suspense = await app.runtime.db.query(
       `select sum(amount)::bigint as stored from ledger_transfers
@@ -268,8 +268,13 @@ describe('refund', () => {
     await execute(quote.id);
     await app.settle();
     const spent = await totalBalanceOf(platformAccount.id);
-    const aside = await internalAccount(app, person.id, 'USD', options);
-    const response = await createQuote(platformAccount.id, aside.id, spent, override(0, 0));
+    const feeAccountAside = await internalAccount(app, person.id, 'USD', options);
+    const response = await createQuote(
+      platformAccount.id,
+      feeAccountAside.id,
+      spent,
+      override(0, 0),
+    );
     await execute(response.id);
     expect(await totalBalanceOf(platformAccount.id)).toBe(0);
     const from = (await app.events()).length;
@@ -291,24 +296,24 @@ describe('refund', () => {
 describe('platform that pays from its fee account', () => {
   it.each(['000', '002', '004', '005', '006'])('has the expected balance: …%s', async (suffix) => {
     await fund(app, platformAccount.id, 1_000_00, options);
-    const before = await totalBalanceOf(platformAccount.id);
+    const totalBefore = await totalBalanceOf(platformAccount.id);
     const target = await externalAccount(app, null, 'EUR', suffix, options);
     const quote = await createQuote(platformAccount.id, target.id, 100_00);
     expect(quote).toMatchObject({ platformFeesIncluded: 80, feesIncluded: 130 });
     await execute(quote.id);
     await app.advance(60_000);
     expect(await totalBalanceOf(platformAccount.id)).toBe(
-      suffix === '000' ? before - 99_20 : before,
+      suffix === '000' ? totalBefore - 99_20 : totalBefore,
     );
   });
 
   it('is debited except for its fee if the refund fails', async () => {
-    const before = await totalBalanceOf(platformAccount.id);
+    const totalBefore = await totalBalanceOf(platformAccount.id);
     const target = await externalAccount(app, null, 'EUR', '007', options);
     const quote = await createQuote(platformAccount.id, target.id, 100_00);
     await execute(quote.id);
     await app.advance(60_000);
-    expect(await totalBalanceOf(platformAccount.id)).toBe(before - 99_20);
+    expect(await totalBalanceOf(platformAccount.id)).toBe(totalBefore - 99_20);
     expect((await getTransaction(quote.transactionId)).refund.status).toBe('FAILED');
   });
 });

@@ -396,16 +396,16 @@ describe('platform fees', () => {
     ];
     ok(await app.call('PATCH', '/config', { feeConfigs }), 200);
     const platformAccount = await internalAccount(app, null, 'USD');
-    const before = (await balances(app, platformAccount.id)).balance;
+    const balanceBefore = (await balances(app, platformAccount.id)).balance;
     const { quote } = await createQuote('EUR', '000');
     expect(quote.platformFeesIncluded).toBe(50 + 30);
     ok(await execute(quote.id), 200);
     await app.settle();
-    expect((await balances(app, platformAccount.id)).balance).toBe(before + 80);
+    expect((await balances(app, platformAccount.id)).balance).toBe(balanceBefore + 80);
     const returnedQuote = await createQuote('EUR', '005');
     ok(await execute(returnedQuote.quote.id), 200);
     await app.advance(MINUTE);
-    expect((await balances(app, platformAccount.id)).balance).toBe(before + 80);
+    expect((await balances(app, platformAccount.id)).balance).toBe(balanceBefore + 80);
     expect((await balances(app, returnedQuote.account.id)).balance).toBe(1_000_00);
     const waived = await createQuote('EUR', '000', 100_00, {
       platformFeeOverride: {

@@ -129,14 +129,14 @@ describe('createQuote', () => {
   it('returns 404 for accounts and customers of another platform in any field', async () => {
     const { person, account } = await fundedCustomer(app);
     const target = await externalAccount(app, person.id, 'EUR');
-    const as = app.other;
-    const otherCustomer = await fundedCustomer(app, 1_000_00, { as });
+    const platform = app.other;
+    const otherCustomer = await fundedCustomer(app, 1_000_00, { as: platform });
     const foreignExternalAccount = await externalAccount(
       app,
       otherCustomer.person.id,
       'EUR',
       '000',
-      { as },
+      { as: platform },
     );
     const platformAccount = await internalAccount(app, null, 'USD');
     const notFound: [number, string] = [404, 'ACCOUNT_NOT_FOUND'];
@@ -301,8 +301,8 @@ describe('createTransferOut', () => {
     );
     expect(new Set(responses.map((each) => each.body.id)).size).toBe(1);
     expect((await balances(app, account.id)).balance).toBe(900_00);
-    const other = { ...body, amount: 200_00 };
-    await expectError('/transfer-out', other, [409, 'DUPLICATE_PAY_REQUEST'], { headers });
+    const otherBody = { ...body, amount: 200_00 };
+    await expectError('/transfer-out', otherBody, [409, 'DUPLICATE_PAY_REQUEST'], { headers });
   });
 });
 

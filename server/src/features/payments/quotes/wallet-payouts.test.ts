@@ -124,18 +124,18 @@ describe('payments from an embedded wallet', () => {
 
 /** An approved customer of the production platform with a wallet, 100 USDB and a session. */
 async function createProductionWallet() {
-  const as = app.production;
-  const person = await customer(app, { as });
+  const platform = app.production;
+  const person = await customer(app, { as: platform });
   await commandOn(app)(['verifications', 'approve', person.id]);
-  const { id: accountId } = await walletPaymentFixture(app, as).fixture.walletOf(person.id);
+  const { id: accountId } = await walletPaymentFixture(app, platform).fixture.walletOf(person.id);
   const deposit = { accountId, currency: 'USDB', amount: BigInt(HUNDRED_USDB) };
-  await app.operate((ctx) => receiveFunds(ctx, deposit), as);
+  await app.operate((ctx) => receiveFunds(ctx, deposit), platform);
   const keys = generateKeys();
   await app.operate(
     async (ctx) =>
       ctx.insert(walletSessions, {
         id: ctx.id('Session'),
-        platform_id: as.id,
+        platform_id: platform.id,
         account_id: accountId,
         customer_id: person.id,
         credential_id: ctx.id('AuthMethod'),
@@ -148,10 +148,10 @@ async function createProductionWallet() {
         created_at: ctx.now,
         updated_at: ctx.now,
       }),
-    as,
+    platform,
   );
   const path = `/customers/internal-accounts?customerId=${person.id}&currency=USDB`;
-  const { data } = ok(await app.call('GET', path, undefined, { as }), 200);
+  const { data } = ok(await app.call('GET', path, undefined, { as: platform }), 200);
   const balanceAccount = data.find((each: { type: string }) => each.type === 'INTERNAL_CRYPTO').id;
   return { accountId, targetId: balanceAccount, keys };
 }
@@ -177,9 +177,15 @@ describe('wallet in production', () => {
       200,
     );
     expect(result.status).toBe('COMPLETED');
-    const as = { as: app.production };
-    expect(await balances(app, targetId, as)).toEqual({ balance: TEN_USDB, total: TEN_USDB });
+    const platformOptions = { as: app.production };
+    expect(await balances(app, targetId, platformOptions)).toEqual({
+      balance: TEN_USDB,
+      total: TEN_USDB,
+    });
     const remaining = HUNDRED_USDB - TEN_USDB;
-    expect(await balances(app, accountId, as)).toEqual({ balance: remaining, total: remaining });
+    expect(await balances(app, accountId, platformOptions)).toEqual({
+      balance: remaining,
+      total: remaining,
+    });
   });
 });

@@ -217,21 +217,21 @@ describe('executeQuote from an embedded wallet', () => {
     const otherQuoteStamp = stampHeaders(
       await stampWith(session.privateKey, payloadOf(secondQuote.quote)),
     );
-    const unknown = 'Request:019b0000-0000-7000-8000-000000000000';
-    const rejected: [Record<string, string>, string][] = [
+    const unknownRequestId = 'Request:019b0000-0000-7000-8000-000000000000';
+    const rejectedHeaders: [Record<string, string>, string][] = [
       [{ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING'],
       [{ 'request-id': 'nonsense' }, 'WALLET_SIGNATURE_MISSING'],
       [stampHeaders('nonsense'), 'WALLET_SIGNATURE_MALFORMED'],
       [stampHeaders('nonsense', { 'request-id': requestId }), 'WALLET_SIGNATURE_MALFORMED'],
       [stampHeaders(stamp, { 'request-id': 'nonsense' }), 'UNAUTHORIZED'],
-      [stampHeaders(stamp, { 'request-id': unknown }), 'UNAUTHORIZED'],
+      [stampHeaders(stamp, { 'request-id': unknownRequestId }), 'UNAUTHORIZED'],
       [stampHeaders(stamp, { 'request-id': otherRequestId }), 'UNAUTHORIZED'],
       [foreignStamp, 'UNAUTHORIZED'],
       [{ ...foreignStamp, 'request-id': requestId }, 'UNAUTHORIZED'],
       [otherQuoteStamp, 'UNAUTHORIZED'],
       [stampHeaders(await stampWith(generateKeys().privateKey, payloadOf(quote))), 'UNAUTHORIZED'],
     ];
-    for (const [headers, code] of rejected) {
+    for (const [headers, code] of rejectedHeaders) {
       expect(codeOf(await execute(quote.id, headers)), JSON.stringify(headers)).toEqual([
         401,
         code,
@@ -372,10 +372,10 @@ describe('executeQuote from an embedded wallet', () => {
 
   it('requires a token with the permission to transact', async () => {
     const { quote, stamp } = await createQuote();
-    const as = await app.tokenWith(['VIEW']);
+    const callerToken = await app.tokenWith(['VIEW']);
     const path = `/quotes/${quote.id}/execute`;
     const rejectedResponse = await app.call('POST', path, undefined, {
-      as,
+      as: callerToken,
       headers: stampHeaders(stamp),
     });
     expect(codeOf(rejectedResponse)).toEqual([403, 'FORBIDDEN']);

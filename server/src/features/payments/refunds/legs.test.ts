@@ -105,26 +105,26 @@ describe('payout in the same currency', () => {
     'pending fee.platform: payer > platform 80 USD',
     'pending pay: payer > rail_in_transit 9920 USD',
   ];
-  const submitted = [
+  const submittedLegs = [
     'post fee.platform!: payer > platform 80 USD',
     'post pay!: payer > rail_in_transit 9920 USD',
   ];
-  const settled = ['posted settle: rail_in_transit > external_settlement 9920 USD'];
-  const refunded = [
+  const settledLegs = ['posted settle: rail_in_transit > external_settlement 9920 USD'];
+  const refundedLegs = [
     'posted refund.pay: rail_in_transit > payer 9920 USD',
     'posted refund.fee.platform: platform > payer 80 USD',
   ];
   it.each<[string, string[]]>([
-    ['000', [...holds, ...submitted, ...settled]],
-    ['004', [...holds, ...submitted, ...refunded]],
+    ['000', [...holds, ...submittedLegs, ...settledLegs]],
+    ['004', [...holds, ...submittedLegs, ...refundedLegs]],
     [
       '005',
       [
         ...holds,
-        ...submitted,
-        ...settled,
+        ...submittedLegs,
+        ...settledLegs,
         'posted refund.settle: external_settlement > rail_in_transit 9920 USD',
-        ...refunded,
+        ...refundedLegs,
       ],
     ],
   ])('…%s', async (suffix, expected) => {

@@ -56,7 +56,7 @@ describe('outgoing payment', () => {
 
 describe('refund', () => {
   const REFUNDS: RefundStatus[] = ['NONE', 'PENDING', 'COMPLETED', 'FAILED'];
-  const allowed: Record<string, RefundStatus> = {
+  const allowedTransitions: Record<string, RefundStatus> = {
     'NONE open': 'PENDING',
     'PENDING pay': 'COMPLETED',
     'PENDING fail': 'FAILED',
@@ -66,6 +66,6 @@ describe('refund', () => {
     (['open', 'pay', 'fail', 'resolve'] as const).map((event) => ({ from, event })),
   );
   it.each(transitions)('$from, $event', ({ from, event }) => {
-    expect(refundStates.peek(from, event)).toBe(allowed[`${from} ${event}`]);
+    expect(refundStates.peek(from, event)).toBe(allowedTransitions[`${from} ${event}`]);
   });
 });

@@ -69,7 +69,7 @@ describe('network fee', () => {
     const key = type === 'LIGHTNING' ? 'lightningAddress' : 'address';
     const to = await walletOf(type, currency, { [key]: address });
     await fund(app, from, ALL);
-    const before = (await balances(app, from)).total;
+    const balanceBefore = (await balances(app, from)).total;
     const request = { internalAccountId: from, currency, cryptoNetwork, amount: SENT };
     const body = { ...request, destinationAddress: address };
     const estimate = ok(await app.call('POST', '/crypto/estimate-withdrawal-fee', body), 200);
@@ -85,7 +85,7 @@ describe('network fee', () => {
       'COMPLETED',
       estimate.totalFee,
     ]);
-    expect((await balances(app, from)).total).toBe(before - SENT);
+    expect((await balances(app, from)).total).toBe(balanceBefore - SENT);
     const earned = fee ? [`pending fee.service ${fee}`, `post fee.service! ${fee}`] : [];
     expect(await legsOf(payment.id)).toEqual(
       [
@@ -177,13 +177,16 @@ describe('no network fee is charged', () => {
   });
 
   it('without a connector that provides network fees', async () => {
-    const as = app.production;
-    const platformAccount = await internalAccount(app, null, 'USDC', { as });
+    const platform = app.production;
+    const platformAccount = await internalAccount(app, null, 'USDC', { as: platform });
     const accountInfo = { accountType: 'BASE_WALLET', address: EVM, vaspName: 'Kraken' };
     const body = { currency: 'USDC', accountInfo };
-    const wallet = ok(await app.call('POST', '/platform/external-accounts', body, { as }), 201);
+    const wallet = ok(
+      await app.call('POST', '/platform/external-accounts', body, { as: platform }),
+      201,
+    );
     const request = quoteBody(platformAccount.id, wallet.id, SENT);
-    expect(ok(await app.call('POST', '/quotes', request, { as }), 201)).toMatchObject({
+    expect(ok(await app.call('POST', '/quotes', request, { as: platform }), 201)).toMatchObject({
       feesIncluded: 0,
       totalReceivingAmount: SENT,
     });

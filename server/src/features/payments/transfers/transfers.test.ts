@@ -128,22 +128,36 @@ describe('createTransferOut', () => {
 
 describe('transfer in after approval', () => {
   it('is validated again against the current platform settings', async () => {
-    const as = await app.newPlatform('Changing');
-    const person = await customer(app, { as });
-    const account = await internalAccount(app, person.id, 'USD', { as });
-    const source = await externalAccount(app, person.id, 'USD', '000', { as });
+    const platform = await app.newPlatform('Changing');
+    const person = await customer(app, { as: platform });
+    const account = await internalAccount(app, person.id, 'USD', { as: platform });
+    const source = await externalAccount(app, person.id, 'USD', '000', { as: platform });
     const parts = { connectors: app.connectorsOf };
     const body = {
       source: { accountId: source.id },
       destination: { accountId: account.id },
       amount: 15_00,
     };
-    const row = await app.operate((ctx) => stageTransferIn(ctx, parts, body), as);
-    const start = () => app.operate((ctx) => startTransferIn(ctx, parts, row), as);
-    const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
+    const row = await app.operate((ctx) => stageTransferIn(ctx, parts, body), platform);
+    const start = () => app.operate((ctx) => startTransferIn(ctx, parts, row), platform);
+    const { supportedCurrencies } = ok(
+      await app.call('GET', '/config', undefined, { as: platform }),
+      200,
+    );
     const change = async (overrides: object) => {
-      const changed = supportedCurrencies.map((each: object) => ({ ...each, ...overrides }));
-      ok(await app.call('PATCH', '/config', { supportedCurrencies: changed }, { as }), 200);
+      const changedCurrencies = supportedCurrencies.map((each: object) => ({
+        ...each,
+        ...overrides,
+      }));
+      ok(
+        await app.call(
+          'PATCH',
+          '/config',
+          { supportedCurrencies: changedCurrencies },
+          { as: platform },
+        ),
+        200,
+      );
     };
     await change({ maxAmount: 14_99 });
     await expect(start()).rejects.toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE' });
@@ -152,6 +166,6 @@ describe('transfer in after approval', () => {
     await change({});
     expect((await start()).funds).toBe('AWAITED');
     await app.settle();
-    expect((await balances(app, account.id, { as })).total).toBe(15_00);
+    expect((await balances(app, account.id, { as: platform })).total).toBe(15_00);
   });
 });

@@ -184,9 +184,11 @@ describe('invoice', () => {
   });
 
   it('must be valid and of the main network in production only', async () => {
-    const add = async (text: string, as = app.production) => {
+    const add = async (text: string, platform = app.production) => {
       const body = { currency: 'BTC', accountInfo: { accountType: 'LIGHTNING', invoice: text } };
-      const response = await app.call('POST', '/platform/external-accounts', body, { as });
+      const response = await app.call('POST', '/platform/external-accounts', body, {
+        as: platform,
+      });
       const fields = response.body.details?.errors?.map((each: { field: string }) => each.field);
       return fields ?? response.status;
     };

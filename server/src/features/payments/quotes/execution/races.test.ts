@@ -102,10 +102,10 @@ describe('execution', () => {
   });
 
   it('is rejected if the receiver is deleted before its commit', async () => {
-    const { account, payee: friend, target, quote } = await createQuoteToPayee();
+    const { account, payee, target, quote } = await createQuoteToPayee();
     const run = runInterrupted(
       (ctx) => start(ctx, quote.transactionId),
-      () => remove(friend.id),
+      () => remove(payee.id),
     );
     await expect(run).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     expect((await balances(app, account.id)).total).toBe(1_000_00);
@@ -138,15 +138,15 @@ describe('execution', () => {
     const { account, quote } = await createPayout();
     const { status } = await getTransaction(quote.transactionId);
     expect(status).toBe('PENDING');
-    let second: number | undefined;
+    let secondResult: number | undefined;
     const run = runInterrupted(
       (ctx) => start(ctx, quote.transactionId),
       async () => {
-        second = (await execute(quote.id)).status;
+        secondResult = (await execute(quote.id)).status;
       },
     );
     await expect(run).rejects.toThrow('outgoing payment: no transition start from PROCESSING');
-    expect(second).toBe(200);
+    expect(secondResult).toBe(200);
     expect((await balances(app, account.id)).balance).toBe(900_00);
   });
 
@@ -241,7 +241,7 @@ describe('payment jobs', () => {
         }
       }
       await app.advance(60_000);
-      const [first, second] = await Promise.all(
+      const [firstPayment, secondPayment] = await Promise.all(
         [firstPayout, secondPayout].map(async ({ account, quote }) => {
           const { status, failureReason, refund } = await getTransaction(quote.transactionId);
           return {
@@ -251,7 +251,7 @@ describe('payment jobs', () => {
           };
         }),
       );
-      expect(second).toEqual(first);
+      expect(secondPayment).toEqual(firstPayment);
     },
   );
 });

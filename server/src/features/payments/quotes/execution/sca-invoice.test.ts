@@ -37,12 +37,12 @@ describe('invoice of a payment that awaits authorization', () => {
     });
 
   async function createQuoteTo(
-    bill: string,
+    invoice: string,
     from: string,
     customerId: string,
     options?: CallOptions,
   ) {
-    const accountInfo = { accountType: 'LIGHTNING', invoice: bill };
+    const accountInfo = { accountType: 'LIGHTNING', invoice: invoice };
     const body = { currency: 'BTC', customerId, accountInfo };
     const to = ok(await app.call('POST', '/customers/external-accounts', body, options), 201);
     const request = quoteBody(from, to.id, 50_000, { lockedCurrencySide: 'RECEIVING' });
@@ -54,10 +54,10 @@ describe('invoice of a payment that awaits authorization', () => {
     const otherCustomer = await customer(app, {}, { currencies: ['BTC'] });
     const btc = await internalAccount(app, otherCustomer.id, 'BTC');
     await fund(app, btc.id, 1_000_000);
-    const bill = createInvoice();
+    const invoice = createInvoice();
     const [firstQuote, secondQuote] = [
-      await createQuoteTo(bill, payer.eur.id, payer.person.id),
-      await createQuoteTo(bill, btc.id, otherCustomer.id),
+      await createQuoteTo(invoice, payer.eur.id, payer.person.id),
+      await createQuoteTo(invoice, btc.id, otherCustomer.id),
     ];
     expect(ok(await execute(app, firstQuote.id), 200).status).toBe('PENDING_AUTHORIZATION');
     return { first: firstQuote, second: secondQuote, eur: payer.eur.id };

@@ -190,8 +190,11 @@ describe('passkey in production', () => {
     const iban = { accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' };
     const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
     const accountInfo = { ...iban, beneficiary: { ...beneficiary, countryOfResidence: 'DE' } };
-    const added = { customerId: person.id, currency: 'EUR', accountInfo };
-    const target = ok(await app.call('POST', '/customers/external-accounts', added, options), 201);
+    const accountBody = { customerId: person.id, currency: 'EUR', accountInfo };
+    const target = ok(
+      await app.call('POST', '/customers/external-accounts', accountBody, options),
+      201,
+    );
     const request = quoteBody(account.id, target.id, 100_00);
     return ok(await app.call('POST', '/quotes', request, options), 201).id as string;
   }

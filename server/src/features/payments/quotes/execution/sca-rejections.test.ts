@@ -89,8 +89,8 @@ describe('authorizeQuote', () => {
       const { payer, quote } = await createPendingQuote();
       const authorizeFrom = (endUserIpAddress: string | null) =>
         authorize(app, quote.id, { code: CODE, endUserIpAddress });
-      for (const invalid of ['nowhere', '203.0.113', '1']) {
-        expect(fieldsOf(await authorizeFrom(invalid))).toEqual([400, ['endUserIpAddress']]);
+      for (const invalidAddress of ['nowhere', '203.0.113', '1']) {
+        expect(fieldsOf(await authorizeFrom(invalidAddress))).toEqual([400, ['endUserIpAddress']]);
       }
       expect(await countFailedAttempts(payer.person.id)).toBe(0);
       expect(ok(await authorizeFrom(null), 200).status).toBe('PROCESSING');
@@ -132,10 +132,10 @@ describe('authorizeQuote', () => {
 
     it('is rejected for quotes of other platforms and quotes without a challenge', async () => {
       const { payer, quote } = await createPendingQuote();
-      const unknown = 'Quote:00000000-0000-7000-8000-000000000000';
+      const unknownQuoteId = 'Quote:00000000-0000-7000-8000-000000000000';
       for (const [id, as] of [
         [quote.id, app.other],
-        [unknown, app.platform],
+        [unknownQuoteId, app.platform],
         ['nonsense', app.platform],
       ] as const) {
         const responses = [
@@ -153,12 +153,12 @@ describe('authorizeQuote', () => {
 
     it('requires the permission to transact', async () => {
       const { quote } = await createPendingQuote();
-      const as = await app.tokenWith(['VIEW', 'MANAGE']);
-      expect(codeOf(await authorize(app, quote.id, { code: CODE }, { as }))).toEqual([
+      const callerToken = await app.tokenWith(['VIEW', 'MANAGE']);
+      expect(codeOf(await authorize(app, quote.id, { code: CODE }, { as: callerToken }))).toEqual([
         403,
         'FORBIDDEN',
       ]);
-      expect(codeOf(await resend(app, quote.id, { as }))).toEqual([403, 'FORBIDDEN']);
+      expect(codeOf(await resend(app, quote.id, { as: callerToken }))).toEqual([403, 'FORBIDDEN']);
     });
   });
 });

@@ -77,16 +77,16 @@ describe('message about a payment to a blockchain address', () => {
     const { id } = ok(await post('/customers/external-accounts', body), 201);
     const quote = ok(await post('/quotes', quoteBody(payer.usdc.id, id, 5_000_000)), 201);
     ok(await execute(app, quote.id), 200);
-    const last = (await messagesTo(app, payer.person.id)).at(-1);
-    expect(last?.text).toContain(`to ${address.slice(0, 10)}…${address.slice(-10)}.`);
+    const lastMessage = (await messagesTo(app, payer.person.id)).at(-1);
+    expect(lastMessage?.text).toContain(`to ${address.slice(0, 10)}…${address.slice(-10)}.`);
   });
 });
 
 describe('platform that enables SCA later', () => {
   it('verifies existing phone numbers before it sends codes to them', async () => {
-    const as = await app.newPlatform('Late');
+    const platform = await app.newPlatform('Late');
     const command = commandOn(app);
-    expect((await command(['platform', 'set', as.id, '--no-sca'])).code).toBe(0);
+    expect((await command(['platform', 'set', platform.id, '--no-sca'])).code).toBe(0);
     const person = ok(
       await app.call(
         'POST',
@@ -98,22 +98,29 @@ describe('platform that enables SCA later', () => {
           email: 'late@example.org',
           phoneNumber: '+491511234500',
         },
-        { as },
+        { as: platform },
       ),
       201,
     );
     const factors = `/sca/factors?customerId=${person.id}`;
-    expect((await app.call('GET', factors, undefined, { as })).status).toBe(409);
-    expect((await command(['platform', 'set', as.id, '--sca'])).code).toBe(0);
-    expect(ok(await app.call('GET', factors, undefined, { as }), 200).factors).toEqual([]);
+    expect((await app.call('GET', factors, undefined, { as: platform })).status).toBe(409);
+    expect((await command(['platform', 'set', platform.id, '--sca'])).code).toBe(0);
+    expect(ok(await app.call('GET', factors, undefined, { as: platform }), 200).factors).toEqual(
+      [],
+    );
     const path = `/customers/${person.id}/verify-phone`;
-    ok(await app.call('POST', path, undefined, { as }), 204);
-    const provedResponse = await app.call('POST', `${path}/confirm`, { code: CODE }, { as });
+    ok(await app.call('POST', path, undefined, { as: platform }), 204);
+    const provedResponse = await app.call(
+      'POST',
+      `${path}/confirm`,
+      { code: CODE },
+      { as: platform },
+    );
     expect(ok(provedResponse, 200).contactVerification).toEqual({
       email: 'PENDING',
       phone: 'VERIFIED',
     });
-    expect(ok(await app.call('GET', factors, undefined, { as }), 200).factors).toEqual([
+    expect(ok(await app.call('GET', factors, undefined, { as: platform }), 200).factors).toEqual([
       { factor: 'SMS_OTP' },
     ]);
   });

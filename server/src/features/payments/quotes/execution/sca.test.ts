@@ -48,8 +48,8 @@ const setTwoSteps = (on: boolean) =>
 /** Events of the payment and its source account, in order: `PENDING`, `900 of 1000`. */
 async function readTimeline(transactionId: string, accountId: string): Promise<string[]> {
   const emittedEvents = await app.events();
-  const first = emittedEvents.findIndex((each) => each.subject === transactionId);
-  return emittedEvents.slice(first).flatMap(({ type, subject, balance, held }) => {
+  const firstIndex = emittedEvents.findIndex((each) => each.subject === transactionId);
+  return emittedEvents.slice(firstIndex).flatMap(({ type, subject, balance, held }) => {
     if (subject === transactionId) return [type.replace('OUTGOING_PAYMENT.', '')];
     if (subject !== accountId) return [];
     return [`${Number((balance as bigint) - (held as bigint)) / 100} of ${Number(balance) / 100}`];
@@ -163,13 +163,13 @@ describe('authorization steps', () => {
     expect(firstScaChallenge.purpose).toBe('CURRENCY_CONVERSION');
     // A change of the setting applies to later payments.
     await setTwoSteps(false);
-    const between = ok(await authorize(app, quote.id), 200);
-    expect(between).toMatchObject({
+    const firstAuthorized = ok(await authorize(app, quote.id), 200);
+    expect(firstAuthorized).toMatchObject({
       status: 'PENDING_AUTHORIZATION',
       scaChallenge: { purpose: 'PAYOUT', factor: 'SMS_OTP' },
     });
-    expect(between.scaChallenge.id).not.toBe(firstScaChallenge.id);
-    expect(await get(`/quotes/${quote.id}`)).toEqual(between);
+    expect(firstAuthorized.scaChallenge.id).not.toBe(firstScaChallenge.id);
+    expect(await get(`/quotes/${quote.id}`)).toEqual(firstAuthorized);
     expect(await balances(app, payer.usdc.id)).toEqual(balancesBefore);
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
     await app.advance(10 * MINUTE);
@@ -206,10 +206,10 @@ describe('authorization steps', () => {
     ]);
     expect((await balances(app, otherInternalAccount.id)).total).toBe(10_00);
     await app.advance(MINUTE);
-    const swap = await createQuoteTo(payer.usdc.id);
-    const { purpose } = ok(await execute(app, swap.id), 200).scaChallenge;
+    const conversionQuote = await createQuoteTo(payer.usdc.id);
+    const { purpose } = ok(await execute(app, conversionQuote.id), 200).scaChallenge;
     expect(purpose).toBe('CURRENCY_CONVERSION');
-    expect(ok(await authorize(app, swap.id), 200).status).toBe('COMPLETED');
+    expect(ok(await authorize(app, conversionQuote.id), 200).status).toBe('COMPLETED');
     const texts = (await messagesTo(app, payer.person.id)).slice(-2).map(({ text }) => text);
     expect(texts[0]).toContain(`10.00 EUR to account …${otherInternalAccount.id.slice(-6)}`);
     expect(texts[1]).toContain(' to your USDC account');
