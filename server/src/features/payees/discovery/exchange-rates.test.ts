@@ -49,7 +49,7 @@ describe('getExchangeRates', () => {
   });
 
   it("includes the platform's fee", async () => {
-    const as = await app.newPlatform('With a fee');
+    const platform = await app.newPlatform('With a fee');
     const feeConfigs = [
       {
         feeType: 'CROSS_CURRENCY_TRANSACTION',
@@ -58,8 +58,10 @@ describe('getExchangeRates', () => {
         fixedFee: { amount: 50, currency: 'USD' },
       },
     ];
-    expect((await app.call('PATCH', '/config', { feeConfigs }, { as })).status).toBe(200);
-    const { body } = await getRates('?sourceCurrency=USD&destinationCurrency=EUR', { as });
+    expect((await app.call('PATCH', '/config', { feeConfigs }, { as: platform })).status).toBe(200);
+    const { body } = await getRates('?sourceCurrency=USD&destinationCurrency=EUR', {
+      as: platform,
+    });
     expect(body.data[0].fees).toEqual({ fixed: 50, total: 50 + 30 + 50 });
   });
 

@@ -173,7 +173,7 @@ describe('getExchangeRates compared with createQuote', () => {
   });
 
   it('lists nothing from a currency that is disabled for sending', async () => {
-    const as = await app.newPlatform('Receives only');
+    const platform = await app.newPlatform('Receives only');
     const usd = {
       currencyCode: 'USD',
       minAmount: 1,
@@ -182,8 +182,8 @@ describe('getExchangeRates compared with createQuote', () => {
       enabledTransactionTypes: ['INCOMING'],
     };
     const supportedCurrencies = [usd];
-    ok(await app.call('PATCH', '/config', { supportedCurrencies }, { as }), 200);
+    ok(await app.call('PATCH', '/config', { supportedCurrencies }, { as: platform }), 200);
     const path = '/exchange-rates?sourceCurrency=USD&destinationCurrency=USDC';
-    expect(ok(await app.call('GET', path, undefined, { as }), 200).data).toEqual([]);
+    expect(ok(await app.call('GET', path, undefined, { as: platform }), 200).data).toEqual([]);
   });
 });

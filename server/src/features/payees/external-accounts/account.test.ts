@@ -44,13 +44,13 @@ describe('checkProposal', () => {
   const withRouting = (routingNumber: string) => untypedInfo({ ...usd, routingNumber });
 
   it('validates check digits in production only', () => {
-    const invalid = { currency: 'USD', production: true };
+    const invalidBody = { currency: 'USD', production: true };
     expect(rejectionOf(proposal(withRouting('123456789'), { currency: 'USD' }))).toBeNull();
-    expect(rejectionOf(proposal(withRouting('123456789'), invalid))).toEqual({
+    expect(rejectionOf(proposal(withRouting('123456789'), invalidBody))).toEqual({
       code: 'INVALID_INPUT',
       fields: ['accountInfo.routingNumber'],
     });
-    expect(rejectionOf(proposal(withRouting('021000021'), invalid))).toBeNull();
+    expect(rejectionOf(proposal(withRouting('021000021'), invalidBody))).toBeNull();
   });
 
   it('rejects a currency that the account type does not support', () => {
@@ -61,11 +61,11 @@ describe('checkProposal', () => {
   });
 
   it('requires the owner of a self-custody wallet if counterparties must be identified', () => {
-    const duty = { counterpartyDuty: true };
+    const platformWithDuty = { counterpartyDuty: true };
     expect(rejectionOf(proposal(wallet))).toBeNull();
-    expect(rejectionOf(proposal(wallet, duty))?.fields).toEqual(['ownershipType']);
-    expect(rejectionOf(proposal({ ...wallet, vaspName: 'Kraken' }, duty))).toBeNull();
-    const thirdParty = { ...duty, ownershipType: 'THIRD_PARTY' } as const;
+    expect(rejectionOf(proposal(wallet, platformWithDuty))?.fields).toEqual(['ownershipType']);
+    expect(rejectionOf(proposal({ ...wallet, vaspName: 'Kraken' }, platformWithDuty))).toBeNull();
+    const thirdParty = { ...platformWithDuty, ownershipType: 'THIRD_PARTY' } as const;
     expect(rejectionOf(proposal(wallet, thirdParty))?.fields).toEqual(['accountInfo.beneficiary']);
     const lightning = untypedInfo({ accountType: 'LIGHTNING', lightningAddress: 'ada@ln.test' });
     expect(rejectionOf(proposal(lightning, { ...thirdParty, currency: 'BTC' }))).toBeNull();

@@ -28,16 +28,16 @@ it('records a late result, emits no event, and ignores later results', async () 
   const id = await createPendingCheck();
   const { createdAt } = await read(id);
   await app.advance(5_000);
-  const checked = await read(id);
-  expect(checked).toMatchObject({
+  const checkedAccount = await read(id);
+  expect(checkedAccount).toMatchObject({
     status: 'ACTIVE',
     beneficiaryVerificationStatus: 'MATCHED',
     beneficiaryVerifiedData: { fullName: 'Grace Hopper' },
   });
-  expect(Date.parse(checked.updatedAt)).toBe(Date.parse(createdAt) + 5_000);
+  expect(Date.parse(checkedAccount.updatedAt)).toBe(Date.parse(createdAt) + 5_000);
   expect(await eventTypes(app, id)).toEqual([]);
   await applyResult(id, { status: 'NOT_MATCHED' });
-  expect(await read(id)).toEqual(checked);
+  expect(await read(id)).toEqual(checkedAccount);
 });
 
 it('repeats the check at the requested interval', async () => {
@@ -53,14 +53,14 @@ it('repeats the check at the requested interval', async () => {
 it('disables an account that does not exist and emits an event', async () => {
   const id = await createPendingCheck();
   await applyResult(id, { status: 'INVALID_ACCOUNT' });
-  const closed = await read(id);
-  expect(closed).toMatchObject({
+  const closedAccount = await read(id);
+  expect(closedAccount).toMatchObject({
     status: 'INACTIVE',
     beneficiaryVerificationStatus: 'NOT_MATCHED',
   });
   expect(await eventTypes(app, id)).toEqual(['EXTERNAL_ACCOUNT.STATUS_UPDATED']);
   const [event] = (await app.events()).filter((each) => each.subject === id);
-  expect(event?.data).toEqual(closed);
+  expect(event?.data).toEqual(closedAccount);
 });
 
 it('ignores a deleted account', async () => {

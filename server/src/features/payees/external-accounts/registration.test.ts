@@ -91,18 +91,18 @@ describe('createCustomerExternalAccount', () => {
 
   it('reports every invalid field of accountInfo', async () => {
     const { accountInfo } = usdAccountBody();
-    const invalid = {
+    const invalidBody = {
       ...accountInfo,
       routingNumber: '12',
       beneficiary: { beneficiaryType: 'INDIVIDUAL' },
     };
-    const reply = await add({ currency: 'USD', accountInfo: invalid });
+    const reply = await add({ currency: 'USD', accountInfo: invalidBody });
     expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(reply)).toEqual(
       expect.arrayContaining(['accountInfo.routingNumber', 'accountInfo.beneficiary.fullName']),
     );
-    const nowhere = { accountType: 'INR_ACCOUNT', beneficiary };
-    expect(fieldsOf(await add({ currency: 'INR', accountInfo: nowhere }))).toEqual([
+    const incompleteInfo = { accountType: 'INR_ACCOUNT', beneficiary };
+    expect(fieldsOf(await add({ currency: 'INR', accountInfo: incompleteInfo }))).toEqual([
       'accountInfo.vpa',
     ]);
     expect(fieldsOf(await add({ currency: 'USD', accountInfo: { accountType: 'X' } }))).toEqual([
@@ -151,16 +151,16 @@ describe('createCustomerExternalAccount', () => {
   it('makes the newest account the default for UMA deposits', async () => {
     const customerId = await createNewCustomer();
     const make = () => add(usdAccountBody('000', { customerId, defaultUmaDepositAccount: true }));
-    const first = (await make()).body;
-    expect(first.defaultUmaDepositAccount).toBe(true);
-    const second = (await make()).body;
+    const firstAccount = (await make()).body;
+    expect(firstAccount.defaultUmaDepositAccount).toBe(true);
+    const secondAccount = (await make()).body;
     const readDefaultFlag = async (id: string) =>
       (await app.call('GET', `${OF.customer}/${id}`)).body.defaultUmaDepositAccount;
-    expect([await readDefaultFlag(first.id), await readDefaultFlag(second.id)]).toEqual([
-      false,
-      true,
-    ]);
-    await app.call('DELETE', `${OF.customer}/${second.id}`);
+    expect([
+      await readDefaultFlag(firstAccount.id),
+      await readDefaultFlag(secondAccount.id),
+    ]).toEqual([false, true]);
+    await app.call('DELETE', `${OF.customer}/${secondAccount.id}`);
     expect((await make()).status).toBe(201);
     const unownedResponse = await add(usdAccountBody('000', { defaultUmaDepositAccount: true }));
     expect(fieldsOf(unownedResponse)).toEqual(['defaultUmaDepositAccount']);
@@ -192,14 +192,14 @@ describe('createCustomerExternalAccount', () => {
   });
 
   it('validates check digits and makes no name check in production', async () => {
-    const as = app.production;
+    const platform = app.production;
     const { accountInfo, currency } = usdAccountBody();
-    const invalid = { currency, accountInfo: { ...accountInfo, routingNumber: '123456789' } };
-    expect((await add(invalid)).status).toBe(201);
-    expect(fieldsOf(await add(invalid, OF.customer, { as }))).toEqual([
+    const invalidBody = { currency, accountInfo: { ...accountInfo, routingNumber: '123456789' } };
+    expect((await add(invalidBody)).status).toBe(201);
+    expect(fieldsOf(await add(invalidBody, OF.customer, { as: platform }))).toEqual([
       'accountInfo.routingNumber',
     ]);
-    const validResponse = await add({ currency, accountInfo }, OF.customer, { as });
+    const validResponse = await add({ currency, accountInfo }, OF.customer, { as: platform });
     expect(validResponse.status).toBe(201);
     expect(validResponse.body.beneficiaryVerificationStatus).toBe('UNSUPPORTED');
   });
@@ -229,20 +229,24 @@ describe('createCustomerExternalAccount', () => {
   });
 
   it('requires a proof of own wallets if counterparties must be identified', async () => {
-    const as = await app.newPlatform('Travel rule');
-    const { body: config } = await app.call('GET', '/config', undefined, { as });
+    const platform = await app.newPlatform('Travel rule');
+    const { body: config } = await app.call('GET', '/config', undefined, { as: platform });
     const supportedCurrencies = config.supportedCurrencies.map((each: { currencyCode: string }) =>
       each.currencyCode === 'USDC'
         ? { ...each, requiredCounterpartyFields: [{ name: 'FULL_NAME', mandatory: true }] }
         : each,
     );
-    expect((await app.call('PATCH', '/config', { supportedCurrencies }, { as })).status).toBe(200);
+    expect(
+      (await app.call('PATCH', '/config', { supportedCurrencies }, { as: platform })).status,
+    ).toBe(200);
     const addWallet = (ownershipType: string, info = {}) =>
-      add(walletBody({ ownershipType }, info), OF.customer, { as });
+      add(walletBody({ ownershipType }, info), OF.customer, { as: platform });
     expect((await addWallet('FIRST_PARTY')).body.status).toBe('PENDING_OWNERSHIP_VERIFICATION');
     expect((await addWallet('FIRST_PARTY', { vaspName: 'Kraken' })).body.status).toBe('ACTIVE');
     expect(fieldsOf(await addWallet('THIRD_PARTY'))).toEqual(['accountInfo.beneficiary']);
-    expect(fieldsOf(await add(walletBody(), OF.customer, { as }))).toEqual(['ownershipType']);
+    expect(fieldsOf(await add(walletBody(), OF.customer, { as: platform }))).toEqual([
+      'ownershipType',
+    ]);
   });
 });
 
@@ -275,18 +279,18 @@ describe('createPlatformExternalAccount', () => {
 
 describe('getPlatformExternalAccountById', () => {
   it('returns accounts on the path of their own family only', async () => {
-    const ofCustomer = (await add(usdAccountBody('000', { customerId: ada }))).body;
-    const ofPlatform = (await add(usdAccountBody())).body;
+    const customerAccount = (await add(usdAccountBody('000', { customerId: ada }))).body;
+    const platformAccount = (await add(usdAccountBody())).body;
     const readStatus = async (path: string, id: string, options = {}) => {
       const reply = await app.call('GET', `${path}/${id}`, undefined, options);
       if (reply.status === 404) expect(reply.body.code).toBe('ACCOUNT_NOT_FOUND');
       return reply.status;
     };
-    expect(await readStatus(OF.customer, ofCustomer.id)).toBe(200);
-    expect(await readStatus(OF.platform, ofCustomer.id)).toBe(404);
-    expect(await readStatus(OF.platform, ofPlatform.id)).toBe(200);
-    expect(await readStatus(OF.customer, ofPlatform.id)).toBe(404);
-    expect(await readStatus(OF.customer, ofCustomer.id, { as: app.other })).toBe(404);
+    expect(await readStatus(OF.customer, customerAccount.id)).toBe(200);
+    expect(await readStatus(OF.platform, customerAccount.id)).toBe(404);
+    expect(await readStatus(OF.platform, platformAccount.id)).toBe(200);
+    expect(await readStatus(OF.customer, platformAccount.id)).toBe(404);
+    expect(await readStatus(OF.customer, customerAccount.id, { as: app.other })).toBe(404);
     expect(await readStatus(OF.platform, 'x')).toBe(404);
   });
 });
@@ -294,8 +298,10 @@ describe('getPlatformExternalAccountById', () => {
 describe('getCustomerExternalAccountById', () => {
   it('masks numbers for read-only tokens', async () => {
     const { body } = await add(usdAccountBody('789', { customerId: ada }));
-    const as = await app.tokenWith(['VIEW']);
-    const observedResponse = await app.call('GET', `${OF.customer}/${body.id}`, undefined, { as });
+    const callerToken = await app.tokenWith(['VIEW']);
+    const observedResponse = await app.call('GET', `${OF.customer}/${body.id}`, undefined, {
+      as: callerToken,
+    });
     const accountNumber = body.accountInfo.accountNumber as string;
     expect(observedResponse.body.accountInfo.accountNumber).toBe(
       '*'.repeat(accountNumber.length - 4) + accountNumber.slice(-4),
@@ -303,7 +309,7 @@ describe('getCustomerExternalAccountById', () => {
     const payer = await app.tokenWith(['VIEW', 'TRANSACT']);
     const path = `${OF.customer}/${body.id}`;
     expect((await app.call('GET', path, undefined, { as: payer })).body).toEqual(body);
-    expect((await add(usdAccountBody(), OF.customer, { as })).status).toBe(403);
+    expect((await add(usdAccountBody(), OF.customer, { as: callerToken })).status).toBe(403);
   });
 });
 
@@ -323,10 +329,10 @@ describe('listCustomerExternalAccounts', () => {
     const idsOf = (data: { id: string }[]) => data.map((each) => each.id);
     expect(idsOf((await list('')).body.data).sort()).toEqual([...ids].sort());
     expect(idsOf((await list('&currency=USDC')).body.data)).toEqual([ids[1]]);
-    const first = (await list('&limit=2')).body;
-    expect(first).toMatchObject({ hasMore: true, totalCount: 3 });
-    const secondPage = (await list(`&limit=2&cursor=${first.nextCursor}`)).body;
-    expect(idsOf([...first.data, ...secondPage.data]).sort()).toEqual([...ids].sort());
+    const firstPage = (await list('&limit=2')).body;
+    expect(firstPage).toMatchObject({ hasMore: true, totalCount: 3 });
+    const secondPage = (await list(`&limit=2&cursor=${firstPage.nextCursor}`)).body;
+    expect(idsOf([...firstPage.data, ...secondPage.data]).sort()).toEqual([...ids].sort());
     expect((await list('&limit=x')).status).toBe(400);
     const all = (await app.call('GET', `${OF.customer}?limit=100`)).body.data;
     for (const each of all) expect(each.customerId).toBeDefined();

@@ -38,14 +38,14 @@ describe('invalid signature', () => {
   });
 
   it('includes a valid signature after expiry', async () => {
-    for (const [lateBy, status, after] of [
+    for (const [lateBy, status, expectedCode] of [
       [-1, 200, 'ACTIVE'],
       [0, 400, 'UNVERIFIED'],
     ] as const) {
       const { id, wallet, messageToSign, expiresAt } = await ownership.waiting();
       ownership.app.effects.set(Date.parse(expiresAt) + lateBy);
       const response = await ownership.verify(id, wallet.sign(messageToSign));
-      expect([response.status, await ownership.statusOf(id)]).toEqual([status, after]);
+      expect([response.status, await ownership.statusOf(id)]).toEqual([status, expectedCode]);
     }
   });
 
@@ -94,9 +94,9 @@ describe('invalid signature', () => {
     expect([secondResponse.status, secondResponse.body]).toEqual([400, firstResponse.body]);
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     expect(await eventTypes(ownership.app, id)).toHaveLength(1);
-    const other = { 'idempotency-key': 'no challenge' };
+    const otherHeaders = { 'idempotency-key': 'no challenge' };
     expect(
-      (await ownership.verify(id, wallet.sign(messageToSign), {}, 'customer', other)).status,
+      (await ownership.verify(id, wallet.sign(messageToSign), {}, 'customer', otherHeaders)).status,
     ).toBe(409);
   });
 

@@ -58,28 +58,30 @@ describe.each([
   });
 
   it('has no liveness check in production, where a signature is accepted', async () => {
-    const as = ownership.app.production;
+    const platform = ownership.app.production;
     const wallet = evmWallet(nextSecret());
     const ownerFields =
-      owner === 'customer' ? { customerId: (await customer(ownership.app, { as })).id } : {};
+      owner === 'customer'
+        ? { customerId: (await customer(ownership.app, { as: platform })).id }
+        : {};
     const accountInfo = { accountType: 'ETHEREUM_WALLET', address: wallet.address };
     const request = { ...ownerFields, currency: 'USDC', ownershipType: 'FIRST_PARTY', accountInfo };
-    const { id } = ok(await ownership.app.call('POST', OF[owner], request, { as }), 201);
+    const { id } = ok(await ownership.app.call('POST', OF[owner], request, { as: platform }), 201);
     const path = `${OF[owner]}/${id}`;
     const live = await ownership.app.call(
       'POST',
       `${path}/challenge`,
       { method: 'LIVENESS' },
-      { as },
+      { as: platform },
     );
     expect(statusAndCode(live)).toEqual([501, 'NOT_IMPLEMENTED']);
     const method = { method: 'WALLET_SIGNATURE' };
     const { messageToSign } = ok(
-      await ownership.app.call('POST', `${path}/challenge`, method, { as }),
+      await ownership.app.call('POST', `${path}/challenge`, method, { as: platform }),
       201,
     );
     const signature = wallet.sign(messageToSign);
-    ok(await ownership.app.call('POST', `${path}/verify`, { signature }, { as }), 200);
+    ok(await ownership.app.call('POST', `${path}/verify`, { signature }, { as: platform }), 200);
   });
 });
 
@@ -89,10 +91,10 @@ describe.each([
 ] as const)('%s', (_operation, owner) => {
   it('is not found on the other path family or by another platform', async () => {
     const { id, wallet, messageToSign } = await ownership.waiting(owner);
-    const other = owner === 'customer' ? 'platform' : 'customer';
+    const otherOwner = owner === 'customer' ? 'platform' : 'customer';
     const responses = [
-      await ownership.challenge(id, undefined, other),
-      await ownership.verify(id, wallet.sign(messageToSign), {}, other),
+      await ownership.challenge(id, undefined, otherOwner),
+      await ownership.verify(id, wallet.sign(messageToSign), {}, otherOwner),
       await ownership.app.call('POST', `${OF[owner]}/${id}/challenge`, { method: 'LIVENESS' }),
       await ownership.app.call('POST', `${OF[owner]}/${id}/verify`, { signature: 'x' }),
       await ownership.challenge('ExternalAccount:none', undefined, owner),

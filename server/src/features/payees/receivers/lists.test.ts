@@ -6,7 +6,8 @@ import { VASPS } from '../../../catalog/rails/vasps.ts';
 
 const app = testApp();
 
-const get = (path: string, as = app.platform) => app.call('GET', path, undefined, { as });
+const get = (path: string, platform = app.platform) =>
+  app.call('GET', path, undefined, { as: platform });
 const namesOf = (body: { data: { name: string }[] }) => body.data.map((each) => each.name);
 
 /** All pages of a list. */

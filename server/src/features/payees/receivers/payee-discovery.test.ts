@@ -8,10 +8,10 @@ const HOST = 'sandbox.uma.money';
 
 const app = testApp();
 let ada: { id: string; umaAddress: string };
-let grace: { id: string; umaAddress: string };
+let secondCustomer: { id: string; umaAddress: string };
 beforeAll(async () => {
   ada = await customer(app);
-  grace = await customer(app);
+  secondCustomer = await customer(app);
 });
 
 interface Asking {
@@ -75,9 +75,9 @@ describe('lookupUma', () => {
     ['$error.invalid-timestamp', 400, 'INVALID_TIMESTAMP'],
     ['$error.counterparty-not-allowed', 403, 'COUNTERPARTY_NOT_ALLOWED'],
   ])('returns the error of %s', async (name, status, code) => {
-    const before = await countRows();
+    const rowCount = await countRows();
     expect(codeOf(await discoverUma(`${name}@${HOST}`))).toEqual([status, code]);
-    expect(await countRows()).toBe(before);
+    expect(await countRows()).toBe(rowCount);
   });
 
   it('accepts either spelling of the host, any case, and a raw dollar sign', async () => {
@@ -101,9 +101,9 @@ describe('lookupUma', () => {
     expect(await readSender({ senderUmaAddress: ada.umaAddress.toUpperCase() })).toEqual(asAda);
     const { id: customerId, umaAddress: senderUmaAddress } = ada;
     expect(await readSender({ customerId, senderUmaAddress })).toEqual(asAda);
-    const itself = await readSender({});
-    expect(itself?.customer_id).toBeNull();
-    expect(itself?.sender).toMatch(/^\$p-[0-9a-f]{12}@/);
+    const platformSender = await readSender({});
+    expect(platformSender?.customer_id).toBeNull();
+    expect(platformSender?.sender).toMatch(/^\$p-[0-9a-f]{12}@/);
   });
 
   it('rejects an unknown sender', async () => {
@@ -115,7 +115,7 @@ describe('lookupUma', () => {
     expect(codeOf(await discoverUma(to, unknownSender))).toEqual([404, 'USER_NOT_FOUND']);
     const id = { customerId: otherCustomer.id };
     expect(codeOf(await discoverUma(to, id))).toEqual([404, 'CUSTOMER_NOT_FOUND']);
-    const bothSenders = { customerId: grace.id, senderUmaAddress: ada.umaAddress };
+    const bothSenders = { customerId: secondCustomer.id, senderUmaAddress: ada.umaAddress };
     expect(codeOf(await discoverUma(to, bothSenders))).toEqual([400, 'INVALID_INPUT']);
     const deletedCustomer = await customer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
@@ -176,41 +176,41 @@ describe('lookupUma of a customer of this server', () => {
     body.supportedCurrencies.map((each) => each.currency.code);
 
   it('returns the currencies of their open accounts', async () => {
-    const body = ok(await discoverUma(grace.umaAddress, { customerId: ada.id }), 200);
-    expect(body.receiverUmaAddress).toBe(grace.umaAddress);
+    const body = ok(await discoverUma(secondCustomer.umaAddress, { customerId: ada.id }), 200);
+    expect(body.receiverUmaAddress).toBe(secondCustomer.umaAddress);
     expect(currencyCodesOf(body)).toEqual(expect.arrayContaining(['USD', 'EUR', 'BTC']));
     const btc = body.supportedCurrencies.find(
       (each: { currency: { code: string } }) => each.currency.code === 'BTC',
     );
     expect(btc.estimatedExchangeRate).toBeCloseTo(1 / 120_048, 12);
     const row = await app.operate((ctx) => payeeDiscoveryOf(ctx, body.lookupId));
-    expect(row.receiver_customer_id).toBe(grace.id);
+    expect(row.receiver_customer_id).toBe(secondCustomer.id);
   });
 
   it('applies the settings of their platform and returns its required fields', async () => {
-    const as = await app.newPlatform('Picky');
-    const otherCustomer = await customer(app, { as });
+    const platform = await app.newPlatform('Picky');
+    const otherCustomer = await customer(app, { as: platform });
     const required = [
       { name: 'FULL_NAME', mandatory: false },
       { name: 'EMAIL', mandatory: true },
     ];
-    const { supportedCurrencies: all } = ok(
-      await app.call('GET', '/config', undefined, { as }),
+    const { supportedCurrencies: currencies } = ok(
+      await app.call('GET', '/config', undefined, { as: platform }),
       200,
     );
-    const supportedCurrencies = all.map((each: { currencyCode: string }) => ({
+    const supportedCurrencies = currencies.map((each: { currencyCode: string }) => ({
       currencyCode: each.currencyCode,
       minAmount: each.currencyCode === 'EUR' ? 5_00 : 0,
       maxAmount: each.currencyCode === 'GBP' ? 0 : 9_000_00,
       requiredCounterpartyFields: each.currencyCode === 'EUR' ? required : [required[0]],
       enabledTransactionTypes: each.currencyCode === 'USD' ? ['OUTGOING'] : ['INCOMING'],
     }));
-    ok(await app.call('PATCH', '/config', { supportedCurrencies }, { as }), 200);
+    ok(await app.call('PATCH', '/config', { supportedCurrencies }, { as: platform }), 200);
     const body = ok(await discoverUma(otherCustomer.umaAddress), 200);
     expect(currencyCodesOf(body)).not.toContain('USD');
     expect(currencyCodesOf(body)).not.toContain('GBP');
-    const [first] = body.supportedCurrencies;
-    expect(first).toMatchObject({ currency: { code: 'EUR' }, min: 5_00, max: 9_000_00 });
+    const [firstOffer] = body.supportedCurrencies;
+    expect(firstOffer).toMatchObject({ currency: { code: 'EUR' }, min: 5_00, max: 9_000_00 });
     expect(body.supportedCurrencies[1].min).toBe(1);
     expect(body.requiredPayerDataFields).toEqual(required);
   });
@@ -236,10 +236,14 @@ describe('lookupUma of a customer of this server', () => {
   });
 
   it('takes precedence over scripted addresses of the sandbox', async () => {
-    const as = await app.newPlatform('Squatter');
-    ok(await app.call('PATCH', '/config', { umaDomain: HOST }, { as }), 200);
-    const squatter = await customer(app, { as }, { umaAddress: `$success.eur@${HOST}` });
-    expect(squatter.umaAddress).toBe(`$success.eur@${HOST}`);
+    const platform = await app.newPlatform('Squatter');
+    ok(await app.call('PATCH', '/config', { umaDomain: HOST }, { as: platform }), 200);
+    const otherCustomer = await customer(
+      app,
+      { as: platform },
+      { umaAddress: `$success.eur@${HOST}` },
+    );
+    expect(otherCustomer.umaAddress).toBe(`$success.eur@${HOST}`);
     expect(currencyCodesOf(ok(await discoverUma(`$success.eur@${HOST}`), 200))).toEqual(['EUR']);
   });
 });
@@ -280,20 +284,34 @@ describe('lookupExternalAccount', () => {
   });
 
   it('applies the settings of the platform', async () => {
-    const as = await app.newPlatform('Careful');
-    const payeeAccount = await externalAccount(app, null, 'EUR', '000', { as });
+    const platform = await app.newPlatform('Careful');
+    const payeeAccount = await externalAccount(app, null, 'EUR', '000', { as: platform });
     const setEurLimits = async (minAmount: number, maxAmount: number) => {
-      const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
-      const changed = supportedCurrencies.map((each: { currencyCode: string }) =>
+      const { supportedCurrencies } = ok(
+        await app.call('GET', '/config', undefined, { as: platform }),
+        200,
+      );
+      const changedCurrencies = supportedCurrencies.map((each: { currencyCode: string }) =>
         each.currencyCode === 'EUR' ? { ...each, minAmount, maxAmount } : each,
       );
-      ok(await app.call('PATCH', '/config', { supportedCurrencies: changed }, { as }), 200);
+      ok(
+        await app.call(
+          'PATCH',
+          '/config',
+          { supportedCurrencies: changedCurrencies },
+          { as: platform },
+        ),
+        200,
+      );
     };
     await setEurLimits(5_00, 50_00);
-    const [offer] = ok(await discoverAccount(payeeAccount.id, { as }), 200).supportedCurrencies;
+    const [offer] = ok(
+      await discoverAccount(payeeAccount.id, { as: platform }),
+      200,
+    ).supportedCurrencies;
     expect(offer).toMatchObject({ min: 5_00, max: 50_00 });
     await setEurLimits(1, 10);
-    expect(codeOf(await discoverAccount(payeeAccount.id, { as }))).toEqual([
+    expect(codeOf(await discoverAccount(payeeAccount.id, { as: platform }))).toEqual([
       400,
       'LOOKUP_REQUEST_FAILED',
     ]);
@@ -331,10 +349,10 @@ describe('lookupExternalAccount', () => {
   });
 
   it('reports a missing rate and a missing rail', async () => {
-    const as = app.production;
+    const platform = app.production;
     const discover = async (accountInfo: object, currency: string) => {
       const body = { currency, accountInfo };
-      return ok(await app.call('POST', '/platform/external-accounts', body, { as }), 201);
+      return ok(await app.call('POST', '/platform/external-accounts', body, { as: platform }), 201);
     };
     const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
     const iban = 'DE89370400440532013000';
@@ -344,10 +362,16 @@ describe('lookupExternalAccount', () => {
       beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
     };
     const bank = await discover(euros, 'EUR');
-    expect(codeOf(await discoverAccount(bank.id, { as }))).toEqual([400, 'QUOTE_RATE_UNAVAILABLE']);
+    expect(codeOf(await discoverAccount(bank.id, { as: platform }))).toEqual([
+      400,
+      'QUOTE_RATE_UNAVAILABLE',
+    ]);
     const lightning = { accountType: 'LIGHTNING', lightningAddress: 'grace@wallet.example' };
     const wallet = await discover(lightning, 'BTC');
-    expect(codeOf(await discoverAccount(wallet.id, { as }))).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(codeOf(await discoverAccount(wallet.id, { as: platform }))).toEqual([
+      501,
+      'NOT_IMPLEMENTED',
+    ]);
   });
 });
 
@@ -357,8 +381,8 @@ describe('payee discovery', () => {
 
   it('is valid for ten minutes and for its platform only', async () => {
     const id = await createDiscovery();
-    const find = (as?: TestPlatform, discoveryId = id) =>
-      app.operate((ctx) => payeeDiscoveryOf(ctx, discoveryId), as ?? app.platform);
+    const find = (platform?: TestPlatform, discoveryId = id) =>
+      app.operate((ctx) => payeeDiscoveryOf(ctx, discoveryId), platform ?? app.platform);
     expect(await find()).toMatchObject({ kind: 'UMA', receiver: `$success.usd@${HOST}` });
     const absent = { code: 'LOOKUP_REQUEST_NOT_FOUND' };
     await expect(find(app.other)).rejects.toMatchObject(absent);

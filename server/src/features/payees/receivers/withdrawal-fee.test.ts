@@ -32,8 +32,8 @@ const estimateBody = (overrides: object = {}) => ({
   destinationAddress: SOLANA,
   ...overrides,
 });
-const estimate = (overrides: object = {}, as: TestPlatform = app.platform) =>
-  app.call('POST', '/crypto/estimate-withdrawal-fee', estimateBody(overrides), { as });
+const estimate = (overrides: object = {}, platform: TestPlatform = app.platform) =>
+  app.call('POST', '/crypto/estimate-withdrawal-fee', estimateBody(overrides), { as: platform });
 
 describe('estimateCryptoWithdrawalFee', () => {
   it.each([

@@ -83,27 +83,31 @@ describe('bip137', () => {
     expect(provesBitcoin(address, `${message}.`, signature, 'bip137')).toBe(false);
   });
 
-  const [uncompressed, plain, wrapped, native] = VECTORS.slice(0, 4) as [string, string, string][];
+  const [uncompressedVector, plainVector, wrappedVector, nativeVector] = VECTORS.slice(0, 4) as [
+    string,
+    string,
+    string,
+  ][];
 
   it('requires the header of the address type', () => {
-    const crossed = [
-      [uncompressed![0], plain![2]],
-      [plain![0], uncompressed![2]],
-      [wrapped![0], native![2]],
-      [native![0], wrapped![2]],
+    const mismatchedPairs = [
+      [uncompressedVector![0], plainVector![2]],
+      [plainVector![0], uncompressedVector![2]],
+      [wrappedVector![0], nativeVector![2]],
+      [nativeVector![0], wrappedVector![2]],
       // The header that Electrum uses for SegWit.
-      [native![0], base64Of(`20${hexOf(native![2]).slice(2)}`)],
+      [nativeVector![0], base64Of(`20${hexOf(nativeVector![2]).slice(2)}`)],
     ] as const;
-    for (const [address, signature] of crossed) {
+    for (const [address, signature] of mismatchedPairs) {
       expect(provesBitcoin(address, VIRES, signature, 'bip137')).toBe(false);
     }
   });
 
   it('rejects malformed signatures', () => {
-    const [address, message, valid] = plain as [string, string, string];
+    const [address, message, valid] = plainVector as [string, string, string];
     const hex = hexOf(valid);
     // The first three: bitcoinjs-message, test/fixtures.json, "invalid".
-    const invalid = [
+    const invalidSignatures = [
       base64Of(
         '2b987ceade6a304fc5823ab38f99fc3c5f772a2d3e89ea05931e2726105fc53b9e601fc3231f35962c714fcb' +
           'ce5c95b427496edc7ae8b3d12e93791d7629795b62',
@@ -121,7 +125,7 @@ describe('bip137', () => {
       '',
       'no base64 at all',
     ];
-    for (const each of invalid) {
+    for (const each of invalidSignatures) {
       expect([each, provesBitcoin(address, message, each, 'bip137')]).toEqual([each, false]);
     }
     expect(provesBitcoin('1111111111111111111114oLvT2', message, valid, 'bip137')).toBe(false);

@@ -50,7 +50,7 @@ describe('EIP-191', () => {
   it('rejects anything but 65 bytes in hexadecimal', () => {
     // The second is EIP-2098: the parity of y in the top bit of s.
     const compact = `${valid.slice(0, 66)}e${valid.slice(67, -2)}`;
-    const invalid = [
+    const invalidSignatures = [
       valid.slice(0, -2),
       compact,
       `${valid}00`,
@@ -59,7 +59,7 @@ describe('EIP-191', () => {
       '0x',
       'not hex',
     ];
-    for (const each of [...invalid, `0x${valid}`, ` ${valid}`]) {
+    for (const each of [...invalidSignatures, `0x${valid}`, ` ${valid}`]) {
       expect([each, provesEvm(OWNER, message, each)]).toEqual([each, false]);
     }
   });

@@ -53,7 +53,7 @@ describe('recoverKey', () => {
   const hash = createHash('sha256').update('vires in numeris').digest();
   const { pair, recovery } = signDigest(7n, hash);
   const [r, s] = [pair.subarray(0, 32), pair.subarray(32)];
-  const invalid: Record<string, Uint8Array> = {
+  const invalidSignatures: Record<string, Uint8Array> = {
     'r = 0': Buffer.concat([bytes32(0n), s]),
     's = 0': Buffer.concat([r, bytes32(0n)]),
     'r = n': Buffer.concat([bytes32(ORDER), s]),
@@ -67,8 +67,8 @@ describe('recoverKey', () => {
     // The curve has no point with x = 5.
     'r of no point': Buffer.concat([bytes32(5n), s]),
   };
-  it.each(Object.keys(invalid))('rejects %s', (name) => {
-    const keys = [0, 1, 2, 3].map((each) => recoverKey(hash, invalid[name]!, each));
+  it.each(Object.keys(invalidSignatures))('rejects %s', (name) => {
+    const keys = [0, 1, 2, 3].map((each) => recoverKey(hash, invalidSignatures[name]!, each));
     expect(keys).toEqual([undefined, undefined, undefined, undefined]);
   });
 

@@ -42,7 +42,7 @@ describe('provesSolana', () => {
     // s + L also verifies unless s is range-checked (Wycheproof, "SignatureMalleability").
     const s = BigInt(`0x${Buffer.from(bytes.subarray(32)).reverse().toString('hex')}`) + order;
     const nonCanonical = Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse();
-    const invalid = [
+    const invalidSignatures = [
       Buffer.concat([bytes.subarray(0, 32), nonCanonical]),
       Buffer.concat([bytes, Buffer.of(0)]),
       bytes.subarray(0, 63),
@@ -51,7 +51,7 @@ describe('provesSolana', () => {
       Buffer.concat([Buffer.alloc(32), bytes.subarray(32)]),
       Buffer.concat([bytes.subarray(0, 32), Buffer.alloc(32)]),
     ];
-    for (const each of invalid) {
+    for (const each of invalidSignatures) {
       expect(provesSolana(wallet.address, 'text', base58.encode(each))).toBe(false);
     }
     for (const each of [

@@ -42,7 +42,7 @@ describe('provesSpark', () => {
 
   it('rejects malformed signatures', () => {
     const fullDer = signDer('text', true);
-    const invalid = [
+    const invalidSignatures = [
       '',
       '00',
       validSignature.slice(2),
@@ -51,7 +51,7 @@ describe('provesSpark', () => {
       'ff'.repeat(64),
     ];
     for (const each of [
-      ...invalid,
+      ...invalidSignatures,
       `${fullDer}00`,
       fullDer.slice(0, -2),
       `31${fullDer.slice(2)}`,
