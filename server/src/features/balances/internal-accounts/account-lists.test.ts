@@ -120,8 +120,10 @@ describe('listPlatformInternalAccounts', () => {
   });
 
   it('omits funding instructions without a connector', async () => {
-    const as = app.production;
-    const { body } = await app.call('GET', '/platform/internal-accounts', undefined, { as });
+    const platform = app.production;
+    const { body } = await app.call('GET', '/platform/internal-accounts', undefined, {
+      as: platform,
+    });
     expect(body.data.length).toBe(FIRST_CURRENCIES.length);
     for (const each of body.data) expect(each.fundingPaymentInstructions).toEqual([]);
   });
@@ -167,10 +169,10 @@ describe('accounts.backfill', () => {
       .data as (Shown & { status: string })[];
 
   it('opens accounts for existing customers in batches', async () => {
-    const early = [];
+    const earlyIds = [];
     for (let index = 0; index < 51; index++)
-      early.push(await createNamedCustomer(`Early ${index}`));
-    const deletedId = early.pop() as string;
+      earlyIds.push(await createNamedCustomer(`Early ${index}`));
+    const deletedId = earlyIds.pop() as string;
     expect((await app.call('DELETE', `/customers/${deletedId}`)).status).toBe(200);
     const { body: config } = await app.call('GET', '/config');
     const supportedCurrencies = [
@@ -180,7 +182,7 @@ describe('accounts.backfill', () => {
     const eventCountBefore = (await app.events()).length;
     expect((await app.call('PATCH', '/config', { supportedCurrencies })).status).toBe(200);
     await app.advance(1_000);
-    for (const id of [ada, ...early]) {
+    for (const id of [ada, ...earlyIds]) {
       const kes = (await list(id)).filter((each) => each.balance.currency.code === 'KES');
       expect(kes).toMatchObject([{ status: 'ACTIVE' }]);
     }
@@ -197,11 +199,11 @@ describe('accounts.backfill', () => {
   });
 
   it('is idempotent', async () => {
-    const before = await list(ada);
+    const accountsBefore = await list(ada);
     await app.operate(async (ctx) => {
       ctx.later(BACKFILL_ACCOUNTS, { platformId: app.platform.id, currencies: ['KES', 'USD'] });
     });
     await app.advance(1_000);
-    expect(await list(ada)).toEqual(before);
+    expect(await list(ada)).toEqual(accountsBefore);
   });
 });

@@ -270,7 +270,7 @@ describe('deletion of a customer', () => {
   });
 
   it('is rejected if a concurrent deposit commits first', async () => {
-    const won = { deposit: 0, deletion: 0 };
+    const winCounts = { deposit: 0, deletion: 0 };
     for (let round = 0; round < 20; round++) {
       const person = await customer(app);
       const { id } = await internalAccount(app, person.id, 'USD');
@@ -286,9 +286,9 @@ describe('deletion of a customer', () => {
       ]);
       expect([200, 409]).toContain(deletedResponse.status);
       expect(isPaid).toBe(deletedResponse.status === 409);
-      won[isPaid ? 'deposit' : 'deletion']++;
+      winCounts[isPaid ? 'deposit' : 'deletion']++;
     }
-    expect(won.deposit + won.deletion).toBe(20);
+    expect(winCounts.deposit + winCounts.deletion).toBe(20);
     await booksBalance(app);
   });
 });

@@ -97,14 +97,14 @@ describe('debitWithShortfall', () => {
 
   it('debits the spendable balance, keeps holds, and records the rest as owed', async () => {
     const { account } = await fundedCustomer(app, 100_00);
-    const aside = transferInput({
+    const transferAside = transferInput({
       transactionId: 'T:aside',
       step: 'pay',
       debit: account.id,
       credit: RAIL_IN_TRANSIT,
       amount: 60_00n,
     });
-    await app.operate(async (ctx) => ctx.hold(aside));
+    await app.operate(async (ctx) => ctx.hold(transferAside));
     expect(await debitAccount(account.id, 100_00n, 'T:part')).toMatchObject({ shortfall: 60_00n });
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 60_00 });
     expect(await stepsOf('T:part')).toMatchObject([
@@ -113,7 +113,7 @@ describe('debitWithShortfall', () => {
     ]);
     expect((await rowOf(account.id)).owed).toBe(60_00n);
     await expectReceivableAgrees();
-    await app.operate(async (ctx) => ctx.void(aside));
+    await app.operate(async (ctx) => ctx.void(transferAside));
     await expect(
       onAccount(account.id, async (_, row) => {
         checkNoShortfall(row);
@@ -148,20 +148,20 @@ describe('debitWithShortfall', () => {
 
   it('is rejected as a whole if the balance decreased since it was read', async () => {
     const { account } = await fundedCustomer(app, 10_00);
-    const competing = transferInput({
+    const competingTransfer = transferInput({
       transactionId: 'T:race',
       step: 'out',
       debit: account.id,
       credit: RAIL_IN_TRANSIT,
       amount: 4_00n,
     });
-    let raced = false;
+    let hasRaced = false;
     const race = onAccount(account.id, async (ctx, row) => {
       const name = { transactionId: 'T:raced', step: 'return' };
       const part = { ...dollars(12_00n), ...name, creditTo: RAIL_IN_TRANSIT };
       await debitWithShortfall(ctx, row, part);
-      if (!raced) await app.operate(async (other) => other.transfer(competing));
-      raced = true;
+      if (!hasRaced) await app.operate(async (other) => other.transfer(competingTransfer));
+      hasRaced = true;
     });
     await expect(race).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
     expect((await rowOf(account.id)).owed).toBe(0n);

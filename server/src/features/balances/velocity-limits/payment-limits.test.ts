@@ -14,11 +14,11 @@ const DAY_MS = 86_400_000;
 
 const app = testAppForEach();
 
-const setPaymentLimits = (limits: PaymentLimit[], as: TestPlatform = app.platform) =>
+const setPaymentLimits = (limits: PaymentLimit[], platform: TestPlatform = app.platform) =>
   app.operate(async (ctx) => {
-    const row = (await ctx.read(platforms, as.id)) as PlatformRow;
+    const row = (await ctx.read(platforms, platform.id)) as PlatformRow;
     ctx.update(platforms, row, { limits });
-  }, as);
+  }, platform);
 
 const usd = (amount: bigint) => ({ currency: 'USD', amount });
 
@@ -191,13 +191,13 @@ describe('daily limit', () => {
     await setPaymentLimits([{ currency: 'USD', perDay: 100_00 }]);
     // Known accounts are cached by database handle, as they are by process.
     const otherRuntime: Runtime = { ...app.runtime, db: { ...app.runtime.db } };
-    const paid = await Promise.all(
+    const results = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
         pay(1_00n, { runtime: index % 2 ? otherRuntime : app.runtime }),
       ),
     );
-    expect(paid.filter((each) => each.startsWith('Transaction:'))).toHaveLength(100);
-    expect(paid.filter((each) => each === EXCEEDED)).toHaveLength(100);
+    expect(results.filter((each) => each.startsWith('Transaction:'))).toHaveLength(100);
+    expect(results.filter((each) => each === EXCEEDED)).toHaveLength(100);
     await booksBalance(app);
   });
 });
@@ -258,9 +258,9 @@ describe('hourly limit', () => {
 
   it('is exact under concurrent payments of one customer', async () => {
     await setHourlyPayments(10);
-    const paid = await Promise.all(Array.from({ length: 60 }, () => payAs('c')));
-    expect(paid.filter((each) => each.startsWith('Transaction:'))).toHaveLength(10);
-    expect(paid.filter((each) => each === TOO_OFTEN)).toHaveLength(50);
+    const results = await Promise.all(Array.from({ length: 60 }, () => payAs('c')));
+    expect(results.filter((each) => each.startsWith('Transaction:'))).toHaveLength(10);
+    expect(results.filter((each) => each === TOO_OFTEN)).toHaveLength(50);
     await booksBalance(app);
   });
 });
