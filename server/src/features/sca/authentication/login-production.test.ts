@@ -39,8 +39,8 @@ const as = () => ({ as: app.production });
 const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
 /** The last message to a customer, as sent; other messages may be sent concurrently. */
 async function readTextMessage(customerId: string) {
-  const last = (await messagesTo(app, customerId)).at(-1);
-  return JSON.parse(sms.arrivals.find(({ id }) => id === last?.id)?.body ?? '{}');
+  const lastMessage = (await messagesTo(app, customerId)).at(-1);
+  return JSON.parse(sms.arrivals.find(({ id }) => id === lastMessage?.id)?.body ?? '{}');
 }
 /** The code in it. */
 const readCode = async (customerId: string) =>
@@ -79,8 +79,8 @@ describe('a code in production', () => {
         `${proof.code} is your code for Production. ` +
         'It expires in 5 minutes. Do not share it with anyone.',
     });
-    const wrong = { ...proof, code: wrongCode(proof.code) };
-    expect(verdict(await fixture.complete(id, wrong))).toEqual([400, 'INVALID_INPUT', 'code']);
+    const wrongProof = { ...proof, code: wrongCode(proof.code) };
+    expect(verdict(await fixture.complete(id, wrongProof))).toEqual([400, 'INVALID_INPUT', 'code']);
     ok(await fixture.complete(id, proof), 200);
     expect(verdict(await fixture.complete(id, proof))).toEqual([400, 'INVALID_INPUT', 'code']);
     expect((await messagesTo(app, id)).at(-1)).toMatchObject({
@@ -104,11 +104,12 @@ describe('a code in production', () => {
     const secret = String(message?.text).slice(0, 6);
     expect(secret).toMatch(/^\d{6}$/);
     const tables = ['codes', 'sca_challenges', 'messages', 'events', 'jobs', 'idempotency'];
-    const stored = (await Promise.all(tables.map(readRows))).flat().map(({ row }) => row);
-    expect(stored.length).toBeGreaterThan(3);
+    const storedRows = (await Promise.all(tables.map(readRows))).flat().map(({ row }) => row);
+    expect(storedRows.length).toBeGreaterThan(3);
     // Searched as a word, because six digits may occur in random data by chance.
     const pattern = new RegExp(`\\b${secret}\\b`);
-    for (const storagePlace of [...stored, ...app.log]) expect(storagePlace).not.toMatch(pattern);
+    for (const storagePlace of [...storedRows, ...app.log])
+      expect(storagePlace).not.toMatch(pattern);
     const [row] = await app.runtime.db.query('select digest from codes', []);
     expect(row?.digest).toMatch(/^[0-9a-f]{64}$/);
     sms.behave(200);
@@ -174,11 +175,11 @@ describe('guessing at two servers', () => {
 
   it('allows five attempts in total, and accepts the right code once', async () => {
     const { id } = await createPerson();
-    const second = secondProcess(app);
+    const secondRuntime = secondProcess(app);
     const completeOnBothServers = (count: number, proofOf: (at: number) => object) =>
       Promise.all(
         Array.from({ length: count }, (_, index) =>
-          completeAt(index % 2 ? second : app.runtime, id, proofOf(index)),
+          completeAt(index % 2 ? secondRuntime : app.runtime, id, proofOf(index)),
         ),
       );
     const validLogin = await startSmsLogin(id);
@@ -193,9 +194,9 @@ describe('guessing at two servers', () => {
     expect(wrong.filter((status) => status === 400)).toHaveLength(5);
     expect(wrong.filter((status) => status === 423)).toHaveLength(15);
     expect((await app.runtime.db.read(scaLockouts, id))?.failed_attempts).toBe(5);
-    expect(await completeAt(second, id, proof)).toBe(423);
+    expect(await completeAt(secondRuntime, id, proof)).toBe(423);
     expect((await app.runtime.db.read(scaChallenges, proof.challengeId))?.wrong).toBe(5);
-    await second.close();
+    await secondRuntime.close();
   });
 });
 
@@ -349,8 +350,8 @@ describe('a proof', () => {
     });
     expect(row.steps).toEqual(['PAYOUT']);
     const { challenge } = passkeyAssertionOptions as { challenge: string };
-    const other = await presentFor(aboutPayment('999.00 EUR'));
-    expect(other.passkeyAssertionOptions).not.toMatchObject({ challenge });
+    const otherView = await presentFor(aboutPayment('999.00 EUR'));
+    expect(otherView.passkeyAssertionOptions).not.toMatchObject({ challenge });
     const origin = 'https://app.bank.example';
     const signChallenge = (ceremony?: object) => ({
       passkeyAssertion: assertionJson(device, challenge, ceremony),

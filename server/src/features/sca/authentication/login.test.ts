@@ -91,13 +91,17 @@ describe('a login by SMS', () => {
         'INVALID_INPUT',
         'code',
       ]);
-      const next = { ...expiredProof, challengeId: await startSms(id) };
+      const nextProof = { ...expiredProof, challengeId: await startSms(id) };
       wait(5 * MINUTE);
-      expect(verdict(await fixture.complete(id, next))).toEqual([400, 'INVALID_INPUT', 'code']);
+      expect(verdict(await fixture.complete(id, nextProof))).toEqual([
+        400,
+        'INVALID_INPUT',
+        'code',
+      ]);
       expect(await countFailures(id)).toBe(0);
-      const last = { ...expiredProof, challengeId: await startSms(id) };
+      const lastProof = { ...expiredProof, challengeId: await startSms(id) };
       wait(5 * MINUTE - 1);
-      ok(await fixture.complete(id, last), 200);
+      ok(await fixture.complete(id, lastProof), 200);
     });
   });
 
@@ -113,9 +117,9 @@ describe('a login by SMS', () => {
 
     it('keeps one challenge if two are started concurrently', async () => {
       const { id } = await phoneVerifiedCustomer(app);
-      const started = await Promise.all([startSms(id), startSms(id), startSms(id)]);
+      const startedChallenges = await Promise.all([startSms(id), startSms(id), startSms(id)]);
       const responses = [];
-      for (const challengeId of started) {
+      for (const challengeId of startedChallenges) {
         responses.push(await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE }));
       }
       expect(responses.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
@@ -141,13 +145,13 @@ describe('a login by SMS', () => {
       const party = { customer: row, platform: platform[0] } as never;
       return openChallenge(ctx, parts, party, { ...about, factor: 'SMS_OTP', field: 'scaFactor' });
     });
-    const invalid = [
+    const invalidIds = [
       await startSms(otherCustomer.id),
       foreignChallengeId,
       payment.id,
       `ScaChallenge:${crypto.randomUUID()}`,
     ];
-    for (const challengeId of [...invalid, 'x', `Quote:${crypto.randomUUID()}`]) {
+    for (const challengeId of [...invalidIds, 'x', `Quote:${crypto.randomUUID()}`]) {
       const response = await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
       expect(verdict(response)).toEqual([400, 'INVALID_INPUT', 'challengeId']);
       expect(response.body.reason).toContain('must be a pending SMS_OTP login of this customer');

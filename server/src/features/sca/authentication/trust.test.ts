@@ -257,8 +257,8 @@ describe('beneficiary trust is rejected', () => {
   });
 
   it('without a connector for messages', async () => {
-    const as = { as: app.production };
-    const person = await european(app, as);
+    const platformOptions = { as: app.production };
+    const person = await european(app, platformOptions);
     const sql = `update customers set contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}',
       version = version + 1 where id = $1`;
     await app.runtime.db.query(sql, [person.id]);
@@ -269,11 +269,11 @@ describe('beneficiary trust is rejected', () => {
     };
     const body = { currency: 'EUR', accountInfo, customerId: person.id };
     const createdExternalAccount = ok(
-      await app.call('POST', '/customers/external-accounts', body, as),
+      await app.call('POST', '/customers/external-accounts', body, platformOptions),
       201,
     );
     for (const direction of ['trust', 'untrust'] as const) {
-      expect(verdict(await start(createdExternalAccount.id, direction, as))).toEqual([
+      expect(verdict(await start(createdExternalAccount.id, direction, platformOptions))).toEqual([
         501,
         'NOT_IMPLEMENTED',
       ]);

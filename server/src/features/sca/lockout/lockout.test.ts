@@ -35,12 +35,12 @@ describe('recordSecurityEvent', () => {
       let failedAttempts = 4;
       for (const lockMs of [15 * MINUTE, 30 * MINUTE, HOUR, 24 * HOUR]) {
         failedAttempts += 1;
-        const locked = { suspended: false, lockedUntil: timeInMs(lockMs), failedAttempts };
-        expect(ok(await fixture.fail(id), 200)).toEqual({ eventType, ...locked });
+        const lockedState = { suspended: false, lockedUntil: timeInMs(lockMs), failedAttempts };
+        expect(ok(await fixture.fail(id), 200)).toEqual({ eventType, ...lockedState });
         wait(lockMs - 1);
         const rejectedResponse = await fixture.fail(id);
         expect(verdict(rejectedResponse)).toEqual([423, 'ACCOUNT_LOCKED']);
-        expect(rejectedResponse.body.details).toEqual(locked);
+        expect(rejectedResponse.body.details).toEqual(lockedState);
         wait(1);
       }
       const suspended = { suspended: true, lockedUntil: null, failedAttempts: 9 };
@@ -59,8 +59,12 @@ describe('recordSecurityEvent', () => {
       await logIn(app, id);
       wait(100 * 24 * HOUR);
       await logIn(app, id);
-      const locked = { suspended: false, lockedUntil: timeInMs(15 * MINUTE), failedAttempts: 5 };
-      expect(ok(await fixture.fail(id), 200)).toMatchObject(locked);
+      const lockedState = {
+        suspended: false,
+        lockedUntil: timeInMs(15 * MINUTE),
+        failedAttempts: 5,
+      };
+      expect(ok(await fixture.fail(id), 200)).toMatchObject(lockedState);
     });
 
     it('are all counted under concurrency, until the lockout', async () => {

@@ -11,11 +11,12 @@ import { clearFactor, verifyTotp } from './factors.ts';
 const MINUTE = 60_000;
 const STEP = 30_000;
 
-let opened: Awaited<ReturnType<typeof openFactors>>;
-let { app, shop, fixture, sandboxFixture, person, wait, rowOf, eventsOf } = {} as typeof opened;
+let openedFactors: Awaited<ReturnType<typeof openFactors>>;
+let { app, shop, fixture, sandboxFixture, person, wait, rowOf, eventsOf } =
+  {} as typeof openedFactors;
 beforeAll(async () => {
-  opened = await openFactors();
-  ({ app, shop, fixture, sandboxFixture, person, wait, rowOf, eventsOf } = opened);
+  openedFactors = await openFactors();
+  ({ app, shop, fixture, sandboxFixture, person, wait, rowOf, eventsOf } = openedFactors);
 });
 afterAll(() => app.close());
 
@@ -239,11 +240,11 @@ describe('an app', () => {
       );
       expectBad(await sandboxFixture.confirm(id, { type: 'TOTP', secret, code: '654321' }), 'code');
       ok(await sandboxFixture.confirm(id, { type: 'TOTP', secret, code: '123456' }), 200);
-      const accepted = [];
+      const acceptedCodes = [];
       for (const code of ['123456', '123456', codeAt(base32, app.effects.now()), '654321']) {
-        accepted.push(await useCode(id, code, false, app.platform));
+        acceptedCodes.push(await useCode(id, code, false, app.platform));
       }
-      expect(accepted).toEqual([true, true, true, false]);
+      expect(acceptedCodes).toEqual([true, true, true, false]);
     });
   });
 });
@@ -318,8 +319,8 @@ describe('deleteScaFactor', () => {
     const { credentialId } = await fixture.withPasskey(otherPerson);
     const [totp] = await app.runtime.db.find(scaFactors, { customer_id: id });
     const unknownId = credentialId.replace(/[0-9a-f]{12}$/, '0123456789ab');
-    const tried = [totp?.id as string, credentialId, unknownId, 'x', 'SMS_OTP'];
-    const responses = await Promise.all(tried.map((each) => fixture.remove(id, each)));
+    const factorIds = [totp?.id as string, credentialId, unknownId, 'x', 'SMS_OTP'];
+    const responses = await Promise.all(factorIds.map((each) => fixture.remove(id, each)));
     for (const { status, body } of responses) {
       expect([status, body]).toEqual([404, responses[0]?.body]);
     }

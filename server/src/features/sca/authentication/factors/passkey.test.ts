@@ -110,9 +110,9 @@ describe('a passkey', () => {
     const id = await person();
     const { register, confirm } = await startRegistration(id);
     const requiredPaths = ['id', 'response.clientDataJSON', 'response.attestationObject'];
-    const all = requiredPaths.map((each) => `credential.${each}`);
-    for (let round = 0; round < 6; round++) expectBad(await confirm({}), ...all);
-    expectBad(await confirm({ id: 'x', response: null }), ...all.slice(1));
+    const credentialPaths = requiredPaths.map((each) => `credential.${each}`);
+    for (let round = 0; round < 6; round++) expectBad(await confirm({}), ...credentialPaths);
+    expectBad(await confirm({ id: 'x', response: null }), ...credentialPaths.slice(1));
     ok(await confirm(register()), 200);
   });
 
@@ -166,9 +166,9 @@ describe('a passkey', () => {
   });
 
   it('needs a site in production', async () => {
-    const as = await app.newPlatform('Siteless', { environment: 'production' });
-    const siteless = factorFixture(app, { as });
-    const id = await person(as);
+    const platform = await app.newPlatform('Siteless', { environment: 'production' });
+    const siteless = factorFixture(app, { as: platform });
+    const id = await person(platform);
     const body = { type: 'PASSKEY', origin: WEB, credential: { id: 'x' } };
     for (const reply of [await siteless.start(id, 'PASSKEY'), await siteless.confirm(id, body)]) {
       expect([reply.status, reply.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
@@ -309,10 +309,10 @@ describe('a passkey of the sandbox', () => {
   });
 
   it('accepts a real device and every configured site', async () => {
-    const as = await app.newPlatform('With a site');
-    const siteFixture = factorFixture(app, { as });
-    await setSite(app, as, SITE);
-    const id = await person(as);
+    const platform = await app.newPlatform('With a site');
+    const siteFixture = factorFixture(app, { as: platform });
+    await setSite(app, platform, SITE);
+    const id = await person(platform);
     const { origin } = await siteFixture.withPasskey(id);
     expect(origin).toBe(WEB);
     const result = await app.operate(async (ctx) => {
@@ -325,7 +325,7 @@ describe('a passkey of the sandbox', () => {
         await verifyAssertion(ctx, row, 'AAAA', proofOf('AAAA')),
         await verifyAssertion(ctx, row, 'AAAA', proofOf('BBBB')),
       ];
-    }, as);
+    }, platform);
     expect(result).toEqual([true, false]);
   });
 });

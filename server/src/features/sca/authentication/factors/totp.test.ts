@@ -81,9 +81,9 @@ describe('a code', () => {
 
 describe('a secret', () => {
   it('has 160 random bits', () => {
-    const drawn = Array.from({ length: 20 }, () => generateSecret(testEffects()));
-    for (const each of drawn) expect(each).toMatch(/^[0-9a-f]{40}$/);
-    expect(new Set(drawn).size).toBe(20);
+    const generatedSecrets = Array.from({ length: 20 }, () => generateSecret(testEffects()));
+    for (const each of generatedSecrets) expect(each).toMatch(/^[0-9a-f]{40}$/);
+    expect(new Set(generatedSecrets).size).toBe(20);
   });
 
   it('can be converted to Base32', () => {

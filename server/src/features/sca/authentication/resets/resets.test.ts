@@ -82,15 +82,15 @@ describe('a reset of an app', () => {
     const { factors: remainingFactors } = ok(await factors.list(id), 200);
     expect(remainingFactors).toEqual([{ factor: 'SMS_OTP' }]);
     expect(await sessionOf(id)).toBeNull();
-    const completed = {
+    const completedReset = {
       ...{ ...expectedReset, status: 'COMPLETED', enrollmentStatus: 'PENDING' },
       completedAt: new Date(app.effects.now()).toISOString(),
     };
-    expect(ok(await show(id, resetId), 200)).toEqual(completed);
+    expect(ok(await show(id, resetId), 200)).toEqual(completedReset);
     expect(verdict(await complete(id, resetId))).toEqual([400, 'INVALID_INPUT', 'resetId']);
     await factors.withTotp(id);
     expect(ok(await show(id, resetId), 200)).toEqual({
-      ...completed,
+      ...completedReset,
       enrollmentStatus: 'COMPLETED',
     });
     const events = await eventsOf(id);
@@ -260,8 +260,8 @@ describe('a reset', () => {
       expect(await statusOf(id, passedReset)).toBe('EXPIRED');
       await app.advance(0);
       expect((await app.runtime.db.read(scaResets, resetId))?.status).toBe('EXPIRED');
-      const expired = (await eventsOf(id)).filter((each) => each === 'RESET_EXPIRED');
-      expect(expired).toHaveLength(2);
+      const expiryEvents = (await eventsOf(id)).filter((each) => each === 'RESET_EXPIRED');
+      expect(expiryEvents).toHaveLength(2);
     });
   });
 
@@ -282,14 +282,18 @@ describe('a reset', () => {
     it('is started and completed once under concurrent requests', async () => {
       const { id } = await phoneVerifiedCustomer(app);
       await factors.withTotp(id);
-      const started = await Promise.all([start(id, 'TOTP'), start(id, 'TOTP'), start(id, 'TOTP')]);
+      const startResponses = await Promise.all([
+        start(id, 'TOTP'),
+        start(id, 'TOTP'),
+        start(id, 'TOTP'),
+      ]);
       const states = await Promise.all(
-        started.map(async (response) => statusOf(id, ok(response, 201).resetId)),
+        startResponses.map(async (response) => statusOf(id, ok(response, 201).resetId)),
       );
       expect(states.sort()).toEqual(['EXPIRED', 'EXPIRED', 'INITIATED']);
       const resetId = await passLiveness(id, 'TOTP');
-      const ended = await Promise.all([complete(id, resetId), complete(id, resetId)]);
-      expect(ended.map(({ status }) => status).sort()).toEqual([204, 400]);
+      const completeResponses = await Promise.all([complete(id, resetId), complete(id, resetId)]);
+      expect(completeResponses.map(({ status }) => status).sort()).toEqual([204, 400]);
       expect((await eventsOf(id)).filter((each) => each === 'RESET_COMPLETED')).toHaveLength(1);
     });
   });
@@ -361,19 +365,22 @@ describe('the customer of a reset', () => {
     const { id } = await phoneVerifiedCustomer(app);
     const { resetId } = await startReset(id);
     const otherCustomer = await phoneVerifiedCustomer(app);
-    const as = { as: app.other };
-    const foreignCustomer = await phoneVerifiedCustomer(app, as);
+    const platformOptions = { as: app.other };
+    const foreignCustomer = await phoneVerifiedCustomer(app, platformOptions);
     for (const [owner, resource] of [
       ...[[otherCustomer.id, resetId] as const, [id, UNKNOWN] as const, [id, 'x'] as const],
     ]) {
       expect(verdict(await show(owner, resource))).toEqual([404, 'NOT_FOUND']);
       expect(verdict(await complete(owner, resource))).toEqual([404, 'NOT_FOUND']);
     }
-    expect(verdict(await show(foreignCustomer.id, resetId, as))).toEqual([404, 'NOT_FOUND']);
+    expect(verdict(await show(foreignCustomer.id, resetId, platformOptions))).toEqual([
+      404,
+      'NOT_FOUND',
+    ]);
     for (const response of [
-      await start(id, 'SMS_OTP', as),
-      await show(id, resetId, as),
-      await complete(id, resetId, {}, as),
+      await start(id, 'SMS_OTP', platformOptions),
+      await show(id, resetId, platformOptions),
+      await complete(id, resetId, {}, platformOptions),
     ]) {
       expect(verdict(response)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
