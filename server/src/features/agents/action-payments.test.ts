@@ -87,23 +87,26 @@ describe('payment that requires SCA', () => {
 
 describe('production without an SMS provider', () => {
   it('rejects payments that require SCA', async () => {
-    const as = app.production;
-    const person = await european(app, { as });
+    const platform = app.production;
+    const person = await european(app, { as: platform });
     const queryByCustomer = (text: string) => app.runtime.db.query(text, [person.id]);
     await queryByCustomer(`update customers set status = 'APPROVED', version = version + 1,
       contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}' where id = $1`);
     await queryByCustomer(`insert into sca_lockouts
         (id, platform_id, failed_attempts, suspended, session_expires_at, updated_at)
       select id, platform_id, 0, false, '2100-01-01', updated_at from customers where id = $1`);
-    const from = await internalAccount(app, person.id, 'EUR', { as });
+    const from = await internalAccount(app, person.id, 'EUR', { as: platform });
     const deposit = { accountId: from.id as string, currency: 'EUR', amount: 100_00n };
-    await app.operate((ctx) => receiveFunds(ctx, deposit), as);
+    await app.operate((ctx) => receiveFunds(ctx, deposit), platform);
     const iban = { accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' };
     const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
     const accountInfo = { ...iban, beneficiary: { ...beneficiary, countryOfResidence: 'DE' } };
-    const added = { customerId: person.id, currency: 'EUR', accountInfo };
-    const to = ok(await app.call('POST', '/customers/external-accounts', added, { as }), 201);
-    const agent = await agentFixture(app, { as }).agentOf(person.id, {
+    const accountBody = { customerId: person.id, currency: 'EUR', accountInfo };
+    const to = ok(
+      await app.call('POST', '/customers/external-accounts', accountBody, { as: platform }),
+      201,
+    );
+    const agent = await agentFixture(app, { as: platform }).agentOf(person.id, {
       spendingLimits: { currency: 'EUR', perTransactionLimit: 100_00 },
     });
     const body = quoteBody(from.id, to.id, 10_00);

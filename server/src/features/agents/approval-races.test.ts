@@ -163,26 +163,29 @@ describe('listAgentApprovals', () => {
       app.effects.set(app.effects.now() + 1_000);
       ids.push((await agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL')).id);
     }
-    const [first, second, third] = ids;
+    const [firstId, secondId, thirdId] = ids;
     const list = async (query = '') =>
       ok(await separateFixture.manage('GET', `/agents/approvals${query}`), 200);
     const listIds = async (query = '') =>
       (await list(query)).data.map(({ id }: { id: string }) => id);
     const timeAfter = (seconds: number) => new Date(start + seconds * 1_000).toISOString();
-    expect(await listIds()).toEqual([third, second, first]);
-    expect(await listIds('?sortOrder=asc')).toEqual([first, second, third]);
-    expect(await listIds(`?agentId=${firstAgentPayer.id}`)).toEqual([third, first]);
-    expect(await listIds(`?customerId=${secondAgentPayer.customer.id}`)).toEqual([second]);
-    expect(await listIds(`?startDate=${timeAfter(2)}`)).toEqual([third, second]);
-    expect(await listIds(`?startDate=${timeAfter(2)}&endDate=${timeAfter(2)}`)).toEqual([second]);
+    expect(await listIds()).toEqual([thirdId, secondId, firstId]);
+    expect(await listIds('?sortOrder=asc')).toEqual([firstId, secondId, thirdId]);
+    expect(await listIds(`?agentId=${firstAgentPayer.id}`)).toEqual([thirdId, firstId]);
+    expect(await listIds(`?customerId=${secondAgentPayer.customer.id}`)).toEqual([secondId]);
+    expect(await listIds(`?startDate=${timeAfter(2)}`)).toEqual([thirdId, secondId]);
+    expect(await listIds(`?startDate=${timeAfter(2)}&endDate=${timeAfter(2)}`)).toEqual([secondId]);
     const page = await list('?limit=2');
     expect([page.hasMore, page.totalCount]).toEqual([true, 3]);
-    expect(await listIds(`?limit=2&cursor=${page.nextCursor}`)).toEqual([first]);
+    expect(await listIds(`?limit=2&cursor=${page.nextCursor}`)).toEqual([firstId]);
     ok(
-      await separateFixture.manage('POST', `/agents/${firstAgentPayer.id}/actions/${third}/reject`),
+      await separateFixture.manage(
+        'POST',
+        `/agents/${firstAgentPayer.id}/actions/${thirdId}/reject`,
+      ),
       200,
     );
-    expect(await listIds()).toEqual([second, first]);
+    expect(await listIds()).toEqual([secondId, firstId]);
     expect(codeOf(await separateFixture.manage('GET', '/agents/approvals?startDate=soon'))).toEqual(
       [400, 'INVALID_INPUT'],
     );

@@ -50,8 +50,8 @@ describe('failed request of an agent', () => {
       Array.from({ length: 12 }, () => agent.transfer('out', 10_00)),
     );
     expect(responses.filter(({ status }) => status === 201)).toHaveLength(3);
-    const rejected = responses.filter(({ status }) => status !== 201).map(codeOf);
-    expect(rejected).toEqual(Array(9).fill([400, 'INSUFFICIENT_FUNDS']));
+    const rejections = responses.filter(({ status }) => status !== 201).map(codeOf);
+    expect(rejections).toEqual(Array(9).fill([400, 'INSUFFICIENT_FUNDS']));
     const events = await eventLinesOf(agent);
     expect(events.filter((event) => event === 'ACTION_REFUSED')).toHaveLength(9);
     expect(events.filter((event) => event === 'ACTION_EXECUTED')).toHaveLength(3);
@@ -163,19 +163,19 @@ describe('deletion of a customer', () => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
     const target = await externalAccount(app, person.id, 'USD');
-    const all = [await fixture.agentOf(person.id, ASKS), await fixture.agentOf(person.id, ASKS)];
+    const agents = [await fixture.agentOf(person.id, ASKS), await fixture.agentOf(person.id, ASKS)];
     const body = {
       source: { accountId: account.id },
       destination: { accountId: target.id },
       amount: 1_00,
     };
-    for (const each of all) ok(await each.call('POST', '/agents/me/transfer-out', body), 201);
+    for (const each of agents) ok(await each.call('POST', '/agents/me/transfer-out', body), 201);
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
-    for (const each of all) {
+    for (const each of agents) {
       expect(codeOf(await each.call('GET', '/agents/me'))).toEqual([401, 'UNAUTHORIZED']);
     }
     await app.settle();
-    for (const each of all) {
+    for (const each of agents) {
       expect(codeOf(await fixture.manage('GET', `/agents/${each.id}`))).toEqual([404, 'NOT_FOUND']);
     }
     const list = ok(await fixture.manage('GET', `/agents/approvals?customerId=${person.id}`), 200);
@@ -200,7 +200,7 @@ describe('deletion of a customer', () => {
     expect(actor).toMatch(/^Token:/);
     expect(lines).toEqual(
       [null, reason].flatMap((reported) =>
-        all.map(({ id }) => ({ agent: id, actor, reason: reported })),
+        agents.map(({ id }) => ({ agent: id, actor, reason: reported })),
       ),
     );
   });

@@ -248,9 +248,9 @@ describe('unavailable resources', () => {
     it('include quotes of others, and accounts and actions of others', async () => {
       const [agent, otherPayer] = [await createAgentPayer(), await createAgentPayer(ASKS)];
       const body = quoteBody(agent.usd, agent.outside, 10_00);
-      const ofPlatform = ok(await app.call('POST', '/quotes', body), 201).id;
-      const ofOther = (await otherPayer.quote(10_00)).id;
-      for (const id of [ofPlatform, ofOther, `Quote:${UNKNOWN}`, 'x']) {
+      const platformQuoteId = ok(await app.call('POST', '/quotes', body), 201).id;
+      const otherQuoteId = (await otherPayer.quote(10_00)).id;
+      for (const id of [platformQuoteId, otherQuoteId, `Quote:${UNKNOWN}`, 'x']) {
         expect(codeOf(await agent.execute(id))).toEqual([404, 'QUOTE_NOT_FOUND']);
       }
       const action = await otherPayer.payments('TRANSFER_OUT', 'PENDING_APPROVAL');
@@ -293,19 +293,19 @@ describe('unavailable resources', () => {
   });
 
   it('include a rail that is not connected', async () => {
-    const as = app.production;
-    const person = await customer(app, { as });
+    const platform = app.production;
+    const person = await customer(app, { as: platform });
     const approvedSql =
       "update customers set status = 'APPROVED', version = version + 1 where id = $1";
     await app.runtime.db.query(approvedSql, [person.id]);
-    const bitcoinAccount = await internalAccount(app, person.id, 'BTC', { as });
+    const bitcoinAccount = await internalAccount(app, person.id, 'BTC', { as: platform });
     const accountInfo = { accountType: 'LIGHTNING', lightningAddress: 'ada@example.com' };
     const body = { customerId: person.id, currency: 'BTC', accountInfo };
     const bitcoinWallet = ok(
-      await app.call('POST', '/customers/external-accounts', body, { as }),
+      await app.call('POST', '/customers/external-accounts', body, { as: platform }),
       201,
     );
-    const agent = await agentFixture(app, { as }).agentOf(person.id, {
+    const agent = await agentFixture(app, { as: platform }).agentOf(person.id, {
       spendingLimits: { currency: 'BTC', perTransactionLimit: 1_000_000 },
     });
     const rejectedResponse = await agent.call('POST', '/agents/me/transfer-out', {

@@ -394,8 +394,8 @@ describe('late approval', () => {
 
   it('ends FAILED if no rail is connected', async () => {
     const { agent, action } = await createPendingAction('TRANSFER_IN');
-    const { action: failed } = await approveWith(action.id, { rail: undefined });
-    expect(failed.status).toBe('FAILED');
+    const { action: failedAction } = await approveWith(action.id, { rail: undefined });
+    expect(failedAction.status).toBe('FAILED');
     expect(await agent.failureOf(action.id)).toMatchObject({ code: 'NOT_IMPLEMENTED' });
     expect(codeOf(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
   });

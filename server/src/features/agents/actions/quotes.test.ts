@@ -145,9 +145,15 @@ describe('agentCreateQuote', () => {
       const firstQuote = ok(await requestQuote(body, headers), 201);
       const secondResponse = await requestQuote(body, headers);
       expect([secondResponse.status, secondResponse.body]).toEqual([201, firstQuote]);
-      const changed = { ...body, lockedCurrencyAmount: 90_00 };
-      expect(codeOf(await requestQuote(changed, headers))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
-      const otherAgentQuote = ok(await otherAgent.call('POST', QUOTES, changed, { headers }), 201);
+      const changedBody = { ...body, lockedCurrencyAmount: 90_00 };
+      expect(codeOf(await requestQuote(changedBody, headers))).toEqual([
+        409,
+        'DUPLICATE_PAY_REQUEST',
+      ]);
+      const otherAgentQuote = ok(
+        await otherAgent.call('POST', QUOTES, changedBody, { headers }),
+        201,
+      );
       expect(otherAgentQuote.id).not.toBe(firstQuote.id);
       const otherQuote = ok(await app.call('POST', '/quotes', body, { headers }), 201);
       expect(otherQuote.id).not.toBe(firstQuote.id);
@@ -186,9 +192,9 @@ describe('agentCreateQuote', () => {
       const platformAccount = (await internalAccount(app, null, 'USD')).id;
       const otherExternalAccountId = (await externalAccount(app, otherHolder.customer.id, 'USD'))
         .id;
-      const as = app.other;
+      const platform = app.other;
       const foreignAccountId = (
-        await externalAccount(app, foreignCustomer.customer.id, 'USD', '000', { as })
+        await externalAccount(app, foreignCustomer.customer.id, 'USD', '000', { as: platform })
       ).id;
       const foreignIds = [
         otherHolder.usd,

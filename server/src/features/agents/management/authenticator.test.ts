@@ -17,11 +17,11 @@ const getAgentMe = (authorization: string, of = app) =>
 describe('access token', () => {
   it('is accepted as a bearer token only', async () => {
     const { accessToken, id } = await fixture.agentOf((await customer(app)).id);
-    for (const valid of [`Bearer ${accessToken}`, `bearer  ${accessToken} `]) {
-      expect(ok(await getAgentMe(valid), 200).id).toBe(id);
+    for (const validHeader of [`Bearer ${accessToken}`, `bearer  ${accessToken} `]) {
+      expect(ok(await getAgentMe(validHeader), 200).id).toBe(id);
     }
     const basic = Buffer.from(`${accessToken}:`).toString('base64');
-    for (const invalid of [
+    for (const invalidHeader of [
       '',
       accessToken,
       'Bearer',
@@ -32,8 +32,8 @@ describe('access token', () => {
       `Token ${accessToken}`,
       `Basic ${basic}`,
     ]) {
-      const { status, body } = await getAgentMe(invalid);
-      expect([invalid, status, body.code]).toEqual([invalid, 401, 'UNAUTHORIZED']);
+      const { status, body } = await getAgentMe(invalidHeader);
+      expect([invalidHeader, status, body.code]).toEqual([invalidHeader, 401, 'UNAUTHORIZED']);
     }
   });
 
@@ -63,12 +63,12 @@ describe('access token', () => {
   });
 
   it('authenticates an agent of a production platform', async () => {
-    const as = app.production;
+    const platform = app.production;
     const person = ok(
-      await app.call('POST', '/customers', { customerType: 'INDIVIDUAL' }, { as }),
+      await app.call('POST', '/customers', { customerType: 'INDIVIDUAL' }, { as: platform }),
       201,
     );
-    const agent = await agentFixture(app, { as }).agentOf(person.id);
+    const agent = await agentFixture(app, { as: platform }).agentOf(person.id);
     expect(ok(await agent.call('GET', '/agents/me'), 200).customerId).toBe(person.id);
   });
 });
@@ -76,13 +76,17 @@ describe('access token', () => {
 it('caches a valid token until too many others were used, however often it is used itself', async () => {
   const bearers = agentBearers(app.runtime, 2);
   const person = await customer(app);
-  const [first, second, third] = await Promise.all(
+  const [firstHeader, secondHeader, thirdHeader] = await Promise.all(
     [1, 2, 3].map(async () => `Bearer ${(await fixture.agentOf(person.id)).accessToken}`),
   );
-  for (const each of [first, second, second]) await bearers.callerOf(each);
-  expect([first, second].map(bearers.isProven)).toEqual([true, true]);
-  await bearers.callerOf(third);
-  expect([first, second, third].map(bearers.isProven)).toEqual([false, true, true]);
+  for (const each of [firstHeader, secondHeader, secondHeader]) await bearers.callerOf(each);
+  expect([firstHeader, secondHeader].map(bearers.isProven)).toEqual([true, true]);
+  await bearers.callerOf(thirdHeader);
+  expect([firstHeader, secondHeader, thirdHeader].map(bearers.isProven)).toEqual([
+    false,
+    true,
+    true,
+  ]);
 });
 
 it('separates the idempotency keys of agents', async () => {

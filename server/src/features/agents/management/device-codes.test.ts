@@ -20,8 +20,8 @@ async function createUnconnectedAgent() {
   return fixture.unconnected((await customer(app)).id);
 }
 
-const statusOf = (code: string, as = app.platform) =>
-  app.call('GET', `/agents/device-codes/${code}/status`, undefined, { as });
+const statusOf = (code: string, platform = app.platform) =>
+  app.call('GET', `/agents/device-codes/${code}/status`, undefined, { as: platform });
 
 const issueAnotherCode = (agentId: string, headers?: Record<string, string>) =>
   fixture.manage('POST', `/agents/${agentId}/device-codes`, undefined, headers);
@@ -151,13 +151,13 @@ describe('redemption attempts', () => {
 
   it('are limited to ten per minute and address, including valid ones', async () => {
     const { deviceCode } = await createUnconnectedAgent();
-    const { deviceCode: next } = await fixture.unconnected((await customer(app)).id);
+    const { deviceCode: nextCode } = await fixture.unconnected((await customer(app)).id);
     const address = '198.51.100.7';
     const statuses = [(await redeemFrom(address, deviceCode.code)).statusCode];
     app.effects.set(app.effects.now() + 20_000);
     for (let index = 0; index < 9; index++) statuses.push((await redeemFrom(address)).statusCode);
     expect(statuses).toEqual([200, ...Array(9).fill(404)]);
-    const rejectedResponse = await redeemFrom(address, next.code);
+    const rejectedResponse = await redeemFrom(address, nextCode.code);
     expect([rejectedResponse.statusCode, rejectedResponse.json().code]).toEqual([
       429,
       'RATE_LIMITED',
@@ -169,7 +169,7 @@ describe('redemption attempts', () => {
     expect(JSON.stringify(row)).not.toContain(address);
     expect((await redeemFrom('198.51.100.8')).statusCode).toBe(404);
     app.effects.set(app.effects.now() + 40_000);
-    expect((await redeemFrom(address, next.code)).statusCode).toBe(200);
+    expect((await redeemFrom(address, nextCode.code)).statusCode).toBe(200);
     expect((await redeemFrom(address)).statusCode).toBe(429);
   });
 

@@ -92,7 +92,7 @@ describe('createAgent', () => {
   it('reports all invalid fields of a policy', async () => {
     const { customer: person, usd } = await fixture.holder();
     const otherHolder = await fixture.holder();
-    const invalid = {
+    const invalidBody = {
       permissions: ['CREATE_QUOTES', 'EVERYTHING'],
       spendingLimits: { currency: 'XXX', perTransactionLimit: -1, dailyLimit: 0.5 },
       accountRestrictions: {
@@ -101,7 +101,7 @@ describe('createAgent', () => {
       },
       approvalThresholds: { amount: 5 },
     };
-    const { status, body } = await create(person.id, { name: '' }, invalid);
+    const { status, body } = await create(person.id, { name: '' }, invalidBody);
     expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
     const rules = 'policy.accountRestrictions.accountRules';
     expect(fieldsOf(body)).toEqual([
@@ -133,16 +133,19 @@ describe('createAgent', () => {
 });
 
 describe('listAgents', () => {
-  const listAgentIds = async (query: Json, as = app.platform) => {
+  const listAgentIds = async (query: Json, platform = app.platform) => {
     const text = new URLSearchParams(query as Record<string, string>).toString();
-    const { data } = ok(await app.call('GET', `/agents?${text}`, undefined, { as }), 200);
+    const { data } = ok(await app.call('GET', `/agents?${text}`, undefined, { as: platform }), 200);
     return data.map((each: { id: string }) => each.id);
   };
 
   it('filters by every parameter, including bounds', async () => {
-    const as = await app.newPlatform('Lists agents');
-    const separateFixture = agentFixture(app, { as });
-    const [ada, bob] = [await customer(app, { as }), await customer(app, { as })];
+    const platform = await app.newPlatform('Lists agents');
+    const separateFixture = agentFixture(app, { as: platform });
+    const [ada, bob] = [
+      await customer(app, { as: platform }),
+      await customer(app, { as: platform }),
+    ];
     const times = ['2027-02-01T00:00:00Z', '2027-02-02T00:00:00Z', '2027-02-03T00:00:00Z'];
     const setClockTo = (index: number) => app.effects.set(Date.parse(times[index] as string));
     setClockTo(0);
@@ -154,20 +157,26 @@ describe('listAgents', () => {
     ok(await separateFixture.manage('PATCH', `/agents/${firstId}`, { isPaused: true }), 200);
     const deletedId = (await separateFixture.unconnected(bob.id)).agent.id;
     ok(await separateFixture.manage('DELETE', `/agents/${deletedId}`), 204);
-    expect(await listAgentIds({}, as)).toEqual([thirdId, secondAgentId, firstId]);
-    expect(await listAgentIds({ customerId: ada.id }, as)).toEqual([secondAgentId, firstId]);
-    expect(await listAgentIds({ customerId: 'x' }, as)).toEqual([]);
-    expect(await listAgentIds({ isPaused: true }, as)).toEqual([firstId]);
-    expect(await listAgentIds({ isPaused: false }, as)).toEqual([thirdId, secondAgentId]);
-    expect(await listAgentIds({ isConnected: true }, as)).toEqual([secondAgentId]);
-    expect(await listAgentIds({ isConnected: false }, as)).toEqual([thirdId, firstId]);
-    expect(await listAgentIds({ createdAfter: times[1] }, as)).toEqual([thirdId, secondAgentId]);
-    expect(await listAgentIds({ createdBefore: times[1] }, as)).toEqual([secondAgentId, firstId]);
-    expect(await listAgentIds({ updatedAfter: times[2] }, as)).toEqual([thirdId, firstId]);
-    expect(await listAgentIds({ updatedBefore: times[1] }, as)).toEqual([secondAgentId]);
+    expect(await listAgentIds({}, platform)).toEqual([thirdId, secondAgentId, firstId]);
+    expect(await listAgentIds({ customerId: ada.id }, platform)).toEqual([secondAgentId, firstId]);
+    expect(await listAgentIds({ customerId: 'x' }, platform)).toEqual([]);
+    expect(await listAgentIds({ isPaused: true }, platform)).toEqual([firstId]);
+    expect(await listAgentIds({ isPaused: false }, platform)).toEqual([thirdId, secondAgentId]);
+    expect(await listAgentIds({ isConnected: true }, platform)).toEqual([secondAgentId]);
+    expect(await listAgentIds({ isConnected: false }, platform)).toEqual([thirdId, firstId]);
+    expect(await listAgentIds({ createdAfter: times[1] }, platform)).toEqual([
+      thirdId,
+      secondAgentId,
+    ]);
+    expect(await listAgentIds({ createdBefore: times[1] }, platform)).toEqual([
+      secondAgentId,
+      firstId,
+    ]);
+    expect(await listAgentIds({ updatedAfter: times[2] }, platform)).toEqual([thirdId, firstId]);
+    expect(await listAgentIds({ updatedBefore: times[1] }, platform)).toEqual([secondAgentId]);
     const page = ok(await separateFixture.manage('GET', '/agents?limit=2'), 200);
     expect(page).toMatchObject({ hasMore: true, totalCount: 3 });
-    expect(await listAgentIds({ limit: 2, cursor: page.nextCursor }, as)).toEqual([firstId]);
+    expect(await listAgentIds({ limit: 2, cursor: page.nextCursor }, platform)).toEqual([firstId]);
     expect(await listAgentIds({ customerId: ada.id }, app.other)).toEqual([]);
   });
 

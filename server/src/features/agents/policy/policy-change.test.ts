@@ -111,12 +111,16 @@ describe('updateAgentPolicy', () => {
 
   it('reports all invalid fields', async () => {
     const { agent } = await fixture.unconnected((await customer(app)).id);
-    const invalid = {
+    const invalidBody = {
       spendingLimits: { currency: 'XXX', dailyTransactionLimit: -1 },
       accountRestrictions: { allowedAccountIds: ['x'] },
       approvalThresholds: { amount: 5 },
     };
-    const { status, body } = await fixture.manage('PATCH', `/agents/${agent.id}/policy`, invalid);
+    const { status, body } = await fixture.manage(
+      'PATCH',
+      `/agents/${agent.id}/policy`,
+      invalidBody,
+    );
     expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(body)).toEqual([
       'accountRestrictions.allowedAccountIds.0',

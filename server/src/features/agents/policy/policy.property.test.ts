@@ -235,12 +235,14 @@ describe('evaluate, for any policy', () => {
       fc.property(anAgent, someSpent, anAct, changes, (agent, spent, requested, all) => {
         let { policy } = agent;
         for (const [change, to] of all) policy = { ...policy, ...change(policy, to) };
-        const before = RANK[evaluate(agent, spent, requested).decision];
+        const rankBefore = RANK[evaluate(agent, spent, requested).decision];
         for (const stricter of [
           { ...agent, policy },
           { ...agent, paused: true },
         ]) {
-          expect(RANK[evaluate(stricter, spent, requested).decision]).toBeLessThanOrEqual(before);
+          expect(RANK[evaluate(stricter, spent, requested).decision]).toBeLessThanOrEqual(
+            rankBefore,
+          );
         }
       }),
       RUNS,
@@ -256,9 +258,11 @@ describe('evaluate, for any policy', () => {
           month: spent.month + furtherSpent.month,
         };
         const larger = { ...requested, amount: requested.amount + furtherSpent.day };
-        const before = RANK[evaluate(agent, spent, requested).decision];
-        expect(RANK[evaluate(agent, increased, requested).decision]).toBeLessThanOrEqual(before);
-        expect(RANK[evaluate(agent, spent, larger).decision]).toBeLessThanOrEqual(before);
+        const rankBefore = RANK[evaluate(agent, spent, requested).decision];
+        expect(RANK[evaluate(agent, increased, requested).decision]).toBeLessThanOrEqual(
+          rankBefore,
+        );
+        expect(RANK[evaluate(agent, spent, larger).decision]).toBeLessThanOrEqual(rankBefore);
       }),
       RUNS,
     );

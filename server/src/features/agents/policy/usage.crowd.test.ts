@@ -7,22 +7,22 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 
 const app = testApp();
-let second: ReturnType<typeof secondProcess>;
+let secondRuntime: ReturnType<typeof secondProcess>;
 beforeAll(() => {
-  second = secondProcess(app);
+  secondRuntime = secondProcess(app);
 });
 let fixture: ReturnType<typeof spenders>;
 beforeAll(() => {
   fixture = spenders(app);
 });
-afterAll(() => second.close());
+afterAll(() => secondRuntime.close());
 
 const repeatAmount = (many: number, amount: bigint): bigint[] => Array(many).fill(amount);
-const rejectionsIn = (all: Paid[]) => new Set(all.filter((paid) => !isPaid(paid)));
+const rejectionsIn = (all: Paid[]) => new Set(all.filter((cardPayment) => !isPaid(cardPayment)));
 
 describe.each([
   ['one process', (): Runtime[] => [app.runtime]],
-  ['two processes', (): Runtime[] => [app.runtime, second]],
+  ['two processes', (): Runtime[] => [app.runtime, secondRuntime]],
 ])('in %s', (_, runtimes) => {
   it.each([
     ['dailyLimit', { dailyLimit: 100_50 }],
@@ -44,9 +44,9 @@ describe.each([
     expect(day).toBe(
       amounts.reduce((sum, total, at) => (isPaid(results[at] as Paid) ? sum + total : sum), 0n),
     );
-    const rejected = amounts.filter((_, index) => !isPaid(results[index] as Paid));
-    expect(rejected.length).toBeGreaterThan(0);
-    for (const total of rejected) expect(day + total).toBeGreaterThan(500_00n);
+    const rejectedAmounts = amounts.filter((_, index) => !isPaid(results[index] as Paid));
+    expect(rejectedAmounts.length).toBeGreaterThan(0);
+    for (const total of rejectedAmounts) expect(day + total).toBeGreaterThan(500_00n);
   });
 
   it('applies a lowered limit from its commit', async () => {
@@ -55,7 +55,7 @@ describe.each([
     const lowered = fixture.change(id, { dailyLimit: 40_00 });
     const [results] = await Promise.all([paymentsInProgress, lowered]);
     const resultsBefore = results.filter(
-      (paid) => isPaid(paid) && (paid as { version: number }).version === 1,
+      (cardPayment) => isPaid(cardPayment) && (cardPayment as { version: number }).version === 1,
     );
     const max = Math.max(resultsBefore.length, 40);
     expect(results.filter(isPaid)).toHaveLength(max);
@@ -80,7 +80,7 @@ describe.each([
     expect(firstPaids.filter(isPaid)).toHaveLength(20);
     const [nextResults] = await Promise.all([
       fixture.concurrentPayments(id, repeatAmount(200, 1_00n), runtimes()),
-      ...firstPaids.slice(0, 10).map((paid) => fixture.returnFunds(paid)),
+      ...firstPaids.slice(0, 10).map((cardPayment) => fixture.returnFunds(cardPayment)),
     ]);
     const { day } = await fixture.spent(id);
     expect(day).toBe(50_00n + BigInt(nextResults.filter(isPaid).length) * 1_00n);

@@ -192,17 +192,19 @@ describe('usage', () => {
     expect(await fixture.pay(id, 1n)).toBe('dailyLimit');
     await fixture.returnFunds(firstResult);
     // 200.00 spent, 60.00 refunded: 10.00 of 150.00 remain.
-    const crowded = await fixture.concurrentPayments(id, Array(20).fill(1_00n), [app.runtime]);
-    expect(crowded.filter(isPaid)).toHaveLength(10);
+    const concurrentResults = await fixture.concurrentPayments(id, Array(20).fill(1_00n), [
+      app.runtime,
+    ]);
+    expect(concurrentResults.filter(isPaid)).toHaveLength(10);
   });
 
   it('never applies the limits of an outdated policy', async () => {
     const id = await fixture.agentWith({ dailyLimit: 100_00 });
-    const stale = await fixture.rowOf(id);
+    const staleRow = await fixture.rowOf(id);
     await fixture.change(id, { dailyLimit: 20_00 });
     expect(isPaid(await fixture.pay(id, 5_00n))).toBe(true);
     const outdated = app.operate((ctx) =>
-      countSpending(ctx, fixture.parts, stale, {
+      countSpending(ctx, fixture.parts, staleRow, {
         transactionId: 'Transaction:late',
         amount: { currency: 'USD', amount: 50_00n },
       }),
@@ -317,13 +319,13 @@ describe('limits in another currency', () => {
     await fixture.change(id, { currency: 'EUR' });
     expect(await fixture.pay(id, 1n)).toBe('dailyLimit');
     const agent = await fixture.rowOf(id);
-    const forced = app.operate((ctx) =>
+    const forcedCount = app.operate((ctx) =>
       countSpending(ctx, fixture.parts, agent, {
         transactionId: 'Transaction:forced',
         amount: { currency: 'EUR', amount: 1n },
       }),
     );
-    await expect(forced).rejects.toMatchObject({
+    await expect(forcedCount).rejects.toMatchObject({
       code: 'FORBIDDEN',
       message: 'Payments of the agent per day (UTC) may not exceed 100.00 EUR (dailyLimit).',
     });

@@ -52,8 +52,8 @@ async function pay(from = agent, amount = 10_00): Promise<string> {
 async function walk(path: string): Promise<{ ids: string[]; totals: number[] }> {
   const [ids, totals]: [string[], number[]] = [[], []];
   for (let cursor = ''; ; ) {
-    const mark = path.includes('?') ? '&' : '?';
-    const body = ok(await agent.call('GET', `${path}${mark}limit=1${cursor}`), 200);
+    const separator = path.includes('?') ? '&' : '?';
+    const body = ok(await agent.call('GET', `${path}${separator}limit=1${cursor}`), 200);
     ids.push(...idsOf(body));
     totals.push(body.totalCount);
     if (!body.hasMore) return { ids, totals };
@@ -96,19 +96,19 @@ describe('agentListInternalAccounts', () => {
   });
 
   it('exclude those of other customers for every filter', async () => {
-    const requested = `${OURS}?customerId=${otherHolder.customer.id}`;
-    const { data } = ok(await agent.call('GET', requested), 200);
+    const requestedPath = `${OURS}?customerId=${otherHolder.customer.id}`;
+    const { data } = ok(await agent.call('GET', requestedPath), 200);
     expect(data.length).toBeGreaterThan(1);
     for (const each of data) expect(each.customerId).toBe(agent.customer.id);
   });
 
   it('are those of the policy, paginated', async () => {
-    const { ids: all } = await walk(OURS);
-    expect(all).toEqual(idsOf(ok(await agent.call('GET', OURS), 200)));
-    const allowed = [agent.eur, agent.usd];
-    ok(await narrowPolicy({ accountRestrictions: { allowedAccountIds: allowed } }), 200);
+    const { ids: allIds } = await walk(OURS);
+    expect(allIds).toEqual(idsOf(ok(await agent.call('GET', OURS), 200)));
+    const allowedIds = [agent.eur, agent.usd];
+    ok(await narrowPolicy({ accountRestrictions: { allowedAccountIds: allowedIds } }), 200);
     const { ids, totals } = await walk(OURS);
-    expect(ids).toEqual(all.filter((id) => allowed.includes(id)));
+    expect(ids).toEqual(allIds.filter((id) => allowedIds.includes(id)));
     expect(totals).toEqual([2, 2]);
     expect((await walk(`${OURS}?currency=USD`)).ids).toEqual([agent.usd]);
     ok(await narrowPolicy({ accountRestrictions: { allowedAccountIds: [] } }), 200);
