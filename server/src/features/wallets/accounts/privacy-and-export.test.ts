@@ -26,30 +26,35 @@ const HOUR_MS = 3_600_000;
 const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 
 /** A customer with a wallet. */
-async function createWallet(as: TestPlatform = app.platform, email?: string) {
-  const person = await customer(app, { as }, email === undefined ? {} : { email });
+async function createWallet(platform: TestPlatform = app.platform, email?: string) {
+  const person = await customer(app, { as: platform }, email === undefined ? {} : { email });
   const url = `/customers/internal-accounts?customerId=${person.id}&type=EMBEDDED_WALLET`;
-  const [account] = ok(await app.call('GET', url, undefined, { as }), 200).data;
+  const [account] = ok(await app.call('GET', url, undefined, { as: platform }), 200).data;
   return { person, id: account.id as string, account };
 }
 
 const sessionOf = (id: string, more?: { expires_at: number }) => insertSession(app, id, more);
 
-const patchAccount = (id: string, body: unknown, headers = {}, as = app.platform) =>
-  app.call('PATCH', `/internal-accounts/${id}`, body, { headers, as });
+const patchAccount = (id: string, body: unknown, headers = {}, platform = app.platform) =>
+  app.call('PATCH', `/internal-accounts/${id}`, body, { headers, as: platform });
 
-const requestExport = (id: string, keys: Keys, headers = {}, as = app.platform) =>
+const requestExport = (id: string, keys: Keys, headers = {}, platform = app.platform) =>
   app.call(
     'POST',
     `/internal-accounts/${id}/export`,
     { clientPublicKey: keys.uncompressedKey },
-    { headers, as },
+    { headers, as: platform },
   );
 
 /** Both requests of an export. */
-async function exportWallet(id: string, session: Keys, keys = generateKeys(), as = app.platform) {
-  const requestedExport = ok(await requestExport(id, keys, {}, as), 202);
-  return requestExport(id, keys, await signedHeaders(requestedExport, session), as);
+async function exportWallet(
+  id: string,
+  session: Keys,
+  keys = generateKeys(),
+  platform = app.platform,
+) {
+  const requestedExport = ok(await requestExport(id, keys, {}, platform), 202);
+  return requestExport(id, keys, await signedHeaders(requestedExport, session), platform);
 }
 
 const readAccount = async (id: string) =>
@@ -145,9 +150,9 @@ describe('updateInternalAccount', () => {
       400,
       'INVALID_INPUT',
     ]);
-    const unknown = `InternalAccount:${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}`;
-    for (const missing of [unknown, 'nothing']) {
-      expect(codeOf(await patchAccount(missing, change))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    const unknownAccountId = `InternalAccount:${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}`;
+    for (const missingId of [unknownAccountId, 'nothing']) {
+      expect(codeOf(await patchAccount(missingId, change))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
     }
     expect(codeOf(await patchAccount(id, change, {}, app.other))).toEqual([
       404,
@@ -197,9 +202,10 @@ describe('exportInternalAccount', () => {
       [id],
     );
     expect(stored).toHaveLength(2);
-    const all = JSON.stringify(stored) + app.log.join('\n') + JSON.stringify(await app.events());
-    expect(all).not.toContain(phrase);
-    expect(all).not.toContain(bundle.data);
+    const storedTexts =
+      JSON.stringify(stored) + app.log.join('\n') + JSON.stringify(await app.events());
+    expect(storedTexts).not.toContain(phrase);
+    expect(storedTexts).not.toContain(bundle.data);
   });
 
   it('notifies the customer, without the recovery phrase', async () => {
@@ -289,11 +295,11 @@ describe('exportInternalAccount', () => {
   });
 
   it('contains the signer of the bundle in production', async () => {
-    const as = app.production;
-    const { id } = await createWallet(as);
+    const platform = app.production;
+    const { id } = await createWallet(platform);
     const keys = generateKeys();
     const row = await app.runtime.db.read(wallets, id);
-    const result = ok(await exportWallet(id, await sessionOf(id), keys, as), 200);
+    const result = ok(await exportWallet(id, await sessionOf(id), keys, platform), 200);
     const phrase = await walletCrypto.decryptExportBundle({
       exportBundle: result.encryptedWalletCredentials,
       embeddedKey: keys.privateKey,
@@ -303,13 +309,13 @@ describe('exportInternalAccount', () => {
       returnMnemonic: true,
     });
     expect(isMnemonic(phrase)).toBe(true);
-    const requestedExport = ok(await requestExport(id, keys, {}, as), 202);
+    const requestedExport = ok(await requestExport(id, keys, {}, platform), 202);
     const wrongStamp = await stampWith(generateKeys().privateKey, requestedExport.payloadToSign);
     const headers = {
       'service-wallet-signature': wrongStamp,
       'request-id': requestedExport.requestId,
     };
-    expect(codeOf(await requestExport(id, keys, headers, as))).toEqual([
+    expect(codeOf(await requestExport(id, keys, headers, platform))).toEqual([
       401,
       'WALLET_SIGNATURE_INVALID',
     ]);

@@ -21,12 +21,12 @@ import { openWallets, openWalletsForAccounts } from './provision.ts';
 
 const app = testApp();
 
-const listAccounts = async (customerId: string, query = '', as = app.platform) => {
+const listAccounts = async (customerId: string, query = '', platform = app.platform) => {
   const url = `/customers/internal-accounts?customerId=${customerId}&limit=100${query}`;
-  return ok(await app.call('GET', url, undefined, { as }), 200).data;
+  return ok(await app.call('GET', url, undefined, { as: platform }), 200).data;
 };
-const walletsOf = (customerId: string, as?: TestPlatform) =>
-  listAccounts(customerId, '&type=EMBEDDED_WALLET', as);
+const walletsOf = (customerId: string, platform?: TestPlatform) =>
+  listAccounts(customerId, '&type=EMBEDDED_WALLET', platform);
 const rowOf = (id: string) => app.runtime.db.read(wallets, id);
 const credentialsOf = (accountId: string) =>
   app.runtime.db.find(credentials, { account_id: accountId });
@@ -122,22 +122,25 @@ describe('existing customers', () => {
   }
 
   it('receive a wallet when their platform adds USDB, with an event', async () => {
-    const as = await app.newPlatform('Late');
-    const config = ok(await app.call('GET', '/config', undefined, { as }), 200);
+    const platform = await app.newPlatform('Late');
+    const config = ok(await app.call('GET', '/config', undefined, { as: platform }), 200);
     type Supported = { currencyCode: string };
     const otherCurrencies = config.supportedCurrencies.filter(
       (each: Supported) => each.currencyCode !== 'USDB',
     );
     const set = (supportedCurrencies: unknown) =>
-      app.call('PATCH', '/config', { supportedCurrencies }, { as });
+      app.call('PATCH', '/config', { supportedCurrencies }, { as: platform });
     ok(await set(otherCurrencies), 200);
-    const person = await customer(app, { as }, { email: 'late@example.com' });
-    expect(await walletsOf(person.id, as)).toEqual([]);
+    const person = await customer(app, { as: platform }, { email: 'late@example.com' });
+    expect(await walletsOf(person.id, platform)).toEqual([]);
     ok(await set(config.supportedCurrencies), 200);
     await app.settle();
-    const [wallet] = await walletsOf(person.id, as);
+    const [wallet] = await walletsOf(person.id, platform);
     expect(wallet).toMatchObject({ status: 'ACTIVE', privateEnabled: false });
-    expect(await rowOf(wallet.id)).toMatchObject({ customer_id: person.id, platform_id: as.id });
+    expect(await rowOf(wallet.id)).toMatchObject({
+      customer_id: person.id,
+      platform_id: platform.id,
+    });
     expect(await credentialsOf(wallet.id)).toMatchObject([{ type: 'EMAIL_OTP' }]);
     const events = (await app.events()).filter((each) => each.subject === wallet.id);
     expect(events).toMatchObject([{ type: 'INTERNAL_ACCOUNT.STATUS_UPDATED' }]);

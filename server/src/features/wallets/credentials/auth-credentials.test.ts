@@ -192,11 +192,13 @@ describe('createAuthCredential', () => {
     expect(codeOf(await create({ type: 'SMS_OTP', accountId }))).toEqual(exists);
 
     const body = passkeyBody(accountId);
-    const requested = await Promise.all([create(body), create(body)]);
-    const [first, second] = await Promise.all(
-      requested.map(async (each, index) => signedHeaders(ok(each, 202), index ? bySms : byEmail)),
+    const createResponses = await Promise.all([create(body), create(body)]);
+    const [firstReply, secondReply] = await Promise.all(
+      createResponses.map(async (each, index) =>
+        signedHeaders(ok(each, 202), index ? bySms : byEmail),
+      ),
     );
-    const responses = await Promise.all([create(body, first), create(body, second)]);
+    const responses = await Promise.all([create(body, firstReply), create(body, secondReply)]);
     expect(responses.map(codeOf).sort()).toEqual(
       [
         [201, undefined],
@@ -226,8 +228,8 @@ describe('createAuthCredential', () => {
     expect(codeOf(second)).toEqual([401, 'WALLET_SIGNATURE_BODY_MISMATCH']);
     const headers = await signedHeaders(first.body, byEmail);
     // The order of members does not affect the comparison of bodies.
-    const turned = Object.fromEntries(Object.entries(body).reverse());
-    ok(await create(turned, headers), 201);
+    const reversedBody = Object.fromEntries(Object.entries(body).reverse());
+    ok(await create(reversedBody, headers), 201);
     const secondResponse = await create(body, headers);
     expect(errorOf(secondResponse)).toEqual([
       401,
@@ -242,9 +244,9 @@ describe('createAuthCredential', () => {
     const body = passkeyBody(accountId);
     const firstBody = ok(await create(body, headers), 202);
     expect(ok(await create(body, headers), 202).requestId).not.toBe(firstBody.requestId);
-    const signed = await signedHeaders(firstBody, byEmail);
-    ok(await create(body, { ...headers, ...signed }), 201);
-    expect((await create(body, { ...headers, ...signed })).status).toBe(401);
+    const signedRequest = await signedHeaders(firstBody, byEmail);
+    ok(await create(body, { ...headers, ...signedRequest }), 201);
+    expect((await create(body, { ...headers, ...signedRequest })).status).toBe(401);
   });
 });
 

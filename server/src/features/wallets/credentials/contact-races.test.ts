@@ -75,9 +75,15 @@ describe('a contact that changes while a credential is linked to it', () => {
   it('needs a signature after a recovery has ended', async () => {
     const wallet = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
     const { accountId } = wallet;
-    const requested = { accountId, type: 'SMS_OTP', actor: 'Ada', reason: 'lost', delayMs: DELAY };
+    const recoveryRequest = {
+      accountId,
+      type: 'SMS_OTP',
+      actor: 'Ada',
+      reason: 'lost',
+      delayMs: DELAY,
+    };
     await app.operate((ctx) =>
-      startRecovery(ctx, requested as Parameters<typeof startRecovery>[1]),
+      startRecovery(ctx, recoveryRequest as Parameters<typeof startRecovery>[1]),
     );
     await app.settle();
     await expectRequested(wallet.customer, { phoneNumber: phoneNumber() }, () =>

@@ -63,7 +63,7 @@ const tie = (
 /** Another wallet of the same customer, with a session. */
 async function createSecondWallet({ accountId, id }: Holder) {
   const keys = generateKeys();
-  const second = await app.operate(async (ctx) => {
+  const secondAccount = await app.operate(async (ctx) => {
     const [account, wallet] = await Promise.all([
       ctx.read(internalAccounts, accountId),
       ctx.read(wallets, accountId),
@@ -89,8 +89,8 @@ async function createSecondWallet({ accountId, id }: Holder) {
     });
     return otherId;
   });
-  await tie({ accountId: second, id }, 'EMAIL_OTP');
-  return { accountId: second, ...keys };
+  await tie({ accountId: secondAccount, id }, 'EMAIL_OTP');
+  return { accountId: secondAccount, ...keys };
 }
 
 describe('updateCustomerById of an e-mail address that one-time codes go to', () => {
@@ -114,13 +114,13 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     expect((await fixture.credentialsOf(accountId))[0]).toEqual(credential);
 
     app.effects.set(app.effects.now() + 1000);
-    const signed = await signedHeaders(firstResponse.body, session);
-    const result = ok(await change(id, { email }, signed), 200);
+    const signedRequest = await signedHeaders(firstResponse.body, session);
+    const result = ok(await change(id, { email }, signedRequest), 200);
     expect(result).toMatchObject({ id, email });
     expect(await readCustomer(id)).toEqual(result);
-    const [after] = await fixture.credentialsOf(accountId);
-    expect(after).toMatchObject({ id: credential.id, nickname: email });
-    expect(Date.parse(after.updatedAt)).toBe(app.effects.now());
+    const [accountAfter] = await fixture.credentialsOf(accountId);
+    expect(accountAfter).toMatchObject({ id: credential.id, nickname: email });
+    expect(Date.parse(accountAfter.updatedAt)).toBe(app.effects.now());
     const [row] = await app.runtime.db.query('select email_digest from customers where id = $1', [
       id,
     ]);
@@ -146,9 +146,9 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     const { id, accountId, customer: previous, credential, session } = await createHolder();
     const email = createEmail().replace('@', '+Sync-Failed@');
     const firstChange = ok(await change(id, { email }), 202);
-    const signed = await signedHeaders(firstChange, session);
+    const signedRequest = await signedHeaders(firstChange, session);
     for (let times = 0; times < 2; times++) {
-      expect(codeOf(await change(id, { email }, signed))).toEqual([
+      expect(codeOf(await change(id, { email }, signedRequest))).toEqual([
         424,
         'EMAIL_OTP_CREDENTIAL_SYNC_FAILED',
       ]);
@@ -212,12 +212,12 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
 
   it('is changed immediately if no credential uses it', async () => {
     const { id, customer: previous, session } = await createHolder();
-    const stray = { 'request-id': 'Request:x', 'service-wallet-signature': 'x' };
+    const unrelatedHeaders = { 'request-id': 'Request:x', 'service-wallet-signature': 'x' };
     ok(await change(id, { phoneNumber: createPhone() }), 200);
     ok(await change(id, { email: previous.email }), 200);
-    ok(await change(id, { fullName: 'Ada King' }, stray), 200);
-    ok(await change(id, { phoneNumber: createPhone() }, stray), 200);
-    for (const [name, value] of Object.entries(stray)) {
+    ok(await change(id, { fullName: 'Ada King' }, unrelatedHeaders), 200);
+    ok(await change(id, { phoneNumber: createPhone() }, unrelatedHeaders), 200);
+    for (const [name, value] of Object.entries(unrelatedHeaders)) {
       ok(await change(id, { email: previous.email }, { [name]: value }), 200);
     }
     const otherSession = ok(
@@ -229,7 +229,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
       200,
     );
     const plainCustomer = await customer(app, {}, { currencies: ['USD'], email: createEmail() });
-    ok(await change(plainCustomer.id, { email: createEmail() }, stray), 200);
+    ok(await change(plainCustomer.id, { email: createEmail() }, unrelatedHeaders), 200);
     const otherCustomer = await customer(app);
     ok(await change(otherCustomer.id, { email: createEmail() }), 200);
   });
@@ -261,13 +261,13 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
       ),
       200,
     );
-    const signed = await signedHeaders({ requestId, payloadToSign }, firstHolder.session);
-    expect(codeOf(await change(firstHolder.id, { email }, signed))).toEqual(expectedError);
+    const signedRequest = await signedHeaders({ requestId, payloadToSign }, firstHolder.session);
+    expect(codeOf(await change(firstHolder.id, { email }, signedRequest))).toEqual(expectedError);
 
     const endedSql =
       'update credentials set status = $2, uniqueness_key = null where customer_id = $1';
     await app.runtime.db.query(endedSql, [secondHolder.id, 'REVOKED']);
-    ok(await change(firstHolder.id, { email }, signed), 200);
+    ok(await change(firstHolder.id, { email }, signedRequest), 200);
     const otherPlatformFixture = walletFixture(app, { as: app.other });
     const foreignWallet = await otherPlatformFixture.customerWithWallet();
     ok(await change(firstHolder.id, { email: foreignWallet.customer.email }), 202);
@@ -283,15 +283,15 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     const person = await createHolder();
     const email = createEmail();
     const firstChange = ok(await change(person.id, { email }), 202);
-    const signed = await signedHeaders(firstChange, person.session);
+    const signedRequest = await signedHeaders(firstChange, person.session);
     const secondWallet = await createSecondWallet(person);
     const expectedError = [409, 'EMAIL_OTP_CREDENTIAL_SET_CHANGED'];
-    expect(codeOf(await change(person.id, { email }, signed))).toEqual(expectedError);
+    expect(codeOf(await change(person.id, { email }, signedRequest))).toEqual(expectedError);
     expect((await readCustomer(person.id)).email).toBe(person.customer.email);
     const endCredentialsSql =
       'update credentials set status = $2, uniqueness_key = null where account_id = $1';
     await app.runtime.db.query(endCredentialsSql, [secondWallet.accountId, 'REVOKED']);
-    ok(await change(person.id, { email }, signed), 200);
+    ok(await change(person.id, { email }, signedRequest), 200);
     const nextChange = ok(await change(person.id, { email: createEmail() }), 202);
     const lateSignedHeaders = await signedHeaders(nextChange, person.session);
     await app.runtime.db.query(endCredentialsSql, [person.accountId, 'REVOKED']);
@@ -373,8 +373,10 @@ describe('updateCustomerById of a telephone number that one-time codes go to', (
       type: 'ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER',
       parameters: { userPhoneNumber: phoneNumber },
     });
-    const signed = await signedHeaders(firstChange, person.session);
-    expect(ok(await change(person.id, { phoneNumber }, signed), 200).phoneNumber).toBe(phoneNumber);
+    const signedRequest = await signedHeaders(firstChange, person.session);
+    expect(ok(await change(person.id, { phoneNumber }, signedRequest), 200).phoneNumber).toBe(
+      phoneNumber,
+    );
     const shownNow = await fixture.credentialsOf(person.accountId);
     expect(shownNow.find((each) => each.id === tied.id)).toMatchObject({ nickname: phoneNumber });
     expect(codeOf(await change(person.id, { phoneNumber: null }))).toEqual([400, 'INVALID_INPUT']);

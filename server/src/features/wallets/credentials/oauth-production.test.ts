@@ -109,13 +109,17 @@ describe('a token in production', () => {
     const validToken = await signTokenBy(key, { ...claims, nonce: nonceOf(client) });
     const oidcToken = validToken.replace(/[^.]+$/, 'dummy');
     const reason = 'The signature of the token is invalid.';
-    const verified = { type: 'OAUTH', oidcToken, clientPublicKey: client };
+    const verifyBody = { type: 'OAUTH', oidcToken, clientPublicKey: client };
     for (const [path, body] of [
       ['/auth/credentials', { type: 'OAUTH', accountId, oidcToken }],
-      [`/auth/credentials/${id}/verify`, verified],
+      [`/auth/credentials/${id}/verify`, verifyBody],
     ] as const) {
-      const { status, body: reported } = await fixture.call('POST', path, body);
-      expect([status, reported.code, reported.reason]).toEqual([401, 'UNAUTHORIZED', reason]);
+      const { status, body: reportedBody } = await fixture.call('POST', path, body);
+      expect([status, reportedBody.code, reportedBody.reason]).toEqual([
+        401,
+        'UNAUTHORIZED',
+        reason,
+      ]);
     }
     // The invalid signature does not affect the valid one.
     ok(await prove(id, claims, client), 200);

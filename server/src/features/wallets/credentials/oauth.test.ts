@@ -323,9 +323,9 @@ describe('verifyAuthCredential', () => {
       const body = { type: 'OAUTH', oidcToken, clientPublicKey: client.publicKey };
       const path = `/auth/credentials/${id}/verify`;
       const responses = await Promise.all([1, 2].map(() => fixture.call('POST', path, body)));
-      const [opened, rejection] = responses.map(({ status }) => status).sort();
+      const [openedStatus, rejectedStatus] = responses.map(({ status }) => status).sort();
       // The second request finds either the used key or the used token, depending on timing.
-      expect([opened, [400, 401].includes(rejection as number)]).toEqual([200, true]);
+      expect([openedStatus, [400, 401].includes(rejectedStatus as number)]).toEqual([200, true]);
       const BEHIND = 'clientPublicKey: already belongs to a session of the wallet';
       expectRejection(await fixture.call('POST', path, body), 400, 'INVALID_INPUT', BEHIND);
       const [session] = await fixture.sessionsOf(accountId);

@@ -68,16 +68,16 @@ describe('a code in production', () => {
       expect(errorOf((await otp.submitCode(credential, bundle)).response)).toEqual(WRONG_CODE);
     }
     const { response, keys, sealed } = await otp.submitCode(credential, bundle, { code });
-    const requested = ok(response, 202);
+    const requestedBody = ok(response, 202);
     const literal = {
       'service-wallet-signature': 'sandbox-valid-signature',
-      'request-id': requested.requestId,
+      'request-id': requestedBody.requestId,
     };
     expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, literal))).toEqual([
       401,
       'WALLET_SIGNATURE_MALFORMED',
     ]);
-    ok(await otp.verifyBundle(credential, sealed, await signedHeaders(requested, keys)), 200);
+    ok(await otp.verifyBundle(credential, sealed, await signedHeaders(requestedBody, keys)), 200);
   });
 
   it('is sent as a text message for an SMS credential', async () => {
@@ -191,9 +191,9 @@ describe('a code in production', () => {
         keys,
       );
       expect(removedResponse.status).toBe(204);
-      const { first, second: soon } = await add();
-      expect(errorFieldsOf(soon)).toEqual([429, 'RATE_LIMITED']);
-      expect(soon.headers['retry-after']).toBe(index < 4 ? '30' : String(13 * 60));
+      const { first, second: secondBundle } = await add();
+      expect(errorFieldsOf(secondBundle)).toEqual([429, 'RATE_LIMITED']);
+      expect(secondBundle.headers['retry-after']).toBe(index < 4 ? '30' : String(13 * 60));
       otp.advance(30_000);
       if (index > 0) continue;
       // A signed request is valid as soon as another code may be sent.
@@ -234,16 +234,16 @@ describe('a code in production', () => {
     ok((await otp.submitCode(credential, bundle, { code })).response, 202);
     const { db } = app.runtime;
     const tables = ['codes', 'otp_targets', 'messages', 'wallet_requests', 'events', 'jobs'];
-    const stored = await Promise.all(
+    const storedRows = await Promise.all(
       tables.map((each) => db.query(`select to_json(t)::text as row from ${each} t`, [])),
     );
-    expect(stored.flat().length).toBeGreaterThan(1);
-    for (const storagePlace of [app.log.join('\n'), JSON.stringify(stored)]) {
+    expect(storedRows.flat().length).toBeGreaterThan(1);
+    for (const storagePlace of [app.log.join('\n'), JSON.stringify(storedRows)]) {
       expect(storagePlace).not.toContain(code);
     }
     // The code and its key are deleted after use.
-    expect(stored[0]).toEqual([]);
-    expect(stored[1]).toEqual([]);
+    expect(storedRows[0]).toEqual([]);
+    expect(storedRows[1]).toEqual([]);
   });
 
   it('is 501 if no provider is configured', async () => {

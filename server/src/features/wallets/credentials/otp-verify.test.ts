@@ -139,12 +139,14 @@ describe('verifyAuthCredential', () => {
     it('counts concurrent guesses', async () => {
       const { credential } = await fixture.customerWithWallet();
       const bundle = await fixture.otpBundle(credential.id);
-      const sealed = await Promise.all(
+      const sealedBundles = await Promise.all(
         Array.from({ length: 24 }, (_, index) =>
           encryptOtp(`7777${index}`, bundle, generateKeys().publicKey),
         ),
       );
-      const responses = await Promise.all(sealed.map((each) => otp.verifyBundle(credential, each)));
+      const responses = await Promise.all(
+        sealedBundles.map((each) => otp.verifyBundle(credential, each)),
+      );
       expect(responses.filter(({ body }) => body.reason === WRONG_CODE[2])).toHaveLength(5);
       expect(errorOf((await otp.submitCode(credential, bundle)).response)).toEqual(NONE_PENDING);
     });
@@ -190,7 +192,7 @@ describe('verifyAuthCredential', () => {
       const bundle = await fixture.otpBundle(credential.id);
       const validBundle = JSON.parse(await encryptOtp(CODE, bundle, generateKeys().publicKey));
       const invalidPoint = `02${'f'.repeat(64)}`;
-      const invalid = [
+      const invalidSignatures = [
         '',
         'x',
         'null',
@@ -209,7 +211,7 @@ describe('verifyAuthCredential', () => {
         encryptTo(bundle, JSON.stringify({ otp_code: CODE, public_key: invalidPoint })),
         encryptTo(bundle, JSON.stringify({ otp_code: CODE })),
       ];
-      for (const each of invalid) {
+      for (const each of invalidSignatures) {
         const rejectedResponse = await otp.verifyBundle(credential, each);
         expect(errorFieldsOf(rejectedResponse), each).toEqual([
           400,

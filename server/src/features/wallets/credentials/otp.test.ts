@@ -110,12 +110,12 @@ describe('createAuthCredential', () => {
       const { accountId } = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
       const session = await fixture.emailSession(accountId);
       const body = { type: 'SMS_OTP', accountId };
-      const requested = await Promise.all([
+      const addResponses = await Promise.all([
         otp.add(accountId, 'SMS_OTP'),
         otp.add(accountId, 'SMS_OTP'),
       ]);
       const responses = await Promise.all(
-        requested.map(async (each) =>
+        addResponses.map(async (each) =>
           fixture.call('POST', '/auth/credentials', body, await signedHeaders(each.body, session)),
         ),
       );

@@ -59,8 +59,8 @@ describe('verifyAuthCredential', () => {
       const holder = await passkeys.holder(authenticator({ algorithm: 'RS256' }));
       const keys = generateKeys();
       const { challenge, requestId } = await passkeys.challengeOf(holder, keys.uncompressedKey);
-      const reported = holder.device.get(challenge, { uv: true, counter: 3 });
-      const session = ok(await passkeys.verifyWith(holder, requestId, reported), 200);
+      const assertion = holder.device.get(challenge, { uv: true, counter: 3 });
+      const session = ok(await passkeys.verifyWith(holder, requestId, assertion), 200);
       const openedKeys = openSessionKey(session.encryptedSessionSigningKey, keys.privateKey);
       const endedResponse = await fixture.signed(
         'DELETE',
@@ -90,19 +90,19 @@ describe('verifyAuthCredential', () => {
     it('once per challenge, also for two concurrent replies', async () => {
       const holder = await passkeys.holder();
       const { challenge, requestId } = await passkeys.challengeOf(holder);
-      const reported = holder.device.get(challenge, { counter: 1 });
+      const assertion = holder.device.get(challenge, { counter: 1 });
       const responses = await Promise.all(
-        [1, 2, 3].map(() => passkeys.verifyWith(holder, requestId, reported)),
+        [1, 2, 3].map(() => passkeys.verifyWith(holder, requestId, assertion)),
       );
       expect(responses.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
       expectUnauthorized(
-        await passkeys.verifyWith(holder, requestId, reported),
+        await passkeys.verifyWith(holder, requestId, assertion),
         'The Request-Id was already used.',
       );
-      const open = (await fixture.sessionsOf(holder.accountId)).filter(
+      const openSessions = (await fixture.sessionsOf(holder.accountId)).filter(
         ({ type }) => type === 'PASSKEY',
       );
-      expect(open).toHaveLength(1);
+      expect(openSessions).toHaveLength(1);
     });
 
     it('only if the counter increases', async () => {
@@ -120,22 +120,22 @@ describe('verifyAuthCredential', () => {
     it('without a Request-Id, and with an expired one', async () => {
       const holder = await passkeys.holder();
       const { challenge, requestId } = await passkeys.challengeOf(holder);
-      const reported = holder.device.get(challenge);
-      const missing = 'The Request-Id header is missing.';
+      const assertion = holder.device.get(challenge);
+      const missingHeaderMessage = 'The Request-Id header is missing.';
       expectUnauthorized(
-        await passkeys.verifyWith(holder, undefined, reported),
-        missing,
+        await passkeys.verifyWith(holder, undefined, assertion),
+        missingHeaderMessage,
         'REQUEST_ID_MISSING',
       );
-      for (const unknown of ['Request:019a0000-0000-7000-8000-000000000000', 'nonsense']) {
+      for (const unknownId of ['Request:019a0000-0000-7000-8000-000000000000', 'nonsense']) {
         expectUnauthorized(
-          await passkeys.verifyWith(holder, unknown, reported),
+          await passkeys.verifyWith(holder, unknownId, assertion),
           'The Request-Id is unknown.',
         );
       }
       await app.advance(5 * 60_000);
       expectUnauthorized(
-        await passkeys.verifyWith(holder, requestId, reported),
+        await passkeys.verifyWith(holder, requestId, assertion),
         'The Request-Id has expired.',
       );
     });
@@ -143,7 +143,7 @@ describe('verifyAuthCredential', () => {
     it('with the Request-Id of another credential, operation or platform', async () => {
       const [holder, otherHolder] = [await passkeys.holder(), await passkeys.holder()];
       const { challenge, requestId } = await passkeys.challengeOf(holder);
-      const reported = holder.device.get(challenge);
+      const assertion = holder.device.get(challenge);
       const otherRequestMessage = 'The Request-Id belongs to another request.';
       expectUnauthorized(
         await passkeys.verifyWith(otherHolder, requestId, otherHolder.device.get(challenge)),
@@ -152,24 +152,24 @@ describe('verifyAuthCredential', () => {
 
       const removal = ok(await fixture.call('DELETE', `/auth/credentials/${holder.id}`), 202);
       expectUnauthorized(
-        await passkeys.verifyWith(holder, removal.requestId, reported),
+        await passkeys.verifyWith(holder, removal.requestId, assertion),
         otherRequestMessage,
       );
 
       const path = passkeys.pathOf(holder, 'verify');
-      const as = { as: app.other, headers: { 'request-id': requestId } };
+      const platformOptions = { as: app.other, headers: { 'request-id': requestId } };
       const unknownResponse = await app.call(
         'POST',
         path,
-        { type: 'PASSKEY', assertion: reported },
-        as,
+        { type: 'PASSKEY', assertion: assertion },
+        platformOptions,
       );
       expect(unknownResponse).toMatchObject({
         status: 404,
         body: { code: 'AUTH_METHOD_NOT_FOUND' },
       });
       // None of the rejected requests used the challenge.
-      expect((await passkeys.verifyWith(holder, requestId, reported)).status).toBe(200);
+      expect((await passkeys.verifyWith(holder, requestId, assertion)).status).toBe(200);
     });
 
     it('with the name of the failed check, and the challenge remains valid', async () => {
@@ -206,17 +206,17 @@ describe('verifyAuthCredential', () => {
     it('for malformed fields, which do not count as failures', async () => {
       const holder = await passkeys.holder();
       const { challenge, requestId } = await passkeys.challengeOf(holder);
-      const reported = holder.device.get(challenge);
+      const assertion = holder.device.get(challenge);
       for (let count = 0; count < 12; count++) {
-        const invalid = { ...reported, clientDataJson: 'AAAA', authenticatorData: '*' };
-        const rejectedResponse = await passkeys.verifyWith(holder, requestId, invalid);
+        const invalidBody = { ...assertion, clientDataJson: 'AAAA', authenticatorData: '*' };
+        const rejectedResponse = await passkeys.verifyWith(holder, requestId, invalidBody);
         expect(rejectedResponse).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
         expect(fieldsOf(rejectedResponse)).toEqual([
           'assertion.clientDataJson',
           'assertion.authenticatorData',
         ]);
       }
-      expect((await passkeys.verifyWith(holder, requestId, reported)).status).toBe(200);
+      expect((await passkeys.verifyWith(holder, requestId, assertion)).status).toBe(200);
     });
 
     it('after ten failures in an hour, unless it is valid', async () => {
@@ -271,24 +271,24 @@ describe('verifyAuthCredential', () => {
     it('requires an unexpired request and the id of the passkey', async () => {
       const holder = await passkeys.holder();
       const { requestId } = await passkeys.challengeOf(holder);
-      const missing = 'The Request-Id header is missing.';
+      const missingHeaderMessage = 'The Request-Id header is missing.';
       expectUnauthorized(
         await passkeys.verifyWith(holder, undefined, literalAssertion(holder.device)),
-        missing,
+        missingHeaderMessage,
         'REQUEST_ID_MISSING',
       );
-      const other = 'The assertion was made with another passkey.';
+      const otherPasskeyMessage = 'The assertion was made with another passkey.';
       expectUnauthorized(
         await passkeys.verifyWith(holder, requestId, literalAssertion(authenticator())),
-        other,
+        otherPasskeyMessage,
       );
       expect(
         (await passkeys.verifyWith(holder, requestId, literalAssertion(holder.device))).status,
       ).toBe(200);
-      const used = 'The Request-Id was already used.';
+      const usedMessage = 'The Request-Id was already used.';
       expectUnauthorized(
         await passkeys.verifyWith(holder, requestId, literalAssertion(holder.device)),
-        used,
+        usedMessage,
       );
     });
 

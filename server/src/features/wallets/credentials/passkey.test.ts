@@ -53,8 +53,8 @@ describe('createAuthCredential', () => {
           userId: expect.any(String),
         },
       });
-      const added = ok(second, 201);
-      expect(added).toEqual({
+      const addedBody = ok(second, 201);
+      expect(addedBody).toEqual({
         id: expect.stringMatching(/^AuthMethod:/),
         accountId: owner.accountId,
         type: 'PASSKEY',
@@ -63,7 +63,7 @@ describe('createAuthCredential', () => {
         createdAt: expect.any(String),
         updatedAt: expect.any(String),
       });
-      expect(await fixture.credentialsOf(owner.accountId)).toContainEqual(added);
+      expect(await fixture.credentialsOf(owner.accountId)).toContainEqual(addedBody);
     });
 
     it.each(['', '   ', 'x'.repeat(101), 'semi;colon', 'tab\tbed', '<b>', '🔑'])(
@@ -80,12 +80,12 @@ describe('createAuthCredential', () => {
     it('and all of its invalid fields are reported at once', async () => {
       const owner = await passkeys.owner();
       const body = passkeyRegistration(owner.accountId, authenticator(), { nickname: '/' });
-      const invalid = { ...body.attestation, credentialId: '?', attestationObject: 'AAAA' };
+      const invalidBody = { ...body.attestation, credentialId: '?', attestationObject: 'AAAA' };
       const challenge = newChallenge();
       const rejectedResponse = await fixture.call('POST', '/auth/credentials', {
         ...body,
         challenge,
-        attestation: invalid,
+        attestation: invalidBody,
       });
       expect(rejectedResponse.status).toBe(400);
       expect(fieldsOf(rejectedResponse)).toEqual([
@@ -173,8 +173,8 @@ describe('challengeAuthCredential', () => {
       const holder = await passkeys.holder();
       const requestChallenge = (body?: object) =>
         fixture.call('POST', passkeys.pathOf(holder, 'challenge'), body);
-      const used = { clientPublicKey: holder.session.publicKey };
-      for (const body of [undefined, {}, { clientPublicKey: `02${'f'.repeat(64)}` }, used]) {
+      const usedBody = { clientPublicKey: holder.session.publicKey };
+      for (const body of [undefined, {}, { clientPublicKey: `02${'f'.repeat(64)}` }, usedBody]) {
         const rejectedResponse = await requestChallenge(body);
         expect(rejectedResponse).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
         expect(fieldsOf(rejectedResponse)).toEqual(['clientPublicKey']);
@@ -185,13 +185,13 @@ describe('challengeAuthCredential', () => {
       const holder = await passkeys.holder();
       const path = `/auth/sessions/${holder.session.session.id}/refresh`;
       const body = { clientPublicKey: generateKeys().publicKey };
-      const [requested] = await Promise.all(
+      const [requestedBody] = await Promise.all(
         Array.from({ length: 10 }, async () => ok(await fixture.call('POST', path, body), 202)),
       );
       const firstChallenge = await passkeys.challengeOf(holder);
       for (let count = 0; count < 12; count++) await passkeys.challengeOf(holder);
-      const signed = await signedHeaders(requested, holder.session);
-      ok(await fixture.call('POST', path, body, signed), 201);
+      const signedRequest = await signedHeaders(requestedBody, holder.session);
+      ok(await fixture.call('POST', path, body, signedRequest), 201);
       ok(
         await passkeys.verifyWith(
           holder,

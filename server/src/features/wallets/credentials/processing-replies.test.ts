@@ -23,9 +23,10 @@ describe('operations in progress', () => {
   const POLLS = 'update platforms set wallet_polls = $2, version = version + 1 where id = $1';
 
   async function createSlowPlatform() {
-    const as = await app.newPlatform('Slow');
-    const setProcessingReplies = (polls: number) => app.runtime.db.query(POLLS, [as.id, polls]);
-    const delayedFixture = walletFixture(app, { as });
+    const platform = await app.newPlatform('Slow');
+    const setProcessingReplies = (polls: number) =>
+      app.runtime.db.query(POLLS, [platform.id, polls]);
+    const delayedFixture = walletFixture(app, { as: platform });
     const { accountId } = await delayedFixture.customerWithWallet({
       phoneNumber: phoneNumber(),
     });

@@ -76,8 +76,8 @@ describe('revokeAuthCredential', () => {
   it('rejects a signature of a session of the same credential or of another wallet', async () => {
     const { accountId, email, sms, byEmail } = await fixture.walletWithEmailAndSms();
     const otherWallet = await fixture.walletWithEmailAndSms();
-    const instead = otherSessionMustSign('a session of another credential');
-    expect(errorOf(await remove(email.id, byEmail))).toEqual(instead);
+    const otherSessionError = otherSessionMustSign('a session of another credential');
+    expect(errorOf(await remove(email.id, byEmail))).toEqual(otherSessionError);
     expect(errorOf(await remove(email.id, otherWallet.bySms))).toEqual(NO_ACTIVE_SESSION);
     expect(await idsOf(accountId)).toEqual([email.id, sms.id]);
   });
@@ -129,13 +129,15 @@ describe('revokeAuthCredential', () => {
       [sms.id, byEmail],
       [passkey.id, byEmail],
     ] as const;
-    const signed = [];
+    const signedResponses = [];
     for (const [id, signer] of pairs) {
       const requestedBody = ok(await fixture.call('DELETE', pathOf(id)), 202);
-      signed.push({ id, headers: await signedHeaders(requestedBody, signer) });
+      signedResponses.push({ id, headers: await signedHeaders(requestedBody, signer) });
     }
     await Promise.all(
-      signed.map(({ id, headers }) => fixture.call('DELETE', pathOf(id), undefined, headers)),
+      signedResponses.map(({ id, headers }) =>
+        fixture.call('DELETE', pathOf(id), undefined, headers),
+      ),
     );
     expect((await idsOf(accountId)).length).toBeGreaterThan(0);
   });
@@ -150,13 +152,16 @@ describe('revokeAuthCredential', () => {
         encryptedOtpBundle: await encryptOtp(CODE, bundle, keys.publicKey),
       };
       const path = `${pathOf(email.id)}/verify`;
-      const opening = await signedHeaders(ok(await fixture.call('POST', path, body), 202), keys);
+      const openingHeaders = await signedHeaders(
+        ok(await fixture.call('POST', path, body), 202),
+        keys,
+      );
       const suffix = await signedHeaders(
         ok(await fixture.call('DELETE', pathOf(email.id)), 202),
         bySms,
       );
       const [openedResponse, endedResponse] = await Promise.all([
-        fixture.call('POST', path, body, opening),
+        fixture.call('POST', path, body, openingHeaders),
         fixture.call('DELETE', pathOf(email.id), undefined, suffix),
       ]);
       expect(endedResponse.status).toBe(204);

@@ -130,11 +130,11 @@ describe('refreshAuthSession', () => {
       bodyOf(keys.publicKey),
       sessions[0] ?? '',
     );
-    const next = ok(second, 201);
-    expect(next).not.toHaveProperty('encryptedSessionSigningKey');
-    expect(await idsOf(accountId)).toEqual([ids[0], next.id]);
+    const nextSession = ok(second, 201);
+    expect(nextSession).not.toHaveProperty('encryptedSessionSigningKey');
+    expect(await idsOf(accountId)).toEqual([ids[0], nextSession.id]);
     const body = bodyOf(generateKeys().publicKey);
-    ok(await fixture.signed('POST', refreshOf(next.id), body, keys), 201);
+    ok(await fixture.signed('POST', refreshOf(nextSession.id), body, keys), 201);
     // The previous session stays valid until its own expiry, and its own key signs for it.
     ok(
       await fixture.signed('POST', path, bodyOf(generateKeys().publicKey), sessions[0] ?? ''),

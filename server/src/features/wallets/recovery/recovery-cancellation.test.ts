@@ -95,10 +95,10 @@ describe('a recovery is canceled by', () => {
     await app.advance(DELAY);
     await recovery.expectCancelled(row, 'CONTACT_CHANGED');
     expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP']);
-    const cancelled = (await messagesTo(app, customer.id)).filter(({ kind }) =>
+    const cancellationMessages = (await messagesTo(app, customer.id)).filter(({ kind }) =>
       /CANCELLED/.test(kind),
     );
-    expect(cancelled.map(({ to }) => to)).toEqual([customer.email, change.phoneNumber]);
+    expect(cancellationMessages.map(({ to }) => to)).toEqual([customer.email, change.phoneNumber]);
   });
 
   it('a new credential of the same kind', async () => {

@@ -47,9 +47,13 @@ describe('a recovery', () => {
     expect((await recovery.reload(row)).status).toBe('WAITING');
     expect(await recovery.messageKinds(customer.id)).toEqual(['EMAIL STARTED', 'SMS STARTED']);
     await app.advance(1);
-    const [before, added] = await fixture.credentialsOf(accountId);
-    expect(before).toEqual(credential);
-    expect(added).toMatchObject({ type: 'SMS_OTP', nickname: customer.phoneNumber, accountId });
+    const [credentialBefore, addedCredential] = await fixture.credentialsOf(accountId);
+    expect(credentialBefore).toEqual(credential);
+    expect(addedCredential).toMatchObject({
+      type: 'SMS_OTP',
+      nickname: customer.phoneNumber,
+      accountId,
+    });
     expect(await recovery.reload(row)).toMatchObject({
       ...{ status: 'DONE', ended_at: row.due_at, cancelled_for: null, contact_digest: null },
     });
@@ -58,7 +62,7 @@ describe('a recovery', () => {
     ]);
     expect(await fixture.sessionsOf(accountId)).toEqual([]);
     expect((await fixture.walletOf(customer.id)).balance).toEqual(about);
-    const { session } = await fixture.otpSession(added);
+    const { session } = await fixture.otpSession(addedCredential);
     expect(session).toMatchObject({ type: 'SMS_OTP', accountId });
     expect((await recovery.reload(row)).status).toBe('DONE');
   });
@@ -88,10 +92,10 @@ describe('texts', () => {
       const row = await ownApp.operate((ctx) =>
         startRecovery(ctx, recoveryInput(wallet.accountId)),
       );
-      const other = await ownApp.operate((ctx) =>
+      const otherRecovery = await ownApp.operate((ctx) =>
         startRecovery(ctx, recoveryInput(secondWallet.accountId)),
       );
-      await ownApp.operate((ctx) => cancelRecovery(ctx, other, 'OPERATOR', 'Grace'));
+      await ownApp.operate((ctx) => cancelRecovery(ctx, otherRecovery, 'OPERATOR', 'Grace'));
       await ownApp.advance(DELAY);
       const { email, phoneNumber: phone } = wallet.customer;
       const reportedMessages = await messagesTo(ownApp, wallet.customer.id);
@@ -110,8 +114,16 @@ describe('texts', () => {
         ...['STARTED', 'STARTED', 'CANCELLED', 'CANCELLED'],
       ]);
       const texts = [...reportedMessages, ...stopped].map(({ text }) => text);
-      const [added] = (await owner.credentialsOf(wallet.accountId)).slice(1);
-      const secrets = [email, phone, row.id, row.actor, row.reason, row.contact_digest, added.id];
+      const [addedCredential] = (await owner.credentialsOf(wallet.accountId)).slice(1);
+      const secrets = [
+        email,
+        phone,
+        row.id,
+        row.actor,
+        row.reason,
+        row.contact_digest,
+        addedCredential.id,
+      ];
       for (const text of texts) {
         for (const secret of secrets) expect(text).not.toContain(secret);
         expect(text).not.toMatch(/\d{5}|https?:/);
@@ -195,17 +207,19 @@ describe('a recovery is rejected for', () => {
 
   it('all but one of two concurrent requests', async () => {
     const { accountId } = await recovery.customerWithPhone();
-    const second = secondProcess(app);
+    const secondRuntime = secondProcess(app);
     const caller = systemCaller(app.platform.id, 'sandbox');
     try {
       const results = await Promise.all([
         rejectionOf(recovery.start(accountId)),
-        rejectionOf(operate(second, caller, (ctx) => startRecovery(ctx, recoveryInput(accountId)))),
+        rejectionOf(
+          operate(secondRuntime, caller, (ctx) => startRecovery(ctx, recoveryInput(accountId))),
+        ),
       ]);
       expect(results.filter((each) => each === 'begun')).toHaveLength(1);
       expect(results.join()).toContain('is already pending for this wallet');
     } finally {
-      await second.close();
+      await secondRuntime.close();
     }
     expect(await app.runtime.db.find(walletRecoveries, { account_id: accountId })).toHaveLength(1);
   });

@@ -30,11 +30,11 @@ beforeAll(async () => {
   await createMarksTable(app);
 });
 
-const setPolls = (polls: number, as = app.platform) =>
+const setPolls = (polls: number, platform = app.platform) =>
   app.operate(async (ctx) => {
-    const row = await ctx.read(platforms, as.id);
+    const row = await ctx.read(platforms, platform.id);
     if (row) ctx.update(platforms, row, { wallet_polls: polls });
-  }, as);
+  }, platform);
 beforeEach(async () => {
   // The server's own worker does not know the operation and would postpone its jobs.
   await app.runtime.db.query("delete from jobs where kind = 'wallets.settle'", []);
@@ -123,17 +123,17 @@ describe.each(['background', 'onRetry'] as const)(
 
     it('executes once under concurrent requests', async () => {
       const { testOperation, headers } = await createOperation({ completion });
-      const second = secondProcess(app);
+      const secondRuntime = secondProcess(app);
       const responses = await Promise.all(
         [0, 1, 2, 3, 4, 5].map((at) =>
-          testOperation.call({ headers, through: at % 2 ? second : app.runtime }),
+          testOperation.call({ headers, through: at % 2 ? secondRuntime : app.runtime }),
         ),
       );
       expect(responses.map(({ status }) => status).toSorted()).toEqual([
         200, 200, 201, 401, 401, 401,
       ]);
       expect(await testOperation.marks()).toBe(1);
-      await second.close();
+      await secondRuntime.close();
     });
 
     it('completes immediately in production with any setting', async () => {
@@ -249,13 +249,14 @@ describe('an operation whose result is fetched by a retry', () => {
 });
 
 describe('requests without a signature', () => {
-  const simulate = (id: string, as = app.platform) =>
-    app.operate((ctx) => simulateProcessing(ctx, { connectors: app.connectorsOf }, id), as);
+  const simulate = (id: string, platform = app.platform) =>
+    app.operate((ctx) => simulateProcessing(ctx, { connectors: app.connectorsOf }, id), platform);
 
   it('return PROCESSING as often as configured, then complete and restart the count', async () => {
-    const reported = [];
-    for (let index = 0; index < 6; index++) reported.push((await simulate('A')) !== undefined);
-    expect(reported).toEqual([true, true, false, true, true, false]);
+    const reportedCounts = [];
+    for (let index = 0; index < 6; index++)
+      reportedCounts.push((await simulate('A')) !== undefined);
+    expect(reportedCounts).toEqual([true, true, false, true, true, false]);
     expect(await simulate('B')).toEqual(PROCESSING);
   });
 

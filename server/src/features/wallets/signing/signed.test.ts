@@ -54,11 +54,11 @@ describe('a first request', () => {
 
   it('is any request without both headers, with a new request id each time', async () => {
     const operation = await signedTestOperation(app);
-    const empty = { 'service-wallet-signature': '', 'request-id': '' };
+    const emptyHeaders = { 'service-wallet-signature': '', 'request-id': '' };
     const ids = [
       await operation.ask(),
       await operation.ask(),
-      await operation.ask({ headers: empty }),
+      await operation.ask({ headers: emptyHeaders }),
     ];
     expect(new Set(ids.map(({ requestId }) => requestId)).size).toBe(3);
     expect(await operation.marks()).toBe(0);
@@ -67,12 +67,12 @@ describe('a first request', () => {
 
 describe.each(['production', 'sandbox'] as const)('a second request in %s', (environment) => {
   const FAILED = environment === 'production' ? 'WALLET_SIGNATURE_INVALID' : 'UNAUTHORIZED';
-  let as: TestPlatform;
+  let platform: TestPlatform;
   let operation: SignedTestOperation;
   let keys: Awaited<ReturnType<SignedTestOperation['session']>>;
   beforeAll(async () => {
-    as = environment === 'production' ? app.production : app.platform;
-    operation = await signedTestOperation(app, { as });
+    platform = environment === 'production' ? app.production : app.platform;
+    operation = await signedTestOperation(app, { as: platform });
     keys = await operation.session();
   });
 
@@ -122,7 +122,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     const headers = await operation.signed(generateKeys());
     const body = { accountId: operation.accountId, note: 'another' };
     const ownResponse = await operation.call({ headers, body, of: 'elsewhere' });
-    const otherOperation = await signedTestOperation(app, { as, other: 'markOther' });
+    const otherOperation = await signedTestOperation(app, { as: platform, other: 'markOther' });
     const otherResponse = await operation.call({ headers, body, with: otherOperation.operation });
     for (const response of [ownResponse, otherResponse]) {
       expect(statusAndCodeOf(response)).toEqual(unauthorizedWith('UNAUTHORIZED'));
@@ -157,7 +157,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   it('rejects keys that may not sign', async () => {
     const endedSession = await operation.session();
     await endedSession.end();
-    const otherPlatformSession = await (await signedTestOperation(app, { as })).session();
+    const otherPlatformSession = await (await signedTestOperation(app, { as: platform })).session();
     for (const [name, signingKeys] of Object.entries({
       outsider: generateKeys(),
       ended: endedSession,
@@ -203,8 +203,8 @@ describe('the scripted signature', () => {
     expect(statusAndCodeOf(await operation.call({ headers: stamp }))).toEqual(
       unauthorizedWith('REQUEST_ID_MISSING'),
     );
-    const unknown = { ...stamp, 'request-id': 'Request:0' };
-    expect(statusAndCodeOf(await operation.call({ headers: unknown }))).toEqual(
+    const unknownHeaders = { ...stamp, 'request-id': 'Request:0' };
+    expect(statusAndCodeOf(await operation.call({ headers: unknownHeaders }))).toEqual(
       unauthorizedWith('UNAUTHORIZED'),
     );
     const body = { accountId: operation.accountId, note: 1 };
@@ -264,8 +264,8 @@ describe('allowed signers', () => {
           signer: { by: 'session' as const, accounts: [operation.accountId], ...signer },
         },
       });
-      const rig = await signedTestOperation(app, { steps: { begin } });
-      const response = await rig.call({ headers: await rig.signed(keys) });
+      const testOperation = await signedTestOperation(app, { steps: { begin } });
+      const response = await testOperation.call({ headers: await testOperation.signed(keys) });
       return response.status === 401 ? reasonOf(response) : response.status;
     };
     expect(await verifyStamp({ only: ownSession.id }, ownSession)).toBe(201);
@@ -287,7 +287,7 @@ describe('allowed signers', () => {
     const operation = await signedTestOperation(app);
     const keys = await operation.session();
     let attempts = 0;
-    const rig = await signedTestOperation(app, {
+    const testOperation = await signedTestOperation(app, {
       signer: { accounts: [operation.accountId] },
       steps: {
         async perform(ctx, { params }) {
@@ -297,8 +297,10 @@ describe('allowed signers', () => {
         },
       },
     });
-    expect(statusAndCodeOf(await rig.call({ headers: await rig.signed(keys) }))[0]).toBe(401);
-    expect([attempts, await rig.marks()]).toEqual([1, 0]);
+    expect(
+      statusAndCodeOf(await testOperation.call({ headers: await testOperation.signed(keys) }))[0],
+    ).toBe(401);
+    expect([attempts, await testOperation.marks()]).toEqual([1, 0]);
   });
 });
 
@@ -307,14 +309,16 @@ describe('limits', () => {
     const operation = await signedTestOperation(app);
     const [keys, second] = [await operation.session(), secondProcess(app)];
     const requestedRequest = await operation.ask();
-    const wrong = await Promise.all(
+    const wrongHeaders = await Promise.all(
       Array.from({ length: 4 }, (_, index) =>
         signedHeaders(requestedRequest, generateKeys()).then((headers) =>
           operation.call({ headers, through: index % 2 ? second : app.runtime }),
         ),
       ),
     );
-    expect(wrong.map(statusAndCodeOf)).toEqual(Array(4).fill(unauthorizedWith('UNAUTHORIZED')));
+    expect(wrongHeaders.map(statusAndCodeOf)).toEqual(
+      Array(4).fill(unauthorizedWith('UNAUTHORIZED')),
+    );
     const validSignedHeaders = await signedHeaders(requestedRequest, keys);
     expect(await operation.request(validSignedHeaders)).toMatchObject({
       wrong: 4,
@@ -335,23 +339,23 @@ describe('limits', () => {
   it('apply to a wallet: its ten latest requests are kept', async () => {
     const operation = await signedTestOperation(app);
     const keys = await operation.session();
-    const all: Record<string, string>[] = [];
+    const allHeaders: Record<string, string>[] = [];
     for (let index = 0; index < 12; index++) {
-      all.push(await operation.signed(keys));
+      allHeaders.push(await operation.signed(keys));
       app.effects.set(app.effects.now() + 1);
     }
-    const rows = await Promise.all(all.map(operation.request));
+    const rows = await Promise.all(allHeaders.map(operation.request));
     expect(rows.map(({ status }) => status)).toEqual([
       ...Array(2).fill('DROPPED'),
       ...Array(10).fill('PENDING'),
     ]);
-    expect(statusAndCodeOf(await operation.call({ headers: all[1] ?? {} }))).toEqual(
+    expect(statusAndCodeOf(await operation.call({ headers: allHeaders[1] ?? {} }))).toEqual(
       unauthorizedWith('UNAUTHORIZED'),
     );
-    expect(await operation.call({ headers: all[2] ?? {} })).toMatchObject({ status: 201 });
+    expect(await operation.call({ headers: allHeaders[2] ?? {} })).toMatchObject({ status: 201 });
     app.effects.set(app.effects.now() + 6 * MINUTE);
     await operation.ask();
-    const laterResponses = await Promise.all(all.map(operation.request));
+    const laterResponses = await Promise.all(allHeaders.map(operation.request));
     expect(laterResponses.filter(({ status }) => status === 'PENDING')).toEqual([]);
   });
 });
@@ -439,15 +443,15 @@ describe('one signature', () => {
     }
     const secondReply = await operation.call({ headers: firstSigned });
     expect(secondReply.status).toBe(202);
-    const requested = secondReply.body as { payloadToSign: string; requestId: string };
-    expect(requested.requestId).not.toBe(firstSigned['request-id']);
+    const requestedBody = secondReply.body as { payloadToSign: string; requestId: string };
+    expect(requestedBody.requestId).not.toBe(firstSigned['request-id']);
     expect(statusAndCodeOf(await operation.call({ headers: firstSigned }))).toEqual(
       unauthorizedWith('UNAUTHORIZED'),
     );
-    const thirdReply = await operation.call({ headers: await signedHeaders(requested, keys) });
+    const thirdReply = await operation.call({ headers: await signedHeaders(requestedBody, keys) });
     expect([thirdReply.status, await operation.marks()]).toEqual([202, 0]);
-    const last = thirdReply.body as typeof requested;
-    const response = await operation.call({ headers: await signedHeaders(last, keys) });
+    const lastBody = thirdReply.body as typeof requestedBody;
+    const response = await operation.call({ headers: await signedHeaders(lastBody, keys) });
     expect([response.status, await operation.marks()]).toEqual([201, 1]);
   });
 });

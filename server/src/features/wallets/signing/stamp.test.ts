@@ -35,8 +35,8 @@ describe('the published test vector', () => {
     expect(stamp.publicKey).toBe(VECTOR.publicKey);
     expect(verifyStamp(stamp, SIGNED)).toBe(true);
     expect(verifyStamp(stamp, Buffer.from(SIGNED))).toBe(true);
-    for (const other of ['{"a":2}', '{"a": 1}', ' {"a":1}', '{"a":1}\n', '']) {
-      expect(verifyStamp(stamp, other)).toBe(false);
+    for (const otherStamp of ['{"a":2}', '{"a": 1}', ' {"a":1}', '{"a":1}\n', '']) {
+      expect(verifyStamp(stamp, otherStamp)).toBe(false);
     }
   });
 
@@ -147,10 +147,10 @@ describe('malformed stamps', () => {
 
   it('do not include signatures with numbers out of range, which fail the verification', () => {
     const order = `00${ORDER.toString(16)}`;
-    for (const wrong of ['00', order, `00${'f'.repeat(64)}`]) {
+    for (const invalidState of ['00', order, `00${'f'.repeat(64)}`]) {
       for (const signature of [
-        derInteger(wrong) + derInteger(s),
-        derInteger(r) + derInteger(wrong),
+        derInteger(invalidState) + derInteger(s),
+        derInteger(r) + derInteger(invalidState),
       ]) {
         expect(verifyStamp(read({ ...VECTOR, signature: derSequence(signature) }), SIGNED)).toBe(
           false,
