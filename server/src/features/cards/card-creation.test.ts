@@ -29,14 +29,14 @@ const fieldsOf = ({ body }: ApiResponse) =>
 
 /** Creates a platform with these limits of cards. */
 async function createLimitedPlatform(program: Partial<CardProgram>): Promise<TestPlatform> {
-  const as = await app.newPlatform('Limited');
+  const platform = await app.newPlatform('Limited');
   await app.operate(async (ctx) => {
-    const row = await ctx.read(platforms, as.id);
+    const row = await ctx.read(platforms, platform.id);
     if (!row) throw new Error('no platform');
     const defaults = { maxLive: 100, maxLivePerHolder: 100, frameOrigins: [] };
     ctx.update(platforms, row, { card_program: { ...defaults, ...program } });
-  }, as);
-  return as;
+  }, platform);
+  return platform;
 }
 
 describe('createCard', () => {
@@ -245,8 +245,8 @@ describe('the funding sources', () => {
 
 describe('the limit of cards', () => {
   it('is exact for a platform under concurrency, and a closed card frees one', async () => {
-    const as = await createLimitedPlatform({ maxLive: 7 });
-    const limitedFixture = cardFixture(app, { as });
+    const platform = await createLimitedPlatform({ maxLive: 7 });
+    const limitedFixture = cardFixture(app, { as: platform });
     const holders = await Promise.all(Array.from({ length: 5 }, () => limitedFixture.holder()));
     const responses = await Promise.all(
       Array.from({ length: 30 }, (_, index) =>
@@ -273,8 +273,8 @@ describe('the limit of cards', () => {
   });
 
   it('is counted for each cardholder, and a card that was rejected does not count', async () => {
-    const as = await createLimitedPlatform({ maxLivePerHolder: 2 });
-    const limitedFixture = cardFixture(app, { as });
+    const platform = await createLimitedPlatform({ maxLivePerHolder: 2 });
+    const limitedFixture = cardFixture(app, { as: platform });
     const [firstHolder, secondHolder] = [
       await limitedFixture.holder(),
       await limitedFixture.holder(),
@@ -295,15 +295,15 @@ describe('the limit of cards', () => {
   });
 
   it('applies immediately when the operator raises it, and closes no card when lowered', async () => {
-    const as = await createLimitedPlatform({ maxLive: 1 });
-    const limitedFixture = cardFixture(app, { as });
+    const platform = await createLimitedPlatform({ maxLive: 1 });
+    const limitedFixture = cardFixture(app, { as: platform });
     const holder = await limitedFixture.holder();
     const change = (maxLive: number) =>
       app.operate(async (ctx) => {
-        const row = await ctx.read(platforms, as.id);
+        const row = await ctx.read(platforms, platform.id);
         const card_program = { maxLive, maxLivePerHolder: 100, frameOrigins: [] };
         if (row) ctx.update(platforms, row, { card_program });
-      }, as);
+      }, platform);
     const firstCard = await limitedFixture.card(holder);
     expect((await limitedFixture.requestCard(holder)).status).toBe(409);
     await change(2);
@@ -381,8 +381,8 @@ describe('the issuer', () => {
 
 describe('without an issuer', () => {
   it('every operation returns 501', async () => {
-    const as = app.production;
-    const { call, cardBody } = cardFixture(app, { as });
+    const platform = app.production;
+    const { call, cardBody } = cardFixture(app, { as: platform });
     const body = cardBody({ customer: { id: 'Customer:x' }, accountId: 'InternalAccount:x' });
     for (const response of [
       await call('POST', '/cards', body),

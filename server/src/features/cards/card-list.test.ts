@@ -38,9 +38,9 @@ async function listLabels(query: string): Promise<string[]> {
 
 describe('listCards', () => {
   it('is sorted by newest or oldest first', async () => {
-    const all = ['ofBob', 'pending', 'frozen', 'active', 'closed'];
-    expect(await listLabels('')).toEqual(all);
-    expect(await listLabels('sortOrder=asc')).toEqual(all.toReversed());
+    const allLabels = ['ofBob', 'pending', 'frozen', 'active', 'closed'];
+    expect(await listLabels('')).toEqual(allLabels);
+    expect(await listLabels('sortOrder=asc')).toEqual(allLabels.toReversed());
   });
 
   describe('getCardById', () => {

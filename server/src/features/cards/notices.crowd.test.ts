@@ -27,16 +27,21 @@ describe('concurrent notices', () => {
   });
 
   it('a clearing and an expiry release the rest in either order', async () => {
-    const all: CardPaymentFixture[] = [];
-    while (all.length < 4) all.push(await fixture.begin());
-    await Promise.all(all.flatMap((paid) => [paid.clear(70), paid.notify(EXPIRY, false)]));
+    const allPayments: CardPaymentFixture[] = [];
+    while (allPayments.length < 4) allPayments.push(await fixture.begin());
+    await Promise.all(
+      allPayments.flatMap((cardPayment) => [
+        cardPayment.clear(70),
+        cardPayment.notify(EXPIRY, false),
+      ]),
+    );
     await app.settle();
-    for (const paid of all) {
-      expect(await paid.resource()).toMatchObject({
+    for (const cardPayment of allPayments) {
+      expect(await cardPayment.resource()).toMatchObject({
         status: 'SETTLED',
         settledAmount: { amount: 70 },
       });
-      expect((await paid.state()).account).toBe('930 of 930');
+      expect((await cardPayment.state()).account).toBe('930 of 930');
     }
   });
 

@@ -111,8 +111,8 @@ describe('a clearing', () => {
       account: '900 of 900',
       settled: 100,
     });
-    const emitted = ['PARTIALLY_SETTLED', 'PARTIALLY_SETTLED', 'SETTLED'];
-    expect((await payment.events()).slice(3)).toEqual(emitted);
+    const expectedEvents = ['PARTIALLY_SETTLED', 'PARTIALLY_SETTLED', 'SETTLED'];
+    expect((await payment.events()).slice(3)).toEqual(expectedEvents);
     expect(await payment.resource()).toMatchObject({
       settlementSummary: { count: 3, totalAmount: 100 },
     });
@@ -216,14 +216,14 @@ describe('an expiry', () => {
     expect((await payment.state()).status).toBe('PARTIALLY_SETTLED');
     await payment.notify(EXPIRY);
     expect(await payment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
-    const emitted = [
+    const expectedEvents = [
       'PARTIALLY_SETTLED',
       '930 of 930',
       'PARTIALLY_SETTLED',
       '1000 of 1000',
       'REFUNDED',
     ];
-    expect((await payment.events()).slice(3)).toEqual(emitted);
+    expect((await payment.events()).slice(3)).toEqual(expectedEvents);
   });
 });
 
@@ -336,8 +336,8 @@ describe('a refund', () => {
     });
     await payment.notify(refundNotice(70));
     expect(await payment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
-    const emitted = ['SETTLED', '930 of 930', 'SETTLED', '1000 of 1000', 'REFUNDED'];
-    expect((await payment.events()).slice(3)).toEqual(emitted);
+    const expectedEvents = ['SETTLED', '930 of 930', 'SETTLED', '1000 of 1000', 'REFUNDED'];
+    expect((await payment.events()).slice(3)).toEqual(expectedEvents);
   });
 
   it('above the cleared amount is rejected', async () => {
@@ -419,10 +419,10 @@ async function createOtherPayment(cardId: string, amount: number): Promise<strin
   const secondPurchase = { currency: { code: 'USD' }, merchant: { descriptor: 'Second' } };
   await simulate(cardId, 'authorization', { amount, ...secondPurchase });
   const { data } = ok(await app.call('GET', '/transactions?limit=100&sortOrder=desc'), 200);
-  const [created] = data.filter(
+  const [createdTransaction] = data.filter(
     (each: ApiResponse['body']) => each.cardId === cardId && each.merchant.descriptor === 'Second',
   );
-  return created.id;
+  return createdTransaction.id;
 }
 
 describe('a credit', () => {
@@ -438,8 +438,14 @@ describe('a credit', () => {
       account: '1100 of 1100',
       settled: -100,
     });
-    const emitted = ['AUTHORIZED', '1040 of 1040', 'PARTIALLY_SETTLED', '1100 of 1100', 'SETTLED'];
-    expect(await payment.events()).toEqual(emitted);
+    const expectedEvents = [
+      'AUTHORIZED',
+      '1040 of 1040',
+      'PARTIALLY_SETTLED',
+      '1100 of 1100',
+      'SETTLED',
+    ];
+    expect(await payment.events()).toEqual(expectedEvents);
     await expect(payment.notify(refundNotice(10))).rejects.toThrow('A credit cannot be refunded.');
     await expect(payment.notify(adjustmentNotice(10))).rejects.toThrow(
       'A credit has no authorization advice.',

@@ -9,10 +9,10 @@ import type { CardNetworkHandler, IssuerPort } from '../../connectors/ports/card
 /** An issuer: the states that it received, and its network handler. */
 function createTestIssuer() {
   const received: string[] = [];
-  const connected: { handler?: CardNetworkHandler } = {};
+  const connection: { handler?: CardNetworkHandler } = {};
   const port: IssuerPort = {
     connect: (networkHandler) => {
-      connected.handler = networkHandler;
+      connection.handler = networkHandler;
     },
     issue: async () => ({ state: 'pending', checkAfterMs: 1_000 }),
     check: async ({ id }) => ({
@@ -32,35 +32,35 @@ function createTestIssuer() {
     debitFunding: async () => ({ state: 'pending', checkAfterMs: 2_000 }),
     checkFundingDebit: async () => ({ state: 'confirmed' }),
   };
-  return { port, received, connected };
+  return { port, received, connected: connection };
 }
 
 const issuer = createTestIssuer();
 const app = testApp({ connectors: { production: { issuer: issuer.port } } });
 
 it('issues, authorizes, clears and closes by messages of the issuer', async () => {
-  const as = { as: app.production };
+  const platformOptions = { as: app.production };
   const operator = commandOn(app);
-  const person = await customer(app, as);
+  const person = await customer(app, platformOptions);
   expect((await operator(['verifications', 'approve', person.id])).err).toBe('');
-  const account = await internalAccount(app, person.id, 'USD', as);
+  const account = await internalAccount(app, person.id, 'USD', platformOptions);
   const entry = ['deposits', 'record', '--account', account.id, '--currency', 'USD'];
   const paidIn = await operator([...entry, '--amount', '100.00', '--reference', 'BANK-1']);
   expect(paidIn.err).toBe('');
 
   const body = { cardholderId: person.id, form: 'VIRTUAL', fundingSources: [account.id] };
-  const card = ok(await app.call('POST', '/cards', body, as), 201);
+  const card = ok(await app.call('POST', '/cards', body, platformOptions), 201);
   await app.settle();
-  expect(ok(await app.call('GET', `/cards/${card.id}`, undefined, as), 200).state).toBe(
-    'PROCESSING',
-  );
+  expect(
+    ok(await app.call('GET', `/cards/${card.id}`, undefined, platformOptions), 200).state,
+  ).toBe('PROCESSING');
   await app.advance(1_000);
-  const issued = ok(await app.call('GET', `/cards/${card.id}`, undefined, as), 200);
+  const issued = ok(await app.call('GET', `/cards/${card.id}`, undefined, platformOptions), 200);
   expect(issued).toMatchObject({ state: 'ACTIVE', brand: 'MASTERCARD', last4: '4444' });
 
   const { handler } = issuer.connected;
   if (!handler) throw new Error('The issuer is not connected.');
-  const requested = {
+  const networkRequest = {
     id: 'network-1',
     token: 'network-token-1',
     cardId: card.id,
@@ -69,24 +69,33 @@ it('issues, authorizes, clears and closes by messages of the issuer', async () =
     currency: 'USD',
     merchant: { descriptor: 'Corner shop' },
   } as const;
-  const decision = await handler.authorize(requested, app.effects.now() + 1_000);
+  const decision = await handler.authorize(networkRequest, app.effects.now() + 1_000);
   expect(decision).toMatchObject({ approved: true });
-  expect(await balances(app, account.id, as)).toEqual({ balance: 60_00, total: 100_00 });
+  expect(await balances(app, account.id, platformOptions)).toEqual({
+    balance: 60_00,
+    total: 100_00,
+  });
   await app.advance(2_000);
-  expect(await balances(app, account.id, as)).toEqual({ balance: 60_00, total: 60_00 });
+  expect(await balances(app, account.id, platformOptions)).toEqual({
+    balance: 60_00,
+    total: 60_00,
+  });
   await handler.applyNotice({
     id: 'network-2',
-    token: requested.token,
+    token: networkRequest.token,
     kind: 'CLEARING',
     amount: 40_00n,
   });
-  const list = ok(await app.call('GET', '/transactions?type=CARD', undefined, as), 200);
+  const list = ok(
+    await app.call('GET', '/transactions?type=CARD', undefined, platformOptions),
+    200,
+  );
   expect(list.data).toMatchObject([{ status: 'SETTLED', settledAmount: { amount: 40_00 } }]);
 
-  ok(await app.call('PATCH', `/cards/${card.id}`, { state: 'CLOSED' }, as), 200);
+  ok(await app.call('PATCH', `/cards/${card.id}`, { state: 'CLOSED' }, platformOptions), 200);
   await app.settle();
   expect(issuer.received).toEqual([`acme-${card.id} CLOSED`]);
-  const afterClosure = { ...requested, id: 'network-3', token: 'network-token-3' };
+  const afterClosure = { ...networkRequest, id: 'network-3', token: 'network-token-3' };
   expect(await handler.authorize(afterClosure, app.effects.now() + 1_000)).toEqual({
     approved: false,
     reason: 'CARD_NOT_ACTIVE',

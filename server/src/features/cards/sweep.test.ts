@@ -43,7 +43,7 @@ describe('payments that accept further messages', () => {
     const credit = await fixture.begin({ kind: 'credit_authorization' });
     const clearedAtOnce = await fixture.begin({ kind: 'financial_authorization' });
     const creditedAtOnce = await fixture.begin({ kind: 'financial_credit_authorization' });
-    const all = [
+    const payments = [
       clearedPayment,
       expiredPayment,
       adjustedPayment,
@@ -52,12 +52,12 @@ describe('payments that accept further messages', () => {
       clearedAtOnce,
       creditedAtOnce,
     ];
-    expect(await openPayments(...all)).toEqual(
+    expect(await openPayments(...payments)).toEqual(
       sortIds(clearedPayment, expiredPayment, adjustedPayment, resolvedPayment, credit),
     );
     for (const each of [clearedPayment, adjustedPayment, credit])
       await each.notify(clearingNotice(40));
-    expect(await openPayments(...all)).toEqual(
+    expect(await openPayments(...payments)).toEqual(
       sortIds(clearedPayment, expiredPayment, adjustedPayment, resolvedPayment, credit),
     );
     await clearedPayment.notify(clearingNotice(60));
@@ -69,11 +69,11 @@ describe('payments that accept further messages', () => {
       });
     });
     await credit.notify(clearingNotice(60));
-    expect(await openPayments(...all)).toEqual([]);
+    expect(await openPayments(...payments)).toEqual([]);
     // Late notices add no row.
     await expiredPayment.notify(clearingNotice(10));
     await expiredPayment.notify(EXPIRY);
-    expect(await openPayments(...all)).toEqual([]);
+    expect(await openPayments(...payments)).toEqual([]);
   });
 });
 
@@ -109,21 +109,21 @@ describe('after thirty days', () => {
   });
 
   it('each ends once with several processes and concurrent notices', async () => {
-    const all: CardPaymentFixture[] = [];
-    while (all.length < 5) all.push(await fixture.begin());
+    const allPayments: CardPaymentFixture[] = [];
+    while (allPayments.length < 5) allPayments.push(await fixture.begin());
     app.effects.set(app.effects.now() + 30 * DAY_MS);
     await Promise.all([
       ...[1, 2, 3].map(() => cardSweep().run(app.runtime)),
-      ...all.map((each) => each.clear(40)),
+      ...allPayments.map((each) => each.clear(40)),
     ]);
     await app.settle();
-    for (const each of all) {
-      const settled = { status: 'SETTLED', account: '960 of 960' };
-      expect(await each.state()).toMatchObject(settled);
+    for (const each of allPayments) {
+      const expectedState = { status: 'SETTLED', account: '960 of 960' };
+      expect(await each.state()).toMatchObject(expectedState);
       const { settledAmount } = await each.resource();
       expect(settledAmount.amount).toBe(40);
     }
-    expect(await openPayments(...all)).toEqual([]);
+    expect(await openPayments(...allPayments)).toEqual([]);
   });
 
   it('cards of every platform are included', async () => {

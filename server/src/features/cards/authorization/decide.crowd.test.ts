@@ -15,16 +15,16 @@ type Network = ReturnType<typeof cardNetwork>;
 
 const app = testApp();
 let fixture: CardFixture;
-let second: ReturnType<typeof secondProcess>;
+let secondRuntime: ReturnType<typeof secondProcess>;
 let networks: Network[];
 beforeAll(async () => {
   fixture = cardFixture(app);
-  second = secondProcess(app);
-  networks = [cardNetwork(app), cardNetwork(app, second)];
+  secondRuntime = secondProcess(app);
+  networks = [cardNetwork(app), cardNetwork(app, secondRuntime)];
 });
 afterAll(async () => {
   await app.settle();
-  await second.close();
+  await secondRuntime.close();
 });
 
 async function cardOf(funds: number) {
@@ -103,10 +103,10 @@ describe.each([
   it('a message sent ten times concurrently has one effect and one reply', async () => {
     const { accountId, cardId, customer } = await cardOf(100_00);
     const request = networkOf(1, 0).message(cardId, 10_00);
-    const many = Array.from({ length: 10 }, (_, index) =>
+    const manyRequests = Array.from({ length: 10 }, (_, index) =>
       networkOf(processes, index).send(request),
     );
-    const cardDecisions = await Promise.all(many);
+    const cardDecisions = await Promise.all(manyRequests);
     expect(new Set(cardDecisions.map((each) => JSON.stringify(each))).size).toBe(1);
     expect(cardDecisions[0]).toMatchObject({ approved: true });
     expect(await balances(app, accountId)).toEqual({ balance: 90_00, total: 100_00 });
@@ -115,10 +115,10 @@ describe.each([
       cardDecisions[0] && 'transactionId' in cardDecisions[0] && cardDecisions[0].transactionId,
     ]);
     const { token } = request;
-    const cleared = { kind: 'CLEARING', amount: 4_00n } as const;
+    const clearingMessage = { kind: 'CLEARING', amount: 4_00n } as const;
     await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
-        networkOf(processes, index).notify(token, cleared, `n-${cardId}`),
+        networkOf(processes, index).notify(token, clearingMessage, `n-${cardId}`),
       ),
     );
     const [payment] = await networkOf(1, 0).paymentsOf(customer.id);
@@ -145,7 +145,7 @@ describe('a card whose limit is lowered during the request', () => {
     const { cardId, customer } = await cardOf(100_00);
     let loweredAfter = -1;
     const lowerMaxSpend = async () => {
-      await operate(second, systemCaller(app.platform.id, 'sandbox'), async (ctx) => {
+      await operate(secondRuntime, systemCaller(app.platform.id, 'sandbox'), async (ctx) => {
         const card = await ctx.read(cards, cardId);
         if (card) ctx.update(cards, card, { max_spend: 5n, updated_at: ctx.now });
       });

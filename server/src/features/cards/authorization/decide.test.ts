@@ -29,7 +29,10 @@ async function cardOf(funds = 100_00, overrides: object = {}, currency = 'USD') 
 }
 
 const declineDecision = (reason: string) => ({ approved: false, reason });
-const approved = { approved: true, transactionId: expect.stringMatching(/^CardTransaction:/) };
+const approvedDecision = {
+  approved: true,
+  transactionId: expect.stringMatching(/^CardTransaction:/),
+};
 
 /** A decline leaves an entry in the decision log only. */
 async function expectNothing(
@@ -49,7 +52,7 @@ describe('an authorization', () => {
     const fundedCard = await cardOf();
     const eventCountBefore = (await app.events()).length;
     const request = network.message(fundedCard.cardId, 30_00);
-    expect(await network.send(request)).toEqual(approved);
+    expect(await network.send(request)).toEqual(approvedDecision);
     expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 70_00, total: 100_00 });
     const [payment] = await network.paymentsOf(fundedCard.customer.id);
     expect(payment).toMatchObject({
@@ -93,11 +96,11 @@ describe('an authorization', () => {
     expect(await network.request(fundedCard.cardId, 30_01)).toEqual(
       declineDecision('SPEND_LIMIT_EXCEEDED'),
     );
-    expect(await network.request(fundedCard.cardId, 30_00)).toEqual(approved);
+    expect(await network.request(fundedCard.cardId, 30_00)).toEqual(approvedDecision);
     expect(await network.request(fundedCard.cardId, 20_01)).toEqual(
       declineDecision('INSUFFICIENT_FUNDS'),
     );
-    expect(await network.request(fundedCard.cardId, 20_00)).toEqual(approved);
+    expect(await network.request(fundedCard.cardId, 20_00)).toEqual(approvedDecision);
     expect((await balances(app, fundedCard.accountId)).balance).toBe(0);
   });
 
@@ -106,7 +109,7 @@ describe('an authorization', () => {
     expect(await network.request(fundedCard.cardId, 10_01)).toEqual(
       declineDecision('INSUFFICIENT_FUNDS'),
     );
-    expect(await network.request(fundedCard.cardId, 10_00)).toEqual(approved);
+    expect(await network.request(fundedCard.cardId, 10_00)).toEqual(approvedDecision);
     expect(await balances(app, fundedCard.accountId)).toEqual({
       balance: 9_999,
       total: 10_009_999,
@@ -128,7 +131,7 @@ describe('an authorization', () => {
     ok(await fixture.patchCard(id, { state: 'FROZEN' }), 200);
     expect(await network.request(id, 10_00)).toEqual(declineDecision('CARD_PAUSED'));
     ok(await fixture.patchCard(id, { state: 'ACTIVE' }), 200);
-    expect(await network.request(id, 10_00)).toEqual(approved);
+    expect(await network.request(id, 10_00)).toEqual(approvedDecision);
     ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
     expect(await network.request(id, 10_00)).toEqual(declineDecision('CARD_NOT_ACTIVE'));
   });
@@ -181,7 +184,7 @@ describe('an authorization', () => {
       declineDecision('NO_FUNDING_SOURCE'),
     );
     await setOwedAmount(0);
-    expect(await network.request(fundedCard.cardId, 10_00)).toEqual(approved);
+    expect(await network.request(fundedCard.cardId, 10_00)).toEqual(approvedDecision);
   });
 
   it('throws for an invalid amount and for an unknown card', async () => {
@@ -216,7 +219,7 @@ describe('other messages', () => {
   it('authorizes and clears in one message, with one event', async () => {
     const fundedCard = await cardOf();
     expect(await network.request(fundedCard.cardId, 30_00, 'FINANCIAL_AUTHORIZATION')).toEqual(
-      approved,
+      approvedDecision,
     );
     const [payment] = await network.paymentsOf(fundedCard.customer.id);
     expect(payment).toMatchObject({
@@ -235,19 +238,19 @@ describe('other messages', () => {
   it('authorizes or credits a merchant credit', async () => {
     const fundedCard = await cardOf(0, { maxSpendPerTransaction: 1 });
     expect(await network.request(fundedCard.cardId, 40_00, 'CREDIT_AUTHORIZATION')).toEqual(
-      approved,
+      approvedDecision,
     );
     expect((await balances(app, fundedCard.accountId)).total).toBe(0);
-    const [promised] = await network.paymentsOf(fundedCard.customer.id);
-    expect(promised).toMatchObject({ status: 'AUTHORIZED', direction: 'CREDIT' });
-    expect(promised).not.toHaveProperty('pullSummary');
+    const [firstPayment] = await network.paymentsOf(fundedCard.customer.id);
+    expect(firstPayment).toMatchObject({ status: 'AUTHORIZED', direction: 'CREDIT' });
+    expect(firstPayment).not.toHaveProperty('pullSummary');
     expect(
       await network.request(fundedCard.cardId, 7_00, 'FINANCIAL_CREDIT_AUTHORIZATION'),
-    ).toEqual(approved);
+    ).toEqual(approvedDecision);
     expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 7_00, total: 7_00 });
-    const [, brought] = await network.paymentsOf(fundedCard.customer.id);
-    expect(brought).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 7_00 } });
-    expect(brought.accountId).toBe(fundedCard.accountId);
+    const [, secondPayment] = await network.paymentsOf(fundedCard.customer.id);
+    expect(secondPayment).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 7_00 } });
+    expect(secondPayment.accountId).toBe(fundedCard.accountId);
   });
 
   it('accepts a credit on a frozen card', async () => {
@@ -257,7 +260,7 @@ describe('other messages', () => {
       declineDecision('CARD_PAUSED'),
     );
     expect(await network.request(fundedCard.cardId, 5_00, 'CREDIT_AUTHORIZATION_ADVICE')).toEqual(
-      approved,
+      approvedDecision,
     );
   });
 });
@@ -265,7 +268,7 @@ describe('other messages', () => {
 describe('a payment with a card', () => {
   it('prevents its account from being closed while it is open', async () => {
     const fundedCard = await cardOf();
-    expect(await network.request(fundedCard.cardId, 100_00)).toEqual(approved);
+    expect(await network.request(fundedCard.cardId, 100_00)).toEqual(approvedDecision);
     await app.settle();
     expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 0, total: 0 });
     const conflict = {
@@ -284,7 +287,7 @@ describe('a payment with a card', () => {
   it('has a unique reference of its issuer', async () => {
     const fundedCard = await cardOf();
     const request = network.message(fundedCard.cardId, 1_00);
-    expect(await network.send(request)).toEqual(approved);
+    expect(await network.send(request)).toEqual(approvedDecision);
     const repeatedRequest = network.message(fundedCard.cardId, 1_00, { token: request.token });
     await expect(network.send(repeatedRequest)).rejects.toMatchObject({ code: 'CONFLICT' });
     expect(await network.paymentsOf(fundedCard.customer.id)).toHaveLength(1);
@@ -297,7 +300,7 @@ describe('a card of another platform', () => {
     const otherPlatformFixture = cardFixture(app, { as: app.other });
     const holder = await otherPlatformFixture.holder({ funds: 10_00 });
     const card = await otherPlatformFixture.card(holder);
-    expect(await network.request(card.id, 4_00)).toEqual(approved);
+    expect(await network.request(card.id, 4_00)).toEqual(approvedDecision);
     const [payment] = await network.paymentsOf(holder.customer.id, { as: app.other });
     expect(payment.authorizedAmount.amount).toBe(4_00);
     expect((await app.call('GET', `/transactions/${payment.id}`)).body).toMatchObject({

@@ -40,24 +40,27 @@ const WRONGS: readonly [string, (authorizationState: AuthorizationState) => Auth
 
 const applyWrongs = (
   ...wrongs: ((authorizationState: AuthorizationState) => AuthorizationState)[]
-) => wrongs.reduce((authorizationState, wrong) => wrong(authorizationState), validState);
+) =>
+  wrongs.reduce((authorizationState, invalidState) => invalidState(authorizationState), validState);
 
 describe('declineReason', () => {
   it('is undefined for an amount equal to limit and balance', () => {
     expect(declineReason(validState)).toBeUndefined();
   });
 
-  it.each(WRONGS)('is %s if no other reason applies', (reason, wrong) => {
-    expect(declineReason(wrong(validState))).toBe(reason);
+  it.each(WRONGS)('is %s if no other reason applies', (reason, invalidState) => {
+    expect(declineReason(invalidState(validState))).toBe(reason);
   });
 
   it('is the first in the order of all that apply', () => {
     for (const [index, [reason]] of WRONGS.entries()) {
       // The card is in one state, so those before it are left out.
       const laterChecks = WRONGS.slice(index).filter(
-        ([other]) => index > 0 || other !== 'CARD_PAUSED',
+        ([otherReason]) => index > 0 || otherReason !== 'CARD_PAUSED',
       );
-      expect(declineReason(applyWrongs(...laterChecks.map(([, wrong]) => wrong)))).toBe(reason);
+      expect(declineReason(applyWrongs(...laterChecks.map(([, applyWrong]) => applyWrong)))).toBe(
+        reason,
+      );
     }
   });
 
@@ -95,17 +98,20 @@ describe('declineReason', () => {
   });
 
   it('accepts a merchant credit regardless of limit, balance and key', () => {
-    const poor = { ...source, maySign: false, spendable: usd(0n) };
+    const emptySource = { ...source, maySign: false, spendable: usd(0n) };
     for (const kind of CARD_REQUESTS.filter(isCredit)) {
       const request = { ...validState.request, kind, amount: 1_000_00n };
-      expect(declineReason({ ...validState, request, source: poor }), kind).toBeUndefined();
-      const frozen = { ...poor, account: { ...poor.account, status: 'FROZEN' as const, owed: 5n } };
-      expect(declineReason({ ...validState, request, source: frozen }), kind).toBeUndefined();
+      expect(declineReason({ ...validState, request, source: emptySource }), kind).toBeUndefined();
+      const frozenSource = {
+        ...emptySource,
+        account: { ...emptySource.account, status: 'FROZEN' as const, owed: 5n },
+      };
+      expect(declineReason({ ...validState, request, source: frozenSource }), kind).toBeUndefined();
     }
     expect(CARD_REQUESTS.filter(isCredit)).toHaveLength(3);
   });
 
-  const closed = { ...source, account: { ...source.account, status: 'CLOSED' as const } };
+  const closedSource = { ...source, account: { ...source.account, status: 'CLOSED' as const } };
   const creditState = (kind: CardRequestKind): AuthorizationState => ({
     ...validState,
     request: { ...validState.request, kind },
@@ -113,7 +119,7 @@ describe('declineReason', () => {
 
   it('rejects a credit to a closed account or a deleted holder', () => {
     const requestedState = creditState('CREDIT_AUTHORIZATION');
-    expect(declineReason({ ...requestedState, source: closed })).toBe('NO_FUNDING_SOURCE');
+    expect(declineReason({ ...requestedState, source: closedSource })).toBe('NO_FUNDING_SOURCE');
     const holder = { status: 'APPROVED', deleted_at: 1 } as const;
     expect(declineReason({ ...requestedState, holder })).toBe('CARDHOLDER_NOT_READY');
   });
@@ -124,8 +130,10 @@ describe('declineReason', () => {
       ...advice,
       card: { ...advice.card, state: 'FROZEN' },
     };
-    const rejected = { status: 'REJECTED', deleted_at: null } as const;
-    expect(declineReason({ ...frozenState, source: closed, holder: rejected })).toBeUndefined();
+    const expectedRejection = { status: 'REJECTED', deleted_at: null } as const;
+    expect(
+      declineReason({ ...frozenState, source: closedSource, holder: expectedRejection }),
+    ).toBeUndefined();
     for (const holder of [undefined, { status: 'APPROVED', deleted_at: 1 } as const]) {
       expect(declineReason({ ...frozenState, holder })).toBe('CARDHOLDER_NOT_READY');
     }

@@ -70,19 +70,19 @@ describe('a repetition with a later deadline', () => {
   it('waits for the first and receives its decision', async () => {
     const fundedCard = await cardOf();
     const request = network.message(fundedCard.cardId, 30_00);
-    const repeated: Promise<CardDecision>[] = [];
+    const repeatedDecisions: Promise<CardDecision>[] = [];
     const delayedNetwork = cardNetwork(
       app,
       processPastDeadline(() => {
         for (let index = 0; index < 3; index++)
-          repeated.push(delayedNetwork.send(request, Infinity));
+          repeatedDecisions.push(delayedNetwork.send(request, Infinity));
         // Enough time for another request to read the approval before it is undone.
         return app.runtime.db.query('select pg_sleep(0.2)', []);
       }),
     );
     expect(await sendDelayed(delayedNetwork, request)).toEqual(TOO_LATE);
-    expect(repeated).toHaveLength(3);
-    expect(await Promise.all(repeated)).toEqual([TOO_LATE, TOO_LATE, TOO_LATE]);
+    expect(repeatedDecisions).toHaveLength(3);
+    expect(await Promise.all(repeatedDecisions)).toEqual([TOO_LATE, TOO_LATE, TOO_LATE]);
     expect(await network.logOf(fundedCard.cardId)).toHaveLength(2);
   });
 
@@ -101,11 +101,11 @@ describe('a repetition with a later deadline', () => {
       },
     };
     const failingNetwork = cardNetwork(app, runtime);
-    const [first, second] = await Promise.allSettled([
+    const [firstSend, secondSend] = await Promise.allSettled([
       failingNetwork.send(request),
       failingNetwork.send(request),
     ]);
-    const outcomes = [first, second].map((each) => each.status).sort();
+    const outcomes = [firstSend, secondSend].map((each) => each.status).sort();
     expect(outcomes).toEqual(['fulfilled', 'rejected']);
     expect(await network.send(request)).toMatchObject({ approved: true });
   });
@@ -165,8 +165,8 @@ describe('another message with its reference', () => {
     const secondCardRequest = network.message(fundedCard.cardId, 30_00, { token: request.token });
     expect(await network.send(secondCardRequest)).toEqual(TOO_LATE);
     expect(await network.send(secondCardRequest)).toEqual(TOO_LATE);
-    const [, , last, ...furtherEntries] = await network.logOf(fundedCard.cardId);
-    expect(last).toMatchObject({ approved: false, reason: 'TOO_LATE', transaction_id: null });
+    const [, , lastEntry, ...furtherEntries] = await network.logOf(fundedCard.cardId);
+    expect(lastEntry).toMatchObject({ approved: false, reason: 'TOO_LATE', transaction_id: null });
     expect(furtherEntries).toEqual([]);
     expect(await network.paymentsOf(fundedCard.customer.id)).toHaveLength(1);
   });

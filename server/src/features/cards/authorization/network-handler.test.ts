@@ -150,10 +150,11 @@ describe('a decision after the deadline', () => {
       'FINANCIAL_CREDIT_AUTHORIZATION',
     );
     expect(decision).toEqual(TOO_LATE);
-    const [owing] = await app.runtime.db.query('select owed from internal_accounts where id = $1', [
-      fundedCard.accountId,
-    ]);
-    expect(owing?.owed).toBe(30_00n);
+    const [owingRow] = await app.runtime.db.query(
+      'select owed from internal_accounts where id = $1',
+      [fundedCard.accountId],
+    );
+    expect(owingRow?.owed).toBe(30_00n);
   });
 
   it.each([
@@ -364,8 +365,8 @@ describe('an id', () => {
 describe('a merchant', () => {
   it('is stored so that it can be shown, exported and erased, for any input of a terminal', async () => {
     const fundedCard = await cardOf();
-    const invalid = { descriptor: `\ud800\0${'x'.repeat(300)}`, mcc: '12345678901' };
-    await network.send(network.message(fundedCard.cardId, 30_00, { merchant: invalid }));
+    const invalidBody = { descriptor: `\ud800\0${'x'.repeat(300)}`, mcc: '12345678901' };
+    await network.send(network.message(fundedCard.cardId, 30_00, { merchant: invalidBody }));
     await network.send(
       network.message(fundedCard.cardId, 30_00, { merchant: { descriptor: '\0' } }),
     );
@@ -410,10 +411,10 @@ describe('a notice', () => {
     await app.settle();
     await network.notify(token, { kind: 'CLEARING', amount: 30_00n });
     await network.notify(token, { kind: 'RETURN', amount: 30_00n });
-    let crossed = false;
+    let hasCrossed = false;
     const concurrentCommit = runtimeWithCommit(async (set, real) => {
-      if (!crossed) {
-        crossed = true;
+      if (!hasCrossed) {
+        hasCrossed = true;
         expect(await network.request(fundedCard.cardId, 20_00)).toMatchObject({ approved: true });
       }
       return real(set);
@@ -427,8 +428,8 @@ describe('a notice', () => {
     const fundedCard = await cardOf();
     const request = network.message(fundedCard.cardId, 30_00);
     await network.send(request);
-    const returned = { kind: 'RETURN', amount: 1_00n } as const;
-    await expect(network.notify(request.token, returned)).rejects.toMatchObject({
+    const returnMessage = { kind: 'RETURN', amount: 1_00n } as const;
+    await expect(network.notify(request.token, returnMessage)).rejects.toMatchObject({
       code: 'INVALID_INPUT',
     });
     expect(await network.logOf(fundedCard.cardId)).toHaveLength(1);

@@ -279,9 +279,9 @@ describe('card payment arithmetic', () => {
         expect(payment.balances.cards).toBe(0n);
         expect(['SETTLED', 'REFUNDED']).toContain(payment.status);
         // The account pays at most what the network has settled, and never a negative amount.
-        const paid = -payment.balances.account;
-        expect(paid <= payment.balances.external_settlement).toBe(true);
-        if (!payment.isOutOfReach) expect(paid >= 0n).toBe(true);
+        const paidAmount = -payment.balances.account;
+        expect(paidAmount <= payment.balances.external_settlement).toBe(true);
+        if (!payment.isOutOfReach) expect(paidAmount >= 0n).toBe(true);
       }),
       { numRuns: 1_500 },
     );

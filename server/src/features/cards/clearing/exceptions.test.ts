@@ -158,8 +158,8 @@ describe('resolveException', () => {
   it('uses the recovered part of a refund first', async () => {
     const shortfallPayment = await createShortfall();
     await shortfallPayment.notify(refundNotice(120));
-    const recovered = { status: 'EXCEPTION', account: '110 of 110', cards: -20, losses: 20 };
-    expect(await shortfallPayment.state()).toEqual(recovered);
+    const expectedState = { status: 'EXCEPTION', account: '110 of 110', cards: -20, losses: 20 };
+    expect(await shortfallPayment.state()).toEqual(expectedState);
     await resolve(shortfallPayment, 'collect');
     expect(await shortfallPayment.state()).toEqual({ status: 'REFUNDED', account: '110 of 110' });
   });
@@ -169,12 +169,12 @@ describe('resolveException', () => {
     await payment.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 102n });
     await payment.notify(clearingNotice(101));
     await payment.notify(refundNotice(101));
-    const recovered = { status: 'EXCEPTION', cards: -1, losses: 1 };
-    expect(await payment.state()).toEqual({ ...recovered, account: '100 of 100' });
+    const expectedState = { status: 'EXCEPTION', cards: -1, losses: 1 };
+    expect(await payment.state()).toEqual({ ...expectedState, account: '100 of 100' });
     await payment.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 103n });
     expect(await payment.state()).toMatchObject({ status: 'EXCEPTION', account: '99 of 99' });
     await payment.notify({ kind: 'AUTHORIZATION_EXPIRY' });
-    expect(await payment.state()).toEqual({ ...recovered, account: '100 of 100' });
+    expect(await payment.state()).toEqual({ ...expectedState, account: '100 of 100' });
     await resolve(payment, 'collect');
     expect(await payment.state()).toEqual({ status: 'REFUNDED', account: '100 of 100' });
   });
@@ -183,8 +183,8 @@ describe('resolveException', () => {
     const shortfallPayment = await createShortfall();
     await shortfallPayment.notify(refundNotice(120));
     await shortfallPayment.notify(REVERSAL);
-    const open = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
-    expect(await shortfallPayment.state()).toEqual(open);
+    const expectedState = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
+    expect(await shortfallPayment.state()).toEqual(expectedState);
     await resolve(shortfallPayment, 'collect');
     expect(await shortfallPayment.state()).toMatchObject({
       status: 'SETTLED',

@@ -47,8 +47,8 @@ describe('a funding debit that is confirmed later', () => {
   it('can be cleared before, without a further event', async () => {
     const payment = await fixture.begin(SLOW);
     await payment.notify(clearingNotice(100));
-    const early = { status: 'SETTLED', account: '900 of 1000', cards: -100, settled: 100 };
-    expect(await payment.state()).toEqual(early);
+    const expectedState = { status: 'SETTLED', account: '900 of 1000', cards: -100, settled: 100 };
+    expect(await payment.state()).toEqual(expectedState);
     await app.advance(30_000);
     expect(await payment.state()).toEqual({
       status: 'SETTLED',
@@ -62,8 +62,8 @@ describe('a funding debit that is confirmed later', () => {
     const payment = await fixture.begin(SLOW);
     await payment.notify(clearingNotice(30));
     await payment.notify(EXPIRY);
-    const early = { status: 'SETTLED', account: '900 of 1000', cards: -30, settled: 30 };
-    expect(await payment.state()).toEqual(early);
+    const expectedState = { status: 'SETTLED', account: '900 of 1000', cards: -30, settled: 30 };
+    expect(await payment.state()).toEqual(expectedState);
     await app.advance(30_000);
     expect(await payment.state()).toEqual({
       status: 'SETTLED',
@@ -118,13 +118,13 @@ describe('a funding debit that fails', () => {
 });
 
 describe('a failed debit of an amount that is not owed', () => {
-  const failed: Partial<IssuerPort> = { debitFunding: async () => ({ state: 'failed' }) };
+  const failingIssuer: Partial<IssuerPort> = { debitFunding: async () => ({ state: 'failed' }) };
 
   it('is voided if the payment has ended with nothing cleared', async () => {
     const payment = await fixture.begin(SLOW);
     await payment.notify(EXPIRY);
     expect(await payment.state()).toEqual({ status: 'SETTLED', account: '900 of 1000' });
-    await runWith(jobOf(payment.id), failed);
+    await runWith(jobOf(payment.id), failingIssuer);
     expect(await payment.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
     expect(await payment.events()).toEqual([
       '900 of 1000',
@@ -150,7 +150,7 @@ describe('a failed debit of an amount that is not owed', () => {
     await payment.notify(clearingNotice(90));
     await payment.notify(EXPIRY);
     expect((await payment.state()).account).toBe('850 of 1000');
-    await runWith(jobOf(payment.id, false, 1), failed);
+    await runWith(jobOf(payment.id, false, 1), failingIssuer);
     expect((await payment.state()).account).toBe('900 of 1000');
     await app.advance(30_000);
     expect(await payment.state()).toEqual({
@@ -165,7 +165,7 @@ describe('a failed debit of an amount that is not owed', () => {
     await payment.notify(clearingNotice(100));
     await payment.notify(refundNotice(100));
     expect((await payment.state()).status).toBe('REFUNDED');
-    await runWith(jobOf(payment.id), failed);
+    await runWith(jobOf(payment.id), failingIssuer);
     const inException = { status: 'EXCEPTION', account: '1000 of 1100', cards: -100 };
     expect(await payment.state()).toEqual(inException);
   });
@@ -184,11 +184,11 @@ describe('a funding debit of a wallet', () => {
     const wallets = delegatedFixture(app);
     const walletCard = await wallets.walletCard({ funds: 5_000_000 });
     const key = await wallets.key(walletCard);
-    const paid = await fixture.beginOn(walletCard.card, {
+    const cardPayment = await fixture.beginOn(walletCard.card, {
       accountId: walletCard.accountId,
       currency: 'USDB',
     });
-    return { paid, revoke: async () => void ok(await wallets.revoke(key.id), 204) };
+    return { paid: cardPayment, revoke: async () => void ok(await wallets.revoke(key.id), 204) };
   }
 
   it('is signed again when more is debited', async () => {
@@ -288,12 +288,12 @@ describe('the funding debit job', () => {
 
   it('throws if the issuer does not respond, so that it runs again', async () => {
     const payment = await fixture.begin(SLOW);
-    const silent: Partial<IssuerPort> = {
+    const unresponsiveIssuer: Partial<IssuerPort> = {
       debitFunding: async () => {
         throw new Error('no answer');
       },
     };
-    await expect(runWith(jobOf(payment.id), silent)).rejects.toThrow('no answer');
+    await expect(runWith(jobOf(payment.id), unresponsiveIssuer)).rejects.toThrow('no answer');
     await expect(
       fundingDebitJobs({ connectors: () => ({}) as Connectors })[0]?.run(
         app.runtime,
@@ -304,21 +304,21 @@ describe('the funding debit job', () => {
   });
 
   it('keeps amounts exact under concurrent clearings and expiries', async () => {
-    const all: CardPaymentFixture[] = [];
-    while (all.length < 6) all.push(await fixture.begin(SLOW));
+    const allPayments: CardPaymentFixture[] = [];
+    while (allPayments.length < 6) allPayments.push(await fixture.begin(SLOW));
     const confirmingIssuer = issuerReporting({ state: 'confirmed' });
     await Promise.all(
-      all.flatMap((paid) => [
-        paid.clear(110),
-        runWith(jobOf(paid.id), confirmingIssuer),
-        paid.notify(EXPIRY, false),
+      allPayments.flatMap((cardPayment) => [
+        cardPayment.clear(110),
+        runWith(jobOf(cardPayment.id), confirmingIssuer),
+        cardPayment.notify(EXPIRY, false),
       ]),
     );
     await app.advance(60_000);
-    for (const paid of all) {
-      const transaction = ok(await app.call('GET', `/transactions/${paid.id}`), 200);
+    for (const cardPayment of allPayments) {
+      const transaction = ok(await app.call('GET', `/transactions/${cardPayment.id}`), 200);
       expect(transaction).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 110 } });
-      expect((await paid.state()).account).toBe('890 of 890');
+      expect((await cardPayment.state()).account).toBe('890 of 890');
     }
   });
 });

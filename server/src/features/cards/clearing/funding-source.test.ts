@@ -14,7 +14,7 @@ it('lists every current funding source, however many have ended', async () => {
   const firstAccountId = holder.accountId;
   const { accountId: otherAccountId } = await fixture.holder();
   await app.operate(async (ctx) => {
-    for (let after = 1; after <= 1_001; after++) {
+    for (let afterMs = 1; afterMs <= 1_001; afterMs++) {
       ctx.insert(fundingSources, {
         id: ctx.id('CardFundingSource'),
         platform_id: app.platform.id,
@@ -22,7 +22,7 @@ it('lists every current funding source, however many have ended', async () => {
         card_id: card.id,
         account_id: otherAccountId,
         created_at: ctx.now,
-        ended_at: after === 1_001 ? null : ctx.now,
+        ended_at: afterMs === 1_001 ? null : ctx.now,
       });
     }
   });

@@ -143,11 +143,11 @@ describe('revokeDelegatedKey', () => {
 
   it('rejects a key that is not active', async () => {
     const { walletCard, active } = await createActiveAndPendingKeys();
-    const [first] = await fixture.listed(`accountId=${walletCard.accountId}`);
+    const [firstKey] = await fixture.listed(`accountId=${walletCard.accountId}`);
     const inactiveKeyError = (status: string) => [
       ...[400, 'INVALID_INPUT', `Only an active key can be revoked. This one is ${status}.`],
     ];
-    expect(reasonOf(await fixture.revoke(first.id))).toEqual(inactiveKeyError('PENDING'));
+    expect(reasonOf(await fixture.revoke(firstKey.id))).toEqual(inactiveKeyError('PENDING'));
     ok(await fixture.revoke(active.id), 204);
     expect(reasonOf(await fixture.revoke(active.id))).toEqual(inactiveKeyError('REVOKED'));
     expect(await statusesOf(walletCard)).toEqual(['PENDING', 'REVOKED']);
@@ -271,11 +271,11 @@ describe('export and erasure of a delegated key', () => {
 });
 
 /** Rows of a card of a platform without an issuer. */
-async function createCardIn(as: TestPlatform, customerId: string, accountId: string) {
+async function createCardIn(platform: TestPlatform, customerId: string, accountId: string) {
   return app.operate(async (ctx) => {
     const card = ctx.insert(cards, {
       id: ctx.id('Card'),
-      platform_id: as.id,
+      platform_id: platform.id,
       customer_id: customerId,
       platform_card_id: ctx.id('Named'),
       state: 'ACTIVE',
@@ -286,16 +286,16 @@ async function createCardIn(as: TestPlatform, customerId: string, accountId: str
     });
     bind(ctx, card, [accountId]);
     return card;
-  }, as);
+  }, platform);
 }
 
 describe('a delegated key in production', () => {
   it('is created with real signatures only', async () => {
-    const as = app.production;
-    const productionFixture = delegatedFixture(app, { as });
-    const { customer, accountId } = await walletFixture(app, { as }).customerWithWallet();
+    const platform = app.production;
+    const productionFixture = delegatedFixture(app, { as: platform });
+    const { customer, accountId } = await walletFixture(app, { as: platform }).customerWithWallet();
     const session = await insertSession(app, accountId);
-    const card = await createCardIn(as, customer.id, accountId);
+    const card = await createCardIn(platform, customer.id, accountId);
     const body = productionFixture.bodyOf({ accountId, card });
     const firstResponse = await productionFixture.send(body);
     const literal = app.connectorsOf('sandbox').walletScript?.stamp as string;

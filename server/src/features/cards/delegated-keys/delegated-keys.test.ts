@@ -54,9 +54,9 @@ describe('createDelegatedKey', () => {
     const secondResponse = await fixture.follow(body, firstResponse, walletCard.session);
     ok(secondResponse, 202);
     expect(secondResponse.body.requestId).not.toBe(firstResponse.body.requestId);
-    const [pending] = await fixture.listed(`accountId=${walletCard.accountId}`);
+    const [pendingKey] = await fixture.listed(`accountId=${walletCard.accountId}`);
     const source = await bindingOf(walletCard);
-    expect(pending).toMatchObject({
+    expect(pendingKey).toMatchObject({
       cardId: walletCard.card.id,
       fundingSourceId: source?.id,
       accountId: walletCard.accountId,
@@ -64,20 +64,20 @@ describe('createDelegatedKey', () => {
       nickname: 'Card for lunch',
       status: 'PENDING',
     });
-    expect(pending.id).toMatch(/^DelegatedKey:/);
-    expect(pending.publicKey).toMatch(/^0[23][0-9a-f]{64}$/);
+    expect(pendingKey.id).toMatch(/^DelegatedKey:/);
+    expect(pendingKey.publicKey).toMatch(/^0[23][0-9a-f]{64}$/);
     const policies = JSON.parse(secondResponse.body.payloadToSign);
     expect(policies.type).toBe('ACTIVITY_TYPE_CREATE_POLICIES');
     const [policy] = policies.parameters.policies;
     expect(policy.effect).toBe('EFFECT_ALLOW');
-    expect(policy.consensus).toContain(pending.id);
+    expect(policy.consensus).toContain(pendingKey.id);
     expect(policy.condition).toContain(walletCard.card.id);
 
     app.effects.set(app.effects.now() + 1000);
     const activeResponse = ok(await fixture.follow(body, secondResponse, walletCard.session), 201);
     const { updatedAt } = activeResponse;
-    expect(activeResponse).toEqual({ ...pending, status: 'ACTIVE', updatedAt });
-    expect(Date.parse(updatedAt)).toBe(Date.parse(pending.updatedAt) + 1000);
+    expect(activeResponse).toEqual({ ...pendingKey, status: 'ACTIVE', updatedAt });
+    expect(Date.parse(updatedAt)).toBe(Date.parse(pendingKey.updatedAt) + 1000);
     expect(await fixture.keyNow(activeResponse.id)).toEqual(activeResponse);
     expect(await fixture.listed(`fundingSourceId=${source?.id}`)).toEqual([activeResponse]);
   });
@@ -183,9 +183,9 @@ describe('createDelegatedKey', () => {
 
   it('requires MANAGE', async () => {
     const walletCard = await fixture.walletCard();
-    const as = await app.tokenWith(['VIEW', 'TRANSACT']);
+    const callerToken = await app.tokenWith(['VIEW', 'TRANSACT']);
     const response = await app.call('POST', '/auth/delegated-keys', fixture.bodyOf(walletCard), {
-      as,
+      as: callerToken,
     });
     expect(response.status).toBe(403);
   });

@@ -101,18 +101,18 @@ describe('a card funded by a wallet', () => {
     );
     const [payment, ...otherPayments] = await network.paymentsOf(fundedCard.customer.id);
     expect(otherPayments).toEqual([]);
-    const [signed, ...rest] = await readSignedPayloads(fundedCard.accountId);
+    const [signedPayload, ...rest] = await readSignedPayloads(fundedCard.accountId);
     // A declined payment is not signed.
     expect(rest).toEqual([]);
-    expect(signed?.row).toMatchObject({
+    expect(signedPayload?.row).toMatchObject({
       operation: 'cardPull',
       subject: payment.id,
       session_id: null,
       public_key: key.public_key,
     });
-    const stamp = parseStamp(signed?.row.stamp ?? '');
-    expect(stamp && verifyStamp(stamp, signed?.payload ?? '')).toBe(true);
-    expect(unsignedOf(signed?.payload ?? '')).toEqual({
+    const stamp = parseStamp(signedPayload?.row.stamp ?? '');
+    expect(stamp && verifyStamp(stamp, signedPayload?.payload ?? '')).toBe(true);
+    expect(unsignedOf(signedPayload?.payload ?? '')).toEqual({
       cardId: fundedCard.cardId,
       transactionId: payment.id,
       pull: 1,

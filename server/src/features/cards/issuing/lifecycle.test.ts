@@ -185,14 +185,14 @@ describe('funding sources', () => {
     expect(await keyStateOf(keys[0] as string)).toEqual(['ACTIVE', 'sealed']);
 
     ok(await fixture.patchCard(id, { fundingSources: [balance] }), 200);
-    const ended = (await readBindings(id)).filter((each) => each.ended_at !== null);
-    expect(ended.map((each) => each.account_id)).toEqual([wallet]);
+    const endedBindings = (await readBindings(id)).filter((each) => each.ended_at !== null);
+    expect(endedBindings.map((each) => each.account_id)).toEqual([wallet]);
     for (const key of keys) expect(await keyStateOf(key)).toEqual(['REVOKED', null]);
 
     ok(await fixture.patchCard(id, { fundingSources: [balance, wallet] }), 200);
     const current = (await readBindings(id)).filter((each) => each.ended_at === null);
     expect(current).toHaveLength(2);
-    expect(current.map((each) => each.id)).not.toContain(ended[0]?.id);
+    expect(current.map((each) => each.id)).not.toContain(endedBindings[0]?.id);
     for (const key of keys) expect(await keyStateOf(key)).toEqual(['REVOKED', null]);
     expect(await eventsOf(id)).toEqual(Array(3).fill(`${FUNDING} ACTIVE`));
   });
