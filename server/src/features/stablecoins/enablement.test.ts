@@ -101,8 +101,8 @@ describe('requestStablecoinServiceEnablement', () => {
   it('requires MANAGE and a token of the platform', async () => {
     const { id } = await fixture.coin();
     const path = `/stablecoins/${id}/request-service-enablement`;
-    const as = await app.tokenWith(['VIEW', 'TRANSACT']);
-    const rejectedResponse = await app.call('POST', path, undefined, { as });
+    const callerToken = await app.tokenWith(['VIEW', 'TRANSACT']);
+    const rejectedResponse = await app.call('POST', path, undefined, { as: callerToken });
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([403, 'FORBIDDEN']);
     const otherResponse = await app.call('POST', path, undefined, { as: app.other });
     expect([otherResponse.status, otherResponse.body.code]).toEqual([404, 'STABLECOIN_NOT_FOUND']);

@@ -75,13 +75,13 @@ describe('createStablecoinMint', () => {
       burning: 0n,
       minting: 100n * DOLLAR,
     });
-    const waiting = 'PENDING_FUNDING';
-    const [completed, going] = ['COMPLETED', 'PROCESSING'];
+    const pendingFunding = 'PENDING_FUNDING';
+    const [completed, processing] = ['COMPLETED', 'PROCESSING'];
     expect(await readStatesAt(createdMint.id, TIMES)).toEqual([
-      waiting,
-      waiting,
-      going,
-      going,
+      pendingFunding,
+      pendingFunding,
+      processing,
+      processing,
       completed,
       completed,
     ]);
@@ -105,12 +105,12 @@ describe('createStablecoinMint', () => {
     expect(createdMint.source).toEqual(fundingSource);
     expect(createdMint.fundingInstructions).toBeUndefined();
     expect(createdMint.expiresAt).toBeUndefined();
-    const [pending, going, completed] = ['PENDING_PROVIDER', 'PROCESSING', 'COMPLETED'];
+    const [pending, processing, completed] = ['PENDING_PROVIDER', 'PROCESSING', 'COMPLETED'];
     expect(await readStatesAt(createdMint.id, TIMES)).toEqual([
       pending,
       pending,
-      going,
-      going,
+      processing,
+      processing,
       completed,
       completed,
     ]);
@@ -153,11 +153,11 @@ describe('createStablecoinMint', () => {
     const body = fixture.mintBody(wallet.id, { description: 'slow 005' });
     const createdMint = ok(await fixture.mint(coin.id, body), 201);
     const times = [9_999, 10_000, 29_999, 30_000];
-    const going = 'PROCESSING';
+    const processing = 'PROCESSING';
     expect(await readStatesAt(createdMint.id, times)).toEqual([
       'PENDING_FUNDING',
-      going,
-      going,
+      processing,
+      processing,
       'COMPLETED',
     ]);
   });
@@ -166,9 +166,9 @@ describe('createStablecoinMint', () => {
     const coin = await fixture.coin();
     const body = fixture.mintBody(wallet.id, { description: 'never 001' });
     const createdMint = ok(await fixture.mint(coin.id, body), 201);
-    const waiting = 'PENDING_FUNDING';
+    const pendingFunding = 'PENDING_FUNDING';
     const states = await readStatesAt(createdMint.id, [0, 6 * DAY, 7 * DAY - 1, 7 * DAY, 8 * DAY]);
-    expect(states).toEqual([waiting, waiting, waiting, 'EXPIRED', 'EXPIRED']);
+    expect(states).toEqual([pendingFunding, pendingFunding, pendingFunding, 'EXPIRED', 'EXPIRED']);
     expect(await fixture.readOperation(createdMint.id)).toMatchObject({
       providerStatus: 'expired',
     });
@@ -188,18 +188,18 @@ describe('createStablecoinBurn', () => {
       fundingInstructions: { network: 'SPARK', address: expect.stringMatching(/^spark/) },
       estimatedDelivery: { rail: 'WIRE', amount: '1000', currency: 'USD' },
     });
-    const full = 100n * DOLLAR;
+    const fullSupply = 100n * DOLLAR;
     expect(await fixture.supply(coin.id)).toEqual({
-      circulating: full,
+      circulating: fullSupply,
       burning: 10n * DOLLAR,
       minting: 0n,
     });
-    const [waiting, going, completed] = ['PENDING_FUNDING', 'PROCESSING', 'COMPLETED'];
+    const [pendingFunding, processing, completed] = ['PENDING_FUNDING', 'PROCESSING', 'COMPLETED'];
     expect(await readStatesAt(createdBurn.id, TIMES)).toEqual([
-      waiting,
-      waiting,
-      going,
-      going,
+      pendingFunding,
+      pendingFunding,
+      processing,
+      processing,
       completed,
       completed,
     ]);
@@ -241,12 +241,12 @@ describe('createStablecoinBurn', () => {
       );
       expect(createdBurn.fundingInstructions).toBeUndefined();
       expect(createdBurn.destination).toEqual({ accountId: bank.id, rail });
-      const [pending, going, completed] = ['PENDING_PROVIDER', 'PROCESSING', 'COMPLETED'];
+      const [pending, processing, completed] = ['PENDING_PROVIDER', 'PROCESSING', 'COMPLETED'];
       expect(await readStatesAt(createdBurn.id, TIMES)).toEqual([
         pending,
         pending,
-        going,
-        going,
+        processing,
+        processing,
         completed,
         completed,
       ]);

@@ -234,8 +234,11 @@ describe('issuance', () => {
         409,
         'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',
       ]);
-      const other = { ...repeatedBody, networkTokenIdentifier: `${body.networkTokenIdentifier}-x` };
-      expect(codeOf(await fixture.write('/stablecoins', other))).toEqual([
+      const otherBody = {
+        ...repeatedBody,
+        networkTokenIdentifier: `${body.networkTokenIdentifier}-x`,
+      };
+      expect(codeOf(await fixture.write('/stablecoins', otherBody))).toEqual([
         409,
         'STABLECOIN_SYMBOL_ALREADY_EXISTS',
       ]);

@@ -16,10 +16,10 @@ const codeOf = ({ status, body }: { status: number; body: { code?: string } }) =
   body.code,
 ];
 
-const rowsOf = (as: TestPlatform) =>
+const rowsOf = (platform: TestPlatform) =>
   app.runtime.db.query<{ id: string; credentials: string }>(
     'select id, credentials from stablecoin_provider_accounts where platform_id = $1 order by id',
-    [as.id],
+    [platform.id],
   );
 
 describe('linkStablecoinProviderAccount', () => {
@@ -50,11 +50,11 @@ describe('linkStablecoinProviderAccount', () => {
     expect(response.body.details.errors).toEqual([
       { field: 'providerAccountId', message: expect.stringContaining('2 accounts') },
     ]);
-    const only = ok(await fixture.write(PATH, { ...body, apiClientSecret: 'x-000' }), 201);
-    const providerAccountId = `${only.providerAccountId}_2`;
+    const onlyAccount = ok(await fixture.write(PATH, { ...body, apiClientSecret: 'x-000' }), 201);
+    const providerAccountId = `${onlyAccount.providerAccountId}_2`;
     const secondBody = ok(await fixture.write(PATH, { ...body, providerAccountId }), 201);
     expect(secondBody.providerAccountId).toBe(providerAccountId);
-    expect(secondBody.id).not.toBe(only.id);
+    expect(secondBody.id).not.toBe(onlyAccount.id);
   });
 
   it('rejects an account that the credentials do not give access to', async () => {
@@ -63,23 +63,25 @@ describe('linkStablecoinProviderAccount', () => {
   });
 
   it('returns SERVICE_UNAVAILABLE if the provider does not respond, and stores nothing', async () => {
-    const as = await app.newPlatform('Unanswered');
-    const response = await stablecoinFixture(app, { as }).link({ apiClientSecret: 'x-008' });
+    const platform = await app.newPlatform('Unanswered');
+    const response = await stablecoinFixture(app, { as: platform }).link({
+      apiClientSecret: 'x-008',
+    });
     expect(codeOf(response)).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(response.headers['retry-after']).toBe('5');
-    expect(await rowsOf(as)).toEqual([]);
+    expect(await rowsOf(platform)).toEqual([]);
   });
 
   it('links an account once under ten concurrent requests', async () => {
-    const as = await app.newPlatform('Ten links');
-    const separateFixture = stablecoinFixture(app, { as });
+    const platform = await app.newPlatform('Ten links');
+    const separateFixture = stablecoinFixture(app, { as: platform });
     const body = separateFixture.linkBody();
     const responses = await Promise.all(
       Array.from({ length: 10 }, () => separateFixture.write(PATH, body)),
     );
     const statuses = responses.map(codeOf).sort();
     expect(statuses).toEqual([[201, undefined], ...Array(9).fill([409, 'CONFLICT'])]);
-    expect(await rowsOf(as)).toHaveLength(1);
+    expect(await rowsOf(platform)).toHaveLength(1);
     // Other credentials of the same client give access to the same account.
     const secondResponse = await separateFixture.write(PATH, {
       ...body,
@@ -127,9 +129,9 @@ describe('linkStablecoinProviderAccount', () => {
 
 describe('the client secret', () => {
   it('is stored encrypted, bound to its row', async () => {
-    const as = await app.newPlatform('Sealed');
+    const platform = await app.newPlatform('Sealed');
     const secret = 'a-secret-that-is-found-nowhere-000';
-    const separateFixture = stablecoinFixture(app, { as });
+    const separateFixture = stablecoinFixture(app, { as: platform });
     const link = { apiClientSecret: secret, apiClientId: 'client-of-the-sealed' };
     const { id } = ok(await separateFixture.link(link), 201);
     const coin = await separateFixture.register();
@@ -148,15 +150,15 @@ describe('the client secret', () => {
       expect([name, rows]).toEqual([name, []]);
     }
     expect(app.log.join('\n')).not.toContain('that-is-found-nowhere');
-    const [row] = await rowsOf(as);
+    const [row] = await rowsOf(platform);
     const { vault } = app.runtime;
     const context = `stablecoin_provider_accounts ${id} credentials`;
     expect(JSON.parse(vault.openOwn(row?.credentials ?? '', context).toString())).toEqual({
       clientId: link.apiClientId,
       clientSecret: secret,
     });
-    const other = `stablecoin_provider_accounts ${id}0 credentials`;
-    expect(() => vault.openOwn(row?.credentials ?? '', other)).toThrow();
+    const otherContext = `stablecoin_provider_accounts ${id}0 credentials`;
+    expect(() => vault.openOwn(row?.credentials ?? '', otherContext)).toThrow();
   });
 
   it('is not part of replies or events', async () => {
@@ -173,8 +175,8 @@ describe('an account that the provider no longer accepts', () => {
     ['003', 'INVALID'],
     ['004', 'REVOKED'],
   ])('is unlinked at its next use: …%s', async (suffix, status) => {
-    const as = await app.newPlatform(`Gone ${suffix}`);
-    const separateFixture = stablecoinFixture(app, { as });
+    const platform = await app.newPlatform(`Gone ${suffix}`);
+    const separateFixture = stablecoinFixture(app, { as: platform });
     const body = separateFixture.linkBody({ apiClientSecret: `x-${suffix}` });
     const linkedBody = ok(await separateFixture.write(PATH, body), 201);
     expect(linkedBody.status).toBe('ACTIVE');
@@ -194,8 +196,8 @@ describe('an account that the provider no longer accepts', () => {
   });
 
   it('becomes ACTIVE under the same id when it is linked again', async () => {
-    const as = await app.newPlatform('Anew');
-    const separateFixture = stablecoinFixture(app, { as });
+    const platform = await app.newPlatform('Anew');
+    const separateFixture = stablecoinFixture(app, { as: platform });
     const body = separateFixture.linkBody({ apiClientSecret: 'x-004' });
     const firstBody = ok(await separateFixture.write(PATH, body), 201);
     await separateFixture.register();
@@ -216,8 +218,8 @@ describe('an account that the provider no longer accepts', () => {
   });
 
   it('is rejected consistently under ten concurrent requests', async () => {
-    const as = await app.newPlatform('Ten concurrent');
-    const separateFixture = stablecoinFixture(app, { as });
+    const platform = await app.newPlatform('Ten concurrent');
+    const separateFixture = stablecoinFixture(app, { as: platform });
     await separateFixture.linked('003');
     const responses = await Promise.all(
       Array.from({ length: 10 }, () => separateFixture.register()),
@@ -283,26 +285,26 @@ describe('an idempotency key', () => {
   });
 
   it('links once under ten repeated requests', async () => {
-    const as = await app.newPlatform('Second');
-    const separateFixture = stablecoinFixture(app, { as });
+    const platform = await app.newPlatform('Second');
+    const separateFixture = stablecoinFixture(app, { as: platform });
     const body = separateFixture.linkBody();
     const responses = await Promise.all(
       Array.from({ length: 10 }, () => separateFixture.write(PATH, body, 'repeated')),
     );
     expect(new Set(responses.map((each) => each.status))).toEqual(new Set([201]));
     expect(new Set(responses.map((each) => each.body.id)).size).toBe(1);
-    expect(await rowsOf(as)).toHaveLength(1);
+    expect(await rowsOf(platform)).toHaveLength(1);
   });
 
   it('does not replay SERVICE_UNAVAILABLE', async () => {
-    const as = await app.newPlatform('Down for a while');
-    const separateFixture = stablecoinFixture(app, { as });
+    const platform = await app.newPlatform('Down for a while');
+    const separateFixture = stablecoinFixture(app, { as: platform });
     const unavailable = separateFixture.linkBody({ apiClientSecret: 'x-008' });
     expect((await separateFixture.write(PATH, unavailable, 'again')).status).toBe(503);
     expect((await separateFixture.write(PATH, unavailable, 'again')).status).toBe(503);
     const stored = await app.runtime.db.query(
       "select 1 from idempotency where id like $1 || ' %again'",
-      [as.id],
+      [platform.id],
     );
     expect(stored).toEqual([]);
   });
@@ -310,8 +312,8 @@ describe('an idempotency key', () => {
 
 describe('listStablecoinProviderAccounts', () => {
   it('lists newest first, in pages, by status', async () => {
-    const as = await app.newPlatform('Lister');
-    const separateFixture = stablecoinFixture(app, { as });
+    const platform = await app.newPlatform('Lister');
+    const separateFixture = stablecoinFixture(app, { as: platform });
     const ids: string[] = [];
     for (const suffix of ['000', '003', '000']) {
       app.effects.set(app.effects.now() + 1_000);

@@ -273,7 +273,7 @@ describe('an external account', () => {
 
   it('must support the use and be active', async () => {
     const euros = await fixture.bank('000', 'EUR');
-    const rejected = [
+    const rejections = [
       requestMint({ destination: { accountId: bank.id } }),
       requestMint(debitSource(wallet.id)),
       requestMint(debitSource(euros.id, 'SAME_DAY_ACH_DEBIT')),
@@ -284,12 +284,12 @@ describe('an external account', () => {
     await fixture.setAccountStatus(disabled.id, 'INACTIVE');
     const idle = await fixture.wallet();
     await fixture.setAccountStatus(idle.id, 'INACTIVE');
-    rejected.push(
+    rejections.push(
       requestBurn(payoutTo(disabled.id)),
       requestMint(debitSource(disabled.id)),
       requestMint({ destination: { accountId: idle.id } }),
     );
-    for (const response of await Promise.all(rejected)) {
+    for (const response of await Promise.all(rejections)) {
       expect(codeOf(response)).toEqual([400, 'STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED']);
     }
   });
@@ -349,8 +349,10 @@ describe('the provider', () => {
     const response = await fixture.mint(id, body, 'down');
     expect(codeOf(response)).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(response.headers['retry-after']).toBe('5');
-    const emitted = app.log.map((line) => JSON.parse(line)).find((each) => each.level === 'warn');
-    expect(emitted.err.cause.message).toBe(
+    const loggedError = app.log
+      .map((line) => JSON.parse(line))
+      .find((each) => each.level === 'warn');
+    expect(loggedError.err.cause.message).toBe(
       'The stablecoin provider of the sandbox is unavailable.',
     );
     expect((await requestBurn({}, id)).status).toBe(503);
@@ -363,13 +365,17 @@ describe('the provider', () => {
 describe('precedence of errors', () => {
   it('is coin, amount, source, external accounts, provider', async () => {
     const { id } = await fixture.coin({ token: '001' });
-    const invalid = { amount: '1', fundingSource: serviceAccount, destination: { accountId: 'x' } };
+    const invalidBody = {
+      amount: '1',
+      fundingSource: serviceAccount,
+      destination: { accountId: 'x' },
+    };
     const codes = [
-      await requestMint(invalid, id),
-      await requestMint(invalid),
-      await requestMint({ ...invalid, amount: '10000' }),
+      await requestMint(invalidBody, id),
+      await requestMint(invalidBody),
+      await requestMint({ ...invalidBody, amount: '10000' }),
       await requestMint({
-        ...invalid,
+        ...invalidBody,
         amount: '10000',
         ...debitSource((await fixture.bank('201')).id),
       }),
@@ -385,24 +391,27 @@ describe('precedence of errors', () => {
   });
 
   it('begins with schema validation', async () => {
-    for (const more of [
+    for (const extraFields of [
       { fundingSource: { type: 'CASH' } },
       { fundingSource: { type: 'ACH_DEBIT' } },
       { destination: {} },
       { description: 'x'.repeat(1_025) },
     ]) {
-      expect(codeOf(await requestMint(more))).toEqual([400, 'INVALID_INPUT']);
+      expect(codeOf(await requestMint(extraFields))).toEqual([400, 'INVALID_INPUT']);
     }
-    for (const more of [{ source: { type: 'CASH' } }, payoutTo(bank.id, 'PIGEON')]) {
-      expect(codeOf(await requestBurn(more))).toEqual([400, 'INVALID_INPUT']);
+    for (const extraFields of [{ source: { type: 'CASH' } }, payoutTo(bank.id, 'PIGEON')]) {
+      expect(codeOf(await requestBurn(extraFields))).toEqual([400, 'INVALID_INPUT']);
     }
   });
 
   it('requires TRANSACT', async () => {
-    const as = await app.tokenWith(['VIEW', 'MANAGE']);
+    const callerToken = await app.tokenWith(['VIEW', 'MANAGE']);
     const headers = { 'idempotency-key': 'permission' };
     const path = `/stablecoins/${coin.id}/mints`;
-    const response = await app.call('POST', path, fixture.mintBody(wallet.id), { as, headers });
+    const response = await app.call('POST', path, fixture.mintBody(wallet.id), {
+      as: callerToken,
+      headers,
+    });
     expect(codeOf(response)).toEqual([403, 'FORBIDDEN']);
   });
 });

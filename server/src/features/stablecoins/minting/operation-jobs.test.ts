@@ -97,11 +97,11 @@ describe('a repeated job', () => {
 it('does not submit an operation that another run has ended meanwhile', async () => {
   const { coin, id } = await burnOrdered();
   const { runtime } = app;
-  let ended = 0;
+  let endedCount = 0;
   // The first run has read its rows when the second begins, and continues after its end.
   const read: typeof runtime.db.read = async (table, rowId) => {
     const row = await runtime.db.read(table, rowId);
-    if ((table as object) === providerAccounts && !ended++) {
+    if ((table as object) === providerAccounts && !endedCount++) {
       await createWorker(unlinkedReply('REVOKED')).after(0);
     }
     return row;
@@ -112,7 +112,7 @@ it('does not submit an operation that another run has ended meanwhile', async ()
   const job = { id: 'stalled', kind: SUBMIT.kind, input: { operationId: id }, attempts: 1 };
   const stalled = { ...runtime, db: { ...runtime.db, read } };
   const result = await handler?.run(stalled, job as never);
-  expect(ended).toBeGreaterThan(0);
+  expect(endedCount).toBeGreaterThan(0);
   expect(result).toBeDefined();
   expect(await fixture.readOperation(id)).toMatchObject({
     status: 'FAILED',
@@ -273,8 +273,8 @@ describe('provider responses', () => {
 
   it('are shown as providerStatus, and a step back changes only that', async () => {
     const { id } = await burnOrdered();
-    const invalid = { ...replies('funding'), providerStatus: 'under review' };
-    const { after } = createWorker(replies('processing'), invalid);
+    const invalidBody = { ...replies('funding'), providerStatus: 'under review' };
+    const { after } = createWorker(replies('processing'), invalidBody);
     await after(90_000);
     const expected = { status: 'PROCESSING', providerStatus: 'under review' };
     expect(await fixture.readOperation(id)).toMatchObject(expected);

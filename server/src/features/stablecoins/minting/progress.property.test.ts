@@ -49,18 +49,18 @@ const read = async (id: string) => {
 
 /** Applies several responses about one operation concurrently. */
 async function applyResponses(id: string, states: readonly (typeof STATES)[number][]) {
-  const before = await read(id);
+  const rowBefore = await read(id);
   const apply = (state: (typeof STATES)[number]) =>
     app.operate(async (ctx) => {
       const row = await ctx.read(mintsAndBurns, id);
       if (row) await applyProgress(ctx, row, progressOf(state), ctx.now);
     });
   await Promise.all(states.map(apply));
-  const after = await read(id);
-  if (isOver(before)) expect(after).toEqual(before);
+  const rowAfter = await read(id);
+  if (isOver(rowBefore)) expect(rowAfter).toEqual(rowBefore);
   // One response causes one transition; concurrent responses may cause several.
   if (states.length === 1) {
-    expect(operationStates.allows(before.status, after.status)).toBe(true);
+    expect(operationStates.allows(rowBefore.status, rowAfter.status)).toBe(true);
   }
 }
 
