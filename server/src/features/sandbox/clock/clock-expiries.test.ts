@@ -23,20 +23,20 @@ const app = testApp();
 
 /** A clock that has been changed once, so that it is not real time. */
 async function createPlatformWithClock(name: string): Promise<TestPlatform> {
-  const as = await app.newPlatform(name);
-  await advance(as, 'P1D');
-  return as;
+  const platform = await app.newPlatform(name);
+  await advance(platform, 'P1D');
+  return platform;
 }
 
-async function advance(as: TestPlatform, duration: string): Promise<void> {
-  ok(await app.call('POST', '/sandbox/clock', { advance: duration }, { as }), 200);
+async function advance(platform: TestPlatform, duration: string): Promise<void> {
+  ok(await app.call('POST', '/sandbox/clock', { advance: duration }, { as: platform }), 200);
 }
 
 /** Creates the same resources on a platform with its own clock and on one in real time. */
-async function createOnBoth<T>(name: string, create: (as: TestPlatform) => Promise<T>) {
-  const as = await createPlatformWithClock(name);
-  const [onOwnClock, onOtherPlatform] = [await create(as), await create(app.other)];
-  return { as, onOwnClock, onOtherPlatform };
+async function createOnBoth<T>(name: string, create: (platform: TestPlatform) => Promise<T>) {
+  const callingPlatform = await createPlatformWithClock(name);
+  const [onOwnClock, onOtherPlatform] = [await create(callingPlatform), await create(app.other)];
+  return { as: callingPlatform, onOwnClock, onOtherPlatform };
 }
 
 describe('on the clock of a platform', () => {
@@ -48,8 +48,8 @@ describe('on the clock of a platform', () => {
       const body = { inviterUma: umaAddress, expiresAt };
       return ok(await app.call('POST', '/invitations', body, { as }), 201).code as string;
     });
-    const statusOf = async (as: TestPlatform, code: string) =>
-      ok(await app.call('GET', `/invitations/${code}`, undefined, { as }), 200).status;
+    const statusOf = async (platform: TestPlatform, code: string) =>
+      ok(await app.call('GET', `/invitations/${code}`, undefined, { as: platform }), 200).status;
     await advance(as, 'PT59M');
     expect(await statusOf(as, onOwnClock)).toBe('PENDING');
     await advance(as, 'PT1M');
@@ -123,8 +123,8 @@ describe('on the clock of a platform', () => {
       const executedBody = ok(await execute(app, quote.id, {}, { as }), 200);
       return { id: quote.id as string, status: executedBody.status };
     });
-    const statusOf = async (as: TestPlatform, id: string) =>
-      ok(await app.call('GET', `/quotes/${id}`, undefined, { as }), 200).status;
+    const statusOf = async (platform: TestPlatform, id: string) =>
+      ok(await app.call('GET', `/quotes/${id}`, undefined, { as: platform }), 200).status;
     expect(onOwnClock.status).toBe('PENDING_AUTHORIZATION');
     await advance(as, 'PT1H');
     expect(await statusOf(as, onOwnClock.id)).toBe('FAILED');
@@ -142,8 +142,8 @@ describe('on the clock of a platform', () => {
       const merchant = { descriptor: 'Bookshop' };
       const body = { amount: 1_00, currency: { code: 'USD' }, merchant };
       ok(await cards.call('POST', `/sandbox/cards/${card.id}/simulate/${kind}`, body), 202);
-      const last = (await cardNetwork(app).logOf(card.id)).at(-1);
-      return last?.approved ? 'approved' : last?.reason;
+      const lastEntry = (await cardNetwork(app).logOf(card.id)).at(-1);
+      return lastEntry?.approved ? 'approved' : lastEntry?.reason;
     };
     const expiry = Date.UTC(onOwnClock.card.expYear, onOwnClock.card.expMonth);
     const moveTo = async (at: number) => {

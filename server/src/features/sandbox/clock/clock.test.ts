@@ -26,9 +26,9 @@ const timeOf = async (as?: CallOptions['as']) => Date.parse((await getClock(as))
 
 /** A platform with a customer who has 1000.00 USD. */
 async function createPayingPlatform(name: string) {
-  const as = await app.newPlatform(name);
-  const { person, account } = await fundedCustomer(app, 1_000_00, { as });
-  return { as, person, account };
+  const platform = await app.newPlatform(name);
+  const { person, account } = await fundedCustomer(app, 1_000_00, { as: platform });
+  return { as: platform, person, account };
 }
 
 type Paying = Awaited<ReturnType<typeof createPayingPlatform>>;
@@ -45,13 +45,13 @@ async function pay({ as, person, account }: Paying, suffix: string) {
   return quote.transactionId as string;
 }
 
-const getTransaction = async (as: TestPlatform, id: string) =>
-  ok(await app.call('GET', `/transactions/${id}`, undefined, { as }), 200);
+const getTransaction = async (platform: TestPlatform, id: string) =>
+  ok(await app.call('GET', `/transactions/${id}`, undefined, { as: platform }), 200);
 
 describe('getSandboxClock', () => {
   it('shows real time until the clock is changed', async () => {
-    const as = await app.newPlatform('Unchanged');
-    expect(await getClock(as)).toEqual({
+    const platform = await app.newPlatform('Unchanged');
+    expect(await getClock(platform)).toEqual({
       currentTime: new Date(app.effects.now()).toJSON(),
       frozen: false,
     });
@@ -132,9 +132,9 @@ describe('updateSandboxClock', () => {
     expect(settledAt).toBe((await getClock(payingPlatform.as)).currentTime);
     // The clock continues from there.
     ok(await change({ freeze: false }, payingPlatform.as), 200);
-    const before = await timeOf(payingPlatform.as);
+    const timeBefore = await timeOf(payingPlatform.as);
     app.effects.set(app.effects.now() + SECOND);
-    expect(await timeOf(payingPlatform.as)).toBe(before + SECOND);
+    expect(await timeOf(payingPlatform.as)).toBe(timeBefore + SECOND);
   });
 
   it('executes due work on a clock that ticks ahead of real time', async () => {
@@ -231,33 +231,33 @@ describe('updateSandboxClock', () => {
   });
 
   it('happens once under one idempotency key', async () => {
-    const as = await app.newPlatform('Key');
+    const platform = await app.newPlatform('Key');
     const headers = { 'idempotency-key': 'once' };
     const firstResponse = await app.call(
       'POST',
       '/sandbox/clock',
       { advance: 'P1D' },
-      { as, headers },
+      { as: platform, headers },
     );
     const secondResponse = await app.call(
       'POST',
       '/sandbox/clock',
       { advance: 'P1D' },
-      { as, headers },
+      { as: platform, headers },
     );
     expect(secondResponse.body).toEqual(firstResponse.body);
-    expect(await timeOf(as)).toBe(app.effects.now() + DAY);
+    expect(await timeOf(platform)).toBe(app.effects.now() + DAY);
   });
 
   it('accepts an instant as target', async () => {
-    const as = await app.newPlatform('Instant');
+    const platform = await app.newPlatform('Instant');
     const to = '2027-03-01T12:00:00.000Z';
-    expect(ok(await change({ to, freeze: true }, as), 200)).toMatchObject({
+    expect(ok(await change({ to, freeze: true }, platform), 200)).toMatchObject({
       currentTime: to,
       frozen: true,
     });
     app.effects.set(app.effects.now() + SECOND);
-    expect(await getClock(as)).toEqual({ currentTime: to, frozen: true });
+    expect(await getClock(platform)).toEqual({ currentTime: to, frozen: true });
   });
 
   it.each([

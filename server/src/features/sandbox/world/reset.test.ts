@@ -168,8 +168,8 @@ describe('resetSandbox', () => {
     );
     const rules = [...RESET_RULES, fileReset, idempotencyReset];
     const belong = rules.flatMap(({ belongs = {} }) => Object.keys(belongs));
-    const unowned = rows.map(({ name }) => name).filter((name) => !belong.includes(name));
-    expect(unowned.sort()).toEqual([
+    const unownedTables = rows.map(({ name }) => name).filter((name) => !belong.includes(name));
+    expect(unownedTables.sort()).toEqual([
       'bootstrap_steps',
       'event_epochs',
       'ledger_accounts',
@@ -178,8 +178,8 @@ describe('resetSandbox', () => {
       'schema_migrations',
       'signing_keys',
     ]);
-    const stay = rules.flatMap(({ stays = {} }) => Object.keys(stays));
-    const kept = [
+    const stayingTables = rules.flatMap(({ stays = {} }) => Object.keys(stays));
+    const keptTables = [
       'api_request_bodies',
       'api_requests',
       'files',
@@ -189,7 +189,7 @@ describe('resetSandbox', () => {
       'webhook_endpoints',
       'webhook_lanes',
     ];
-    expect(stay.sort()).toEqual(kept);
+    expect(stayingTables.sort()).toEqual(keptTables);
   });
 
   it('is for sandbox platforms and tokens with MANAGE', async () => {
