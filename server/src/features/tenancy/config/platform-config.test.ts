@@ -19,8 +19,8 @@ const currencyConfig = (currencyCode: string, overrides: object = {}) => ({
   ...overrides,
 });
 
-const patchConfig = (body: unknown, as = app.platform) =>
-  app.call('PATCH', '/config', body, { as });
+const patchConfig = (body: unknown, platform = app.platform) =>
+  app.call('PATCH', '/config', body, { as: platform });
 
 const errorFields = (body: { details: { errors: { field: string }[] } }) =>
   body.details.errors.map((each) => each.field);
@@ -51,15 +51,22 @@ describe('getPlatformConfig', () => {
   });
 
   it('needs VIEW', async () => {
-    const as = await app.tokenWith(['MANAGE', 'TRANSACT']);
-    expect((await app.call('GET', '/config', undefined, { as })).body.code).toBe('FORBIDDEN');
+    const callerToken = await app.tokenWith(['MANAGE', 'TRANSACT']);
+    expect((await app.call('GET', '/config', undefined, { as: callerToken })).body.code).toBe(
+      'FORBIDDEN',
+    );
   });
 });
 
 describe('updatePlatformConfig', () => {
   it('needs MANAGE', async () => {
-    const as = await app.tokenWith(['VIEW', 'TRANSACT']);
-    const { status, body } = await app.call('PATCH', '/config', { umaDomain: 'a.test' }, { as });
+    const callerToken = await app.tokenWith(['VIEW', 'TRANSACT']);
+    const { status, body } = await app.call(
+      'PATCH',
+      '/config',
+      { umaDomain: 'a.test' },
+      { as: callerToken },
+    );
     expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
   });
 

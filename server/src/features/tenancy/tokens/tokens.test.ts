@@ -14,8 +14,13 @@ interface Token {
   clientSecret: string;
 }
 
-async function make(name: string, permissions: string[], as = app.platform): Promise<Token> {
-  const { status, body } = await app.call('POST', '/tokens', { name, permissions }, { as });
+async function make(name: string, permissions: string[], platform = app.platform): Promise<Token> {
+  const { status, body } = await app.call(
+    'POST',
+    '/tokens',
+    { name, permissions },
+    { as: platform },
+  );
   expect(status).toBe(201);
   return body;
 }
@@ -88,25 +93,32 @@ describe('the maximum number of tokens', () => {
   const rejected = [400, 'INVALID_INPUT'];
 
   it('is 100 under concurrency, and a deleted one does not count', async () => {
-    const as = await app.newPlatform('Many');
+    const platform = await app.newPlatform('Many');
     const send = () =>
-      app.call('POST', '/tokens', { name: 'One of many', permissions: ['MANAGE'] }, { as });
-    const all = [];
+      app.call(
+        'POST',
+        '/tokens',
+        { name: 'One of many', permissions: ['MANAGE'] },
+        { as: platform },
+      );
+    const allResponses = [];
     for (let round = 0; round < 6; round++) {
-      all.push(...(await Promise.all(Array.from({ length: 20 }, send))));
+      allResponses.push(...(await Promise.all(Array.from({ length: 20 }, send))));
     }
-    expect(all.filter(({ status }) => status === 201)).toHaveLength(99);
-    const rejections = all.filter(({ status }) => status !== 201);
+    expect(allResponses.filter(({ status }) => status === 201)).toHaveLength(99);
+    const rejections = allResponses.filter(({ status }) => status !== 201);
     expect(rejections.map(({ status, body }) => [status, body.code])).toEqual(
       Array(21).fill(rejected),
     );
     expect(rejections[0]?.body.reason).toContain('100 tokens');
-    const [first, second] = all as { body: Token }[];
+    const [first, second] = allResponses as { body: Token }[];
     for (const token of [first, second])
-      expect((await remove(`${token?.body.id}`, as)).status).toBe(204);
+      expect((await remove(`${token?.body.id}`, platform)).status).toBe(204);
     const secondResponses = await Promise.all(Array.from({ length: 20 }, send));
     expect(secondResponses.filter(({ status }) => status === 201)).toHaveLength(2);
-    expect((await app.call('GET', '/tokens?limit=1', undefined, { as })).body.totalCount).toBe(100);
+    expect(
+      (await app.call('GET', '/tokens?limit=1', undefined, { as: platform })).body.totalCount,
+    ).toBe(100);
     expect((await make('Elsewhere', ['VIEW'])).id).toBeDefined();
   });
 
@@ -122,10 +134,10 @@ describe('the maximum number of tokens', () => {
     );
 
   it('holds for the operator', async () => {
-    const as = await app.newPlatform('Operated');
-    await addOld(as, 98);
+    const platform = await app.newPlatform('Operated');
+    await addOld(platform, 98);
     const runCreateCommand = () =>
-      commandOn(app)(['token', 'create', '--platform', as.id, '--permissions', 'VIEW']);
+      commandOn(app)(['token', 'create', '--platform', platform.id, '--permissions', 'VIEW']);
     expect(await runCreateCommand()).toMatchObject({ code: 0 });
     expect(await runCreateCommand()).toMatchObject({
       code: 1,
@@ -134,11 +146,11 @@ describe('the maximum number of tokens', () => {
   });
 
   it('does not end tokens of an earlier version', async () => {
-    const as = await app.newPlatform('Old');
-    await addOld(as, 120);
-    expect(await getStatusAs(as)).toBe(200);
+    const platform = await app.newPlatform('Old');
+    await addOld(platform, 120);
+    expect(await getStatusAs(platform)).toBe(200);
     const body = { name: 'x', permissions: ['VIEW'] };
-    const response = await app.call('POST', '/tokens', body, { as });
+    const response = await app.call('POST', '/tokens', body, { as: platform });
     expect([response.status, response.body.code]).toEqual(rejected);
   });
 });
@@ -148,14 +160,14 @@ describe('createToken beside a deletion', () => {
     for (let round = 0; round < 5; round++) {
       const parent = await make('Parent', ['MANAGE', 'VIEW']);
       const request = { name: `Child ${round}`, permissions: ['MANAGE'] };
-      const [born, deletedResponse] = await Promise.all([
+      const [createdToken, deletedResponse] = await Promise.all([
         app.call('POST', '/tokens', request, { as: parent }),
         remove(parent.id),
       ]);
       expect(deletedResponse.status).toBe(204);
-      expect([201, 401]).toContain(born.status);
+      expect([201, 401]).toContain(createdToken.status);
       const { body } = await app.call('GET', `/tokens?name=Child%20${round}`);
-      expect(body.totalCount).toBe(born.status === 201 ? 1 : 0);
+      expect(body.totalCount).toBe(createdToken.status === 201 ? 1 : 0);
     }
     const last = await make('Last', ['MANAGE']);
     await app.operate(async (ctx) => {
@@ -176,14 +188,14 @@ describe('createToken beside a deletion', () => {
 
 describe('listTokens', () => {
   it('accepts any name, also repeatedly, and filters by the exact name', async () => {
-    const as = await app.newPlatform('Names');
+    const platform = await app.newPlatform('Names');
     const longest = 'n'.repeat(255);
     for (const name of ['Shop', 'Shop', 'shop', 'Shop 2', 'S%', longest, '💶']) {
-      await make(name, ['VIEW'], as);
+      await make(name, ['VIEW'], platform);
     }
     const findIdsByName = async (name: string) => {
       const path = `/tokens?name=${encodeURIComponent(name)}`;
-      const { body } = await app.call('GET', path, undefined, { as });
+      const { body } = await app.call('GET', path, undefined, { as: platform });
       return body.data.map((each: { name: string }) => each.name);
     };
     expect(await findIdsByName('Shop')).toEqual(['Shop', 'Shop']);
@@ -311,8 +323,8 @@ describe('deleteTokenById', () => {
   });
 
   it('needs MANAGE, whatever the id', async () => {
-    const as = await app.tokenWith(['VIEW', 'TRANSACT']);
-    expect((await remove('x', as)).status).toBe(403);
+    const callerToken = await app.tokenWith(['VIEW', 'TRANSACT']);
+    expect((await remove('x', callerToken)).status).toBe(403);
   });
 
   it('does not delete a token of another platform', async () => {
