@@ -48,6 +48,6 @@ export function checkAllowed(
   permission: AgentPermission | undefined,
   options: { reads?: boolean } = {},
 ): void {
-  const no = generalRejection(agent, permission, options);
-  if (no) throw forbidden(no);
+  const rejection = generalRejection(agent, permission, options);
+  if (rejection) throw forbidden(rejection);
 }

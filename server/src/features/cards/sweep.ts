@@ -26,17 +26,17 @@ async function expireOne(runtime: Runtime, id: string, platformId: string): Prom
 
 /** Closes them. A concurrent second attempt finds them closed. */
 export function cardSweep(): Sweep {
-  let next: Time = 0;
+  let nextRunAt: Time = 0;
   return {
     name: 'cards.giveUp',
     async run(runtime) {
       const now = runtime.effects.now();
-      if (now < next) return 0;
-      next = now + SWEEP_INTERVAL_MS;
+      if (now < nextRunAt) return 0;
+      nextRunAt = now + SWEEP_INTERVAL_MS;
       type Due = { id: string; platform_id: string };
       const due = await runtime.db.query<Due>(DUE, [new Date(now - CARD_AUTHORIZATION_MS)]);
       await Promise.all(due.map((each) => expireOne(runtime, each.id, each.platform_id)));
-      if (due.length === BATCH_SIZE) next = now;
+      if (due.length === BATCH_SIZE) nextRunAt = now;
       return due.length;
     },
   };

@@ -34,8 +34,8 @@ export const sandboxOperations = [
     await receiveDeposit(ctx, { account, owner, amount, origin, hold });
     const repaid = hold ? 0n : account.owed < amount ? account.owed : amount;
     // Read before the commit; concurrent postings are visible in the next read.
-    const added = { balance: amount - repaid, held: hold ? amount : 0n };
-    const accountAfter = await presentAccount(ctx, account, added);
+    const addedAmounts = { balance: amount - repaid, held: hold ? amount : 0n };
+    const accountAfter = await presentAccount(ctx, account, addedAmounts);
     return { status: 200, body: accountAfter as Static<typeof InternalAccount> };
   }),
 ];

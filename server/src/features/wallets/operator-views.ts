@@ -56,11 +56,11 @@ export async function walletDetails({ db, clocks }: Runtime, accountId: string) 
   const row = await walletById(db, accountId);
   const now = await clocks.nowOf({ platformId: row.platform_id });
   const filter = { account_id: row.id };
-  const inOrder = { ...UNPAGED, orderBy: 'created_at' } as const;
+  const unpagedByTime = { ...UNPAGED, orderBy: 'created_at' } as const;
   const [account, credentialRows, sessions, requests, [pendingRecovery]] = await Promise.all([
     readInternalAccount(db, row.id),
-    db.find(credentials, { ...filter, status: 'ACTIVE' }, inOrder),
-    db.find(walletSessions, { ...filter, status: 'ACTIVE' }, inOrder),
+    db.find(credentials, { ...filter, status: 'ACTIVE' }, unpagedByTime),
+    db.find(walletSessions, { ...filter, status: 'ACTIVE' }, unpagedByTime),
     db.find(walletRequests, filter, UNPAGED),
     db.find(walletRecoveries, { ...filter, status: 'WAITING' }),
   ]);

@@ -39,8 +39,8 @@ import { loadAction, presentAction } from './present-action.ts';
 
 /** Throws CONFLICT while another action with the quote is pending approval. */
 async function rejectDuplicateAction(ctx: Ctx, payment: OutgoingRow): Promise<void> {
-  const waiting = { transaction_id: payment.id, status: 'PENDING_APPROVAL' } as const;
-  const [action] = await ctx.db.find(agentActions, waiting);
+  const pendingFilter = { transaction_id: payment.id, status: 'PENDING_APPROVAL' } as const;
+  const [action] = await ctx.db.find(agentActions, pendingFilter);
   if (action) {
     throw new Fault('CONFLICT', 'An action with this quote is pending approval.', {
       actionId: action.id,
@@ -80,8 +80,8 @@ async function executeQuote(
   input: Input<typeof agentExecuteQuote>,
 ) {
   const type = 'EXECUTE_QUOTE';
-  const no = generalRejection(agent, PERMISSION_FOR[type]);
-  if (no) return rejectByPolicy(ctx, agent, no, { type });
+  const rejection = generalRejection(agent, PERMISSION_FOR[type]);
+  if (rejection) return rejectByPolicy(ctx, agent, rejection, { type });
   const quote = await requireOwnQuote(ctx, agent, input.params.quoteId);
   const payment = await paymentOf(ctx, quote);
   checkExecutable(ctx, quote, payment);
@@ -122,8 +122,8 @@ async function submitTransfer(
   { type, source, destination, amount }: TransferRequest,
   stage: () => Promise<PaymentRow>,
 ) {
-  const no = generalRejection(agent, PERMISSION_FOR[type]);
-  if (no) return rejectByPolicy(ctx, agent, no, { type });
+  const rejection = generalRejection(agent, PERMISSION_FOR[type]);
+  if (rejection) return rejectByPolicy(ctx, agent, rejection, { type });
   const [from, to] = await allInOrder([
     requireOwnAccount(ctx, agent, source.accountId),
     requireOwnAccount(ctx, agent, destination.accountId),
@@ -134,9 +134,10 @@ async function submitTransfer(
     throw invalidField(field, 'must be an internal account');
   }
   const { id: accountId, currency } = internalAccount;
-  const requested = { type, accountId, amount: BigInt(amount as number), currency };
-  const evaluation = await evaluateSpending(ctx, parts, agent, requested);
-  if (evaluation.decision === 'REJECTED') return rejectByPolicy(ctx, agent, evaluation, requested);
+  const requestedTransfer = { type, accountId, amount: BigInt(amount as number), currency };
+  const evaluation = await evaluateSpending(ctx, parts, agent, requestedTransfer);
+  if (evaluation.decision === 'REJECTED')
+    return rejectByPolicy(ctx, agent, evaluation, requestedTransfer);
   const payment = await stage();
   const submission = { type, payment, quote: undefined, signed: false, evaluation };
   return { status: 201 as const, body: await submitAction(ctx, parts, agent, submission) };
@@ -153,8 +154,10 @@ async function readOwnAction(ctx: Ctx, id: string): Promise<ActionRow> {
 export const agentActionOperations = (parts: AgentParts) => [
   handle(agentExecuteQuote, async (ctx, input) => {
     const agent = await readOwnAgent(ctx);
-    const requested = { type: 'EXECUTE_QUOTE', quoteId: auditableId(input.params.quoteId) };
-    return auditRejections(ctx, agent, requested, () => executeQuote(ctx, parts, agent, input));
+    const requestedAction = { type: 'EXECUTE_QUOTE', quoteId: auditableId(input.params.quoteId) };
+    return auditRejections(ctx, agent, requestedAction, () =>
+      executeQuote(ctx, parts, agent, input),
+    );
   }),
   handle(agentListActions, async (ctx, { query }) => {
     const { limit = 20, cursor, status } = query;
@@ -174,18 +177,18 @@ export const agentActionOperations = (parts: AgentParts) => [
   }),
   handle(agentCreateTransferOut, async (ctx, { body }) => {
     const agent = await readOwnAgent(ctx);
-    const requested = { type: 'TRANSFER_OUT', ...body } as const;
+    const requestedAction = { type: 'TRANSFER_OUT', ...body } as const;
     const stage = () => stageTransferOut(ctx, parts, body);
-    return auditRejections(ctx, agent, auditDetails(requested), () =>
-      submitTransfer(ctx, parts, agent, requested, stage),
+    return auditRejections(ctx, agent, auditDetails(requestedAction), () =>
+      submitTransfer(ctx, parts, agent, requestedAction, stage),
     );
   }),
   handle(agentCreateTransferIn, async (ctx, { body }) => {
     const agent = await readOwnAgent(ctx);
-    const requested = { type: 'TRANSFER_IN', ...body } as const;
+    const requestedAction = { type: 'TRANSFER_IN', ...body } as const;
     const stage = () => stageTransferIn(ctx, parts, body);
-    return auditRejections(ctx, agent, auditDetails(requested), () =>
-      submitTransfer(ctx, parts, agent, requested, stage),
+    return auditRejections(ctx, agent, auditDetails(requestedAction), () =>
+      submitTransfer(ctx, parts, agent, requestedAction, stage),
     );
   }),
 ];

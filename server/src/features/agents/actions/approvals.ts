@@ -70,8 +70,8 @@ export async function pendingActionOf(
   ctx: Ctx,
   transactionId: string,
 ): Promise<string | undefined> {
-  const waiting = { transaction_id: transactionId, status: 'PENDING_APPROVAL' } as const;
-  const [action] = await ctx.db.find(agentActions, waiting);
+  const pendingFilter = { transaction_id: transactionId, status: 'PENDING_APPROVAL' } as const;
+  const [action] = await ctx.db.find(agentActions, pendingFilter);
   return action?.id;
 }
 
@@ -79,8 +79,8 @@ export async function pendingActionOf(
 export const decidePendingAction = (parts: AgentParts) => async (ctx: Ctx, payment: PaymentRow) => {
   // A payment that has started has no pending action. An expired one can still have one.
   if (payment.agent_id === null || !NOT_STARTED.includes(payment.status)) return undefined;
-  const waiting = { transaction_id: payment.id, status: 'PENDING_APPROVAL' } as const;
-  const [action] = await ctx.db.find(agentActions, waiting);
+  const pendingFilter = { transaction_id: payment.id, status: 'PENDING_APPROVAL' } as const;
+  const [action] = await ctx.db.find(agentActions, pendingFilter);
   if (!action) return undefined;
   const fullAction = await loadAction(ctx, action);
   return {
@@ -106,8 +106,8 @@ export async function rejectPendingActions(
   agent: AgentRow,
   reason: string,
 ): Promise<void> {
-  const waiting = { agent_id: agent.id, status: 'PENDING_APPROVAL' } as const;
-  const rows = await ctx.db.find(agentActions, waiting, UNPAGED);
+  const pendingFilter = { agent_id: agent.id, status: 'PENDING_APPROVAL' } as const;
+  const rows = await ctx.db.find(agentActions, pendingFilter, UNPAGED);
   const all = await Promise.all(rows.map((row) => loadAction(ctx, row)));
   for (const each of all) reject(ctx, each, reason);
 }

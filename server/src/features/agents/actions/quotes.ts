@@ -99,9 +99,9 @@ const evaluateSelfStartingQuote =
       return quote;
     });
     if (!(outcome instanceof Fault)) return outcome;
-    const no = rejectionOf(outcome);
-    if (!no) throw outcome;
-    return rejectByPolicy(ctx, agent, no, { type });
+    const rejection = rejectionOf(outcome);
+    if (!rejection) throw outcome;
+    return rejectByPolicy(ctx, agent, rejection, { type });
   };
 
 export function agentQuoteOperations(parts: AgentParts) {

@@ -35,7 +35,7 @@ function accountsNamed({ accountRestrictions: input }: PartialPolicy, prefix: st
   if (!isObject(input)) return { allowed: [], ruled: [] };
   const arrayOrEmpty = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
   const at = `${prefix}accountRestrictions`;
-  const allowed = arrayOrEmpty(input.allowedAccountIds).map((id, index) => ({
+  const allowedEntries = arrayOrEmpty(input.allowedAccountIds).map((id, index) => ({
     field: `${at}.allowedAccountIds.${index}`,
     id,
   }));
@@ -43,7 +43,7 @@ function accountsNamed({ accountRestrictions: input }: PartialPolicy, prefix: st
     field: `${at}.accountRules.${index}.accountId`,
     id: isObject(rule) ? rule.accountId : undefined,
   }));
-  return { allowed, ruled: withRules };
+  return { allowed: allowedEntries, ruled: withRules };
 }
 
 /** Errors of a complete or partial policy, independent of the customer. `prefix` precedes field paths. */
@@ -71,12 +71,12 @@ export async function accountErrors(
   prefix = '',
 ): Promise<FieldError[]> {
   const { allowed, ruled: withRules } = accountsNamed(input, prefix);
-  const all = [...allowed, ...withRules].filter(({ id }) => typeof id === 'string');
-  if (!all.length) return [];
+  const namedAccounts = [...allowed, ...withRules].filter(({ id }) => typeof id === 'string');
+  if (!namedAccounts.length) return [];
   const rows = await findInternalAccounts(ctx.db, { customer_id: customerId }, UNPAGED);
   const ownAccountIds = new Set<unknown>(rows.map((row) => row.id));
   const ids = withRules.map((each) => each.id);
-  const unknownAccounts = all
+  const unknownAccounts = namedAccounts
     .filter(({ id }) => !ownAccountIds.has(id))
     .map(({ field }) => ({ field, message: 'is not an internal account of the customer' }));
   const duplicates = withRules

@@ -153,9 +153,9 @@ function firstRejection(
   if (allowedAccountIds && !touched.every((id) => allowedAccountIds.includes(id))) {
     return accountRejection();
   }
-  const ofOne = ruleFor(policy, payment)?.perTransactionLimit ?? limits.perTransactionLimit;
-  if (isOver(limits, payment.amount, ofOne)) {
-    return rejection('PER_TRANSACTION_LIMIT', overLimitReason(limits, ofOne));
+  const paymentLimit = ruleFor(policy, payment)?.perTransactionLimit ?? limits.perTransactionLimit;
+  if (isOver(limits, payment.amount, paymentLimit)) {
+    return rejection('PER_TRANSACTION_LIMIT', overLimitReason(limits, paymentLimit));
   }
   const usageRejection = (rule: keyof typeof usageLimitReasons) =>
     rejection(rule, usageLimitReasons[rule](limits));

@@ -35,7 +35,7 @@ export interface CustomersOfAccounts {
   customersAfter(
     ctx: Ctx,
     platform: PlatformRow,
-    after: { createdAt: Time; id: string },
+    position: { createdAt: Time; id: string },
     limit: number,
   ): Promise<Customer[]>;
   isCustomerDeleted(ctx: Ctx, customerId: string): Promise<boolean>;
@@ -94,7 +94,7 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
       funding,
       status: 'PENDING',
     });
-  const opened = [
+  const openedAccounts = [
     ...(isFirst ? open(null, currencies) : []),
     ...customers.flatMap((customer) =>
       open(
@@ -103,9 +103,9 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
       ),
     ),
   ];
-  await parts.openWalletsForAccounts(ctx, opened);
-  const accountIds = opened.map((row) => row.id);
-  if (opened.length) ctx.later(ACTIVATE_ACCOUNTS, { platformId: platform.id, accountIds });
+  await parts.openWalletsForAccounts(ctx, openedAccounts);
+  const accountIds = openedAccounts.map((row) => row.id);
+  if (openedAccounts.length) ctx.later(ACTIVATE_ACCOUNTS, { platformId: platform.id, accountIds });
   const lastCustomer = customers.at(-1);
   if (!lastCustomer || customers.length < PAGE) return;
   const after = { createdAt: lastCustomer.created_at, id: lastCustomer.id };

@@ -114,7 +114,7 @@ export async function transitionAccount(
   const { id, platform_id } = await accountById(runtime, accountId);
   const { environment } = await platformById(runtime, platform_id);
   const caller = systemCaller(platform_id, environment);
-  const updated = await operate(runtime, caller, async (ctx) => {
+  const updatedAccount = await operate(runtime, caller, async (ctx) => {
     const row = await ctx.read(internalAccounts, id);
     if (!row) throw accountNotFound();
     if (internalAccountStates.peek(row.status, event) === undefined) {
@@ -127,6 +127,6 @@ export async function transitionAccount(
     }
     return accountAfter;
   });
-  const [summary] = (await viewsOf(runtime, [updated])) as [AccountSummary];
+  const [summary] = (await viewsOf(runtime, [updatedAccount])) as [AccountSummary];
   return summary;
 }

@@ -63,11 +63,11 @@ export async function refreshAccountFunding(
   if (accountId !== undefined && !row) throw new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
   const platformId = row?.platform_id ?? (input as { platformId: string }).platformId;
   const platform = await platformById(runtime, platformId);
-  const changed: string[] = [];
+  const changedIds: string[] = [];
   let accounts = 0;
   for await (const ids of row ? [[row.id]] : pagesOf(runtime, platform.id)) {
     accounts += ids.length;
-    changed.push(...(await refresh(parts, platform, ids)));
+    changedIds.push(...(await refresh(parts, platform, ids)));
   }
-  return { accounts, changed };
+  return { accounts, changed: changedIds };
 }

@@ -165,6 +165,6 @@ export async function isWithinPaymentLimits(
   payment: StartedPayment,
 ): Promise<boolean> {
   const countedLimits = await openLimits(ctx, platform, payment);
-  const allowed = countedLimits.map(({ limit, usage }) => hasRemaining(ctx, limit, usage.amount));
-  return (await Promise.all(allowed)).every(Boolean);
+  const isAllowed = countedLimits.map(({ limit, usage }) => hasRemaining(ctx, limit, usage.amount));
+  return (await Promise.all(isAllowed)).every(Boolean);
 }

@@ -45,13 +45,13 @@ export async function findEarlierDecision(
     ctx.read(cardMessages, lateMessageKey(ctx, id)),
     ctx.read(cardMessages, messageKey(ctx, id)),
   ]);
-  const last = lateRow ?? row;
-  if (!last) return undefined;
+  const lastRow = lateRow ?? row;
+  if (!lastRow) return undefined;
   const isSameMessage =
-    last.card_id === cardId && last.token === messageKey(ctx, token) && last.kind === kind;
-  if (!isSameMessage || last.amount !== amount || last.currency !== currency)
+    lastRow.card_id === cardId && lastRow.token === messageKey(ctx, token) && lastRow.kind === kind;
+  if (!isSameMessage || lastRow.amount !== amount || lastRow.currency !== currency)
     throw messageConflict();
-  return decisionOf(last);
+  return decisionOf(lastRow);
 }
 
 type About = Pick<CardRow, 'platform_id' | 'customer_id'> & { cardId: string };
@@ -183,8 +183,8 @@ export async function listCardMessages(
   { db }: Runtime,
   { platformId, cardId, declinedOnly, limit }: ListInput,
 ) {
-  const approved = declinedOnly ? false : undefined;
-  const filters = equals({ platform_id: platformId, card_id: cardId, approved });
+  const approvedFilter = declinedOnly ? false : undefined;
+  const filters = equals({ platform_id: platformId, card_id: cardId, approved: approvedFilter });
   const { rows } = await db.page(cardMessages, { filters, sort: 'desc', limit });
   return rows.map(messageView);
 }

@@ -193,8 +193,12 @@ async function authorize(pending: PendingRequest): Promise<CardDecision> {
 function createSerializer() {
   const inFlight = new Map<string, Promise<unknown>>();
   return async <R>(id: string, work: () => Promise<R>): Promise<R> => {
-    for (let other = inFlight.get(id); other; other = inFlight.get(id)) {
-      await other.catch(() => undefined);
+    for (
+      let pendingDecision = inFlight.get(id);
+      pendingDecision;
+      pendingDecision = inFlight.get(id)
+    ) {
+      await pendingDecision.catch(() => undefined);
     }
     const running = work();
     inFlight.set(id, running);

@@ -104,15 +104,15 @@ export function excessOf(card: CardFacts): bigint {
 function withoutExcess({ card, steps }: Change): Change {
   const amount = excessOf(card);
   if (amount === 0n) return { card, steps };
-  const released = card.released + amount;
+  const releasedTotal = card.released + amount;
   const step = {
-    step: `release.${released}`,
+    step: `release.${releasedTotal}`,
     verb: 'transfer',
     amount,
     from: 'cards',
     to: 'account',
   } as const;
-  return { card: { ...card, released }, steps: [...steps, step] };
+  return { card: { ...card, released: releasedTotal }, steps: [...steps, step] };
 }
 
 /** A missing amount, with the result of debiting it. */
@@ -198,8 +198,9 @@ export function applyAdjustment(before: CardFacts, total: bigint, further: Furth
  */
 export function applyRefund(before: CardFacts, amount: bigint): Change {
   checkCount(before.refunds, 'refunds');
-  const paid = fundingDebitAmountOf(before, 'CONFIRMED', 'PENDING', 'STUCK') - before.released;
-  const toAccount = smallerOf(amount, atLeastZero(paid - creditedOf(before)));
+  const paidAmount =
+    fundingDebitAmountOf(before, 'CONFIRMED', 'PENDING', 'STUCK') - before.released;
+  const toAccount = smallerOf(amount, atLeastZero(paidAmount - creditedOf(before)));
   const toOperator = amount - toAccount;
   const n = before.refunds.length + before.reversedRefunds + 1;
   const card = {
@@ -207,7 +208,7 @@ export function applyRefund(before: CardFacts, amount: bigint): Change {
     refunds: [...before.refunds, amount],
     recovered: before.recovered + toOperator,
   };
-  const all = [
+  const steps = [
     {
       step: `refund.${n}`,
       verb: 'transfer',
@@ -223,15 +224,15 @@ export function applyRefund(before: CardFacts, amount: bigint): Change {
       to: 'losses',
     },
   ] as const;
-  return { card, steps: all.filter((each) => each.amount > 0n) };
+  return { card, steps: steps.filter((each) => each.amount > 0n) };
 }
 
 /** Reverses the last refund, first from what stayed with the operator. */
 export function reverseRefund(before: CardFacts): Change {
-  const last = before.refunds.at(-1);
-  if (last === undefined) throw new Error('no refund to reverse');
-  const fromOperator = smallerOf(last, before.recovered);
-  const fromAccount = last - fromOperator;
+  const lastRefund = before.refunds.at(-1);
+  if (lastRefund === undefined) throw new Error('no refund to reverse');
+  const fromOperator = smallerOf(lastRefund, before.recovered);
+  const fromAccount = lastRefund - fromOperator;
   const n = before.reversedRefunds + 1;
   const card = {
     ...before,
@@ -239,7 +240,7 @@ export function reverseRefund(before: CardFacts): Change {
     reversedRefunds: n,
     recovered: before.recovered - fromOperator,
   };
-  const all = [
+  const steps = [
     {
       step: `reverse.${n}`,
       verb: 'transfer',
@@ -255,7 +256,7 @@ export function reverseRefund(before: CardFacts): Change {
       to: 'external_settlement',
     },
   ] as const;
-  return { card, steps: all.filter((each) => each.amount > 0n) };
+  return { card, steps: steps.filter((each) => each.amount > 0n) };
 }
 
 /** Posts or voids a hold. */
@@ -303,16 +304,16 @@ export type Resolution = 'collect' | 'write-off';
 
 /** Posts stuck debits in order until they suffice; the others are voided. */
 function endStuckDebits(before: CardFacts, needed: bigint): Change & { missing: bigint } {
-  let [card, missing] = [before, needed];
+  let [card, missingAmount] = [before, needed];
   const steps: (Step & { verb: TransferVerb })[] = [];
   for (const [index, { amount, status }] of before.fundingDebits.entries()) {
     if (status !== 'STUCK') continue;
-    const isPosted = missing > 0n;
+    const isPosted = missingAmount > 0n;
     steps.push(endHold(before, index, isPosted ? 'post' : 'void'));
     card = withDebitStatus(card, index, isPosted ? 'CONFIRMED' : 'FAILED');
-    if (isPosted) missing -= amount;
+    if (isPosted) missingAmount -= amount;
   }
-  return { card, steps, missing: atLeastZero(missing) };
+  return { card, steps, missing: atLeastZero(missingAmount) };
 }
 
 /**
@@ -348,11 +349,11 @@ export function applyResolution(
   before: CardFacts,
   { outcome, reachable }: { outcome: Resolution; reachable: boolean },
 ): Change {
-  const closed = { ...before, closed: true };
-  const open = unpaidOf(closed);
-  const payable = outcome === 'collect' ? open : smallerOf(open, atLeastZero(-paidOf(closed)));
+  const closedCard = { ...before, closed: true };
+  const open = unpaidOf(closedCard);
+  const payable = outcome === 'collect' ? open : smallerOf(open, atLeastZero(-paidOf(closedCard)));
   const debit = reachable ? payable : 0n;
-  const endedResolution = endStuckDebits(closed, debit);
+  const endedResolution = endStuckDebits(closedCard, debit);
   const loss = writeOff(endedResolution.card, open - debit);
   const furtherFundingDebit: FundingDebit = {
     amount: endedResolution.missing,

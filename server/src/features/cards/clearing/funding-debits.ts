@@ -68,8 +68,8 @@ async function applyProgress(
 ): Promise<void> {
   if (!isOpen(row, at)) return;
   if (progress.state === 'pending') {
-    const counted = attempts === undefined ? {} : { attempts };
-    const input = { transactionId: row.id, at, since, requested: true, ...counted };
+    const attemptFields = attempts === undefined ? {} : { attempts };
+    const input = { transactionId: row.id, at, since, requested: true, ...attemptFields };
     return ctx.later(FUNDING_DEBIT, input, ctx.now + progress.checkAfterMs);
   }
   await endDebit(ctx, row, at, progress.state === 'confirmed');

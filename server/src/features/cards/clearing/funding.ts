@@ -48,9 +48,9 @@ export async function checkFunding(
   const ownAccounts = rows.map((row) =>
     row?.platform_id === holder.platform_id ? row : undefined,
   );
-  const [first] = ownAccounts;
+  const [firstAccount] = ownAccounts;
   const errors = ownAccounts.flatMap((row, index) => {
-    const other = row && first && row.currency !== first.currency;
+    const other = row && firstAccount && row.currency !== firstAccount.currency;
     const message = row
       ? (ineligibilityOf(row, holder, issuer, holder.card) ??
         (other && 'is in another currency than the first'))

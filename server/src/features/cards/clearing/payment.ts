@@ -137,13 +137,13 @@ export function changePayment(
   event?: CardEvent,
 ): CardPaymentRow {
   const status = event ? cardPaymentFeature.states.cardPayment.next(row.status, event) : row.status;
-  const after = { ...factsOf(row), ...facts };
+  const updatedFacts = { ...factsOf(row), ...facts };
   const isFinal = status === 'SETTLED' || status === 'REFUNDED';
   const changedPayment = changeTransaction(ctx, row, {
     status,
-    ...columnsOf(after),
+    ...columnsOf(updatedFacts),
     card_last_event_at: ctx.now,
-    funds: fundsOf(status, after),
+    funds: fundsOf(status, updatedFacts),
     settled_at: isFinal ? (row.settled_at ?? ctx.now) : row.settled_at,
   });
   const exception = { id: row.id, platform_id: row.platform_id, since: ctx.now };
@@ -169,8 +169,8 @@ export async function requireOpenPayment(
   const wasOpen = !row.card_closed;
   const changedPayment = await change();
   // Such rows are never updated, so the version is known.
-  const open = { id, platform_id, opened_at, version: 1 };
-  if (wasOpen && changedPayment.card_closed) ctx.remove(openPayments, open);
+  const openPayment = { id, platform_id, opened_at, version: 1 };
+  if (wasOpen && changedPayment.card_closed) ctx.remove(openPayments, openPayment);
   return changedPayment;
 }
 
@@ -248,9 +248,9 @@ async function debitAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<
   const currency = currencyOfAccount(row);
   const creditTo = systemAccount(ctx.caller.environment, step.to as SystemAccount, currency);
   const money = inAccountCurrency(step.amount, currency);
-  const by = { transactionId: row.id, step: step.step, ...money, creditTo };
+  const transferDetails = { transactionId: row.id, step: step.step, ...money, creditTo };
   // As an attempt: if funds are spent concurrently the shortfall grows, and nothing is rejected.
-  const debited = await ctx.attempt(() => debitWithShortfall(ctx, account, by));
+  const debited = await ctx.attempt(() => debitWithShortfall(ctx, account, transferDetails));
   if (debited instanceof Fault) throw debited;
 }
 

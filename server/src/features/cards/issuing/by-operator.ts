@@ -78,10 +78,10 @@ export async function closeCardByOperator(
 ): Promise<CardDetails> {
   const { id, platform_id } = await cardById(runtime.db, cardId);
   const caller = await callerOf(runtime.db, platform_id);
-  const closed = await operate(runtime, caller, async (ctx) => {
+  const closedCard = await operate(runtime, caller, async (ctx) => {
     const row = await cardById(ctx, id);
     if (row.state === 'CLOSED') throw new Fault('CONFLICT', 'The card is already closed.');
     return closeCard(ctx, row, 'CLOSED_BY_SERVICE', reason);
   });
-  return detailsOf(runtime, closed);
+  return detailsOf(runtime, closedCard);
 }

@@ -32,22 +32,22 @@ export async function countCard(
   card: Pick<CardRow, 'id' | 'customer_id'>,
 ): Promise<void> {
   const { maxLive, maxLivePerHolder } = cardProgramOf(platform);
-  const ofHolder = cardLimit(card.customer_id, maxLivePerHolder);
-  const ofPlatform = cardLimit(platform.id, maxLive);
+  const holderLimit = cardLimit(card.customer_id, maxLivePerHolder);
+  const platformLimit = cardLimit(platform.id, maxLive);
   requirePlatform(ctx, platform);
-  await openVelocityLimits(ctx, [ofHolder, ofPlatform], platformBasis(platform));
+  await openVelocityLimits(ctx, [holderLimit, platformLimit], platformBasis(platform));
   const usage = {
     transactionId: card.id,
     amount: 1n,
     reversible: true,
     retryOnInsufficientFunds: false,
   };
-  countUsage(ctx, ofHolder, {
+  countUsage(ctx, holderLimit, {
     ...usage,
     name: 'holder',
     insufficientFundsFault: cardLimitFault('The cardholder', maxLivePerHolder),
   });
-  countUsage(ctx, ofPlatform, {
+  countUsage(ctx, platformLimit, {
     ...usage,
     name: 'platform',
     insufficientFundsFault: cardLimitFault('The platform', maxLive),

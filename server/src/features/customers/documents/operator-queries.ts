@@ -34,11 +34,11 @@ export async function listDocumentsForReview(
   runtime: Runtime,
   selection: { customerId: string } | { holderId: string },
 ) {
-  const where =
+  const filter =
     'customerId' in selection
       ? { customer_id: selection.customerId }
       : { holder_id: selection.holderId };
-  const rows = await runtime.db.find(documents, where, { orderBy: 'created_at', ...UNPAGED });
+  const rows = await runtime.db.find(documents, filter, { orderBy: 'created_at', ...UNPAGED });
   return Promise.all(rows.map(async (row) => reviewOf(runtime, await ownerOf(runtime, row), row)));
 }
 

@@ -61,7 +61,9 @@ export function currenciesOf(
   row: { currencies: readonly string[] | null; region: string | null },
 ): string[] {
   if (row.currencies) return [...row.currencies];
-  const all = platform.currencies.map((each) => each.currencyCode);
+  const platformCurrencies = platform.currencies.map((each) => each.currencyCode);
   const { region } = row;
-  return region === null ? all : all.filter((code) => isOfferedIn(region, code));
+  return region === null
+    ? platformCurrencies
+    : platformCurrencies.filter((code) => isOfferedIn(region, code));
 }

@@ -76,8 +76,8 @@ export async function openLink(
 ): Promise<{ link: KycLinkRow; customer: CustomerRow }> {
   const [link] = await db.find(kycLinks, { secret_hash: sha256Hex(secret) });
   if (!link || link.used_at !== null) throw linkEnded();
-  const at = typeof now === 'number' ? now : await now(link);
-  if (at >= link.expires_at) throw linkEnded();
+  const time = typeof now === 'number' ? now : await now(link);
+  if (time >= link.expires_at) throw linkEnded();
   const customer = await readCustomer(db, link.customer_id);
   if (!customer || customer.deleted_at !== null || !dataKeyOf(customer)) throw linkEnded();
   return { link, customer };

@@ -83,8 +83,8 @@ export function cellsOf(row: Uint8Array): string[] | undefined {
 
 /** Cells of several rows. They are parsed together unless one is malformed. */
 export function cellsOfEach(rows: readonly Uint8Array[]): (string[] | undefined)[] {
-  const together = parseCells(Buffer.concat(rows));
-  return together?.length === rows.length ? together : rows.map(cellsOf);
+  const parsedRows = parseCells(Buffer.concat(rows));
+  return parsedRows?.length === rows.length ? parsedRows : rows.map(cellsOf);
 }
 
 /** Required columns that the header lacks: those of every row, and those of at least one customer type. */
@@ -124,9 +124,9 @@ export interface Candidate {
 }
 
 function setPath(body: Body, path: string, value: string): void {
-  const [first = '', second] = path.split('.');
-  if (second === undefined) body[first] = value;
-  else body[first] = { ...(body[first] as Body | undefined), [second]: value };
+  const [outerName = '', innerName] = path.split('.');
+  if (innerName === undefined) body[outerName] = value;
+  else body[outerName] = { ...(body[outerName] as Body | undefined), [innerName]: value };
 }
 
 function bodyOf(cells: ReadonlyMap<string, string>, kind: Kind | undefined): Body {
@@ -168,8 +168,10 @@ function missingValueErrors(
   const needed = [...COMMON_COLUMNS, ...ADDRESS_COLUMNS, ...(kind ? TYPE_COLUMNS[kind] : [])];
   // Most countries have no states in addresses.
   const isAbroad = !['', 'US'].includes(cells.get('country') ?? '');
-  const empty = needed.filter((column) => !cells.get(column) && !(column === 'state' && isAbroad));
-  return empty.map((field) => ({ field, message: 'is required' }));
+  const emptyColumns = needed.filter(
+    (column) => !cells.get(column) && !(column === 'state' && isAbroad),
+  );
+  return emptyColumns.map((field) => ({ field, message: 'is required' }));
 }
 
 /** Maps a row to a request body and validates it as `POST /customers` does. */
@@ -208,11 +210,11 @@ function withoutColumns(
   cells: ReadonlyMap<string, string>,
   errors: readonly FieldError[],
 ): ReadonlyMap<string, string> {
-  const invalid = new Set(errors.map(({ field }) => field));
-  return new Map([...cells].filter(([column]) => !invalid.has(column)));
+  const invalidColumns = new Set(errors.map(({ field }) => field));
+  return new Map([...cells].filter(([column]) => !invalidColumns.has(column)));
 }
 
 function isPresent(body: Body, path: string): boolean {
-  const [first = '', second = ''] = path.split('.');
-  return (body[first] as Body | undefined)?.[second] !== undefined;
+  const [outerName = '', innerName = ''] = path.split('.');
+  return (body[outerName] as Body | undefined)?.[innerName] !== undefined;
 }

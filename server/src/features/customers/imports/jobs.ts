@@ -65,29 +65,30 @@ async function readRawRows(
   const { id, file_id, file_key, next_byte } = row;
   if (file_id === null || file_key === null) throw new Error(`${id} has no file`);
   const file = { id: file_id, key: vault.openOwn(file_key, keyContext(id)) };
-  const from = Number(next_byte);
-  const raw = await readRows(files.read(file, from), from, SLICE_LIMITS);
-  if (!raw.length) throw new Error(`the file of ${id} has fewer rows than it had`);
-  return raw;
+  const start = Number(next_byte);
+  const rawRows = await readRows(files.read(file, start), start, SLICE_LIMITS);
+  if (!rawRows.length) throw new Error(`the file of ${id} has fewer rows than it had`);
+  return rawRows;
 }
 
 /** Rows and bytes that are parsed before the event loop serves requests again. */
 const PARSE_BATCH = { rows: 16, bytes: 65_536 };
 
 /** Splits a slice into batches that are parsed without a pause. */
-function splitIntoBatches(raw: readonly RawRow[]): RawRow[][] {
-  const parts: RawRow[][] = [];
+function splitIntoBatches(rawRows: readonly RawRow[]): RawRow[][] {
+  const batches: RawRow[][] = [];
   let bytes = Infinity;
-  for (const row of raw) {
+  for (const row of rawRows) {
     bytes += row.bytes.length;
-    const last = parts.at(-1);
-    if (last && last.length < PARSE_BATCH.rows && bytes <= PARSE_BATCH.bytes) last.push(row);
+    const lastBatch = batches.at(-1);
+    if (lastBatch && lastBatch.length < PARSE_BATCH.rows && bytes <= PARSE_BATCH.bytes)
+      lastBatch.push(row);
     else {
-      parts.push([row]);
+      batches.push([row]);
       bytes = row.bytes.length;
     }
   }
-  return parts;
+  return batches;
 }
 
 /** Maps rows to request bodies, with pauses in which the event loop serves other clients. */
@@ -95,12 +96,12 @@ async function parseItems(
   { bodyErrors }: ImportParts,
   columns: readonly string[],
   first: number,
-  raw: readonly RawRow[],
+  rawRows: readonly RawRow[],
 ): Promise<Item[]> {
   const errorsOf = (body: unknown) => bodyErrors(createCustomer, body);
   const items: Item[] = [];
-  for (const part of splitIntoBatches(raw)) {
-    for (const cells of cellsOfEach(part.map(({ bytes }) => bytes))) {
+  for (const batch of splitIntoBatches(rawRows)) {
+    for (const cells of cellsOfEach(batch.map(({ bytes }) => bytes))) {
       const number = first + items.length;
       items.push({ number, ...candidateOf(columns, cells, number, errorsOf) });
     }
@@ -114,16 +115,16 @@ const nextRow = ({ successful, failed }: ImportRow): number => successful + fail
 async function processSlice(
   runtime: Runtime,
   caller: Caller,
-  parts: ImportParts,
+  batches: ImportParts,
   row: ImportRow,
-  raw: readonly RawRow[],
+  rawRows: readonly RawRow[],
   attempts: number,
 ): Promise<Slice> {
   const { id, columns, next_byte } = row;
-  const items = await parseItems(parts, columns, nextRow(row), raw);
-  const result = await registerRows(runtime, caller, parts, items, { importId: id, attempts });
-  const last = raw[result.rows - 1];
-  return { ...result, nextByte: last ? BigInt(last.end) : next_byte };
+  const items = await parseItems(batches, columns, nextRow(row), rawRows);
+  const result = await registerRows(runtime, caller, batches, items, { importId: id, attempts });
+  const lastRow = rawRows[result.rows - 1];
+  return { ...result, nextByte: lastRow ? BigInt(lastRow.end) : next_byte };
 }
 
 const errorId = (importId: string, row: number) => `${importId} ${row}`;
@@ -140,8 +141,8 @@ async function finishImport(
 ): Promise<void> {
   const status = importStates.next(row.status, outcome);
   if (row.file_id !== null) await deleteFile(ctx, row.file_id);
-  const ended = { status, file_id: null, file_key: null, completed_at: ctx.now };
-  const updatedImport = ctx.update(imports, row, ended);
+  const finishColumns = { status, file_id: null, file_key: null, completed_at: ctx.now };
+  const updatedImport = ctx.update(imports, row, finishColumns);
   ctx.emit(importEvents[outcome], updatedImport.id, await importView(ctx, updatedImport, failures));
 }
 
@@ -171,10 +172,10 @@ async function rejectFile(ctx: Ctx, id: string): Promise<void> {
 async function failUnreadable(ctx: Ctx, before: ImportRow): Promise<void> {
   const row = await ctx.read(imports, before.id);
   if (!row || isFinished(row) || row.next_byte !== before.next_byte) return;
-  const next = nextRow(row);
-  const message = `The file could not be read from row ${next} on. Upload the remaining rows again.`;
+  const nextRowNumber = nextRow(row);
+  const message = `The file could not be read from row ${nextRowNumber} on. Upload the remaining rows again.`;
   const failure = {
-    row: next,
+    row: nextRowNumber,
     correlation_id: FILE_CORRELATION_ID,
     code: 'INTERNAL_ERROR',
     message,
@@ -184,18 +185,18 @@ async function failUnreadable(ctx: Ctx, before: ImportRow): Promise<void> {
   await finishImport(ctx, row, [failure], 'fail');
 }
 
-export function importJobs(parts: ImportParts): JobHandler[] {
+export function importJobs(batches: ImportParts): JobHandler[] {
   let running = 0;
 
   async function runSlice(runtime: Runtime, job: SliceJob, caller: Caller, row: ImportRow) {
     running++;
     try {
-      const raw = await readRawRows(runtime, parts, row).catch((error: unknown) => {
+      const rawRows = await readRawRows(runtime, batches, row).catch((error: unknown) => {
         if (job.attempts < MAX_READ_ATTEMPTS) throw error;
         return undefined;
       });
-      if (!raw) return { caller, stage: (ctx: Ctx) => failUnreadable(ctx, row) };
-      const result = await processSlice(runtime, caller, parts, row, raw, job.attempts);
+      if (!rawRows) return { caller, stage: (ctx: Ctx) => failUnreadable(ctx, row) };
+      const result = await processSlice(runtime, caller, batches, row, rawRows, job.attempts);
       return { caller, stage: (ctx: Ctx) => recordSlice(ctx, row, result) };
     } finally {
       running--;

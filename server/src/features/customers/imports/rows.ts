@@ -144,11 +144,11 @@ const addCommitCallback = (runtime: Runtime, onCommit: () => void): Runtime => (
  * key.
  */
 function createKeyedQueue() {
-  const last = new Map<string, Promise<unknown>>();
+  const lastWork = new Map<string, Promise<unknown>>();
   return async function enqueue<R>(keys: readonly string[], work: () => Promise<R>): Promise<R> {
-    const before = keys.map((key) => last.get(key)).filter((each) => each !== undefined);
-    const running = before.length ? Promise.allSettled(before).then(work) : work();
-    for (const key of keys) last.set(key, running);
+    const previousWork = keys.map((key) => lastWork.get(key)).filter((each) => each !== undefined);
+    const running = previousWork.length ? Promise.allSettled(previousWork).then(work) : work();
+    for (const key of keys) lastWork.set(key, running);
     return running;
   };
 }

@@ -63,12 +63,12 @@ export async function readRows(
 ): Promise<RawRow[]> {
   const rows: RawRow[] = [];
   const splitter = createRowSplitter();
-  let open: Uint8Array[] = [];
+  let openParts: Uint8Array[] = [];
   let at = from;
   let rowCount = 0;
   const close = (chunk: Uint8Array, end: number) => {
-    if (splitter.hasContent()) rows.push({ bytes: Buffer.concat([...open, chunk]), end });
-    open = [];
+    if (splitter.hasContent()) rows.push({ bytes: Buffer.concat([...openParts, chunk]), end });
+    openParts = [];
     splitter.next();
   };
   for await (const chunk of source) {
@@ -81,7 +81,7 @@ export async function readRows(
       if (rows.length >= limits.rows || rowCount >= limits.bytes) return rows;
     }
     // Copied, because the source may reuse its buffer.
-    if (begin < chunk.length) open.push(Buffer.from(chunk.subarray(begin)));
+    if (begin < chunk.length) openParts.push(Buffer.from(chunk.subarray(begin)));
     rowCount += chunk.length - begin;
     at += chunk.length;
   }
@@ -217,8 +217,8 @@ export function inspectCsv(): Inspector {
         inspection.head === undefined ? undefined : cellsOf(Buffer.from(inspection.head));
       const problem = problemOf(text.end(), columns);
       // The columns of a rejected file are not stored: they can contain personal data.
-      const stored = problem ? [] : (columns ?? []);
-      return { rows: inspection.rows, columns: stored, start: inspection.start, problem };
+      const storedColumns = problem ? [] : (columns ?? []);
+      return { rows: inspection.rows, columns: storedColumns, start: inspection.start, problem };
     },
   };
 }

@@ -19,7 +19,8 @@ export const ownerPersonalData: PersonalData<CustomerRow> = {
   },
   subjects: { beneficial_owners: 'customer_id = $1' },
   async forget(ctx, customer) {
-    const erased = { personal: null, ...digestsOf(ctx.vault), updated_at: ctx.now };
-    for (const owner of await ownersOf(ctx, customer)) ctx.update(beneficialOwners, owner, erased);
+    const erasedColumns = { personal: null, ...digestsOf(ctx.vault), updated_at: ctx.now };
+    for (const owner of await ownersOf(ctx, customer))
+      ctx.update(beneficialOwners, owner, erasedColumns);
   },
 };

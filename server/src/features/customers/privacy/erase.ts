@@ -206,13 +206,13 @@ export async function eraseCustomerData(
   if (!row || !platform) throw customerNotFound();
   const caller = systemCaller(platform.id, platform.environment);
   const prepared = await endResources(runtime, all, caller, row);
-  const started = await operate(runtime, caller, (ctx) => deleteDataKey(ctx, all, input));
+  const startedErasure = await operate(runtime, caller, (ctx) => deleteDataKey(ctx, all, input));
   // Also runs for a finished erasure: a process of an older version may have written an event as plain text
   // since.
   const totals = addCounts(prepared, await emptyTables(runtime, all, row));
-  if (started.finished_at !== null) return presentErasure(started);
+  if (startedErasure.finished_at !== null) return presentErasure(startedErasure);
   const finished = await operate(runtime, caller, async (ctx) => {
-    const erasure = (await ctx.read(erasures, id)) ?? started;
+    const erasure = (await ctx.read(erasures, id)) ?? startedErasure;
     if (erasure.finished_at !== null) return erasure;
     const counts = { ...erasure.counts, ...totals };
     return ctx.update(erasures, erasure, { counts, finished_at: ctx.now });

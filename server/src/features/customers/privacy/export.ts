@@ -57,8 +57,8 @@ async function* rowsOf(
   const sql = `select to_jsonb(t) as row from ${name} t where ${rows} order by t.id`;
   for await (const chunk of stream<{ row: Json }>(sql, [opener.customer.id])) {
     for (const { row } of chunk) {
-      const exported = Object.entries(row).filter(([column]) => !without.includes(column));
-      yield { ...Object.fromEntries(exported), ...table.open?.(opener, row) };
+      const exportedColumns = Object.entries(row).filter(([column]) => !without.includes(column));
+      yield { ...Object.fromEntries(exportedColumns), ...table.open?.(opener, row) };
     }
   }
 }
@@ -74,12 +74,12 @@ async function* eventsOf(parts: ExportParts, opener: CustomerOpener): AsyncGener
 
 async function* streamSection(name: string, rows: AsyncIterable<Json>): AsyncGenerator<string> {
   yield `  ${JSON.stringify(name)}: [`;
-  let before = '\n';
+  let separator = '\n';
   for await (const row of rows) {
-    yield `${before}    ${JSON.stringify(row)}`;
-    before = ',\n';
+    yield `${separator}    ${JSON.stringify(row)}`;
+    separator = ',\n';
   }
-  yield before === '\n' ? ']' : '\n  ]';
+  yield separator === '\n' ? ']' : '\n  ]';
 }
 
 /** Reads the customer and its data key. Throws CUSTOMER_NOT_FOUND. */

@@ -16,15 +16,15 @@ const ADDRESS_FIELDS = Object.keys(Address.properties);
 
 /** Applies the fields of `names` to `was`; null removes a field. */
 function withFields(previous: Fields, change: Fields, names: readonly string[]): Fields {
-  const after = { ...previous };
+  const fields = { ...previous };
   for (const name of names) {
     const value = change[name];
-    if (value === null) delete after[name];
+    if (value === null) delete fields[name];
     else if (name === 'address' && value)
-      after[name] = withFields({}, value as Fields, ADDRESS_FIELDS);
-    else if (value !== undefined) after[name] = value;
+      fields[name] = withFields({}, value as Fields, ADDRESS_FIELDS);
+    else if (value !== undefined) fields[name] = value;
   }
-  return after;
+  return fields;
 }
 
 /**
@@ -52,9 +52,11 @@ export function detailsAfter(
 
 /** A new type of number clears the issuer; SSN and ITIN are issued by the US. */
 function withIssuer(details: CustomerDetails, previous: string | undefined, change: Fields) {
-  const after = { ...details };
-  const isNewType = previous !== undefined && previous !== after.idType;
-  if (isNewType && change.countryOfIssuance === undefined) delete after.countryOfIssuance;
-  const isOfUs = after.idType !== undefined && after.idType !== 'NON_US_TAX_ID';
-  return isOfUs ? { countryOfIssuance: 'US', ...after } : after;
+  const detailsWithIssuer = { ...details };
+  const isNewType = previous !== undefined && previous !== detailsWithIssuer.idType;
+  if (isNewType && change.countryOfIssuance === undefined)
+    delete detailsWithIssuer.countryOfIssuance;
+  const isOfUs =
+    detailsWithIssuer.idType !== undefined && detailsWithIssuer.idType !== 'NON_US_TAX_ID';
+  return isOfUs ? { countryOfIssuance: 'US', ...detailsWithIssuer } : detailsWithIssuer;
 }

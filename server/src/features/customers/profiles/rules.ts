@@ -50,9 +50,9 @@ export function countryRule(
 ): void {
   for (const name of names) {
     const codes = [values[name]].flat();
-    const unknown = codes.filter((code) => typeof code === 'string' && !isCountry(code));
-    if (unknown.length)
-      report(prefix + name, `${unknown.join(', ')} is not a country code`, COUNTRY);
+    const unknownCodes = codes.filter((code) => typeof code === 'string' && !isCountry(code));
+    if (unknownCodes.length)
+      report(prefix + name, `${unknownCodes.join(', ')} is not a country code`, COUNTRY);
   }
 }
 

@@ -71,8 +71,8 @@ export async function sealOldCustomers(
   for (let count = 0; ; ) {
     const rows = await db.query<OldRow>(UNSEALED_BATCH);
     if (rows.length === 0) return count;
-    const after = rows.map((row) => sealRow(vault, row));
-    const columns = SEALED_COLUMNS.map((name) => after.map((each) => each[name]));
+    const sealedRows = rows.map((row) => sealRow(vault, row));
+    const columns = SEALED_COLUMNS.map((name) => sealedRows.map((each) => each[name]));
     const ids = rows.map((row) => row.id);
     const versions = rows.map((row) => row.version);
     count += (await db.query(SEAL, [ids, versions, ...columns])).length;

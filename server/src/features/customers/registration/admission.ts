@@ -68,17 +68,17 @@ const VERIFIED_CONTACTS = { email: 'email', phoneNumber: 'phone' } as const;
 
 function contactViolations(candidate: Candidate): Violation[] {
   const message = 'is required in the region of the customer';
-  const missing: string[] = Object.entries(VERIFIED_CONTACTS)
+  const missingFields: string[] = Object.entries(VERIFIED_CONTACTS)
     .filter(([, column]) => candidate[column] === null)
     .map(([field]) => field);
   if (candidate.type === 'BUSINESS') {
     const company = candidate.details.businessInfo;
     if (!company?.primaryContactFirstName?.trim())
-      missing.push('businessInfo.primaryContactFirstName');
+      missingFields.push('businessInfo.primaryContactFirstName');
     if (!company?.primaryContactLastName?.trim())
-      missing.push('businessInfo.primaryContactLastName');
+      missingFields.push('businessInfo.primaryContactLastName');
   }
-  return missing.map((field) => ({ field, message, code: 'INVALID_INPUT' }));
+  return missingFields.map((field) => ({ field, message, code: 'INVALID_INPUT' }));
 }
 
 /** Field that holds a fact requested by providers, for individuals and for businesses. */
@@ -103,9 +103,9 @@ function isProvided(candidate: Candidate, path: string): boolean {
   if (path === 'email') return candidate.email !== null;
   if (path === 'phoneNumber') return candidate.phone !== null;
   if (path === 'identifier') return candidate.identifier !== null;
-  const [first = '', second] = path.split('.');
-  const outer = (candidate.details as Record<string, unknown>)[first];
-  const value = second ? (outer as Record<string, unknown> | undefined)?.[second] : outer;
+  const [outerName = '', innerName] = path.split('.');
+  const outer = (candidate.details as Record<string, unknown>)[outerName];
+  const value = innerName ? (outer as Record<string, unknown> | undefined)?.[innerName] : outer;
   return value !== undefined && value !== '';
 }
 
@@ -128,9 +128,9 @@ function providerFactViolations(candidate: Candidate, currencies: readonly strin
 
 function currencyViolations(platform: PlatformRow, chosen: readonly string[]): Violation[] {
   const offered = platform.currencies.map((each) => each.currencyCode);
-  const unknown = chosen.filter((code) => !offered.includes(code));
-  if (!unknown.length) return [];
-  const message = `${unknown.join(', ')}: not enabled for the platform`;
+  const unknownCodes = chosen.filter((code) => !offered.includes(code));
+  if (!unknownCodes.length) return [];
+  const message = `${unknownCodes.join(', ')}: not enabled for the platform`;
   const constraint = { enum: offered };
   return [{ field: 'currencies', constraint, message, code: 'INVALID_INPUT' }];
 }
@@ -191,9 +191,9 @@ export function assertCurrenciesOffered(
   chosen?: readonly string[],
 ) {
   if (region === null) return;
-  const requested = chosen ?? platform.currencies.map((each) => each.currencyCode);
-  const unsupported = requested.filter((code) => !isOfferedIn(region, code));
-  if (!unsupported.length || (!chosen && unsupported.length < requested.length)) return;
+  const requestedCurrencies = chosen ?? platform.currencies.map((each) => each.currencyCode);
+  const unsupported = requestedCurrencies.filter((code) => !isOfferedIn(region, code));
+  if (!unsupported.length || (!chosen && unsupported.length < requestedCurrencies.length)) return;
   const reason = `Not supported in ${region}: ${unsupported.join(', ')}.`;
   throw new Fault('NOT_IMPLEMENTED', reason, { region, currencies: unsupported });
 }

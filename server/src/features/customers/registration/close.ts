@@ -28,21 +28,21 @@ async function freezeAccounts(
   ]);
   const ids = accounts.map((account) => account.id);
   const ledgerAccounts = await Promise.all(ids.map((id) => readLedgerAccount(ctx, id)));
-  const full = ids.filter(
+  const nonEmptyIds = ids.filter(
     (_, index) => ledgerAccounts[index]?.balance || ledgerAccounts[index]?.held,
   );
-  const owing = accounts.filter((each) => each.owed > 0n).map((each) => each.id);
-  if (full.length) {
+  const owingIds = accounts.filter((each) => each.owed > 0n).map((each) => each.id);
+  if (nonEmptyIds.length) {
     const reason = 'The customer still has funds. Transfer the balances of its accounts first.';
-    throw new Fault('CONFLICT', reason, { accountIds: full });
+    throw new Fault('CONFLICT', reason, { accountIds: nonEmptyIds });
   }
   if (isPaying) {
     const reason = 'A payment of the customer is in progress. Retry when it has ended.';
     throw new Fault('CONFLICT', reason, undefined, { isRetryable: true });
   }
-  if (owing.length) {
+  if (owingIds.length) {
     const reason = 'The customer has a negative balance from a reversed payment. Settle it first.';
-    throw new Fault('CONFLICT', reason, { accountIds: owing });
+    throw new Fault('CONFLICT', reason, { accountIds: owingIds });
   }
   for (const id of ids) ctx.freeze(id, { empty: true });
 }

@@ -90,17 +90,20 @@ function patchFor(
   previous: Personal,
   body: Change,
 ): Patch {
-  const after = candidateAfter(row, previous, body);
-  const changed = { email: after.email !== row.email, phone: after.phone !== row.phone };
-  const needed = requiresContactVerification(platform, after);
+  const candidate = candidateAfter(row, previous, body);
+  const changedContacts = {
+    email: candidate.email !== row.email,
+    phone: candidate.phone !== row.phone,
+  };
+  const needed = requiresContactVerification(platform, candidate);
   return {
-    email: after.email,
-    phone: after.phone,
-    uma_address: after.umaAddress ?? row.uma_address,
-    currencies: after.currencies ? [...after.currencies] : row.currencies,
-    terms_consent: after.consent ?? row.terms_consent,
-    contact_verification: channelsAfter(needed, row.contact_verification, changed),
-    personal: { details: after.details, identifier: after.identifier },
+    email: candidate.email,
+    phone: candidate.phone,
+    uma_address: candidate.umaAddress ?? row.uma_address,
+    currencies: candidate.currencies ? [...candidate.currencies] : row.currencies,
+    terms_consent: candidate.consent ?? row.terms_consent,
+    contact_verification: channelsAfter(needed, row.contact_verification, changedContacts),
+    personal: { details: candidate.details, identifier: candidate.identifier },
   };
 }
 
@@ -173,11 +176,11 @@ export async function changeCustomer(
   }
   const previous = personalOf(ctx.vault, row);
   const emptyChange = { customerType: row.type } as Change;
-  const before = violationsAfter(ctx, platform, row, previous, emptyChange).map(
+  const violationsBefore = violationsAfter(ctx, platform, row, previous, emptyChange).map(
     (each) => each.field,
   );
   const violations = violationsAfter(ctx, platform, row, previous, body);
-  rejectViolations(violations.filter((each) => !before.includes(each.field)));
+  rejectViolations(violations.filter((each) => !violationsBefore.includes(each.field)));
   assertCurrenciesOffered(platform, row.region, body.currencies);
   const challenge = await challengeFor(ctx, parts, row, body, headers);
   if (challenge && 'rejected' in challenge) return challenge;

@@ -87,9 +87,13 @@ export async function listVerifications(
   { db }: Runtime,
   { status, platformId, after, limit }: ListInput,
 ) {
-  const before = after === undefined ? undefined : await db.read(verifications, after);
-  if (after !== undefined && !before) throw notFound('verification');
-  const position = [new Date(before?.created_at ?? 0), before?.id ?? ''];
+  const previousVerification =
+    after === undefined ? undefined : await db.read(verifications, after);
+  if (after !== undefined && !previousVerification) throw notFound('verification');
+  const position = [
+    new Date(previousVerification?.created_at ?? 0),
+    previousVerification?.id ?? '',
+  ];
   const values = [status, platformId ?? null, ...position, limit];
   const ids = await db.query<{ id: string }>(LATEST_VERIFICATIONS, values);
   const rows = await Promise.all(ids.map(({ id }) => db.read(verifications, id)));
@@ -125,8 +129,10 @@ async function errorsFor(
   findings: readonly IdentityFinding[],
 ): Promise<VerificationError[]> {
   const dossier = await readDossier(ctx, customer);
-  const all = [customer, ...dossier.owners, ...dossier.documents].map((each) => each.id);
-  const strayFinding = findings.find((each) => each.resourceId && !all.includes(each.resourceId));
+  const resourceIds = [customer, ...dossier.owners, ...dossier.documents].map((each) => each.id);
+  const strayFinding = findings.find(
+    (each) => each.resourceId && !resourceIds.includes(each.resourceId),
+  );
   if (strayFinding) throw conflict(`${strayFinding.resourceId} does not belong to this customer.`);
   return errorsOf(dossier, findings);
 }

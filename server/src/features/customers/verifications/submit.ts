@@ -26,17 +26,19 @@ import type { VerificationRow } from './store.ts';
 /** Whether a finding is open: its resource is unchanged, or no accepted document was uploaded since. */
 function isOpen(
   { customer, owners, documents }: Dossier,
-  { resourceId, acceptedDocumentTypes: accepted }: VerificationError,
+  { resourceId, acceptedDocumentTypes: acceptedTypes }: VerificationError,
   decidedAt: number,
 ): boolean {
   const document = documents.find((each) => each.id === resourceId);
   if (document) return document.updated_at <= decidedAt;
   const holder = [customer, ...owners].find((each) => each.id === resourceId);
   if (!holder) return false;
-  if (!accepted) return holder.updated_at <= decidedAt;
+  if (!acceptedTypes) return holder.updated_at <= decidedAt;
   return !documents.some(
     (each) =>
-      each.holder_id === resourceId && accepted.includes(each.type) && each.updated_at > decidedAt,
+      each.holder_id === resourceId &&
+      acceptedTypes.includes(each.type) &&
+      each.updated_at > decidedAt,
   );
 }
 
@@ -93,8 +95,8 @@ async function decideSubmission(
     return { state: 'incomplete', gaps, by: operatorFindings.length ? 'operator' : undefined };
   if (!identity) return { state: 'review' };
   // A failure of the connector does not fail the submission: it stays pending and the job retries.
-  const unknown = { state: 'unknown', checkAfterMs: RETRY_AFTER_MS } as const;
-  return identity.submit(submittedCase).catch(() => unknown);
+  const unknownOutcome = { state: 'unknown', checkAfterMs: RETRY_AFTER_MS } as const;
+  return identity.submit(submittedCase).catch(() => unknownOutcome);
 }
 
 /** Stages the first verdict on a submission. */

@@ -85,16 +85,16 @@ async function pricesOf(
   // The cache is shared by all platforms and follows real time.
   const realTime = ctx.effects.now();
   const leadMs = ctx.ownClock ? ctx.now - realTime : 0;
-  const cached = {
+  const cachedRates = {
     rate: async (from: string, to: string) => {
       const mid = await cache(rates, from, to, realTime);
       return mid && { ...mid, at: mid.at + leadMs };
     },
   };
-  const ports = { networkFees, rates: cached };
+  const ports = { networkFees, rates: cachedRates };
   const priceRail = async (corridor: Corridor, rail: PayoutRail) => {
     const { sourceCurrency: from, destinationCurrency: to } = corridor;
-    const mid = await cached.rate(from, to);
+    const mid = await cachedRates.rate(from, to);
     const service = mid && (await serviceFee(ports, corridor, rail));
     const sending = { currency: from, amount };
     return service && priceRow({ corridor, rail, service, sending, mid, platform });
@@ -135,14 +135,14 @@ async function sourcesOf(ctx: Ctx, requested: string | undefined): Promise<strin
 
 /** Runs work of the same key sequentially, so that one platform prices one list at a time. */
 function createKeyedSerializer() {
-  const last = new Map<string, Promise<unknown>>();
+  const lastRuns = new Map<string, Promise<unknown>>();
   return async <R>(key: string, work: () => Promise<R>): Promise<R> => {
-    const current = (last.get(key) ?? Promise.resolve()).then(work, work);
-    last.set(key, current);
+    const current = (lastRuns.get(key) ?? Promise.resolve()).then(work, work);
+    lastRuns.set(key, current);
     try {
       return await current;
     } finally {
-      if (last.get(key) === current) last.delete(key);
+      if (lastRuns.get(key) === current) lastRuns.delete(key);
     }
   };
 }

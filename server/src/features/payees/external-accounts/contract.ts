@@ -155,7 +155,7 @@ const List = named('ExternalAccountListResponse', page(ExternalAccount));
 const params = Type.Object({
   externalAccountId: Type.String({ description: 'Id of the external account.' }),
 });
-const ofCurrency = maybe(Type.String({ description: 'Filter by currency code.' }));
+const currencyFilter = maybe(Type.String({ description: 'Filter by currency code.' }));
 const CREATED =
   'Registers an account outside the service, so that payments can be sent to ' +
   'it. Where the institution supports it, the beneficiary name is compared with ' +
@@ -182,7 +182,7 @@ export const listCustomerExternalAccounts = operation({
     'oldest first. Deleted accounts are not included.',
   permission: 'VIEW',
   query: Type.Object({
-    currency: ofCurrency,
+    currency: currencyFilter,
     customerId: maybe(Type.String({ description: 'Filter by customer.' })),
     ...PageQuery,
   }),
@@ -252,7 +252,7 @@ export const listPlatformExternalAccounts = operation({
     'Returns a page of the external accounts of the platform, oldest first. ' +
     'Deleted accounts are not included.',
   permission: 'VIEW',
-  query: Type.Object({ currency: ofCurrency, ...PageQuery }),
+  query: Type.Object({ currency: currencyFilter, ...PageQuery }),
   replies: { 200: List },
   errors: [],
 });

@@ -31,8 +31,8 @@ export function stageWalletDeclared(ctx: Ctx, row: ExternalAccountRow): void {
 /** Records a proof of ownership. */
 export function proveOwnership(ctx: Ctx, row: ExternalAccountRow): ExternalAccountRow {
   const proven = ctx.update(externalAccounts, row, { proven_at: ctx.now, updated_at: ctx.now });
-  const updated =
+  const updatedAccount =
     row.status === 'ACTIVE' ? proven : transitionExternalAccount(ctx, proven, 'prove');
-  stageWalletDeclared(ctx, updated);
-  return updated;
+  stageWalletDeclared(ctx, updatedAccount);
+  return updatedAccount;
 }

@@ -104,10 +104,14 @@ export async function transitionExternalAccountByOperator(
 ) {
   const { id, platform_id } = await accountById(runtime, accountId);
   const { environment } = await platformById(runtime, platform_id);
-  const updated = await operate(runtime, systemCaller(platform_id, environment), async (ctx) => {
-    const row = await ctx.read(externalAccounts, id);
-    if (!row || row.deleted_at !== null) throw accountNotFound();
-    return applyTransition(ctx, row, event, reason);
-  });
-  return presentForOperator(updated);
+  const updatedAccount = await operate(
+    runtime,
+    systemCaller(platform_id, environment),
+    async (ctx) => {
+      const row = await ctx.read(externalAccounts, id);
+      if (!row || row.deleted_at !== null) throw accountNotFound();
+      return applyTransition(ctx, row, event, reason);
+    },
+  );
+  return presentForOperator(updatedAccount);
 }

@@ -107,19 +107,19 @@ function pageOfList<T>(
   nameOf: (item: T) => string,
   { limit = DEFAULT_LIMIT, cursor, sortOrder = 'asc' }: ListQuery,
 ): { data: T[]; hasMore: boolean; nextCursor?: string } {
-  const after = cursor === undefined ? undefined : cursorPosition(list, cursor);
+  const position = cursor === undefined ? undefined : cursorPosition(list, cursor);
   const sign = sortOrder === 'asc' ? 1 : -1;
   const compareNames = (a: string, b: string) => (a === b ? 0 : a < b ? -sign : sign);
   const remaining = all
-    .filter((item) => after === undefined || compareNames(nameOf(item), after) > 0)
+    .filter((item) => position === undefined || compareNames(nameOf(item), position) > 0)
     .sort((a, b) => compareNames(nameOf(a), nameOf(b)));
   const data = remaining.slice(0, limit);
-  const last = data.at(-1);
+  const lastItem = data.at(-1);
   const hasMore = remaining.length > data.length;
   return {
     data,
     hasMore,
-    ...(hasMore && last !== undefined ? { nextCursor: cursorOf(list, nameOf(last)) } : {}),
+    ...(hasMore && lastItem !== undefined ? { nextCursor: cursorOf(list, nameOf(lastItem)) } : {}),
   };
 }
 

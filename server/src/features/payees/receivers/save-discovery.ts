@@ -34,7 +34,7 @@ const representable = (amount: bigint) => (amount > MAX_AMOUNT ? MAX_AMOUNT : am
 
 async function priceOffers(rates: RatePort | undefined, from: string, offers: readonly Offer[]) {
   const supportedOffers = offers.filter((offer) => findCurrency(offer.currency));
-  const all = await Promise.all(
+  const pricedOffers = await Promise.all(
     supportedOffers.map(async ({ currency, min, max }) => {
       const rate = await midRate(rates, from, currency);
       if (!rate) return undefined;
@@ -43,7 +43,7 @@ async function priceOffers(rates: RatePort | undefined, from: string, offers: re
       return { code: currency, estimatedExchangeRate, ...range };
     }),
   );
-  return all.filter((each) => each !== undefined);
+  return pricedOffers.filter((each) => each !== undefined);
 }
 
 /** Stages the payee discovery and returns the fields that both lookups have. */

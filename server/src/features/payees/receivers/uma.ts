@@ -44,9 +44,11 @@ const knownFields = (required: readonly { name: string; mandatory: boolean }[]) 
   required.filter((each): each is CounterpartyFieldDefinition => NAMES.includes(each.name));
 
 function rejectUnknownFields(required: readonly { name: string; mandatory: boolean }[]): void {
-  const unknown = required.filter(({ name, mandatory }) => mandatory && !NAMES.includes(name));
-  if (unknown.length === 0) return;
-  const names = unknown.map(({ name }) => name).join(', ');
+  const unknownFields = required.filter(
+    ({ name, mandatory }) => mandatory && !NAMES.includes(name),
+  );
+  if (unknownFields.length === 0) return;
+  const names = unknownFields.map(({ name }) => name).join(', ');
   throw new Fault(
     'UNRECOGNIZED_MANDATORY_PAYEE_DATA_KEY',
     `The provider of the receiver requires unsupported fields: ${names}.`,

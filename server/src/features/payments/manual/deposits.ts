@@ -87,10 +87,13 @@ async function resultOf(runtime: Runtime, id: string, recorded?: 'now' | 'before
 export type DepositResult = Awaited<ReturnType<typeof resultOf>>;
 
 /** Throws CONFLICT if the entry is recorded with another amount or target. */
-function checkSame(before: DepositRow, entry: Pick<DepositRow, 'amount' | 'target'>): void {
-  if (before.amount === entry.amount && before.target === entry.target) return;
+function checkSame(
+  recordedDeposit: DepositRow,
+  entry: Pick<DepositRow, 'amount' | 'target'>,
+): void {
+  if (recordedDeposit.amount === entry.amount && recordedDeposit.target === entry.target) return;
   throw conflict(
-    `This bank reference is already recorded for another deposit: ${before.transaction_id}.`,
+    `This bank reference is already recorded for another deposit: ${recordedDeposit.transaction_id}.`,
   );
 }
 
@@ -120,8 +123,8 @@ export async function recordDeposit(
     if (depositBefore) checkSame(depositBefore, details);
     return depositBefore;
   };
-  const before = await findRecorded();
-  if (before) return resultOf(runtime, before.transaction_id, 'before');
+  const recordedDeposit = await findRecorded();
+  if (recordedDeposit) return resultOf(runtime, recordedDeposit.transaction_id, 'before');
   const caller = systemCaller(platform.id, platform.environment);
   try {
     const row = await operate(runtime, caller, async (ctx) => {
@@ -132,9 +135,9 @@ export async function recordDeposit(
     });
     return resultOf(runtime, row.id, 'now');
   } catch (error) {
-    const other = isKeyTaken(error) ? await findRecorded() : undefined;
-    if (!other) throw error;
-    return resultOf(runtime, other.transaction_id, 'before');
+    const otherDeposit = isKeyTaken(error) ? await findRecorded() : undefined;
+    if (!otherDeposit) throw error;
+    return resultOf(runtime, otherDeposit.transaction_id, 'before');
   }
 }
 

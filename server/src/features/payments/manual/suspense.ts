@@ -49,13 +49,13 @@ async function waitingOf(
   for (;;) {
     const position = [new Date(after.since), after.id];
     const rows = await db.query<WaitingRow>(WAITING, [platformId ?? null, ...position, limit]);
-    const waiting = await Promise.all(
+    const suspenseViews = await Promise.all(
       rows.map(async (row) => {
         const { environment } = await callerOf(db, row.platform_id);
         return { ...row, environment };
       }),
     );
-    items.push(...waiting.filter((each) => mode === undefined || each.environment === mode));
+    items.push(...suspenseViews.filter((each) => mode === undefined || each.environment === mode));
     const lastQuote = rows.at(-1);
     if (!lastQuote || rows.length < limit || items.length >= limit) return items.slice(0, limit);
     after = lastQuote;
@@ -75,9 +75,9 @@ async function returnDestination(runtime: Runtime, row: TransactionRow) {
   if (fromBalance || row.type === 'CARD') {
     return { to: 'outside', outside: null };
   }
-  const its = await refundOf(runtime, row);
-  const { beneficiary: _, ...outside } = its.account;
-  return { to: 'outside', outside: { beneficiaryName: its.beneficiaryName, ...outside } };
+  const refund = await refundOf(runtime, row);
+  const { beneficiary: _, ...outside } = refund.account;
+  return { to: 'outside', outside: { beneficiaryName: refund.beneficiaryName, ...outside } };
 }
 
 async function presentSuspense(

@@ -57,23 +57,23 @@ async function instructionOf(
   };
 }
 
-function presentTransfer(wait: WaitRow, row: TransactionRow, its: RailInstruction) {
-  const { beneficiary: _, accountType, ...account } = its.account;
+function presentTransfer(wait: WaitRow, row: TransactionRow, instruction: RailInstruction) {
+  const { beneficiary: _, accountType, ...account } = instruction.account;
   return {
     transactionId: row.id,
     platformId: row.platform_id,
     kind: wait.kind,
     since: iso(wait.since),
-    amount: Number(its.amount),
-    currency: its.currency,
-    readable: formatAmount(its),
-    rail: its.rail,
+    amount: Number(instruction.amount),
+    currency: instruction.currency,
+    readable: formatAmount(instruction),
+    rail: instruction.rail,
     reference: paymentReference(row.id),
-    beneficiary: its.beneficiaryName ?? null,
+    beneficiary: instruction.beneficiaryName ?? null,
     accountType,
     account,
-    remittanceInformation: its.remittanceInformation ?? null,
-    purposeOfPayment: its.purposeOfPayment ?? null,
+    remittanceInformation: instruction.remittanceInformation ?? null,
+    purposeOfPayment: instruction.purposeOfPayment ?? null,
     cancelRequestedAt: row.cancel_requested_at === null ? null : iso(row.cancel_requested_at),
   };
 }
@@ -105,10 +105,10 @@ export async function listAwaitedTransfers(
       limit,
     ]);
     transfers.push(...(await Promise.all(awaitedRows.map((each) => viewOf(runtime, each)))).flat());
-    const last = awaitedRows.at(-1);
-    if (!last || awaitedRows.length < limit || transfers.length >= limit)
+    const lastRow = awaitedRows.at(-1);
+    if (!lastRow || awaitedRows.length < limit || transfers.length >= limit)
       return transfers.slice(0, limit);
-    after = last;
+    after = lastRow;
   }
 }
 

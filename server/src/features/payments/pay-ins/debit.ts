@@ -89,14 +89,14 @@ async function reverseUsageOnFailure(ctx: Ctx, before: IncomingRow, after: Incom
 /** The rail accepted the debit: the amount is credited and held. */
 async function acceptDebit(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
   if (row.status !== 'PENDING' || row.funds !== 'AWAITED') return row;
-  const accepted = {
+  const acceptedColumns = {
     status: transactionFeature.states.incoming.next(row.status, 'accept'),
   } as const;
   const { account, disposition } = await targetOf(ctx, row);
   // Nothing is credited to an account that was closed meanwhile; the funds are returned when they settle.
-  if (!account || disposition === 'reject') return changeTransaction(ctx, row, accepted);
+  if (!account || disposition === 'reject') return changeTransaction(ctx, row, acceptedColumns);
   await hold(ctx, row, account);
-  return changeTransaction(ctx, row, { ...accepted, funds: 'HELD' });
+  return changeTransaction(ctx, row, { ...acceptedColumns, funds: 'HELD' });
 }
 
 async function settleDebit(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {

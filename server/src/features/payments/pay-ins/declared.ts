@@ -61,7 +61,7 @@ export async function releaseDeclared(
     if (row?.type !== 'INCOMING' || !isHeld(row)) continue;
     if (normalize(row.source.accountIdentifier) === from) await releaseDeposit(ctx, row);
   }
-  const last = ids.at(-1);
-  if (ids.length < BATCH_SIZE || last === undefined) return;
-  ctx.later(WALLET_DECLARED, { externalAccountId, after: last });
+  const lastId = ids.at(-1);
+  if (ids.length < BATCH_SIZE || lastId === undefined) return;
+  ctx.later(WALLET_DECLARED, { externalAccountId, after: lastId });
 }

@@ -114,8 +114,8 @@ export async function receiveDeposit(ctx: Ctx, deposit: Deposit): Promise<Incomi
   if (disposition === 'reject') return rejectDeposit(ctx, withDestination(deposit));
   const reason = deposit.hold ?? (disposition === 'hold' ? 'COMPLIANCE_REVIEW' : undefined);
   if (reason) return holdDeposit(ctx, deposit, reason);
-  const settled = { status: 'COMPLETED', funds: 'SETTLED', settled_at: ctx.now } as const;
-  const row = insert(ctx, withDestination(deposit), settled);
+  const settledColumns = { status: 'COMPLETED', funds: 'SETTLED', settled_at: ctx.now } as const;
+  const row = insert(ctx, withDestination(deposit), settledColumns);
   emitPayment(ctx, incomingPayment.COMPLETED, row);
   await postAndNotify(ctx, () => creditAndRepay(ctx, row, account));
   return row;
@@ -158,8 +158,12 @@ export async function holdArrived(
 
 /** Records a deposit that cannot be credited as failed, and returns it. */
 export function rejectDeposit(ctx: Ctx, deposit: RejectedDeposit): IncomingRow {
-  const failed = { status: 'FAILED', funds: 'HELD', failure_reason: 'COLLECTION_FAILED' } as const;
-  const row = insert(ctx, deposit, failed);
+  const failedColumns = {
+    status: 'FAILED',
+    funds: 'HELD',
+    failure_reason: 'COLLECTION_FAILED',
+  } as const;
+  const row = insert(ctx, deposit, failedColumns);
   postToInbound(ctx, row);
   emitPayment(ctx, incomingPayment.FAILED, row);
   return openDepositReturn(ctx, row);

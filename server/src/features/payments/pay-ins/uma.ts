@@ -86,12 +86,12 @@ function checkAdmission({ platform, customer, currency, amount }: UmaIncoming): 
 /** The sender information that the platform requires. Throws SENDER_NOT_ACCEPTED if a field is missing. */
 function senderInformationOf({ platform, currency, payerData }: UmaIncoming): Info | null {
   const required = settingOf(platform, currency)?.requiredCounterpartyFields ?? [];
-  const missing = required
+  const missingFields = required
     .filter(({ name, mandatory }) => mandatory && payerData[name] === undefined)
     .map(({ name }) => name);
-  if (missing.length) {
-    const reason = `The platform requires sender information that is missing: ${missing.join(', ')}.`;
-    throw new Fault('SENDER_NOT_ACCEPTED', reason, { requiredFields: missing });
+  if (missingFields.length) {
+    const reason = `The platform requires sender information that is missing: ${missingFields.join(', ')}.`;
+    throw new Fault('SENDER_NOT_ACCEPTED', reason, { requiredFields: missingFields });
   }
   const present = required.filter(({ name }) => payerData[name] !== undefined);
   if (!present.length) return null;
@@ -141,8 +141,8 @@ async function destinationOf(
     customer_id: customer.id,
     currency,
   });
-  const open = customerAccounts.find((each) => each.status === 'ACTIVE' && isBalance(each));
-  if (open) return { accountId: open.id, rail: null };
+  const openAccount = customerAccounts.find((each) => each.status === 'ACTIVE' && isBalance(each));
+  if (openAccount) return { accountId: openAccount.id, rail: null };
   throw new Fault(
     'INVALID_CURRENCY',
     `The customer has no ACTIVE account that can receive ${currency}.`,

@@ -30,14 +30,14 @@ const REGISTRATION_REQUIRED: ReadonlySet<string> = new Set(
 function checkSender(vault: Vault, customer: CustomerRow, to: string): void {
   if (customer.type !== 'BUSINESS') return;
   const business = personalOf(vault, customer).details.businessInfo;
-  const missing = [
+  const missingFields = [
     ...(business?.businessType ? [] : ['businessType']),
     ...(REGISTRATION_REQUIRED.has(to) && !business?.registrationNumber
       ? ['registrationNumber']
       : []),
   ];
-  if (missing.length === 0) return;
-  const errors = missing.map((name) => ({
+  if (missingFields.length === 0) return;
+  const errors = missingFields.map((name) => ({
     field: `businessInfo.${name}`,
     message: `is required for a business that pays in ${to}`,
   }));
@@ -148,8 +148,10 @@ export function checkAdmission(
   if (payee.kind === 'uma') checkOffer(payee.offer, receiving);
   if (payee.kind === 'external') {
     if (requiresPurpose(to) && purpose === undefined) {
-      const missing = [{ field: 'purposeOfPayment', message: `is required for payments in ${to}` }];
-      throw invalid(missing, 'MISSING_MANDATORY_USER_INFO');
+      const missingFields = [
+        { field: 'purposeOfPayment', message: `is required for payments in ${to}` },
+      ];
+      throw invalid(missingFields, 'MISSING_MANDATORY_USER_INFO');
     }
     if (payer.customer) checkSender(vault, payer.customer, to);
     checkReceiver(payee.account, proofNeeded);

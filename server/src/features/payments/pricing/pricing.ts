@@ -83,12 +83,12 @@ async function findFeeAccount(ctx: Ctx, { currency, amount }: Money): Promise<st
     customer_id: null,
     currency,
   });
-  const active = customerAccounts.find((each) => each.status === 'ACTIVE');
-  if (!active) {
+  const activeAccount = customerAccounts.find((each) => each.status === 'ACTIVE');
+  if (!activeAccount) {
     const reason = `The platform has no ACTIVE ${currency} account for its fee.`;
     throw new Fault('INVALID_INPUT', reason);
   }
-  return active.id;
+  return activeAccount.id;
 }
 
 function rateDetailsOf(price: Price, service: FeeSchedule): RateDetails {

@@ -63,15 +63,15 @@ async function emptyPayments({ db }: Runtime, { id }: DataSubject) {
     const rows = await db.query<Emptied & object>(PAYMENTS, values);
     counts.transactions += rows.length;
     counts.quotes += rows.filter((row) => row.quoted).length;
-    const last = rows.at(-1);
-    if (!last || rows.length < BATCH_SIZE) return counts;
-    [at, after] = [last.at, last.id];
+    const lastRow = rows.at(-1);
+    if (!lastRow || rows.length < BATCH_SIZE) return counts;
+    [at, after] = [lastRow.at, lastRow.id];
   }
 }
 
 /** Rate details with their names. */
-const openRates = (_: unknown, { rate_details: stored }: Json): Json =>
-  stored ? { rate_details: rateDetailsOf(stored as StoredRateDetails) } : {};
+const openRates = (_: unknown, { rate_details: storedDetails }: Json): Json =>
+  storedDetails ? { rate_details: rateDetailsOf(storedDetails as StoredRateDetails) } : {};
 
 export const paymentPersonalData: PersonalData = {
   tables: {

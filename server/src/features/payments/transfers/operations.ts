@@ -77,8 +77,8 @@ export async function stageTransferOut(
   ]);
   checkParties(payer, payee);
   checkNoAuthorization(ctx, platform, payer);
-  const requested = { currency: payee.currency, amount: BigInt(body.amount as number) };
-  const money = await pricedTransfer(ctx, ports, payee, requested);
+  const requestedAmount = { currency: payee.currency, amount: BigInt(body.amount as number) };
+  const money = await pricedTransfer(ctx, ports, payee, requestedAmount);
   const { purposeOfPayment: purpose } = body;
   const proofNeeded =
     payee.kind === 'external' && (await needsProof(payee, money.price.receiving, ports.rates));

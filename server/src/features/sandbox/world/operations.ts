@@ -40,8 +40,8 @@ export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
 
   handle(createSandboxFixtures, async (ctx, { body }) => {
     const { world, seed } = body;
-    const first: readonly Step[] = world === undefined ? [] : WORLDS[world];
-    const steps = [...first, ...(body.steps ?? [])];
+    const worldSteps: readonly Step[] = world === undefined ? [] : WORLDS[world];
+    const steps = [...worldSteps, ...(body.steps ?? [])];
     const built = await buildWorld(parts.runtime(), ctx.caller, parts, { steps, seed });
     const { resources, replayed } = built;
     const count = steps.length;

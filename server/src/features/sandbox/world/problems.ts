@@ -48,10 +48,10 @@ function schemaErrors(
 function paramErrors({ contract }: Operation, { params = {} }: Step): FieldError[] {
   const expected = Object.keys(contract.params?.properties ?? {});
   const absent = expected.filter((each) => !(each in params));
-  const unknown = Object.keys(params).filter((each) => !expected.includes(each));
+  const unknownNames = Object.keys(params).filter((each) => !expected.includes(each));
   return [
     ...absent.map((each) => ({ field: `params.${each}`, message: 'is required' })),
-    ...unknown.map((each) => ({
+    ...unknownNames.map((each) => ({
       field: `params.${each}`,
       message: 'is not a parameter of the operation',
     })),

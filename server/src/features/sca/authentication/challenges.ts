@@ -239,11 +239,11 @@ export async function findPendingChallenge(
   subject: string,
 ): Promise<ChallengeRow | undefined> {
   const isChallengeInsert = ({ table }: { table: unknown }) => table === scaChallenges;
-  const opened = ctx.set.inserts
+  const openedChallenge = ctx.set.inserts
     .filter(isChallengeInsert)
     .map(({ row }) => row as ChallengeRow)
     .find((row) => row.kind === kind && row.subject === subject);
-  if (opened) return opened;
+  if (openedChallenge) return openedChallenge;
   const [row] = await ctx.db.find(scaChallenges, { kind, subject, status: 'PENDING' });
   const stagedRow = ctx.set.updates.filter(isChallengeInsert).find(({ id }) => id === row?.id)?.row;
   return stagedRow && stagedRow.status !== 'PENDING' ? undefined : row;

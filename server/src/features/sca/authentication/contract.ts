@@ -119,6 +119,6 @@ export const addressErrors = (body: unknown): FieldError[] => {
 };
 
 /** Query of the `/sca` operations, which concern one customer. */
-export const ofCustomer = Type.Object({
+export const customerParams = Type.Object({
   customerId: Type.String({ description: 'Id of the customer.' }),
 });

@@ -69,10 +69,12 @@ const addressContext = (id: string) => `sca_events ${id} ip_address`;
 /** Decrypts the IP address of an event; null after the key was erased. */
 export const scaEventPersonal = (
   { vault, key }: { vault: Vault; key: DataKey | undefined },
-  { id, ip_address: sealed }: ScaEventRow,
+  { id, ip_address: sealedAddress }: ScaEventRow,
 ) => ({
   ip_address:
-    key && sealed !== null ? vault.open(key, sealed, addressContext(id)).toString() : null,
+    key && sealedAddress !== null
+      ? vault.open(key, sealedAddress, addressContext(id)).toString()
+      : null,
 });
 
 /** Stages an event. The IP address is encrypted with the customer's key and erased with it. */

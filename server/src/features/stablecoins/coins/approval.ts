@@ -77,10 +77,10 @@ function decide(ctx: Ctx, row: StablecoinRow, { decision, reason }: DecideInput)
 export async function decideStablecoin(runtime: Runtime, input: DecideInput) {
   const { id, platform_id } = await coinById(runtime.db, input.stablecoinId);
   const caller = await callerOf(runtime.db, platform_id);
-  const decided = await operate(runtime, caller, async (ctx) =>
+  const decidedCoin = await operate(runtime, caller, async (ctx) =>
     decide(ctx, await coinById(ctx, id), input),
   );
-  return { ...(await viewOf(runtime, decided)), reason: input.reason };
+  return { ...(await viewOf(runtime, decidedCoin)), reason: input.reason };
 }
 
 /**

@@ -90,13 +90,13 @@ const notVerified = (reason: string): Fault => new Fault('STABLECOIN_VERIFICATIO
 
 /** Selects one of the accounts that the credentials give access to. */
 function selectAccount(accessible: readonly string[], requested: string | undefined): string {
-  const [only] = accessible;
-  if (only === undefined) throw notVerified('The provider rejected these credentials.');
+  const [accountId] = accessible;
+  if (accountId === undefined) throw notVerified('The provider rejected these credentials.');
   if (requested !== undefined) {
     if (accessible.includes(requested)) return requested;
     throw notVerified('These credentials do not give access to this account.');
   }
-  if (accessible.length === 1) return only;
+  if (accessible.length === 1) return accountId;
   const message = `is required: these credentials give access to ${accessible.length} accounts`;
   throw invalidField('providerAccountId', message);
 }
@@ -116,20 +116,20 @@ export async function linkAccount(
     provider,
     provider_account_id: selectAccount(accessible, body.providerAccountId),
   };
-  const [before] = await ctx.db.find(providerAccounts, columns);
-  const id = before?.id ?? ctx.id('StablecoinProviderAccount');
+  const [existingAccount] = await ctx.db.find(providerAccounts, columns);
+  const id = existingAccount?.id ?? ctx.id('StablecoinProviderAccount');
   const credentialFields = {
     credentials: ctx.vault.sealOwn(JSON.stringify(credentials), credentialsContext(id)),
     last_verified_at: ctx.now,
     updated_at: ctx.now,
   };
-  if (before) {
-    if (before.status === 'ACTIVE') {
+  if (existingAccount) {
+    if (existingAccount.status === 'ACTIVE') {
       throw new Fault('CONFLICT', 'This provider account is already linked.');
     }
-    const status = linkStates.next(before.status, 'relink');
-    await resumePollsOf(ctx, before);
-    return ctx.update(providerAccounts, before, { ...credentialFields, status });
+    const status = linkStates.next(existingAccount.status, 'relink');
+    await resumePollsOf(ctx, existingAccount);
+    return ctx.update(providerAccounts, existingAccount, { ...credentialFields, status });
   }
   return ctx.insert(providerAccounts, {
     id,
@@ -148,17 +148,19 @@ export async function requireAccount(
 ): Promise<ProviderAccountRow> {
   if (id !== undefined) return providerAccountOf(ctx, id);
   const { platformId: platform_id } = ctx.caller;
-  const active = { platform_id, status: 'ACTIVE' } as const;
-  const [first, second] = await ctx.db.find(providerAccounts, active, { limit: 2 });
-  if (!first) {
+  const activeFilter = { platform_id, status: 'ACTIVE' } as const;
+  const [firstAccount, secondAccount] = await ctx.db.find(providerAccounts, activeFilter, {
+    limit: 2,
+  });
+  if (!firstAccount) {
     const reason = 'No provider account is linked and active.';
     throw new Fault('STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND', reason);
   }
-  if (second) {
+  if (secondAccount) {
     throw new Fault(
       'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
       'More than one provider account is linked. Set stablecoinProviderAccountId.',
     );
   }
-  return first;
+  return firstAccount;
 }

@@ -84,7 +84,7 @@ export async function endStablecoinOperation(
   const { id, platform_id } = await operationById(runtime.db, operationId);
   const caller = await callerOf(runtime.db, platform_id);
   const event = EVENTS[outcome];
-  const ended = await operate(runtime, caller, async (ctx) => {
+  const endedOrder = await operate(runtime, caller, async (ctx) => {
     const row = await operationById(ctx, id);
     if (operationStates.peek(row.status, event) === undefined) {
       throw new Fault('CONFLICT', `The mint or burn is ${row.status}.`);
@@ -94,5 +94,5 @@ export async function endStablecoinOperation(
     }
     return endByOperator(ctx, row, event, reason);
   });
-  return { ...(await viewOf(runtime, ended)), reason };
+  return { ...(await viewOf(runtime, endedOrder)), reason };
 }

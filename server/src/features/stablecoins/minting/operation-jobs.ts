@@ -72,11 +72,12 @@ const begin = (runtime: Runtime, { row, caller }: Loaded): Promise<'first' | 'ag
 async function handleUnlinked(
   ctx: Ctx,
   row: StablecoinOperationRow,
-  as: Unlinked['as'],
+  linkStatus: Unlinked['as'],
   neverSubmitted: boolean,
 ): Promise<void> {
   if (isOver(row)) return;
-  if (neverSubmitted) return void (await failUnsubmitted(ctx, row, `PROVIDER_ACCOUNT_${as}`));
+  if (neverSubmitted)
+    return void (await failUnsubmitted(ctx, row, `PROVIDER_ACCOUNT_${linkStatus}`));
   const job = row.status === 'CREATED' ? SUBMIT : CHECK;
   ctx.later(job, { operationId: row.id }, ctx.now + RELINK_MS);
 }
@@ -110,13 +111,13 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
       const noChange = createResult(() => {});
       if (isNeedless) return noChange;
       if (account.status !== 'ACTIVE') {
-        const as = account.status;
+        const linkStatus = account.status;
         return createResult((ctx, current) =>
-          handleUnlinked(ctx, current, as, current.submitted_at === null),
+          handleUnlinked(ctx, current, linkStatus, current.submitted_at === null),
         );
       }
-      const started = definition === SUBMIT ? await begin(runtime, loaded) : 'again';
-      if (started === 'ended') return noChange;
+      const startOutcome = definition === SUBMIT ? await begin(runtime, loaded) : 'again';
+      if (startOutcome === 'ended') return noChange;
       const calledAt = await runtime.clocks.nowOf(caller);
       const response = await call(runtime, loaded, definition);
       if (response.state !== 'unlinked') {
@@ -132,7 +133,7 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
           return void (isOver(current) || ctx.later(definition, { operationId: current.id }));
         if (linkedProviderAccount?.version === account.version)
           unlink(ctx, linkedProviderAccount, response.as);
-        await handleUnlinked(ctx, current, response.as, started === 'first');
+        await handleUnlinked(ctx, current, response.as, startOutcome === 'first');
       });
     };
 

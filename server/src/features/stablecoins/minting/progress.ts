@@ -89,8 +89,8 @@ async function endOperation(
   const status = operationStates.next(row.status, event);
   const isLate = row.status === 'EXPIRED';
   const lateColumns = isLate ? { uncounted: await postLate(ctx, row, 'transfer') } : {};
-  const expired = event === 'expire' ? { expired_at: ctx.now } : {};
-  const change = { ...patch, ...lateColumns, ...expired, status, updated_at: ctx.now };
+  const expiryColumns = event === 'expire' ? { expired_at: ctx.now } : {};
+  const change = { ...patch, ...lateColumns, ...expiryColumns, status, updated_at: ctx.now };
   if (event !== 'complete') voidHold(ctx, row);
   else if (!isLate) postHold(ctx, row);
   return ctx.update(mintsAndBurns, row, change);
@@ -179,8 +179,8 @@ function continueWith(
   const { providerStatus: provider_status } = progress;
   const status = operationStates.peek(row.status, event) ?? row.status;
   const isNew = status !== row.status || provider_status !== row.provider_status;
-  const updated = isNew
+  const updatedOrder = isNew
     ? ctx.update(mintsAndBurns, row, { status, provider_status, updated_at: ctx.now })
     : row;
-  ctx.later(CHECK, { operationId: row.id }, nextPollTime(updated, progress, ctx.now));
+  ctx.later(CHECK, { operationId: row.id }, nextPollTime(updatedOrder, progress, ctx.now));
 }

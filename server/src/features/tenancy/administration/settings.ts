@@ -122,10 +122,10 @@ export async function changePlatformSettings(
   runtime: Runtime,
   { platformId, change: changeOf, provision }: SettingsInput,
 ): Promise<PlatformSettings> {
-  const after = await change(runtime, platformId, (ctx, before) =>
+  const updatedPlatform = await change(runtime, platformId, (ctx, before) =>
     changeConfig(ctx, provision, before, patchOf(before, changeOf(presentPlatform(before)))),
   );
-  return presentPlatform(after);
+  return presentPlatform(updatedPlatform);
 }
 
 type CurrencyPair = Pick<PaymentLimit, 'currency' | 'to'>;
@@ -140,12 +140,12 @@ export async function setPaymentLimit(
   platformId: string,
   limit: PaymentLimit,
 ): Promise<readonly PaymentLimit[]> {
-  const after = await change(runtime, platformId, (ctx, before) => {
+  const updatedPlatform = await change(runtime, platformId, (ctx, before) => {
     const otherLimits = before.limits.filter((each) => !isSameCurrencyPair(each, limit));
     const limits = [...otherLimits, limit].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
     return changePlatform(ctx, before, { limits });
   });
-  return after.limits;
+  return updatedPlatform.limits;
 }
 
 /** Removes the limits of a currency or a currency pair. Throws NOT_FOUND. */
@@ -154,12 +154,12 @@ export async function removePaymentLimit(
   platformId: string,
   pair: CurrencyPair,
 ): Promise<readonly PaymentLimit[]> {
-  const after = await change(runtime, platformId, (ctx, before) => {
+  const updatedPlatform = await change(runtime, platformId, (ctx, before) => {
     const limits = before.limits.filter((each) => !isSameCurrencyPair(each, pair));
     if (limits.length === before.limits.length) throw new Fault('NOT_FOUND', 'Limit not found.');
     return changePlatform(ctx, before, { limits });
   });
-  return after.limits;
+  return updatedPlatform.limits;
 }
 
 /** Changes the card program of a platform and returns it. */
@@ -168,8 +168,8 @@ export async function changeCardProgram(
   platformId: string,
   changed: Partial<CardProgram>,
 ): Promise<CardProgram> {
-  const after = await change(runtime, platformId, (ctx, before) =>
+  const updatedPlatform = await change(runtime, platformId, (ctx, before) =>
     changePlatform(ctx, before, { card_program: { ...cardProgramOf(before), ...changed } }),
   );
-  return cardProgramOf(after);
+  return cardProgramOf(updatedPlatform);
 }

@@ -119,14 +119,14 @@ const isObject = (value: unknown): value is Settings =>
 
 /** Merges changed settings into the current ones recursively; absent settings are unchanged. */
 function mergeSettings(previous: Settings | null, now: Settings): Settings {
-  const merged_: Settings = { ...previous };
+  const settings: Settings = { ...previous };
   for (const [name, value] of Object.entries(now)) {
-    const before = merged_[name];
-    merged_[name] = isObject(value)
+    const before = settings[name];
+    settings[name] = isObject(value)
       ? mergeSettings(isObject(before) ? before : null, value)
       : value;
   }
-  return merged_;
+  return settings;
 }
 
 /** Settings with only the properties of `schema`, so that unknown properties are not stored. */
@@ -158,13 +158,13 @@ function currencyOfUpdate(input: PlatformCurrency): PlatformCurrency {
 }
 
 function mergeFees(previous: readonly FeeConfig[], set: readonly FeeConfig[]): FeeConfig[] {
-  const all = new Map(previous.map((fee) => [feeKey(fee), fee]));
+  const feesByKey = new Map(previous.map((fee) => [feeKey(fee), fee]));
   for (const { feeType, sourceCurrency, variableFeeBps, fixedFee } of set) {
     const { amount, currency } = fixedFee;
     const fee = { feeType, sourceCurrency, variableFeeBps, fixedFee: { amount, currency } };
-    all.set(feeKey(fee), fee);
+    feesByKey.set(feeKey(fee), fee);
   }
-  return [...all.values()].filter((fee) => fee.variableFeeBps > 0 || fee.fixedFee.amount > 0);
+  return [...feesByKey.values()].filter((fee) => fee.variableFeeBps > 0 || fee.fixedFee.amount > 0);
 }
 
 interface SettingSchemas {

@@ -176,7 +176,7 @@ export const AuthCredentialVerifyRequest = named(
   ),
 );
 
-const ofWallet = Type.Object({ accountId: text('Id of the embedded wallet.') });
+const walletParams = Type.Object({ accountId: text('Id of the embedded wallet.') });
 const paramsOf = (resource: string) => Type.Object({ id: text(`Id of the ${resource}.`) });
 
 export const createAuthCredential = operation({
@@ -216,7 +216,7 @@ export const listAuthCredentials = operation({
   summary: 'List credentials',
   description: 'Credentials of a wallet, oldest first. Empty for other accounts.',
   permission: 'VIEW',
-  query: ofWallet,
+  query: walletParams,
   replies: {
     200: object('AuthCredentialListResponse', 'The credentials of a wallet.', {
       data: Type.Array(AuthMethod, { description: 'The credentials.' }),
@@ -303,7 +303,7 @@ export const listAuthSessions = operation({
   summary: 'List sessions',
   description: 'Active sessions of a wallet, without keys.',
   permission: 'VIEW',
-  query: ofWallet,
+  query: walletParams,
   replies: {
     200: object('SessionListResponse', 'The sessions of a wallet.', {
       data: Type.Array(AuthSession, { description: 'The sessions.' }),

@@ -141,9 +141,9 @@ async function recover(ctx: Ctx, id: string, delayMs: number | undefined): Promi
     return;
   }
   const wallet = await findWallet(ctx, row.account_id);
-  const against = await cancelReason(ctx, row, wallet);
-  if (against !== undefined || !wallet) {
-    await cancelRecovery(ctx, row, against ?? 'WALLET_GONE');
+  const reason = await cancelReason(ctx, row, wallet);
+  if (reason !== undefined || !wallet) {
+    await cancelRecovery(ctx, row, reason ?? 'WALLET_GONE');
     return;
   }
   // An empty update: a concurrent change of the contact retries and then requires a signature.

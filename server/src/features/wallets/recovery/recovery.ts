@@ -70,8 +70,8 @@ async function endRecovery(
     await announceRecovery(ctx, customer, row, event === 'finish' ? 'DONE' : 'CANCELLED');
   }
   const status = recoveryStates.next(row.status, event);
-  const ended = { status, contact_digest: null, ended_at: ctx.now };
-  return ctx.update(walletRecoveries, row, { ...ended, ...stopped });
+  const endColumns = { status, contact_digest: null, ended_at: ctx.now };
+  return ctx.update(walletRecoveries, row, { ...endColumns, ...stopped });
 }
 
 export const finishRecovery = (ctx: Ctx, row: RecoveryRow): Promise<RecoveryRow> =>

@@ -99,7 +99,7 @@ export async function signWithKey(
   const stamp = await stampWith(payload);
   // Stamps of a custodian are verified like those of clients.
   if (stamp === undefined || !isStampOf(stamp, publicKey, payload)) return false;
-  const signed = { publicKey, session: undefined };
-  recordStamp(ctx, wallet, { operation, subject, stamp, payload, signed });
+  const signedKey = { publicKey, session: undefined };
+  recordStamp(ctx, wallet, { operation, subject, stamp, payload, signed: signedKey });
   return true;
 }

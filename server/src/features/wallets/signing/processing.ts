@@ -33,8 +33,8 @@ export async function simulateProcessing(
   const replies = row?.at ?? [];
   const isDone = replies.length >= polls;
   const now = ctx.effects.now();
-  const next = { at: isDone ? [] : [...replies, now], updated_at: now };
-  if (row) ctx.update(attemptLimits, row, next);
-  else ctx.insert(attemptLimits, { id: key, platform_id: ctx.caller.platformId, ...next });
+  const nextColumns = { at: isDone ? [] : [...replies, now], updated_at: now };
+  if (row) ctx.update(attemptLimits, row, nextColumns);
+  else ctx.insert(attemptLimits, { id: key, platform_id: ctx.caller.platformId, ...nextColumns });
   return isDone ? undefined : PROCESSING;
 }

@@ -107,8 +107,8 @@ async function dropExcessRequests(
   const otherRequests = pendingWalletRequests.filter((row) => row.id !== current);
   const live = otherRequests.filter((row) => row.expires_at > ctx.now);
   const signable = live.filter((row) => !isForDevice(JSON.parse(row.signer)));
-  const room = isForDevice(signer) ? MAX_PENDING : MAX_PENDING - 1;
-  const dropped = new Set(signable.slice(0, -room));
+  const maxPending = isForDevice(signer) ? MAX_PENDING : MAX_PENDING - 1;
+  const dropped = new Set(signable.slice(0, -maxPending));
   for (const row of otherRequests.filter((each) => !live.includes(each) || dropped.has(each))) {
     ctx.update(walletRequests, row, { status: requestStates.next(row.status, 'drop') });
   }
@@ -238,10 +238,10 @@ export function recordStamp(
 
 /** Stages a failed attempt, which must be committed; after too many the request is dropped. */
 function rejectSignature(ctx: Ctx, row: RequestRow, fault: Fault): { rejected: Fault } {
-  const wrong = row.wrong + 1;
+  const wrongCount = row.wrong + 1;
   const status =
-    wrong >= MAX_INVALID_SIGNATURES ? requestStates.next(row.status, 'drop') : row.status;
-  ctx.update(walletRequests, row, { wrong, status });
+    wrongCount >= MAX_INVALID_SIGNATURES ? requestStates.next(row.status, 'drop') : row.status;
+  ctx.update(walletRequests, row, { wrong: wrongCount, status });
   return { rejected: fault };
 }
 

@@ -24,9 +24,9 @@ const MEMBER_COUNT = 3;
 
 /** End of the DER integer at `at`; undefined if it is invalid, negative or not minimal. */
 function integerEnd(bytes: Buffer, at: number): number | undefined {
-  const [tag, length = 0, first = 0, second = 0] = bytes.subarray(at, at + 4);
-  if (tag !== 0x02 || length < 1 || length > 33 || first > 0x7f) return undefined;
-  if (first === 0 && length > 1 && second < 0x80) return undefined;
+  const [tag, length = 0, firstByte = 0, secondByte = 0] = bytes.subarray(at, at + 4);
+  if (tag !== 0x02 || length < 1 || length > 33 || firstByte > 0x7f) return undefined;
+  if (firstByte === 0 && length > 1 && secondByte < 0x80) return undefined;
   return at + 2 + length;
 }
 

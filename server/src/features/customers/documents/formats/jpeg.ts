@@ -85,9 +85,9 @@ export function jpegReader(): Reader {
         remaining -= step;
         if (remaining === 0) state = stateAfterSegment();
       } else if (state === 'scan') {
-        const next = chunk.indexOf(0xff, index);
-        if (next < 0) return;
-        index = next + 1;
+        const nextMarker = chunk.indexOf(0xff, index);
+        if (nextMarker < 0) return;
+        index = nextMarker + 1;
         state = 'escape';
       } else state = readByte(chunk[index++] as number);
     }

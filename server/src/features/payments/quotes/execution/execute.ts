@@ -189,8 +189,12 @@ export async function countVelocity(
   row: OutgoingRow,
   retryOnInsufficientFunds = false,
 ): Promise<void> {
-  const counted = { transactionId: row.id, retryOnInsufficientFunds, ...limitedPaymentOf(row) };
-  await countPayment(ctx, await ownPlatform(ctx), counted);
+  const countedPayment = {
+    transactionId: row.id,
+    retryOnInsufficientFunds,
+    ...limitedPaymentOf(row),
+  };
+  await countPayment(ctx, await ownPlatform(ctx), countedPayment);
 }
 
 /** Whether the daily limit of the platform and the hourly limit of the customer allow the payment now. */

@@ -201,12 +201,12 @@ export async function reverseFunding(ctx: Ctx, row: OutgoingRow): Promise<boolea
   if (await hasTransfersIn(ctx.db, row.id, 'return', 'return.owed')) return false;
   const currency = row.sent_currency;
   const creditTo = systemAccount(ctx.caller.environment, 'rail_in_transit', currency);
-  const all = await Promise.all(
+  const accountLists = await Promise.all(
     [row.customer_id, null].map((customer_id) =>
       findInternalAccounts(ctx.db, { platform_id: row.platform_id, customer_id, currency }),
     ),
   );
-  const account = all.flat().find((each) => each.status !== 'CLOSED' && isBalance(each));
+  const account = accountLists.flat().find((each) => each.status !== 'CLOSED' && isBalance(each));
   const posting = { transactionId: row.id, step: 'return', ...fundedOf(row) };
   if (account) {
     await postAndNotify(ctx, () => debitWithShortfall(ctx, account, { ...posting, creditTo }));

@@ -38,10 +38,10 @@ function checkTerms(ctx: Ctx, { amountMsat, expiresAt }: Invoice, amount: bigint
 
 /** The use of the invoice, if any. Throws if it belongs to another payment that has not failed. */
 async function findInvoiceUse(ctx: Ctx, { paymentHash }: Invoice, transactionId?: string) {
-  const use = await ctx.read(invoiceUses, paymentHash);
-  if (!use || use.transaction_id === transactionId) return use;
-  const payment = await readTransaction(ctx, use.transaction_id);
-  if (!payment || payment.status === 'FAILED' || payment.refund) return use;
+  const invoiceUse = await ctx.read(invoiceUses, paymentHash);
+  if (!invoiceUse || invoiceUse.transaction_id === transactionId) return invoiceUse;
+  const payment = await readTransaction(ctx, invoiceUse.transaction_id);
+  if (!payment || payment.status === 'FAILED' || payment.refund) return invoiceUse;
   throw new Fault('INVALID_RECEIVER', 'Another payment already uses this invoice.');
 }
 
@@ -63,9 +63,9 @@ export async function reserveInvoice(
   if (!invoice) return;
   // Funds collected by debit can arrive days after the quote.
   checkTerms(ctx, invoice, amount);
-  const use = await findInvoiceUse(ctx, invoice, id);
-  if (use?.transaction_id === id) return;
-  if (use) ctx.update(invoiceUses, use, { transaction_id: id });
+  const invoiceUse = await findInvoiceUse(ctx, invoice, id);
+  if (invoiceUse?.transaction_id === id) return;
+  if (invoiceUse) ctx.update(invoiceUses, invoiceUse, { transaction_id: id });
   else {
     const row = { id: invoice.paymentHash, transaction_id: id, created_at: ctx.now };
     ctx.insert(invoiceUses, row);

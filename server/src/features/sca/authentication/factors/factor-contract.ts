@@ -2,7 +2,7 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { operation } from '../../../../kernel/contract/operation.ts';
 import { named, text, variant } from '../../../../kernel/schema.ts';
-import { ofCustomer, SCA_TAG, ScaFactor, WebAuthnJson } from '../contract.ts';
+import { customerParams, SCA_TAG, ScaFactor, WebAuthnJson } from '../contract.ts';
 
 const object = <P extends Record<string, TSchema>>(
   name: string,
@@ -84,7 +84,7 @@ const ConfirmResponse = named(
   }),
 );
 
-const COMMON = { tag: SCA_TAG, query: ofCustomer } as const;
+const COMMON = { tag: SCA_TAG, query: customerParams } as const;
 
 export const listScaFactors = operation({
   ...COMMON,

@@ -173,14 +173,14 @@ export function readRegistration(
   ceremony: Ceremony,
 ): { facts: PasskeyFacts; signCount: number } | { errors: FieldError[] } {
   if (!isAllowed(ceremony)) return { errors: [NOT_ALLOWED] };
-  const registered = { transports: transportsOf(ceremony.json), name: NAME };
+  const registeredFields = { transports: transportsOf(ceremony.json), name: NAME };
   if (ceremony.lenient) {
     const { credentialId, holds } = readSimulated(ceremony);
     const message = 'belongs to another challenge or origin';
     if (!holds)
       return { errors: mappedErrors(ceremony, SIMULATED, [{ field: 'clientDataJson', message }]) };
     const passkey = { credentialId, publicKey: '', rpIdHash: '', origin: ceremony.origin };
-    return { facts: { ...passkey, ...registered }, signCount: 0 };
+    return { facts: { ...passkey, ...registeredFields }, signCount: 0 };
   }
   const attestation = textsOf(ceremony, CREATED);
   const checkedAttestation = checkAttestation(
@@ -191,7 +191,7 @@ export function readRegistration(
   if ('errors' in checkedAttestation)
     return { errors: mappedErrors(ceremony, CREATED, checkedAttestation.errors) };
   return {
-    facts: { ...checkedAttestation.passkey, ...registered },
+    facts: { ...checkedAttestation.passkey, ...registeredFields },
     signCount: checkedAttestation.signCount,
   };
 }

@@ -7,8 +7,8 @@ import { named, nullable, oneOf, Timestamp } from '../../../../kernel/schema.ts'
 import { type Proof, proofErrors } from '../challenges.ts';
 import {
   addressErrors,
+  customerParams,
   maybeNull,
-  ofCustomer,
   proofFields,
   SCA_FACTORS,
   SCA_TAG,
@@ -132,7 +132,7 @@ const COMMON = {
   method: 'POST',
   tag: SCA_TAG,
   permission: 'MANAGE',
-  query: ofCustomer,
+  query: customerParams,
 } as const;
 
 export const startScaLogin = operation({

@@ -63,11 +63,12 @@ async function challengeOf(
   { id }: CustomerRow,
   { factor, challengeId }: CompleteRequest,
 ): Promise<ChallengeRow> {
-  const requested = challengeId ?? null;
+  const requestedChallengeId = challengeId ?? null;
   const challenge =
-    requested === null
+    requestedChallengeId === null
       ? await findPendingChallenge(ctx, 'LOGIN', id)
-      : isId(requested, 'ScaChallenge') && (await ctx.read(scaChallenges, requested));
+      : isId(requestedChallengeId, 'ScaChallenge') &&
+        (await ctx.read(scaChallenges, requestedChallengeId));
   if (
     challenge &&
     challenge.kind === 'LOGIN' &&
@@ -76,7 +77,7 @@ async function challengeOf(
   ) {
     return challenge;
   }
-  throw requested === null
+  throw requestedChallengeId === null
     ? invalidField('passkeyAssertion', 'has no pending passkey login; call startScaLogin first')
     : invalidField('challengeId', `must be a pending ${factor} login of this customer`);
 }

@@ -3,7 +3,7 @@
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../../kernel/contract/operation.ts';
 import { described, named, nullable, oneOf, Timestamp } from '../../../../kernel/schema.ts';
-import { ofCustomer, SCA_TAG, ScaFactor } from '../contract.ts';
+import { customerParams, SCA_TAG, ScaFactor } from '../contract.ts';
 import { RESET_STATUSES } from '../states.ts';
 
 const TwoFactorResetStartRequest = named(
@@ -94,10 +94,10 @@ const TwoFactorResetCompleteRequest = named(
 
 const COMMON = {
   tag: SCA_TAG,
-  query: ofCustomer,
+  query: customerParams,
 } as const;
 
-const ofReset = {
+const resetParams = {
   ...COMMON,
   params: Type.Object({ resetId: Type.String({ description: 'Id of the factor reset.' }) }),
   notFound: 'NOT_FOUND',
@@ -124,7 +124,7 @@ export const startTwoFactorReset = operation({
 });
 
 export const getTwoFactorResetStatus = operation({
-  ...ofReset,
+  ...resetParams,
   operationId: 'getTwoFactorResetStatus',
   errors: ['CUSTOMER_NOT_FOUND', 'CONFLICT', 'CUSTOMER_DELETED'],
   method: 'GET',
@@ -139,7 +139,7 @@ export const getTwoFactorResetStatus = operation({
 });
 
 export const completeTwoFactorReset = operation({
-  ...ofReset,
+  ...resetParams,
   operationId: 'completeTwoFactorReset',
   errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED'],
   method: 'POST',
