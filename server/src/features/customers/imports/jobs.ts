@@ -172,10 +172,10 @@ async function rejectFile(ctx: Ctx, id: string): Promise<void> {
 async function failUnreadable(ctx: Ctx, before: ImportRow): Promise<void> {
   const row = await ctx.read(imports, before.id);
   if (!row || isFinished(row) || row.next_byte !== before.next_byte) return;
-  const nextRowNumber = nextRow(row);
-  const message = `The file could not be read from row ${nextRowNumber} on. Upload the remaining rows again.`;
+  const nextNumber = nextRow(row);
+  const message = `The file could not be read from row ${nextNumber} on. Upload the remaining rows again.`;
   const failure = {
-    row: nextRowNumber,
+    row: nextNumber,
     correlation_id: FILE_CORRELATION_ID,
     code: 'INTERNAL_ERROR',
     message,

@@ -88,12 +88,12 @@ export type DepositResult = Awaited<ReturnType<typeof resultOf>>;
 
 /** Throws CONFLICT if the entry is recorded with another amount or target. */
 function checkSame(
-  recordedDeposit: DepositRow,
+  deposit: DepositRow,
   entry: Pick<DepositRow, 'amount' | 'target'>,
 ): void {
-  if (recordedDeposit.amount === entry.amount && recordedDeposit.target === entry.target) return;
+  if (deposit.amount === entry.amount && deposit.target === entry.target) return;
   throw conflict(
-    `This bank reference is already recorded for another deposit: ${recordedDeposit.transaction_id}.`,
+    `This bank reference is already recorded for another deposit: ${deposit.transaction_id}.`,
   );
 }
 
@@ -123,8 +123,8 @@ export async function recordDeposit(
     if (depositBefore) checkSame(depositBefore, details);
     return depositBefore;
   };
-  const recordedDeposit = await findRecorded();
-  if (recordedDeposit) return resultOf(runtime, recordedDeposit.transaction_id, 'before');
+  const deposit = await findRecorded();
+  if (deposit) return resultOf(runtime, deposit.transaction_id, 'before');
   const caller = systemCaller(platform.id, platform.environment);
   try {
     const row = await operate(runtime, caller, async (ctx) => {

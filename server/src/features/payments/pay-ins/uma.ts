@@ -86,12 +86,13 @@ function checkAdmission({ platform, customer, currency, amount }: UmaIncoming): 
 /** The sender information that the platform requires. Throws SENDER_NOT_ACCEPTED if a field is missing. */
 function senderInformationOf({ platform, currency, payerData }: UmaIncoming): Info | null {
   const required = settingOf(platform, currency)?.requiredCounterpartyFields ?? [];
-  const missingFields = required
+  const missingNames = required
     .filter(({ name, mandatory }) => mandatory && payerData[name] === undefined)
     .map(({ name }) => name);
-  if (missingFields.length) {
-    const reason = `The platform requires sender information that is missing: ${missingFields.join(', ')}.`;
-    throw new Fault('SENDER_NOT_ACCEPTED', reason, { requiredFields: missingFields });
+  if (missingNames.length) {
+    const names = missingNames.join(', ');
+    const reason = `The platform requires sender information that is missing: ${names}.`;
+    throw new Fault('SENDER_NOT_ACCEPTED', reason, { requiredFields: missingNames });
   }
   const present = required.filter(({ name }) => payerData[name] !== undefined);
   if (!present.length) return null;

@@ -61,7 +61,8 @@ describe('payment to a UMA address', () => {
     ]);
     const { person } = await fundedCustomer(app);
     expect((await discover(receiver.umaAddress, person.id)).status).not.toBe(200);
-    const unfreezeSql = `update internal_accounts set status = 'ACTIVE', version = version + 1 where id = $1`;
+    const unfreezeSql =
+      "update internal_accounts set status = 'ACTIVE', version = version + 1 where id = $1";
     await app.runtime.db.query(unfreezeSql, [tokenAccount.id]);
   });
 
