@@ -14,12 +14,12 @@ import { agentPersonalData } from './personal-data.ts';
 import { agentReadOperations } from './reads/reads.ts';
 import { actionStates, codeStates } from './states.ts';
 
-export { pendingActionDecision, pendingActionOf } from './actions/approvals.ts';
+export { decidePendingAction, pendingActionOf } from './actions/approvals.ts';
 export { agentBearers, agentCaller } from './management/authenticator.ts';
 export {
   type AgentDetails,
   pauseAgentByOperator,
-  readAgentDetails as agentDetails,
+  readAgentDetails,
   searchAgentAudit,
   searchAgents,
 } from './management/by-operator.ts';

@@ -24,7 +24,7 @@ export { cardPaymentOf, netOf, postedAmountOf } from './clearing/payment.ts';
 export {
   type CardDetails,
   closeCardByOperator,
-  readCardDetails as cardDetails,
+  readCardDetails,
   searchCards,
 } from './issuing/by-operator.ts';
 export { type CardParts, cardOf } from './parts.ts';

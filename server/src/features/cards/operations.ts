@@ -6,7 +6,7 @@ import { equals, type Filter } from '../../runtime/db/database.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { handle } from '../../runtime/operation/handle.ts';
 import { type CustomerRow, customerOf, requireCustomer } from '../customers/records/index.ts';
-import { ownPlatform } from '../tenancy/platform/index.ts';
+import { readOwnPlatform } from '../tenancy/platform/index.ts';
 import { bind, checkFunding } from './clearing/funding.ts';
 import { CARD_CURRENCY } from './clearing/payment.ts';
 import { createCard, getCardById, listCards, updateCardById } from './contract.ts';
@@ -49,7 +49,7 @@ async function create(ctx: Ctx, parts: CardParts, body: CreateBody): Promise<Car
   const card = { platformCardId: platformCardId ?? null, isNew: true };
   await checkFunding(ctx, issuer, { customer_id, platform_id, card }, funding);
   const id = ctx.id('Card');
-  await countCard(ctx, await ownPlatform(ctx), { id, customer_id });
+  await countCard(ctx, await readOwnPlatform(ctx), { id, customer_id });
   requireCustomer(ctx, holder);
   const row = ctx.insert(cards, {
     id,

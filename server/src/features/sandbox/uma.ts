@@ -12,7 +12,7 @@ import { handle } from '../../runtime/operation/handle.ts';
 import { type CustomerRow, customerOf, findCustomers } from '../customers/records/index.ts';
 import { receiveUmaPayment } from '../payments/pay-ins/index.ts';
 import { IncomingTransaction, presentTransaction } from '../payments/presentation/index.ts';
-import { ownPlatform } from '../tenancy/platform/index.ts';
+import { readOwnPlatform } from '../tenancy/platform/index.ts';
 
 type Request = Static<(typeof sandboxReceive)['body']>;
 
@@ -136,7 +136,7 @@ export const sandboxUmaOperations = (connectors: (environment: Mode) => Connecto
     if (!serving.uma?.collect) {
       throw new Fault('NOT_IMPLEMENTED', 'No UMA provider is connected.');
     }
-    const platform = await ownPlatform(ctx);
+    const platform = await readOwnPlatform(ctx);
     const customer = await receiverOf(ctx, body);
     const sender = await senderOf(ctx, serving.uma, body.senderUmaAddress, customer.uma_address);
     const row = await receiveUmaPayment(ctx, serving, {

@@ -3,7 +3,7 @@
 import { formatMoney } from '../../catalog/currencies/money-format.ts';
 import {
   type CardDetails,
-  cardDetails,
+  readCardDetails,
   closeCardByOperator,
   searchCards,
 } from '../../features/cards/index.ts';
@@ -99,7 +99,7 @@ export const cardVerbs: readonly Verb[] = [
     summary: 'Show a card and its funding sources',
     flags: CARD,
     bare: 'card',
-    run: async ({ runtime }, args) => outputOf(await cardDetails(runtime, args.required('card'))),
+    run: async ({ runtime }, args) => outputOf(await readCardDetails(runtime, args.required('card'))),
   },
   {
     noun: 'cards',

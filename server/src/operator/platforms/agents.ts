@@ -2,7 +2,7 @@
 // audit log. It contains no personal data except the names that platforms give their agents.
 import {
   type AgentDetails,
-  agentDetails,
+  readAgentDetails,
   pauseAgentByOperator,
   searchAgentAudit,
   searchAgents,
@@ -50,7 +50,7 @@ function outputOf(json: AgentDetails): Output {
 const partsOf = ({ connectorsOf }: System) => ({ connectors: connectorsOf });
 
 const show = async (system: System, args: CommandArgs): Promise<Output> =>
-  outputOf(await agentDetails(system.runtime, partsOf(system), args.required('agent')));
+  outputOf(await readAgentDetails(system.runtime, partsOf(system), args.required('agent')));
 
 const MAX_REASON = 255;
 

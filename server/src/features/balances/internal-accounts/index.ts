@@ -14,7 +14,7 @@ export { emitBalances, internalAccountOf, presentAccount, provisionAccounts } fr
 export { refreshAccountFunding } from './refresh-funding.ts';
 export {
   findInternalAccounts,
-  findStagedAccount as stagedAccount,
+  findStagedAccount,
   type InternalAccountRow,
   readInternalAccount,
   requireInternalAccount,

@@ -7,7 +7,7 @@ import { type Money, smallerOf, subtract } from '../../../kernel/money.ts';
 import { systemAccount } from '../../../ledger/chart.ts';
 import type { TransferRow } from '../../../ledger/transfer.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { type InternalAccountRow, setOwed, stagedAccount } from '../internal-accounts/index.ts';
+import { type InternalAccountRow, setOwed, findStagedAccount } from '../internal-accounts/index.ts';
 import { readLedgerAccount } from '../ledger-accounts/index.ts';
 
 /** One step of a transaction, in the currency of the account. */
@@ -40,7 +40,7 @@ function adjustShortfall(
   account: InternalAccountRow,
   increase: bigint,
 ): InternalAccountRow {
-  const { owed } = stagedAccount(ctx, account);
+  const { owed } = findStagedAccount(ctx, account);
   return setOwed(ctx, account, owed + increase);
 }
 
@@ -65,7 +65,7 @@ export async function debitWithShortfall(
   const missingAmount = subtract(requestedAmount, debited);
   const posting = { transactionId, credit: creditTo, force: true };
   if (debited.amount > 0n) ctx.transfer({ ...posting, ...debited, step, debit: account.id });
-  if (missingAmount.amount === 0n) return { account: stagedAccount(ctx, account), shortfall: 0n };
+  if (missingAmount.amount === 0n) return { account: findStagedAccount(ctx, account), shortfall: 0n };
   const debit = receivableAccountOf(ctx, account);
   ctx.transfer({ ...posting, ...missingAmount, step: step + OWED, debit });
   return {
@@ -83,9 +83,9 @@ export function repayShortfall(
   account: InternalAccountRow,
   { transactionId, step, currency, amount }: Shortfall,
 ): { account: InternalAccountRow; repaid: bigint } {
-  const owed: Money = { currency: account.currency, amount: stagedAccount(ctx, account).owed };
+  const owed: Money = { currency: account.currency, amount: findStagedAccount(ctx, account).owed };
   const repaid = smallerOf(owed, { currency, amount });
-  if (repaid.amount <= 0n) return { account: stagedAccount(ctx, account), repaid: 0n };
+  if (repaid.amount <= 0n) return { account: findStagedAccount(ctx, account), repaid: 0n };
   ctx.transfer({
     transactionId,
     step,

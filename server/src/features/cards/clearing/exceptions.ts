@@ -15,11 +15,11 @@ import {
   settledOf,
 } from '../../payments/card-payments/index.ts';
 import {
-  cardPaymentsInSuspense,
-  inSuspense,
+  findCardPaymentsInSuspense,
+  readSuspenseAmounts,
   recordRailResult,
 } from '../../payments/suspense/index.ts';
-import { type CardPaymentRow, transactionAt } from '../../payments/transactions/index.ts';
+import { type CardPaymentRow, loadTransaction } from '../../payments/transactions/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import { applyResolution, eventAfter, lossOf, type Resolution, unpaidOf } from './arithmetic.ts';
 import {
@@ -114,7 +114,7 @@ async function unresolvedOf(
 ): Promise<Unresolved[]> {
   const [exceptions, suspended] = await Promise.all([
     db.query<Unresolved>(EXCEPTIONS, [platformId ?? null, limit]),
-    cardPaymentsInSuspense(db, { platformId, limit }),
+    findCardPaymentsInSuspense(db, { platformId, limit }),
   ]);
   const oldest = new Map<string, Unresolved>();
   for (const each of [...exceptions, ...suspended].sort(olderFirst)) {
@@ -124,7 +124,7 @@ async function unresolvedOf(
 }
 
 async function viewOf({ db }: Runtime, { id, since }: Unresolved, suspense: bigint) {
-  const row = asCardPayment(await transactionAt(db, id));
+  const row = asCardPayment(await loadTransaction(db, id));
   const { environment } = await callerOf(db, row.platform_id);
   const { card, sent_currency: currency } = row;
   const facts = factsOf(row);
@@ -157,6 +157,6 @@ export async function listCardExceptions(
 ): Promise<CardException[]> {
   const unresolved = await unresolvedOf(runtime, input);
   const ids = unresolved.map((each) => each.id);
-  const nets = await inSuspense(runtime.db, ids);
+  const nets = await readSuspenseAmounts(runtime.db, ids);
   return Promise.all(unresolved.map((each) => viewOf(runtime, each, nets.get(each.id) ?? 0n)));
 }

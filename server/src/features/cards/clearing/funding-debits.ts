@@ -19,7 +19,7 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { cardAccountOf, factsOf } from '../../payments/card-payments/index.ts';
 import { currentOf, loadOf } from '../../payments/payouts/index.ts';
 import { recordRailResult } from '../../payments/suspense/index.ts';
-import { type CardPaymentRow, transactionAt } from '../../payments/transactions/index.ts';
+import { type CardPaymentRow, loadTransaction } from '../../payments/transactions/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import type { CardParts } from '../parts.ts';
 import { applyFundingDebitResult, fundingDebitStep } from './arithmetic.ts';
@@ -160,7 +160,7 @@ interface Pending {
 }
 
 async function viewOf({ db }: Runtime, { id, at, since, attempts }: Pending) {
-  const row = asCardPayment(await transactionAt(db, id));
+  const row = asCardPayment(await loadTransaction(db, id));
   const { environment } = await callerOf(db, row.platform_id);
   return {
     transactionId: id,

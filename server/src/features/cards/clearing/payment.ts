@@ -40,7 +40,7 @@ import {
   presentCardPayment,
 } from '../../payments/presentation/index.ts';
 import { canReceiveRefund } from '../../payments/refunds/index.ts';
-import { awaitDecision, cancelDecision, inSuspense } from '../../payments/suspense/index.ts';
+import { awaitDecision, cancelDecision, readSuspenseAmounts } from '../../payments/suspense/index.ts';
 import {
   type CardPaymentRow,
   changeTransaction,
@@ -205,7 +205,7 @@ export async function creditableAccountOf(
  * still current at the commit.
  */
 async function changeSuspense(ctx: Ctx, row: CardPaymentRow, change: bigint): Promise<void> {
-  const nets = await inSuspense(ctx.db, [row.id]);
+  const nets = await readSuspenseAmounts(ctx.db, [row.id]);
   const { amount } = inAccountCurrency(change, currencyOfAccount(row));
   const isZero = (nets.get(row.id) ?? 0n) + amount === 0n;
   return isZero ? cancelDecision(ctx, row) : awaitDecision(ctx, row);

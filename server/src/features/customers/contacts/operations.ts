@@ -19,7 +19,7 @@ import {
   type MessageChannel,
   sendMessage,
 } from '../../notifications/messages/index.ts';
-import { ownPlatform } from '../../tenancy/platform/index.ts';
+import { readOwnPlatform } from '../../tenancy/platform/index.ts';
 import { isUnderSca } from '../eligibility/index.ts';
 import { type CustomerRow, customerOf, requireCustomer, updateCustomer } from '../records/index.ts';
 import { customerView } from '../registration/index.ts';
@@ -58,7 +58,7 @@ const ALL_PENDING = { email: 'PENDING', phone: 'PENDING' } as const;
 async function requirePendingChannel(ctx: Ctx, { name, field }: Channel, customerId: string) {
   const [row, platform] = await Promise.all([
     customerOf(ctx, customerId, { alive: true }),
-    ownPlatform(ctx),
+    readOwnPlatform(ctx),
   ]);
   // Verification may have become mandatory since registration, by a setting of the operator.
   const required = isUnderSca(ctx.vault, platform, row) ? ALL_PENDING : null;

@@ -7,7 +7,7 @@ import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { ownPlatform } from '../../tenancy/platform/index.ts';
+import { readOwnPlatform } from '../../tenancy/platform/index.ts';
 import {
   addDocument,
   changeDocument,
@@ -85,7 +85,7 @@ const redactFindings = (errors: readonly VerificationError[]): VerificationError
 
 async function stateOf(ctx: Ctx, parts: PageParts, secret: string) {
   const { link, customer } = await openLink(ctx, secret);
-  const [platform, owners] = await Promise.all([ownPlatform(ctx), ownersOf(ctx, customer)]);
+  const [platform, owners] = await Promise.all([readOwnPlatform(ctx), ownersOf(ctx, customer)]);
   const [{ gaps, findings }, documents] = await Promise.all([
     isFinal(customer) ? { gaps: [], findings: [] } : requirementsOf(ctx, parts, customer),
     documentsOf(ctx, [customer.id, ...owners.map((each) => each.id)]),

@@ -7,7 +7,7 @@ import { parseUmaAddresses, type UmaAddress } from '../../../catalog/rails/uma-a
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { ownPlatform, platformOfUmaDomain } from '../../tenancy/platform/index.ts';
+import { readOwnPlatform, platformOfUmaDomain } from '../../tenancy/platform/index.ts';
 import { type CustomerRow, findCustomers, requireCustomer } from '../records/index.ts';
 import { customerView, rejectViolations, type Violation } from '../registration/index.ts';
 import { cancelInvitation, claimInvitation, createInvitation, getInvitation } from './contract.ts';
@@ -73,7 +73,7 @@ async function readFirstCurrency(ctx: Ctx, inviter: CustomerRow): Promise<string
 }
 
 async function create(ctx: Ctx, body: CreateBody): Promise<InvitationRow> {
-  const platform = await ownPlatform(ctx);
+  const platform = await readOwnPlatform(ctx);
   if (!platform.invitations) {
     const reason = 'Invitations are disabled for this platform. The operator can enable them.';
     throw new Fault('INVITATIONS_NOT_CONFIGURED', reason);

@@ -8,7 +8,7 @@ export { addOwner, changeOwner } from './operations.ts';
 export { type OwnerRow, ownerPersonal, presentOwner, transitionOwner } from './owners.ts';
 export {
   ownerOf,
-  ownersByBusiness as ownersOfAll,
+  ownersByBusiness,
   ownersOf,
   readOwner,
   requireOwner,

@@ -1,7 +1,7 @@
 // Operations on customers, and the operation that returns the end-user terms.
 
 import { handle } from '../../../runtime/operation/handle.ts';
-import { ownPlatform } from '../../tenancy/platform/index.ts';
+import { readOwnPlatform } from '../../tenancy/platform/index.ts';
 import { customerOf, pageOfCustomers } from '../records/index.ts';
 import { type DeletionParts, deleteCustomer } from './close.ts';
 import {
@@ -24,7 +24,7 @@ export const customerOperations = (parts: CustomerParts & DeletionParts) => [
   })),
 
   handle(listCustomers, async (ctx, { query }) => {
-    const platform = await ownPlatform(ctx);
+    const platform = await readOwnPlatform(ctx);
     const { rows, ...rest } = await pageOfCustomers(ctx, query, platform);
     return {
       status: 200,
@@ -45,7 +45,7 @@ export const customerOperations = (parts: CustomerParts & DeletionParts) => [
   })),
 
   handle(getEndUserTerms, async (ctx) => {
-    const { uma_domain: domain } = await ownPlatform(ctx);
+    const { uma_domain: domain } = await readOwnPlatform(ctx);
     const version = currentTermsVersion();
     const url = parts.termsUrl?.(version) ?? `https://${domain}/end-user-terms/${version}`;
     return { status: 200, body: { version, url } };

@@ -6,7 +6,7 @@ import type { Time } from '../../../kernel/effects.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
 import type { Id } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import { readOwnPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
 import { requiresContactVerification } from '../eligibility/index.ts';
 import { detailsAfter } from '../profiles/index.ts';
 import { addCustomer, type CustomerRow, dataKeyOf } from '../records/index.ts';
@@ -76,7 +76,7 @@ export async function registerCustomer(
   parts: CustomerParts,
   { id = ctx.id('Customer') }: { id?: Id<'Customer'> } = {},
 ): Promise<CustomerView> {
-  const platform = await ownPlatform(ctx);
+  const platform = await readOwnPlatform(ctx);
   const candidate = candidateOf(body);
   rejectViolations(violationsOf(candidate, platform, ctx.now));
   assertCurrenciesOffered(platform, candidate.region, candidate.currencies);

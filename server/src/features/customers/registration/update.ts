@@ -7,7 +7,7 @@ import { invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
-import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import { readOwnPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
 import { requiresContactVerification } from '../eligibility/index.ts';
 import { customerErrors, detailsAfter } from '../profiles/index.ts';
 import { type CustomerRow, customerOf, personalOf, updateCustomer } from '../records/index.ts';
@@ -168,7 +168,7 @@ export async function changeCustomer(
   { params, body, headers }: Input<typeof updateCustomerById>,
 ) {
   const [platform, row] = await Promise.all([
-    ownPlatform(ctx),
+    readOwnPlatform(ctx),
     customerOf(ctx, params.customerId, { alive: true }),
   ]);
   if (body.customerType !== row.type) {

@@ -1,8 +1,8 @@
 // Builds API resources of customers. Reads the platform and, for businesses, the beneficial owners.
 
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { ownPlatform } from '../../tenancy/platform/index.ts';
-import { type OwnerRow, ownersOf, ownersOfAll } from '../owners/index.ts';
+import { readOwnPlatform } from '../../tenancy/platform/index.ts';
+import { type OwnerRow, ownersOf, ownersByBusiness } from '../owners/index.ts';
 import {
   type CheckTransition,
   type CustomerRow,
@@ -19,7 +19,7 @@ export async function customerView(
   owners?: readonly OwnerRow[],
 ): Promise<CustomerView> {
   const [platform, currentOwners] = await Promise.all([
-    ownPlatform(ctx),
+    readOwnPlatform(ctx),
     owners ?? ownersOf(ctx, row),
   ]);
   return presentCustomer(ctx.vault, row, platform, currentOwners);
@@ -30,7 +30,7 @@ export async function customerViews(
   ctx: Ctx,
   rows: readonly CustomerRow[],
 ): Promise<CustomerView[]> {
-  const owners = await ownersOfAll(ctx, rows);
+  const owners = await ownersByBusiness(ctx, rows);
   return Promise.all(rows.map((row) => customerView(ctx, row, owners.get(row.id))));
 }
 

@@ -10,7 +10,7 @@ import type {
 import { Fault } from '../../../kernel/fault.ts';
 import type { Mode } from '../../../kernel/mode.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { ownPlatform } from '../../tenancy/platform/index.ts';
+import { readOwnPlatform } from '../../tenancy/platform/index.ts';
 import { markSubmitted } from '../documents/index.ts';
 import { type CustomerRow, customerOf, requireCustomer } from '../records/index.ts';
 import { caseOf, type Dossier, errorsOf, gapsOfDossier, readDossier } from './case.ts';
@@ -72,7 +72,7 @@ const RETRY_AFTER_MS = 5_000;
 
 /** Scripted verdict for platforms where documents are optional, whether the data is complete or not. */
 async function scriptedVerdict(ctx: Ctx, port: IdentityPort | undefined, submitted: IdentityCase) {
-  const platform = await ownPlatform(ctx);
+  const platform = await readOwnPlatform(ctx);
   if (!platform.regulated && !platform.documents_optional) return undefined;
   return port?.withoutDocuments?.(submitted);
 }

@@ -2,7 +2,7 @@
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import { readOwnPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
 import { configuredId } from './present.ts';
 import { CONFIGURED, type EndpointRow, webhookEndpoints } from './store.ts';
 
@@ -24,7 +24,7 @@ export async function endpointOf(ctx: Ctx, id: string): Promise<Endpoint> {
   const { platformId } = ctx.caller;
   if (!isId(id, 'WebhookEndpoint')) throw notFound();
   if (id === configuredId(platformId)) {
-    const platform = await ownPlatform(ctx);
+    const platform = await readOwnPlatform(ctx);
     const row = await configuredRow(ctx, platformId);
     if (platform.webhook_endpoint === null) throw notFound();
     return { number: CONFIGURED, platform, row };

@@ -4,7 +4,7 @@ import { Fault, type FieldError, invalid, invalidField } from '../../../kernel/f
 import { endpointProblem } from '../../../kernel/net/endpoint.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { changePlatform, ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import { changePlatform, readOwnPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
 import {
   createWebhookEndpoint,
   DEFAULT_OVERLAP_HOURS,
@@ -143,7 +143,7 @@ const byConfiguration = (what: string) =>
 
 export const endpointOperations = (deps: EndpointDeps) => [
   handle(listWebhookEndpoints, async (ctx) => {
-    const platform = await ownPlatform(ctx);
+    const platform = await readOwnPlatform(ctx);
     const rows = await rowsOfPlatform(ctx.db, platform.id);
     const own = rows.filter((row) => row.number !== CONFIGURED && row.deleted_at === null);
     const settings = rows.find((row) => row.number === CONFIGURED);

@@ -2,7 +2,7 @@
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { discoveryOperations } from './operations.ts';
 
-export { addNetworkFee as serviceFeeOver } from './network-fee.ts';
+export { addNetworkFee } from './network-fee.ts';
 export { midRate } from './rates.ts';
 
 /** Operations, jobs and other parts that this feature adds to a server. */

@@ -19,7 +19,7 @@ import {
   type InternalAccountRow,
   internalAccountOf,
 } from '../../balances/internal-accounts/index.ts';
-import { serviceFeeOver } from '../discovery/index.ts';
+import { addNetworkFee } from '../discovery/index.ts';
 import { findAccount } from './account.ts';
 import {
   estimateCryptoWithdrawalFee,
@@ -60,7 +60,7 @@ async function estimate(ctx: Ctx, connectors: Connectors, withdrawal: Withdrawal
   const network = NETWORKS[withdrawal.cryptoNetwork];
   checkWithdrawal(ctx, account, network, withdrawal);
   const { cryptoNetwork, currency } = withdrawal;
-  const charged = await serviceFeeOver(connectors, cryptoNetwork, [currency, currency]);
+  const charged = await addNetworkFee(connectors, cryptoNetwork, [currency, currency]);
   const { service, cost, networkFee } = charged;
   if (!networkFee) {
     throw new Fault('NOT_IMPLEMENTED', `The fee of ${cryptoNetwork} is not available.`);

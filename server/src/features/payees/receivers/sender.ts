@@ -5,7 +5,7 @@ import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
 import { type CustomerRow, customerOf, findCustomers } from '../../customers/records/index.ts';
-import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import { readOwnPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
 
 export interface Sender {
   platform: PlatformRow;
@@ -56,7 +56,7 @@ export async function senderOf(
   ctx: Ctx,
   { address, customerId }: { address?: string | undefined; customerId?: string | undefined },
 ): Promise<Sender> {
-  const platform = await ownPlatform(ctx);
+  const platform = await readOwnPlatform(ctx);
   const [byId, byAddress] = await Promise.all([
     customerId === undefined ? undefined : customerOf(ctx, customerId, { alive: true }),
     address === undefined ? undefined : requireCustomerAt(ctx, address),

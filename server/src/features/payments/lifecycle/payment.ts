@@ -20,7 +20,7 @@ import {
 } from '../presentation/index.ts';
 import {
   type CancelInput,
-  fund,
+  postFunding,
   hold,
   type Legs,
   legsOf,
@@ -138,7 +138,7 @@ export async function startPayout(
   const isStart = status !== row.status;
   emitPending(ctx, row);
   await postAndNotify(ctx, () => {
-    if (funds) fund(ctx, row, funds);
+    if (funds) postFunding(ctx, row, funds);
     hold(ctx, row.id, paymentLegsOf(ctx, row));
   });
   // A debit whose cancellation was requested can still settle.
@@ -173,7 +173,7 @@ export async function payInternal(
   });
   if (isStart) emitPayment(ctx, outgoingPayment.PROCESSING, processing);
   const stage = () => {
-    if (funds) fund(ctx, row, funds);
+    if (funds) postFunding(ctx, row, funds);
     payDirect(ctx, row.id, paymentLegsOf(ctx, row));
     repayShortfall(ctx, target, { transactionId: row.id, step: 'owed', ...receivedOf(row) });
   };
@@ -200,7 +200,7 @@ export async function rejectFunds(
   const status = processingStatus(row);
   const isStart = status !== row.status;
   emitPending(ctx, row);
-  await postAndNotify(ctx, () => fund(ctx, row, funds));
+  await postAndNotify(ctx, () => postFunding(ctx, row, funds));
   const funded = changeTransaction(ctx, row, {
     status,
     funds: 'FUNDED',

@@ -16,14 +16,14 @@ import {
   reverseDeposit,
 } from '../pay-ins/index.ts';
 import { type FundsNotice, receiveFunds, reverseFunding } from '../quotes/index.ts';
-import { transactionOfReference } from '../suspense/index.ts';
+import { transactionIdOfReference } from '../suspense/index.ts';
 import {
   type FailureReason,
   type IncomingRow,
   type OutgoingRow,
   readTransaction,
   type TransactionRow,
-  transactionAt,
+  loadTransaction,
 } from '../transactions/index.ts';
 import { conflict, onAnyTransaction } from './notice.ts';
 
@@ -64,7 +64,7 @@ async function findPlatform(
   const { accountId, reference = '' } = target;
   const owner =
     accountId === undefined
-      ? await readTransaction(runtime.db, transactionOfReference(reference) ?? '')
+      ? await readTransaction(runtime.db, transactionIdOfReference(reference) ?? '')
       : await readInternalAccount(runtime.db, accountId);
   const platform = owner && (await readPlatform(runtime.db, owner.platform_id));
   if (platform) return platform;
@@ -74,7 +74,7 @@ async function findPlatform(
 }
 
 async function resultOf(runtime: Runtime, id: string, recorded?: 'now' | 'before') {
-  const row = await transactionAt(runtime.db, id);
+  const row = await loadTransaction(runtime.db, id);
   return {
     transactionId: id,
     type: row.type,
@@ -87,10 +87,7 @@ async function resultOf(runtime: Runtime, id: string, recorded?: 'now' | 'before
 export type DepositResult = Awaited<ReturnType<typeof resultOf>>;
 
 /** Throws CONFLICT if the entry is recorded with another amount or target. */
-function checkSame(
-  deposit: DepositRow,
-  entry: Pick<DepositRow, 'amount' | 'target'>,
-): void {
+function checkSame(deposit: DepositRow, entry: Pick<DepositRow, 'amount' | 'target'>): void {
   if (deposit.amount === entry.amount && deposit.target === entry.target) return;
   throw conflict(
     `This bank reference is already recorded for another deposit: ${deposit.transaction_id}.`,

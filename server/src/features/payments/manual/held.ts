@@ -6,7 +6,7 @@ import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import { iso } from '../../../kernel/effects.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { REVIEW_EXPIRY } from '../pay-ins/index.ts';
-import { asIncoming, type IncomingRow, receivedOf, transactionAt } from '../transactions/index.ts';
+import { asIncoming, type IncomingRow, receivedOf, loadTransaction } from '../transactions/index.ts';
 
 // A held row does not change until its release, so `updated_at` is the start of the hold.
 const HELD = `select t.id from jobs j join transactions t on t.id = j.input ->> 'transactionId'
@@ -35,6 +35,6 @@ export async function listHeldFunds(
   { platformId, limit }: { platformId?: string | undefined; limit: number },
 ) {
   const ids = await db.query<{ id: string }>(HELD, [REVIEW_EXPIRY.kind, platformId ?? null, limit]);
-  const rows = await Promise.all(ids.map((each) => transactionAt(db, each.id)));
+  const rows = await Promise.all(ids.map((each) => loadTransaction(db, each.id)));
   return rows.map((row) => presentHeldFunds(asIncoming(row)));
 }

@@ -12,11 +12,11 @@ import {
   refundOf,
   returnSuspenseFunds,
   settleSuspenseShortfall,
-  suspenseCurrency,
-  suspenseReturnAccount,
+  suspenseCurrencyOf,
+  findSuspenseReturnAccount,
 } from '../payouts/index.ts';
-import { inSuspense } from '../suspense/index.ts';
-import { type TransactionRow, transactionAt } from '../transactions/index.ts';
+import { readSuspenseAmounts } from '../suspense/index.ts';
+import { type TransactionRow, loadTransaction } from '../transactions/index.ts';
 import { onAnyTransaction } from './notice.ts';
 
 const WAITING = `select id, platform_id, since from suspense_items
@@ -67,7 +67,7 @@ async function waitingOf(
  * known details.
  */
 async function returnDestination(runtime: Runtime, row: TransactionRow) {
-  const account = await suspenseReturnAccount(runtime.db, row);
+  const account = await findSuspenseReturnAccount(runtime.db, row);
   if (account) return { to: account.id, outside: null };
   // The funds were paid from a balance that has since been closed: no external account of its owner
   // is known.
@@ -87,7 +87,7 @@ async function presentSuspense(
   net: bigint,
 ) {
   const isShortfall = net < 0n;
-  const currency = suspenseCurrency(row);
+  const currency = suspenseCurrencyOf(row);
   return {
     transactionId: row.id,
     platformId: row.platform_id,
@@ -108,10 +108,10 @@ export async function listSuspense(runtime: Runtime, input: ListInput) {
   const { db } = runtime;
   const waiting = await waitingOf(runtime, input);
   const ids = waiting.map((each) => each.id);
-  const nets = await inSuspense(db, ids);
+  const nets = await readSuspenseAmounts(db, ids);
   return Promise.all(
     waiting.map(async (each) =>
-      presentSuspense(runtime, each, await transactionAt(db, each.id), nets.get(each.id) ?? 0n),
+      presentSuspense(runtime, each, await loadTransaction(db, each.id), nets.get(each.id) ?? 0n),
     ),
   );
 }
@@ -131,7 +131,7 @@ const decide =
     await onAnyTransaction(runtime, id, async (ctx, row) => {
       await work(ctx, row, operatorInput);
     });
-    const row = await transactionAt(runtime.db, id);
+    const row = await loadTransaction(runtime.db, id);
     const refund = row.refund?.status ?? null;
     return { transactionId: id, status: row.status, refund, funds: row.funds };
   };

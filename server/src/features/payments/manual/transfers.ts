@@ -11,7 +11,7 @@ import { readExternalAccount } from '../../payees/external-accounts/index.ts';
 import { rejectCancel } from '../lifecycle/index.ts';
 import { isDebit, isHeld } from '../pay-ins/index.ts';
 import { debitOf, payoutOf, refundOf } from '../payouts/index.ts';
-import { isExpected, paymentReference, type WaitKind, type WaitRow } from '../suspense/index.ts';
+import { isExpected, paymentReferenceOf, type WaitKind, type WaitRow } from '../suspense/index.ts';
 import {
   asPayment,
   type PaymentRow,
@@ -19,7 +19,7 @@ import {
   receivedOf,
   sourceAccountOf,
   type TransactionRow,
-  transactionAt,
+  loadTransaction,
 } from '../transactions/index.ts';
 import {
   applyNotice,
@@ -68,7 +68,7 @@ function presentTransfer(wait: WaitRow, row: TransactionRow, instruction: RailIn
     currency: instruction.currency,
     readable: formatAmount(instruction),
     rail: instruction.rail,
-    reference: paymentReference(row.id),
+    reference: paymentReferenceOf(row.id),
     beneficiary: instruction.beneficiaryName ?? null,
     accountType,
     account,
@@ -113,7 +113,7 @@ export async function listAwaitedTransfers(
 }
 
 async function resultOf(runtime: Runtime, id: string) {
-  const row = await transactionAt(runtime.db, id);
+  const row = await loadTransaction(runtime.db, id);
   return {
     transactionId: row.id,
     status: row.status,
@@ -157,7 +157,7 @@ interface SettleInput {
 export const settleTransfer = (runtime: Runtime, input: SettleInput): Promise<TransferResult> =>
   record(runtime, input.transactionId, async (ctx, row) => {
     const { transactionHash } = input;
-    const reference = input.reference ?? transactionHash ?? paymentReference(row.id);
+    const reference = input.reference ?? transactionHash ?? paymentReferenceOf(row.id);
     if (transactionHash === undefined) return { state: 'settled', reference };
     const onChain = { transactionHash, network: await networkOf(ctx, row) };
     return { state: 'settled', reference, onChain };

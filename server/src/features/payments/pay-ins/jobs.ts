@@ -24,7 +24,7 @@ import {
   currentOf,
   debitOf,
   loadOf,
-  overRail,
+  createRailJobHandler,
   type PaymentJob,
   payoutOf,
   postpone,
@@ -269,9 +269,9 @@ export function incomingJobs({ connectors, webhooks }: IncomingParts): JobHandle
     jobHandler(COLLECT, { run: collectFunds }),
     jobHandler(REVIEW_EXPIRY, { run: withPayment(async () => expireReview) }),
     jobHandler(WALLET_DECLARED, { run: handleWalletDeclared }),
-    overRail(connectors, FORWARD, FORWARDING),
-    overRail(connectors, DEBIT, DEBIT_TRANSFER),
-    overRail(connectors, RETURN_DEPOSIT, RETURNING),
+    createRailJobHandler(connectors, FORWARD, FORWARDING),
+    createRailJobHandler(connectors, DEBIT, DEBIT_TRANSFER),
+    createRailJobHandler(connectors, RETURN_DEPOSIT, RETURNING),
     cancelDebitJob(connectors),
   ];
 }

@@ -4,7 +4,7 @@ import { type ConnectorsOf, payoutJobs } from './payout-jobs.ts';
 
 export { debitOf, payoutOf, refundOf } from './instructions.ts';
 export {
-  createRailJobHandler as overRail,
+  createRailJobHandler,
   type RailTransfer,
   RailTransferInput,
 } from './over-rail.ts';
@@ -18,10 +18,10 @@ export {
   postpone,
 } from './payout-jobs.ts';
 export {
-  findSuspenseReturnAccount as suspenseReturnAccount,
+  findSuspenseReturnAccount,
   returnSuspenseFunds,
   settleSuspenseShortfall,
-  suspenseCurrencyOf as suspenseCurrency,
+  suspenseCurrencyOf,
 } from './resolve.ts';
 
 /** Operations, jobs and other parts that this feature adds to a server. */

@@ -40,7 +40,7 @@ import {
   type OutgoingRow,
   readTransaction,
   type TransactionRow,
-  transactionAt,
+  loadTransaction,
 } from '../transactions/index.ts';
 import { payoutOf, refundOf, umaPaymentOf } from './instructions.ts';
 
@@ -78,7 +78,7 @@ export async function currentOf<R extends TransactionRow>(
   id: string,
   as: As<R>,
 ): Promise<R> {
-  return as(await transactionAt(ctx, id));
+  return as(await loadTransaction(ctx, id));
 }
 
 function railOf(connectors: ConnectorsOf, { environment }: Caller): RailPort {

@@ -16,12 +16,12 @@ import {
 import { repayShortfall } from '../../balances/shortfalls/index.ts';
 import { emitPayment, eventsOf, postAndNotify } from '../presentation/index.ts';
 import {
-  balanceFor,
+  findRefundBalance,
   canReceiveRefund,
   isExternallyFunded,
   isRefundedByRail,
 } from '../refunds/index.ts';
-import { inSuspense, type OperatorInput, occurrenceOf, recordDecision } from '../suspense/index.ts';
+import { readSuspenseAmounts, type OperatorInput, occurrenceOf, recordDecision } from '../suspense/index.ts';
 import {
   type CardPaymentRow,
   changeTransaction,
@@ -45,7 +45,7 @@ export async function findSuspenseReturnAccount(
   // Suspense funds of a card payment belong to a closed account.
   if (row.type !== 'OUTGOING' || isRefundedByRail(row)) return undefined;
   const account = isExternallyFunded(row)
-    ? await balanceFor(db, row)
+    ? await findRefundBalance(db, row)
     : await readInternalAccount(db, sourceAccountOf(row));
   return account && (await canReceiveRefund(db, account)) ? account : undefined;
 }
@@ -55,7 +55,7 @@ const systemAccountFor = (ctx: Ctx, row: TransactionRow, purpose: SystemAccount)
 
 const readNetInSuspense = async (ctx: Ctx, row: TransactionRow): Promise<Money> => ({
   currency: suspenseCurrencyOf(row),
-  amount: (await inSuspense(ctx.db, [row.id])).get(row.id) ?? 0n,
+  amount: (await readSuspenseAmounts(ctx.db, [row.id])).get(row.id) ?? 0n,
 });
 
 /** Returns funds from suspense. An account repays its shortfall with them. */

@@ -7,7 +7,7 @@ import type { Filter } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { findCustomers } from '../../customers/records/index.ts';
-import { paymentReference, transactionOfReference } from '../suspense/index.ts';
+import { paymentReferenceOf, transactionIdOfReference } from '../suspense/index.ts';
 import {
   asPayment,
   type PaymentRow,
@@ -41,10 +41,10 @@ export async function anyTransactionOf(ctx: Ctx, id: string): Promise<Transactio
 
 /** Id of the transaction of a payment or refund reference; empty if there is none. */
 async function idOfReference(ctx: Ctx, reference: string): Promise<string> {
-  const id = transactionOfReference(reference);
+  const id = transactionIdOfReference(reference);
   const row = id === undefined ? undefined : await readTransaction(ctx, id);
   if (!row) return '';
-  return [paymentReference(row.id), row.refund?.reference].includes(reference) ? row.id : '';
+  return [paymentReferenceOf(row.id), row.refund?.reference].includes(reference) ? row.id : '';
 }
 
 /** Filters by the customers that have this `platformCustomerId`, deleted customers included. */

@@ -6,7 +6,7 @@ import type { OnChain } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { stamps } from '../../../runtime/operation/context.ts';
-import { paymentReference } from '../suspense/index.ts';
+import { paymentReferenceOf } from '../suspense/index.ts';
 import {
   type OutgoingRow,
   type PaymentRow,
@@ -44,7 +44,7 @@ function commonFieldsOf(row: PaymentRow) {
     ...(row.receipt_confirmed_at === null
       ? {}
       : { receiptDeliveryConfirmedAt: iso(row.receipt_confirmed_at) }),
-    reconciliationInstructions: { reference: paymentReference(row.id) },
+    reconciliationInstructions: { reference: paymentReferenceOf(row.id) },
     ...stamps(row),
   };
 }

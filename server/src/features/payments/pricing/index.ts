@@ -9,12 +9,12 @@ export {
   type Payer,
   payeeOf,
   payerOf,
-  requireActiveOwner as activeOwner,
-  requireRealtimePayer as realtimePayer,
+  requireActiveOwner,
+  requireRealtimePayer,
 } from './parties.ts';
 export {
   type Priced,
-  priceRequest as pricedFor,
-  priceTransfer as pricedTransfer,
+  priceRequest,
+  priceTransfer,
 } from './pricing.ts';
 export { checkAccountDiscovery, payeeOfUma, payerData, requestPayment, senderOf } from './uma.ts';

@@ -10,7 +10,7 @@ import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { add, type ConversionRate, type Money, toDecimal } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
-import { serviceFeeOver } from '../../payees/discovery/index.ts';
+import { addNetworkFee } from '../../payees/discovery/index.ts';
 import { platformFeeOf } from '../../tenancy/config/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import type { Payee } from './parties.ts';
@@ -72,7 +72,7 @@ async function serviceFeeFor(
   payee: Payee,
 ): Promise<FeeSchedule> {
   const network = payee.kind === 'external' ? withdrawalNetworkOf(payee.account.info) : undefined;
-  return (await serviceFeeOver(connectors, network, [from, payee.currency])).service;
+  return (await addNetworkFee(connectors, network, [from, payee.currency])).service;
 }
 
 /** The platform account that receives a platform fee. */

@@ -10,7 +10,7 @@ import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { allInOrder } from '../../../kernel/in-order.ts';
 import type { Money } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import { readOwnPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
 import {
   checkAccountDiscovery,
   checkAdmission,
@@ -23,12 +23,12 @@ import {
   payeeOfUma,
   payerData,
   payerOf,
-  pricedFor,
-  realtimePayer,
+  priceRequest,
+  requireRealtimePayer,
   requestPayment,
   senderOf,
 } from '../pricing/index.ts';
-import { paymentReference } from '../suspense/index.ts';
+import { paymentReferenceOf } from '../suspense/index.ts';
 import type { OutgoingRow } from '../transactions/index.ts';
 import type { QuoteRequest } from './contract.ts';
 import { checkInvoice } from './execution/invoice.ts';
@@ -55,7 +55,7 @@ async function partiesOf(
   const parties = await allInOrder([
     'accountId' in source
       ? payerOf(ctx, platform, source, connectors.rail)
-      : realtimePayer(ctx, platform, source),
+      : requireRealtimePayer(ctx, platform, source),
     'umaAddress' in destination
       ? payeeOfUma(ctx, destination, lookupId, connectors.rail)
       : payeeOf(ctx, destination, connectors.rail),
@@ -76,7 +76,7 @@ function payInInstructions(
 ): PaymentInstructions[] {
   const instructions = port?.forPayment?.({
     ...payment,
-    reference: paymentReference(payment.transactionId),
+    reference: paymentReferenceOf(payment.transactionId),
     network: payer.network,
     owner: payer.customer ? 'customer' : 'platform',
     at: ctx.now,
@@ -126,7 +126,7 @@ export async function stageQuote(
   connectors: Connectors,
   request: Request,
 ): Promise<{ quote: QuoteRow; payment: OutgoingRow }> {
-  const platform = await ownPlatform(ctx);
+  const platform = await readOwnPlatform(ctx);
   const [payer, payee] = await partiesOf(ctx, platform, connectors, request);
   if (request.lookupId !== undefined && 'accountId' in request.destination) {
     const { senderCustomerInfo, purposeOfPayment: PURPOSE_OF_PAYMENT } = request;
@@ -140,7 +140,7 @@ export async function stageQuote(
     await checkLogin(ctx, platform, payer);
   }
   const direction = [payer.currency, payee] as const;
-  const money = await pricedFor(ctx, connectors, platform, request, direction);
+  const money = await priceRequest(ctx, connectors, platform, request, direction);
   const purpose = request.purposeOfPayment;
   const proofNeeded =
     payee.kind === 'external' && (await needsProof(payee, money.price.receiving, connectors.rates));

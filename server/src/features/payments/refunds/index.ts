@@ -1,12 +1,12 @@
 // The ledger legs of outgoing payments, and refunds.
 
-export { hold, type Legs, legsOf, payDirect, postFunding as fund, settle, submit } from './legs.ts';
+export { hold, type Legs, legsOf, payDirect, postFunding, settle, submit } from './legs.ts';
 export {
   CANCEL_PAYOUT,
   CancelInput,
   CHECK_PAYOUT,
   canReceiveRefund,
-  findRefundBalance as balanceFor,
+  findRefundBalance,
   fundedOf,
   isExternallyFunded,
   isRefundedByRail,

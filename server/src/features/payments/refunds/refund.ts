@@ -20,7 +20,7 @@ import { debitWithShortfall, repayShortfall } from '../../balances/shortfalls/in
 import { reverseUsage } from '../../balances/velocity-limits/index.ts';
 import { readCustomer, requireCustomer } from '../../customers/records/index.ts';
 import { emitPayment, outgoingPayment, postAndNotify } from '../presentation/index.ts';
-import { awaitDecision, refundReference } from '../suspense/index.ts';
+import { awaitDecision, refundReferenceOf } from '../suspense/index.ts';
 import {
   changeTransaction,
   type OutgoingRow,
@@ -65,7 +65,7 @@ export const PAY_REFUND = defineJob(
 type Refund = NonNullable<PaymentRow['refund']>;
 
 export const openRefund = (ctx: Ctx, row: PaymentRow, reason: Refund['reason']): Refund => ({
-  reference: refundReference(row.id),
+  reference: refundReferenceOf(row.id),
   initiatedAt: iso(ctx.now),
   status: transactionFeature.states.refund.next('NONE', 'open') as 'PENDING',
   reason,

@@ -10,16 +10,16 @@ export {
   type WaitRow,
 } from './rail-results.ts';
 export {
-  paymentReferenceOf as paymentReference,
-  refundReferenceOf as refundReference,
-  transactionIdOfReference as transactionOfReference,
+  paymentReferenceOf,
+  refundReferenceOf,
+  transactionIdOfReference,
 } from './reference.ts';
 export {
   awaitDecision,
   cancelDecision,
-  findCardPaymentsInSuspense as cardPaymentsInSuspense,
+  findCardPaymentsInSuspense,
   type OperatorInput,
   occurrenceOf,
-  readSuspenseAmounts as inSuspense,
+  readSuspenseAmounts,
   recordDecision,
 } from './suspense-items.ts';

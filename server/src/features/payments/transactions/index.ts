@@ -8,7 +8,7 @@ export {
   asPayment,
   debitedOf,
   insertTransaction,
-  loadTransaction as transactionAt,
+  loadTransaction,
   receivedOf,
   sourceAccountOf,
 } from './rows.ts';

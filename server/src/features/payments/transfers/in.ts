@@ -12,7 +12,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { requireExternalAccount } from '../../payees/external-accounts/index.ts';
 import { checkAmount, checkDirection } from '../../tenancy/config/index.ts';
-import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import { readOwnPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
 import { stageDebit, startDebit } from '../pay-ins/index.ts';
 import { presentTransaction, TransactionOneOf } from '../presentation/index.ts';
 import { checkDebitable, type Payee, type Payer, payeeOf, payerOf } from '../pricing/index.ts';
@@ -125,7 +125,7 @@ async function resolve(
   { connectors }: TransferParts,
   { from, to, amount }: TransferInput,
 ) {
-  const platform = await ownPlatform(ctx);
+  const platform = await readOwnPlatform(ctx);
   const port = connectors(ctx.caller.environment).rail;
   const [payer, payee] = await allInOrder([
     payerOf(ctx, platform, { accountId: from }, port),

@@ -7,10 +7,10 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { isBalance } from '../../balances/internal-accounts/index.ts';
 import { needsSca } from '../../sca/authentication/index.ts';
-import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import { readOwnPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
 import { presentTransaction, type TransactionOneOf } from '../presentation/index.ts';
 import {
-  activeOwner,
+  requireActiveOwner,
   checkAdmission,
   insertPayment,
   needsProof,
@@ -18,7 +18,7 @@ import {
   type Payer,
   payeeOf,
   payerOf,
-  pricedTransfer,
+  priceTransfer,
 } from '../pricing/index.ts';
 import { startPayment } from '../quotes/index.ts';
 import type { OutgoingRow } from '../transactions/index.ts';
@@ -69,7 +69,7 @@ export async function stageTransferOut(
   { connectors }: TransferParts,
   body: Request,
 ): Promise<OutgoingRow> {
-  const platform = await ownPlatform(ctx);
+  const platform = await readOwnPlatform(ctx);
   const ports = connectors(ctx.caller.environment);
   const [payer, payee] = await allInOrder([
     payerOf(ctx, platform, { accountId: body.source.accountId }, ports.rail),
@@ -78,7 +78,7 @@ export async function stageTransferOut(
   checkParties(payer, payee);
   checkNoAuthorization(ctx, platform, payer);
   const requestedAmount = { currency: payee.currency, amount: BigInt(body.amount as number) };
-  const money = await pricedTransfer(ctx, ports, payee, requestedAmount);
+  const money = await priceTransfer(ctx, ports, payee, requestedAmount);
   const { purposeOfPayment: purpose } = body;
   const proofNeeded =
     payee.kind === 'external' && (await needsProof(payee, money.price.receiving, ports.rates));
@@ -98,7 +98,7 @@ export async function stageTransferOut(
 
 /** Starts the transfer. It is checked again, as it may have waited for approval. */
 export async function startTransferOut(ctx: Ctx, row: OutgoingRow): Promise<OutgoingRow> {
-  const [platform, customer] = await Promise.all([ownPlatform(ctx), activeOwner(ctx, row)]);
+  const [platform, customer] = await Promise.all([readOwnPlatform(ctx), requireActiveOwner(ctx, row)]);
   checkNoAuthorization(ctx, platform, { customer, currency: row.sent_currency });
   return startPayment(ctx, row);
 }

@@ -141,18 +141,14 @@ describe('createSandboxFixtures', () => {
       CUSTOMER,
     ];
     const headers = { 'idempotency-key': 'once' };
-    const firstBody = ok(await build({ steps }, { headers }), 201);
-    const repeatedResponse = await build({ steps }, { headers });
-    expect(repeatedResponse.headers['idempotency-replayed']).toBe('true');
-    const { token, endpoint, ada } = firstBody.resources;
+    const first = ok(await build({ steps }, { headers }), 201);
+    const again = await build({ steps }, { headers });
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    const { token, endpoint, ada } = first.resources;
     const { clientSecret, ...tokenWithout } = token;
     const { secret, ...endpointWithout } = endpoint;
     expect([typeof clientSecret, typeof secret]).toEqual(['string', 'string']);
-    expect(repeatedResponse.body.resources).toEqual({
-      token: tokenWithout,
-      endpoint: endpointWithout,
-      ada,
-    });
+    expect(again.body.resources).toEqual({ token: tokenWithout, endpoint: endpointWithout, ada });
   });
 
   it('replaces references to fields of earlier responses', async () => {
@@ -179,13 +175,13 @@ describe('createSandboxFixtures', () => {
       return ['amara', 'amaraCard', 'payoutToLukasQuote'].map((name) => resources[name].id);
     };
     await reset();
-    const firstIds = await idsOf('one');
+    const first = await idsOf('one');
     await reset();
-    expect(await idsOf('one')).toEqual(firstIds);
+    expect(await idsOf('one')).toEqual(first);
     await reset();
-    const otherIds = await idsOf('two');
+    const other = await idsOf('two');
     const foreign = await idsOf('one', { as: app.other });
-    expect(new Set([...firstIds, ...otherIds, ...foreign]).size).toBe(9);
+    expect(new Set([...first, ...other, ...foreign]).size).toBe(9);
   });
 
   it('rejects a seeded world that exists', async () => {
@@ -199,7 +195,7 @@ describe('createSandboxFixtures', () => {
 
   it('names everything that is wrong with the steps before it makes a call', async () => {
     await reset();
-    const rejectedResponse = await build({
+    const rejected = await build({
       steps: [
         CUSTOMER,
         { name: 'ada', operationId: 'createEverything' },
@@ -207,8 +203,8 @@ describe('createSandboxFixtures', () => {
         { operationId: 'resetSandbox' },
       ],
     });
-    expect(rejectedResponse.status).toBe(400);
-    expect(fieldsOf(rejectedResponse)).toEqual([
+    expect(rejected.status).toBe(400);
+    expect(fieldsOf(rejected)).toEqual([
       'steps.1.name',
       'steps.1.operationId',
       'steps.2.params.customerId',
@@ -220,12 +216,12 @@ describe('createSandboxFixtures', () => {
 
   it('returns the error of a step with its number', async () => {
     await reset();
-    const rejectedResponse = await build({
+    const rejected = await build({
       steps: [CUSTOMER, { operationId: 'getCustomerById', params: { customerId: 'unknown' } }],
     });
     const error = { code: 'CUSTOMER_NOT_FOUND' };
-    expect(rejectedResponse).toMatchObject({ status: 400, body: { details: { step: 1, error } } });
-    expect(rejectedResponse.body.reason).toContain('Step 1, getCustomerById');
+    expect(rejected).toMatchObject({ status: 400, body: { details: { step: 1, error } } });
+    expect(rejected.body.reason).toContain('Step 1, getCustomerById');
     expect(ok(await app.call('GET', '/customers'), 200).data).toHaveLength(1);
   });
 
@@ -263,9 +259,9 @@ describe('createSandboxFixtures', () => {
       CUSTOMER,
       { operationId: 'getCustomerById', params: { customerId: '$grace.id' } },
     ];
-    const rejectedResponse = await build({ steps });
-    expect(rejectedResponse.status).toBe(400);
-    expect(fieldsOf(rejectedResponse)).toEqual(['steps.1.params.customerId']);
+    const rejected = await build({ steps });
+    expect(rejected.status).toBe(400);
+    expect(fieldsOf(rejected)).toEqual(['steps.1.params.customerId']);
   });
 
   it('names bad fields and references of all steps before it makes a call', async () => {
@@ -278,9 +274,9 @@ describe('createSandboxFixtures', () => {
       CUSTOMER,
       { name: 'later', operationId: 'createQuote', body: quote },
     ];
-    const rejectedResponse = await build({ steps });
-    expect(rejectedResponse.status).toBe(400);
-    expect(fieldsOf(rejectedResponse)).toEqual(
+    const rejected = await build({ steps });
+    expect(rejected.status).toBe(400);
+    expect(fieldsOf(rejected)).toEqual(
       expect.arrayContaining([
         'steps.0.body.customerType',
         'steps.1.params.accountId',
@@ -305,8 +301,8 @@ describe('createSandboxFixtures', () => {
     });
     const manager = await app.tokenWith(['VIEW', 'MANAGE']);
     await reset();
-    const rejectedResponse = await build({ world: 'starter' }, { as: manager });
-    expect(rejectedResponse).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+    const rejected = await build({ world: 'starter' }, { as: manager });
+    expect(rejected).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
     expect(ok(await app.call('GET', '/customers'), 200).data).toEqual([]);
   });
 });

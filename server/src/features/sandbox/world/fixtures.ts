@@ -98,14 +98,9 @@ function requestOf(step: Step, named: ReadonlyMap<string, unknown>, index: numbe
 
 function checkPermissions(caller: Caller, called: readonly Operation[]): void {
   const needed = called.map(({ contract }) => contract.permission as Permission);
-  const missingPermissions = [...new Set(needed)].filter(
-    (each) => !caller.permissions.includes(each),
-  );
-  if (missingPermissions.length === 0) return;
-  throw new Fault(
-    'FORBIDDEN',
-    `The steps need permissions of the token: ${missingPermissions.join(', ')}.`,
-  );
+  const missing = [...new Set(needed)].filter((each) => !caller.permissions.includes(each));
+  if (missing.length === 0) return;
+  throw new Fault('FORBIDDEN', `The steps need permissions of the token: ${missing.join(', ')}.`);
 }
 
 /** Responses by the names of their steps. */

@@ -20,7 +20,7 @@ export interface SandboxWorldParts extends WorldParts {
   removePlatformRows(platformId: string): Promise<Removed>;
 }
 
-const totalOf = (removed: Removed) => Object.values(removed).reduce((sum, count) => sum + count, 0);
+const total = (removed: Removed) => Object.values(removed).reduce((sum, count) => sum + count, 0);
 
 export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
   handle(resetSandbox, async (ctx, { body }) => {
@@ -34,14 +34,14 @@ export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
     if (including.includes('CONFIGURATION')) await resetConfig(ctx);
     if (including.includes('TOKENS')) await removeOtherTokens(ctx, parts.tokens);
     const { customers = 0, transactions = 0, events = 0 } = removed;
-    const counts = { customers, transactions, events, rows: totalOf(removed) };
+    const counts = { customers, transactions, events, rows: total(removed) };
     return { status: 200, body: { removed: counts } };
   }),
 
   handle(createSandboxFixtures, async (ctx, { body }) => {
     const { world, seed } = body;
-    const worldSteps: readonly Step[] = world === undefined ? [] : WORLDS[world];
-    const steps = [...worldSteps, ...(body.steps ?? [])];
+    const first: readonly Step[] = world === undefined ? [] : WORLDS[world];
+    const steps = [...first, ...(body.steps ?? [])];
     const built = await buildWorld(parts.runtime(), ctx.caller, parts, { steps, seed });
     const { resources, replayed } = built;
     const count = steps.length;

@@ -10,19 +10,15 @@ import type { Step } from './step.ts';
 
 type Operation = Bound<Ctx>;
 
-const isInside = (field: string, outer: string) =>
+const inside = (field: string, outer: string) =>
   outer === '' || field === outer || field.startsWith(`${outer}.`);
 
 /** Errors of a part of a step, except about values that a reference replaces. */
-function errorsOfPart(
-  part: string,
-  errors: readonly FieldError[],
-  references: readonly Reference[],
-) {
+function ofPart(part: string, errors: readonly FieldError[], references: readonly Reference[]) {
   return errors
     .map((error) => ({ ...error, field: error.field === '' ? part : `${part}.${error.field}` }))
     .filter(({ field }) =>
-      references.every((each) => !isInside(field, each.field) && !isInside(each.field, field)),
+      references.every((each) => !inside(field, each.field) && !inside(each.field, field)),
     );
 }
 
@@ -36,22 +32,22 @@ function schemaErrors(
   const bodyProblems =
     content === undefined ? [{ field: '', message: 'is required' }] : bodyErrors(contract, content);
   return [
-    ...errorsOfPart(
+    ...ofPart(
       'query',
       contract.query ? fieldErrors(contract.query, query, 'query') : [],
       references,
     ),
-    ...errorsOfPart('body', contract.body ? bodyProblems : [], references),
+    ...ofPart('body', contract.body ? bodyProblems : [], references),
   ];
 }
 
 function paramErrors({ contract }: Operation, { params = {} }: Step): FieldError[] {
   const expected = Object.keys(contract.params?.properties ?? {});
   const absent = expected.filter((each) => !(each in params));
-  const unknownNames = Object.keys(params).filter((each) => !expected.includes(each));
+  const unknown = Object.keys(params).filter((each) => !expected.includes(each));
   return [
     ...absent.map((each) => ({ field: `params.${each}`, message: 'is required' })),
-    ...unknownNames.map((each) => ({
+    ...unknown.map((each) => ({
       field: `params.${each}`,
       message: 'is not a parameter of the operation',
     })),
@@ -89,7 +85,7 @@ function errorsOf(
             message: `${operationId} is not an operation that a step can call`,
           },
         ]),
-    ...unknownReferences.map(({ field, text }) => ({
+    ...unknown.map(({ field, text }) => ({
       field,
       message: `${text} is no field of an earlier step`,
     })),
@@ -103,9 +99,9 @@ export function checkSteps(
 ): void {
   const names = new Set<string>();
   const errors = steps.flatMap((step, index) => {
-    const foundFieldErrors = errorsOf(step, operations.get(step.operationId), names);
+    const found = errorsOf(step, operations.get(step.operationId), names);
     if (step.name !== undefined) names.add(step.name);
-    return foundFieldErrors.map((each) => ({ ...each, field: `steps.${index}.${each.field}` }));
+    return found.map((each) => ({ ...each, field: `steps.${index}.${each.field}` }));
   });
   if (errors.length) throw invalid(errors.slice(0, MAX_FIELD_ERRORS));
 }

@@ -21,9 +21,9 @@ function resolveText(text: string, named: Named, field: string): unknown {
   if (text.startsWith('$$')) return text.slice(1);
   if (!text.startsWith('$')) return text;
   const [, name = '', path = ''] = REFERENCE.exec(text) ?? [];
-  const foundValue = valueAt(named.get(name), path.split('.').slice(1));
-  if (foundValue === undefined) throw invalidField(field, `${text} is no field of an earlier step`);
-  return foundValue;
+  const found = valueAt(named.get(name), path.split('.').slice(1));
+  if (found === undefined) throw invalidField(field, `${text} is no field of an earlier step`);
+  return found;
 }
 
 /** The value with all references replaced. Throws INVALID_INPUT, which names the field. */

@@ -58,14 +58,14 @@ describe('resetSandbox', () => {
     await pay();
     await pay({}, '003');
     await app.settle();
-    const rowsBefore = await rowsOf(app.platform.id);
-    expect(Object.keys(rowsBefore).length).toBeGreaterThan(30);
+    const before = await rowsOf(app.platform.id);
+    expect(Object.keys(before).length).toBeGreaterThan(30);
     const { removed } = ok(await reset(), 200);
-    expect(removed.customers).toBe(rowsBefore.customers);
-    expect(removed.transactions).toBe(rowsBefore.transactions);
+    expect(removed.customers).toBe(before.customers);
+    expect(removed.transactions).toBe(before.transactions);
     expect(removed.rows).toBeGreaterThan(200);
-    const rowsAfter = await rowsOf(app.platform.id);
-    const { jobs: _jobs, files: _files, webhook_lanes: _leases, ...rest } = rowsAfter;
+    const after = await rowsOf(app.platform.id);
+    const { jobs: _jobs, files: _files, webhook_lanes: _leases, ...rest } = after;
     expect(Object.keys(rest).sort()).toEqual(['internal_accounts', 'tokens', 'webhook_endpoints']);
     await app.settle();
     const { webhook_lanes: _laterLeases, ...settled } = await rowsOf(app.platform.id);
@@ -85,13 +85,13 @@ describe('resetSandbox', () => {
   });
 
   it('leaves other platforms as they are', async () => {
-    const otherPayment = await pay({ as: app.other });
+    const theirs = await pay({ as: app.other });
     await app.settle();
-    const rowsBefore = await rowsOf(app.other.id);
+    const before = await rowsOf(app.other.id);
     await pay();
     ok(await reset(), 200);
-    expect(await rowsOf(app.other.id)).toEqual(rowsBefore);
-    expect(await balances(app, otherPayment.account.id, { as: app.other })).toEqual({
+    expect(await rowsOf(app.other.id)).toEqual(before);
+    expect(await balances(app, theirs.account.id, { as: app.other })).toEqual({
       balance: 900_00,
       total: 900_00,
     });
@@ -114,9 +114,9 @@ describe('resetSandbox', () => {
   it('answers a repeated request without another reset', async () => {
     const headers = { 'idempotency-key': 'reset once' };
     await customer(app);
-    const firstReset = ok(await reset({}, { headers }), 200);
+    const first = ok(await reset({}, { headers }), 200);
     const person = await customer(app);
-    expect(ok(await reset({}, { headers }), 200)).toEqual(firstReset);
+    expect(ok(await reset({}, { headers }), 200)).toEqual(first);
     ok(await app.call('GET', `/customers/${person.id}`), 200);
   });
 
@@ -142,10 +142,7 @@ describe('resetSandbox', () => {
   });
 
   it('resets configuration and tokens if asked', async () => {
-    const changedConfig = ok(
-      await app.call('PATCH', '/config', { umaDomain: 'pay.example.com' }),
-      200,
-    );
+    const changed = ok(await app.call('PATCH', '/config', { umaDomain: 'pay.example.com' }), 200);
     const extra = ok(
       await app.call('POST', '/tokens', { name: 'extra', permissions: ['VIEW'] }),
       201,
@@ -155,7 +152,7 @@ describe('resetSandbox', () => {
     ok(await app.call('GET', `/tokens/${extra.id}`), 200);
     ok(await reset({ including: ['CONFIGURATION', 'TOKENS'] }), 200);
     const config = ok(await app.call('GET', '/config'), 200);
-    expect(config.umaDomain).toBe(`${changedConfig.proxyUmaSubdomain}.uma.localhost`);
+    expect(config.umaDomain).toBe(`${changed.proxyUmaSubdomain}.uma.localhost`);
     expect(await app.call('GET', `/tokens/${extra.id}`)).toMatchObject({ status: 404 });
   });
 
@@ -168,8 +165,8 @@ describe('resetSandbox', () => {
     );
     const rules = [...RESET_RULES, fileReset, idempotencyReset];
     const belong = rules.flatMap(({ belongs = {} }) => Object.keys(belongs));
-    const unownedTables = rows.map(({ name }) => name).filter((name) => !belong.includes(name));
-    expect(unownedTables.sort()).toEqual([
+    const unowned = rows.map(({ name }) => name).filter((name) => !belong.includes(name));
+    expect(unowned.sort()).toEqual([
       'bootstrap_steps',
       'event_epochs',
       'ledger_accounts',
@@ -178,8 +175,8 @@ describe('resetSandbox', () => {
       'schema_migrations',
       'signing_keys',
     ]);
-    const stayingTables = rules.flatMap(({ stays = {} }) => Object.keys(stays));
-    const keptTables = [
+    const stay = rules.flatMap(({ stays = {} }) => Object.keys(stays));
+    const kept = [
       'api_request_bodies',
       'api_requests',
       'files',
@@ -189,7 +186,7 @@ describe('resetSandbox', () => {
       'webhook_endpoints',
       'webhook_lanes',
     ];
-    expect(stayingTables.sort()).toEqual(keptTables);
+    expect(stay.sort()).toEqual(kept);
   });
 
   it('is for sandbox platforms and tokens with MANAGE', async () => {
@@ -199,11 +196,9 @@ describe('resetSandbox', () => {
   });
 
   it('names unknown fields', async () => {
-    const rejectedResponse = await reset({ everything: true, including: ['DATA'] });
-    expect(rejectedResponse.status).toBe(400);
-    const fields = rejectedResponse.body.details.errors.map(
-      (each: { field: string }) => each.field,
-    );
+    const rejected = await reset({ everything: true, including: ['DATA'] });
+    expect(rejected.status).toBe(400);
+    const fields = rejected.body.details.errors.map((each: { field: string }) => each.field);
     expect(fields.sort()).toEqual(['everything', 'including.0']);
   });
 

@@ -20,15 +20,15 @@ import { STABLECOINS } from './stablecoin-world.ts';
 import type { Step } from './step.ts';
 
 const STARTER: Step[] = [
-  personStep('amara', 'Amara Okafor'),
+  person('amara', 'Amara Okafor'),
   accountOf('amaraUsd', 'amara', 'USD'),
   accountOf('amaraEur', 'amara', 'EUR'),
-  fundStep('amaraUsd', 5_000_00),
-  usAccountStep('grace', 'amara', '000123456789'),
-  germanAccountStep('lukas', 'amara', '532013000'),
-  ...payoutSteps('payoutToLukas', 'amaraUsd', 'lukas', 100_00),
+  fund('amaraUsd', 5_000_00),
+  usAccount('grace', 'amara', '000123456789'),
+  germanAccount('lukas', 'amara', '532013000'),
+  ...payout('payoutToLukas', 'amaraUsd', 'lukas', 100_00),
   paymentOf('payoutToLukas'),
-  cardStep('amaraCard', 'amara', 'amaraUsd', '000'),
+  card('amaraCard', 'amara', 'amaraUsd', '000'),
   {
     name: 'bookkeeping',
     operationId: 'createAgent',
@@ -92,8 +92,8 @@ const EUROPEAN: Step[] = [
     },
   },
   accountOf('europeanEur', 'european', 'EUR'),
-  fundStep('europeanEur', 1_000_00),
-  germanAccountStep('pendingAuthorizationAccount', 'european', '532013000'),
+  fund('europeanEur', 1_000_00),
+  germanAccount('pendingAuthorizationAccount', 'european', '532013000'),
 ];
 
 /** The suffix of the account number selects the outcome; docs/concepts/sandbox.md lists them. */
@@ -108,21 +108,19 @@ const PAYOUTS = [
 ] as const;
 
 const PAYMENTS: Step[] = [
-  personStep('payer', 'Amara Okafor'),
+  person('payer', 'Amara Okafor'),
   accountOf('payerUsd', 'payer', 'USD'),
-  fundStep('payerUsd', 10_000_00),
+  fund('payerUsd', 10_000_00),
   ...EUROPEAN,
-  ...PAYOUTS.map(([name, suffix]) =>
-    germanAccountStep(`${name}Account`, 'payer', `532013${suffix}`),
-  ),
-  quoteStep('expired', 'payerUsd', 'completedAccount', 100_00),
+  ...PAYOUTS.map(([name, suffix]) => germanAccount(`${name}Account`, 'payer', `532013${suffix}`)),
+  quote('expired', 'payerUsd', 'completedAccount', 100_00),
   // Longer than a quote is valid.
   advance('PT6M'),
-  ...PAYOUTS.flatMap(([name]) => [...payoutSteps(name, 'payerUsd', `${name}Account`, 100_00)]),
+  ...PAYOUTS.flatMap(([name]) => [...payout(name, 'payerUsd', `${name}Account`, 100_00)]),
   // Longer than every outcome but that of `processing`.
   advance('PT1M'),
-  ...payoutSteps('pendingAuthorization', 'europeanEur', 'pendingAuthorizationAccount', 100_00),
-  quoteStep('pending', 'payerUsd', 'completedAccount', 100_00),
+  ...payout('pendingAuthorization', 'europeanEur', 'pendingAuthorizationAccount', 100_00),
+  quote('pending', 'payerUsd', 'completedAccount', 100_00),
   ...[...PAYOUTS.map(([name]) => name), 'expired', 'pendingAuthorization', 'pending'].map(
     paymentOf,
   ),
@@ -137,12 +135,10 @@ const NEW_CARDS = [
 ] as const;
 
 const CARDS: Step[] = [
-  personStep('cardholder', 'Amara Okafor'),
+  person('cardholder', 'Amara Okafor'),
   accountOf('cardholderUsd', 'cardholder', 'USD'),
-  fundStep('cardholderUsd', 5_000_00),
-  ...NEW_CARDS.map(([name, suffix]) =>
-    cardStep(`${name}New`, 'cardholder', 'cardholderUsd', suffix),
-  ),
+  fund('cardholderUsd', 5_000_00),
+  ...NEW_CARDS.map(([name, suffix]) => card(`${name}New`, 'cardholder', 'cardholderUsd', suffix)),
   // The issuer responds.
   advance('PT1S'),
   {

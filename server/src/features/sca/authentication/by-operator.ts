@@ -12,7 +12,7 @@ import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { isUnderSca } from '../../customers/eligibility/index.ts';
 import { type CustomerRow, customerById } from '../../customers/records/index.ts';
 import { findExternalAccounts } from '../../payees/external-accounts/index.ts';
-import { callerOf, ownPlatform } from '../../tenancy/platform/index.ts';
+import { callerOf, readOwnPlatform } from '../../tenancy/platform/index.ts';
 import type { By } from '../events/index.ts';
 import { lockoutOf } from '../lockout/index.ts';
 import { enrolledFactors } from './factors/factors.ts';
@@ -109,7 +109,7 @@ async function factorsOf(ctx: Ctx, customer: CustomerRow) {
 
 async function detailsOf(ctx: Ctx, customer: CustomerRow) {
   const customerFilter = { customer_id: customer.id };
-  const platform = await ownPlatform(ctx);
+  const platform = await readOwnPlatform(ctx);
   const [factors, lockout, resets, accounts] = await Promise.all([
     factorsOf(ctx, customer),
     lockoutOf(ctx, customer.id),

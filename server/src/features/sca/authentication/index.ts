@@ -11,7 +11,7 @@ export { decideFactorReset, scaDetails, searchFactorResets } from './by-operator
 export {
   type About,
   expireChallenge,
-  findPendingChallenge as pendingChallenge,
+  findPendingChallenge,
   openChallenge,
   presentChallenge,
   prove,

@@ -6,7 +6,7 @@ import type { Mode } from '../../../kernel/mode.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { isUnderSca } from '../../customers/eligibility/index.ts';
 import { type CustomerRow, customerOf } from '../../customers/records/index.ts';
-import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import { readOwnPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
 
 export interface ScaParts {
   connectors(environment: Mode): Connectors;
@@ -36,7 +36,7 @@ export async function scaCustomer(
 ): Promise<{ customer: CustomerRow; platform: PlatformRow }> {
   const [customer, platform] = await Promise.all([
     customerOf(ctx, id, { alive: true }),
-    ownPlatform(ctx),
+    readOwnPlatform(ctx),
   ]);
   if (!isUnderSca(ctx.vault, platform, customer)) {
     throw new Fault('CONFLICT', 'Strong customer authentication does not apply to this customer.');

@@ -10,7 +10,7 @@ import {
   allPlatforms,
   type CardProgram,
   changePlatform,
-  ownPlatform,
+  readOwnPlatform,
   type PasskeySite,
   type PaymentLimit,
   type PlatformChange,
@@ -62,7 +62,7 @@ async function change(
 ): Promise<PlatformRow> {
   const { id, environment } = await platformById(runtime, platformId);
   return operate(runtime, systemCaller(id, environment), async (ctx) =>
-    stage(ctx, await ownPlatform(ctx)),
+    stage(ctx, await readOwnPlatform(ctx)),
   );
 }
 

@@ -6,7 +6,7 @@ import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   changePlatform,
-  ownPlatform,
+  readOwnPlatform,
   type PlatformChange,
   type PlatformRow,
 } from '../platform/index.ts';
@@ -49,7 +49,7 @@ export async function changeConfig(
  * default limits of each, and so does what only an operator can set.
  */
 export async function resetConfig(ctx: Ctx): Promise<void> {
-  const row = await ownPlatform(ctx);
+  const row = await readOwnPlatform(ctx);
   changePlatform(ctx, row, {
     uma_domain: defaultUmaDomain(row.proxy_uma_subdomain),
     webhook_endpoint: null,

@@ -1,7 +1,7 @@
 // Operations of platform configuration. Accounts for a new currency are opened by a later wing, so the
 // composition passes that function in.
 import { handle } from '../../../runtime/operation/handle.ts';
-import { ownPlatform } from '../platform/index.ts';
+import { readOwnPlatform } from '../platform/index.ts';
 import { changeConfig, type Provision } from './change.ts';
 import { checkUpdate, patchOf, presentPlatform } from './config.ts';
 import {
@@ -23,11 +23,11 @@ const SCHEMAS = { wallet: EmbeddedWalletConfig, card: CardTokenization2FAConfig 
 export const platformOperations = ({ provision, loopbackWebhooks }: PlatformParts) => [
   handle(getPlatformConfig, async (ctx) => ({
     status: 200,
-    body: presentPlatform(await ownPlatform(ctx)),
+    body: presentPlatform(await readOwnPlatform(ctx)),
   })),
 
   handle(updatePlatformConfig, async (ctx, { body }) => {
-    const previous = await ownPlatform(ctx);
+    const previous = await readOwnPlatform(ctx);
     checkUpdate(body, { environment: previous.environment, loopback: loopbackWebhooks });
     const patch = patchOf(previous, body, SCHEMAS);
     if (Object.keys(patch).length === 0) return { status: 200, body: presentPlatform(previous) };

@@ -3,7 +3,7 @@ export {
   callerOf,
   newPlatformId,
   platformById,
-  readOwnPlatform as ownPlatform,
+  readOwnPlatform,
   systemCaller,
 } from './callers.ts';
 export {

@@ -3,7 +3,7 @@
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { changePlatform, ownPlatform, platformById, systemCaller } from '../platform/index.ts';
+import { changePlatform, readOwnPlatform, platformById, systemCaller } from '../platform/index.ts';
 import { pageOfRequests } from './pages.ts';
 import {
   type ApiRequest,
@@ -60,7 +60,7 @@ export async function keepRequestBodies(
     throw new Fault('CONFLICT', 'Bodies of sandbox platforms are always kept.');
   }
   await operate(runtime, systemCaller(id, environment), async (ctx) =>
-    changePlatform(ctx, await ownPlatform(ctx), { request_bodies_until: until }),
+    changePlatform(ctx, await readOwnPlatform(ctx), { request_bodies_until: until }),
   );
   const requestBodiesUntil = until === null ? null : iso(until);
   return { platformId: id, environment, requestBodiesUntil };

@@ -10,7 +10,7 @@ import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { presentAccount, setAccountPrivacy } from '../../balances/internal-accounts/index.ts';
 import { canSend, sendMessage, walletExportedText } from '../../notifications/messages/index.ts';
 import { walletSenderOf } from '../../tenancy/config/index.ts';
-import { ownPlatform } from '../../tenancy/platform/index.ts';
+import { readOwnPlatform } from '../../tenancy/platform/index.ts';
 import { activityText } from '../signing/payload.ts';
 import { type SignedOperation, signedOperation } from '../signing/signed.ts';
 import { exportInternalAccount, updateInternalAccount } from './account-contract.ts';
@@ -74,7 +74,7 @@ async function notifyExport(ctx: Ctx, parts: WalletParts, { customer }: Wallet):
   const { environment } = ctx.caller;
   if (customer.email === null) return;
   if (!canSend(parts.connectors(environment), 'EMAIL', environment)) return;
-  const { named, mail } = walletSenderOf(await ownPlatform(ctx));
+  const { named, mail } = walletSenderOf(await readOwnPlatform(ctx));
   sendMessage(ctx, {
     channel: 'EMAIL',
     to: customer.email,

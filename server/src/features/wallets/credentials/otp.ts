@@ -21,7 +21,7 @@ import {
   sendMessage,
 } from '../../notifications/messages/index.ts';
 import { walletConfigOf, walletSenderOf } from '../../tenancy/config/index.ts';
-import { ownPlatform } from '../../tenancy/platform/index.ts';
+import { readOwnPlatform } from '../../tenancy/platform/index.ts';
 import {
   clientKeyOf,
   contactOf,
@@ -108,7 +108,7 @@ const scriptOf = (ctx: Ctx, parts: WalletParts) =>
 const purposeId = (credentialId: string) => `otp ${credentialId}`;
 
 async function rulesOf(ctx: Ctx) {
-  const platform = await ownPlatform(ctx);
+  const platform = await readOwnPlatform(ctx);
   const config = walletConfigOf(platform);
   return {
     ...walletSenderOf(platform),

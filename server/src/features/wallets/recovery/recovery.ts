@@ -11,7 +11,7 @@ import {
   sendMessage,
 } from '../../notifications/messages/index.ts';
 import { walletSenderOf } from '../../tenancy/config/index.ts';
-import { ownPlatform } from '../../tenancy/platform/index.ts';
+import { readOwnPlatform } from '../../tenancy/platform/index.ts';
 import { recoveryStates } from '../states.ts';
 import { type RecoveryCancelReason, type RecoveryRow, walletRecoveries } from '../store.ts';
 
@@ -38,7 +38,7 @@ export async function announceRecovery(
   row: Pick<RecoveryRow, 'type' | 'created_at' | 'due_at'>,
   notice: Notice,
 ): Promise<void> {
-  const { named, mail } = walletSenderOf(await ownPlatform(ctx));
+  const { named, mail } = walletSenderOf(await readOwnPlatform(ctx));
   const text = NOTICES[notice]({
     platformName: named,
     contact: RECOVERED_CONTACT[row.type],

@@ -3,7 +3,7 @@
 
 import { attemptLimits } from '../../../runtime/operation/attempt-limiter.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { ownPlatform } from '../../tenancy/platform/index.ts';
+import { readOwnPlatform } from '../../tenancy/platform/index.ts';
 import type { WalletParts } from '../accounts/wallet.ts';
 
 export const PROCESSING = {
@@ -14,7 +14,7 @@ export const PROCESSING = {
 /** Number of PROCESSING replies before completion. */
 export async function processingReplies(ctx: Ctx, parts: WalletParts): Promise<number> {
   if (!parts.connectors(ctx.caller.environment).walletScript) return 0;
-  return (await ownPlatform(ctx)).wallet_polls;
+  return (await readOwnPlatform(ctx)).wallet_polls;
 }
 
 /**

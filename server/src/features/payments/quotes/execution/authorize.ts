@@ -13,7 +13,7 @@ import {
   type ScaParty,
 } from '../../../sca/authentication/index.ts';
 import { checkLock, checkSession } from '../../../sca/lockout/index.ts';
-import { ownPlatform } from '../../../tenancy/platform/index.ts';
+import { readOwnPlatform } from '../../../tenancy/platform/index.ts';
 import { releasePayment } from '../../lifecycle/index.ts';
 import type { OutgoingRow } from '../../transactions/index.ts';
 import { paymentOf, quoteOf, quoteView } from '../quote.ts';
@@ -38,7 +38,7 @@ async function pendingAuthorizationOf(ctx: Ctx, quoteId: string): Promise<Pendin
   const [row, customer, platform] = await Promise.all([
     isPending ? pendingChallengeOf(ctx, quote) : undefined,
     readCustomer(ctx, payment.customer_id ?? ''),
-    ownPlatform(ctx),
+    readOwnPlatform(ctx),
   ]);
   if (!row || !customer || customer.deleted_at !== null) {
     throw new Fault('CONFLICT', 'The quote has no pending authorization.');

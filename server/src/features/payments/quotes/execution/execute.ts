@@ -19,10 +19,10 @@ import {
   readExternalAccount,
   requireExternalAccount,
 } from '../../../payees/external-accounts/index.ts';
-import { ownPlatform } from '../../../tenancy/platform/index.ts';
+import { readOwnPlatform } from '../../../tenancy/platform/index.ts';
 import { awaitFunds, payInternal, type ReceivedFunds, startPayout } from '../../lifecycle/index.ts';
 import { RailTransferInput } from '../../payouts/index.ts';
-import { activeOwner, checkReceiver, ownerInformation } from '../../pricing/index.ts';
+import { requireActiveOwner, checkReceiver, ownerInformation } from '../../pricing/index.ts';
 import {
   debitedOf,
   type IncomingRow,
@@ -105,14 +105,14 @@ export async function checkParties(
   const [source, target, payer] = await Promise.all([
     sourceOf(ctx, row),
     targetOf(ctx, row),
-    activeOwner(ctx, row),
+    requireActiveOwner(ctx, row),
   ]);
   if (payer) checkReady(payer);
   if (source) checkNoShortfall(source);
   if (row.platform_fee_account)
     await requireUsableAccount(ctx, row.platform_fee_account, "platform's fee");
   const isSameOwner = !target || target.customer_id === row.customer_id;
-  const owner = isSameOwner ? payer : await activeOwner(ctx, target);
+  const owner = isSameOwner ? payer : await requireActiveOwner(ctx, target);
   if (target && 'info' in target) {
     const amount = row.received_amount;
     checkReceiver(target, row.needs_proof === true);
@@ -134,7 +134,7 @@ async function insertCounterparty(
 ): Promise<IncomingRow> {
   // A platform that requires no information about receivers requires none about senders: this saves a read.
   const counterparty =
-    row.counterparty && ownerInformation(ctx.vault, await ownPlatform(ctx), to.currency, payer);
+    row.counterparty && ownerInformation(ctx.vault, await readOwnPlatform(ctx), to.currency, payer);
   return insertTransaction(ctx, {
     id: ctx.id('Transaction'),
     platform_id: row.platform_id,
@@ -194,12 +194,12 @@ export async function countVelocity(
     retryOnInsufficientFunds,
     ...limitedPaymentOf(row),
   };
-  await countPayment(ctx, await ownPlatform(ctx), countedPayment);
+  await countPayment(ctx, await readOwnPlatform(ctx), countedPayment);
 }
 
 /** Whether the daily limit of the platform and the hourly limit of the customer allow the payment now. */
 export const isWithinLimits = async (ctx: Ctx, row: OutgoingRow): Promise<boolean> =>
-  isWithinPaymentLimits(ctx, await ownPlatform(ctx), limitedPaymentOf(row));
+  isWithinPaymentLimits(ctx, await readOwnPlatform(ctx), limitedPaymentOf(row));
 
 /** Throws if the source is a wallet and its holder has not signed. */
 export function checkSigned({ source }: Parties, signed: boolean): void {

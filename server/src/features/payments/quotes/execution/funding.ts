@@ -42,14 +42,14 @@ import {
   currentOf,
   debitOf,
   loadOf,
-  overRail,
+  createRailJobHandler,
   postpone,
   type RailTransfer,
   RailTransferInput,
 } from '../../payouts/index.ts';
 import { postAndNotify } from '../../presentation/index.ts';
 import { fundedOf } from '../../refunds/index.ts';
-import { awaitDecision, awaitRailResult, transactionOfReference } from '../../suspense/index.ts';
+import { awaitDecision, awaitRailResult, transactionIdOfReference } from '../../suspense/index.ts';
 import {
   asOutgoing,
   debitedOf,
@@ -159,7 +159,7 @@ interface Waiting {
 
 /** The quote and the payment that the funds are for. */
 async function findNamedQuote(ctx: Ctx, { quoteId, reference }: FundsNotice): Promise<Waiting> {
-  const transactionId = reference === undefined ? undefined : transactionOfReference(reference);
+  const transactionId = reference === undefined ? undefined : transactionIdOfReference(reference);
   const transaction =
     transactionId === undefined ? undefined : await readTransaction(ctx, transactionId);
   const id = quoteId ?? transaction?.quote_id ?? '';
@@ -292,8 +292,8 @@ const FUNDING: RailTransfer<OutgoingRow> = {
 /** The jobs that debit external accounts for payments, and cancel those debits. */
 export function fundingJobs(connectors: ConnectorsOf): JobHandler[] {
   return [
-    overRail(connectors, SEND_FUNDING_DEBIT, FUNDING, 'send'),
-    overRail(connectors, CHECK_FUNDING_DEBIT, FUNDING, 'check'),
+    createRailJobHandler(connectors, SEND_FUNDING_DEBIT, FUNDING, 'send'),
+    createRailJobHandler(connectors, CHECK_FUNDING_DEBIT, FUNDING, 'check'),
     jobHandler(CANCEL_FUNDING, { run: cancelFunding(connectors) }),
   ];
 }

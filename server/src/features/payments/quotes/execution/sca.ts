@@ -20,16 +20,16 @@ import {
   isRegulated,
   needsSca,
   openChallenge,
-  pendingChallenge,
+  findPendingChallenge,
   presentChallenge,
   type ScaParts,
   type ScaParty,
 } from '../../../sca/authentication/index.ts';
 import { recordScaEvent } from '../../../sca/events/index.ts';
 import { checkSession } from '../../../sca/lockout/index.ts';
-import { ownPlatform, type PlatformRow } from '../../../tenancy/platform/index.ts';
+import { readOwnPlatform, type PlatformRow } from '../../../tenancy/platform/index.ts';
 import { awaitAuthorization } from '../../lifecycle/index.ts';
-import { activeOwner, type Payer } from '../../pricing/index.ts';
+import { requireActiveOwner, type Payer } from '../../pricing/index.ts';
 import { debitedOf, type OutgoingRow, receivedOf } from '../../transactions/index.ts';
 import type { QuoteRow } from '../store.ts';
 
@@ -46,7 +46,7 @@ export async function authorizerOf(ctx: Ctx, payment: OutgoingRow): Promise<ScaP
   const currency = payment.sent_currency;
   // Avoids the reads for most payments.
   if (!isRegulated(currency)) return undefined;
-  const [platform, customer] = await Promise.all([ownPlatform(ctx), activeOwner(ctx, payment)]);
+  const [platform, customer] = await Promise.all([readOwnPlatform(ctx), requireActiveOwner(ctx, payment)]);
   const needed = needsSca(ctx, platform, customer, currency);
   return needed ? { customer, platform } : undefined;
 }
@@ -163,14 +163,14 @@ export async function requestAuthorization(
 }
 
 export const pendingChallengeOf = (ctx: Ctx, { id }: QuoteRow): Promise<ChallengeRow | undefined> =>
-  pendingChallenge(ctx, 'PAYMENT', id);
+  findPendingChallenge(ctx, 'PAYMENT', id);
 
 /** The API view of the pending challenge of a quote. */
 export async function challengeView(ctx: Ctx, quote: QuoteRow, payment: OutgoingRow) {
   if (payment.status !== 'PENDING_AUTHORIZATION' || payment.customer_id === null) return undefined;
   const [row, platform, customer] = await Promise.all([
     pendingChallengeOf(ctx, quote),
-    ownPlatform(ctx),
+    readOwnPlatform(ctx),
     readCustomer(ctx, payment.customer_id),
   ]);
   if (!row || !customer || customer.deleted_at !== null) return undefined;

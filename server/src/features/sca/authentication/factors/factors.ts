@@ -3,7 +3,7 @@
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { constantTimeEqual } from '../../../../runtime/security/crypto.ts';
 import { type CustomerRow, dataKeyOf } from '../../../customers/records/index.ts';
-import { ownPlatform } from '../../../tenancy/platform/index.ts';
+import { readOwnPlatform } from '../../../tenancy/platform/index.ts';
 import { SCA_FACTORS, type ScaFactorName } from '../contract.ts';
 import { type FactorRow, scaEnrollments, scaFactors } from '../store.ts';
 import { type PasskeyFacts, readAssertion, requestOptions, siteOf } from './passkey.ts';
@@ -113,7 +113,7 @@ export async function assertionOptions(
   challenge: string,
 ): Promise<{ options: object; allowedOrigins: string[]; relyingPartyId: string }> {
   const [platform, row] = await Promise.all([
-    ownPlatform(ctx),
+    readOwnPlatform(ctx),
     factorOf(ctx, customer.id, 'PASSKEY'),
   ]);
   const site = siteOf(platform);
@@ -136,7 +136,7 @@ export async function verifyAssertion(
   { passkeyAssertion, origin }: { passkeyAssertion: object; origin: string },
 ): Promise<boolean> {
   const [platform, row] = await Promise.all([
-    ownPlatform(ctx),
+    readOwnPlatform(ctx),
     factorOf(ctx, customer.id, 'PASSKEY'),
   ]);
   if (!row) return false;
