@@ -2,7 +2,7 @@
 // feature is a folder and one line of this list.
 import { openPlatformAccounts } from './bootstrap.ts';
 import type { StoragePort } from './connectors/ports/index.ts';
-import { agentFeature, pendingActionDecision, pendingActionOf } from './features/agents/index.ts';
+import { agentFeature, decidePendingAction, pendingActionOf } from './features/agents/index.ts';
 import {
   internalAccountFeature,
   type transitionAccount,
@@ -121,7 +121,7 @@ export const partsOf = (resources: Resources) => {
     ...accountPorts,
     customerKey,
     pendingActionOf,
-    pendingAction: pendingActionDecision({ connectors, origin }),
+    pendingAction: decidePendingAction({ connectors, origin }),
   };
 };
 
