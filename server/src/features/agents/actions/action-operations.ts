@@ -59,13 +59,13 @@ async function checkWalletSignature(
   const { operationId } = agentExecuteQuote;
   // Only the stamp is needed: the quote already contains the payload to sign.
   const stamp = stampOf(headers as SignableRequest['headers']);
-  const requestedRequest: SignableRequest = {
+  const signableRequest: SignableRequest = {
     operationId,
     resourceId: quote.id,
     input: { params, body: undefined },
     headers: stamp === undefined ? {} : { 'service-wallet-signature': stamp },
   };
-  const outcome = await signQuote(ctx, parts, quote, payment, requestedRequest);
+  const outcome = await signQuote(ctx, parts, quote, payment, signableRequest);
   if ('rejected' in outcome) return outcome;
   if ('signed' in outcome) return outcome.signed;
   const reason =

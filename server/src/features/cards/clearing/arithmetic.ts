@@ -353,13 +353,13 @@ export function applyResolution(
   const open = unpaidOf(closedCard);
   const payable = outcome === 'collect' ? open : smallerOf(open, atLeastZero(-paidOf(closedCard)));
   const debit = reachable ? payable : 0n;
-  const endedResolution = endStuckDebits(closedCard, debit);
-  const loss = writeOff(endedResolution.card, open - debit);
+  const stuckDebits = endStuckDebits(closedCard, debit);
+  const loss = writeOff(stuckDebits.card, open - debit);
   const furtherFundingDebit: FundingDebit = {
-    amount: endedResolution.missing,
+    amount: stuckDebits.missing,
     status: 'CONFIRMED',
   };
-  const isIncomplete = endedResolution.missing > 0n;
+  const isIncomplete = stuckDebits.missing > 0n;
   const card = isIncomplete
     ? { ...loss.card, fundingDebits: [...loss.card.fundingDebits, furtherFundingDebit] }
     : loss.card;
@@ -370,8 +370,8 @@ export function applyResolution(
     from: 'account',
     to: 'cards',
   } as const;
-  const furtherSteps = isIncomplete ? [{ ...furtherStep, amount: endedResolution.missing }] : [];
-  return withoutExcess({ card, steps: [...endedResolution.steps, ...furtherSteps, ...loss.steps] });
+  const furtherSteps = isIncomplete ? [{ ...furtherStep, amount: stuckDebits.missing }] : [];
+  return withoutExcess({ card, steps: [...stuckDebits.steps, ...furtherSteps, ...loss.steps] });
 }
 
 /** The lifecycle event of new facts; undefined if the status stays. `failed`: a debit failed. */

@@ -183,8 +183,8 @@ describe('guessing at two servers', () => {
         ),
       );
     const validLogin = await startSmsLogin(id);
-    const firstNumbers = await completeOnBothServers(6, () => validLogin);
-    expect(firstNumbers.sort()).toEqual([200, ...Array(5).fill(400)]);
+    const statuses = await completeOnBothServers(6, () => validLogin);
+    expect(statuses.sort()).toEqual([200, ...Array(5).fill(400)]);
     expect((await app.runtime.db.read(scaLockouts, id))?.failed_attempts).toBe(0);
     const proof = await startSmsLogin(id);
     const wrong = await completeOnBothServers(20, (at) => ({

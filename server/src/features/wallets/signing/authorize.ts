@@ -71,10 +71,10 @@ export async function authorizePayment(
     return undefined;
   }
   const stamp = readStamp(ctx, parts, header);
-  const signedSigner = await verifySigner(ctx, parts, { stamp, signer, payload });
-  if (signedSigner instanceof Fault) throw signedSigner;
+  const verifiedSigner = await verifySigner(ctx, parts, { stamp, signer, payload });
+  if (verifiedSigner instanceof Fault) throw verifiedSigner;
   const { operationId: operation, resourceId: subject } = request;
-  recordStamp(ctx, wallet, { operation, subject, stamp: header, payload, signed: signedSigner });
+  recordStamp(ctx, wallet, { operation, subject, stamp: header, payload, signed: verifiedSigner });
   return undefined;
 }
 

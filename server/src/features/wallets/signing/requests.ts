@@ -285,16 +285,16 @@ export async function verifyRetry(
     return { wallet, row, bound, signed: undefined };
   }
   const payload = decryptColumn<string>(ctx, wallet, row, 'payload');
-  const signedSigner = await verifySigner(ctx, parts, { stamp, signer, payload });
-  if (signedSigner instanceof Fault) return rejectSignature(ctx, row, signedSigner);
+  const verifiedSigner = await verifySigner(ctx, parts, { stamp, signer, payload });
+  if (verifiedSigner instanceof Fault) return rejectSignature(ctx, row, verifiedSigner);
   recordStamp(ctx, wallet, {
     operation: request.operationId,
     subject: request.resourceId || row.id,
     stamp: header,
     payload,
-    signed: signedSigner,
+    signed: verifiedSigner,
   });
-  return { wallet, row, bound, signed: signedSigner };
+  return { wallet, row, bound, signed: verifiedSigner };
 }
 
 /**

@@ -308,10 +308,10 @@ describe('limits', () => {
   it('drop a request after five wrong signatures, counted across processes', async () => {
     const operation = await signedTestOperation(app);
     const [keys, second] = [await operation.session(), secondProcess(app)];
-    const requestedRequest = await operation.ask();
+    const signableRequest = await operation.ask();
     const wrongHeaders = await Promise.all(
       Array.from({ length: 4 }, (_, index) =>
-        signedHeaders(requestedRequest, generateKeys()).then((headers) =>
+        signedHeaders(signableRequest, generateKeys()).then((headers) =>
           operation.call({ headers, through: index % 2 ? second : app.runtime }),
         ),
       ),
@@ -319,12 +319,12 @@ describe('limits', () => {
     expect(wrongHeaders.map(statusAndCodeOf)).toEqual(
       Array(4).fill(unauthorizedWith('UNAUTHORIZED')),
     );
-    const validSignedHeaders = await signedHeaders(requestedRequest, keys);
+    const validSignedHeaders = await signedHeaders(signableRequest, keys);
     expect(await operation.request(validSignedHeaders)).toMatchObject({
       wrong: 4,
       status: 'PENDING',
     });
-    await operation.call({ headers: await signedHeaders(requestedRequest, generateKeys()) });
+    await operation.call({ headers: await signedHeaders(signableRequest, generateKeys()) });
     expect(await operation.request(validSignedHeaders)).toMatchObject({
       wrong: 5,
       status: 'DROPPED',
