@@ -29,7 +29,7 @@ export const cards = table(
     currency: col.text,
     /** Maximum of one authorization, in minor units of `currency`. */
     max_spend: col.int8.null.mut,
-    /** Ids of the funding accounts, in order; a closed card keeps its last ones. */
+    /** Ids of the funding accounts, in order; a closed card keeps its last funding accounts. */
     funding: col.json<string[]>().mut,
     /** Number and security code, sealed by the issuer; null before it is issued and once closed. */
     secret: col.text.null.mut,

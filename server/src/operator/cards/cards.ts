@@ -3,8 +3,8 @@
 import { formatMoney } from '../../catalog/currencies/money-format.ts';
 import {
   type CardDetails,
-  readCardDetails,
   closeCardByOperator,
+  readCardDetails,
   searchCards,
 } from '../../features/cards/index.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
@@ -99,7 +99,8 @@ export const cardVerbs: readonly Verb[] = [
     summary: 'Show a card and its funding sources',
     flags: CARD,
     bare: 'card',
-    run: async ({ runtime }, args) => outputOf(await readCardDetails(runtime, args.required('card'))),
+    run: async ({ runtime }, args) =>
+      outputOf(await readCardDetails(runtime, args.required('card'))),
   },
   {
     noun: 'cards',

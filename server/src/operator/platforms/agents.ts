@@ -2,8 +2,8 @@
 // audit log. It contains no personal data except the names that platforms give their agents.
 import {
   type AgentDetails,
-  readAgentDetails,
   pauseAgentByOperator,
+  readAgentDetails,
   searchAgentAudit,
   searchAgents,
 } from '../../features/agents/index.ts';

@@ -85,7 +85,7 @@ export async function accountErrors(
   return [...unknownAccounts, ...duplicates];
 }
 
-/** The previous fields overwritten by the changed ones. */
+/** The previous fields, overwritten by the changed fields. */
 const mergeDefined = <T extends object>(before: T | undefined, change: Partial<T> | undefined) =>
   before || change ? ({ ...before, ...change } as T) : undefined;
 

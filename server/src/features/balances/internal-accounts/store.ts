@@ -49,7 +49,7 @@ export const readInternalAccount = (
 export const requireInternalAccount = (ctx: Ctx, row: InternalAccountRow): void =>
   ctx.require(internalAccounts, row);
 
-/** Accounts whose columns equal all the given values. */
+/** Accounts that match all given column values. */
 export const findInternalAccounts = (
   db: Pick<Database, 'find'>,
   where: Partial<InternalAccountRow>,

@@ -7,7 +7,7 @@ import { type Money, smallerOf, subtract } from '../../../kernel/money.ts';
 import { systemAccount } from '../../../ledger/chart.ts';
 import type { TransferRow } from '../../../ledger/transfer.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { type InternalAccountRow, setOwed, findStagedAccount } from '../internal-accounts/index.ts';
+import { findStagedAccount, type InternalAccountRow, setOwed } from '../internal-accounts/index.ts';
 import { readLedgerAccount } from '../ledger-accounts/index.ts';
 
 /** One step of a transaction, in the currency of the account. */
@@ -45,7 +45,7 @@ function adjustShortfall(
 }
 
 /**
- * Debits an amount from an account in favor of `creditTo`, whatever its balance and status. The available
+ * Debits an amount from an account in favor of `creditTo`, regardless of balance and status. The available
  * part is posted under `step`; the rest becomes a shortfall, under `step` with the suffix `.owed`. Returns
  * the account afterwards and the missing part. If the balance falls before the commit, the commit is
  * rejected; a job then runs again.
@@ -65,7 +65,8 @@ export async function debitWithShortfall(
   const missingAmount = subtract(requestedAmount, debited);
   const posting = { transactionId, credit: creditTo, force: true };
   if (debited.amount > 0n) ctx.transfer({ ...posting, ...debited, step, debit: account.id });
-  if (missingAmount.amount === 0n) return { account: findStagedAccount(ctx, account), shortfall: 0n };
+  if (missingAmount.amount === 0n)
+    return { account: findStagedAccount(ctx, account), shortfall: 0n };
   const debit = receivableAccountOf(ctx, account);
   ctx.transfer({ ...posting, ...missingAmount, step: step + OWED, debit });
   return {
@@ -97,7 +98,7 @@ export function repayShortfall(
   return { account: adjustShortfall(ctx, account, -repaid.amount), repaid: repaid.amount };
 }
 
-/** Throws INSUFFICIENT_FUNDS if the account has a shortfall, whatever its available balance. */
+/** Throws INSUFFICIENT_FUNDS if the account has a shortfall, regardless of its available balance. */
 export function checkNoShortfall({ id, owed }: InternalAccountRow): void {
   if (owed === 0n) return;
   const reason = 'The account has a shortfall from a returned payment. Fund the account first.';

@@ -105,7 +105,7 @@ function hourlyLimitFault(max: number, now: Time): Fault {
   );
 }
 
-/** Every started payment counts as one, whatever its amount and result. */
+/** Every started payment counts as one, regardless of amount and result. */
 function hourlyLimits(
   { hourly_payments: max }: PlatformRow,
   { payerId }: StartedPayment,

@@ -1,5 +1,5 @@
 // The network handler under failures: late decisions, commits with an unknown result, and messages
-// about unknown payments. No funds stay on hold for an approval that the network never received.
+// about unknown payments. No funds remain on hold for an approval that the network never received.
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';
 import { balances } from '../../../../test/kit/app/fixtures.ts';

@@ -1,6 +1,6 @@
 // Receives the messages of a card issuer. Each message is one operation under the issuer's id, so a
 // repeated message has one effect and one response. A network waits a limited time for a decision
-// and treats a missing response as a decline. An approval must therefore not stay in the books
+// and treats a missing response as a decline. An approval must therefore not remain in the books
 // without reaching the network:
 //
 // - A request that loses too many races or finds too long a queue has written nothing. It fails, and
@@ -139,7 +139,7 @@ const undoLateApproval = (
       if (recordedDecision && !recordedDecision.approved) return recordedDecision;
       const row = await cardPaymentOf(ctx, id);
       const undone = await undoPayment(ctx, row, request);
-      // The network treats what it clears as approved, whichever decision it received.
+      // The network treats a cleared payment as approved, regardless of the decision it received.
       if (!undone) return { approved: true, transactionId: id };
       writeTooLate(ctx, row, request);
       return TOO_LATE;

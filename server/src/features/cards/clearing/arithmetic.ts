@@ -55,7 +55,7 @@ export const fundingDebitStep = (at: number): string => `pull.${at + 1}`;
 
 /**
  * Amount borne by the operator: the written-off amount, or the recovered amount if that is greater.
- * Recovered amounts beyond losses stay in `losses` until the payment is resolved, because the
+ * Recovered amounts beyond losses remain in `losses` until the payment is resolved, because the
  * refund may be reversed.
  */
 const absorbedLossOf = (card: CardFacts): bigint => largerOf(card.writtenOff, card.recovered);
@@ -287,7 +287,7 @@ function isUnneededDebit(card: CardFacts, at: number): boolean {
 }
 
 /**
- * Applies the result of a debit. A failed one stays on hold for an operator to decide, or is voided
+ * Applies the result of a debit. A failed debit remains on hold for an operator to decide, or is voided
  * if nothing is owed.
  */
 export function applyFundingDebitResult(card: CardFacts, at: number, isConfirmed: boolean): Change {
@@ -318,7 +318,7 @@ function endStuckDebits(before: CardFacts, needed: bigint): Change & { missing: 
 
 /**
  * Undoes an approval that never reached the network: its clearing is reversed and debits are
- * released. A pending debit stays on hold until the issuer reports its result.
+ * released. A pending debit remains on hold until the issuer reports its result.
  */
 export function undoApproval(before: CardFacts, direction: 'CREDIT' | 'DEBIT'): Change {
   const facts = {
@@ -374,7 +374,7 @@ export function applyResolution(
   return withoutExcess({ card, steps: [...stuckDebits.steps, ...furtherSteps, ...loss.steps] });
 }
 
-/** The lifecycle event of new facts; undefined if the status stays. `failed`: a debit failed. */
+/** The lifecycle event of new facts; undefined if the status is unchanged. `failed`: a debit failed. */
 export function eventAfter(
   status: CardStatus,
   card: CardFacts,

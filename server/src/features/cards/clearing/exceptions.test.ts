@@ -128,7 +128,7 @@ describe('resolution by writing off', () => {
     await resolve(exceptionPayment, 'write-off');
     const writtenOff = { status: 'SETTLED', account: '1000 of 1000', settled: 70, losses: -70 };
     expect(await exceptionPayment.state()).toEqual(writtenOff);
-    // A later refund stays with the operator.
+    // A later refund is also decided by the operator.
     await exceptionPayment.notify(refundNotice(70));
     expect(await exceptionPayment.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
   });

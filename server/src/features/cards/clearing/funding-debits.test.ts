@@ -1,4 +1,4 @@
-// The job for funding debits: confirmed at once, after a while or never, and events in the meantime.
+// The job for funding debits: confirmed immediately, later or never, and events in the meantime.
 // A debit has one effect, however often the job runs or fails.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';

@@ -1,5 +1,5 @@
-// The job for a funding debit: it calls the issuer at once and then at the times that the issuer
-// names, and applies the result. Its id stays the same, so repeated calls are idempotent. Each
+// The job for a funding debit: it calls the issuer immediately and then at the times that the issuer
+// names, and applies the result. Its id is constant, so repeated calls are idempotent. Each
 // debit has one job, and only the first final result counts. If none arrives an operator enters it.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';

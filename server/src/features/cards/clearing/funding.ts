@@ -111,7 +111,7 @@ export const removeFundingSources = async (ctx: Ctx, card: Pick<CardRow, 'id'>):
 
 /** Current and former funding sources of a card, oldest first, for the operator. */
 export async function cardFundingOf(db: Database, cardId: string) {
-  // In descending order null sorts first, so the current ones are found, however many have ended.
+  // In descending order null sorts first, so the current sources are found, however many have ended.
   const latest = { orderBy: 'ended_at', descending: true } as const;
   const rows = await db.find(fundingSources, { card_id: cardId }, latest);
   rows.sort((a, b) => (a.id < b.id ? -1 : 1));

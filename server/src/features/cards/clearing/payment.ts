@@ -40,7 +40,11 @@ import {
   presentCardPayment,
 } from '../../payments/presentation/index.ts';
 import { canReceiveRefund } from '../../payments/refunds/index.ts';
-import { awaitDecision, cancelDecision, readSuspenseAmounts } from '../../payments/suspense/index.ts';
+import {
+  awaitDecision,
+  cancelDecision,
+  readSuspenseAmounts,
+} from '../../payments/suspense/index.ts';
 import {
   type CardPaymentRow,
   changeTransaction,

@@ -36,7 +36,7 @@ import {
   revokeKey,
 } from './delegated-keys.ts';
 
-/** Result of the first step: the key to create, or the one that was created. */
+/** Result of the first step: the key to create, or the created key. */
 type Step = { step: 'key'; key: NewKey } | { step: 'policy'; id: string };
 
 interface Target {

@@ -1,5 +1,5 @@
 // Links to number and security code of a card. A link is a secret stored as a hash, ends after five
-// minutes or one view, and its row stays as the audit record. Number and code do not pass through
+// minutes or one view, and its row remains as the audit record. Number and code do not pass through
 // here; the page of the link reads them from the issuer.
 
 import { iso } from '../../../kernel/effects.ts';

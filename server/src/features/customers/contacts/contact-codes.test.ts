@@ -168,7 +168,7 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
   });
 
   it('resets the channel when the contact changes', async () => {
-    // Without a wallet, whose codes would be sent to the contact.
+    // Without a wallet: codes of a wallet would also be sent to the contact.
     const person = await european(app, {}, { currencies: ['USD'] });
     ok(await confirmCode(app, person.id, name, '123456'), 200);
     const value = name === 'email' ? `new-${person.email}` : '+4915199999999';

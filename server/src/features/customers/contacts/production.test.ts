@@ -105,7 +105,7 @@ describe('a code in production', () => {
   });
 
   it('does not verify a contact that changed after it was sent', async () => {
-    // Without a wallet, whose codes would be sent to the contact.
+    // Without a wallet: codes of a wallet would also be sent to the contact.
     const { id } = await createPerson({ currencies: ['USD'] });
     const code = await sendMailedCode(id);
     const patch = { customerType: 'INDIVIDUAL', email: 'another@example.org' };

@@ -1,5 +1,5 @@
 // Keyed hashes of searchable values: e-mail address, telephone number, identity number. They are stored
-// beside the encrypted data for equality search; values can be neither read nor tested without the master
+// with the encrypted data for equality search; values can be neither read nor tested without the master
 // key. Values are normalized, so that different notations have the same hash.
 import type { Vault } from '../../../runtime/security/vault.ts';
 

@@ -1,4 +1,4 @@
-// Inspection of uploaded files and the verdict of the built-in checker: every defect is found, independent
+// Inspection of uploaded files and the result of the built-in checker: every defect is found, independent
 // of chunk sizes and of data after the end of the file.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

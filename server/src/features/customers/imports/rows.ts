@@ -1,5 +1,5 @@
 // Registers the rows of a slice, each in its own change set. The customer id is derived from the import and
-// the row number: after a crash, or beside a concurrent worker, customers of this import can be
+// the row number: after a crash, or with a concurrent worker, customers of this import can be
 // distinguished from conflicting ones.
 
 import { createHash } from 'node:crypto';

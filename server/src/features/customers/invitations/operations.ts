@@ -7,7 +7,7 @@ import { parseUmaAddresses, type UmaAddress } from '../../../catalog/rails/uma-a
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { readOwnPlatform, platformOfUmaDomain } from '../../tenancy/platform/index.ts';
+import { platformOfUmaDomain, readOwnPlatform } from '../../tenancy/platform/index.ts';
 import { type CustomerRow, findCustomers, requireCustomer } from '../records/index.ts';
 import { customerView, rejectViolations, type Violation } from '../registration/index.ts';
 import { cancelInvitation, claimInvitation, createInvitation, getInvitation } from './contract.ts';

@@ -61,7 +61,7 @@ export function ownerPersonal(
   return JSON.parse(vault.open(key, row.personal, contextOf(row.id)).toString()) as OwnerPersonal;
 }
 
-/** Masks an identity number. At most the last four characters, and never more than half, stay visible. */
+/** Masks an identity number. At most the last four characters, and never more than half, remain visible. */
 export const maskIdentifier = (identifier: string): string => {
   const visibleCount = Math.min(4, Math.floor(identifier.length / 2));
   const hidden = identifier.length - visibleCount;

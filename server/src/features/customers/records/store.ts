@@ -67,13 +67,13 @@ export const readCustomer = (reader: Reader, id: string): Promise<CustomerRow | 
 /** The commit fails if the customer has changed since it was read. */
 export const requireCustomer = (ctx: Ctx, row: CustomerRow): void => ctx.require(customers, row);
 
-/** Customers whose columns equal all given values. */
+/** Customers that match all given column values. */
 export const findCustomers = (
   db: Pick<Database, 'find'>,
   where: Partial<CustomerRow>,
   options?: FindOptions<typeof customers>,
 ): Promise<CustomerRow[]> => db.find(customers, where, options);
 
-/** Serializes change sets about one customer: the one that commits second is run again. */
+/** Serializes change sets about one customer: the second one to commit is run again. */
 export const touchCustomer = (ctx: Ctx, row: CustomerRow): CustomerRow =>
   ctx.update(customers, row, {});

@@ -6,7 +6,7 @@ import type { Time } from '../../../kernel/effects.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
 import type { Id } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { readOwnPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import { type PlatformRow, readOwnPlatform } from '../../tenancy/platform/index.ts';
 import { requiresContactVerification } from '../eligibility/index.ts';
 import { detailsAfter } from '../profiles/index.ts';
 import { addCustomer, type CustomerRow, dataKeyOf } from '../records/index.ts';

@@ -303,7 +303,7 @@ describe('updateCustomerById', () => {
 
   it('resets the verification of a changed contact', async () => {
     const contact = { email: 'ada@example.de', phoneNumber: '+4915112345678' };
-    // Without a wallet, whose codes would be sent to the contact.
+    // Without a wallet: codes of a wallet would also be sent to the contact.
     const previous = await createCustomer(
       individualBody({ region: 'DE', currencies: ['USD'], ...contact }),
     );

@@ -7,7 +7,7 @@ import { invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
-import { readOwnPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import { type PlatformRow, readOwnPlatform } from '../../tenancy/platform/index.ts';
 import { requiresContactVerification } from '../eligibility/index.ts';
 import { customerErrors, detailsAfter } from '../profiles/index.ts';
 import { type CustomerRow, customerOf, personalOf, updateCustomer } from '../records/index.ts';

@@ -2,7 +2,7 @@
 
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { readOwnPlatform } from '../../tenancy/platform/index.ts';
-import { type OwnerRow, ownersOf, ownersByBusiness } from '../owners/index.ts';
+import { type OwnerRow, ownersByBusiness, ownersOf } from '../owners/index.ts';
 import {
   type CheckTransition,
   type CustomerRow,
@@ -12,7 +12,7 @@ import {
 } from '../records/index.ts';
 import { type CustomerView, presentCustomer, statusEvent } from './customer.ts';
 
-/** API resource of one customer. Reads the owners unless they are given. */
+/** API resource of one customer. Reads the owners unless they are provided. */
 export async function customerView(
   ctx: Ctx,
   row: CustomerRow,

@@ -68,7 +68,7 @@ const presentVerification = (row: VerificationRow) => ({
   updatedAt: iso(row.updated_at),
 });
 
-/** Excludes deleted customers: their verifications are never decided and would stay in the queue. */
+/** Excludes deleted customers: their verifications are never decided and would remain in the queue. */
 export const LATEST_VERIFICATIONS = `select v.id from verifications v join customers c on c.id = v.customer_id
   where v.latest and v.status = $1 and ($2::text is null or v.platform_id = $2)
     and c.deleted_at is null and (v.created_at, v.id) > ($3::timestamptz, $4::text)

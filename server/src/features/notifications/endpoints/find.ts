@@ -2,7 +2,7 @@
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { readOwnPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import { type PlatformRow, readOwnPlatform } from '../../tenancy/platform/index.ts';
 import { configuredId } from './present.ts';
 import { CONFIGURED, type EndpointRow, webhookEndpoints } from './store.ts';
 

@@ -4,7 +4,7 @@ import { Fault, type FieldError, invalid, invalidField } from '../../../kernel/f
 import { endpointProblem } from '../../../kernel/net/endpoint.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { changePlatform, readOwnPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import { changePlatform, type PlatformRow, readOwnPlatform } from '../../tenancy/platform/index.ts';
 import {
   createWebhookEndpoint,
   DEFAULT_OVERLAP_HOURS,

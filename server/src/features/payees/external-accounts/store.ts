@@ -77,7 +77,7 @@ export const readExternalAccount = (
 export const requireExternalAccount = (ctx: Ctx, row: ExternalAccountRow): void =>
   ctx.require(externalAccounts, row);
 
-/** Accounts whose columns equal all the given values. */
+/** Accounts that match all given column values. */
 export const findExternalAccounts = (
   db: Pick<Database, 'find'>,
   where: Partial<ExternalAccountRow>,

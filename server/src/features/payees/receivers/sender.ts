@@ -5,7 +5,7 @@ import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
 import { type CustomerRow, customerOf, findCustomers } from '../../customers/records/index.ts';
-import { readOwnPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import { type PlatformRow, readOwnPlatform } from '../../tenancy/platform/index.ts';
 
 export interface Sender {
   platform: PlatformRow;

@@ -20,13 +20,13 @@ import {
 } from '../presentation/index.ts';
 import {
   type CancelInput,
-  postFunding,
   hold,
   type Legs,
   legsOf,
   openRefund,
   PAY_REFUND,
   payDirect,
+  postFunding,
   SEND_PAYOUT,
   settle,
   submit,

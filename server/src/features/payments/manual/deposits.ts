@@ -20,10 +20,10 @@ import { transactionIdOfReference } from '../suspense/index.ts';
 import {
   type FailureReason,
   type IncomingRow,
+  loadTransaction,
   type OutgoingRow,
   readTransaction,
   type TransactionRow,
-  loadTransaction,
 } from '../transactions/index.ts';
 import { conflict, onAnyTransaction } from './notice.ts';
 

@@ -6,7 +6,12 @@ import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import { iso } from '../../../kernel/effects.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { REVIEW_EXPIRY } from '../pay-ins/index.ts';
-import { asIncoming, type IncomingRow, receivedOf, loadTransaction } from '../transactions/index.ts';
+import {
+  asIncoming,
+  type IncomingRow,
+  loadTransaction,
+  receivedOf,
+} from '../transactions/index.ts';
 
 // A held row does not change until its release, so `updated_at` is the start of the hold.
 const HELD = `select t.id from jobs j join transactions t on t.id = j.input ->> 'transactionId'

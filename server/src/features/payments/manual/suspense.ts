@@ -9,14 +9,14 @@ import type { Mode } from '../../../kernel/mode.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import {
+  findSuspenseReturnAccount,
   refundOf,
   returnSuspenseFunds,
   settleSuspenseShortfall,
   suspenseCurrencyOf,
-  findSuspenseReturnAccount,
 } from '../payouts/index.ts';
 import { readSuspenseAmounts } from '../suspense/index.ts';
-import { type TransactionRow, loadTransaction } from '../transactions/index.ts';
+import { loadTransaction, type TransactionRow } from '../transactions/index.ts';
 import { onAnyTransaction } from './notice.ts';
 
 const WAITING = `select id, platform_id, since from suspense_items

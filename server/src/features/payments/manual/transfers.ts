@@ -14,12 +14,12 @@ import { debitOf, payoutOf, refundOf } from '../payouts/index.ts';
 import { isExpected, paymentReferenceOf, type WaitKind, type WaitRow } from '../suspense/index.ts';
 import {
   asPayment,
+  loadTransaction,
   type PaymentRow,
   readTransaction,
   receivedOf,
   sourceAccountOf,
   type TransactionRow,
-  loadTransaction,
 } from '../transactions/index.ts';
 import {
   applyNotice,

@@ -126,7 +126,7 @@ async function failDebit(
   return reverseUsageOnFailure(ctx, row, fail(ctx, row, reason, 'NONE'));
 }
 
-/** The rail canceled the debit. A debit that has settled by then can only be returned. */
+/** The rail canceled the debit. A settled debit can only be returned. */
 export const cancelDebit = async (ctx: Ctx, row: IncomingRow): Promise<IncomingRow> =>
   hasArrived(row) ? row : failDebit(ctx, row);
 

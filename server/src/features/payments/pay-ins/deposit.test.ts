@@ -1,4 +1,4 @@
-// Deposits: credited, held, released, rejected, reversed by the bank days later, or returned at once; each
+// Deposits: credited, held, released, rejected, later reversed by the bank, or returned immediately; each
 // with the events in order, the balances and the books.
 import { describe, expect, it } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';

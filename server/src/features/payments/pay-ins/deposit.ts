@@ -1,5 +1,5 @@
 // Deposits: credited, held for review, or returned if no account can receive them. A bank can reverse a
-// deposit days later; the part that is spent by then is a shortfall of the account.
+// deposit days later; the part that has been spent is a shortfall of the account.
 
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import { isId } from '../../../kernel/id.ts';

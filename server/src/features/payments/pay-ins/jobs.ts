@@ -21,10 +21,10 @@ import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { CANCEL_DEBIT, rejectCancel } from '../lifecycle/index.ts';
 import {
   type ConnectorsOf,
+  createRailJobHandler,
   currentOf,
   debitOf,
   loadOf,
-  createRailJobHandler,
   type PaymentJob,
   payoutOf,
   postpone,
@@ -134,7 +134,7 @@ async function applyArrivalStatus(ctx: Ctx, row: IncomingRow, progress: Progress
 /**
  * Applies a status of one transfer of an incoming transaction: the collection (`debit`), the forwarding to
  * an external account (`payout`) or the return (`refund`). The caller states the kind: a repeated status
- * must not be applied to the transfer that the row waits for by then.
+ * must not be applied to the transfer that the row now waits for.
  */
 export async function applyIncomingStatus(
   ctx: Ctx,

@@ -22,7 +22,7 @@ function stage(
   ctx[verb]({ transactionId: row.id, step, debit, credit, ...money, force });
 }
 
-/** Credits the account. If it is frozen by then, the commit is rejected and the operation runs again. */
+/** Credits the account. If it has been frozen since, the commit is rejected and the operation runs again. */
 export const postCredit = (ctx: Ctx, row: IncomingRow, accountId: string): void =>
   stage(ctx, row, 'transfer', 'deposit', [
     systemAccountFor(ctx, row, 'rail_in_transit'),

@@ -37,10 +37,10 @@ import {
 import { awaitRailResult, isExpected } from '../suspense/index.ts';
 import {
   asOutgoing,
+  loadTransaction,
   type OutgoingRow,
   readTransaction,
   type TransactionRow,
-  loadTransaction,
 } from '../transactions/index.ts';
 import { payoutOf, refundOf, umaPaymentOf } from './instructions.ts';
 

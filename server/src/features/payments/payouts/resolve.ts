@@ -16,12 +16,17 @@ import {
 import { repayShortfall } from '../../balances/shortfalls/index.ts';
 import { emitPayment, eventsOf, postAndNotify } from '../presentation/index.ts';
 import {
-  findRefundBalance,
   canReceiveRefund,
+  findRefundBalance,
   isExternallyFunded,
   isRefundedByRail,
 } from '../refunds/index.ts';
-import { readSuspenseAmounts, type OperatorInput, occurrenceOf, recordDecision } from '../suspense/index.ts';
+import {
+  type OperatorInput,
+  occurrenceOf,
+  readSuspenseAmounts,
+  recordDecision,
+} from '../suspense/index.ts';
 import {
   type CardPaymentRow,
   changeTransaction,

@@ -12,7 +12,7 @@ let cards: CardFixture;
 let network: ReturnType<typeof cardNetwork>;
 let person: { id: string; platformCustomerId: string };
 let accountId: string;
-// biome-ignore lint/suspicious/noExplicitAny: replies, of which a test reads what it asserts.
+// biome-ignore lint/suspicious/noExplicitAny: replies are untyped; tests read the fields that they assert.
 let allTransactions: any[];
 
 /** A deposit, then two payments and a credit, each at a different time. */

@@ -35,7 +35,7 @@ function requiredFacts(platform: PlatformRow, currency: string, facts: Facts): F
   return information.length ? Object.fromEntries(information) : null;
 }
 
-/** Information about the owner of an internal account; null stands for the platform. */
+/** Information about the owner of an internal account; null for the platform. */
 export const ownerInformation = (
   vault: Vault,
   platform: PlatformRow,

@@ -10,7 +10,7 @@ import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { allInOrder } from '../../../kernel/in-order.ts';
 import type { Money } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { readOwnPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import { type PlatformRow, readOwnPlatform } from '../../tenancy/platform/index.ts';
 import {
   checkAccountDiscovery,
   checkAdmission,
@@ -24,8 +24,8 @@ import {
   payerData,
   payerOf,
   priceRequest,
-  requireRealtimePayer,
   requestPayment,
+  requireRealtimePayer,
   senderOf,
 } from '../pricing/index.ts';
 import { paymentReferenceOf } from '../suspense/index.ts';

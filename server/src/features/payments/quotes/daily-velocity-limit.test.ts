@@ -19,7 +19,7 @@ beforeEach(() => app.advance(24 * 3_600_000));
 
 type Limits = Pick<PlatformRow, 'hourly_payments' | 'limits'>;
 
-/** Sets the limits of the platform and returns the former ones. */
+/** Sets the limits of the platform and returns the previous limits. */
 const setLimits = (limits: Limits): Promise<Limits> =>
   app.operate(async (ctx) => {
     const row = await ctx.read(platforms, app.platform.id);

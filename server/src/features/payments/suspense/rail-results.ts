@@ -45,7 +45,7 @@ const railResults = table(
   },
 );
 
-/** Queues a transfer that the rail has accepted and whose result an operator records. */
+/** Queues a transfer that the rail has accepted. An operator records its result. */
 export async function awaitRailResult(
   ctx: Ctx,
   row: TransactionRow,

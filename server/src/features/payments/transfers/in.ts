@@ -12,7 +12,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { requireExternalAccount } from '../../payees/external-accounts/index.ts';
 import { checkAmount, checkDirection } from '../../tenancy/config/index.ts';
-import { readOwnPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import { type PlatformRow, readOwnPlatform } from '../../tenancy/platform/index.ts';
 import { stageDebit, startDebit } from '../pay-ins/index.ts';
 import { presentTransaction, TransactionOneOf } from '../presentation/index.ts';
 import { checkDebitable, type Payee, type Payer, payeeOf, payerOf } from '../pricing/index.ts';

@@ -7,10 +7,9 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { isBalance } from '../../balances/internal-accounts/index.ts';
 import { needsSca } from '../../sca/authentication/index.ts';
-import { readOwnPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import { type PlatformRow, readOwnPlatform } from '../../tenancy/platform/index.ts';
 import { presentTransaction, type TransactionOneOf } from '../presentation/index.ts';
 import {
-  requireActiveOwner,
   checkAdmission,
   insertPayment,
   needsProof,
@@ -19,6 +18,7 @@ import {
   payeeOf,
   payerOf,
   priceTransfer,
+  requireActiveOwner,
 } from '../pricing/index.ts';
 import { startPayment } from '../quotes/index.ts';
 import type { OutgoingRow } from '../transactions/index.ts';
@@ -98,7 +98,10 @@ export async function stageTransferOut(
 
 /** Starts the transfer. It is checked again, as it may have waited for approval. */
 export async function startTransferOut(ctx: Ctx, row: OutgoingRow): Promise<OutgoingRow> {
-  const [platform, customer] = await Promise.all([readOwnPlatform(ctx), requireActiveOwner(ctx, row)]);
+  const [platform, customer] = await Promise.all([
+    readOwnPlatform(ctx),
+    requireActiveOwner(ctx, row),
+  ]);
   checkNoAuthorization(ctx, platform, { customer, currency: row.sent_currency });
   return startPayment(ctx, row);
 }

@@ -6,7 +6,7 @@ import type { Mode } from '../../../kernel/mode.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { isUnderSca } from '../../customers/eligibility/index.ts';
 import { type CustomerRow, customerOf } from '../../customers/records/index.ts';
-import { readOwnPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import { type PlatformRow, readOwnPlatform } from '../../tenancy/platform/index.ts';
 
 export interface ScaParts {
   connectors(environment: Mode): Connectors;

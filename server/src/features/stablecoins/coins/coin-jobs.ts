@@ -45,7 +45,7 @@ async function coinOf(
   return row;
 }
 
-/** Applies the provider's state of a token. A token that is still pending stays as it is. */
+/** Applies the provider's state of a token. A pending token is unchanged. */
 function applyIssuance(ctx: Ctx, coin: StablecoinRow, issuance: IssuanceStatus): StablecoinRow {
   const event = EVENT_OF[issuance];
   const issuance_status = event && issuanceStates.peek(coin.issuance_status, event);

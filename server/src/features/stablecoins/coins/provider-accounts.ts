@@ -101,7 +101,7 @@ function selectAccount(accessible: readonly string[], requested: string | undefi
   throw invalidField('providerAccountId', message);
 }
 
-/** Links an account, or links one again whose credentials were rejected. */
+/** Links an account, or relinks one after its credentials were rejected. */
 export async function linkAccount(
   ctx: Ctx,
   parts: StablecoinParts,

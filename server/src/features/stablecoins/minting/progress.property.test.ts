@@ -1,5 +1,5 @@
 // Invariants under any order of provider responses about mints and burns of one coin, repeated,
-// late or concurrent: transitions follow the lifecycle, final statuses stay, the ledger always
+// late or concurrent: transitions follow the lifecycle, final statuses do not change, the ledger always
 // matches the operations, and no more is burned than circulates.
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';

@@ -15,7 +15,7 @@ export function checkProvisioned({ issuance_status: status }: StablecoinRow): vo
   );
 }
 
-/** Funds have two decimals, whatever the token has. */
+/** Funds have two decimals, regardless of the decimals of the token. */
 const unitsOfCent = (decimals: number): bigint => 10n ** BigInt(Math.max(0, decimals - 2));
 
 /** Parses an amount; leading zeros are ignored. */

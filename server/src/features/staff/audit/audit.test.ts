@@ -5,7 +5,7 @@ import { testApp, testAppForEach } from '../../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../../test/kit/operator/client.ts';
 import type { Rejection } from '../../../runtime/committer/change-set.ts';
 import { operate } from '../../../runtime/operation/operate.ts';
-import { ownPlatform, systemCaller } from '../../tenancy/platform/index.ts';
+import { readOwnPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { changePlatform } from '../../tenancy/platform/store.ts';
 import { auditedRuntime, verifyAudit } from './index.ts';
 
@@ -26,7 +26,7 @@ async function rename(app: App, name: string, requestKey?: string) {
   const audited = auditedRuntime(app.runtime, request);
   const caller = systemCaller(app.platform.id, 'sandbox');
   await operate(audited.runtime, caller, async (ctx) =>
-    changePlatform(ctx, await ownPlatform(ctx), { name }),
+    changePlatform(ctx, await readOwnPlatform(ctx), { name }),
   );
 }
 
@@ -89,7 +89,7 @@ describe('a record', () => {
     const audited = auditedRuntime(app.runtime, { operator, operationId: 'test' });
     const caller = systemCaller(app.platform.id, 'sandbox');
     const change = operate(audited.runtime, caller, async (ctx) =>
-      changePlatform(ctx, await ownPlatform(ctx), { name: 'Foreign' }),
+      changePlatform(ctx, await readOwnPlatform(ctx), { name: 'Foreign' }),
     );
     await expect(change).rejects.toThrow('not found');
   });

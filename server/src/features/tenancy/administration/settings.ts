@@ -10,13 +10,13 @@ import {
   allPlatforms,
   type CardProgram,
   changePlatform,
-  readOwnPlatform,
   type PasskeySite,
   type PaymentLimit,
   type PlatformChange,
   type PlatformCurrency,
   type PlatformRow,
   platformById,
+  readOwnPlatform,
   systemCaller,
 } from '../platform/index.ts';
 import { checkCurrencyCodes } from './create.ts';
@@ -66,7 +66,7 @@ async function change(
   );
 }
 
-/** Settings of a platform that an operator can change; undefined ones are unchanged. */
+/** Platform settings that an operator can change; undefined settings are unchanged. */
 interface SettingsChange {
   name?: string | undefined;
   regulated?: boolean | undefined;

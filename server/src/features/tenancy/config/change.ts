@@ -6,9 +6,9 @@ import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   changePlatform,
-  readOwnPlatform,
   type PlatformChange,
   type PlatformRow,
+  readOwnPlatform,
 } from '../platform/index.ts';
 import { addedCurrencies } from './config.ts';
 import { defaultUmaDomain, openCurrency } from './defaults.ts';
@@ -45,7 +45,7 @@ export async function changeConfig(
 }
 
 /**
- * Stages the configuration that a platform has after its creation. Its currencies stay, with the
+ * Stages the configuration that a platform has after its creation. Its currencies are kept, with the
  * default limits of each, and so does what only an operator can set.
  */
 export async function resetConfig(ctx: Ctx): Promise<void> {

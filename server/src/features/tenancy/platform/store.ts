@@ -67,7 +67,7 @@ export const platforms = table('platforms', {
   uma_domain: col.text.mut,
   proxy_uma_subdomain: col.text,
   webhook_endpoint: col.text.null.mut,
-  /** Deliveries carry the headers of Standard Webhooks as well. */
+  /** Deliveries also have the headers of Standard Webhooks. */
   standard_webhooks: col.bool.mut,
   currencies: col.json<PlatformCurrency[]>().mut,
   wallet_config: col.json<Record<string, unknown>>().null.mut,
@@ -113,7 +113,7 @@ export const platformBasis = ({ id, version }: PlatformRow): FloorBasis => ({
   version,
 });
 
-/** The platform whose UMA addresses have this host. */
+/** The platform with this host in its UMA addresses. */
 export async function platformOfUmaDomain(
   db: Pick<Database, 'find'>,
   host: string,

@@ -3,7 +3,7 @@
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { changePlatform, readOwnPlatform, platformById, systemCaller } from '../platform/index.ts';
+import { changePlatform, platformById, readOwnPlatform, systemCaller } from '../platform/index.ts';
 import { pageOfRequests } from './pages.ts';
 import {
   type ApiRequest,

@@ -121,7 +121,7 @@ export async function sessionsOf(ctx: Ctx, accountId: string): Promise<SessionRo
   return rows.filter((row) => row?.status === 'ACTIVE') as SessionRow[];
 }
 
-/** The resource of a session; `credential` is the one it was opened with. */
+/** The resource of a session; `credential` is the credential that opened it. */
 export function presentSession(
   ctx: Ctx,
   wallet: Wallet,

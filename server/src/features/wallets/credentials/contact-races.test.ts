@@ -1,4 +1,4 @@
-// Concurrent changes of a contact and its credentials: the second change sees the first, so that codes are
+// Concurrent changes of a contact and its credentials: the second takes the first into account, so that codes are
 // never sent to a contact without a signature of the holder. The concurrent change runs after all reads and
 // before the commit.
 import { describe, expect, it } from 'vitest';

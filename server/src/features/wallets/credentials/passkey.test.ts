@@ -162,7 +162,7 @@ describe('challengeAuthCredential', () => {
       });
       const secondChallenge = await passkeys.challengeOf(holder, clientPublicKey);
       expect(secondChallenge.challenge).not.toBe(firstChallenge.challenge);
-      // The previous challenge stays valid.
+      // The previous challenge remains valid.
       const assertion = holder.device.get(firstChallenge.challenge);
       expect((await passkeys.verifyWith(holder, firstChallenge.requestId, assertion)).status).toBe(
         200,

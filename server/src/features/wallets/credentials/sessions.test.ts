@@ -1,4 +1,4 @@
-// Sessions of a wallet: several at once, expiry, refresh and end.
+// Wallet sessions: concurrent sessions, expiry, refresh and end.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -135,7 +135,7 @@ describe('refreshAuthSession', () => {
     expect(await idsOf(accountId)).toEqual([ids[0], nextSession.id]);
     const body = bodyOf(generateKeys().publicKey);
     ok(await fixture.signed('POST', refreshOf(nextSession.id), body, keys), 201);
-    // The previous session stays valid until its own expiry, and its own key signs for it.
+    // The previous session remains valid until it expires, and is still signed with its own key.
     ok(
       await fixture.signed('POST', path, bodyOf(generateKeys().publicKey), sessions[0] ?? ''),
       201,

@@ -36,12 +36,12 @@ const setPolls = (polls: number, platform = app.platform) =>
     if (row) ctx.update(platforms, row, { wallet_polls: polls });
   }, platform);
 beforeEach(async () => {
-  // The server's own worker does not know the operation and would postpone its jobs.
+  // The operation is not registered with the server's own worker, which would postpone its jobs.
   await app.runtime.db.query("delete from jobs where kind = 'wallets.settle'", []);
   await setPolls(2);
 });
 
-/** A worker that knows the operation, which the server's own worker does not. */
+/** A worker for the operation, which is not registered with the server's own worker. */
 function workerFor({ operation }: SignedTestOperation, lines: string[] = []): Worker {
   return createWorker({
     runtime: app.runtime,

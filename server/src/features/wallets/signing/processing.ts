@@ -1,4 +1,4 @@
-// PROCESSING replies. The built-in signer finishes at once, so only a scripted environment returns them, as
+// PROCESSING replies. The built-in signer replies immediately, so only a scripted environment returns them, as
 // often as configured for the platform, for client tests.
 
 import { attemptLimits } from '../../../runtime/operation/attempt-limiter.ts';

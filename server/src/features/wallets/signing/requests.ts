@@ -298,7 +298,7 @@ export async function verifyRetry(
 }
 
 /**
- * Stages the delivery of the result, which happens once. Reply and bound data are deleted, because they can
+ * Stages the one-time delivery of the result. Reply and bound data are deleted, because they can
  * contain key material.
  */
 export const markDelivered = (ctx: Ctx, row: RequestRow): RequestRow =>

@@ -49,7 +49,7 @@ type Outcome = Reply | { signatureRequest: SignatureRequest } | Rejected;
 export interface Steps<C extends Contract> {
   /** Id in the path, if any. */
   resourceId?(input: Input<C>): string;
-  /** Validates the request. Replies at once if no signature is needed. */
+  /** Validates the request. Replies immediately if no signature is needed. */
   begin(ctx: Ctx, input: Input<C>, headers: Headers): Promise<Outcome>;
   /** Executes the request. Repeats the validation of `begin`. */
   perform(ctx: Ctx, input: Input<C>, act: Authorization): Promise<Outcome>;
@@ -75,7 +75,7 @@ const SETTLE = defineJob(
 /** Delay after which background work completes without a retry. */
 const SETTLE_MS = 5_000;
 
-/** The reply of a valid retry that is not executed at once; undefined if it is to be executed now. */
+/** The reply to a valid retry that is executed later; undefined if it is executed now. */
 async function deferredReply(
   ctx: Ctx,
   parts: WalletParts,

@@ -314,7 +314,7 @@ function renderNeed(stage: Stage, need: Need, redraw: Redraw) {
   return { root, title, form };
 }
 
-/** `needs` also has the proofs that are complete, so that they stay visible. */
+/** `needs` also has the proofs that are complete, so that they remain visible. */
 export function documentsStep(needs: () => Need[]): Step {
   return {
     key: 'documents',

@@ -1,4 +1,4 @@
-// Form of fields: shows the stored values, collects input, and shows the error of each field beside it,
+// Form of fields: shows the stored values, collects input, and shows each error next to its field,
 // with a linked summary above. Controls read their own values, so that the form is independent of field
 // kinds.
 import { type Control, createControl } from './controls.ts';

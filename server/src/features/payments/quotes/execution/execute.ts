@@ -22,7 +22,7 @@ import {
 import { readOwnPlatform } from '../../../tenancy/platform/index.ts';
 import { awaitFunds, payInternal, type ReceivedFunds, startPayout } from '../../lifecycle/index.ts';
 import { RailTransferInput } from '../../payouts/index.ts';
-import { requireActiveOwner, checkReceiver, ownerInformation } from '../../pricing/index.ts';
+import { checkReceiver, ownerInformation, requireActiveOwner } from '../../pricing/index.ts';
 import {
   debitedOf,
   type IncomingRow,

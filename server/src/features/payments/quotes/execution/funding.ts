@@ -39,10 +39,10 @@ import {
 import { type Deposit, receiveDeposit, rejectDeposit } from '../../pay-ins/index.ts';
 import {
   type ConnectorsOf,
+  createRailJobHandler,
   currentOf,
   debitOf,
   loadOf,
-  createRailJobHandler,
   postpone,
   type RailTransfer,
   RailTransferInput,

@@ -17,19 +17,19 @@ import {
 import {
   type About,
   type ChallengeRow,
+  findPendingChallenge,
   isRegulated,
   needsSca,
   openChallenge,
-  findPendingChallenge,
   presentChallenge,
   type ScaParts,
   type ScaParty,
 } from '../../../sca/authentication/index.ts';
 import { recordScaEvent } from '../../../sca/events/index.ts';
 import { checkSession } from '../../../sca/lockout/index.ts';
-import { readOwnPlatform, type PlatformRow } from '../../../tenancy/platform/index.ts';
+import { type PlatformRow, readOwnPlatform } from '../../../tenancy/platform/index.ts';
 import { awaitAuthorization } from '../../lifecycle/index.ts';
-import { requireActiveOwner, type Payer } from '../../pricing/index.ts';
+import { type Payer, requireActiveOwner } from '../../pricing/index.ts';
 import { debitedOf, type OutgoingRow, receivedOf } from '../../transactions/index.ts';
 import type { QuoteRow } from '../store.ts';
 
@@ -46,7 +46,10 @@ export async function authorizerOf(ctx: Ctx, payment: OutgoingRow): Promise<ScaP
   const currency = payment.sent_currency;
   // Avoids the reads for most payments.
   if (!isRegulated(currency)) return undefined;
-  const [platform, customer] = await Promise.all([readOwnPlatform(ctx), requireActiveOwner(ctx, payment)]);
+  const [platform, customer] = await Promise.all([
+    readOwnPlatform(ctx),
+    requireActiveOwner(ctx, payment),
+  ]);
   const needed = needsSca(ctx, platform, customer, currency);
   return needed ? { customer, platform } : undefined;
 }
