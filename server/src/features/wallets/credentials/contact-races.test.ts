@@ -1,5 +1,5 @@
-// Concurrent changes of a contact and its credentials: the second takes the first into account, so that codes are
-// never sent to a contact without a signature of the holder. The concurrent change runs after all reads and
+// Concurrent changes of a contact and its credentials: the second takes the first into account, so that codes
+// are never sent to a contact without a signature of the holder. The concurrent change runs after all reads and
 // before the commit.
 import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
