@@ -1,6 +1,6 @@
 // Concurrent changes of a contact and its credentials: the second takes the first into account, so that codes
-// are never sent to a contact without a signature of the holder. The concurrent change runs after all reads and
-// before the commit.
+// are never sent to a contact without a signature of the holder. The concurrent change runs after all reads
+// and before the commit.
 import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
