@@ -1,4 +1,5 @@
-// How `npm run test:cli` runs: the built program in processes of its own, against servers of the tests.
+// How `npm run test:cli` runs: the built program in separate processes, against servers of the
+// tests.
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 
@@ -9,7 +10,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     isolate: false,
-    // .ci/run runs it beside the tests of whole processes; slow is not wrong, hanging is.
+    // .ci/run runs it while the tests of whole processes run, so the timeouts are long.
     testTimeout: 60_000,
     hookTimeout: 90_000,
     teardownTimeout: 30_000,

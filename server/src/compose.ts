@@ -341,7 +341,7 @@ interface PublicPages {
   siteFolder: string | undefined;
 }
 
-/** Adds what the role `api` serves beside the operations: documentation and hosted pages. */
+/** Adds the other routes of the role `api`: documentation and hosted pages. */
 function addPublicPages(server: FastifyInstance, options: PublicPages): void {
   const { runtime, parts, operations, bearers, limiter, log, openApi, siteFolder } = options;
   addWebhookKeys(server, options.published);

@@ -41,7 +41,7 @@ function propertiesOf(document, schema) {
   return { properties, required: [...common, ...(schema.required ?? [])] };
 }
 
-/** A property of two variants: the values of both. */
+/** Merges a property of two variants: the values of both. */
 function merged(document, one, other) {
   if (!one) return other;
   const [first, second] = [resolved(document, one), resolved(document, other)];

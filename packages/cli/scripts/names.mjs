@@ -8,7 +8,7 @@ export const kebab = (text) =>
     .replaceAll('_', '-')
     .toLowerCase();
 
-/** Verbs that the rule below would name badly. */
+/** Verbs for operations to which the rule below gives an unsuitable verb. */
 const VERBS = {
   updatePlatformConfig: 'update',
   getPlatformConfig: 'get',

@@ -25,7 +25,7 @@ function run(program, args, { cwd = cli, env = {}, stdout = 'inherit' } = {}) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** The SDK is built by its own script, unless a build of this document is there. */
+/** The SDK is built by its own script, unless a build of this document exists. */
 function ensureSdk() {
   const built = path.join(sdk, 'dist', 'esm', 'index.js');
   const time = (file) => fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -33,7 +33,7 @@ function ensureSdk() {
   run(process.execPath, [path.join(sdk, 'scripts', 'run.mjs'), 'build']);
 }
 
-/** External packages stay imports; the SDK becomes a part of the program. */
+/** External packages remain imports; the SDK becomes part of the program. */
 async function bundle() {
   const { build } = createRequire(path.join(cli, 'package.json'))('esbuild');
   await build({
@@ -75,7 +75,7 @@ function runTests(files, env = {}) {
   run(process.execPath, [vitest, 'run', '--config', config, ...files], { cwd: root, env });
 }
 
-/** Whether the build is later than everything that it is made from. */
+/** Whether the build is newer than all of its sources. */
 function isBuilt() {
   const time = (file) => fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const sources = [cli, sdk].flatMap((folder) =>

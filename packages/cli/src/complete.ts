@@ -1,5 +1,5 @@
-// Completion for bash, zsh and fish. The scripts only pass the words on; the candidates come from the
-// commands, which are the same objects that run.
+// Completion for bash, zsh and fish. The scripts only pass the words to the program. The candidates
+// come from the command objects that also run.
 import { Argument, Command, type Option } from 'commander';
 import { EVENT_TYPES } from './api/metadata.ts';
 import { withExamples } from './help.ts';
@@ -8,15 +8,15 @@ import { LOCAL } from './profile/resolve.ts';
 import { STORIES } from './trigger/command.ts';
 
 /** The first word with which the scripts call the program. */
-export const COMPLETE = '__complete';
+export const COMPLETE_COMMAND = '__complete';
 
-// The words of the line are not split at `:` and `=`, as those of COMP_WORDS are, and nothing is evaluated.
+// Unlike COMP_WORDS, the words of the line are not split at `:` and `=`, and nothing is evaluated.
 const BASH = `_railhead() {
   local line="\${COMP_LINE:0:COMP_POINT}" words IFS=$' \\t\\n'
   read -ra words <<< "$line"
   case "$line" in *[[:space:]]) words+=('') ;; esac
   IFS=$'\\n'
-  COMPREPLY=($(railhead ${COMPLETE} bash "\${words[@]:1}" 2> /dev/null))
+  COMPREPLY=($(railhead ${COMPLETE_COMMAND} bash "\${words[@]:1}" 2> /dev/null))
 }
 complete -o default -F _railhead railhead
 `;
@@ -24,14 +24,14 @@ complete -o default -F _railhead railhead
 const ZSH = `#compdef railhead
 _railhead() {
   local -a lines
-  lines=("\${(@f)$(railhead ${COMPLETE} zsh "\${(@)words[2,CURRENT]}" 2> /dev/null)}")
+  lines=("\${(@f)$(railhead ${COMPLETE_COMMAND} zsh "\${(@)words[2,CURRENT]}" 2> /dev/null)}")
   if [ -n "$lines[1]" ]; then _describe railhead lines; else _files; fi
 }
 compdef _railhead railhead
 `;
 
 const FISH = `function __railhead_complete
-  railhead ${COMPLETE} fish (commandline -opc)[2..-1] (commandline -ct) 2> /dev/null
+  railhead ${COMPLETE_COMMAND} fish (commandline -opc)[2..-1] (commandline -ct) 2> /dev/null
 end
 complete -c railhead -f -a '(__railhead_complete)'
 `;
@@ -43,22 +43,25 @@ interface Candidate {
   readonly text: string;
 }
 
-/** Values that the parser does not check: several can be separated by commas, or there are others. */
+/**
+ * Values that the parser does not check, because commas can separate several or other values are
+ * allowed.
+ */
 const VALUES: Readonly<Record<string, () => readonly string[]>> = {
   events: () => EVENT_TYPES,
   profile: () => [LOCAL, ...Object.keys(readConfig().profiles)],
 };
 
-const plain = (values: readonly string[]): Candidate[] =>
+const candidatesOf = (values: readonly string[]): Candidate[] =>
   values.map((value) => ({ value, text: '' }));
 
 function valuesOf(option: Option, cursor: string): Candidate[] {
   const values = VALUES[option.attributeName()]?.() ?? option.argChoices ?? [];
-  const earlier = /^(.*,)[^,]*$/.exec(cursor)?.[1] ?? '';
-  return plain(values.map((each) => earlier + each));
+  const before = /^(.*,)[^,]*$/.exec(cursor)?.[1] ?? '';
+  return candidatesOf(values.map((each) => before + each));
 }
 
-/** A command and those above it, whose options it takes as well. */
+/** A command and its parent commands, whose options it also accepts. */
 function chainOf(command: Command): Command[] {
   return command.parent ? [command, ...chainOf(command.parent)] : [command];
 }
@@ -66,8 +69,11 @@ function chainOf(command: Command): Command[] {
 const optionsOf = (command: Command): Option[] =>
   chainOf(command).flatMap(({ options }) => options);
 
-/** Where the words before the cursor lead: a command, an option that takes a value, or an argument. */
-function place(program: Command, words: readonly string[]) {
+/**
+ * The target of the words before the cursor: a command, an option that takes a value, or an
+ * argument.
+ */
+function findPosition(program: Command, words: readonly string[]) {
   let command = program;
   let option: Option | undefined;
   let position = 0;
@@ -89,13 +95,13 @@ function argumentValues(command: Command, position: number): Candidate[] {
   if (command.name() === 'trigger') {
     return STORIES.map(({ name, summary }) => ({ value: name, text: summary }));
   }
-  return plain(command.registeredArguments[position]?.argChoices ?? []);
+  return candidatesOf(command.registeredArguments[position]?.argChoices ?? []);
 }
 
-/** What fits the last word. */
+/** Candidates for the last word. */
 function candidates(program: Command, words: readonly string[]): Candidate[] {
   const cursor = words.at(-1) ?? '';
-  const { command, option, position } = place(program, words.slice(0, -1));
+  const { command, option, position } = findPosition(program, words.slice(0, -1));
   const all = () => {
     if (option) return valuesOf(option, cursor);
     if (cursor.startsWith('-')) {
@@ -119,7 +125,7 @@ const FORMATS: Readonly<Record<string, (candidate: Candidate) => string>> = {
   fish: ({ value, text }) => `${value}\t${text}`,
 };
 
-/** Lines of candidates for a shell; `words` are its name and those of its command line. */
+/** Lines of candidates for a shell; `words` are its name and the words of its command line. */
 export function completionLines(program: Command, words: readonly string[]): string[] {
   const [shell = '', ...line] = words;
   const format = FORMATS[shell] ?? FORMATS.fish;

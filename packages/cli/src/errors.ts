@@ -1,4 +1,4 @@
-// Errors as people and programs read them: what is wrong, and what to do next.
+// Prints errors for people and for programs: what is wrong, and what to do next.
 import { CommanderError } from 'commander';
 import { CliError, EXIT, type ExitCode, Finished } from './exit.ts';
 import type { Output } from './output/output.ts';
@@ -14,7 +14,7 @@ interface Shown {
   readonly status?: number | undefined;
 }
 
-/** What helps, by the code of an error. */
+/** Remedies by error code. */
 const HINTS: Readonly<Record<string, string>> = {
   UNAUTHORIZED:
     'Log in again with `railhead login`, or check the environment with `railhead doctor`.',

@@ -1,9 +1,9 @@
-// Exit codes, and the errors of this program: each says what is wrong and what to do next.
+// Exit codes, and the errors of this program: each states what is wrong and what to do next.
 export const EXIT = {
   ok: 0,
   /** The API rejected a request, or a check failed. */
   failed: 1,
-  /** The command line is wrong. */
+  /** The command line is invalid. */
   usage: 2,
   /** Credentials are absent or rejected. */
   credentials: 3,

@@ -1,5 +1,5 @@
-// The tree of commands. Those of a resource are made only if the command line names it, so that a start reads
-// little.
+// The tree of commands. The commands of a resource are created only if the command line names it,
+// so a start reads little.
 import { Command, Help, Option } from 'commander';
 import { RESOURCES } from './api/metadata.ts';
 import { apiCommand, resourceCommand } from './api/resources.ts';
@@ -41,7 +41,7 @@ function helpStyle(): Partial<Help> {
     showGlobalOptions: true,
     styleTitle: (text) => bold(text),
     styleDescriptionText: (text) => dim(text),
-    // Without choices and defaults, which descriptions name if they are few.
+    // Without choices and defaults, which the descriptions contain if there are few.
     optionDescription: (option) => option.description,
     subcommandDescription: (command) => command.summary() || command.description(),
     subcommandTerm: (command) =>
@@ -72,7 +72,7 @@ function unknownCommand(word: string, commands: readonly Command[]): CliError {
   return usageError(`Unknown command '${word}'`, hint);
 }
 
-/** A word that is no command below one that also runs without any, such as `logs tial`. */
+/** An unknown word after a command that can also run alone, such as `logs tial`. */
 function rejectUnknown(command: Command): void {
   command.allowExcessArguments().hook('preAction', (_, called) => {
     const [word] = command.args;
@@ -127,7 +127,7 @@ const GROUPS: readonly (readonly [title: string, commands: () => readonly Comman
   ['More:', () => [apiCommand(RESOURCES), completionCommand()]],
 ];
 
-/** `words` are those of the command line. */
+/** `words` are the words of the command line. */
 export function createProgram(words: readonly string[], version: string): Command {
   const program = new Command('railhead');
   program
@@ -155,7 +155,7 @@ export function createProgram(words: readonly string[], version: string): Comman
     'railhead trigger payout.returned',
     'railhead logs tail --failed',
   );
-  // The parser suggests no hidden ones.
+  // The parser suggests no hidden commands.
   program.on('command:*', ([word = '']: string[]) => {
     throw unknownCommand(word, program.commands);
   });

@@ -2,7 +2,7 @@
 // Entry of the program `railhead`.
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
-import { COMPLETE, completionLines } from './complete.ts';
+import { COMPLETE_COMMAND, completionLines } from './complete.ts';
 import { report } from './errors.ts';
 import { Output } from './output/output.ts';
 import { createProgram } from './program.ts';
@@ -19,7 +19,7 @@ const isJson = (words: readonly string[]) => words.includes('--json');
 async function main(words: readonly string[]): Promise<number> {
   const program = createProgram(words, version);
   try {
-    if (words[0] === COMPLETE) {
+    if (words[0] === COMPLETE_COMMAND) {
       const lines = completionLines(program, words.slice(1));
       process.stdout.write(lines.map((each) => `${each}\n`).join(''));
     } else if (words.length === 0) program.outputHelp();
@@ -30,7 +30,7 @@ async function main(words: readonly string[]): Promise<number> {
   }
 }
 
-// The reader of a pipe may end first, such as `head`.
+// The reader of a pipe, such as `head`, may end first.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;

@@ -1,4 +1,4 @@
-// Errors after which a command goes on by itself.
+// Errors after which a command continues automatically.
 
 /** Whether the same request can succeed later. */
 export const isRetryable = (error: unknown): boolean =>

@@ -1,4 +1,4 @@
-// What every command needs: the output, the server with its credentials, and calls of the API.
+// The session of a command: the output, the server with its credentials, and calls of the API.
 import process from 'node:process';
 import type { Command } from 'commander';
 import { API_DATE, resourceOf } from './api/metadata.ts';
@@ -25,7 +25,7 @@ export interface Session {
   readonly output: Output;
   readonly target: Target;
   readonly client: Client;
-  /** Calls an operation by its name, with progress if it takes long. */
+  /** Calls an operation by its name, and shows progress if the call takes long. */
   call(operationId: string, input?: Fields, options?: CallOptions): Promise<unknown>;
   /** The function of an operation. */
   method(operationId: string): AnyMethod;
@@ -61,7 +61,7 @@ const globalsOf = (command: Command): GlobalOptions => command.optsWithGlobals()
 
 export const outputOf = (command: Command): Output => new Output(globalsOf(command));
 
-/** A server of another date may lack operations or have other ones. */
+/** A server of another date may lack operations or have different operations. */
 function noteDate({ url }: Target, output: Output): void {
   const [date] = /\d{4}-\d\d-\d\d$/.exec(url) ?? [];
   if (date === undefined || date === API_DATE) return;

@@ -6,8 +6,8 @@ it.each([
   ['lsit', 'list', 1],
   ['', 'abc', 3],
   ['same', 'same', 0],
-])('%s is a distance from %s: %i', (one, other, away) => {
-  expect(distance(one, other)).toBe(away);
+])('%s is a distance from %s: %i', (one, other, expectedDistance) => {
+  expect(distance(one, other)).toBe(expectedDistance);
 });
 
 it.each([

@@ -1,8 +1,8 @@
-// The name that a mistyped one was meant to be.
+// Finds the intended name for a mistyped name.
 
 /** Number of letters to insert, delete, replace or exchange with their neighbor. */
 export function distance(one: string, other: string): number {
-  let earlier: number[] = [];
+  let previousRow: number[] = [];
   let previous = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (let row = 1; row <= one.length; row++) {
     const current = [row];
@@ -14,10 +14,11 @@ export function distance(one: string, other: string): number {
         (previous[column - 1] ?? 0) + cost,
       );
       const isSwapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
-      if (row > 1 && column > 1 && isSwapped) best = Math.min(best, (earlier[column - 2] ?? 0) + 1);
+      if (row > 1 && column > 1 && isSwapped)
+        best = Math.min(best, (previousRow[column - 2] ?? 0) + 1);
       current.push(best);
     }
-    [earlier, previous] = [previous, current];
+    [previousRow, previous] = [previous, current];
   }
   return previous[other.length] ?? 0;
 }

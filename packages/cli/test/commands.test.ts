@@ -45,15 +45,17 @@ describe('every command', () => {
     command.outputHelp();
     if (command.commands.length === 0 || command.parent === null)
       expect(text, name).toContain('Examples:');
-    const own = text.split('\nExamples:')[0] ?? '';
-    const long = own.split('\n').filter((line) => line.length > 80 && !/^Usage|\S{50,}/.test(line));
+    const ownHelp = text.split('\nExamples:')[0] ?? '';
+    const long = ownHelp
+      .split('\n')
+      .filter((line) => line.length > 80 && !/^Usage|\S{50,}/.test(line));
     expect(long).toEqual([]);
   });
 });
 
 describe('a resource', () => {
   it('is created by flags, found and shown as a table', async () => {
-    const made = await server.cli.json(
+    const created = await server.cli.json(
       ...['customers', 'create', '--customer-type', 'individual', '--full-name', 'Ada Lovelace'],
       ...[
         '--address.line1',
@@ -65,13 +67,13 @@ describe('a resource', () => {
       ],
       ...['--address.postal-code', '97205', '--address.country', 'US'],
     );
-    expect(made).toMatchObject({ fullName: 'Ada Lovelace', address: { city: 'Portland' } });
-    const found = await run('customers', 'get', made.id);
+    expect(created).toMatchObject({ fullName: 'Ada Lovelace', address: { city: 'Portland' } });
+    const found = await run('customers', 'get', created.id);
     expect(found.out).toMatch(/^fullName +Ada Lovelace$/m);
     expect(found.out).toMatch(/^address\n[\s\S]*^ {2}city +Portland$/m);
     const { out } = await run('customers', 'list');
     expect(out.split('\n')[0]).toMatch(/^ID +FULL NAME +KYC STATUS/);
-    expect(out).toContain(made.id);
+    expect(out).toContain(created.id);
     expect((await run('customers', 'list', '--query', 'data[].fullName | [0]')).out).toBe(
       'Ada Lovelace\n',
     );
@@ -151,8 +153,8 @@ describe('an error', () => {
 
 describe('profiles', () => {
   it('are not needed in the folder of a local server', async () => {
-    const nothing = await blank.run(['customers', 'list']);
-    expect([nothing.code, nothing.err]).toEqual([3, expect.stringContaining('railhead login')]);
+    const emptyRun = await blank.run(['customers', 'list']);
+    expect([emptyRun.code, emptyRun.err]).toEqual([3, expect.stringContaining('railhead login')]);
     mkdirSync(path.join(blank.home, '.railhead'));
     cpSync(
       path.join(server.dataFolder.dir, 'credentials.json'),
@@ -193,8 +195,8 @@ describe('tools', () => {
   it('show events, as a resource as well', async () => {
     const { data } = await server.cli.json('events', '--type', 'CUSTOMER.KYC_*', '-n', '2');
     expect(data).toHaveLength(2);
-    const same = await server.cli.json('events', 'list', '--type', 'CUSTOMER.KYC_APPROVED');
-    expect(new Set(same.data.map(({ type }: { type: string }) => type)).size).toBe(1);
+    const sameEvents = await server.cli.json('events', 'list', '--type', 'CUSTOMER.KYC_APPROVED');
+    expect(new Set(sameEvents.data.map(({ type }: { type: string }) => type)).size).toBe(1);
     expect((await run('events')).out).toMatch(/^ID +TYPE +STATUS +TIMESTAMP/);
     expect((await run('events', 'lst')).err).toContain('Did you mean list?');
   });

@@ -1,14 +1,14 @@
-// Kills `listen` and the server at random while events occur. No event is lost, and one is
-// repeated only if it was being sent at a kill, which the program says. KILLS is their number:
-// 5, or 50 by `run.mjs kill`.
+// Kills `listen` and the server at random while events occur. No event is lost. An event is
+// repeated only if it was being sent at a kill, and the program reports this. KILLS is their
+// number: 5, or 50 by `run.mjs kill`.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { collect, served, until } from './kit/cli.ts';
+import { collect, served, waitUntil } from './kit/cli.ts';
 import { type Receiver, startReceiver } from './kit/receiver.ts';
 
 const KILLS = Number(process.env.KILLS ?? 5);
-/** A server needs some seconds to start, so most kills are those of `listen`. */
+/** A server needs some seconds to start, so most kills are of `listen`. */
 const SERVER_SHARE = 0.25;
 const MAX_PAUSE_MS = 300;
 const EVENTS_BETWEEN = 5;
@@ -56,10 +56,10 @@ function activity() {
     }
   })();
   return {
-    /** Waits for some more. */
+    /** Waits for more events. */
     more: (count: number) => {
-      const wanted = state.made + count;
-      return until('activity', () => state.made >= wanted, 60_000);
+      const targetCount = state.made + count;
+      return waitUntil('activity', () => state.made >= targetCount, 60_000);
     },
     stop() {
       state.isStopped = true;
@@ -81,14 +81,14 @@ it(
   async () => {
     const outputs: string[] = [];
     let current = listener();
-    await until('ready', () => current.output.out.includes('"ready":true'));
+    await waitUntil('ready', () => current.output.out.includes('"ready":true'));
     const port = new URL(server.running.origin).port;
     const customers = activity();
     const kills = { listen: 0, server: 0 };
     for (let count = 0; count < KILLS; count++) {
       await customers.more(EVENTS_BETWEEN);
       await pause(Math.random() * MAX_PAUSE_MS);
-      // The last one is of the server in a short run as well.
+      // The last kill is of the server, also in a short run.
       if (Math.random() < SERVER_SHARE || count === KILLS - 2) {
         kills.server++;
         await server.dataFolder.kill(server.running.child, Math.random() < 0.5 ? 'node' : 'both');
@@ -106,7 +106,7 @@ it(
     await customers.stop();
     const expected = await occurred();
     const found = () => new Set(receiver.arrivals.map(({ id }) => id));
-    await until('every event', () => found().size >= expected.length, 60_000).catch(
+    await waitUntil('every event', () => found().size >= expected.length, 60_000).catch(
       () => undefined,
     );
     await pause(500);
@@ -115,16 +115,16 @@ it(
     await ended;
     outputs.push(current.output.out);
 
-    const lost = expected.filter((id) => !found().has(id));
+    const missingIds = expected.filter((id) => !found().has(id));
     const ids = receiver.arrivals.map(({ id }) => id);
     const doubled = ids.filter((id, at) => ids.indexOf(id) !== at);
     const repeated = outputs.join('').match(/"eventId":"[^"]+"[^\n]*"isRepeated":true/g) ?? [];
     const known = repeated.map((line) => /"eventId":"([^"]+)"/.exec(line)?.[1]);
     console.info(
       `${kills.listen} kills of listen, ${kills.server} of the server: ${expected.length} events, ` +
-        `${lost.length} lost, ${doubled.length} repeated that were being sent at a kill`,
+        `${missingIds.length} lost, ${doubled.length} repeated that were being sent at a kill`,
     );
-    expect(lost).toEqual([]);
+    expect(missingIds).toEqual([]);
     expect(doubled.filter((id) => !known.includes(id))).toEqual([]);
     expect(doubled.length).toBeLessThanOrEqual(kills.listen);
     expect([...found()].filter((id) => !expected.includes(id))).toEqual([]);

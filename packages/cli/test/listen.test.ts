@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verify } from '../../sdk/src/webhooks.ts';
-import { collect, served, until } from './kit/cli.ts';
+import { collect, served, waitUntil } from './kit/cli.ts';
 import { type Receiver, startReceiver } from './kit/receiver.ts';
 
 const server = served('listen');
@@ -27,7 +27,7 @@ async function listen(...args: string[]) {
   const child = server.cli.start(['listen', ...args]);
   started.add(child);
   const output = collect(child);
-  await until('ready', () => output.out.includes('Ready') || child.exitCode !== null);
+  await waitUntil('ready', () => output.out.includes('Ready') || child.exitCode !== null);
   return { child, output, secret: /whsec_\S+/.exec(output.out)?.[0] ?? '' };
 }
 
@@ -45,11 +45,11 @@ describe('listen', () => {
     const to = ['--forward-to', `${receiver.port}/hook`];
     const { child, output, secret } = await listen(...to, '--events', 'customer.kyc_*');
     const id = await register();
-    await until('the event', () => arrived(id).length === 1);
+    await waitUntil('the event', () => arrived(id).length === 1);
     const [{ body, headers } = { body: '', headers: {} }] = arrived(id);
     const event = await verify({ body, headers: headers as Record<string, string>, keys: secret });
     expect(event.type).toBe('CUSTOMER.KYC_APPROVED');
-    await until('the line', () => /200 +\d+ ms {2}CUSTOMER.KYC_APPROVED/.test(output.out));
+    await waitUntil('the line', () => /200 +\d+ ms {2}CUSTOMER.KYC_APPROVED/.test(output.out));
     expect(await endpoints()).toMatchObject([{ delivery: 'PULL', eventTypes: expect.any(Array) }]);
     expect(await stop(child)).toBe(0);
     expect(output.err).toContain('Endpoint removed.');
@@ -60,12 +60,12 @@ describe('listen', () => {
     const { child, output } = await listen('--forward-to', receiver.url);
     receiver.status = 500;
     const id = await register();
-    await until('the failure', () => output.out.includes('railhead events resend'));
+    await waitUntil('the failure', () => output.out.includes('railhead events resend'));
     receiver.status = 200;
     const [first] = arrived(id);
     const { out } = await server.cli.run(['events', 'resend', first?.id ?? '']);
     expect(out).toBe('Sent again to 1 endpoint.\n');
-    await until('the repetition', () => arrived(id).length === 2);
+    await waitUntil('the repetition', () => arrived(id).length === 2);
     expect(arrived(id)[1]?.id).toBe(first?.id);
     await stop(child);
   });
@@ -75,14 +75,14 @@ describe('listen', () => {
     const { child, output } = await listen('--forward-to', receiver.url);
     await receiver.close();
     const id = await register();
-    await until('the interruption', () => output.err.includes('cannot be reached'));
+    await waitUntil('the interruption', () => output.err.includes('cannot be reached'));
     receiver = await startReceiver(port);
-    await until('the event', () => arrived(id).length === 1);
-    const own = new URL(server.running.origin).port;
+    await waitUntil('the event', () => arrived(id).length === 1);
+    const serverPort = new URL(server.running.origin).port;
     await server.dataFolder.kill(server.running.child, 'both');
-    server.running = await server.dataFolder.start(['--port', own]);
-    const later = await register();
-    await until('the event after the restart', () => arrived(later).length === 1);
+    server.running = await server.dataFolder.start(['--port', serverPort]);
+    const secondRegistration = await register();
+    await waitUntil('the event after the restart', () => arrived(secondRegistration).length === 1);
     expect(arrived(id)).toHaveLength(1);
     await stop(child);
   }, 90_000);
@@ -92,16 +92,16 @@ describe('listen', () => {
     const second = await server.cli.run(['listen', '--forward-to', receiver.url]);
     expect([second.code, second.err]).toEqual([1, expect.stringContaining('another --name')]);
     await stop(first.child, 'SIGKILL');
-    const missed = await register();
+    const registeredEndpoint = await register();
     const other = await listen('--forward-to', receiver.url);
     expect(other.secret).toBe(first.secret);
-    await until('the missed event', () => arrived(missed).length === 1);
+    await waitUntil('the missed event', () => arrived(registeredEndpoint).length === 1);
     await stop(other.child, 'SIGKILL');
-    const again = await register();
+    const resumedEndpoint = await register();
     const env = { XDG_STATE_HOME: `${server.cli.home}/elsewhere` };
     const child = server.cli.start(['listen', '--forward-to', receiver.url], env);
     started.add(child);
-    await until('the event by a lost endpoint', () => arrived(again).length === 1);
+    await waitUntil('the event by a lost endpoint', () => arrived(resumedEndpoint).length === 1);
     expect(await endpoints()).toHaveLength(1);
     await stop(child);
   });

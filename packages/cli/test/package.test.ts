@@ -1,5 +1,5 @@
-// The package as its users get it: packed, installed into an empty project and run there. And
-// the guide, which is followed word for word from the packed packages.
+// Tests the package as its users get it: packed, installed into an empty project and run there.
+// Also follows the guide literally with the packed packages.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -13,8 +13,8 @@ const root = path.resolve(import.meta.dirname, '../../..');
 const cli = path.join(root, 'packages/cli');
 const folder = mkdtempSync(path.join(os.tmpdir(), 'cli-package-'));
 const server = served('package');
-/** What is in the cache needs no network. */
-const OFFLINE = ['--prefer-offline', '--no-audit', '--no-fund'];
+/** Cached packages need no network. */
+const OFFLINE_FLAGS = ['--prefer-offline', '--no-audit', '--no-fund'];
 
 let tarball = '';
 let project = '';
@@ -24,7 +24,7 @@ beforeAll(() => {
   tarball = path.join(folder, filename);
   project = mkdtempSync(path.join(folder, 'project-'));
   writeFileSync(path.join(project, 'package.json'), '{ "private": true }');
-  execFileSync('npm', ['install', ...OFFLINE, tarball], { cwd: project });
+  execFileSync('npm', ['install', ...OFFLINE_FLAGS, tarball], { cwd: project });
 }, 90_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -70,11 +70,11 @@ describe('the package', () => {
       });
       return Math.round(Math.min(...times));
     };
-    const bare = timeOf(() => spawnSync(process.execPath, ['-e', '0']));
+    const nodeTime = timeOf(() => spawnSync(process.execPath, ['-e', '0']));
     const help = timeOf(() => run('--help'));
-    console.info(`railhead --help: ${help} ms, Node.js alone: ${bare} ms`);
-    // While other tests run, Node.js alone takes long.
-    expect(help).toBeLessThan(Math.max(300, 3.5 * bare));
+    console.info(`railhead --help: ${help} ms, Node.js alone: ${nodeTime} ms`);
+    // While other tests run, starting Node.js takes long.
+    expect(help).toBeLessThan(Math.max(300, 3.5 * nodeTime));
   });
 });
 

@@ -1,4 +1,4 @@
-// A terminal session as a person has it, in a pseudo-terminal: first use, a table, colors, completion, a
+// A terminal session of a person, in a pseudo-terminal: first use, a table, colors, completion, a
 // mistyped name, progress and Ctrl+C.
 import { execFile } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import process from 'node:process';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { type IPty, spawn } from '@lydell/node-pty';
 import { afterEach, describe, expect, it } from 'vitest';
-import { emptyHome, PROGRAM, served, until } from './kit/cli.ts';
+import { emptyHome, PROGRAM, served, waitUntil } from './kit/cli.ts';
 
 const execute = promisify(execFile);
 const server = served('session');
@@ -66,26 +66,26 @@ async function terminal(columns: number, shell: 'bash' | 'zsh' = 'bash'): Promis
   pty.onData((chunk) => {
     text += chunk;
   });
-  const shown = () => stripVTControlCharacters(text);
-  await until('a prompt', () => shown().includes(PROMPT));
+  const screenText = () => stripVTControlCharacters(text);
+  await waitUntil('a prompt', () => screenText().includes(PROMPT));
   return {
     pty,
     screen: () => text,
     async enter(line) {
       text = '';
       pty.write(`${line}\r`);
-      await until(
+      await waitUntil(
         `a prompt after ${line}`,
-        () => shown().trimEnd().endsWith(PROMPT.trimEnd()) && shown().includes('\n'),
+        () => screenText().trimEnd().endsWith(PROMPT.trimEnd()) && screenText().includes('\n'),
       );
-      const lines = shown().replaceAll('\r', '').split('\n');
+      const lines = screenText().replaceAll('\r', '').split('\n');
       return lines.slice(1, -1).join('\n');
     },
     async type(typed, expected) {
       text = '';
       pty.write(typed);
-      await until(String(expected), () => expected.test(shown()));
-      return shown();
+      await waitUntil(String(expected), () => expected.test(screenText()));
+      return screenText();
     },
   };
 }
@@ -99,10 +99,10 @@ describe.each([80, 120])('a session at %i columns', (columns) => {
     expect(help).toContain('Usage: railhead COMMAND [OPTIONS]');
     expect(help).toContain('listen');
     expect(widest(help)).toBeLessThanOrEqual(columns);
-    const made = await enter(
+    const created = await enter(
       'railhead customers create --customer-type INDIVIDUAL --full-name "Ada Lovelace of London and Surrey"',
     );
-    expect(made).toMatch(/^id +Customer:/m);
+    expect(created).toMatch(/^id +Customer:/m);
     const table = await enter('railhead customers list');
     expect(table.split('\n')[0]).toMatch(/^ID +/);
     expect(table).toMatch(/Customer:[0-9a-f-]{36} /);

@@ -1,4 +1,4 @@
-// Every story runs, and ends as it says.
+// Every story runs and has the outcome that it states.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { STORIES } from '../src/trigger/command.ts';
 import { served } from './kit/cli.ts';
@@ -52,8 +52,16 @@ it('takes overrides, prints what it makes, and lists the stories', async () => {
   const { out } = await server.cli.run([...args, '--override', 'customer.fullName=Grace Hopper']);
   expect(out).toMatch(/✓ customer +createCustomer +Customer:\S+ APPROVED/);
   expect(out).toMatch(/of 50\.00 USD is COMPLETED/);
-  const wrong = await server.cli.run(['trigger', 'payout.completed', '--override', 'quot.x=1']);
-  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('Did you mean quote?')]);
+  const invalidRun = await server.cli.run([
+    'trigger',
+    'payout.completed',
+    '--override',
+    'quot.x=1',
+  ]);
+  expect([invalidRun.code, invalidRun.err]).toEqual([
+    2,
+    expect.stringContaining('Did you mean quote?'),
+  ]);
   const list = await server.cli.run(['trigger', '--list']);
   for (const { name } of STORIES) expect(list.out).toContain(name);
 });

@@ -111,7 +111,7 @@ describe('every operation', () => {
 
   it('is in a story of the examples, which the SDK performs', () => {
     const files = tracked.filter((file) => /^server\/examples\/\w+\.json$/.test(file));
-    const shown = new Set(
+    const exampleOperations = new Set(
       files.flatMap((file) =>
         (
           JSON.parse(read(file)) as { exchanges: { operationId: string; status: number }[] }
@@ -120,7 +120,7 @@ describe('every operation', () => {
           .map(({ operationId }) => operationId),
       ),
     );
-    const absent = operations.filter(({ operationId }) => !shown.has(operationId));
+    const absent = operations.filter(({ operationId }) => !exampleOperations.has(operationId));
     expect(absent.map(({ operationId }) => operationId)).toEqual([]);
   });
 });

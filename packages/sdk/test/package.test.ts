@@ -45,7 +45,7 @@ async function main(): Promise<void> {
 void main();
 `;
 
-const EXPECTED = 'INVALID_CLIENT_INPUT true true undefined\n';
+const EXPECTED_OUTPUT = 'INVALID_CLIENT_INPUT true true undefined\n';
 
 /** A project with the package and no other; \`type\` is its module system. */
 function project(name: string, type: 'module' | 'commonjs', compilerOptions: object): string {
@@ -127,7 +127,7 @@ describe('the package', () => {
       writeFileSync(path.join(at, 'readme.ts'), isFirst ? readmeCode() : '');
       writeFileSync(path.join(at, 'samples.ts'), isFirst ? await sampleCode() : '');
       run(process.execPath, [tsc, '-p', '.'], at);
-      expect(run(process.execPath, ['main.js'], at)).toBe(EXPECTED);
+      expect(run(process.execPath, ['main.js'], at)).toBe(EXPECTED_OUTPUT);
     },
     120_000,
   );

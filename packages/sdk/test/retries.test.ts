@@ -13,28 +13,28 @@ interface Seen {
   body: string;
 }
 
-type Answer = (response: http.ServerResponse, seen: Seen) => void;
+type Answer = (response: http.ServerResponse, receivedRequests: Seen) => void;
 
 /** A server that gives each request the next answer, and the last one to all further. */
 async function startFailing() {
-  const seen: Seen[] = [];
+  const receivedRequests: Seen[] = [];
   let answers: Answer[] = [];
   const server = http.createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += String(chunk);
     const { method = '', url = '', headers } = request;
     const each = { method, url, headers, body };
-    seen.push(each);
+    receivedRequests.push(each);
     const answer = answers.length > 1 ? answers.shift() : answers[0];
     answer?.(response, each);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    seen,
+    seen: receivedRequests,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     behave(...next: Answer[]) {
-      seen.length = 0;
+      receivedRequests.length = 0;
       answers = next;
     },
     async close() {
@@ -56,8 +56,8 @@ const json =
 
 const error = (status: number, code: string, headers?: http.OutgoingHttpHeaders) =>
   json(status, { status, code, reason: 'No.', message: 'No.' }, headers);
-const cut: Answer = (response) => void response.destroy();
-const never: Answer = () => undefined;
+const closeConnection: Answer = (response) => void response.destroy();
+const neverAnswer: Answer = () => undefined;
 const found = json(200, { id: 'Token:1' });
 
 const retries: RetryInfo[] = [];
@@ -81,7 +81,7 @@ describe('a call', () => {
   it.each([
     ['500', error(500, 'INTERNAL_ERROR')],
     ['503', error(503, 'SERVICE_UNAVAILABLE')],
-    ['a connection that is cut', cut],
+    ['a connection that is cut', closeConnection],
     ['409 with x-should-retry: true', error(409, 'CONFLICT', { 'x-should-retry': 'true' })],
   ])('is repeated after %s', async (_, answer) => {
     failing.behave(answer, found);
@@ -126,7 +126,7 @@ describe('a call', () => {
   });
 
   it('repeats a POST with the same key and body', async () => {
-    failing.behave(cut, error(500, 'INTERNAL_ERROR'), json(201, { id: 'Token:2' }));
+    failing.behave(closeConnection, error(500, 'INTERNAL_ERROR'), json(201, { id: 'Token:2' }));
     await create();
     const [first, ...others] = failing.seen.map(({ headers, body }) => [
       headers['idempotency-key'],
@@ -146,7 +146,7 @@ describe('a call', () => {
 
   it('does not repeat a POST without a key unless the server has not started it', async () => {
     const reveal = () => client().cards.revealCard({ id: 'Card:1' });
-    failing.behave(cut);
+    failing.behave(closeConnection);
     await expect(reveal()).rejects.toMatchObject({ code: 'CONNECTION_FAILED' });
     expect(failing.seen).toHaveLength(1);
     expect(failing.seen[0]?.headers['idempotency-key']).toBeUndefined();
@@ -158,10 +158,10 @@ describe('a call', () => {
 
 describe('a limit of time', () => {
   it('ends an attempt', async () => {
-    failing.behave(never, found);
+    failing.behave(neverAnswer, found);
     await expect(get({ timeout: 500 })).resolves.toEqual({ id: 'Token:1' });
     expect(retries).toMatchObject([{ code: 'TIMEOUT', status: undefined }]);
-    failing.behave(never);
+    failing.behave(neverAnswer);
     await expect(get({ timeout: 50, maxRetries: 0 })).rejects.toMatchObject({
       code: 'TIMEOUT',
       message: 'getTokenById: TIMEOUT: No reply within 50 ms.',
@@ -173,13 +173,13 @@ describe('a limit of time', () => {
     failing.behave(error(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '20' }));
     await expect(get({ deadline: 10_000 })).rejects.toMatchObject({ status: 503 });
     expect(failing.seen).toHaveLength(1);
-    failing.behave(never);
+    failing.behave(neverAnswer);
     await expect(get({ deadline: 100 })).rejects.toMatchObject({ code: 'TIMEOUT' });
   });
 
   it('rejects with the reason of the signal, also during a pause', async () => {
     const reason = new Error('the user left');
-    failing.behave(never);
+    failing.behave(neverAnswer);
     const running = new AbortController();
     const call = get({}, { signal: running.signal });
     setTimeout(() => running.abort(reason), 20);
@@ -188,9 +188,9 @@ describe('a limit of time', () => {
     const paused = get({}, { signal: AbortSignal.timeout(100) });
     await expect(paused).rejects.toMatchObject({ name: 'TimeoutError' });
     await expect(get({}, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
-    const early = new AbortController();
-    const onRequest = () => early.abort(reason);
-    await expect(get({ onRequest }, { signal: early.signal })).rejects.toBe(reason);
+    const earlyAbort = new AbortController();
+    const onRequest = () => earlyAbort.abort(reason);
+    await expect(get({ onRequest }, { signal: earlyAbort.signal })).rejects.toBe(reason);
     expect(failing.seen).toHaveLength(1);
   });
 });
@@ -215,9 +215,9 @@ describe('a reply', () => {
   });
 
   it('without a connection names the reason', async () => {
-    const gone = await startFailing();
-    await gone.close();
-    const none = { baseUrl: gone.url, maxRetries: 0 };
+    const failingServer = await startFailing();
+    await failingServer.close();
+    const none = { baseUrl: failingServer.url, maxRetries: 0 };
     await expect(get(none)).rejects.toMatchObject({ code: 'CONNECTION_FAILED', retryable: true });
     await expect(get(none)).rejects.toThrow('ECONNREFUSED');
   });
@@ -253,10 +253,10 @@ describe('observation', () => {
 
   it('sends the credential that an operation takes', async () => {
     failing.behave(json(200, {}));
-    const both = client({ agentToken: 'agent' });
-    await both.agentOperations.getAgentMe();
-    await both.config.getPlatformConfig();
-    await both.agents.redeemAgentDeviceCode({ code: 'x' });
+    const clientWithBoth = client({ agentToken: 'agent' });
+    await clientWithBoth.agentOperations.getAgentMe();
+    await clientWithBoth.config.getPlatformConfig();
+    await clientWithBoth.agents.redeemAgentDeviceCode({ code: 'x' });
     expect(failing.seen.map(({ headers }) => headers.authorization)).toEqual([
       'Bearer agent',
       `Basic ${btoa('id:secret')}`,

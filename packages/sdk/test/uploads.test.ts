@@ -30,16 +30,19 @@ async function* chunks() {
   yield new Uint8Array(bytes.subarray(20));
 }
 
-const NAMED = { name: 'passport.pdf', type: 'application/pdf' };
+const NAMED_FILE = { name: 'passport.pdf', type: 'application/pdf' };
 
 const contents: Record<string, () => FileInput> = {
-  'a buffer': () => ({ content: bytes, ...NAMED }),
-  'a file': () => new File([bytes], NAMED.name, NAMED),
-  'a blob': () => ({ content: new Blob([bytes], { type: NAMED.type }), name: NAMED.name }),
-  'a generator': () => ({ content: chunks(), ...NAMED }),
-  'a stream of Node.js': () => ({ content: Readable.from(chunks()), ...NAMED }),
-  'a web stream': () => ({ content: new Blob([bytes]).stream(), ...NAMED }),
-  'a path': () => fileStream(file, NAMED.type),
+  'a buffer': () => ({ content: bytes, ...NAMED_FILE }),
+  'a file': () => new File([bytes], NAMED_FILE.name, NAMED_FILE),
+  'a blob': () => ({
+    content: new Blob([bytes], { type: NAMED_FILE.type }),
+    name: NAMED_FILE.name,
+  }),
+  'a generator': () => ({ content: chunks(), ...NAMED_FILE }),
+  'a stream of Node.js': () => ({ content: Readable.from(chunks()), ...NAMED_FILE }),
+  'a web stream': () => ({ content: new Blob([bytes]).stream(), ...NAMED_FILE }),
+  'a path': () => fileStream(file, NAMED_FILE.type),
 };
 
 describe('a document', () => {

@@ -102,8 +102,8 @@ describe('a session key', () => {
   it('is decrypted as published', async () => {
     const opened = await openSessionKey(SEALED_KEY.sealedKey, keysOf(SEALED_KEY.skR));
     expect(opened.privateKey).toBe(SEALED_KEY.plaintext);
-    const damaged = SEALED_KEY.sealedKey.replace('2D3', '2D4');
-    await expect(openSessionKey(damaged, keysOf(SEALED_KEY.skR))).rejects.toThrow('damaged');
+    const damagedKey = SEALED_KEY.sealedKey.replace('2D3', '2D4');
+    await expect(openSessionKey(damagedKey, keysOf(SEALED_KEY.skR))).rejects.toThrow('damaged');
     await expect(openSessionKey(SEALED_KEY.sealedKey, await generateKeys())).rejects.toThrow();
   });
 });
@@ -166,10 +166,10 @@ describe('an owner', () => {
     await expect(
       openRecoveryPhrase({ bundle, payloadToSign: foreignBundle }, recipient, SANDBOX),
     ).rejects.toThrow('another wallet');
-    const pinned = { signer: recipient.uncompressedKey };
-    await expect(openRecoveryPhrase({ bundle, payloadToSign }, recipient, pinned)).rejects.toThrow(
-      'not signed by the expected key',
-    );
+    const pinnedSigner = { signer: recipient.uncompressedKey };
+    await expect(
+      openRecoveryPhrase({ bundle, payloadToSign }, recipient, pinnedSigner),
+    ).rejects.toThrow('not signed by the expected key');
   });
 
   it('trusts only the pinned key', async () => {

@@ -77,12 +77,12 @@ describe('verify', () => {
 
   it('rejects an expired timestamp, with a configurable tolerance', async () => {
     const { body, headers } = await delivery();
-    const later = now() + 301_000;
+    const laterTime = now() + 301_000;
     const keys = standardKey();
-    await expect(verify({ body, headers, keys, now: later })).rejects.toThrow('within 300 s');
-    await verify({ body, headers, keys, now: later, tolerance: 600 });
+    await expect(verify({ body, headers, keys, now: laterTime })).rejects.toThrow('within 300 s');
+    await verify({ body, headers, keys, now: laterTime, tolerance: 600 });
     // The signature of the server does not include a time.
-    await verify({ body, headers, keys: serviceKey(), now: later });
+    await verify({ body, headers, keys: serviceKey(), now: laterTime });
   });
 
   it('rejects a request without signatures and an invalid key', async () => {

@@ -139,7 +139,7 @@ const undeclaredCapabilities = ({ connector, offer }: Opened): string[] =>
     )
     .map((name) => `The connector ${connector.name} offers ${name} undeclared.`);
 
-/** One offer for each capability: that of a regular connector, or else that of a fallback. */
+/** One offer for each capability: from a regular connector, or else from a fallback. */
 function merged(mode: Mode, opened: readonly Opened[]): Capabilities {
   const problems = opened.flatMap(undeclaredCapabilities);
   const serving = opened.flatMap((each) => namesIn(each.offer).map((name) => ({ name, ...each })));

@@ -184,8 +184,7 @@ describe('the folder', () => {
 });
 
 /**
- * Whether the Authorization header is the one of AWS Signature Version 4 for this request and
- * secret.
+ * Whether the Authorization header is a valid AWS Signature Version 4 of this request and secret.
  */
 function isSigned({ method, url, headers }: http.IncomingMessage, secret: string): boolean {
   const input =

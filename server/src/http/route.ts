@@ -79,7 +79,7 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
     advise(reply, fault);
     const logFields = { err: error, requestId: request.id };
     if (fault.status === 500) log.error(logFields, 'failed');
-    // An external dependency failed; the operator should see which.
+    // An external dependency failed; the log names the dependency for the operator.
     else if (fault.cause !== undefined) log.warn(logFields, 'dependency failed');
     return { status: fault.status, body: faultBody(naming, fault) };
   }

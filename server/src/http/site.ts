@@ -1,4 +1,4 @@
-// Routes beside the API: health and metrics, which every process has, the OpenAPI document and its
+// Routes outside the API: health and metrics, which every process has, the OpenAPI document and its
 // reference, served from the installation alone. None needs a credential or shows data of a
 // platform.
 import { promisify } from 'node:util';

@@ -1,5 +1,5 @@
 // Descriptions in the API document that no contract has: of the tags that group operations, in the
-// order of the document, and of schemas without one of their own. A test compares them with the
+// order of the document, and of schemas without a description. A test compares them with the
 // document.
 
 export const TAGS: Readonly<Record<string, string>> = {

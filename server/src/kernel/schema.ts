@@ -157,7 +157,7 @@ export const REF = '#/components/schemas/';
 
 /**
  * The schema in OpenAPI 3.1, as plain JSON. Named schemas, at any depth, are put into `components`
- * and referenced. Throws if one name stands for two shapes.
+ * and referenced. Throws if two shapes have the same name.
  */
 export function toOpenApi(schema: TSchema, components: Record<string, unknown>): unknown {
   const note = (schema as { [NOTE]?: string })[NOTE];
@@ -237,8 +237,7 @@ function forAjv(schema: TSchema, defs: Defs): Json {
   if (!name) return body;
   const { base, named } = defs;
   named[name] ??= body;
-  // The OpenAPI projection rejects a name that stands for two shapes; here each is validated as it
-  // is.
+  // The OpenAPI projection rejects two shapes with the same name; here each is validated as it is.
   const isShared = JSON.stringify(named[name]) === JSON.stringify(body);
   return isShared ? { $ref: `${base}${name}` } : body;
 }

@@ -25,8 +25,8 @@ describe('values of flags', () => {
     [field('boolean'), 'false', false],
     [field('list'), 'a, b', ['a', 'b']],
     [field('json'), '{ "a": 1 }', { a: 1 }],
-  ] as const)('%j %j', (one, given, value) => {
-    expect(flagValue(one, given)).toEqual(value);
+  ] as const)('%j %j', (one, flagInput, value) => {
+    expect(flagValue(one, flagInput)).toEqual(value);
   });
 
   it.each([
@@ -35,8 +35,8 @@ describe('values of flags', () => {
     [field('boolean'), 'yes', 'neither true nor false'],
     [field('json'), '{', 'is not JSON'],
     [field('list', ['USD']), 'USD,EUX', 'EUX is unknown'],
-  ] as const)('%j rejects %j', (one, given, reason) => {
-    expect(() => flagValue(one, given)).toThrow(reason);
+  ] as const)('%j rejects %j', (one, flagInput, reason) => {
+    expect(() => flagValue(one, flagInput)).toThrow(reason);
   });
 });
 

@@ -6,7 +6,7 @@ import { usageError } from '../exit.ts';
 import { closest } from '../suggest.ts';
 import type { Field, Operation } from './metadata.ts';
 
-/** More flags than these make the help unreadable; those of nested objects are then left out of it. */
+/** With more flags the help is unreadable, so it omits the flags of nested objects. */
 const MAX_SHOWN = 24;
 
 const PLACEHOLDERS: Record<Field['type'], string> = {
@@ -19,8 +19,8 @@ const PLACEHOLDERS: Record<Field['type'], string> = {
 };
 
 function descriptionOf({ text = '', values, required }: Field): string {
-  const few = values && values.length > 0 && values.length <= 8;
-  const choices = few ? ` One of ${values.join(', ')}.` : '';
+  const isShortList = values && values.length > 0 && values.length <= 8;
+  const choices = isShortList ? ` One of ${values.join(', ')}.` : '';
   return `${required ? 'Required. ' : ''}${text}${choices}`;
 }
 
@@ -63,34 +63,34 @@ function checkValue({ flag, values }: Field, text: string): string {
   throw usageError(`--${flag}: ${text} is unknown.`, near ? `Did you mean ${near}?` : list);
 }
 
-/** The value of a flag as the API takes it. */
-export function flagValue(field: Field, given: string | true): unknown {
+/** The value of a flag in the format of the API. */
+export function flagValue(field: Field, flagInput: string | true): unknown {
   const { type, flag } = field;
-  if (given === true) return true;
+  if (flagInput === true) return true;
   switch (type) {
     case 'number': {
-      const number = Number(given);
-      if (given.trim() !== '' && Number.isFinite(number)) return number;
+      const number = Number(flagInput);
+      if (flagInput.trim() !== '' && Number.isFinite(number)) return number;
       throw usageError(
-        `--${flag}: ${given} is not a number.`,
+        `--${flag}: ${flagInput} is not a number.`,
         'Amounts are in minor units: 25000 is 250.00.',
       );
     }
     case 'boolean':
-      if (given === 'true' || given === 'false') return given === 'true';
-      throw usageError(`--${flag}: ${given} is neither true nor false.`);
+      if (flagInput === 'true' || flagInput === 'false') return flagInput === 'true';
+      throw usageError(`--${flag}: ${flagInput} is neither true nor false.`);
     case 'list':
-      return given.split(',').map((each) => checkValue(field, each.trim()));
+      return flagInput.split(',').map((each) => checkValue(field, each.trim()));
     case 'json':
-      return parseJson(given, `--${flag}`);
+      return parseJson(flagInput, `--${flag}`);
     default:
-      return checkValue(field, given);
+      return checkValue(field, flagInput);
   }
 }
 
 type Json = Record<string, unknown>;
 
-/** Sets a value at a dot path; objects on the way are made. */
+/** Sets a value at a dot path, and creates the objects along the path. */
 export function setAt(target: Json, path: string, value: unknown): void {
   const names = path.split('.');
   const last = names.pop() ?? '';
@@ -124,12 +124,13 @@ export function readData(text: string): Json {
 const attributeOf = (flag: string) =>
   flag.replaceAll(/-([a-zA-Z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** The fields of the query and the body that the command line names. */
+/** The fields of the query and the body that have a flag on the command line. */
 export function inputOf(operation: Operation, options: Readonly<Record<string, unknown>>): Json {
   const input = options.data === undefined ? {} : readData(String(options.data));
   for (const field of fieldsOf(operation)) {
-    const given = options[attributeOf(field.flag)];
-    if (given !== undefined) setAt(input, field.path, flagValue(field, given as string | true));
+    const flagInput = options[attributeOf(field.flag)];
+    if (flagInput !== undefined)
+      setAt(input, field.path, flagValue(field, flagInput as string | true));
   }
   return input;
 }

@@ -1,4 +1,4 @@
-// What the program knows of the API: written by the build from the OpenAPI document.
+// Metadata of the API, written by the build from the OpenAPI document.
 import { existsSync, readFileSync } from 'node:fs';
 
 export interface Resource {
@@ -57,7 +57,7 @@ interface Index {
   readonly events: readonly string[];
 }
 
-/** Beside the bundle, beside its parts, or of a build when the sources are run. */
+/** Next to the bundle, next to its parts, or in a build when the sources are run. */
 const FOLDERS = ['./api/', '../api/', '../../dist/api/'].map(
   (each) => new URL(each, import.meta.url),
 );
@@ -77,6 +77,6 @@ export const EVENT_TYPES = index.events;
 export const operationsOf = ({ name }: Resource): readonly Operation[] =>
   read(name) as readonly Operation[];
 
-/** The resource that has an operation. */
+/** The resource to which an operation belongs. */
 export const resourceOf = (operationId: string): Resource | undefined =>
   RESOURCES.find(({ operations }) => operations.some(([id]) => id === operationId));

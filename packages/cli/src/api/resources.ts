@@ -30,19 +30,19 @@ function printExample(command: Command, { body, id }: Operation, name: string | 
   writeOut?.(`${JSON.stringify(found.value, null, 2)}\n`);
 }
 
-const quoted = (text: string) => (/^[\w:./@-]+$/.test(text) ? text : `'${text}'`);
+const quoteForShell = (text: string) => (/^[\w:./@-]+$/.test(text) ? text : `'${text}'`);
 
 /** A call with the required fields of the first example. */
 function exampleCommand(resource: Resource, operation: Operation): string {
   const { verb, params, body, query } = operation;
   const words = ['railhead', resource.name, verb];
-  words.push(...params.map(({ name, example }) => quoted(example ?? name.toUpperCase())));
+  words.push(...params.map(({ name, example }) => quoteForShell(example ?? name.toUpperCase())));
   const example = body?.examples[0]?.value;
   const required = (body?.fields ?? []).filter((each) => each.required);
   const flags = required.flatMap((field) => {
     const value = isObject(example) ? example[field.path] : undefined;
     return typeof value === 'string' || typeof value === 'number'
-      ? [`--${field.flag} ${quoted(String(value))}`]
+      ? [`--${field.flag} ${quoteForShell(String(value))}`]
       : undefined;
   });
   if (flags.includes(undefined)) words.push('--data @body.json');
@@ -182,7 +182,7 @@ function operationCommand(resource: Resource, operation: Operation): Command {
   });
 }
 
-/** The command of a resource, with those of its operations if they are needed. */
+/** The command of a resource, with the commands of its operations if they are needed. */
 export function resourceCommand(
   resource: Resource,
   isComplete: boolean,
@@ -190,9 +190,10 @@ export function resourceCommand(
 ): Command {
   command.description(command.description() || `${resource.title}.`);
   if (!isComplete) return command;
-  const taken = new Set(command.commands.map((each) => each.name()));
+  const existingNames = new Set(command.commands.map((each) => each.name()));
   for (const operation of operationsOf(resource)) {
-    if (!taken.has(operation.verb)) command.addCommand(operationCommand(resource, operation));
+    if (!existingNames.has(operation.verb))
+      command.addCommand(operationCommand(resource, operation));
   }
   return command;
 }

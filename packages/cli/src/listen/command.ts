@@ -9,7 +9,7 @@ import { eventTypesOf } from '../tools/events.ts';
 import { type Endpoint, ensureEndpoint, isNotFound, type Wanted } from './endpoint.ts';
 import { type Forwarded, forward, receiverOf } from './forward.ts';
 import { type Journal, openJournal } from './journal.ts';
-import { type Delivery, type Listener, persistently, run } from './run.ts';
+import { type Delivery, type Listener, retryUntilDone, run } from './run.ts';
 import { filesOf, forget, type ListenFiles, labelOf, loadState, lock, saveState } from './state.ts';
 
 interface ListenFlags {
@@ -41,14 +41,14 @@ function lineOf(delivery: Delivery, result: Result, isRepeated: boolean, output:
   ].join('  ');
   const isGood = result.kind === 'replied' && result.status >= 200 && result.status < 300;
   if (isGood) return line;
-  const why = result.kind === 'failed' ? `${result.error}; ` : '';
-  return `${line}\n          ${dim(`${why}send it again: railhead events resend ${eventId}`)}`;
+  const errorText = result.kind === 'failed' ? `${result.error}; ` : '';
+  return `${line}\n          ${dim(`${errorText}send it again: railhead events resend ${eventId}`)}`;
 }
 
 /** Without a receiver, events are only shown. */
-const shown: Forwarded = { kind: 'replied', status: 200, ms: 0 };
+const replied: Forwarded = { kind: 'replied', status: 200, ms: 0 };
 
-/** Notes an interruption once, and its end. */
+/** Prints an interruption once, and its end. */
 function interruptions(output: Output, receiver: URL | undefined): Listener['onInterruption'] {
   let current: string | undefined;
   return (error) => {
@@ -56,8 +56,9 @@ function interruptions(output: Output, receiver: URL | undefined): Listener['onI
     if (error === undefined) output.note('Connected again.');
     else if (current === undefined) {
       const isReceiver = receiver && /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UNREACH/.test(error);
-      const what = isReceiver && !/cannot be reached/.test(error) ? receiver.href : 'The server';
-      output.note(`${what} cannot be reached; no event is lost. Trying again …`);
+      const unreachable =
+        isReceiver && !/cannot be reached/.test(error) ? receiver.href : 'The server';
+      output.note(`${unreachable} cannot be reached; no event is lost. Trying again …`);
     }
     current = error;
   };
@@ -94,7 +95,7 @@ function listenerOf(
     endpointId: endpoint.endpointId,
     journal,
     signal,
-    forward: async (delivery) => (receiver ? forward(receiver, delivery) : shown),
+    forward: async (delivery) => (receiver ? forward(receiver, delivery) : replied),
     async report(delivery, result, isRepeated) {
       counts.forwarded++;
       const { eventId, eventType, createdAt, body } = delivery;
@@ -117,14 +118,19 @@ async function end({ client, output }: Session, endpointId: string, files: Liste
   }
 }
 
-async function start(session: Session, files: ListenFiles, wanted: Wanted, signal: AbortSignal) {
+async function start(
+  session: Session,
+  files: ListenFiles,
+  registration: Wanted,
+  signal: AbortSignal,
+) {
   const known = loadState(files);
   const { output, client } = session;
-  const connect = () => ensureEndpoint(client, known, wanted);
-  // A first run reports at once that the server cannot be reached; a later one waits for it.
+  const connect = () => ensureEndpoint(client, known, registration);
+  // A first run reports at once that the server cannot be reached; a later run waits for it.
   const onInterruption = interruptions(output, undefined);
   const endpoint = known
-    ? await persistently(connect, { signal, onInterruption })
+    ? await retryUntilDone(connect, { signal, onInterruption })
     : await connect();
   if (!endpoint) return undefined;
   // The journal belongs to the endpoint.
@@ -134,16 +140,19 @@ async function start(session: Session, files: ListenFiles, wanted: Wanted, signa
   return endpoint;
 }
 
-/** Forwards until the signal aborts, also if the endpoint is removed. Returns the id of the last one. */
+/**
+ * Forwards until the signal aborts, even if the endpoint is removed. Returns the id of the last
+ * endpoint.
+ */
 async function follow(
   session: Session,
   files: ListenFiles,
-  wanted: Wanted,
+  registration: Wanted,
   { receiver, signal }: { receiver: URL | undefined; signal: AbortSignal },
 ): Promise<string | undefined> {
   const { output } = session;
   for (;;) {
-    const endpoint = await start(session, files, wanted, signal);
+    const endpoint = await start(session, files, registration, signal);
     if (!endpoint) return undefined;
     intro(output, endpoint, receiver);
     const journal = openJournal(files.journal);
@@ -164,18 +173,18 @@ async function follow(
 
 async function listen(session: Session, flags: ListenFlags): Promise<void> {
   const receiver = flags.forwardTo === undefined ? undefined : receiverOf(flags.forwardTo);
-  const wanted = { label: labelOf(flags.name), types: eventTypesOf(flags.events) };
+  const registration = { label: labelOf(flags.name), types: eventTypesOf(flags.events) };
   const { output, target } = session;
   const files = filesOf(target, flags.name);
   const unlock = lock(files, flags.name);
   try {
     const signal = interruption();
     if (flags.printSecret) {
-      const endpoint = await start(session, files, wanted, signal);
+      const endpoint = await start(session, files, registration, signal);
       output.line(endpoint?.secret ?? '');
       return;
     }
-    const endpointId = await follow(session, files, wanted, { receiver, signal });
+    const endpointId = await follow(session, files, registration, { receiver, signal });
     if (endpointId !== undefined && !flags.keep) await end(session, endpointId, files);
   } finally {
     unlock();

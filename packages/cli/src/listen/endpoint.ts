@@ -1,4 +1,4 @@
-// The endpoint of a listener: the one of the state file, one that is found by its description, or a new one.
+// The endpoint of a listener: from the state file, found by its description, or newly created.
 import type { Client, EventType } from '../sdk.ts';
 import type { ListenState } from './state.ts';
 
@@ -25,12 +25,12 @@ async function read(client: Client, endpointId: string): Promise<Found | undefin
   }
 }
 
-const same = (one: readonly string[], other: readonly string[]) =>
+const hasSameTypes = (one: readonly string[], other: readonly string[]) =>
   one.length === other.length && one.every((each) => other.includes(each));
 
 /** Resumes it if it is paused, and gives it the types of this run. */
 async function adjust(client: Client, found: Found, { types }: Wanted): Promise<void> {
-  if (found.status === 'ENABLED' && same(found.eventTypes, types)) return;
+  if (found.status === 'ENABLED' && hasSameTypes(found.eventTypes, types)) return;
   await client.webhookEndpoints.updateWebhookEndpoint({
     endpointId: found.id,
     status: 'ENABLED',
@@ -40,32 +40,32 @@ async function adjust(client: Client, found: Found, { types }: Wanted): Promise<
 
 export async function ensureEndpoint(
   client: Client,
-  known: ListenState | undefined,
-  wanted: Wanted,
+  storedState: ListenState | undefined,
+  registration: Wanted,
 ): Promise<Endpoint> {
   const { webhookEndpoints: endpoints } = client;
-  const kept = known && (await read(client, known.endpointId));
-  if (known && kept) {
-    await adjust(client, kept, wanted);
-    return { ...known, isResumed: true };
+  const storedEndpoint = storedState && (await read(client, storedState.endpointId));
+  if (storedState && storedEndpoint) {
+    await adjust(client, storedEndpoint, registration);
+    return { ...storedState, isResumed: true };
   }
   const { data } = await endpoints.listWebhookEndpoints();
-  const { label, types } = wanted;
+  const { label, types } = registration;
   const found = data.find((each) => each.delivery === 'PULL' && each.description === label);
   if (found) {
-    // The secret is shown once, so the endpoint gets another one.
+    // The secret is shown only once, so a new one is created for the endpoint.
     const endpointId = found.id;
     const { secret = '' } = await endpoints.rotateWebhookEndpointKey({
       endpointId,
       overlapHours: 0,
     });
-    await adjust(client, found, wanted);
+    await adjust(client, found, registration);
     return { endpointId, secret, isResumed: true };
   }
-  const made = await endpoints.createWebhookEndpoint({
+  const createdEndpoint = await endpoints.createWebhookEndpoint({
     delivery: 'PULL',
     description: label,
     eventTypes: [...types],
   });
-  return { endpointId: made.id, secret: made.secret ?? '', isResumed: false };
+  return { endpointId: createdEndpoint.id, secret: createdEndpoint.secret ?? '', isResumed: false };
 }

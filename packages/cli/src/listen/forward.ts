@@ -10,13 +10,13 @@ export interface Webhook {
 
 export type Forwarded =
   | { readonly kind: 'replied'; readonly status: number; readonly ms: number }
-  /** No connection: the receiver has not got it. */
+  /** No connection: the receiver has not received the event. */
   | { readonly kind: 'refused'; readonly error: string }
-  /** The receiver may have got it. */
+  /** The receiver may have received the event. */
   | { readonly kind: 'failed'; readonly error: string; readonly ms: number };
 
 const TIMEOUT_MS = 30_000;
-/** Codes of a connection that was not made. */
+/** Codes of connections that failed. */
 const NOT_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
 /** `3000/hook` and `localhost:3000/hook` are enough. */
@@ -44,7 +44,7 @@ export function forward(url: URL, { headers, body }: Webhook): Promise<Forwarded
     });
     sent.once('response', (response) => {
       response.resume();
-      // The sooner it is in the journal, the shorter is the time in which a kill leaves it uncertain.
+      // Written at once, to shorten the time in which a kill leaves the result uncertain.
       resolve({ kind: 'replied', status: response.statusCode ?? 0, ms: ms() });
     });
     sent.once('timeout', () => sent.destroy(new Error(`no reply within ${TIMEOUT_MS / 1_000} s`)));

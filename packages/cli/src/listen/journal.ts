@@ -15,10 +15,10 @@ const DONE = '=';
 export interface Journal {
   /** Events that were forwarded. */
   readonly forwarded: ReadonlySet<string>;
-  /** Events whose forward began and has no result: the receiver may have got them. */
+  /** Events whose forwarding has begun without a result: the receiver may have received them. */
   readonly uncertain: ReadonlySet<string>;
   begin(eventId: string): void;
-  /** The receiver has not got it. */
+  /** The receiver has not received the event. */
   cancel(eventId: string): void;
   done(eventId: string): void;
   /** After the acknowledgement of all forwarded events. */
@@ -26,7 +26,7 @@ export interface Journal {
   close(): void;
 }
 
-/** The events of an earlier run; a line that was cut off by a crash counts for nothing. */
+/** The events of an earlier run; a line that was truncated by a crash is ignored. */
 export function readJournal(text: string): { forwarded: Set<string>; uncertain: Set<string> } {
   const forwarded = new Set<string>();
   const uncertain = new Set<string>();
@@ -45,7 +45,7 @@ export function openJournal(file: string): Journal {
   const descriptor = openSync(file, 'a+', 0o600);
   const text = readFileSync(file, 'utf8');
   const { forwarded, uncertain } = readJournal(text);
-  // A line that was cut off must not become a part of the next one.
+  // A truncated line must not become part of the next line.
   if (text !== '' && !text.endsWith('\n')) writeSync(descriptor, '\n');
   return {
     forwarded,

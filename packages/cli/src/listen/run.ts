@@ -19,7 +19,7 @@ export interface Listener {
     result: Exclude<Forwarded, { kind: 'refused' }>,
     isRepeated: boolean,
   ): Promise<void>;
-  /** The server or the receiver cannot be reached, or can be again (`undefined`). */
+  /** The server or the receiver cannot be reached, or can be reached again (`undefined`). */
   onInterruption(error: string | undefined): void;
 }
 
@@ -33,7 +33,7 @@ const LAST_MS = 3_000;
 const reasonOf = (error: unknown) => (error as { reason?: string }).reason ?? String(error);
 
 /** Repeats a request until it succeeds, cannot succeed, or the listener stops. */
-export async function persistently<T>(
+export async function retryUntilDone<T>(
   request: () => Promise<T>,
   { signal, onInterruption }: Pick<Listener, 'signal' | 'onInterruption'>,
 ): Promise<T | undefined> {
@@ -64,11 +64,11 @@ async function acknowledge(listener: Listener): Promise<void> {
   // The journal keeps the events if the last attempt fails.
   const done = signal.aborted
     ? await request(LAST_MS).catch(() => undefined)
-    : await persistently(request, listener);
+    : await retryUntilDone(request, listener);
   if (done) journal.clear();
 }
 
-/** Forwards deliveries until one is refused; false then. */
+/** Forwards deliveries; returns false if the connection for one is refused. */
 async function forwardAll(listener: Listener, deliveries: readonly Delivery[]): Promise<boolean> {
   const { journal, signal } = listener;
   let acknowledged = performance.now();
@@ -94,13 +94,13 @@ async function forwardAll(listener: Listener, deliveries: readonly Delivery[]): 
   return true;
 }
 
-/** Runs until the signal aborts. Rejects if the endpoint or the credentials are gone. */
+/** Runs until the signal aborts. Rejects if the endpoint or the credentials no longer exist. */
 export async function run(listener: Listener): Promise<void> {
   const { client, endpointId, signal } = listener;
-  // What an earlier run forwarded.
+  // Events that an earlier run forwarded.
   await acknowledge(listener);
-  for (let refusals = 0; !signal.aborted; ) {
-    const page = await persistently(
+  for (let refusalCount = 0; !signal.aborted; ) {
+    const page = await retryUntilDone(
       () =>
         client.webhookEndpoints.pullWebhookDeliveries(
           { endpointId, wait: WAIT_S, limit: PAGE },
@@ -111,9 +111,9 @@ export async function run(listener: Listener): Promise<void> {
     if (!page) break;
     const isReachable = await forwardAll(listener, page.data);
     await acknowledge(listener);
-    if (isReachable && page.data.length > 0 && refusals > 0) listener.onInterruption(undefined);
-    refusals = isReachable ? 0 : refusals + 1;
+    if (isReachable && page.data.length > 0 && refusalCount > 0) listener.onInterruption(undefined);
+    refusalCount = isReachable ? 0 : refusalCount + 1;
     // Signatures have an age limit, so the page is pulled again afterwards.
-    if (!isReachable) await pause(backoff(refusals), signal);
+    if (!isReachable) await pause(backoff(refusalCount), signal);
   }
 }

@@ -1,4 +1,5 @@
-// What `listen` keeps in files, so that it goes on after any end: its endpoint with the secret, and a lock.
+// Files of `listen`, so that it continues after any interruption: its endpoint with the secret, and
+// a lock.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -28,7 +29,7 @@ export function filesOf({ url, clientId }: Target, name: string): ListenFiles {
   return { state: at('json'), journal: at('journal'), lock: at('lock') };
 }
 
-/** By which an endpoint is found again if the files are lost. */
+/** Description by which an endpoint is found if the files are lost. */
 export const labelOf = (name: string): string => `railhead listen ${name} on ${os.hostname()}`;
 
 export const loadState = ({ state }: ListenFiles): ListenState | undefined =>
@@ -42,7 +43,7 @@ export function forget({ state, journal }: ListenFiles): void {
 }
 
 function isRunning(pid: number): boolean {
-  // In a container each run can have the same id.
+  // In a container every run can have the same process id.
   if (pid === process.pid) return false;
   try {
     process.kill(pid, 0);

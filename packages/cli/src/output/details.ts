@@ -12,8 +12,8 @@ function partsOf(name: string, value: unknown): (readonly [name: string, value: 
 
 function linesOf(value: object, indent: string, styles: Styles): string[] {
   const entries = Object.entries(value);
-  const short = entries.filter(([, each]) => shortText(each) !== undefined);
-  const width = Math.max(0, ...short.map(([name]) => name.length));
+  const shortEntries = entries.filter(([, each]) => shortText(each) !== undefined);
+  const width = Math.max(0, ...shortEntries.map(([name]) => name.length));
   return entries.flatMap(([name, each]) => {
     const text = shortText(each);
     if (text !== undefined) {

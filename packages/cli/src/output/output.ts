@@ -1,4 +1,4 @@
-// Where results go: standard output, as JSON or for people. Everything else is on standard error.
+// Writes results to standard output, as JSON or for people. Everything else goes to standard error.
 import process from 'node:process';
 import { usageError } from '../exit.ts';
 import { detailLines } from './details.ts';
@@ -13,8 +13,8 @@ export interface OutputOptions {
 const DEFAULT_WIDTH = 80;
 
 function terminalWidth(): number | undefined {
-  const forced = Number(process.env.COLUMNS);
-  if (Number.isInteger(forced) && forced > 0) return forced;
+  const configuredWidth = Number(process.env.COLUMNS);
+  if (Number.isInteger(configuredWidth) && configuredWidth > 0) return configuredWidth;
   return process.stdout.isTTY ? process.stdout.columns || DEFAULT_WIDTH : undefined;
 }
 
@@ -57,14 +57,14 @@ export class Output {
     process.stderr.write(`${text}\n`);
   }
 
-  /** A result: as JSON if that is asked for, otherwise as `lines`. */
+  /** A result: as JSON if requested, otherwise as `lines`. */
   async result(value: unknown, lines: () => readonly string[]): Promise<void> {
     if (this.#query !== undefined) this.line(plain(await select(value, this.#query)));
     else if (this.isJson) this.line(JSON.stringify(value ?? null, null, 2));
     else for (const each of lines()) this.line(each);
   }
 
-  /** A line of a stream of results. */
+  /** One result of a stream. */
   async streamed(value: unknown, text: () => string): Promise<void> {
     if (this.#query !== undefined) this.line(plain(await select(value, this.#query)));
     else this.line(this.isJson ? JSON.stringify(value) : text());

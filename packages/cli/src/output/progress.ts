@@ -1,4 +1,4 @@
-// Says that something is in progress if it takes longer than a second, on a terminal only.
+// Shows that a call is in progress if it takes longer than a second, on a terminal only.
 import process from 'node:process';
 
 const DELAY_MS = 1_000;

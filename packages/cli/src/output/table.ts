@@ -1,4 +1,4 @@
-// Tables that fit the terminal: texts are shortened, then the least important columns are left out.
+// Tables that fit the terminal: texts are shortened, then the least important columns are omitted.
 import type { Styles } from './style.ts';
 import { isObject, shortText } from './values.ts';
 
@@ -8,7 +8,7 @@ const MAX_COLUMNS = 7;
 export interface Column {
   readonly title: string;
   readonly texts: readonly string[];
-  /** Its texts are not shortened below this. */
+  /** Minimum width of shortened texts. */
   readonly minWidth: number;
 }
 
@@ -20,7 +20,7 @@ const naturalWidth = ({ title, texts }: Column) =>
 const total = (widths: readonly number[]) =>
   widths.reduce((sum, each) => sum + each, 0) + GAP * Math.max(0, widths.length - 1);
 
-/** Widths of the columns, the most important first; fewer widths than columns leave the last ones out. */
+/** Widths of the columns, the most important first; columns without a width are omitted. */
 export function fit(columns: readonly Column[], width: number): number[] {
   for (let count = columns.length; count > 0; count--) {
     const widths = columns.slice(0, count).map(naturalWidth);
@@ -28,7 +28,7 @@ export function fit(columns: readonly Column[], width: number): number[] {
     while (excess > 0) {
       const candidates = widths
         .map((each, index) => ({ each, index, least: columns[index]?.minWidth ?? 0 }))
-        .filter(({ each, least }) => each > least);
+        .filter(({ each, least: minimum }) => each > minimum);
       const widest = candidates.sort((one, other) => other.each - one.each)[0];
       if (!widest) break;
       const reduced = Math.max(widest.least, widest.each - excess);
@@ -50,17 +50,17 @@ export function layOut(
   styles: Styles,
 ): string[] {
   const widths = width === undefined ? columns.map(naturalWidth) : fit(columns, width);
-  const shown = columns.slice(0, widths.length);
+  const visibleColumns = columns.slice(0, widths.length);
   const line = (texts: readonly string[]) =>
     texts
       .map((text, index) => shortened(text, widths[index] ?? 0).padEnd(widths[index] ?? 0))
       .join(' '.repeat(GAP))
       .trimEnd();
-  const count = shown[0]?.texts.length ?? 0;
+  const count = visibleColumns[0]?.texts.length ?? 0;
   const rows = Array.from({ length: count }, (_, row) =>
-    line(shown.map(({ texts }) => texts[row] ?? '')),
+    line(visibleColumns.map(({ texts }) => texts[row] ?? '')),
   );
-  return [styles.dim(line(shown.map(({ title }) => title))), ...rows];
+  return [styles.dim(line(visibleColumns.map(({ title }) => title))), ...rows];
 }
 
 /** The most important fields of all resources, in this order; others follow in the order of the reply. */
@@ -85,7 +85,7 @@ const titleOf = (name: string) =>
     .replaceAll('_', ' ')
     .toUpperCase();
 
-/** Ids and times are useless in part, types and states almost. */
+/** Shortened ids and times are useless, shortened types and states nearly so. */
 function minWidthOf(name: string): number {
   if (/(^id|(?<!operation)Id|At|timestamp|^at)$/.test(name)) return Number.POSITIVE_INFINITY;
   return /(^type|Type|^status|^operationId)$/.test(name) ? 20 : 12;
@@ -97,7 +97,7 @@ export const columnOf = (name: string, texts: readonly string[]): Column => ({
   minWidth: minWidthOf(name),
 });
 
-/** The columns of a list of resources, chosen by what its items have. */
+/** The columns of a list of resources, chosen by the fields of its items. */
 export function columnsOf(items: readonly unknown[]): Column[] {
   const rows = items.filter(isObject);
   const names = [...new Set(rows.flatMap((each) => Object.keys(each)))]

@@ -1,4 +1,4 @@
-// Questions on a terminal. What is typed for a secret is not shown.
+// Questions on a terminal. The input of a secret is not shown.
 import process from 'node:process';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';

@@ -19,18 +19,18 @@ interface LoginFlags {
 
 const DEFAULT_PROFILE = 'default';
 
-/** A value of a flag, of the environment, or asked for. */
+/** A value from a flag, from the environment, or from a prompt. */
 async function value(
-  given: string | undefined,
+  flagInput: string | undefined,
   question: string,
   flag: string,
   { isSecret = false, fallback = '' } = {},
 ): Promise<string> {
-  if (given === '-') return readFileSync(0, 'utf8').trim();
-  if (given) return given;
+  if (flagInput === '-') return readFileSync(0, 'utf8').trim();
+  if (flagInput) return flagInput;
   if (!isInteractive()) throw usageError(`${flag} is required without a terminal.`);
-  const shown = fallback ? ` [${fallback}]` : '';
-  const text = await ask(`${question}${shown}: `, { isSecret });
+  const defaultText = fallback ? ` [${fallback}]` : '';
+  const text = await ask(`${question}${defaultText}: `, { isSecret });
   if (text || fallback) return text || fallback;
   throw usageError(`${question} is required.`);
 }
@@ -82,7 +82,7 @@ function loginCommand(): Command {
   });
 }
 
-function without({ current, profiles }: Config, name: string): Config {
+function withoutProfile({ current, profiles }: Config, name: string): Config {
   const { [name]: removed, ...rest } = profiles;
   if (!removed) throw new CliError(`There is no profile ${name}.`, { exitCode: EXIT.credentials });
   return { ...(current !== undefined && current !== name && { current }), profiles: rest };
@@ -99,7 +99,7 @@ function logoutCommand(): Command {
     const config = readConfig();
     const { profile = config.current }: LoginFlags = command.optsWithGlobals();
     if (profile === undefined) throw new CliError('No profile is stored.');
-    writeConfig(without(config, profile));
+    writeConfig(withoutProfile(config, profile));
     outputOf(command).line(`Removed profile ${profile}.`);
   });
 }

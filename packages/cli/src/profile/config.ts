@@ -23,7 +23,7 @@ const home = (name: string, fallback: readonly string[], env: NodeJS.ProcessEnv)
 export const configFile = (env = process.env): string =>
   path.join(home('XDG_CONFIG_HOME', ['.config'], env), 'railhead', 'config.json');
 
-/** Where `listen` keeps what it needs after an interruption. */
+/** Folder of the files of `listen`. */
 export const stateFolder = (env = process.env): string =>
   path.join(home('XDG_STATE_HOME', ['.local', 'state'], env), 'railhead');
 

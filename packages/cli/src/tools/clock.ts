@@ -10,7 +10,7 @@ import { isoDuration } from './duration.ts';
 type Clock = Reply<'getSandboxClock'>;
 type Change = NonNullable<Parameters<Session['client']['sandbox']['updateSandboxClock']>[0]>;
 
-/** Repeats a change that was too much for one request, until the clock is there. */
+/** Repeats a change that exceeds one request until the clock has reached its target. */
 export async function moveClock(session: Session, change: Change): Promise<Clock> {
   let now = '';
   let processed = 0;
@@ -54,7 +54,7 @@ export function clockCommand(): Command {
     'railhead clock advance 2d',
     'railhead clock set 2027-01-04T09:00:00Z --freeze',
   );
-  const changing = (name: string, summary: string, argument?: [string, string]) => {
+  const clockVerb = (name: string, summary: string, argument?: [string, string]) => {
     const sub = new Command(name).summary(summary).description(summary);
     if (argument) {
       sub.argument(...argument);
@@ -68,25 +68,25 @@ export function clockCommand(): Command {
     return show(sub, (session) => moveClock(session, { ...body, ...(freeze && { freeze }) }));
   };
 
-  const advance = changing('advance', 'Advance the clock.', [
+  const advance = clockVerb('advance', 'Advance the clock.', [
     '<duration>',
     'Such as 2d, 1h30m or P2D; 0s only executes what is due.',
   ]);
   withExamples(advance, 'railhead clock advance 2d', 'railhead clock advance 6m --freeze');
   advance.action((text: string) => change(advance, { advance: isoDuration(text) }));
 
-  const set = changing('set', 'Move the clock to an instant.', [
+  const set = clockVerb('set', 'Move the clock to an instant.', [
     '<time>',
     'Such as 2027-01-04T09:00:00Z.',
   ]);
   withExamples(set, 'railhead clock set 2027-01-04T09:00:00Z');
   set.action((to: string) => change(set, { to }));
 
-  const freeze = changing('freeze', 'Stop the clock.');
+  const freeze = clockVerb('freeze', 'Stop the clock.');
   withExamples(freeze, 'railhead clock freeze');
   freeze.action(() => change(freeze, { freeze: true }));
 
-  const unfreeze = changing('unfreeze', 'Let the clock run again.');
+  const unfreeze = clockVerb('unfreeze', 'Let the clock run again.');
   withExamples(unfreeze, 'railhead clock unfreeze');
   unfreeze.action(() => change(unfreeze, { freeze: false }));
 

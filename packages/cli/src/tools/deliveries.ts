@@ -1,4 +1,4 @@
-// `deliveries`: what became of webhooks.
+// `deliveries`: webhook deliveries and their results.
 import { Command } from 'commander';
 import { withExamples } from '../help.ts';
 import type { Output } from '../output/output.ts';
@@ -20,21 +20,21 @@ interface DeliveryFlags {
 const isFailed = ({ status, lastAttempt }: Delivery) =>
   status === 'FAILED' || (status === 'PENDING' && lastAttempt?.result === 'RETRY');
 
-/** What the receiver replied to the last attempt, or why there was no reply. */
+/** The receiver's reply to the last attempt, or the reason why there was none. */
 const resultOf = ({ lastAttempt }: Delivery): string =>
-  // `ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:3000` has its code first.
+  // `ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:3000` begins with its code.
   String(lastAttempt?.responseStatus ?? lastAttempt?.error ?? lastAttempt?.result ?? '').split(
     ':',
   )[0] ?? '';
 
 async function find({ client }: Session, flags: DeliveryFlags): Promise<Delivery[]> {
-  const wanted = Number(flags.number) || 20;
+  const count = Number(flags.number) || 20;
   const filter = {
     ...(flags.endpoint !== undefined && { endpointId: flags.endpoint }),
     ...(flags.event !== undefined && { eventId: flags.event }),
     limit: 100,
   };
-  const found: Delivery[] = [];
+  const foundDeliveries: Delivery[] = [];
   const statuses = flags.failed ? (['PENDING', 'FAILED'] as const) : [undefined];
   for (const status of statuses) {
     const list = client.webhookDeliveries.listWebhookDeliveries({
@@ -42,11 +42,11 @@ async function find({ client }: Session, flags: DeliveryFlags): Promise<Delivery
       ...(status && { status }),
     });
     for await (const each of list) {
-      if (!flags.failed || isFailed(each)) found.push(each);
-      if (found.length >= wanted) break;
+      if (!flags.failed || isFailed(each)) foundDeliveries.push(each);
+      if (foundDeliveries.length >= count) break;
     }
   }
-  return found.slice(0, wanted);
+  return foundDeliveries.slice(0, count);
 }
 
 function table(output: Output, deliveries: readonly Delivery[]): string[] {
@@ -82,11 +82,11 @@ function getCommand(): Command {
   );
   return command.action(async (deliveryId: string) => {
     const { output, client } = await sessionOf(command);
-    const found = await client.webhookDeliveries.getWebhookDeliveryById({ deliveryId });
-    const { attempts, ...rest } = found;
-    await output.result(found, () => [
+    const foundDeliveries = await client.webhookDeliveries.getWebhookDeliveryById({ deliveryId });
+    const { attempts, ...rest } = foundDeliveries;
+    await output.result(foundDeliveries, () => [
       ...output.details(rest),
-      ...(attempts.length > 0 ? ['Attempts:', ...attemptLines(found, output)] : []),
+      ...(attempts.length > 0 ? ['Attempts:', ...attemptLines(foundDeliveries, output)] : []),
     ]);
   });
 }

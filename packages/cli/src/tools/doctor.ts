@@ -1,5 +1,5 @@
-// `doctor`: checks that the program, the server and the webhooks of the platform work, and says what to do
-// about what does not.
+// `doctor`: checks that the program, the server and the webhooks of the platform work, and prints a
+// remedy for each problem.
 import { Command } from 'commander';
 import { API_DATE, RESOURCES } from '../api/metadata.ts';
 import { EXIT, Finished } from '../exit.ts';
@@ -85,25 +85,25 @@ async function version(url: string): Promise<Check> {
     const hint = 'Install the version of railhead-cli that matches the server.';
     return failed(name, `the server has ${date}, this program ${API_DATE}`, hint);
   }
-  const lacking = lackingIn(body);
-  if (lacking.length === 0) return ok(name, date);
-  const few = lacking.slice(0, 3).join(', ');
-  const more = lacking.length > 3 ? ` and ${lacking.length - 3} more` : '';
+  const missingOperations = lackingIn(body);
+  if (missingOperations.length === 0) return ok(name, date);
+  const missingExamples = missingOperations.slice(0, 3).join(', ');
+  const more = missingOperations.length > 3 ? ` and ${missingOperations.length - 3} more` : '';
   return warning(
     name,
-    `${date}, an older server without ${few}${more}`,
+    `${date}, an older server without ${missingExamples}${more}`,
     'These commands will fail.',
   );
 }
 
-const NEEDED = ['VIEW', 'TRANSACT', 'MANAGE'] as const;
+const REQUIRED_PERMISSIONS = ['VIEW', 'TRANSACT', 'MANAGE'] as const;
 
 async function permissions(client: Client, { clientId }: Target): Promise<Check> {
   const name = 'Permissions';
   for await (const token of client.tokens.listTokens({ limit: 100 })) {
     if (token.clientId !== clientId) continue;
     const has: readonly string[] = token.permissions;
-    const absent = NEEDED.filter((each) => !has.includes(each));
+    const absent = REQUIRED_PERMISSIONS.filter((each) => !has.includes(each));
     if (absent.length === 0) return ok(name, `${has.join(', ')} (token ${token.name})`);
     const hint = 'Some commands need them; create a token with `railhead tokens create`.';
     return warning(name, `${has.join(', ')}, without ${absent.join(', ')}`, hint);
@@ -133,9 +133,11 @@ async function sandboxClock(client: Client): Promise<Check> {
 async function webhooks(client: Client): Promise<Check[]> {
   const name = 'Webhooks';
   const { data } = await client.webhookEndpoints.listWebhookEndpoints();
-  const bad = data.filter(({ status, failingSince }) => status !== 'ENABLED' || failingSince);
-  if (bad.length === 0) return [ok(name, `${data.length} endpoints, none failing`)];
-  return bad.map(({ id, url = 'pulled', status, failingSince }) => {
+  const failingEndpoints = data.filter(
+    ({ status, failingSince }) => status !== 'ENABLED' || failingSince,
+  );
+  if (failingEndpoints.length === 0) return [ok(name, `${data.length} endpoints, none failing`)];
+  return failingEndpoints.map(({ id, url = 'pulled', status, failingSince }) => {
     const text = failingSince
       ? `${url} has failed since ${shortText(failingSince)}`
       : `${url} is ${status}`;

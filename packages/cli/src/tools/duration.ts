@@ -1,4 +1,4 @@
-// Durations as people type them, `2d` or `1h30m`, as ISO 8601 durations of the API.
+// Converts durations that people type, `2d` or `1h30m`, to ISO 8601 durations of the API.
 import { usageError } from '../exit.ts';
 
 const ISO = /^P(?=.)(\d+W|(\d+Y)?(\d+M)?(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?)$/;

@@ -1,5 +1,5 @@
-// `events`: the latest events, or those that occur. `get`, `list` and the other commands of the resource are
-// beside it.
+// `events`: the latest events, or new events as they occur. `get`, `list` and the other commands of
+// the resource are subcommands too.
 import { Command } from 'commander';
 import { EVENT_TYPES } from '../api/metadata.ts';
 import { usageError } from '../exit.ts';
@@ -12,7 +12,7 @@ import type { EventType } from '../sdk.ts';
 import { outputOf, sessionOf } from '../session.ts';
 import { closest } from '../suggest.ts';
 
-/** `OUTGOING_PAYMENT.*,CARD.STATE_CHANGE` as the types that it stands for. */
+/** `OUTGOING_PAYMENT.*,CARD.STATE_CHANGE` as the list of matching types. */
 export function eventTypesOf(text: string | undefined): EventType[] {
   const patterns = (text ?? '').split(',').map((each) => each.trim());
   const types = patterns.filter(Boolean).flatMap((pattern) => {

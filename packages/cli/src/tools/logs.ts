@@ -13,7 +13,7 @@ type Recorded = Reply<'listRequests'>['data'][number];
 type Filter = Parameters<Session['client']['requests']['listRequests']>[0];
 
 const POLL_MS = 1_000;
-/** A record can appear this long after its request, with another process of the server. */
+/** A record of another server process can appear this long after its request. */
 const LATE_MS = 3_000;
 const PAGE = 100;
 const MAX_SCANNED = 5_000;
@@ -27,7 +27,7 @@ interface LogFlags {
 
 const isFailed = ({ status }: Recorded) => status >= 400;
 
-/** Its own polling is not of interest. */
+/** The polling of this command is not shown. */
 const isOwn = ({ operationId }: Recorded) => operationId === 'listRequests';
 
 function isShown(each: Recorded, { failed, operation }: LogFlags): boolean {
@@ -58,7 +58,7 @@ function lineOf(each: Recorded, output: Output): string {
   return [parts.join('  '), ...more].join(`\n${' '.repeat(10)}`);
 }
 
-/** Filters of which each request has one. */
+/** Filters; each request uses one. */
 const filtersOf = (flags: LogFlags): NonNullable<Filter>[] =>
   flags.failed
     ? (['4xx', '5xx'] as const).map((statusClass) => ({ ...filterOf(flags), statusClass }))
@@ -69,55 +69,55 @@ const byTime = (one: Recorded, other: Recorded) => (one.createdAt < other.create
 /** The latest requests, the oldest of them first. */
 async function latest({ client }: Session, flags: LogFlags): Promise<Recorded[]> {
   const all: Recorded[] = [];
-  const wanted = Number(flags.number) || 0;
-  if (wanted <= 0) return all;
+  const count = Number(flags.number) || 0;
+  if (count <= 0) return all;
   for (const filter of filtersOf(flags)) {
     let [found, scanned] = [0, 0];
     for await (const each of client.requests.listRequests({ ...filter, limit: PAGE })) {
       if (isShown(each, flags)) found = all.push(each) && found + 1;
-      // Those of a long `logs tail` are passed over.
-      if (found >= wanted || ++scanned >= MAX_SCANNED) break;
+      // The requests of a long `logs tail` are skipped.
+      if (found >= count || ++scanned >= MAX_SCANNED) break;
     }
   }
-  return all.sort(byTime).slice(-wanted);
+  return all.sort(byTime).slice(-count);
 }
 
-/** Requests after a time that were not seen. */
-async function later(
+/** Requests after a time that were not shown yet. */
+async function fetchNewer(
   { client }: Session,
   flags: LogFlags,
   createdAfter: string,
-  seen: ReadonlySet<string>,
+  shownIds: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<Recorded[]> {
-  const fresh: Recorded[] = [];
+  const newRequests: Recorded[] = [];
   for (const filter of filtersOf(flags)) {
     const all = { ...filter, createdAfter, sortOrder: 'asc', limit: PAGE } as const;
     for await (const each of client.requests.listRequests(all, { signal })) {
-      if (!seen.has(each.id)) fresh.push(each);
+      if (!shownIds.has(each.id)) newRequests.push(each);
     }
   }
-  return fresh.sort(byTime);
+  return newRequests.sort(byTime);
 }
 
 /** Requests as they are recorded. */
 async function* tail(session: Session, flags: LogFlags, signal: AbortSignal) {
   const first = await latest(session, flags);
   yield* first;
-  const seen = new Set(first.map(({ id }) => id));
+  const shownIds = new Set(first.map(({ id }) => id));
   let newest = first.at(-1)?.createdAt ?? new Date().toISOString();
   while (!signal.aborted) {
     await pause(POLL_MS, signal);
     const createdAfter = new Date(Date.parse(newest) - LATE_MS).toISOString();
-    let fresh: Recorded[] = [];
+    let newRequests: Recorded[] = [];
     try {
-      fresh = await later(session, flags, createdAfter, seen, signal);
+      newRequests = await fetchNewer(session, flags, createdAfter, shownIds, signal);
     } catch (error) {
       if (signal.aborted) return;
       if (!isRetryable(error)) throw error;
     }
-    for (const each of fresh) {
-      seen.add(each.id);
+    for (const each of newRequests) {
+      shownIds.add(each.id);
       if (each.createdAt > newest) newest = each.createdAt;
       if (isShown(each, flags)) yield each;
     }

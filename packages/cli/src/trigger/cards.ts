@@ -1,5 +1,5 @@
 // Stories of cards and agents.
-import { funded, SETTLE } from './parts.ts';
+import { EXECUTE_DUE, funded } from './parts.ts';
 import type { Call, Step, Story } from './step.ts';
 
 const card = (): Step[] => [
@@ -13,7 +13,7 @@ const card = (): Step[] => [
       fundingSources: ['$accounts.data.0.id'],
     },
   },
-  SETTLE,
+  EXECUTE_DUE,
 ];
 
 const authorization = (amount: number, descriptor = 'ACME BOOKS'): Call => ({
@@ -47,13 +47,13 @@ const followUp = (
 const authorized = (amount: number): Step[] => [
   ...card(),
   authorization(amount),
-  SETTLE,
+  EXECUTE_DUE,
   payments(),
 ];
 
 /** The card payment as it is now. */
 const result = (): Step[] => [
-  SETTLE,
+  EXECUTE_DUE,
   {
     name: 'payment',
     operationId: 'getTransactionById',
@@ -157,7 +157,7 @@ export const CARD_STORIES: readonly Story[] = [
     name: 'card.declined',
     summary: 'A card payment above the balance is declined.',
     outcome: 'The authorization was declined; no card payment was created.',
-    steps: () => [...card(), authorization(5_000_00), SETTLE, payments()],
+    steps: () => [...card(), authorization(5_000_00), EXECUTE_DUE, payments()],
   },
 ];
 
@@ -166,13 +166,13 @@ export const AGENT_STORIES: readonly Story[] = [
     name: 'agent.paid',
     summary: 'An agent pays within its policy.',
     outcome: 'The action is {action.status}.',
-    steps: () => [...agentPays(50_00), SETTLE],
+    steps: () => [...agentPays(50_00), EXECUTE_DUE],
   },
   {
     name: 'agent.approval',
     summary: 'A payment of an agent above its threshold is approved.',
     outcome: 'The action was {action.status} and is {approval.status}.',
-    steps: () => [...agentPays(300_00), decision('approval', 'approveAgentAction'), SETTLE],
+    steps: () => [...agentPays(300_00), decision('approval', 'approveAgentAction'), EXECUTE_DUE],
   },
   {
     name: 'agent.rejected',

@@ -23,8 +23,8 @@ async function list(command: Command): Promise<void> {
     summary,
     steps: steps().flatMap((step) => ('advance' in step ? [] : [step.name])),
   }));
-  const shown = data.map(({ name, summary }) => ({ name, summary }));
-  await output.result({ data }, () => output.list(shown));
+  const storyList = data.map(({ name, summary }) => ({ name, summary }));
+  await output.result({ data }, () => output.list(storyList));
 }
 
 export function triggerCommand(): Command {
@@ -42,7 +42,7 @@ export function triggerCommand(): Command {
     .option(
       '--override <step.path=value>',
       'Replace a value; can be repeated.',
-      (text: string, earlier: readonly string[]) => [...earlier, text],
+      (text: string, previousOverrides: readonly string[]) => [...previousOverrides, text],
       [] as readonly string[],
     );
   withExamples(

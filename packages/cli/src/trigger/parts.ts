@@ -10,7 +10,7 @@ const ADDRESS = {
 };
 
 /** Executes what is due, without moving the clock. */
-export const SETTLE: Advance = { advance: 'PT0S' };
+export const EXECUTE_DUE: Advance = { advance: 'PT0S' };
 export const advance = (duration: string): Advance => ({ advance: duration });
 
 export const customer = (fullName = 'Amara Okafor'): Call => ({
@@ -41,7 +41,7 @@ export const fund = (amount = 1_000_00): Call => ({
 /** A customer with a balance. */
 export const funded = (): Step[] => [customer(), account(), fund()];
 
-/** The suffix of the account number selects what becomes of a payout. */
+/** The suffix of the account number selects the outcome of a payout. */
 const payee = (suffix: string): Call => ({
   name: 'payee',
   operationId: 'createCustomerExternalAccount',

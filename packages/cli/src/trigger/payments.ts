@@ -1,6 +1,6 @@
 // Stories of payouts, deposits and customers.
 import { randomBytes } from 'node:crypto';
-import { account, advance, customer, fund, payment, payout, SETTLE } from './parts.ts';
+import { account, advance, customer, EXECUTE_DUE, fund, payment, payout } from './parts.ts';
 import type { Call, Story } from './step.ts';
 
 const DECLARED = 'COUNTERPARTY_DECLARATION_REQUIRED';
@@ -44,13 +44,13 @@ export const PAYMENT_STORIES: readonly Story[] = [
     name: 'payout.completed',
     summary: 'A payout from a balance to a bank account completes.',
     outcome: 'The payout of {payment.sentAmount} is {payment.status}.',
-    steps: () => payout('000', SETTLE),
+    steps: () => payout('000', EXECUTE_DUE),
   },
   {
     name: 'payout.failed',
     summary: 'The rail rejects a payout; the funds are released.',
     outcome: 'The payout is {payment.status}: {payment.failureReason}.',
-    steps: () => payout('002', SETTLE),
+    steps: () => payout('002', EXECUTE_DUE),
   },
   {
     name: 'payout.refunded',
@@ -65,8 +65,10 @@ export const PAYMENT_STORIES: readonly Story[] = [
     outcome:
       'The payout is {payment.status}: {payment.failureReason}; refund {payment.refund.status}.',
     steps: () =>
-      payout('008', SETTLE).flatMap((step) =>
-        'advance' in step ? [SETTLE, { ...payment(), name: 'completed' }, advance('P2D')] : [step],
+      payout('008', EXECUTE_DUE).flatMap((step) =>
+        'advance' in step
+          ? [EXECUTE_DUE, { ...payment(), name: 'completed' }, advance('P2D')]
+          : [step],
       ),
   },
   {
@@ -79,7 +81,7 @@ export const PAYMENT_STORIES: readonly Story[] = [
     name: 'payout.processing',
     summary: 'A payout is in progress; it completes six minutes later.',
     outcome: 'The payout is {payment.status}. Complete it with `railhead clock advance 6m`.',
-    steps: () => payout('003', SETTLE),
+    steps: () => payout('003', EXECUTE_DUE),
   },
   {
     name: 'deposit.received',
@@ -100,7 +102,7 @@ export const PAYMENT_STORIES: readonly Story[] = [
     steps() {
       const address = wallet();
       return [
-        ...[customer(), account('USDC'), held(address), declaration(address), SETTLE],
+        ...[customer(), account('USDC'), held(address), declaration(address), EXECUTE_DUE],
         { name: 'released', operationId: 'getInternalAccountById', input: { id: '$deposit.id' } },
       ];
     },

@@ -1,4 +1,4 @@
-// Runs a story: its calls one after the other, with what each made.
+// Runs a story: executes its calls one after the other and prints the result of each.
 import { CliError } from '../exit.ts';
 import { withProgress } from '../output/progress.ts';
 import { isObject, shortText } from '../output/values.ts';
@@ -6,7 +6,7 @@ import { methodOf, type Session } from '../session.ts';
 import { moveClock } from '../tools/clock.ts';
 import { type Call, lookUp, type Replies, resolve, type Step, type Story } from './step.ts';
 
-/** What a call made, in a few words. */
+/** A short text about the result of a call. */
 function summaryOf(reply: unknown): { id: string; status: string } {
   if (!isObject(reply)) return { id: '', status: '' };
   const first = Array.isArray(reply.data) ? (reply.data[0] as unknown) : (reply.agent ?? reply);
@@ -15,7 +15,7 @@ function summaryOf(reply: unknown): { id: string; status: string } {
   return { id: typeof id === 'string' ? id : '', status: shortText(text) ?? '' };
 }
 
-/** Texts of references in braces; an absent value is left out. */
+/** Replaces references in braces by their texts; an absent value is omitted. */
 export const filled = (text: string, replies: Replies): string =>
   text.replaceAll(/\{([\w.-]+)\}/g, (_, path: string) => shortText(lookUp(path, replies)) || '–');
 
@@ -56,7 +56,7 @@ export async function runStory(
   const { output } = session;
   const { dim, green, bold } = output.styles;
   const replies = new Map<string, unknown>();
-  const made: Made[] = [];
+  const callResults: Made[] = [];
   for (const step of steps) {
     if ('advance' in step) {
       const { currentTime } = await moveClock(session, { advance: step.advance });
@@ -70,7 +70,7 @@ export async function runStory(
     const reply = await call(session, step, replies);
     replies.set(step.name, reply);
     const { id, status } = summaryOf(reply);
-    made.push({ step: step.name, operationId: step.operationId, id, status });
+    callResults.push({ step: step.name, operationId: step.operationId, id, status });
     if (output.isJson) continue;
     const line = [
       step.name.padEnd(NAME_WIDTH),
@@ -81,6 +81,11 @@ export async function runStory(
     output.line(`${green('✓')} ${line.filter(Boolean).join(' ')}`);
   }
   const outcome = filled(story.outcome, replies);
-  const result = { story: story.name, outcome, steps: made, replies: Object.fromEntries(replies) };
+  const result = {
+    story: story.name,
+    outcome,
+    steps: callResults,
+    replies: Object.fromEntries(replies),
+  };
   await output.result(result, () => [bold(outcome)]);
 }

@@ -23,9 +23,9 @@ export type Step = Call | Advance;
 export interface Story {
   readonly name: string;
   readonly summary: string;
-  /** What happened, with references in braces: `{payment.status}`. */
+  /** Text about the outcome, with references in braces: `{payment.status}`. */
   readonly outcome: string;
-  /** Anew for each run, as some contain random values. */
+  /** Created anew for each run, because some contain random values. */
   steps(): readonly Step[];
 }
 
@@ -75,10 +75,10 @@ export function overrideOf(text: string): Override {
     const hint = 'Example: --override quote.lockedCurrencyAmount=5000';
     throw usageError(`--override: ${text} does not have the form step.path=value.`, hint);
   }
-  const given = text.slice(at + 1);
-  let value: unknown = given;
+  const valueText = text.slice(at + 1);
+  let value: unknown = valueText;
   try {
-    value = JSON.parse(given);
+    value = JSON.parse(valueText);
   } catch {
     // A text.
   }

@@ -1,4 +1,5 @@
-// The built program in processes of its own, with a home folder of its own, against a server process.
+// Runs the built program in separate processes, with a separate home folder, against a server
+// process.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -89,7 +90,7 @@ export interface Served {
  */
 let nextPort = 21_000 + (process.pid % 900) * 10;
 
-/** A server of its own for the tests of a file, and the program with its credentials. */
+/** A separate server for the tests of a file, and the program with its credentials. */
 export function served(name: string): Served {
   const dataFolder = createDataFolder(`cli-${name}`);
   const state = { dataFolder } as Served;
@@ -112,10 +113,14 @@ export function served(name: string): Served {
 }
 
 /** Waits for a condition. */
-export async function until(what: string, condition: () => unknown, ms = 20_000): Promise<void> {
+export async function waitUntil(
+  description: string,
+  condition: () => unknown,
+  ms = 20_000,
+): Promise<void> {
   const end = performance.now() + ms;
   while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`not within ${ms} ms: ${what}`);
+    if (performance.now() > end) throw new Error(`not within ${ms} ms: ${description}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

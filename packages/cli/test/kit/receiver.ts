@@ -1,4 +1,4 @@
-// A receiver of webhooks on this machine, which remembers what arrives.
+// A webhook receiver on this machine that records all requests.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 

@@ -5,7 +5,7 @@ const MAX_DELAY_MS = 8_000;
 /** A longer `Retry-After` is left to the caller. */
 const MAX_RETRY_AFTER_S = 60;
 
-const TRANSIENT = [408, 429, 500, 502, 503, 504];
+const TRANSIENT_STATUSES = [408, 429, 500, 502, 503, 504];
 /** Rejected before the operation ran, so that even a call without an idempotency key can be repeated. */
 const NOT_STARTED = [429, 503];
 
@@ -14,7 +14,7 @@ const NOT_STARTED = [429, 503];
  */
 export function isTransient(status: number, headers: Headers): boolean {
   const shouldRetry = headers.get('x-should-retry');
-  return shouldRetry ? shouldRetry === 'true' : TRANSIENT.includes(status);
+  return shouldRetry ? shouldRetry === 'true' : TRANSIENT_STATUSES.includes(status);
 }
 
 /** Seconds of `Retry-After`, which is a number or a date. */

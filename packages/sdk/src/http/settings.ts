@@ -60,7 +60,7 @@ export interface ClientOptions extends Hooks {
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** Writes a line for each attempt, without headers, bodies and queries. `true`: to the console. */
   readonly debug?: boolean | ((line: string) => void);
-  /** `RAILHEAD_SERVICE_WORD` of the server, if it has another one than `Service`. */
+  /** `RAILHEAD_SERVICE_WORD` of the server, if it differs from `Service`. */
   readonly serviceWord?: string;
 }
 

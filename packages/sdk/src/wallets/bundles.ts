@@ -28,8 +28,8 @@ async function contentOf<Data>(text: string, { signer }: BundleTrust): Promise<D
   const bytes = fromHex(data);
   const isUnsigned = signer === SANDBOX && !dataSignature;
   if (!isUnsigned) {
-    const pinned = signer === SANDBOX ? enclaveQuorumPublic : signer;
-    const key = await verificationKey('raw', uncompress(fromHex(pinned)));
+    const pinnedSigner = signer === SANDBOX ? enclaveQuorumPublic : signer;
+    const key = await verificationKey('raw', uncompress(fromHex(pinnedSigner)));
     const isGenuine = await verifyDer(key, fromHex(dataSignature), bytes);
     if (!isGenuine) throw new Error('The bundle is not signed by the expected key.');
   }

@@ -8,7 +8,7 @@ const VERSION = utf8('HPKE-v1');
 const KEM = concat(utf8('KEM'), Uint8Array.of(0x00, 0x10));
 const SUITE = concat(utf8('HPKE'), Uint8Array.of(0x00, 0x10, 0x00, 0x01, 0x00, 0x02));
 const INFO = utf8('turnkey_hpke');
-const EMPTY: Bytes = new Uint8Array(0);
+const NO_BYTES: Bytes = new Uint8Array(0);
 const [SECRET, KEY, NONCE, HASH] = [32, 32, 12, 32];
 
 export interface Sealed {
@@ -38,17 +38,17 @@ async function sharedSecret(own: WalletKeys, other: Bytes, encapped: Bytes, reci
   const algorithm = { name: 'ECDH', public: await importPublic(other) };
   const key = await importPrivate(own, 'ECDH');
   const dh = new Uint8Array(await crypto.subtle.deriveBits(algorithm, key, 8 * SECRET));
-  const prk = await labeledExtract(KEM, EMPTY, 'eae_prk', dh);
+  const prk = await labeledExtract(KEM, NO_BYTES, 'eae_prk', dh);
   return labeledExpand(KEM, prk, 'shared_secret', concat(encapped, recipient), SECRET);
 }
 
 async function aesOf(shared: Bytes, usage: 'encrypt' | 'decrypt') {
   const [id, info] = await Promise.all([
-    labeledExtract(SUITE, EMPTY, 'psk_id_hash', EMPTY),
-    labeledExtract(SUITE, EMPTY, 'info_hash', INFO),
+    labeledExtract(SUITE, NO_BYTES, 'psk_id_hash', NO_BYTES),
+    labeledExtract(SUITE, NO_BYTES, 'info_hash', INFO),
   ]);
   const context = concat(Uint8Array.of(0), id, info);
-  const secret = await labeledExtract(SUITE, shared, 'secret', EMPTY);
+  const secret = await labeledExtract(SUITE, shared, 'secret', NO_BYTES);
   const key = await labeledExpand(SUITE, secret, 'key', context, KEY);
   const iv = await labeledExpand(SUITE, secret, 'base_nonce', context, NONCE);
   return { iv, key: await crypto.subtle.importKey('raw', key, 'AES-GCM', false, [usage]) };

@@ -1,5 +1,5 @@
 // Production without a connected bank and market: an operator executes the transfers, a table
-// contains the rates, and a file the collection accounts.
+// contains the rates, and a file contains the collection accounts.
 import { Type } from '@sinclair/typebox';
 import { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
 import { fieldErrors } from '../../kernel/contract/validate.ts';

@@ -1,5 +1,5 @@
 // Requirements for every card issuer. A new issuer is a row in ISSUERS and is tested against all of
-// them; requirements of one issuer only are tested beside it.
+// them; requirements of one issuer only are tested next to it.
 
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';

@@ -24,7 +24,7 @@ export interface FundingPort {
 /** Amount, deadline and reference of one deposit. */
 export interface PaymentFunding extends Money {
   transactionId: string;
-  /** Repeated by the payer if the rail carries a reference. */
+  /** Repeated by the payer if the rail transmits a reference. */
   reference: string;
   /** The requested chain; always present for a digital asset. */
   network?: string | undefined;

@@ -1,5 +1,5 @@
 // Requirements for every connector. Each connector is tested for the ports that it implements;
-// requirements of one connector only are tested beside it.
+// requirements of one connector only are tested next to it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

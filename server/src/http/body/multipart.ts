@@ -13,7 +13,7 @@ const MAX_FIELD = 10_240;
 const MAX_FIELD_NAME = 100;
 const MAX_FILE_NAME = 255;
 const MAX_HEADER = 8_192;
-/** Maximum bytes of a body beside its file. */
+/** Maximum bytes of a body without its file. */
 export const MAX_OVERHEAD = 262_144;
 /**
  * Maximum characters of the header; a boundary has at most 70, and a longer one costs time for
@@ -215,7 +215,7 @@ export async function readForm(body: Readable, options: FormOptions): Promise<Fo
       await write(chunk);
       timeouts.waiting();
     }
-    // The client has sent everything; storage has a timeout of its own.
+    // The client has sent everything; storage has a separate timeout.
     timeouts.end();
     parser.end();
     await finished;

@@ -41,7 +41,7 @@ export async function drainConnections(server: FastifyInstance, draining: Draini
 export function addCloseHooks(server: FastifyInstance): void {
   const http = server.server;
   const open = new Set<Socket>();
-  /** The latest reply on each connection; when it is closed, so are the ones before it. */
+  /** The latest reply on each connection; when it is closed, the earlier replies are closed too. */
   const latest = new WeakMap<Socket, ServerResponse>();
   http.on('connection', (socket) => {
     open.add(socket);

@@ -60,7 +60,7 @@ export function stopListening(server: FastifyInstance): void {
 }
 
 /**
- * Listens, and returns the port and the origin that clients use. A loopback host stands for both
+ * Listens, and returns the port and the origin that clients use. A loopback host means both
  * loopback addresses, and its origin is `http://localhost:PORT` unless another program uses the
  * second one: then the name could resolve to that program.
  */

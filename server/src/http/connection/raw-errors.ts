@@ -30,7 +30,7 @@ function faultOfConnection(code: string | undefined): Fault {
 export const rejectUnreadable =
   (naming: Naming, headers: SecurityHeaders, isUpload: (socket: Socket) => boolean) =>
   (error: { code?: string }, socket: Socket): void => {
-    // Files have time limits of their own.
+    // Files have separate time limits.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUpload(socket)) return;
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     const fault = faultOfConnection(error.code);

@@ -21,7 +21,8 @@ export function logoOrigin(brand: PageBrand | undefined): string {
   return PLAIN_ORIGIN.test(origin) ? origin : '';
 }
 
-// The name beside it is the text alternative; without dimensions, a logo that fails to load takes no space.
+// The name next to it is the text alternative; without dimensions, a logo that fails to load takes
+// no space.
 const logo = (brand: PageBrand): string =>
   logoOrigin(brand)
     ? `<img class="logo" src="${escaped(brand.logoUrl as string)}" alt="" referrerpolicy="no-referrer">\n`

@@ -9,7 +9,7 @@ import { pageAssets } from './assets.ts';
 import { brandStyle } from './brand.ts';
 import { hashSource, logoOrigin, pageHtml } from './page-html.ts';
 
-/** Headers of every page beside its policy. */
+/** Headers of every page in addition to its policy. */
 export const CLOSED_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',

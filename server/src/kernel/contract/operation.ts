@@ -83,7 +83,7 @@ type Authentication =
   | (NoOperator & {
       /**
        * `hosted`: called by a hosted page. The secret of its link, `{secret}` of the path, is the
-       * credential; it is served beside the versioned base and omitted from the document. `none`:
+       * credential; it is served outside the versioned base and omitted from the document. `none`:
        * no credential.
        */
       readonly auth: 'hosted' | 'none';

@@ -31,7 +31,7 @@ export interface PageContent {
   /** Paragraphs of plain text. */
   lines: string[];
   brand?: PageBrand | undefined;
-  /** Marks `lines` as a result, with a color beside the text. */
+  /** Marks `lines` as a result, with a color in addition to the text. */
   tone?: 'good' | 'caution' | 'failed' | undefined;
   /** Values to check, such as a wallet address. */
   details?: LabeledValue[] | undefined;

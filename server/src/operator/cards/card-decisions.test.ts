@@ -1,4 +1,4 @@
-// Card authorization decisions as the operator sees them, declines included.
+// Card authorization decisions as shown to the operator, declines included.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';

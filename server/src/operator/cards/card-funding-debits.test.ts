@@ -1,4 +1,4 @@
-// Funding debits in progress as an operator sees them, and the manual resolution of one without a
+// Funding debits in progress as shown to the operator, and the manual resolution of one without a
 // final result of the issuer.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';

@@ -1,4 +1,4 @@
-// Requests to show card numbers, as the operator sees them.
+// Requests to show card numbers, as shown to the operator.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';

@@ -1,4 +1,4 @@
-// Cards as the operator sees them, closing one, and the card settings of a platform.
+// Cards as shown to the operator, closing one, and the card settings of a platform.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../test/kit/app/harness.ts';

@@ -1,4 +1,4 @@
-// Imports as an operator sees them, with rows of completed imports.
+// Imports as shown to the operator, with rows of completed imports.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { importErrors, imports } from '../../features/customers/imports/store.ts';

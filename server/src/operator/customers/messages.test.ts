@@ -1,4 +1,4 @@
-// Messages as the operator sees them: the sandbox's outbox, and the remains of sent ones.
+// Messages as shown to the operator: the sandbox's outbox, and the remains of sent ones.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';

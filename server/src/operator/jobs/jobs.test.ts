@@ -1,4 +1,4 @@
-// Jobs as the operator sees them: filters, the shown fields, retrying one and all of a kind, and a
+// Jobs as shown to the operator: filters, the shown fields, retrying one and all of a kind, and a
 // cancellation that is kept with its reason.
 import { readFileSync } from 'node:fs';
 import { Type } from '@sinclair/typebox';

@@ -1,4 +1,4 @@
-// The operator's verbs on internal accounts beside a running server: their effects, their
+// The operator's verbs on internal accounts while a server is running: their effects, their
 // rejections, and the platform's events.
 
 import { describe, expect, it } from 'vitest';

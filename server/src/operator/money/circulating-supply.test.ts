@@ -1,4 +1,4 @@
-// Mints and burns as the operator sees them, the verification of the circulating supply, and a
+// Mints and burns as shown to the operator, the verification of the circulating supply, and a
 // customer's part in an export.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { customer, externalAccount, ok } from '../../../test/kit/app/fixtures.ts';

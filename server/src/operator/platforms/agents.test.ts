@@ -1,4 +1,4 @@
-// Agents as the operator sees them: their policy and spending, and pausing one.
+// Agents as shown to the operator: their policy and spending, and pausing one.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   type AgentPayer,

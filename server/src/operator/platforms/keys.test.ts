@@ -1,4 +1,4 @@
-// `webhooks keys list|rotate|retire`: what the operator sees of a rotation.
+// `webhooks keys list|rotate|retire`: a rotation as shown to the operator.
 import { expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { main } from '../../operator.ts';

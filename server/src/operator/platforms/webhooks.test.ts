@@ -1,4 +1,4 @@
-// Webhook deliveries as the operator sees them: the same as in the API and in the metric.
+// Webhook deliveries as shown to the operator: the same as in the API and in the metric.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { customer, fund, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';

@@ -1,4 +1,4 @@
-// Embedded wallets as the operator sees them.
+// Embedded wallets as shown to the operator.
 
 import { describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
