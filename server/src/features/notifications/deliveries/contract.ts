@@ -16,7 +16,7 @@ import {
 const TAG = 'Webhook deliveries';
 const MAX_ID = 200;
 
-const maybe = <T extends TSchema>(schema: T) => Type.Optional(schema);
+const optionalOf = <T extends TSchema>(schema: T) => Type.Optional(schema);
 
 const Status = named(
   'WebhookDeliveryStatus',
@@ -34,10 +34,10 @@ const ATTEMPT = {
     description:
       'DELIVERED, RETRY: another attempt followed or follows, or FAILED: it was the last.',
   }),
-  responseStatus: maybe(
+  responseStatus: optionalOf(
     Type.Integer({ description: 'HTTP status of the response. Absent if there was none.' }),
   ),
-  error: maybe(text('Why there was no response. Absent if there was one.')),
+  error: optionalOf(text('Why there was no response. Absent if there was one.')),
   durationMs: Type.Integer({
     minimum: 0,
     description: 'Milliseconds from the start to the response or the error.',
@@ -54,7 +54,7 @@ const Attempt = named(
   Type.Object(
     {
       ...ATTEMPT,
-      responseHeaders: maybe(
+      responseHeaders: optionalOf(
         Type.Record(Type.String(), Type.String(), {
           description:
             'Headers of the response, at most 1 KB. Values are `***`, except those of common ' +
@@ -63,7 +63,7 @@ const Attempt = named(
             'connection and `date` are omitted.',
         }),
       ),
-      responseBody: maybe(
+      responseBody: optionalOf(
         text(
           'Start of the response body, at most 1 KB. Possible secrets and personal data are ' +
             'replaced by `[masked]`, with the last four digits of a card or an account.',
@@ -83,7 +83,7 @@ const DELIVERY = {
   eventCreatedAt: time('Time of the event.'),
   status: Status,
   attemptCount: Type.Integer({ minimum: 0, description: 'Number of attempts.' }),
-  nextAttemptAt: maybe(
+  nextAttemptAt: optionalOf(
     time(
       'Time of the next attempt. Present while the delivery is pending, unless the endpoint is ' +
         'paused or its deliveries are pulled.',
@@ -94,7 +94,7 @@ const DELIVERY = {
 export const WebhookDelivery = named(
   'WebhookDelivery',
   Type.Object(
-    { ...DELIVERY, lastAttempt: maybe(AttemptSummary) },
+    { ...DELIVERY, lastAttempt: optionalOf(AttemptSummary) },
     { description: 'The delivery of an event to an endpoint.' },
   ),
 );
@@ -126,29 +126,31 @@ export const listWebhookDeliveries = operation({
   permission: 'VIEW',
   query: Type.Object(
     {
-      endpointId: maybe(text('Return only deliveries to this endpoint.', { maxLength: MAX_ID })),
-      status: maybe(described(Status, 'Return only deliveries with this status.')),
-      eventId: maybe(text('Return only deliveries of this event.', { maxLength: MAX_ID })),
-      eventType: maybe(
+      endpointId: optionalOf(
+        text('Return only deliveries to this endpoint.', { maxLength: MAX_ID }),
+      ),
+      status: optionalOf(described(Status, 'Return only deliveries with this status.')),
+      eventId: optionalOf(text('Return only deliveries of this event.', { maxLength: MAX_ID })),
+      eventType: optionalOf(
         Type.Array(oneOf(EVENT_TYPES), {
           maxItems: 50,
           description: 'Return only deliveries of events of these types, separated by commas.',
         }),
       ),
-      resourceId: maybe(
+      resourceId: optionalOf(
         text(
           'Return only deliveries of events about this resource. With `sortOrder` asc the list ' +
             'starts at the creation of the resource.',
           { maxLength: MAX_ID },
         ),
       ),
-      createdAfter: maybe(time('Return only deliveries of events at or after this time.')),
-      createdBefore: maybe(time('Return only deliveries of events at or before this time.')),
+      createdAfter: optionalOf(time('Return only deliveries of events at or after this time.')),
+      createdBefore: optionalOf(time('Return only deliveries of events at or before this time.')),
       ...PageQuery,
-      cursor: maybe(
+      cursor: optionalOf(
         text('`nextCursor` of the previous page. Absent for the first page.', { maxLength: 200 }),
       ),
-      sortOrder: maybe(
+      sortOrder: optionalOf(
         oneOf(['asc', 'desc'], {
           default: 'desc',
           description: '`desc`: deliveries of the newest events first.',
@@ -218,7 +220,7 @@ export const resendEvent = operation({
     'EventResendRequest',
     Type.Object(
       {
-        endpointId: maybe(
+        endpointId: optionalOf(
           text('The endpoint to send to. Absent: all endpoints that get the type of the event.'),
         ),
       },

@@ -18,17 +18,17 @@ interface Page {
   nextCursor?: string;
 }
 
-const request = (query: Record<string, string>, as = app.platform) =>
+const requestDeliveries = (query: Record<string, string>, as = app.platform) =>
   app.call('GET', `/webhook-deliveries?${new URLSearchParams(query)}`, undefined, { as });
 const list = async (query: Record<string, string> = {}): Promise<Page> =>
-  ok(await request(query), 200);
+  ok(await requestDeliveries(query), 200);
 const get = async (id: string): Promise<DeliveryDetailsView> =>
   ok(await app.call('GET', `/webhook-deliveries/${id}`), 200);
 const resend = (id: string) => app.call('POST', `/webhook-deliveries/${id}/resend`);
 const change = async (body: object) =>
   ok(await app.call('PATCH', `/webhook-endpoints/${endpointId}`, body), 200);
 
-async function all(query: Record<string, string>): Promise<DeliveryView[]> {
+async function listAll(query: Record<string, string>): Promise<DeliveryView[]> {
   const deliveries: DeliveryView[] = [];
   let page = await list(query);
   for (;;) {
@@ -39,10 +39,10 @@ async function all(query: Record<string, string>): Promise<DeliveryView[]> {
 }
 
 /** The deliveries of the events of a new customer. */
-async function emitted() {
+async function emitCustomerEvents() {
   const { id: resourceId } = await customer(app);
   await app.settle();
-  return { resourceId, deliveries: await all({ resourceId }) };
+  return { resourceId, deliveries: await listAll({ resourceId }) };
 }
 
 beforeAll(async () => {
@@ -69,7 +69,7 @@ afterAll(async () => {
 describe('listWebhookDeliveries', () => {
   it('contains one delivery for each event and endpoint, with its last attempt', async () => {
     second.behave(503);
-    const { resourceId, deliveries } = await emitted();
+    const { resourceId, deliveries } = await emitCustomerEvents();
     expect(deliveries.map((each) => [each.endpointId === endpointId, each.status])).toEqual([
       [true, 'PENDING'],
       [false, 'DELIVERED'],
@@ -87,7 +87,7 @@ describe('listWebhookDeliveries', () => {
     expect(next).toBeLessThan(6_000);
     expect(delivered).not.toHaveProperty('nextAttemptAt');
     await change({ status: 'PAUSED' });
-    const [delivery] = await all({ resourceId, endpointId });
+    const [delivery] = await listAll({ resourceId, endpointId });
     expect(delivery).toMatchObject({ status: 'PENDING' });
     expect(delivery).not.toHaveProperty('nextAttemptAt');
   });
@@ -95,36 +95,36 @@ describe('listWebhookDeliveries', () => {
   it('is filtered by endpoint, event, type, resource, status and time', async () => {
     const from = new Date(app.effects.now()).toISOString();
     first.behave(503);
-    const { resourceId, deliveries } = await emitted();
+    const { resourceId, deliveries } = await emitCustomerEvents();
     const eventId = deliveries[0]?.eventId as string;
-    const ids = async (query: Record<string, string>) =>
-      (await all({ ...query, createdAfter: from })).map((each) => each.id);
+    const listIds = async (query: Record<string, string>) =>
+      (await listAll({ ...query, createdAfter: from })).map((each) => each.id);
     const [delivered, pending] = deliveries.map((each) => each.id);
-    expect(await ids({})).toEqual([delivered, pending]);
-    expect(await ids({ eventId })).toEqual([delivered, pending]);
-    expect(await ids({ endpointId })).toEqual([delivered]);
-    expect(await ids({ status: 'PENDING' })).toEqual([pending]);
-    expect(await ids({ status: 'DELIVERED', resourceId })).toEqual([delivered]);
-    expect(await ids({ status: 'FAILED' })).toEqual([]);
+    expect(await listIds({})).toEqual([delivered, pending]);
+    expect(await listIds({ eventId })).toEqual([delivered, pending]);
+    expect(await listIds({ endpointId })).toEqual([delivered]);
+    expect(await listIds({ status: 'PENDING' })).toEqual([pending]);
+    expect(await listIds({ status: 'DELIVERED', resourceId })).toEqual([delivered]);
+    expect(await listIds({ status: 'FAILED' })).toEqual([]);
     const eventType = 'CUSTOMER.KYC_APPROVED,TEST';
-    expect(await ids({ eventType })).toEqual([delivered, pending]);
-    expect(await ids({ eventType: 'TEST' })).toEqual([]);
-    expect(await ids({ endpointId: 'WebhookEndpoint:none' })).toEqual([]);
+    expect(await listIds({ eventType })).toEqual([delivered, pending]);
+    expect(await listIds({ eventType: 'TEST' })).toEqual([]);
+    expect(await listIds({ endpointId: 'WebhookEndpoint:none' })).toEqual([]);
     const createdBefore = new Date(app.effects.now() - 1).toISOString();
-    expect((await all({ createdBefore })).map((each) => each.id)).not.toContain(pending);
+    expect((await listAll({ createdBefore })).map((each) => each.id)).not.toContain(pending);
     await app.advance(8 * DAY);
-    expect(await ids({ status: 'FAILED' })).toEqual([pending]);
+    expect(await listIds({ status: 'FAILED' })).toEqual([pending]);
     expect((await get(pending as string)).attempts.at(-1)?.result).toBe('FAILED');
   });
 
   it('is read in pages in both orders, each delivery once', async () => {
-    for (let n = 0; n < 4; n++) await emitted();
-    const newest = (await all({ limit: '100' })).map((each) => each.id);
+    for (let n = 0; n < 4; n++) await emitCustomerEvents();
+    const newest = (await listAll({ limit: '100' })).map((each) => each.id);
     expect(newest.length).toBeGreaterThan(8);
     expect(new Set(newest).size).toBe(newest.length);
     for (const limit of ['1', '3']) {
-      expect((await all({ limit })).map((each) => each.id)).toEqual(newest);
-      const oldest = (await all({ limit, sortOrder: 'asc' })).map((each) => each.id);
+      expect((await listAll({ limit })).map((each) => each.id)).toEqual(newest);
+      const oldest = (await listAll({ limit, sortOrder: 'asc' })).map((each) => each.id);
       expect(oldest).toEqual(newest.toReversed());
     }
   });
@@ -132,13 +132,15 @@ describe('listWebhookDeliveries', () => {
   it('contains deliveries of a deleted endpoint', async () => {
     const extra = ok(await app.call('POST', '/webhook-endpoints', { url: second.url }), 201);
     second.behave(500);
-    const { resourceId } = await emitted();
+    const { resourceId } = await emitCustomerEvents();
     ok(await app.call('DELETE', `/webhook-endpoints/${extra.id}`), 204);
     await app.advance(MINUTE);
-    const [delivery] = await all({ resourceId, endpointId: extra.id });
+    const [delivery] = await listAll({ resourceId, endpointId: extra.id });
     // Its retry is discarded, and the first attempt was the last.
     expect(delivery).toMatchObject({ status: 'FAILED', lastAttempt: { result: 'FAILED' } });
-    expect(await all({ resourceId, endpointId: extra.id, status: 'FAILED' })).toEqual([delivery]);
+    expect(await listAll({ resourceId, endpointId: extra.id, status: 'FAILED' })).toEqual([
+      delivery,
+    ]);
     expect(await resend(delivery?.id as string)).toMatchObject({ status: 409 });
   });
 
@@ -155,7 +157,7 @@ describe('listWebhookDeliveries', () => {
       'createdBefore',
     ],
   ])('rejects %j', async (query, field) => {
-    const { status, body } = await request(query);
+    const { status, body } = await requestDeliveries(query);
     expect([status, body.code, body.details.errors[0].field]).toEqual([
       400,
       'INVALID_INPUT',
@@ -171,7 +173,7 @@ describe('getWebhookDeliveryById', () => {
         .writeHead(500, { 'x-api-key': 'secret', 'x-request-id': 'r-1', 'retry-after': '60' })
         .end('{"error": "try later", "token": "t-1"}');
     });
-    const { deliveries } = await emitted();
+    const { deliveries } = await emitCustomerEvents();
     const id = deliveries[0]?.id as string;
     await app.advance(10_000);
     const { attempts, ...view } = await get(id);
@@ -189,7 +191,7 @@ describe('getWebhookDeliveryById', () => {
   });
 
   it('does not exist for other platforms and malformed ids', async () => {
-    const { deliveries } = await emitted();
+    const { deliveries } = await emitCustomerEvents();
     const { id } = deliveries[0] as DeliveryView;
     const [, endpointPart] = id.split('-');
     const unknown = id.replace(/[0-9a-f]{4}$/, '0000');
@@ -222,7 +224,7 @@ describe('getWebhookDeliveryById', () => {
 
 describe('resendWebhookDelivery', () => {
   it('sends the event once more, with the same body', async () => {
-    const { deliveries } = await emitted();
+    const { deliveries } = await emitCustomerEvents();
     const { id, eventId } = deliveries[0] as DeliveryView;
     const reply = ok(await resend(id), 202);
     expect(reply).toMatchObject({ id, status: 'PENDING', attemptCount: 1 });
@@ -237,7 +239,7 @@ describe('resendWebhookDelivery', () => {
 
   it('makes a failed delivery pending', async () => {
     first.behave(500);
-    const { deliveries } = await emitted();
+    const { deliveries } = await emitCustomerEvents();
     const { id } = deliveries[1] as DeliveryView;
     await app.advance(8 * DAY);
     expect((await get(id)).status).toBe('FAILED');
@@ -252,7 +254,7 @@ describe('resendWebhookDelivery', () => {
 
 describe('resendEvent', () => {
   it('sends to all endpoints that get its type, or to one', async () => {
-    const { deliveries } = await emitted();
+    const { deliveries } = await emitCustomerEvents();
     const eventId = deliveries[0]?.eventId;
     const path = `/events/${eventId}/resend`;
     const { deliveryIds } = ok(await app.call('POST', path), 202);
@@ -290,9 +292,9 @@ describe('a paused endpoint', () => {
       201,
     );
     ok(await app.call('PATCH', `/webhook-endpoints/${paused}`, { status: 'PAUSED' }), 200);
-    const { resourceId } = await emitted();
+    const { resourceId } = await emitCustomerEvents();
     await app.advance(8 * DAY);
-    const [failed] = await all({ resourceId, endpointId: paused, status: 'FAILED' });
+    const [failed] = await listAll({ resourceId, endpointId: paused, status: 'FAILED' });
     expect(failed).toMatchObject({
       attemptCount: 1,
       lastAttempt: { result: 'FAILED', error: 'EXPIRED: the endpoint was paused for seven days' },
@@ -309,52 +311,52 @@ describe('a paused endpoint', () => {
 describe('a delivery', () => {
   it('fails when the data of its event is erased', async () => {
     first.behave(503);
-    const { resourceId, deliveries } = await emitted();
+    const { resourceId, deliveries } = await emitCustomerEvents();
     const { id } = deliveries[1] as DeliveryView;
     const erase = 'update customers set data_key = null where id = $1';
     await app.runtime.db.query(erase, [resourceId]);
     await app.advance(10_000);
     expect(await get(id)).toMatchObject({ status: 'FAILED', attemptCount: 1 });
-    expect((await all({ resourceId, status: 'FAILED' })).map((each) => each.id)).toEqual([id]);
+    expect((await listAll({ resourceId, status: 'FAILED' })).map((each) => each.id)).toEqual([id]);
     const reply = await resend(id);
     expect([reply.status, reply.body.code]).toEqual([409, 'CONFLICT']);
   });
 
   it('keeps its deleted endpoint until it is deleted', async () => {
     const { id } = ok(await app.call('POST', '/webhook-endpoints', { url: second.url }), 201);
-    const { resourceId } = await emitted();
+    const { resourceId } = await emitCustomerEvents();
     ok(await app.call('DELETE', `/webhook-endpoints/${id}`), 204);
-    const rows = async () =>
+    const findEndpointRows = async () =>
       app.runtime.db.query('select 1 from webhook_endpoints where id = $1', [id]);
     await app.advance(29 * DAY);
-    expect(await all({ resourceId, endpointId: id })).not.toEqual([]);
-    expect(await rows()).toHaveLength(1);
+    expect(await listAll({ resourceId, endpointId: id })).not.toEqual([]);
+    expect(await findEndpointRows()).toHaveLength(1);
     await app.advance(3 * DAY);
     await app.advance(DAY);
-    expect([await all({ endpointId: id }), await rows()]).toEqual([[], []]);
+    expect([await listAll({ endpointId: id }), await findEndpointRows()]).toEqual([[], []]);
   });
 
   it('is deleted with its attempts and its event after 30 days', async () => {
-    const { resourceId, deliveries } = await emitted();
+    const { resourceId, deliveries } = await emitCustomerEvents();
     const attempts = `select count(*)::int as n from webhook_attempts where event_id = $1`;
-    const attemptCount = async () =>
+    const countAttempts = async () =>
       (await app.runtime.db.query<{ n: number }>(attempts, [deliveries[0]?.eventId]))[0]?.n;
     await app.advance(29 * DAY);
-    expect([await attemptCount(), (await all({ resourceId })).length]).toEqual([2, 2]);
+    expect([await countAttempts(), (await listAll({ resourceId })).length]).toEqual([2, 2]);
     await app.advance(3 * DAY);
-    expect([await attemptCount(), await all({ resourceId })]).toEqual([0, []]);
+    expect([await countAttempts(), await listAll({ resourceId })]).toEqual([0, []]);
   });
 });
 
 describe('a platform with its own clock', () => {
   it('uses the times of its clock, also for sending events again', async () => {
     ok(await app.call('POST', '/sandbox/clock', { advance: 'P3D' }), 200);
-    const { deliveries } = await emitted();
+    const { deliveries } = await emitCustomerEvents();
     const { id } = deliveries[0] as DeliveryView;
     ok(await resend(id), 202);
     await app.settle();
     expect(await get(id)).toMatchObject({ status: 'DELIVERED', attemptCount: 2 });
     const createdAfter = new Date(app.effects.now() + 2 * DAY).toISOString();
-    expect((await all({ createdAfter })).map((each) => each.id)).toContain(id);
+    expect((await listAll({ createdAfter })).map((each) => each.id)).toContain(id);
   });
 });

@@ -21,8 +21,8 @@ import { type DeliveryFilter, findAttempts, findDelivery, findEvent } from './st
 
 type Query = Static<typeof listWebhookDeliveries.query>;
 
-const noDelivery = () => new Fault('NOT_FOUND', 'Webhook delivery not found.');
-const noEvent = () => new Fault('NOT_FOUND', 'Event not found.');
+const deliveryNotFound = () => new Fault('NOT_FOUND', 'Webhook delivery not found.');
+const eventNotFound = () => new Fault('NOT_FOUND', 'Event not found.');
 
 /** Bounds of the ids of events that a query may match. */
 function boundsOf(
@@ -71,16 +71,16 @@ async function listPage(ctx: Ctx, query: Query) {
   };
 }
 
-async function oneDelivery(ctx: Ctx, id: string) {
+async function requireDelivery(ctx: Ctx, id: string) {
   const { platformId } = ctx.caller;
   const key = deliveryOf(id);
   const targets = await deliveryTargets(ctx.db, platformId);
   const row = key && (await findDelivery(ctx.db, platformId, key));
-  if (!key || !row) throw noDelivery();
+  if (!key || !row) throw deliveryNotFound();
   return { key, row, targets };
 }
 
-const cannotResend = () =>
+const notResendable = () =>
   new Fault('CONFLICT', 'The event cannot be sent again: its data was erased.');
 
 /** The numbers of the endpoints to send an event to again. */
@@ -100,28 +100,28 @@ export const deliveryOperations = [
   })),
 
   handle(getWebhookDeliveryById, async (ctx, { params }) => {
-    const { key, row, targets } = await oneDelivery(ctx, params.deliveryId);
+    const { key, row, targets } = await requireDelivery(ctx, params.deliveryId);
     const attempts = await findAttempts(ctx.db, ctx.caller.platformId, key);
     return { status: 200, body: presentDetails(row, targets, attempts) };
   }),
 
   handle(resendWebhookDelivery, async (ctx, { params }) => {
-    const { key, targets } = await oneDelivery(ctx, params.deliveryId);
+    const { key, targets } = await requireDelivery(ctx, params.deliveryId);
     if (!targets.get(key.endpoint)?.isLive) {
       throw new Fault('CONFLICT', 'The webhook endpoint of this delivery was deleted.');
     }
     const resent = await requeueEvents(ctx.db, [key.eventId], ctx.effects.now(), [key.endpoint]);
     const row = resent.length ? await findDelivery(ctx.db, ctx.caller.platformId, key) : undefined;
-    if (!row) throw cannotResend();
+    if (!row) throw notResendable();
     return { status: 202, body: presentDelivery(row, targets) };
   }),
 
   handle(resendEvent, async (ctx, { params: { eventId }, body }) => {
     const event = isId(eventId, 'Webhook') ? await findEvent(ctx.db, eventId) : undefined;
-    if (event?.platformId !== ctx.caller.platformId) throw noEvent();
+    if (event?.platformId !== ctx.caller.platformId) throw eventNotFound();
     const numbers = await receiversOf(ctx, event.type, body.endpointId);
     const resent = await requeueEvents(ctx.db, [eventId], ctx.effects.now(), numbers);
-    if (!resent.length) throw cannotResend();
+    if (!resent.length) throw notResendable();
     const deliveryIds = resent.map(deliveryId);
     return { status: 202, body: { deliveryIds } };
   }),

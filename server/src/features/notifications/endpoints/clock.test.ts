@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 /** A platform with an endpoint. */
-async function platformWithEndpoint(name: string, settings: object = {}) {
+async function createPlatformWithEndpoint(name: string, settings: object = {}) {
   const as = await app.newPlatform(name);
   const call = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) =>
     (await app.call(method, path, body, { as })).body;
@@ -40,7 +40,7 @@ const isSignedBy = (secret: string, { headers, body, id }: Receiver['arrivals'][
 
 describe('a rotated key', () => {
   it('signs until its expiry in real time, whatever the clock shows, also after a reset', async () => {
-    const { as, call, path, secret } = await platformWithEndpoint('Rotated');
+    const { as, call, path, secret } = await createPlatformWithEndpoint('Rotated');
     await call('POST', '/sandbox/clock', { advance: 'P30D', freeze: true });
     const until = new Date(app.effects.now() + DAY).toISOString();
     expect((await call('POST', `${path}/keys/rotate`, {})).keys[1].expiresAt).toBe(until);
@@ -66,7 +66,7 @@ describe('retries', () => {
     receiver.behave(503);
     const runs = [];
     for (const name of ['First run', 'Second run']) {
-      const { as, call } = await platformWithEndpoint(name);
+      const { as, call } = await createPlatformWithEndpoint(name);
       const { currentTime } = await call('POST', '/sandbox/clock', { freeze: true });
       await emitEvent(as);
       const { processed } = await call('POST', '/sandbox/clock', { advance: 'P2D' });
@@ -84,7 +84,7 @@ describe('an endpoint that fails', () => {
   const STATUS_REASON = 'Every attempt failed for five days.';
 
   it('for five days of the clock is paused on the way, and the others get an event', async () => {
-    const { as, call, path, id } = await platformWithEndpoint('Failing');
+    const { as, call, path, id } = await createPlatformWithEndpoint('Failing');
     const other = await startReceiver();
     const eventTypes = ['WEBHOOK_ENDPOINT.PAUSED'];
     await call('POST', '/webhook-endpoints', { url: other.url, eventTypes });
@@ -106,25 +106,25 @@ describe('an endpoint that fails', () => {
   it('is paused while its clock ticks ahead of real time, and not by a clock that stands', async () => {
     receiver.behave(503);
     const [ahead, standing] = [
-      await platformWithEndpoint('Ahead'),
-      await platformWithEndpoint('Standing'),
+      await createPlatformWithEndpoint('Ahead'),
+      await createPlatformWithEndpoint('Standing'),
     ];
     await standing.call('POST', '/sandbox/clock', { freeze: true });
     await ahead.call('POST', '/sandbox/clock', { advance: 'P30D' });
     for (const { as } of [ahead, standing]) await emitEvent(as);
     const statusOf = async ({ call, path }: typeof ahead) => (await call('GET', path)).status;
-    const passDays = async (count: number) => {
+    const advanceDays = async (count: number) => {
       app.effects.set(app.effects.now() + count * DAY);
       await app.settle();
     };
-    await passDays(4);
+    await advanceDays(4);
     expect(await statusOf(ahead)).toBe('ENABLED');
-    await passDays(2);
+    await advanceDays(2);
     expect([await statusOf(ahead), await statusOf(standing)]).toEqual(['PAUSED', 'ENABLED']);
   });
 
   it('is not failing after a reset', async () => {
-    const { as, call, path } = await platformWithEndpoint('Reset');
+    const { as, call, path } = await createPlatformWithEndpoint('Reset');
     await call('POST', '/sandbox/clock', { advance: 'P30D' });
     receiver.behave(503);
     await emitEvent(as);
@@ -137,7 +137,7 @@ describe('an endpoint that fails', () => {
   });
 
   it('is noted again after it was enabled again', async () => {
-    const { as, call, path } = await platformWithEndpoint('Enabled');
+    const { as, call, path } = await createPlatformWithEndpoint('Enabled');
     receiver.behave(503);
     await emitEvent(as);
     await call('PATCH', path, { status: 'PAUSED' });
@@ -150,7 +150,7 @@ describe('an endpoint that fails', () => {
 
 describe('a delivery of a paused endpoint', () => {
   it('is given up after seven days of the clock', async () => {
-    const { as, call, path, id } = await platformWithEndpoint('Kept');
+    const { as, call, path, id } = await createPlatformWithEndpoint('Kept');
     await call('POST', '/sandbox/clock', { freeze: true });
     await call('PATCH', path, { status: 'PAUSED' });
     await emitEvent(as);

@@ -13,8 +13,8 @@ const HOUR = 3_600_000;
 let receiver: Receiver;
 let first: Receiver;
 
-const request = (body: object) => app.call('POST', '/webhook-endpoints', body);
-const create = async (body: object) => ok(await request(body), 201);
+const createEndpoint = (body: object) => app.call('POST', '/webhook-endpoints', body);
+const create = async (body: object) => ok(await createEndpoint(body), 201);
 const change = async (id: string, body: object) =>
   app.call('PATCH', `/webhook-endpoints/${id}`, body);
 const get = async (id: string) => ok(await app.call('GET', `/webhook-endpoints/${id}`), 200);
@@ -44,7 +44,7 @@ async function emitEvent(): Promise<void> {
   await app.settle();
 }
 
-const typesAt = (at: Receiver) => at.arrivals.map(({ type }) => type);
+const arrivalTypesAt = (at: Receiver) => at.arrivals.map(({ type }) => type);
 
 const signatureOf = (secret: string, { headers, body, id }: Receiver['arrivals'][number]) => {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
@@ -85,8 +85,8 @@ describe('createWebhookEndpoint', () => {
     expect(endpoint).toMatchObject({ eventTypes: [], status: 'ENABLED', isConfigured: false });
     first.arrivals.length = 0;
     await emitEvent();
-    expect(typesAt(receiver).length).toBeGreaterThan(0);
-    expect(typesAt(receiver).sort()).toEqual(typesAt(first).sort());
+    expect(arrivalTypesAt(receiver).length).toBeGreaterThan(0);
+    expect(arrivalTypesAt(receiver).sort()).toEqual(arrivalTypesAt(first).sort());
     const [arrival] = receiver.arrivals;
     if (!arrival) throw new Error('nothing arrived');
     expect(arrival.headers['webhook-signature']).toBe(signatureOf(secret, arrival));
@@ -106,8 +106,8 @@ describe('createWebhookEndpoint', () => {
     expect(endpoint.format).toBe('THIN');
     ok(await change(endpoint.id, { eventTypes }), 200);
     await emitEvent();
-    const of = (at: Receiver) => at.arrivals.filter(({ type }) => type === eventTypes[0]);
-    const [thin, full] = [of(receiver)[0], of(first)[0]];
+    const arrivalsOf = (at: Receiver) => at.arrivals.filter(({ type }) => type === eventTypes[0]);
+    const [thin, full] = [arrivalsOf(receiver)[0], arrivalsOf(first)[0]];
     const { id, type, timestamp, data } = JSON.parse(full?.body ?? '');
     expect(data.fullName).toBe('Ada Lovelace');
     expect(JSON.parse(thin?.body ?? '')).toEqual({ id, type, timestamp, data: { id: data.id } });
@@ -117,8 +117,8 @@ describe('createWebhookEndpoint', () => {
     expect(event.data).toEqual(data);
     expect(ok(await change(endpoint.id, { format: 'FULL' }), 200).format).toBe('FULL');
     await emitEvent();
-    expect(JSON.parse(of(receiver)[1]?.body ?? '').data.fullName).toBe('Ada Lovelace');
-    const bad = await request({ url: receiver.url, format: 'COMPACT' });
+    expect(JSON.parse(arrivalsOf(receiver)[1]?.body ?? '').data.fullName).toBe('Ada Lovelace');
+    const bad = await createEndpoint({ url: receiver.url, format: 'COMPACT' });
     expect(bad).toMatchObject({
       status: 400,
       body: { details: { errors: [{ field: 'format' }] } },
@@ -137,14 +137,14 @@ describe('createWebhookEndpoint', () => {
   it('gets only the types of its filter, and no headers of Standard Webhooks without them', async () => {
     await create({ url: receiver.url, eventTypes: ['BULK_UPLOAD.COMPLETED'] });
     await emitEvent();
-    expect(typesAt(receiver)).toEqual([]);
+    expect(arrivalTypesAt(receiver)).toEqual([]);
     await create({
       url: receiver.url,
       eventTypes: ['CUSTOMER.KYC_APPROVED', 'CUSTOMER.KYC_APPROVED'],
       standardWebhooks: false,
     });
     await emitEvent();
-    expect(typesAt(receiver)).toEqual(['CUSTOMER.KYC_APPROVED']);
+    expect(arrivalTypesAt(receiver)).toEqual(['CUSTOMER.KYC_APPROVED']);
     const headers = Object.keys(receiver.arrivals[0]?.headers ?? {});
     expect(headers.filter((name) => name.startsWith('webhook-'))).toEqual([]);
     expect(headers).toContain('x-service-signature');
@@ -154,7 +154,7 @@ describe('createWebhookEndpoint', () => {
     await create({ url: receiver.url });
     await app.operate(async (ctx) => ctx.emit(testEvent, ctx.caller.platformId, {}));
     await app.settle();
-    expect([typesAt(receiver), typesAt(first)]).toEqual([[], ['TEST']]);
+    expect([arrivalTypesAt(receiver), arrivalTypesAt(first)]).toEqual([[], ['TEST']]);
   });
 
   it('keeps the secret from a replay', async () => {
@@ -239,11 +239,11 @@ describe('updateWebhookEndpoint', () => {
     const paused = ok(await change(id, { status: 'PAUSED', statusReason: 'Maintenance' }), 200);
     expect(paused).toMatchObject({ status: 'PAUSED', statusReason: 'Maintenance' });
     await emitEvent();
-    expect(typesAt(receiver)).toEqual([]);
+    expect(arrivalTypesAt(receiver)).toEqual([]);
     const resumed = ok(await change(id, { status: 'ENABLED' }), 200);
     expect(resumed).not.toHaveProperty('statusReason');
     await app.settle();
-    expect(typesAt(receiver)).toContain('CUSTOMER.KYC_APPROVED');
+    expect(arrivalTypesAt(receiver)).toContain('CUSTOMER.KYC_APPROVED');
   });
 
   it('changes address, filter and description', async () => {
@@ -251,7 +251,7 @@ describe('updateWebhookEndpoint', () => {
     const changes = { url: receiver.url, eventTypes: ['CUSTOMER.KYC_APPROVED'], description: null };
     expect(ok(await change(id, changes), 200)).not.toHaveProperty('description');
     await emitEvent();
-    expect(typesAt(receiver)).toEqual(['CUSTOMER.KYC_APPROVED']);
+    expect(arrivalTypesAt(receiver)).toEqual(['CUSTOMER.KYC_APPROVED']);
     const bad = await change(id, { url: 'ftp://example.com' });
     expect([bad.status, bad.body.details.errors[0].field]).toEqual([400, 'url']);
   });
@@ -263,14 +263,14 @@ describe('updateWebhookEndpoint', () => {
     const settings = { description: 'Main', eventTypes: ['BULK_UPLOAD.COMPLETED'] };
     expect(ok(await change(id, settings), 200)).toMatchObject(settings);
     await emitEvent();
-    expect(typesAt(first)).toEqual([]);
+    expect(arrivalTypesAt(first)).toEqual([]);
     ok(await change(id, { eventTypes: [], status: 'PAUSED' }), 200);
     await emitEvent();
-    expect(typesAt(first)).toEqual([]);
+    expect(arrivalTypesAt(first)).toEqual([]);
     expect(await get(id)).toMatchObject({ status: 'PAUSED', description: 'Main' });
     ok(await change(id, { status: 'ENABLED', standardWebhooks: false }), 200);
     await app.settle();
-    expect(typesAt(first)).toContain('CUSTOMER.KYC_APPROVED');
+    expect(arrivalTypesAt(first)).toContain('CUSTOMER.KYC_APPROVED');
     expect(first.arrivals[0]?.headers).not.toHaveProperty('webhook-id');
     ok(await change(id, { standardWebhooks: true }), 200);
   });
@@ -281,11 +281,12 @@ describe('deliveries of a paused endpoint', () => {
     const { id } = await create({ url: receiver.url });
     await change(id, { status: 'PAUSED' });
     await emitEvent();
-    const kept = () => app.runtime.db.query('select 1 from webhook_queue where endpoint > 0');
+    const findKeptRows = () =>
+      app.runtime.db.query('select 1 from webhook_queue where endpoint > 0');
     await app.advance(7 * 86_400_000 - 60_000);
-    expect(await kept()).toHaveLength(1);
+    expect(await findKeptRows()).toHaveLength(1);
     await app.advance(2 * 60_000);
-    expect(await kept()).toEqual([]);
+    expect(await findKeptRows()).toEqual([]);
   });
 });
 
@@ -298,7 +299,7 @@ describe('deleteWebhookEndpointById', () => {
     await app.settle();
     const left = await app.runtime.db.query('select 1 from webhook_queue where endpoint > 0');
     expect(left).toEqual([]);
-    expect(typesAt(receiver)).toEqual([]);
+    expect(arrivalTypesAt(receiver)).toEqual([]);
     const { status } = await app.call(
       'DELETE',
       `/webhook-endpoints/${configuredId(app.platform.id)}`,
@@ -310,12 +311,12 @@ describe('deleteWebhookEndpointById', () => {
     const { id } = await create({ url: receiver.url, eventTypes: ['CUSTOMER.KYC_APPROVED'] });
     receiver.behave(503);
     await emitEvent();
-    const deliveries = async () =>
+    const listDeliveries = async () =>
       ok(await app.call('GET', `/webhook-deliveries?endpointId=${id}`), 200).data;
-    expect(await deliveries()).toMatchObject([{ status: 'PENDING', attemptCount: 1 }]);
+    expect(await listDeliveries()).toMatchObject([{ status: 'PENDING', attemptCount: 1 }]);
     ok(await app.call('DELETE', `/webhook-endpoints/${id}`), 204);
     await app.settle();
-    const [delivery] = await deliveries();
+    const [delivery] = await listDeliveries();
     expect(delivery).toMatchObject({ status: 'FAILED', lastAttempt: { result: 'FAILED' } });
     expect(delivery).not.toHaveProperty('nextAttemptAt');
   });
@@ -371,8 +372,8 @@ describe('an endpoint that fails', () => {
     receiver.behave(200);
     ok(await change(dead.id, { status: 'ENABLED' }), 200);
     await app.settle();
-    expect(typesAt(receiver)).toContain('CUSTOMER.KYC_APPROVED');
-    expect(typesAt(receiver)).not.toContain('WEBHOOK_ENDPOINT.PAUSED');
+    expect(arrivalTypesAt(receiver)).toContain('CUSTOMER.KYC_APPROVED');
+    expect(arrivalTypesAt(receiver)).not.toContain('WEBHOOK_ENDPOINT.PAUSED');
     expect(await get(dead.id)).not.toHaveProperty('failingSince');
   });
 

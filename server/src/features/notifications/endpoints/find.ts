@@ -14,7 +14,7 @@ export type Endpoint =
   | { number: number; platform: null; row: EndpointRow };
 
 /** The row with the other settings of the configured endpoint. */
-async function configuredRow(ctx: Ctx, platformId: string): Promise<EndpointRow | undefined> {
+async function readConfiguredRow(ctx: Ctx, platformId: string): Promise<EndpointRow | undefined> {
   const where = { platform_id: platformId, number: CONFIGURED };
   return (await ctx.db.find(webhookEndpoints, where, { limit: 1 }))[0];
 }
@@ -25,7 +25,7 @@ export async function endpointOf(ctx: Ctx, id: string): Promise<Endpoint> {
   if (!isId(id, 'WebhookEndpoint')) throw notFound();
   if (id === configuredId(platformId)) {
     const platform = await readOwnPlatform(ctx);
-    const row = await configuredRow(ctx, platformId);
+    const row = await readConfiguredRow(ctx, platformId);
     if (platform.webhook_endpoint === null) throw notFound();
     return { number: CONFIGURED, platform, row };
   }

@@ -55,7 +55,7 @@ function checkUrl(ctx: Ctx, { loopbackWebhooks }: EndpointDeps, url: string | nu
 const typesOf = (types: readonly string[]) => (types.length ? [...new Set(types)] : null);
 
 /** The number of a new endpoint. A number is not reused while a deleted endpoint has it. */
-async function nextNumber(ctx: Ctx): Promise<number> {
+async function findNextNumber(ctx: Ctx): Promise<number> {
   const rows = await rowsOfPlatform(ctx.db, ctx.caller.platformId);
   const own = rows.filter((row) => row.number !== CONFIGURED);
   if (own.filter((row) => row.deleted_at === null).length >= MAX_ENDPOINTS) {
@@ -138,7 +138,7 @@ function rotateKey(ctx: Ctx, row: EndpointRow, overlapHours: number) {
   return { row: ctx.update(webhookEndpoints, row, { keys, updated_at: ctx.now }), secret };
 }
 
-const byConfiguration = (what: string) =>
+const configuredConflict = (what: string) =>
   new Fault('CONFLICT', `This is the endpoint of the platform configuration. ${what}`);
 
 export const endpointOperations = (deps: EndpointDeps) => [
@@ -155,7 +155,7 @@ export const endpointOperations = (deps: EndpointDeps) => [
 
   handle(createWebhookEndpoint, async (ctx, { body }) => {
     checkUrl(ctx, deps, body.url);
-    const number = await nextNumber(ctx);
+    const number = await findNextNumber(ctx);
     const { key, secret } = newEndpointKey(ctx);
     const row = ctx.insert(webhookEndpoints, {
       id: ctx.id('WebhookEndpoint'),
@@ -201,7 +201,7 @@ export const endpointOperations = (deps: EndpointDeps) => [
 
   handle(deleteWebhookEndpointById, async (ctx, { params }) => {
     const { platform, row } = await endpointOf(ctx, params.endpointId);
-    if (platform) throw byConfiguration('Pause it instead.');
+    if (platform) throw configuredConflict('Pause it instead.');
     const ended = { keys: [], deleted_at: ctx.now, updated_at: ctx.now };
     ctx.update(webhookEndpoints, row, ended);
     return { status: 204, body: undefined };
@@ -210,7 +210,7 @@ export const endpointOperations = (deps: EndpointDeps) => [
   handle(rotateWebhookEndpointKey, async (ctx, { params, body }) => {
     const endpoint = await endpointOf(ctx, params.endpointId);
     if (endpoint.platform) {
-      throw byConfiguration(
+      throw configuredConflict(
         'It is signed with the keys of the service, which its operator rotates.',
       );
     }

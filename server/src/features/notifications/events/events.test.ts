@@ -24,7 +24,7 @@ async function list(app: TestApp, query: Record<string, string> = {}) {
   return ok(await app.call('GET', `/events?${new URLSearchParams(query)}`), 200);
 }
 
-const ids = (page: { data: Event[] }) => page.data.map((each) => each.id);
+const idsOf = (page: { data: Event[] }) => page.data.map((each) => each.id);
 
 async function follow(app: TestApp, query: Record<string, string> = {}, from = 'beginning') {
   const all: Event[] = [];
@@ -36,7 +36,7 @@ async function follow(app: TestApp, query: Record<string, string> = {}, from = '
   }
 }
 
-async function paid(app: TestApp) {
+async function payFundedCustomer(app: TestApp) {
   const { person, account } = await fundedCustomer(app);
   const payee = await externalAccount(app, person.id, 'USD');
   const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 100_00)), 201);
@@ -48,7 +48,7 @@ describe('listEvents', () => {
   const app = testApp();
 
   it('are listed newest first and followed oldest first, each once', async () => {
-    await paid(app);
+    await payFundedCustomer(app);
     const { all } = await follow(app, { limit: '3' });
     expect(all.length).toBeGreaterThan(5);
     expect(new Set(all.map((each) => each.id)).size).toBe(all.length);
@@ -56,7 +56,7 @@ describe('listEvents', () => {
     let page = await list(app, { limit: '4' });
     const { after } = page;
     for (;;) {
-      listed.push(...ids(page));
+      listed.push(...idsOf(page));
       if (!page.hasMore) break;
       page = await list(app, { limit: '4', before: page.before });
     }
@@ -66,7 +66,7 @@ describe('listEvents', () => {
   });
 
   it('are shown like their webhooks, with the id of the resource', async () => {
-    const { account, payment } = await paid(app);
+    const { account, payment } = await payFundedCustomer(app);
     const { data } = await list(app, { resourceId: payment });
     expect(data.map((each: Event) => each.type)).toEqual(
       expect.arrayContaining(['OUTGOING_PAYMENT.PENDING', 'OUTGOING_PAYMENT.PROCESSING']),
@@ -83,22 +83,24 @@ describe('listEvents', () => {
   });
 
   it('are filtered by types, customer and time together', async () => {
-    const { person, account, payment } = await paid(app);
+    const { person, account, payment } = await payFundedCustomer(app);
     const follower = await follow(app, { customerId: person.id });
     const resources = new Set(follower.all.map((each) => each.resourceId));
     for (const id of [person.id, account.id, payment]) expect(resources).toContain(id);
     const otherEvents = (await follow(app)).all.filter(
-      (each) => !ids({ data: follower.all }).includes(each.id),
+      (each) => !idsOf({ data: follower.all }).includes(each.id),
     );
     for (const each of otherEvents) expect(each.data?.customerId).not.toBe(person.id);
     const type = 'OUTGOING_PAYMENT.PENDING,OUTGOING_PAYMENT.PROCESSING';
     const listed = await list(app, { customerId: person.id, type });
     expect(new Set(listed.data.map((each: Event) => each.type))).toEqual(new Set(type.split(',')));
     const now = app.effects.now();
-    const at = (ms: number) => new Date(now + ms).toISOString();
-    expect((await list(app, { createdAfter: at(1) })).data).toEqual([]);
-    expect((await list(app, { createdBefore: at(-365 * 86_400_000) })).data).toEqual([]);
-    expect((await list(app, { createdAfter: at(0), createdBefore: at(0) })).data).not.toEqual([]);
+    const timeAt = (ms: number) => new Date(now + ms).toISOString();
+    expect((await list(app, { createdAfter: timeAt(1) })).data).toEqual([]);
+    expect((await list(app, { createdBefore: timeAt(-365 * 86_400_000) })).data).toEqual([]);
+    expect(
+      (await list(app, { createdAfter: timeAt(0), createdBefore: timeAt(0) })).data,
+    ).not.toEqual([]);
   });
 
   it.each([
@@ -176,7 +178,7 @@ describe('getEventById', () => {
   const app = testApp();
 
   it('returns one event', async () => {
-    await paid(app);
+    await payFundedCustomer(app);
     for (const each of (await list(app)).data) {
       expect(ok(await app.call('GET', `/events/${each.id}`), 200)).toEqual(each);
     }
@@ -199,7 +201,7 @@ describe('getEventById', () => {
   });
 
   it('does not return the data of an erased customer', async () => {
-    const { person, payment } = await paid(app);
+    const { person, payment } = await payFundedCustomer(app);
     const before = await follow(app, { customerId: person.id });
     const sealed = before.all.filter((each) => each.resourceId === person.id);
     expect(sealed.length).toBeGreaterThan(0);
@@ -221,7 +223,7 @@ describe('events of a server', () => {
 
   it('are deleted after the retention period, and older cursors are rejected', async () => {
     const { after } = await follow(app);
-    await paid(app);
+    await payFundedCustomer(app);
     const old = await follow(app, {}, after);
     await app.runtime.db.query('delete from webhook_queue');
     await app.advance(29 * 86_400_000);

@@ -48,7 +48,7 @@ interface FollowersOptions {
   metrics: Pick<Metrics, 'watch'>;
 }
 
-const tooMany = (reason: string) =>
+const tooManyRequests = (reason: string) =>
   new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: 1 });
 
 /** Counts the requests that wait. */
@@ -61,13 +61,13 @@ function createSeats() {
     take(platformId: string): () => void {
       const ofPlatform = waitingCounts.get(platformId) ?? 0;
       if (ofPlatform >= MAX_OF_PLATFORM) {
-        throw tooMany(
+        throw tooManyRequests(
           `${MAX_OF_PLATFORM} requests of the platform wait for events. Follow events with fewer ` +
             'requests, or without `wait`.',
         );
       }
       if (total >= MAX_WAITING)
-        throw tooMany('Too many requests wait for events. Try again later.');
+        throw tooManyRequests('Too many requests wait for events. Try again later.');
       waitingCounts.set(platformId, ofPlatform + 1);
       total++;
       return () => {

@@ -94,7 +94,7 @@ function queryErrors(query: Query): FieldError[] {
 const HOUR_MS = 3_600_000;
 
 /** The cursor from which to continue. Throws if events after it may have been deleted. */
-function followedFrom(ctx: Ctx, { eventRetentionMs }: EventDeps, text: string): Cursor {
+function parseFollowCursor(ctx: Ctx, { eventRetentionMs }: EventDeps, text: string): Cursor {
   const oldest = ctx.effects.now() - eventRetentionMs;
   // The cursors of the first pages must not expire before they are used.
   if (text === BEGINNING) return { position: LOWEST, id: '', at: oldest + HOUR_MS };
@@ -118,14 +118,15 @@ function sinceOf(now: Time, ids: readonly (string | undefined)[]): Time {
 
 function filterOf({ caller, effects }: Ctx, query: Query): EventFilter {
   const { type, resourceId, customerId, createdAfter, createdBefore } = query;
-  const time = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
+  const parseTime = (text: string | undefined) =>
+    text === undefined ? undefined : Date.parse(text);
   return {
     platformId: caller.platformId,
     types: type,
     resourceId,
     customerKey: customerId === undefined ? undefined : customerKeyOf(customerId),
-    createdAfter: time(createdAfter),
-    createdBefore: time(createdBefore),
+    createdAfter: parseTime(createdAfter),
+    createdBefore: parseTime(createdBefore),
     since: sinceOf(effects.now(), [resourceId, customerId]),
   };
 }
@@ -133,7 +134,7 @@ function filterOf({ caller, effects }: Ctx, query: Query): EventFilter {
 const MAX_LIMIT = 20;
 
 /** A page, oldest first, after a cursor. */
-async function pageAfter(ctx: Ctx, query: Query, from: Cursor) {
+async function readPageAfter(ctx: Ctx, query: Query, from: Cursor) {
   const { limit = MAX_LIMIT } = query;
   const filter = filterOf(ctx, query);
   const started = ctx.effects.now();
@@ -168,7 +169,7 @@ async function pageAfter(ctx: Ctx, query: Query, from: Cursor) {
 const placeOf = ({ position, id }: Place): Place => ({ position, id });
 
 /** A page, newest first, before a cursor or from the newest event. */
-async function pageBefore(ctx: Ctx, query: Query, before: Cursor | undefined) {
+async function readPageBefore(ctx: Ctx, query: Query, before: Cursor | undefined) {
   const { limit = MAX_LIMIT } = query;
   const filter = filterOf(ctx, query);
   const horizon = await horizonOf(ctx.db);
@@ -196,7 +197,7 @@ async function follow(
   closed: AbortSignal | undefined,
 ) {
   const { wait = 0 } = query;
-  let page = await pageAfter(ctx, query, from);
+  let page = await readPageAfter(ctx, query, from);
   let idleMs = 0;
   const isEmpty = () => page.rows.length === 0 && !page.hasMore;
   if (wait === 0 || !isEmpty()) return { page, idleMs };
@@ -207,7 +208,7 @@ async function follow(
       await seat.wait(page.after, wait * 1_000 - idleMs);
       idleMs += performance.now() - started;
       if (closed?.aborted) break;
-      page = await pageAfter(ctx, query, page.after);
+      page = await readPageAfter(ctx, query, page.after);
     }
   } finally {
     seat.release();
@@ -223,14 +224,14 @@ export const eventOperations = (deps: EventDeps): readonly Operation[] => [
     const { page, idleMs } =
       after === undefined
         ? {
-            page: await pageBefore(
+            page: await readPageBefore(
               ctx,
               query,
               before === undefined ? undefined : readCursor('before', before),
             ),
             idleMs: 0,
           }
-        : await follow(ctx, deps, query, followedFrom(ctx, deps, after), closed);
+        : await follow(ctx, deps, query, parseFollowCursor(ctx, deps, after), closed);
     const body = {
       data: presentAll(ctx, deps.log, page.rows, customerId),
       hasMore: page.hasMore,

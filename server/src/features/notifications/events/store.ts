@@ -52,7 +52,7 @@ const COLUMNS = `e.id, e.platform_id, e.type, e.subject, e.data, e.base_id, b.da
 // `customers` belongs to a later wing, so it is read in SQL only.
 const JOINS = 'left join events b on b.id = e.base_id left join customers c on c.id = e.sealed_for';
 
-const restored = ({ base_id, base, ...row }: Stored): EventRow => ({
+const restoreRow = ({ base_id, base, ...row }: Stored): EventRow => ({
   ...row,
   // At the end of the retention period the other event may be deleted first.
   data: wholeEventData(row.data, base_id === null ? null : (base ?? '')),
@@ -85,7 +85,7 @@ export function rangeSql(filter: EventFilter, { order, low, high, from, limit }:
 /** Events of a range, in its order. */
 export async function eventsIn(db: Database, filter: EventFilter, range: Range) {
   const { text, values } = rangeSql(filter, range);
-  return (await db.query<Stored>(text, values)).map(restored);
+  return (await db.query<Stored>(text, values)).map(restoreRow);
 }
 
 /** Number and times of events, counted up to a maximum. */
@@ -141,7 +141,7 @@ export async function eventOf(
   id: string,
 ): Promise<EventRow | undefined> {
   const [row] = await db.query<Stored>(ONE, [id, platformId]);
-  return row && restored(row);
+  return row && restoreRow(row);
 }
 
 /** All events with a lower position are committed. */

@@ -8,7 +8,7 @@ const BATCH_SIZE = 2_000;
 const EVERY_MS = 60_000;
 
 /** Deletes events that are older than `keepMs`, in small batches. */
-function retention(keepMs: number): Sweep {
+function retentionSweep(keepMs: number): Sweep {
   let next = 0;
   return {
     name: 'events.forget',
@@ -26,7 +26,7 @@ function retention(keepMs: number): Sweep {
  * Transaction ids begin again after a failover to another timeline; positions must not. Processes that store
  * events do this when they connect.
  */
-function epoch(): Sweep {
+function epochSweep(): Sweep {
   let next = 0;
   return {
     name: 'events.epoch',
@@ -40,4 +40,7 @@ function epoch(): Sweep {
   };
 }
 
-export const eventSweeps = (keepMs: number): readonly Sweep[] => [retention(keepMs), epoch()];
+export const eventSweeps = (keepMs: number): readonly Sweep[] => [
+  retentionSweep(keepMs),
+  epochSweep(),
+];

@@ -29,13 +29,13 @@ export interface Walk {
 const isSelective = ({ types, resourceId, customerKey }: EventFilter) =>
   types !== undefined || resourceId !== undefined || customerKey !== undefined;
 
-const greater = (a: bigint, b: bigint) => (a > b ? a : b);
-const lesser = (a: bigint, b: bigint) => (a < b ? a : b);
+const greaterOf = (a: bigint, b: bigint) => (a > b ? a : b);
+const lesserOf = (a: bigint, b: bigint) => (a < b ? a : b);
 
 /** The next part of a range, and the rest after it. */
 function split({ order, low, high, ...rest }: Range, length: bigint | undefined) {
   if (length === undefined) return { part: { order, low, high, ...rest }, next: undefined };
-  const cut = order === 'asc' ? lesser(low + length, high) : greater(high - length, low);
+  const cut = order === 'asc' ? lesserOf(low + length, high) : greaterOf(high - length, low);
   const isLast = order === 'asc' ? cut === high : cut === low;
   const [part, remaining] =
     order === 'asc'
@@ -61,12 +61,12 @@ export async function walk(db: Database, filter: EventFilter, fullRange: Range):
   const started = performance.now();
   // Steps begin at the oldest event and not at the lowest number.
   const first = isSelective(filter) ? await firstPositionOf(db, filter.platformId) : LOWEST;
-  const range = { ...fullRange, low: greater(fullRange.low, first ?? fullRange.high) };
+  const range = { ...fullRange, low: greaterOf(fullRange.low, first ?? fullRange.high) };
   // Steps begin at the place; the positions before it are not read.
   let remaining: Range | undefined =
     order === 'asc'
-      ? { ...range, low: greater(range.low, from.position) }
-      : { ...range, high: lesser(range.high, from.position + 1n) };
+      ? { ...range, low: greaterOf(range.low, from.position) }
+      : { ...range, high: lesserOf(range.high, from.position + 1n) };
   let length = isSelective(filter) ? FIRST_STEP : undefined;
   const rows: EventRow[] = [];
   while (remaining && remaining.low < remaining.high) {

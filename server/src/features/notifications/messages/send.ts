@@ -99,7 +99,7 @@ export function canSend(
 
 type Outcome = { event: 'send' | 'keep' } | { event: 'fail'; failure: MessageFailure };
 
-const failed = (failure: MessageFailure): Outcome => ({ event: 'fail', failure });
+const failWith = (failure: MessageFailure): Outcome => ({ event: 'fail', failure });
 
 async function submit(
   runtime: Runtime,
@@ -109,14 +109,14 @@ async function submit(
   row: MessageRow,
 ): Promise<Outcome> {
   const now = await runtime.clocks.nowOf({ platformId: row.platform_id });
-  if (now >= row.expires_at) return failed('EXPIRED');
+  if (now >= row.expires_at) return failWith('EXPIRED');
   const port = row.channel === 'EMAIL' ? mail : sms;
-  if (!port) return environment === 'sandbox' ? { event: 'keep' } : failed('NOT_CONNECTED');
+  if (!port) return environment === 'sandbox' ? { event: 'keep' } : failWith('NOT_CONNECTED');
   const opened = await openMessageOf(runtime, customerKey, row);
   const { to, subject = '', text, senderName, replyTo } = opened;
-  if (to === undefined || text === undefined) return failed('ERASED');
+  if (to === undefined || text === undefined) return failWith('ERASED');
   const message = { id: row.id, to, subject, text, senderName, replyTo };
-  return (await port.send(message)) === 'sent' ? { event: 'send' } : failed('REFUSED');
+  return (await port.send(message)) === 'sent' ? { event: 'send' } : failWith('REFUSED');
 }
 
 /** Stages the final status. Only a message kept in the sandbox keeps its content. */
@@ -161,7 +161,7 @@ export const messageJobs = ({ connectors, customerKey }: MessageParts): JobHandl
 /** Clears recipient and content of a customer's messages; queued messages are not sent. */
 export async function eraseMessages(ctx: Ctx, customerId: string): Promise<void> {
   for (const row of await ctx.db.find(messages, { customer_id: customerId }, UNPAGED)) {
-    if (row.status === 'QUEUED') endMessage(ctx, row, failed('ERASED'), row.attempts);
+    if (row.status === 'QUEUED') endMessage(ctx, row, failWith('ERASED'), row.attempts);
     if (row.recipient === null && row.content === null) continue;
     ctx.update(messages, row, { recipient: null, content: null });
   }

@@ -86,13 +86,13 @@ export function openMessage(
   row: MessageRow,
 ): OpenedMessage {
   if (row.customer_id !== null && !key) return {};
-  const opened = (column: 'recipient' | 'content') => {
+  const openColumn = (column: 'recipient' | 'content') => {
     const sealed = row[column];
     if (sealed === null) return undefined;
     const context = contextOf(row.id, column);
     return String(key ? vault.open(key, sealed, context) : vault.openOwn(sealed, context));
   };
-  const [to, content] = [opened('recipient'), opened('content')];
+  const [to, content] = [openColumn('recipient'), openColumn('content')];
   return {
     ...(to === undefined ? {} : { to }),
     ...(content === undefined ? {} : (JSON.parse(content) as Content)),

@@ -3,14 +3,14 @@
 import { iso, type Time } from '../../../kernel/effects.ts';
 import type { Content } from './store.ts';
 
-const counted = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`;
+const formatCount = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`;
 
 /** Rounded down, so that the text never promises more than the code's validity. */
 function spanText(ms: number): string {
   const seconds = Math.floor(ms / 1000);
-  if (seconds < 120 && seconds !== 60) return counted(seconds, 'second');
-  if (seconds % 3_600 === 0) return counted(seconds / 3_600, 'hour');
-  return counted(Math.floor(seconds / 60), 'minute');
+  if (seconds < 120 && seconds !== 60) return formatCount(seconds, 'second');
+  if (seconds % 3_600 === 0) return formatCount(seconds / 3_600, 'hour');
+  return formatCount(Math.floor(seconds / 60), 'minute');
 }
 
 /** A one-time code. It is not in the subject, which is visible on locked screens and in logs. */
@@ -22,7 +22,7 @@ export const codeText = (senderName: string, code: string, validityMs: number): 
 });
 
 /** Control characters and line breaks in a name could imitate the text of this message. */
-const inOneLine = (text: string) => text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
+const toOneLine = (text: string) => text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
 
 /** A code that authorizes one action; `description` names it, such as the amount and the payee. */
 export const scaCodeText = (
@@ -36,7 +36,7 @@ export const scaCodeText = (
     : {
         ...codeText(senderName, code, validityMs),
         text:
-          `${code} is your code for ${senderName} to confirm: ${inOneLine(description)}. ` +
+          `${code} is your code for ${senderName} to confirm: ${toOneLine(description)}. ` +
           `It expires in ${spanText(validityMs)}. Do not share it with anyone.`,
       };
 

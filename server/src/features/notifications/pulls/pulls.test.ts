@@ -29,13 +29,14 @@ let sent = 0;
 const create = async (body: object = {}) =>
   ok(await app.call('POST', '/webhook-endpoints', { delivery: 'PULL', ...body }), 201);
 const change = (body: object, id = endpoint) => app.call('PATCH', `/webhook-endpoints/${id}`, body);
-const request = (query = '', id = endpoint) =>
+const requestPull = (query = '', id = endpoint) =>
   app.call('GET', `/webhook-endpoints/${id}/deliveries${query}`);
-const pull = async (query = '', id = endpoint): Promise<Page> => ok(await request(query, id), 200);
+const pull = async (query = '', id = endpoint): Promise<Page> =>
+  ok(await requestPull(query, id), 200);
 const acknowledge = (body: object, id = endpoint) =>
   app.call('POST', `/webhook-endpoints/${id}/acknowledgements`, body);
-const ids = ({ data }: Page) => data.map((each) => each.eventId);
-const attempts = (id: string) =>
+const eventIdsOf = ({ data }: Page) => data.map((each) => each.eventId);
+const findAttempts = (id: string) =>
   app.runtime.db.query<{ attempt: number; result: string; status: number | null }>(
     'select attempt, result, status from webhook_attempts where event_id = $1 and endpoint > 0',
     [id],
@@ -127,7 +128,7 @@ describe('an endpoint whose deliveries are pulled', () => {
 
   it('is never sent to, fails never, and is not paused', async () => {
     await emitEvents();
-    const before = ids(await pull());
+    const before = eventIdsOf(await pull());
     await app.advance(6 * DAY);
     expect(sent).toBe(0);
     const metrics = (await app.server.inject('/metrics')).body;
@@ -135,12 +136,12 @@ describe('an endpoint whose deliveries are pulled', () => {
     expect(ok(await app.call('GET', `/webhook-endpoints/${endpoint}`), 200)).toMatchObject({
       status: 'ENABLED',
     });
-    expect(ids(await pull())).toEqual(before);
-    for (const id of before) expect(await attempts(id)).toEqual([]);
+    expect(eventIdsOf(await pull())).toEqual(before);
+    for (const id of before) expect(await findAttempts(id)).toEqual([]);
     await app.advance(2 * DAY);
-    expect(ids(await pull())).toEqual([]);
+    expect(eventIdsOf(await pull())).toEqual([]);
     const [id = ''] = before;
-    expect(await attempts(id)).toEqual([{ attempt: 1, result: 'dropped', status: null }]);
+    expect(await findAttempts(id)).toEqual([{ attempt: 1, result: 'dropped', status: null }]);
   });
 
   it('gets the types of its filter', async () => {
@@ -171,14 +172,14 @@ describe('pullWebhookDeliveries', () => {
     expect(all.hasMore).toBe(false);
     const listed = ok(await app.call('GET', '/events?after=beginning&limit=100'), 200);
     const order = listed.data.map((each: { id: string }) => each.id);
-    expect(ids(all)).toEqual(order.filter((id: string) => ids(all).includes(id)));
+    expect(eventIdsOf(all)).toEqual(order.filter((id: string) => eventIdsOf(all).includes(id)));
     const first = await pull('?limit=2');
     expect(first).toMatchObject({ hasMore: true });
-    expect(ids(first)).toEqual(ids(all).slice(0, 2));
-    expect(ids(await pull('?limit=2'))).toEqual(ids(first));
+    expect(eventIdsOf(first)).toEqual(eventIdsOf(all).slice(0, 2));
+    expect(eventIdsOf(await pull('?limit=2'))).toEqual(eventIdsOf(first));
     const rest = await pull(`?limit=100&after=${first.cursor}`);
-    expect(ids(rest)).toEqual(ids(all).slice(2));
-    expect(ids(await pull(`?after=${rest.cursor}`))).toEqual([]);
+    expect(eventIdsOf(rest)).toEqual(eventIdsOf(all).slice(2));
+    expect(eventIdsOf(await pull(`?after=${rest.cursor}`))).toEqual([]);
   });
 
   it('waits for a delivery', async () => {
@@ -203,11 +204,11 @@ describe('pullWebhookDeliveries', () => {
       ['?after=abc', 'after'],
     ];
     for (const [query, field] of invalid) {
-      const reply = await request(query);
+      const reply = await requestPull(query);
       expect(reply.status).toBe(400);
       expect(reply.body.details.errors[0].field).toBe(field);
     }
-    expect((await request(`?after=${cursor}`, other.id)).status).toBe(400);
+    expect((await requestPull(`?after=${cursor}`, other.id)).status).toBe(400);
     expect((await acknowledge({ cursor }, other.id)).status).toBe(400);
     await app.call('DELETE', `/webhook-endpoints/${other.id}`);
   });
@@ -225,13 +226,13 @@ describe('pullWebhookDeliveries', () => {
     await emitEvents();
     const page = await pull('?limit=100');
     ok(await acknowledge({ cursor: page.cursor }), 200);
-    const [id = ''] = ids(page);
+    const [id = ''] = eventIdsOf(page);
     const waiting = pull('?wait=20');
     const resent = await app.call('POST', `/events/${id}/resend`, { endpointId: endpoint });
     expect(resent.status).toBeLessThan(300);
-    expect(ids(await waiting)).toEqual([id]);
+    expect(eventIdsOf(await waiting)).toEqual([id]);
     ok(await acknowledge({ eventIds: [id] }), 200);
-    expect((await attempts(id)).map((each) => each.attempt)).toEqual([1, 2]);
+    expect((await findAttempts(id)).map((each) => each.attempt)).toEqual([1, 2]);
   });
 });
 
@@ -244,13 +245,13 @@ describe('acknowledgeWebhookDeliveries', () => {
     const body = { cursor: first.cursor };
     expect(ok(await acknowledge(body), 200)).toEqual({ acknowledged: 1, hasMore: false });
     expect(ok(await acknowledge(body), 200)).toEqual({ acknowledged: 0, hasMore: false });
-    expect(ids(await pull('?limit=100'))).toEqual(ids(all).slice(1));
+    expect(eventIdsOf(await pull('?limit=100'))).toEqual(eventIdsOf(all).slice(1));
     const listed = ok(await app.call('GET', `/webhook-deliveries/${first.data[0]?.id}`), 200);
-    expect(listed).toMatchObject({ status: 'DELIVERED', eventId: ids(first)[0] });
+    expect(listed).toMatchObject({ status: 'DELIVERED', eventId: eventIdsOf(first)[0] });
     const next = ok(await app.call('GET', `/webhook-deliveries/${all.data[1]?.id}`), 200);
     expect(next).toMatchObject({ status: 'PENDING', attemptCount: 0 });
     expect(next).not.toHaveProperty('nextAttemptAt');
-    expect(await attempts(ids(first)[0] ?? '')).toEqual([
+    expect(await findAttempts(eventIdsOf(first)[0] ?? '')).toEqual([
       { attempt: 1, result: 'delivered', status: null },
     ]);
   });
@@ -258,11 +259,11 @@ describe('acknowledgeWebhookDeliveries', () => {
   it('ends individual deliveries, and ignores ids that are not to be acknowledged', async () => {
     await emitEvents();
     await emitEvents();
-    const all = ids(await pull('?limit=100'));
+    const all = eventIdsOf(await pull('?limit=100'));
     const [first, second] = all;
     const eventIds = [second, 'Webhook:1', second];
     expect(ok(await acknowledge({ eventIds }), 200)).toEqual({ acknowledged: 1, hasMore: false });
-    expect(ids(await pull('?limit=100'))).toEqual(all.filter((id) => id !== second));
+    expect(eventIdsOf(await pull('?limit=100'))).toEqual(all.filter((id) => id !== second));
     expect(first).toBe(all[0]);
   });
 
@@ -296,16 +297,16 @@ describe('permissions', () => {
     await emitEvents();
     const path = `/webhook-endpoints/${endpoint}`;
     const other = { as: app.other };
-    const eventIds = ids(await pull());
+    const eventIds = eventIdsOf(await pull());
     expect((await app.call('GET', `${path}/deliveries`, undefined, other)).status).toBe(404);
     const theirs = await app.call('POST', `${path}/acknowledgements`, { eventIds }, other);
     expect(theirs.status).toBe(404);
-    expect(ids(await pull())).toEqual(eventIds);
+    expect(eventIdsOf(await pull())).toEqual(eventIds);
     const body = { url: 'https://example.com/hook' };
     const { id } = ok(await app.call('POST', '/webhook-endpoints', body), 201);
-    expect((await request('', id)).status).toBe(409);
+    expect((await requestPull('', id)).status).toBe(409);
     expect((await acknowledge({ eventIds }, id)).status).toBe(409);
     await app.call('DELETE', `/webhook-endpoints/${id}`);
-    expect((await request('', 'x')).status).toBe(404);
+    expect((await requestPull('', 'x')).status).toBe(404);
   });
 });

@@ -19,7 +19,7 @@ export const MAX_EVENTS = 100_000;
 export const MAX_DAYS = 31;
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
-const maybe = <T extends TSchema>(schema: T) => Type.Optional(schema);
+const optionalOf = <T extends TSchema>(schema: T) => Type.Optional(schema);
 
 const Scope = named(
   'WebhookReplayScope',
@@ -55,7 +55,7 @@ const WebhookReplay = named(
         'Number of events that were queued so far. At the end it is less than `total` if ' +
           'deliveries succeeded or data was erased in the meantime.',
       ),
-      failureReason: maybe(text('Why it ended early. Present if the status is FAILED.')),
+      failureReason: optionalOf(text('Why it ended early. Present if the status is FAILED.')),
       createdAt: time('Time at which the replay was created.'),
       updatedAt: time('Time of the last progress.'),
     },
@@ -66,8 +66,8 @@ const WebhookReplay = named(
 const REQUEST = {
   endpointId: text('The endpoint to send to.'),
   from: time('Time of the first events, inclusive.'),
-  to: maybe(time('Time of the last events, inclusive. Defaults to the time of the request.')),
-  scope: maybe(described(Scope, 'Which events are sent. Defaults to UNDELIVERED.')),
+  to: optionalOf(time('Time of the last events, inclusive. Defaults to the time of the request.')),
+  scope: optionalOf(described(Scope, 'Which events are sent. Defaults to UNDELIVERED.')),
 };
 
 const RULES =
@@ -100,8 +100,8 @@ export const previewWebhookReplay = operation({
               `Whether there are more than ${MAX_EVENTS}, so that the range must be replayed in ` +
               'parts: from `from` to `newestEventAt`, and from there.',
           }),
-          oldestEventAt: maybe(time('Time of the oldest event. Absent if there is none.')),
-          newestEventAt: maybe(
+          oldestEventAt: optionalOf(time('Time of the oldest event. Absent if there is none.')),
+          newestEventAt: optionalOf(
             time(
               'Time of the newest event, or if there are too many, the end of a range that has ' +
                 'few enough. Absent if there is none.',
@@ -164,8 +164,8 @@ export const listWebhookReplays = operation({
   permission: 'VIEW',
   query: Type.Object(
     {
-      endpointId: maybe(text('Return only replays to this endpoint.', { maxLength: 200 })),
-      status: maybe(described(Status, 'Return only replays with this status.')),
+      endpointId: optionalOf(text('Return only replays to this endpoint.', { maxLength: 200 })),
+      status: optionalOf(described(Status, 'Return only replays with this status.')),
       ...PageQuery,
     },
     { additionalProperties: false },

@@ -73,7 +73,7 @@ async function recordStep(ctx: Ctx, before: ReplayRow, { queued, place }: Progre
 }
 
 /** Ends a replay early. */
-export const failed = ({ status }: ReplayRow, failure_reason: string, now: Time) => ({
+export const failedPatch = ({ status }: ReplayRow, failure_reason: string, now: Time) => ({
   status: replayStates.next(status, 'fail'),
   failure_reason,
   updated_at: now,
@@ -82,7 +82,7 @@ export const failed = ({ status }: ReplayRow, failure_reason: string, now: Time)
 async function fail(ctx: Ctx, id: string, failure_reason: string) {
   const row = await ctx.read(webhookReplays, id);
   if (row?.status !== 'PROCESSING') return;
-  ctx.update(webhookReplays, row, failed(row, failure_reason, ctx.now));
+  ctx.update(webhookReplays, row, failedPatch(row, failure_reason, ctx.now));
 }
 
 async function run(runtime: Runtime, job: JobOf<typeof REPLAY_STEP>): Promise<Result> {

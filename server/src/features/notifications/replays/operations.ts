@@ -16,7 +16,7 @@ import {
   MAX_EVENTS,
   previewWebhookReplay,
 } from './contract.ts';
-import { failed, REPLAY_STEP } from './jobs.ts';
+import { failedPatch, REPLAY_STEP } from './jobs.ts';
 import { countReplay, type ReplayRange } from './range.ts';
 import { type ReplayRow, webhookReplays } from './store.ts';
 
@@ -71,7 +71,7 @@ async function requireIdle(ctx: Ctx, { target, platformId }: ReplayRange): Promi
     throw new Fault('CONFLICT', 'Another replay to this endpoint is in progress.', details);
   }
   for (const row of running) {
-    ctx.update(webhookReplays, row, failed(row, 'It made no progress for an hour.', ctx.now));
+    ctx.update(webhookReplays, row, failedPatch(row, 'It made no progress for an hour.', ctx.now));
   }
 }
 

@@ -14,12 +14,12 @@ const DAY = 24 * HOUR;
 let receiver: Receiver;
 let endpointId: string;
 
-const time = (at: number) => new Date(at).toISOString();
+const formatTime = (at: number) => new Date(at).toISOString();
 const preview = (body: object) => app.call('POST', '/webhook-replays/preview', body);
 const create = (body: object) => app.call('POST', '/webhook-replays', body);
 const get = async (id: string) => ok(await app.call('GET', `/webhook-replays/${id}`), 200);
 const list = async (query = '') => ok(await app.call('GET', `/webhook-replays?${query}`), 200);
-const types = () => receiver.arrivals.map(({ type }) => type);
+const arrivalTypes = () => receiver.arrivals.map(({ type }) => type);
 
 /** Emits an event for each of some new customers. */
 async function emit(count: number): Promise<void> {
@@ -45,7 +45,7 @@ afterAll(() => receiver.close());
 describe('createWebhookReplay', () => {
   it('sends failed and pending events, as counted by the preview, but no delivered ones', async () => {
     await emit(1);
-    const from = time(app.effects.now() - HOUR);
+    const from = formatTime(app.effects.now() - HOUR);
     receiver.behave(503);
     await emit(3);
     await app.advance(HOUR);
@@ -56,11 +56,11 @@ describe('createWebhookReplay', () => {
     expect(counted.oldestEventAt <= counted.newestEventAt).toBe(true);
     receiver.arrivals.length = 0;
     await app.settle();
-    expect([types(), (await list()).data]).toEqual([[], []]);
+    expect([arrivalTypes(), (await list()).data]).toEqual([[], []]);
     const replay = ok(await create(body), 202);
     expect(replay).toMatchObject({ status: 'PROCESSING', scope: 'UNDELIVERED', total: 3, done: 0 });
     await app.settle();
-    expect(types()).toEqual(Array(3).fill('CUSTOMER.KYC_APPROVED'));
+    expect(arrivalTypes()).toEqual(Array(3).fill('CUSTOMER.KYC_APPROVED'));
     expect(await get(replay.id)).toMatchObject({
       status: 'COMPLETED',
       total: 3,
@@ -74,14 +74,19 @@ describe('createWebhookReplay', () => {
   });
 
   it('sends all events of the types of the endpoint, also those before it existed', async () => {
-    const from = time(app.effects.now());
+    const from = formatTime(app.effects.now());
     await emit(2);
     const other = await startReceiver();
     const laterEndpoint = ok(
       await app.call('POST', '/webhook-endpoints', { url: other.url }),
       201,
     ).id;
-    const body = { endpointId: laterEndpoint, from, to: time(app.effects.now()), scope: 'ALL' };
+    const body = {
+      endpointId: laterEndpoint,
+      from,
+      to: formatTime(app.effects.now()),
+      scope: 'ALL',
+    };
     const { count } = ok(await preview(body), 200);
     expect(count).toBeGreaterThanOrEqual(2);
     expect(ok(await preview({ ...body, scope: 'UNDELIVERED' }), 200).count).toBe(0);
@@ -98,7 +103,7 @@ describe('createWebhookReplay', () => {
   });
 
   it('runs in steps, and a repeated step changes nothing', async () => {
-    const from = time(app.effects.now());
+    const from = formatTime(app.effects.now());
     await emit(2);
     receiver.arrivals.length = 0;
     const replay = ok(await create({ endpointId, from, scope: 'ALL' }), 202);
@@ -115,7 +120,7 @@ describe('createWebhookReplay', () => {
 
   it('of many events waits for deliveries between steps, and sends each event once', async () => {
     const count = 1_100;
-    const from = time(app.effects.now());
+    const from = formatTime(app.effects.now());
     await app.runtime.db.query(
       `insert into events (id, platform_id, type, subject, data, created_at)
         select ${eventIdSql(app.effects.now(), 'n')}, $1, 'CUSTOMER.KYC_APPROVED', 'x', '{}', $2
@@ -135,7 +140,7 @@ describe('createWebhookReplay', () => {
   }, 60_000);
 
   it('ends when its endpoint is deleted', async () => {
-    const from = time(app.effects.now());
+    const from = formatTime(app.effects.now());
     await emit(1);
     const extra = ok(await app.call('POST', '/webhook-endpoints', { url: receiver.url }), 201).id;
     const { id } = ok(await create({ endpointId: extra, from, scope: 'ALL' }), 202);
@@ -154,7 +159,7 @@ describe('createWebhookReplay', () => {
       (await app.call(method, path, body, { as })).body;
     const hook = await call('POST', '/webhook-endpoints', { url: receiver.url });
     await call('POST', '/sandbox/clock', { advance: 'P40D' });
-    const { to: from } = { to: time(app.effects.now() + 39 * DAY) };
+    const { to: from } = { to: formatTime(app.effects.now() + 39 * DAY) };
     await customer(app, { as });
     await app.settle();
     await eventsVisible(app);
@@ -168,7 +173,7 @@ describe('createWebhookReplay', () => {
   });
 
   it('is limited to one per endpoint', async () => {
-    const from = time(app.effects.now() - HOUR);
+    const from = formatTime(app.effects.now() - HOUR);
     const { id } = ok(await create({ endpointId, from }), 202);
     const reply = await create({ endpointId, from });
     expect([reply.status, reply.body.code]).toEqual([409, 'CONFLICT']);
@@ -179,7 +184,7 @@ describe('createWebhookReplay', () => {
   });
 
   it('is limited to one per endpoint under concurrent requests', async () => {
-    const from = time(app.effects.now() - HOUR);
+    const from = formatTime(app.effects.now() - HOUR);
     const replies = await Promise.all(
       Array.from({ length: 6 }, () => create({ endpointId, from })),
     );
@@ -194,7 +199,7 @@ describe('createWebhookReplay', () => {
   });
 
   it('ends a replay without progress for an hour', async () => {
-    const from = time(app.effects.now() - HOUR);
+    const from = formatTime(app.effects.now() - HOUR);
     const { id } = ok(await create({ endpointId, from }), 202);
     app.effects.set(app.effects.now() + HOUR);
     const next = ok(await create({ endpointId, from }), 202);
@@ -234,7 +239,7 @@ describe('getWebhookReplayById', () => {
       404,
       'NOT_FOUND',
     ]);
-    const range = { endpointId, from: time(app.effects.now()) };
+    const range = { endpointId, from: formatTime(app.effects.now()) };
     const reply = await app.call('POST', '/webhook-replays', range, { as: app.production });
     expect([reply.status, reply.body.code]).toEqual([404, 'NOT_FOUND']);
   });

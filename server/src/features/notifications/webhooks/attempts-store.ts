@@ -29,12 +29,12 @@ export async function recordTest(
 }
 
 /** Attempts of the event `e` to the endpoint, as SQL. */
-const attemptsMade = (endpoint: string) => `(select coalesce(max(a.attempt), 0)
+const attemptsMadeSql = (endpoint: string) => `(select coalesce(max(a.attempt), 0)
     from webhook_attempts a where a.platform_id = e.platform_id and a.endpoint = ${endpoint}
       and a.event_id = e.id)`;
 
 const ONE = `select e.id, e.platform_id, e.type, e.subject, e.data, b.data as base, e.balance, e.held,
-    e.created_at, ${attemptsMade('0')} as attempts
+    e.created_at, ${attemptsMadeSql('0')} as attempts
   from events e left join events b on b.id = e.base_id where e.id = $1`;
 
 type EventWithAttempts = StoredEvent & { platform_id: string; attempts: number };
@@ -57,7 +57,7 @@ const positionOf = (endpoint: string) => `(select event_position() from webhook_
 const REQUEUE = `
   with requeued as (
     insert into webhook_queue (event_id, platform_id, endpoint, due_at, attempts, position)
-    select e.id, e.platform_id, n.number, ${CLOCK}, ${attemptsMade('n.number')},
+    select e.id, e.platform_id, n.number, ${CLOCK}, ${attemptsMadeSql('n.number')},
       ${positionOf('n.number')}
     from unnest($2::text[]) as w(id)
       cross join lateral (select id, platform_id, data, sealed_for from events

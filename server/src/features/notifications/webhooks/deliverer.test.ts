@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 /** Inserts one platform with one event and returns the event's id. */
-async function oneEvent(type?: string): Promise<string> {
+async function createEvent(type?: string): Promise<string> {
   const platform = await outbox.platform(receiver.url);
   const [id] = await outbox.events(platform, [{ type }]);
   return id as string;
@@ -35,7 +35,7 @@ async function oneEvent(type?: string): Promise<string> {
 
 describe('delivery', () => {
   it('carries the envelope and signatures that verify with the public keys', async () => {
-    const id = await oneEvent();
+    const id = await createEvent();
     expect(await outbox.deliverer().runDue()).toBe(1);
     const [delivery] = receiver.arrivals;
     const { headers, body } = delivery as (typeof receiver.arrivals)[0];
@@ -104,7 +104,7 @@ describe('delivery', () => {
 
   it('records one attempt', async () => {
     receiver.behave((response) => response.writeHead(201).end(`a\0${'ä'.repeat(2_000)}`));
-    const id = await oneEvent();
+    const id = await createEvent();
     await outbox.deliverer().runDue();
     const attempts = await attemptsOf(outbox.db, id);
     expect(attempts).toHaveLength(1);
@@ -127,14 +127,14 @@ describe('delivery', () => {
 
   it.each([200, 202, 204, 299, 409])('%i counts as delivered', async (status) => {
     receiver.behave(status);
-    const id = await oneEvent();
+    const id = await createEvent();
     await outbox.deliverer().runDue();
     expect(await outbox.state(id)).toEqual({ due_at: null, attempts: 1 });
   });
 
   it.each([301, 302, 307, 400, 401, 404, 410, 429, 500, 503])('%i is retried', async (status) => {
     receiver.behave((response) => response.writeHead(status, { location: '/other' }).end());
-    const id = await oneEvent();
+    const id = await createEvent();
     await outbox.deliverer().runDue();
     const { due_at } = await outbox.state(id);
     expect(Math.abs((due_at as number) - outbox.clock.now - 5_000)).toBeLessThanOrEqual(500);
@@ -154,7 +154,7 @@ describe('failed request', () => {
 
   it('is retried after a timeout', async () => {
     receiver.behave(() => undefined);
-    expect(await errorOf(await oneEvent())).toContain('ETIMEDOUT');
+    expect(await errorOf(await createEvent())).toContain('ETIMEDOUT');
   });
 
   it('is retried after an incomplete response', async () => {
@@ -163,12 +163,12 @@ describe('failed request', () => {
       const drip = setInterval(() => response.write('.'), 20);
       response.on('close', () => clearInterval(drip));
     });
-    expect(await errorOf(await oneEvent())).toContain('ETIMEDOUT');
+    expect(await errorOf(await createEvent())).toContain('ETIMEDOUT');
   });
 
   it('is retried after a connection reset', async () => {
     receiver.behave((response) => response.socket?.resetAndDestroy());
-    expect(await errorOf(await oneEvent())).toContain('ECONNRESET');
+    expect(await errorOf(await createEvent())).toContain('ECONNRESET');
   });
 
   it('is retried after a refused connection', async () => {
@@ -192,7 +192,7 @@ describe('failed request', () => {
 describe('retry schedule', () => {
   it('is exact to the millisecond and sends the same bytes until a week has passed', async () => {
     receiver.behave(500);
-    const id = await oneEvent();
+    const id = await createEvent();
     const start = outbox.clock.now;
     const deliverer = outbox.deliverer();
     const gaps: number[] = [];
@@ -227,7 +227,7 @@ describe('retry schedule', () => {
 
   it('allows the operator to resend a dropped event', async () => {
     receiver.behave(500);
-    const id = await oneEvent();
+    const id = await createEvent();
     const deliverer = outbox.deliverer();
     await deliverer.runDue();
     outbox.clock.now += 8 * DAY;
@@ -246,7 +246,7 @@ describe('retry schedule', () => {
 
   it('does not apply to test events', async () => {
     receiver.behave(500);
-    const id = await oneEvent('TEST');
+    const id = await createEvent('TEST');
     await outbox.deliverer().runDue();
     expect(await outbox.state(id)).toEqual({ due_at: null, attempts: 1 });
     expect(JSON.parse(receiver.arrivals[0]?.body ?? '')).toMatchObject({

@@ -112,7 +112,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
       lanes.recorded(event);
       const { platform_id: id } = event;
       // A change of the clock, in whichever process, then need not wait for the end of the lease.
-      if (lanes.isIdle(id) && clocked.delete(id)) inBackground(releaseIdle(id), id);
+      if (lanes.isIdle(id) && clocked.delete(id)) runInBackground(releaseIdle(id), id);
     },
   });
   const reader = createReader({ db, vault, log, lanes, only }, holder);
@@ -163,7 +163,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
   }
 
   /** Strides and renewals of one process never overlap. */
-  function inTurn<R>(work: () => Promise<R>): Promise<R> {
+  function runInTurn<R>(work: () => Promise<R>): Promise<R> {
     const next = turn.then(work);
     turn = next.catch(() => undefined);
     return next;
@@ -171,7 +171,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
 
   /** Releases the lease of a platform, unless events of it were read meanwhile. */
   const releaseIdle = (platformId: string) =>
-    inTurn(async () => {
+    runInTurn(async () => {
       if (!lanes.isIdle(platformId)) return;
       lanes.dropLease(platformId);
       await releasePlatforms(db, holder, [platformId]);
@@ -179,7 +179,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
 
   /** Starts no request of a platform any more, and releases its lease when those in flight are recorded. */
   async function leave(platformId: string): Promise<void> {
-    await inTurn(async () => lanes.dropLease(platformId));
+    await runInTurn(async () => lanes.dropLease(platformId));
     while (!lanes.isIdle(platformId)) {
       await recorder.flush().catch(() => undefined);
       await sleep(RECHECK_MS);
@@ -187,7 +187,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     await releaseIdle(platformId);
   }
 
-  function inBackground(work: Promise<unknown>, platformId: string): void {
+  function runInBackground(work: Promise<unknown>, platformId: string): void {
     work.catch((error: unknown) => {
       log.error({ err: error, platformId }, 'a delivery lease could not be released');
     });
@@ -199,7 +199,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     if (only !== undefined || !lanes.leased(now).length) return;
     for (const id of await heldByClocks(db, holder, now)) {
       // Without it in memory the platform is being left already.
-      if (lanes.leaseOf(id) > 0) inBackground(leave(id), id);
+      if (lanes.leaseOf(id) > 0) runInBackground(leave(id), id);
     }
   }
 
@@ -209,7 +209,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     attempts: () => attempts,
     /** Calls `after` as each delivery ends. A `throttled` stride sends fewer events under load. */
     stride: (now: Time, after: () => void, throttled: boolean): Promise<Stride> =>
-      inTurn(async () => {
+      runInTurn(async () => {
         const stride = await reader.stride(now, limits.buffered - lanes.total);
         const held = throttled && pressed();
         pump(after, held ? PRESSED_AT_ONCE : Infinity);
@@ -218,7 +218,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     /** Renews leases and retries results that could not be recorded. */
     tick(): void {
       recorder.tick();
-      inTurn(() => reader.renew(effects.now())).catch((error: unknown) => {
+      runInTurn(() => reader.renew(effects.now())).catch((error: unknown) => {
         log.error({ err: error }, 'delivery leases could not be renewed');
       });
       leaveHeld().catch((error: unknown) => {
@@ -251,7 +251,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
 /** How often it is checked whether requests in flight have ended. */
 const RECHECK_MS = 5;
 
-const within = (least: number, value: number, most: number) =>
+const clamp = (least: number, value: number, most: number) =>
   Math.min(most, Math.max(least, value));
 
 const nothing = () => undefined;
@@ -265,7 +265,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   let ticker: NodeJS.Timeout | undefined;
   let pause: NodeJS.Timeout | undefined;
 
-  async function round(): Promise<void> {
+  async function runRound(): Promise<void> {
     if (!running) return;
     const started = effects.now();
     pollRequested = false;
@@ -275,7 +275,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     } catch (error) {
       log.error({ err: error }, 'delivery round failed');
     }
-    const pauseMs = within(MIN_PAUSE_MS, effects.now() - started, MAX_PAUSE_MS);
+    const pauseMs = clamp(MIN_PAUSE_MS, effects.now() - started, MAX_PAUSE_MS);
     pause = setTimeout(() => {
       busy = false;
       if (pollRequested) poll();
@@ -286,7 +286,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     pollRequested = true;
     if (!running || busy) return;
     busy = true;
-    setImmediate(() => void round());
+    setImmediate(() => void runRound());
   }
 
   async function runDue(now: Time = effects.now()): Promise<number> {

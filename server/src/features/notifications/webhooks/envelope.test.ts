@@ -15,7 +15,7 @@ import {
 
 const naming = namingFor('Service');
 const created_at = Date.UTC(2026, 0, 5, 9);
-const event = (more: Partial<StoredEvent> = {}): StoredEvent => ({
+const createEvent = (more: Partial<StoredEvent> = {}): StoredEvent => ({
   id: 'Webhook:0190aaaa-0000-7000-8000-000000000001',
   type: 'OUTGOING_PAYMENT.COMPLETED',
   subject: 'Transaction:1',
@@ -28,7 +28,7 @@ const event = (more: Partial<StoredEvent> = {}): StoredEvent => ({
 
 describe('bodyOf', () => {
   it('wraps the stored resource unchanged', () => {
-    expect(bodyOf(event(), naming)).toBe(
+    expect(bodyOf(createEvent(), naming)).toBe(
       '{"id":"Webhook:0190aaaa-0000-7000-8000-000000000001","type":"OUTGOING_PAYMENT.COMPLETED",' +
         '"timestamp":"2026-01-05T09:00:00.000Z",' +
         '"data":{"id":"Transaction:1","note":"ünï ✓","closeReason":"CLOSED_BY_SERVICE"}}',
@@ -36,10 +36,12 @@ describe('bodyOf', () => {
   });
 
   it('marks a test event and leaves its data empty', () => {
-    const body: unknown = JSON.parse(bodyOf(event({ type: 'TEST', data: '{"a":1}' }), naming));
+    const body: unknown = JSON.parse(
+      bodyOf(createEvent({ type: 'TEST', data: '{"a":1}' }), naming),
+    );
     expect(body).toEqual({
       test: true,
-      id: event().id,
+      id: createEvent().id,
       type: 'TEST',
       timestamp: '2026-01-05T09:00:00.000Z',
       data: {},
@@ -47,17 +49,17 @@ describe('bodyOf', () => {
   });
 
   it('contains the id of the resource only in the thin format', () => {
-    expect(bodyOf(event(), naming, 'THIN')).toBe(
+    expect(bodyOf(createEvent(), naming, 'THIN')).toBe(
       '{"id":"Webhook:0190aaaa-0000-7000-8000-000000000001","type":"OUTGOING_PAYMENT.COMPLETED",' +
         '"timestamp":"2026-01-05T09:00:00.000Z","data":{"id":"Transaction:1"}}',
     );
-    expect(JSON.parse(bodyOf(event({ type: 'TEST' }), naming, 'THIN')).data).toEqual({});
+    expect(JSON.parse(bodyOf(createEvent({ type: 'TEST' }), naming, 'THIN')).data).toEqual({});
   });
 
   it('sets the committed amounts', () => {
     const currency = { code: 'USD' };
     const amounts = { balance: { amount: 0, currency }, totalBalance: { amount: 0, currency } };
-    const stored = event({
+    const stored = createEvent({
       type: 'INTERNAL_ACCOUNT.BALANCE_UPDATED',
       data: JSON.stringify({ id: 'InternalAccount:1', ...amounts }),
       balance: 10_050n,
@@ -72,7 +74,7 @@ describe('bodyOf', () => {
   });
 
   it('uses the service name prefix of the operator', () => {
-    const body = JSON.parse(bodyOf(event(), namingFor('Acme'))) as { data: object };
+    const body = JSON.parse(bodyOf(createEvent(), namingFor('Acme'))) as { data: object };
     expect(body.data).toMatchObject({ closeReason: 'CLOSED_BY_ACME' });
   });
 });
@@ -110,12 +112,12 @@ describe('headersOf', () => {
   };
 
   it('contains signatures that verify with the public keys, and not for a changed body', () => {
-    const body = bodyOf(event(), naming);
+    const body = bodyOf(createEvent(), naming);
     const now = 1_700_000_000_123;
-    const text = signedText(event().id, body, now);
+    const text = signedText(createEvent().id, body, now);
     const headers: Record<string, string> = {
       ...headersOf(signatureOf(body, key), key, naming),
-      ...standardHeaders(event().id, now, standardSignature(text, key)),
+      ...standardHeaders(createEvent().id, now, standardSignature(text, key)),
     };
     const bytes = Buffer.from(headers['X-Service-Signature'] as string, 'base64');
     const publicKey = createPublicKey(key.publicKeyPem);
@@ -123,23 +125,23 @@ describe('headersOf', () => {
     expect(verify('sha256', Buffer.from(`${body} `), publicKey, bytes)).toBe(false);
     const [version, signature = ''] = (headers['webhook-signature'] as string).split(',');
     expect(version).toBe('v1a');
-    const signed = Buffer.from(`${event().id}.1700000000.${body}`);
+    const signed = Buffer.from(`${createEvent().id}.1700000000.${body}`);
     const other = createPublicKey(key.standard.publicKeyPem);
     expect(verify(null, signed, other, Buffer.from(signature, 'base64'))).toBe(true);
   });
 
   it('has one signature for each format of an event, computed once', () => {
     const signatures = createSignatures();
-    const [full, thin] = [bodyOf(event(), naming), bodyOf(event(), naming, 'THIN')];
-    const first = signatures.of(event().id, 'FULL', full, key);
-    const second = signatures.of(event().id, 'THIN', thin, key);
+    const [full, thin] = [bodyOf(createEvent(), naming), bodyOf(createEvent(), naming, 'THIN')];
+    const first = signatures.of(createEvent().id, 'FULL', full, key);
+    const second = signatures.of(createEvent().id, 'THIN', thin, key);
     const publicKey = createPublicKey(key.publicKeyPem);
-    const verifies = (body: string, signature: string) =>
+    const isVerified = (body: string, signature: string) =>
       verify('sha256', Buffer.from(body), publicKey, Buffer.from(signature, 'base64'));
-    expect([verifies(full, first), verifies(thin, second)]).toEqual([true, true]);
+    expect([isVerified(full, first), isVerified(thin, second)]).toEqual([true, true]);
     // ECDSA draws a number for each signature, so the same text is the same computation.
-    expect(signatures.of(event().id, 'FULL', full, key)).toBe(first);
-    expect(signatures.of(event().id, 'THIN', thin, key)).toBe(second);
+    expect(signatures.of(createEvent().id, 'FULL', full, key)).toBe(first);
+    expect(signatures.of(createEvent().id, 'THIN', thin, key)).toBe(second);
   });
 
   it('names the signature header after the service name prefix', () => {

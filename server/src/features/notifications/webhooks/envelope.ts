@@ -89,7 +89,7 @@ export function bodyOf(event: StoredEvent, naming: Naming, format: EventFormat =
   return `{${mark}"id":${id},"type":${type},"timestamp":${time},"data":${data}}`;
 }
 
-const base64 = (bytes: Buffer) => bytes.toString('base64');
+const toBase64 = (bytes: Buffer) => bytes.toString('base64');
 
 const secondsOf = (now: Time) => String(Math.floor(now / 1_000));
 
@@ -106,7 +106,7 @@ export const standardSignature = (
   { standard, earlierStandard }: Pick<SigningKey, 'standard' | 'earlierStandard'>,
 ): string =>
   [standard.privateKey, ...earlierStandard]
-    .map((key) => `v1a,${base64(sign(null, Buffer.from(text), key))}`)
+    .map((key) => `v1a,${toBase64(sign(null, Buffer.from(text), key))}`)
     .join(' ');
 
 /** The three headers of Standard Webhooks. */
@@ -126,7 +126,7 @@ const KEPT_SIGNATURES = 512;
 
 /** The service's own signature of a body. */
 export const signatureOf = (body: string, key: SigningKey) =>
-  base64(sign('sha256', Buffer.from(body), key.privateKey));
+  toBase64(sign('sha256', Buffer.from(body), key.privateKey));
 
 export function createSignatures(): Signatures {
   const kept = new Map<string, { key: KeyObject; signature: string }>();

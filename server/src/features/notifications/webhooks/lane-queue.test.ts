@@ -17,7 +17,7 @@ const eventOf = ({ id, subject }: Part) =>
   }) as DueEvent;
 
 /** The same rules by searching a list. */
-function searched() {
+function createSearchedQueue() {
   let queue: DueEvent[] = [];
   const busy = new Set<string>();
   const isFree = (each: DueEvent) => each.balance !== null || !busy.has(each.subject);
@@ -49,7 +49,7 @@ describe('queue of a lane', () => {
   it('takes the events that a search of the whole queue would take', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
-        const [queue, expected] = [createLaneQueue(), searched()];
+        const [queue, expected] = [createLaneQueue(), createSearchedQueue()];
         const taken: DueEvent[] = [];
         steps.forEach((each, id) => {
           if (each === 'take') {

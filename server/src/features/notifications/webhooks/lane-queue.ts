@@ -63,7 +63,7 @@ function createFifo(): Fifo {
 }
 
 /** Whether events of this subject are delivered sequentially. */
-const inOrder = (event: DueEvent) => event.balance === null;
+const isInOrder = (event: DueEvent) => event.balance === null;
 
 export function createLaneQueue(): LaneQueue {
   let arrived = 0;
@@ -79,10 +79,10 @@ export function createLaneQueue(): LaneQueue {
   function place(item: Item): void {
     size++;
     const { subject } = item.event;
-    const chain = inOrder(item.event) ? chains.get(subject) : undefined;
+    const chain = isInOrder(item.event) ? chains.get(subject) : undefined;
     if (chain) chain.push(item);
     else if (chain === undefined) {
-      if (inOrder(item.event)) chains.set(subject, null);
+      if (isInOrder(item.event)) chains.set(subject, null);
       fresh.push(item);
     } else {
       const opened = createFifo();
@@ -91,7 +91,7 @@ export function createLaneQueue(): LaneQueue {
     }
   }
 
-  function earliest(): Fifo {
+  function earliestFifo(): Fifo {
     const [a, b] = [fresh.head, resumed.head];
     return b && (!a || b.at < a.at) ? resumed : fresh;
   }
@@ -105,14 +105,14 @@ export function createLaneQueue(): LaneQueue {
     },
     push: (event) => place({ event, at: arrived++ }),
     take() {
-      const event = earliest().shift()?.event;
+      const event = earliestFifo().shift()?.event;
       if (!event) return undefined;
       size--;
-      if (inOrder(event)) inFlight.add(event.subject);
+      if (isInOrder(event)) inFlight.add(event.subject);
       return event;
     },
     end(event) {
-      if (!inOrder(event)) return;
+      if (!isInOrder(event)) return;
       inFlight.delete(event.subject);
       const next = chains.get(event.subject)?.shift();
       if (next) resumed.insert(next);

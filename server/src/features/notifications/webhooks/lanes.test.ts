@@ -3,7 +3,7 @@ import { createLanes, LIMITS } from './lanes.ts';
 import type { DueEvent } from './store.ts';
 
 let made = 0;
-const due = (platform: string, more: Partial<DueEvent> = {}): DueEvent => {
+const dueEvent = (platform: string, more: Partial<DueEvent> = {}): DueEvent => {
   const n = ++made;
   return {
     id: `Webhook:${n}`,
@@ -29,13 +29,13 @@ const due = (platform: string, more: Partial<DueEvent> = {}): DueEvent => {
   };
 };
 
-const lane = (platformId: string, endpoint = 0) => ({ platformId, endpoint });
+const laneIdOf = (platformId: string, endpoint = 0) => ({ platformId, endpoint });
 
 type Lanes = ReturnType<typeof createLanes>;
 
 /** Fills a platform's lane and returns the events that can be sent. */
 function fill(lanes: Lanes, platform: string): DueEvent[] {
-  for (let room = lanes.room(lane(platform)); room > 0; room--) lanes.add(due(platform));
+  for (let room = lanes.room(laneIdOf(platform)); room > 0; room--) lanes.add(dueEvent(platform));
   return lanes.next();
 }
 
@@ -47,7 +47,7 @@ function finish(lanes: Lanes, flown: DueEvent[], delivered: boolean, ms = 5): vo
 }
 
 /** The number of concurrent requests to a platform after some rounds of deliveries. */
-function widthAfter(lanes: Lanes, delivered: boolean, rounds: number, ms = 5): number {
+function measureWidthAfter(lanes: Lanes, delivered: boolean, rounds: number, ms = 5): number {
   for (let i = 0; i < rounds; i++) finish(lanes, fill(lanes, 'A'), delivered, ms);
   const flown = fill(lanes, 'A');
   for (const each of flown) lanes.done(each, null);
@@ -59,44 +59,44 @@ describe('lane', () => {
   it('starts with two slots and gains one per success up to the limit', () => {
     const lanes = createLanes(LIMITS);
     expect(fill(lanes, 'A')).toHaveLength(2);
-    expect(widthAfter(createLanes(LIMITS), true, 1)).toBe(4);
-    expect(widthAfter(createLanes(LIMITS), true, 20)).toBe(8);
+    expect(measureWidthAfter(createLanes(LIMITS), true, 1)).toBe(4);
+    expect(measureWidthAfter(createLanes(LIMITS), true, 20)).toBe(8);
   });
 
   it('falls to one slot for a failing receiver and recovers', () => {
     const lanes = createLanes(LIMITS);
-    widthAfter(lanes, true, 20);
-    expect(widthAfter(lanes, false, 3)).toBe(1);
-    expect(widthAfter(lanes, true, 20)).toBe(8);
+    measureWidthAfter(lanes, true, 20);
+    expect(measureWidthAfter(lanes, false, 3)).toBe(1);
+    expect(measureWidthAfter(lanes, true, 20)).toBe(8);
   });
 
   it('reads ahead for a fast receiver, and one event per slot for a slow or unknown one', () => {
     const lanes = createLanes(LIMITS);
-    expect(lanes.room(lane('A'))).toBe(2);
-    widthAfter(lanes, true, 20);
-    expect(lanes.room(lane('A'))).toBe(8 * 64);
-    widthAfter(lanes, true, 30, 5_000);
-    expect(lanes.room(lane('A'))).toBe(8);
+    expect(lanes.room(laneIdOf('A'))).toBe(2);
+    measureWidthAfter(lanes, true, 20);
+    expect(lanes.room(laneIdOf('A'))).toBe(8 * 64);
+    measureWidthAfter(lanes, true, 30, 5_000);
+    expect(lanes.room(laneIdOf('A'))).toBe(8);
   });
 
   it('drops its read-ahead when the receiver becomes slow', () => {
     const lanes = createLanes(LIMITS);
-    widthAfter(lanes, true, 20);
+    measureWidthAfter(lanes, true, 20);
     const flown = fill(lanes, 'A');
     expect(lanes.total).toBe(8 * 64);
     for (const each of flown.slice(0, 3)) lanes.done(each, { delivered: false, ms: 30_000 });
-    expect(lanes.buffered(lane('A')).size).toBeLessThanOrEqual(8 + 1);
-    expect(lanes.total).toBe(lanes.buffered(lane('A')).size);
+    expect(lanes.buffered(laneIdOf('A')).size).toBeLessThanOrEqual(8 + 1);
+    expect(lanes.total).toBe(lanes.buffered(laneIdOf('A')).size);
   });
 
   it('keeps an event buffered until its result is recorded, and ignores duplicates', () => {
     const lanes = createLanes(LIMITS);
-    const event = due('A');
+    const event = dueEvent('A');
     lanes.add(event);
     lanes.add(event);
     expect(lanes.next()).toEqual([event]);
     lanes.done(event, { delivered: true, ms: 1 });
-    expect([...lanes.buffered(lane('A'))]).toEqual([event.id]);
+    expect([...lanes.buffered(laneIdOf('A'))]).toEqual([event.id]);
     expect(lanes.active()).toEqual(['A']);
     lanes.recorded(event);
     expect(lanes.total).toBe(0);
@@ -106,7 +106,7 @@ describe('lane', () => {
   it('clears its queue when another process has the lease', () => {
     const lanes = createLanes(LIMITS);
     lanes.setLease('A', 100);
-    for (let i = 0; i < 5; i++) lanes.add(due('A'));
+    for (let i = 0; i < 5; i++) lanes.add(dueEvent('A'));
     const [first] = lanes.next();
     expect(lanes.leased(99)).toEqual(['A']);
     lanes.dropLease('A');
@@ -118,13 +118,13 @@ describe('lane', () => {
 
   it('sends the events of one resource sequentially, except balance events', () => {
     const lanes = createLanes(LIMITS);
-    const [first, second, third] = [1, 2, 3].map(() => due('A', { subject: 'Transaction:T' }));
-    const other = due('A');
+    const [first, second, third] = [1, 2, 3].map(() => dueEvent('A', { subject: 'Transaction:T' }));
+    const other = dueEvent('A');
     for (const each of [first, second, other, third]) lanes.add(each as DueEvent);
     expect(lanes.next()).toEqual([first, other]);
     lanes.done(first as DueEvent, { delivered: true, ms: 1 });
     expect(lanes.next()).toEqual([second]);
-    const balances = [1, 2].map(() => due('B', { subject: 'InternalAccount:X', balance: 1n }));
+    const balances = [1, 2].map(() => dueEvent('B', { subject: 'InternalAccount:X', balance: 1n }));
     for (const each of balances) lanes.add(each);
     expect(lanes.next()).toEqual(balances);
   });
@@ -134,11 +134,11 @@ describe('lanes together', () => {
   it('reserve half of the requests for healthy receivers, however many fail', () => {
     const lanes = createLanes({ ...LIMITS, inFlightTotal: 10 });
     const dead = Array.from({ length: 20 }, (_, at) => `dead ${at}`);
-    for (const platform of dead) lanes.add(due(platform));
+    for (const platform of dead) lanes.add(dueEvent(platform));
     let flown = lanes.next();
     expect(flown).toHaveLength(10);
     for (; flown.length; flown = lanes.next()) finish(lanes, flown, false, 30_000);
-    for (const platform of dead) lanes.add(due(platform));
+    for (const platform of dead) lanes.add(dueEvent(platform));
     expect(lanes.next()).toHaveLength(5);
     expect(fill(lanes, 'A')).toHaveLength(2);
     expect(fill(lanes, 'B')).toHaveLength(2);
@@ -148,7 +148,8 @@ describe('lanes together', () => {
   it('share the total limit in turns', () => {
     const lanes = createLanes({ ...LIMITS, inFlightTotal: 2 });
     const order: string[] = [];
-    for (let i = 0; i < 3; i++) for (const platform of ['A', 'B', 'C']) lanes.add(due(platform));
+    for (let i = 0; i < 3; i++)
+      for (const platform of ['A', 'B', 'C']) lanes.add(dueEvent(platform));
     for (let flown = lanes.next(); flown.length; flown = lanes.next()) {
       order.push(...flown.map((each) => each.platform_id));
       finish(lanes, flown, true);
@@ -159,12 +160,12 @@ describe('lanes together', () => {
 
   it('of one platform share its limit, and each may use one slot beyond it', () => {
     const lanes = createLanes(LIMITS);
-    widthAfter(lanes, true, 20);
+    measureWidthAfter(lanes, true, 20);
     const flown = fill(lanes, 'A');
     expect(flown).toHaveLength(8);
     const others = [1, 2, 3].flatMap((endpoint) => [
-      due('A', { endpoint }),
-      due('A', { endpoint }),
+      dueEvent('A', { endpoint }),
+      dueEvent('A', { endpoint }),
     ]);
     for (const each of others) lanes.add(each);
     expect(lanes.next().map((each) => each.endpoint)).toEqual([1, 2, 3]);
@@ -181,7 +182,7 @@ describe('lanes together', () => {
     const lanes = createLanes({ ...LIMITS, buffered: 3 });
     expect(fill(lanes, 'A')).toHaveLength(2);
     expect(fill(lanes, 'B')).toHaveLength(1);
-    expect(lanes.room(lane('C'))).toBe(0);
+    expect(lanes.room(laneIdOf('C'))).toBe(0);
     expect(lanes.total).toBe(3);
   });
 });

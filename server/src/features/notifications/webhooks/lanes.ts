@@ -86,10 +86,10 @@ export interface Lanes {
   readonly queued: number;
 }
 
-const within = (least: number, value: number, most: number) =>
+const clamp = (least: number, value: number, most: number) =>
   Math.min(most, Math.max(least, value));
 
-const newPlatform = (id: string): Platform => ({
+const createPlatform = (id: string): Platform => ({
   id,
   until: 0,
   inFlight: 0,
@@ -97,7 +97,7 @@ const newPlatform = (id: string): Platform => ({
   waiting: new Set(),
 });
 
-const newLane = (platform: Platform, slots: number): Lane => ({
+const createLane = (platform: Platform, slots: number): Lane => ({
   platform,
   slots,
   healthy: null,
@@ -139,7 +139,7 @@ export function createLanes(limits: Limits): Lanes {
   function platformOf(id: string): Platform {
     const known = platforms.get(id);
     if (known) return known;
-    const platform = newPlatform(id);
+    const platform = createPlatform(id);
     platforms.set(id, platform);
     return platform;
   }
@@ -149,7 +149,7 @@ export function createLanes(limits: Limits): Lanes {
     if (known) return known;
     if (laneCount >= pruneAt) prune();
     const platform = platformOf(platformId);
-    const lane = newLane(platform, Math.min(INITIAL_SLOTS, limits.perPlatform));
+    const lane = createLane(platform, Math.min(INITIAL_SLOTS, limits.perPlatform));
     platform.lanes.set(endpoint, lane);
     laneCount++;
     return lane;
@@ -158,10 +158,10 @@ export function createLanes(limits: Limits): Lanes {
   const laneOfEvent = (event: DueEvent) => laneOf(event.platform_id, event.endpoint);
 
   /** Number of events worth buffering for a lane. */
-  function capacity(lane: Lane): number {
+  function capacityOf(lane: Lane): number {
     // Read-ahead uses at most half of the buffer; the other half is reserved for other lanes.
     const ahead = lane.healthy && total < limits.buffered / 2;
-    const rounds = ahead ? within(1, AHEAD_MS / Math.max(1, lane.meanMs), AHEAD_ROUNDS) : 1;
+    const rounds = ahead ? clamp(1, AHEAD_MS / Math.max(1, lane.meanMs), AHEAD_ROUNDS) : 1;
     return Math.floor(lane.slots * rounds);
   }
 
@@ -232,7 +232,7 @@ export function createLanes(limits: Limits): Lanes {
       : Math.max(1, Math.floor(lane.slots / 2));
     lane.meanMs = lane.meanMs ? lane.meanMs * (1 - LATEST_WEIGHT) + ms * LATEST_WEIGHT : ms;
     // A receiver that became slow must not keep buffer space from others.
-    if (lane.queue.size > 2 * capacity(lane)) shorten(lane, capacity(lane));
+    if (lane.queue.size > 2 * capacityOf(lane)) shorten(lane, capacityOf(lane));
   }
 
   function done(event: DueEvent, outcome: DeliveryOutcome | null): void {
@@ -256,7 +256,7 @@ export function createLanes(limits: Limits): Lanes {
   return {
     room({ platformId, endpoint }) {
       const lane = laneOf(platformId, endpoint);
-      const wanted = capacity(lane) - lane.buffered.size;
+      const wanted = capacityOf(lane) - lane.buffered.size;
       return Math.max(0, Math.min(wanted, limits.buffered - total));
     },
     buffered: ({ platformId, endpoint }) => laneOf(platformId, endpoint).buffered,

@@ -24,7 +24,7 @@ export function watchPending(
 
   const read = async () => (await db.query<{ pending: number }>(COUNT))[0]?.pending ?? 0;
 
-  function shared(): Promise<number> {
+  function readShared(): Promise<number> {
     const now = effects.now();
     if (reading && now >= readAt && now < readAt + KEPT_MS) return reading;
     const next = read();
@@ -36,5 +36,5 @@ export function watchPending(
   }
 
   const help = `Webhook deliveries that are pending and not pulled; counted up to ${MAX_COUNTED}.`;
-  metrics.watch('railhead_deliveries_pending', help, shared);
+  metrics.watch('railhead_deliveries_pending', help, readShared);
 }

@@ -53,7 +53,7 @@ interface ReaderDeps {
 }
 
 /** The later of two positions in a queue. */
-function latest(a: QueuePosition | undefined, b: QueuePosition | undefined) {
+function latestOf(a: QueuePosition | undefined, b: QueuePosition | undefined) {
   if (!a || !b) return a ?? b;
   return b.due_at > a.due_at || (b.due_at === a.due_at && b.id > a.id) ? b : a;
 }
@@ -121,7 +121,7 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
       const { take, after } = request;
       const found = read.get(key) ?? [];
       const before = progress.get(key);
-      const position = latest(before?.position, found.at(-1));
+      const position = latestOf(before?.position, found.at(-1));
       if (!position) continue;
       const isBacklog = found.length >= (after ? take : take - lanes.buffered(request).size);
       const until = after && before ? before.until : now + CONTINUE_MS;
@@ -173,7 +173,7 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
   }
 
   /** Endpoints with undelivered events, from the position of this pass. */
-  async function waiting(now: Time): Promise<Waiting[]> {
+  async function findWaiting(now: Time): Promise<Waiting[]> {
     const position = only === undefined ? after : { platformId: only, endpoint: -1 };
     const next = await waitingLanes(db, now, holder, position ?? FIRST, LANES_PER_STRIDE);
     return only === undefined ? next : next.filter(({ platformId }) => platformId === only);
@@ -192,7 +192,7 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
     /** Reads up to about `total` events. */
     async stride(now: Time, total: number): Promise<Stride> {
       if (total <= 0) return { did: 0, more: false };
-      const found = await waiting(now);
+      const found = await findWaiting(now);
       const due = found.filter((each) => each.due && !each.taken);
       // The deliveries of a deleted endpoint end at once.
       const without = found.filter(

@@ -92,14 +92,14 @@ export function createRecorder({ db, log, recorded }: RecorderOptions): Recorder
     while (pending.length) await writeSome();
   }
 
-  function inTurn(): Promise<void> {
+  function runInTurn(): Promise<void> {
     const turn = writer.then(writeAll);
     writer = turn.catch(() => undefined);
     return turn;
   }
 
-  function inBackground(): void {
-    inTurn().catch((error: unknown) => log.error({ err: error }, 'deliveries not recorded yet'));
+  function runInBackground(): void {
+    runInTurn().catch((error: unknown) => log.error({ err: error }, 'deliveries not recorded yet'));
   }
 
   return {
@@ -107,16 +107,16 @@ export function createRecorder({ db, log, recorded }: RecorderOptions): Recorder
       pending.push({ event, outcome });
       timer ??= setTimeout(() => {
         timer = undefined;
-        inBackground();
+        runInBackground();
       }, GATHER_MS);
     },
     tick() {
-      if (pending.length) inBackground();
+      if (pending.length) runInBackground();
     },
     flush() {
       clearTimeout(timer);
       timer = undefined;
-      return inTurn();
+      return runInTurn();
     },
   };
 }

@@ -18,7 +18,7 @@ import { dueEvents, type Outcome } from './store.ts';
 let outbox: Outbox;
 const receivers: Receiver[] = [];
 
-async function receiverThat(...behavior: Parameters<typeof startReceiver>): Promise<Receiver> {
+async function startReceiverWith(...behavior: Parameters<typeof startReceiver>): Promise<Receiver> {
   const made = await startReceiver(...behavior);
   receivers.push(made);
   return made;
@@ -35,26 +35,26 @@ afterEach(async () => {
   ]);
 });
 
-const many = (count: number) => Array.from({ length: count }, () => ({}));
-const silence = () => undefined;
+const emptyBodies = (count: number) => Array.from({ length: count }, () => ({}));
+const ignoreRequest = () => undefined;
 const idsOf = (receiver: Receiver) => receiver.arrivals.map((each) => each.id);
 
 /** Polls, on the real clock, until the condition holds. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+async function waitUntil(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await sleep(10);
 }
 
 describe('unavailable receiver', () => {
   it('delays no other platform, and is limited to one request at a time', async () => {
-    const dead = await receiverThat(silence);
-    const alive = await receiverThat();
+    const dead = await startReceiverWith(ignoreRequest);
+    const alive = await startReceiverWith();
     const a = await outbox.platform(dead.url);
     const b = await outbox.platform(alive.url);
-    await outbox.events(a, many(500));
+    await outbox.events(a, emptyBodies(500));
     const deliverer = outbox.deliverer({ answerTimeoutMs: 400 });
     deliverer.start();
     await dead.has(2);
-    const ids = await outbox.events(b, many(300));
+    const ids = await outbox.events(b, emptyBodies(300));
     deliverer.wake();
     await alive.has(300);
     // At most one round of requests to the unavailable receiver can have ended by now.
@@ -67,12 +67,12 @@ describe('unavailable receiver', () => {
   });
 
   it('does not block a healthy receiver, even if a hundred are unavailable', async () => {
-    const dead = await receiverThat(silence);
-    const alive = await receiverThat();
+    const dead = await startReceiverWith(ignoreRequest);
+    const alive = await startReceiverWith();
     for (let i = 0; i < 100; i++) {
-      await outbox.events(await outbox.platform(`${dead.url}/${i}`), many(20));
+      await outbox.events(await outbox.platform(`${dead.url}/${i}`), emptyBodies(20));
     }
-    const ids = await outbox.events(await outbox.platform(alive.url), many(500));
+    const ids = await outbox.events(await outbox.platform(alive.url), emptyBodies(500));
     const deliverer = outbox.deliverer({ answerTimeoutMs: 5_000 });
     deliverer.start();
     await alive.has(500);
@@ -81,8 +81,8 @@ describe('unavailable receiver', () => {
   });
 
   it('receives its events after it recovers', async () => {
-    const receiver = await receiverThat(503);
-    const ids = await outbox.events(await outbox.platform(receiver.url), many(50));
+    const receiver = await startReceiverWith(503);
+    const ids = await outbox.events(await outbox.platform(receiver.url), emptyBodies(50));
     const deliverer = outbox.deliverer();
     expect(await deliverer.runDue()).toBe(50);
     receiver.behave(200);
@@ -95,7 +95,7 @@ describe('unavailable receiver', () => {
 
 describe('crash', () => {
   it('between response and record leads to a second delivery after the lease expires', async () => {
-    const receiver = await receiverThat();
+    const receiver = await startReceiverWith();
     const [id] = await outbox.events(await outbox.platform(receiver.url), [{}]);
     const db = outbox.anotherDatabase();
     receiver.behave((response) => {
@@ -118,9 +118,11 @@ describe('crash', () => {
 
 describe('two processes on one database', () => {
   it('never send the same event', async () => {
-    const receiver = await receiverThat((response) => void setTimeout(() => response.end(), 3));
-    const platforms = await Promise.all(many(100).map(() => outbox.platform(receiver.url)));
-    for (const platform of platforms) await outbox.events(platform, many(15));
+    const receiver = await startReceiverWith(
+      (response) => void setTimeout(() => response.end(), 3),
+    );
+    const platforms = await Promise.all(emptyBodies(100).map(() => outbox.platform(receiver.url)));
+    for (const platform of platforms) await outbox.events(platform, emptyBodies(15));
     // A small buffer, so that neither process leases every platform first.
     const limits = { buffered: 60 };
     const both = [outbox.db, outbox.anotherDatabase()].map((db) =>
@@ -134,8 +136,8 @@ describe('two processes on one database', () => {
   });
 
   it('respect a renewed lease while a request takes longer than a lease', async () => {
-    let answer = silence;
-    const receiver = await receiverThat((response) => {
+    let answer = ignoreRequest;
+    const receiver = await startReceiverWith((response) => {
       answer = () => void response.end();
     });
     const [id] = await outbox.events(await outbox.platform(receiver.url), [{}]);
@@ -149,11 +151,11 @@ describe('two processes on one database', () => {
     };
     for (let passed = 0; passed < 3 * LEASE_MS; passed += 0.6 * LEASE_MS) {
       outbox.clock.now += 0.6 * LEASE_MS;
-      await until(async () => (await leaseEnd()) === outbox.clock.now + LEASE_MS);
+      await waitUntil(async () => (await leaseEnd()) === outbox.clock.now + LEASE_MS);
       expect(await other.runDue()).toBe(0);
     }
     answer();
-    await until(async () => (await outbox.undelivered()) === 0);
+    await waitUntil(async () => (await outbox.undelivered()) === 0);
     expect(receiver.arrivals).toHaveLength(1);
     expect((await outbox.state(id as string)).attempts).toBe(1);
   });
@@ -161,13 +163,13 @@ describe('two processes on one database', () => {
 
 describe('stop', () => {
   it('finishes requests in flight and releases its leases', async () => {
-    const receiver = await receiverThat();
+    const receiver = await startReceiverWith();
     const platform = await outbox.platform(receiver.url);
     const start = outbox.clock.now;
     const first = outbox.deliverer();
-    await outbox.events(platform, many(50));
+    await outbox.events(platform, emptyBodies(50));
     await first.runDue();
-    const ids = await outbox.events(platform, many(200));
+    const ids = await outbox.events(platform, emptyBodies(200));
     receiver.behave((response) => void setTimeout(() => response.end(), 50));
     first.start();
     await receiver.has(58);
@@ -185,7 +187,7 @@ describe('stop', () => {
 
 describe('wake', () => {
   it('delivers without waiting for the next poll', async () => {
-    const receiver = await receiverThat();
+    const receiver = await startReceiverWith();
     const platform = await outbox.platform(receiver.url);
     const deliverer = outbox.deliverer();
     deliverer.start();
@@ -204,8 +206,8 @@ describe('wake', () => {
 
 describe('server under load', () => {
   it('delivers at a low rate until the load has passed', async () => {
-    const receiver = await receiverThat();
-    await outbox.events(await outbox.platform(receiver.url), many(1_000));
+    const receiver = await startReceiverWith();
+    await outbox.events(await outbox.platform(receiver.url), emptyBodies(1_000));
     let waiting = 1;
     const deliverer = outbox.deliverer({ pressed: () => waiting > 0 });
     const before = performance.now();
@@ -225,8 +227,8 @@ describe('unavailable database', () => {
     const { url, template } = inject('testServer') as TestServer;
     const [row] = await outbox.db.query<{ name: string }>('select current_database() as name');
     const name = row?.name ?? template;
-    const receiver = await receiverThat();
-    const ids = await outbox.events(await outbox.platform(receiver.url), many(20));
+    const receiver = await startReceiverWith();
+    const ids = await outbox.events(await outbox.platform(receiver.url), emptyBodies(20));
     let away: Promise<void> | undefined;
     receiver.behave((response) => {
       away ??= execute(url, `alter database ${name} with allow_connections false`).then(() =>
@@ -244,14 +246,14 @@ describe('unavailable database', () => {
     await sleep(300);
     await execute(url, `alter database ${name} with allow_connections true`);
     receiver.behave(200);
-    await until(async () => (await outbox.undelivered().catch(() => 1)) === 0);
+    await waitUntil(async () => (await outbox.undelivered().catch(() => 1)) === 0);
     expect(idsOf(receiver).sort()).toEqual(ids);
     for (const id of ids) expect(await attemptsOf(outbox.db, id)).toHaveLength(1);
   });
 
   it('is distinguished from an invalid result', async () => {
     const platform = await outbox.platform('https://hooks.example.com');
-    const ids = await outbox.events(platform, many(5));
+    const ids = await outbox.events(platform, emptyBodies(5));
     const { now } = outbox.clock;
     const request = { platformId: platform, endpoint: 0, take: 5, after: null };
     const events = await dueEvents(outbox.db, now, [request], []);
@@ -288,9 +290,9 @@ describe('unavailable database', () => {
 
 describe('backlog', () => {
   it('of ten thousand events is delivered, each event once', async () => {
-    const receiver = await receiverThat();
+    const receiver = await startReceiverWith();
     const platforms = await Promise.all([1, 2, 3, 4].map(() => outbox.platform(receiver.url)));
-    for (const platform of platforms) await outbox.events(platform, many(2_500));
+    for (const platform of platforms) await outbox.events(platform, emptyBodies(2_500));
     const deliverer = outbox.deliverer();
     const before = performance.now();
     expect(await deliverer.runDue()).toBe(10_000);

@@ -20,14 +20,14 @@ const steady = effectsWith(
 );
 const event = { type: 'OUTGOING_PAYMENT.COMPLETED', created_at: 1_000_000 };
 
-const realTime = (now: number) => ({ now, ownClock: false });
+const realTimeAt = (now: number) => ({ now, ownClock: false });
 
 describe('nextAttemptAt', () => {
   it('follows the schedule and then repeats ten hours until a week has passed', () => {
     const hours: number[] = [];
     let at = event.created_at;
     for (let attempt = 1; ; attempt++) {
-      const next = nextAttemptAt(steady, event, attempt, realTime(at));
+      const next = nextAttemptAt(steady, event, attempt, realTimeAt(at));
       if (next === null) break;
       hours.push((next - at) / 3_600_000);
       at = next;
@@ -49,7 +49,7 @@ describe('nextAttemptAt', () => {
           )(0),
         );
         const delay = RETRY_DELAYS_MS[Math.min(attempt, 6) - 1] as number;
-        const next = nextAttemptAt(effects, event, attempt, realTime(event.created_at)) as number;
+        const next = nextAttemptAt(effects, event, attempt, realTimeAt(event.created_at)) as number;
         expect(Math.abs(next - event.created_at - delay)).toBeLessThanOrEqual(delay / 10);
       }),
     );
@@ -57,13 +57,13 @@ describe('nextAttemptAt', () => {
       effectsWith(() => 0),
       event,
       1,
-      realTime(0),
+      realTimeAt(0),
     );
     const high = nextAttemptAt(
       effectsWith(() => 255),
       event,
       1,
-      realTime(0),
+      realTimeAt(0),
     );
     expect([low, high]).toEqual([4_500, 5_500]);
   });
@@ -77,7 +77,7 @@ describe('nextAttemptAt', () => {
   });
 
   it('is null for a test event', () => {
-    expect(nextAttemptAt(steady, { ...event, type: 'TEST' }, 1, realTime(0))).toBeNull();
+    expect(nextAttemptAt(steady, { ...event, type: 'TEST' }, 1, realTimeAt(0))).toBeNull();
   });
 });
 

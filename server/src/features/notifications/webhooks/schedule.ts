@@ -37,7 +37,7 @@ export const isDelivered = (status: number | null): boolean =>
   status !== null && ((status >= 200 && status < 300) || status === 409);
 
 /** From -1 (inclusive) to 1. */
-function swing(effects: Effects): number {
+function jitterOf(effects: Effects): number {
   const [a = 0, b = 0, c = 0] = effects.random(3);
   return ((a * 256 + b) * 256 + c) / 2 ** 23 - 1;
 }
@@ -55,7 +55,7 @@ export function nextAttemptAt(
   if (NEVER_RETRIED.has(event.type)) return null;
   const step = Math.min(attempt, RETRY_DELAYS_MS.length) - 1;
   const delayMs = RETRY_DELAYS_MS[step] as number;
-  const jitter = at.ownClock ? 0 : JITTER * swing(effects);
+  const jitter = at.ownClock ? 0 : JITTER * jitterOf(effects);
   const next = at.now + Math.round(delayMs * (1 + jitter));
   return next > event.created_at + GIVE_UP_AFTER_MS ? null : next;
 }

@@ -27,7 +27,7 @@ const setEndpoint = (endpoint: string | null) =>
     endpoint,
   ]);
 
-const stored = async (subject: string) => {
+const readStoredEvents = async (subject: string) => {
   const sql = `select id, data, sealed_for, due_at from events
     left join webhook_queue on event_id = id where subject = $1 order by id`;
   return (await app.runtime.db.query(sql, [subject])) as {
@@ -43,7 +43,7 @@ const eraseKey = (id: string) =>
 it('stores customer data encrypted and sends the same bytes in every attempt', async () => {
   receiver.behave(500);
   const person = await customer(app, {}, { fullName: NAME });
-  const [event] = await stored(person.id);
+  const [event] = await readStoredEvents(person.id);
   expect(event?.sealed_for).toBe(person.id);
   expect(event?.data).not.toContain('Zelda');
   await app.settle();
@@ -54,7 +54,7 @@ it('stores customer data encrypted and sends the same bytes in every attempt', a
   expect(second?.body).toBe(first?.body);
   const { data } = JSON.parse(first?.body ?? '');
   expect(data).toMatchObject({ id: person.id, fullName: NAME });
-  expect((await stored(person.id))[0]?.due_at).toBeNull();
+  expect((await readStoredEvents(person.id))[0]?.due_at).toBeNull();
 });
 
 it('never sends an event whose key was erased, and delivers the others', async () => {
@@ -66,10 +66,10 @@ it('never sends an event whose key was erased, and delivers the others', async (
   const other = await customer(app);
   const before = receiver.arrivals.length;
   await app.advance(FIRST_RETRY_MS);
-  const [event] = await stored(erased.id);
+  const [event] = await readStoredEvents(erased.id);
   expect(event?.due_at).toBeNull();
   const since = receiver.arrivals.slice(before).map((each) => each.id);
-  expect(since).toContain((await stored(other.id))[0]?.id);
+  expect(since).toContain((await readStoredEvents(other.id))[0]?.id);
   expect(since).not.toContain(event?.id);
   expect(await requeueEvents(app.runtime.db, [event?.id ?? ''], app.effects.now(), [0])).toEqual(
     [],
@@ -86,7 +86,9 @@ it('skips a corrupt event, logs it, and delivers the others', async () => {
   );
   const other = await customer(app);
   await app.settle();
-  expect(receiver.arrivals.map((each) => each.id)).toContain((await stored(other.id))[0]?.id);
-  expect((await stored(corrupt.id))[0]?.due_at).toBeNull();
+  expect(receiver.arrivals.map((each) => each.id)).toContain(
+    (await readStoredEvents(other.id))[0]?.id,
+  );
+  expect((await readStoredEvents(corrupt.id))[0]?.due_at).toBeNull();
   expect(app.log.some((line) => line.includes('event unreadable'))).toBe(true);
 });

@@ -71,13 +71,13 @@ const STORED_ANSWER = 1_024;
 const STORED_ERROR = 200;
 
 /** PostgreSQL text cannot contain a NUL character. */
-const storable = (text: string) => text.replaceAll('\0', '');
+const withoutNul = (text: string) => text.replaceAll('\0', '');
 
 /** The stored part of a response: at most 1 KB, masked. */
 export function excerptOf(answer: string | null): string | null {
   if (answer === null) return null;
   // A secret that the end of the excerpt divides would not be recognized.
-  const bytes = Buffer.from(storable(maskBody(answer)));
+  const bytes = Buffer.from(withoutNul(maskBody(answer)));
   if (bytes.length <= STORED_ANSWER) return bytes.toString('utf8');
   // The last character may be incomplete.
   return bytes.toString('utf8', 0, STORED_ANSWER).replace(/\uFFFD$/, '');
@@ -86,7 +86,7 @@ export function excerptOf(answer: string | null): string | null {
 function errorText(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown };
   const parts = [code, message].filter((each) => typeof each === 'string' && each !== '');
-  return storable(parts.join(': ') || 'failed').slice(0, STORED_ERROR);
+  return withoutNul(parts.join(': ') || 'failed').slice(0, STORED_ERROR);
 }
 
 /** Headers of the connection, and those that say no more than the attempt itself. */
@@ -98,8 +98,8 @@ export function headOf(headers: Readonly<Record<string, string>>): string | null
   let head = '';
   for (const name in headers) {
     if (OMITTED_HEADERS.has(name)) continue;
-    const value = storable(maskHeader(name, String(headers[name])));
-    const member = `${JSON.stringify(storable(name))}:${JSON.stringify(value)}`;
+    const value = withoutNul(maskHeader(name, String(headers[name])));
+    const member = `${JSON.stringify(withoutNul(name))}:${JSON.stringify(value)}`;
     if (Buffer.byteLength(head) + Buffer.byteLength(member) > STORED_HEAD) continue;
     head = head ? `${head},${member}` : member;
   }

@@ -303,19 +303,19 @@ const RECORD = `
 
 /** Records a batch of results in one statement. Idempotent. */
 export async function recordOutcomes(db: Database, outcomes: readonly Outcome[]): Promise<void> {
-  const column = <K extends keyof Outcome>(name: K) => outcomes.map((each) => each[name]);
+  const columnOf = <K extends keyof Outcome>(name: K) => outcomes.map((each) => each[name]);
   await db.query(RECORD, [
-    column('platform_id'),
-    column('endpoint'),
-    column('event_id'),
-    column('attempt'),
+    columnOf('platform_id'),
+    columnOf('endpoint'),
+    columnOf('event_id'),
+    columnOf('attempt'),
     outcomes.map((each) => time(each.at)),
-    column('status'),
-    column('error'),
-    column('ms'),
-    column('head'),
-    column('response'),
-    column('result'),
+    columnOf('status'),
+    columnOf('error'),
+    columnOf('ms'),
+    columnOf('head'),
+    columnOf('response'),
+    columnOf('result'),
     outcomes.map((each) => (each.next === null ? null : time(each.next))),
   ]);
 }

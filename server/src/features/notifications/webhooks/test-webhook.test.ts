@@ -96,10 +96,10 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
     await setEndpoint(receiver.url);
     const elsewhere = await startReceiver();
     const sibling = receiver.url.replace('/hook', '/other');
-    const sentTo = async (url: string) => (await app.call('POST', path, { url })).body.url;
-    expect(await sentTo(sibling)).toBe(sibling);
+    const sendTestTo = async (url: string) => (await app.call('POST', path, { url })).body.url;
+    expect(await sendTestTo(sibling)).toBe(sibling);
     for (const url of [elsewhere.url, sibling.replace('http:', 'https:'), 'nonsense']) {
-      expect(await sentTo(url)).toBe(receiver.url);
+      expect(await sendTestTo(url)).toBe(receiver.url);
     }
     expect(elsewhere.arrivals).toHaveLength(0);
     await elsewhere.close();

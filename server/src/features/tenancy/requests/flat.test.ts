@@ -50,7 +50,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => client.end());
 
-const iso = (n: number) => new Date(START + n * 20).toISOString();
+const isoAt = (n: number) => new Date(START + n * 20).toISOString();
 const middle = cursorOf({ created_at: START + (ROWS / 2) * 20, id: '0' });
 
 /** Filters that read a page of an index. */
@@ -68,8 +68,8 @@ const INDEXED: RequestSelection[] = [
   { resourceId: RESOURCE },
   { replayed: true },
   { replayed: false },
-  { createdAfter: iso(ROWS / 3), createdBefore: iso(ROWS / 2) },
-  { statusClass: '4xx', createdBefore: iso(ROWS / 3) },
+  { createdAfter: isoAt(ROWS / 3), createdBefore: isoAt(ROWS / 2) },
+  { statusClass: '4xx', createdBefore: isoAt(ROWS / 3) },
 ];
 /** Filters that skip entries of an index and match few requests, with their number. */
 const RARE: [RequestSelection, number][] = [

@@ -212,7 +212,7 @@ export function maskedBody(
   let left = MAX_BODY_BYTES;
   let isTruncated = false;
 
-  function scalar(value: unknown, name: string): string {
+  function maskScalar(value: unknown, name: string): string {
     if (typeof value === 'string') {
       // No kept text has a character that JSON escapes.
       return isKeptText(value, name, listed) ? `"${value}"` : `"${MASKED}"`;
@@ -222,13 +222,13 @@ export function maskedBody(
   }
 
   function write(value: unknown, name: string, depth: number): string {
-    if (typeof value !== 'object' || value === null) return scalar(value, name);
+    if (typeof value !== 'object' || value === null) return maskScalar(value, name);
     if (depth >= MAX_DEPTH) return `"${MASKED}"`;
     return Array.isArray(value) ? list(value, name, depth) : fields(value, depth);
   }
 
   /** Takes room for a part; the brackets of all levels are counted with their first part. */
-  function fits(bytes: number): boolean {
+  function takesSpace(bytes: number): boolean {
     if (bytes <= left) left -= bytes;
     else isTruncated = true;
     return !isTruncated;
@@ -241,7 +241,7 @@ export function maskedBody(
       if (isTruncated || left < 1) break;
       const part = write(item, name, depth + 1);
       if (typeof item !== 'object' || item === null) {
-        if (!fits(part.length + 1)) break;
+        if (!takesSpace(part.length + 1)) break;
       } else left -= 1;
       written.push(part);
     }
@@ -258,9 +258,9 @@ export function maskedBody(
       if (inner === undefined) continue;
       const shown = listed.names.has(name) ? name : `${UNKNOWN_NAME} ${++unknown}`;
       const head = `"${shown}":`;
-      if (isTruncated || !fits(head.length + 1)) break;
+      if (isTruncated || !takesSpace(head.length + 1)) break;
       const part = write(inner, name, depth + 1);
-      if ((typeof inner !== 'object' || inner === null) && !fits(part.length)) break;
+      if ((typeof inner !== 'object' || inner === null) && !takesSpace(part.length)) break;
       written.push(head + part);
     }
     return `{${written.join(',')}}`;
@@ -342,7 +342,7 @@ export function maskedError(
   const listed = listedIn(contract, all);
   const { reason, details } = (reply ?? {}) as { reason?: unknown; details?: unknown };
   const texts = privateTexts(listed, request);
-  const message = (text: unknown) =>
+  const maskMessage = (text: unknown) =>
     withoutTexts(String(text ?? ''), texts, listed).slice(0, MAX_MESSAGE);
   const isSafe = (part: string) =>
     FIELD_NAME.test(part) && withoutTexts(part, texts, listed) === part;
@@ -353,7 +353,7 @@ export function maskedError(
   function detail(value: unknown, name: string, depth: number): unknown {
     if (typeof value === 'string') {
       // The error of a called operation.
-      if (name === 'reason') return message(value);
+      if (name === 'reason') return maskMessage(value);
       return isKeptDetail(value, name, listed) && !texts.includes(value.toLowerCase())
         ? value
         : MASKED;
@@ -369,10 +369,14 @@ export function maskedError(
   }
 
   function fieldError({ field, constraint, message: text }: Record<string, unknown>) {
-    return { field: fieldOf(field), ...(constraint ? { constraint } : {}), message: message(text) };
+    return {
+      field: fieldOf(field),
+      ...(constraint ? { constraint } : {}),
+      message: maskMessage(text),
+    };
   }
 
-  const shown = { reason: message(reason) };
+  const shown = { reason: maskMessage(reason) };
   if (typeof details !== 'object' || details === null) return shown;
   return { ...shown, details: detail(details, '', 0) };
 }

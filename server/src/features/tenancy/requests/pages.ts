@@ -28,7 +28,7 @@ function isSelective(selection: RequestSelection): boolean {
 }
 
 /** Time of the oldest request of a platform. */
-async function oldest(db: Database, platformId: string): Promise<Time | undefined> {
+async function findOldestTime(db: Database, platformId: string): Promise<Time | undefined> {
   const filters = [{ column: 'platform_id' as const, op: '=' as const, value: platformId }];
   const { rows } = await db.page(apiRequests, { filters, sort: 'asc', limit: 1, count: false });
   return rows[0]?.created_at;
@@ -50,7 +50,7 @@ function split({ from, until }: Period, sort: 'asc' | 'desc', lengthMs: number) 
 }
 
 /** What is left of a period behind a cursor. */
-function behind(period: Period, { sort, cursor }: PageOptions): Period {
+function periodAfterCursor(period: Period, { sort, cursor }: PageOptions): Period {
   if (cursor === undefined) return period;
   const { created_at: at } = positionOf(cursor);
   return sort === 'asc'
@@ -68,10 +68,10 @@ async function walk(
 ): Promise<RequestPage> {
   const { createdAfter, createdBefore, ...others } = selection;
   const filters = requestFilters(platformId, others);
-  const first = await oldest(db, platformId);
+  const first = await findOldestTime(db, platformId);
   if (first === undefined) return { rows: [], hasMore: false };
   const started = performance.now();
-  let period = behind(
+  let period = periodAfterCursor(
     {
       from: Math.max(first, createdAfter === undefined ? first : Date.parse(createdAfter)),
       until: createdBefore === undefined ? now : Math.min(now, Date.parse(createdBefore)),

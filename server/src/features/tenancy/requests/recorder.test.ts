@@ -20,7 +20,7 @@ afterAll(() => client.end());
 
 const silent = createLog({ now: Date.now } as Effects, 'silent', () => undefined);
 
-function request(platformId: string, tokenName = 'Main'): CompletedRequest {
+function completedRequest(platformId: string, tokenName = 'Main'): CompletedRequest {
   const { contract } = app.operations.find(
     (each) => each.contract.operationId === 'createToken',
   ) as (typeof app.operations)[number];
@@ -36,7 +36,7 @@ function request(platformId: string, tokenName = 'Main'): CompletedRequest {
   return { record, contract, caller, params: {}, query: {}, body: { name: 'x' }, reply: {} };
 }
 
-const recorderWith = (overrides: Partial<Parameters<typeof createRequestRecorder>[0]> = {}) =>
+const createRecorder = (overrides: Partial<Parameters<typeof createRequestRecorder>[0]> = {}) =>
   createRequestRecorder({
     connect: () => connectLane(app.databaseUrl),
     now: app.effects.now,
@@ -44,7 +44,7 @@ const recorderWith = (overrides: Partial<Parameters<typeof createRequestRecorder
     ...overrides,
   });
 
-async function counted(platformId: string): Promise<number> {
+async function countRows(platformId: string): Promise<number> {
   const { rows } = await client.query(
     'select count(*)::int as count from api_requests where platform_id = $1',
     [platformId],
@@ -53,38 +53,40 @@ async function counted(platformId: string): Promise<number> {
 }
 
 it('writes what was added within the period, and the rest when it closes', async () => {
-  const recorder = recorderWith();
-  for (let index = 0; index < 1_234; index++) recorder.add(request('p-1'));
-  await expect.poll(() => counted('p-1'), { timeout: 3_000 }).toBe(1_234);
-  recorder.add(request('p-1'));
+  const recorder = createRecorder();
+  for (let index = 0; index < 1_234; index++) recorder.add(completedRequest('p-1'));
+  await expect.poll(() => countRows('p-1'), { timeout: 3_000 }).toBe(1_234);
+  recorder.add(completedRequest('p-1'));
   await recorder.close();
-  expect(await counted('p-1')).toBe(1_235);
+  expect(await countRows('p-1')).toBe(1_235);
   expect(recorder.dropped()).toBe(0);
 });
 
 it('drops and counts records beyond the maximum while the database cannot be reached', async () => {
   let isReachable = false;
-  const recorder = recorderWith({
+  const recorder = createRecorder({
     maxBuffered: 100,
     connect: () =>
       isReachable ? connectLane(app.databaseUrl) : Promise.reject(new Error('unreachable')),
   });
   const before = performance.now();
-  for (let index = 0; index < 150; index++) recorder.add(request('p-2'));
+  for (let index = 0; index < 150; index++) recorder.add(completedRequest('p-2'));
   expect(performance.now() - before).toBeLessThan(500);
   expect([recorder.waiting(), recorder.dropped()]).toEqual([100, 50]);
   isReachable = true;
-  await expect.poll(() => counted('p-2'), { timeout: 10_000 }).toBe(100);
+  await expect.poll(() => countRows('p-2'), { timeout: 10_000 }).toBe(100);
   await recorder.close();
 });
 
 it('writes a batch once although its first result was lost', async () => {
-  const recorder = recorderWith({ connect: () => connectLane(app.databaseUrl, { name: 'lost' }) });
-  recorder.add(request('p-3'));
+  const recorder = createRecorder({
+    connect: () => connectLane(app.databaseUrl, { name: 'lost' }),
+  });
+  recorder.add(completedRequest('p-3'));
   await recorder.flush();
   // The table is locked, so the next batch waits; then its connection ends.
   await client.query('begin; lock table api_requests in share mode');
-  for (let index = 0; index < 10; index++) recorder.add(request('p-3'));
+  for (let index = 0; index < 10; index++) recorder.add(completedRequest('p-3'));
   const flushed = recorder.flush();
   await new Promise((resolve) => setTimeout(resolve, 300));
   await client.query(
@@ -92,16 +94,16 @@ it('writes a batch once although its first result was lost', async () => {
   );
   await client.query('commit');
   await flushed;
-  await expect.poll(() => counted('p-3'), { timeout: 10_000 }).toBe(11);
+  await expect.poll(() => countRows('p-3'), { timeout: 10_000 }).toBe(11);
   await recorder.close();
   expect(recorder.dropped()).toBe(0);
 });
 
 it('drops rows that the database rejects, and goes on', async () => {
-  const recorder = recorderWith();
-  recorder.add(request('p-4', 'a\0b'));
+  const recorder = createRecorder();
+  recorder.add(completedRequest('p-4', 'a\0b'));
   await recorder.flush();
-  recorder.add(request('p-4'));
+  recorder.add(completedRequest('p-4'));
   await recorder.close();
-  expect([await counted('p-4'), recorder.dropped()]).toEqual([1, 1]);
+  expect([await countRows('p-4'), recorder.dropped()]).toEqual([1, 1]);
 });

@@ -280,12 +280,12 @@ describe('listRequests', () => {
   });
 
   it('filters by operation, status, class, code, token, resource, replay and time', async () => {
-    const operations = async (query: string) =>
+    const listOperations = async (query: string) =>
       (await list(query)).data.map((each: { operationId: string }) => each.operationId);
-    expect(new Set(await operations('operationId=executeQuote'))).toEqual(
+    expect(new Set(await listOperations('operationId=executeQuote'))).toEqual(
       new Set(['executeQuote']),
     );
-    expect(await operations(`resourceId=${encodeURIComponent(quote)}`)).toEqual([
+    expect(await listOperations(`resourceId=${encodeURIComponent(quote)}`)).toEqual([
       'executeQuote',
       'createQuote',
     ]);
@@ -302,11 +302,11 @@ describe('listRequests', () => {
     const { token } = tokens.find(
       (each: { token: { name: string } }) => each.token.name === 'Filters',
     );
-    expect(await operations(`tokenId=${encodeURIComponent(token.id)}`)).toEqual([
+    expect(await listOperations(`tokenId=${encodeURIComponent(token.id)}`)).toEqual([
       'getPlatformConfig',
     ]);
     const later = new Date(app.effects.now() + 60_000).toISOString();
-    expect(await operations(`createdAfter=${later}`)).toEqual([]);
+    expect(await listOperations(`createdAfter=${later}`)).toEqual([]);
     expect((await list('statusClass=5xx')).data).toEqual([]);
     expect((await list('replayed=false&limit=1')).data).toHaveLength(1);
   });
