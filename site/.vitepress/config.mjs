@@ -80,6 +80,7 @@ const SIDEBAR = [
   REFERENCE,
   part('Operating', [
     page('guides/operating.md'),
+    page('guides/operators.md'),
     page('settings.md'),
     page('command.md'),
     page('availability.md'),

@@ -9,7 +9,7 @@ const app = testApp({ start: Date.now() });
 async function run(...argv: string[]) {
   const result = { code: 0, out: '', err: '' };
   result.code = await main(argv, {
-    env: { DATABASE_URL: app.databaseUrl },
+    env: { DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
     out: (text) => {
       result.out += text;
     },

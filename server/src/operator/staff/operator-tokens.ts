@@ -24,7 +24,7 @@ function daysIn(args: CommandArgs): number {
 async function create(system: System, args: CommandArgs): Promise<Output> {
   const json = await createOperatorToken(system.runtime, operatorOf(system), {
     name: args.required('name'),
-    roles: (args.list('roles') ?? []) as RoleName[],
+    roles: (args.list('role') ?? []) as RoleName[],
     platformIds: args.list('platforms'),
     days: daysIn(args),
   });
@@ -64,7 +64,8 @@ export const operatorTokenVerbs: readonly Verb[] = [
     summary: 'Create a token of the operator API; its secret is shown only once',
     flags: {
       name: { value: 'NAME', required: true, help: 'Display name' },
-      roles: {
+      // `--roles` is a setting of the server.
+      role: {
         value: 'viewer,support',
         required: true,
         list: true,
