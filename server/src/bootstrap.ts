@@ -8,11 +8,17 @@ import {
   provisionAccounts,
 } from './features/balances/internal-accounts/index.ts';
 import { createPlatform, type NewPlatform } from './features/tenancy/administration/index.ts';
-import { newPlatformId, oldestPlatform, systemCaller } from './features/tenancy/platform/index.ts';
+import {
+  newPlatformId,
+  type PlatformRow,
+  pageOfPlatformRows,
+  systemCaller,
+} from './features/tenancy/platform/index.ts';
 import { createTokenFor, tokenOfClient } from './features/tenancy/tokens/index.ts';
 import { PERMISSIONS, type Permission } from './kernel/contract/operation.ts';
 import type { Mode } from './kernel/mode.ts';
 import type { Provisioning } from './operator-api/installation.ts';
+import type { Database } from './runtime/db/database.ts';
 import { col, table } from './runtime/db/table.ts';
 import type { Ctx } from './runtime/operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from './runtime/operation/operate.ts';
@@ -67,6 +73,11 @@ const bootstrapSteps = table(
   { id: col.text, subject: col.text, created_at: col.time },
   { clientKeyed: true },
 );
+
+/** The platform that was created first. */
+export async function oldestPlatform(db: Pick<Database, 'page'>): Promise<PlatformRow | undefined> {
+  return (await pageOfPlatformRows(db, { filters: [], sort: 'asc', limit: 1 })).rows[0];
+}
 
 /** Opens the platform's own accounts in those of `currencies` without one. */
 export async function openPlatformAccounts(

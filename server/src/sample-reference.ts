@@ -1,10 +1,12 @@
 // The API reference of a server with a sample customer: ids in the requests of its examples are
 // those of the customer, so that the requests succeed unchanged. Replies are the recorded ones.
+
+import { oldestPlatform } from './bootstrap.ts';
 import { findInternalAccounts } from './features/balances/internal-accounts/index.ts';
 import { findCustomers } from './features/customers/records/index.ts';
 import { findExternalAccounts } from './features/payees/external-accounts/index.ts';
 import { readTransaction } from './features/payments/transactions/index.ts';
-import { oldestPlatform, systemCaller } from './features/tenancy/platform/index.ts';
+import { systemCaller } from './features/tenancy/platform/index.ts';
 import type { Examples } from './http/examples.ts';
 import type { Caller } from './kernel/caller.ts';
 import type { Time } from './kernel/effects.ts';

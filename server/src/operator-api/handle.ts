@@ -58,6 +58,16 @@ const withApproval = (contract: Contract): Contract =>
 
 const notFound = () => new Fault('NOT_FOUND', 'Resource not found.');
 
+/** Rejects the path of a platform that the operator may not access like that of an unknown one. */
+function assertPlatformInPath(
+  { notFound: code = 'NOT_FOUND' }: Contract,
+  { platformIds }: Operator,
+  { platformId }: Record<string, string>,
+): void {
+  if (platformIds === null || platformId === undefined) return;
+  if (!platformIds.includes(platformId)) throw new Fault(code, 'Platform not found.');
+}
+
 /** Every platform id in a reply, at any depth. */
 function* platformIdsIn(value: unknown): Generator<string> {
   if (Array.isArray(value)) {
@@ -159,6 +169,7 @@ export const operatorHandle = <C extends OperatorContract, S extends keyof C['re
       if (!operator) throw new Fault('UNAUTHORIZED', 'The operator token is missing or invalid.');
       // The route passes headers and body as it received them.
       const raw = input as unknown as RawInput;
+      assertPlatformInPath(contract, operator, raw.params);
       const query = scopedQuery(contract, operator, raw.query);
       const request = requestOf(contract, operator, installation, raw);
       const gate = policyGate(installation.runtime, contract.operationId);

@@ -2,10 +2,12 @@
 import { approvalOperations } from './approvals.ts';
 import { auditOperations } from './audit.ts';
 import type { OperatorOperation } from './handle.ts';
+import { platformGroup } from './platforms/index.ts';
 import { staffOperations } from './staff.ts';
 
 export const OPERATOR_OPERATIONS: readonly OperatorOperation[] = [
   ...staffOperations,
   ...approvalOperations,
   ...auditOperations,
+  ...platformGroup,
 ];

@@ -57,7 +57,6 @@ const PENDING = [
   'ledger',
   'messages',
   'payouts',
-  'platform',
   'requests',
   'sca',
   'stablecoins',

@@ -2,20 +2,17 @@
 // frame the page with a card's number. That page lists them in a header, so only plain origins are
 // accepted.
 
-import { changeCardProgram } from '../../features/tenancy/administration/index.ts';
+import {
+  CARD_PROGRAM_MAXIMUM,
+  changeCardProgram,
+  isFrameOrigin,
+} from '../../features/tenancy/administration/index.ts';
 import { cardProgramOf } from '../../features/tenancy/config/index.ts';
 import { type CardProgram, platformById } from '../../features/tenancy/platform/index.ts';
 import type { Mode } from '../../kernel/mode.ts';
-import { readUrl } from '../../kernel/net/url.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { record } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
-import { isHost } from './passkey-site.ts';
-
-const MAX_LIVE = 10_000_000;
-/** All cards that an account funds are read at once. */
-const MAX_LIVE_PER_HOLDER = 1_000;
-const MAX_ORIGINS = 20;
 
 const PLATFORM: Flags = {
   platform: { value: 'PLATFORM', required: true, help: 'Id of the platform' },
@@ -39,32 +36,31 @@ function countIn(args: CommandArgs, flag: string, max: number): number | undefin
   return Number(text);
 }
 
-/** A scheme, a host and a port only; without encryption only this machine, in the sandbox. */
-function isOrigin(text: string, environment: Mode): boolean {
-  const url = readUrl(text);
-  if (url?.origin !== text || !isHost(url.hostname, environment)) return false;
-  return url.protocol === 'https:' || (url.protocol === 'http:' && url.hostname === 'localhost');
-}
-
 function originsIn(args: CommandArgs, environment: Mode): string[] | undefined {
   const origins = args.list('frame-origins');
   if (!origins) return undefined;
   if (origins.join() === 'none') return [];
-  const wrong = origins.find((each) => !isOrigin(each, environment));
+  const wrong = origins.find((each) => !isFrameOrigin(each, environment));
   if (wrong !== undefined) {
     throw usageError(`--frame-origins must be origins like https://app.example.com, not ${wrong}`);
   }
   const distinct = [...new Set(origins)];
-  if (distinct.length > MAX_ORIGINS) {
-    throw usageError(`--frame-origins must have at most ${MAX_ORIGINS} origins`);
+  if (distinct.length > CARD_PROGRAM_MAXIMUM.frameOrigins) {
+    throw usageError(
+      `--frame-origins must have at most ${CARD_PROGRAM_MAXIMUM.frameOrigins} origins`,
+    );
   }
   return distinct;
 }
 
 async function set({ runtime }: System, args: CommandArgs): Promise<Output> {
   const { id, environment } = await platformById(runtime, args.required('platform'));
-  const maxLive = countIn(args, 'max-live', MAX_LIVE);
-  const maxLivePerHolder = countIn(args, 'max-live-per-holder', MAX_LIVE_PER_HOLDER);
+  const maxLive = countIn(args, 'max-live', CARD_PROGRAM_MAXIMUM.maxLive);
+  const maxLivePerHolder = countIn(
+    args,
+    'max-live-per-holder',
+    CARD_PROGRAM_MAXIMUM.maxLivePerHolder,
+  );
   const frameOrigins = originsIn(args, environment);
   const change: Partial<CardProgram> = {
     ...(maxLive === undefined ? {} : { maxLive }),

@@ -1,8 +1,7 @@
-// `--passkey-rp-id` and `--passkey-origins`: the relying party of a platform's passkeys. Values
-// that browsers would reject are rejected here, before a customer registers an unusable passkey.
+// `--passkey-rp-id` and `--passkey-origins`: the relying party of a platform's passkeys.
 
+import { passkeySiteProblem } from '../../features/tenancy/administration/index.ts';
 import type { PasskeySite } from '../../features/tenancy/platform/index.ts';
-import { originProblem } from '../../kernel/crypto/webauthn.ts';
 import type { Mode } from '../../kernel/mode.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 
@@ -17,30 +16,6 @@ export const PASSKEY_FLAGS: Flags = {
     help: 'Pages and apps that use them; the complete list',
   },
 };
-
-const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
-
-/** Whether a platform can use this host; `localhost` only in the sandbox. */
-export const isHost = (host: string, environment: Mode): boolean =>
-  host === 'localhost' ? environment === 'sandbox' : host.length <= 253 && DOMAIN.test(host);
-
-function originProblemOf(origin: string, rpId: string, environment: Mode): string | undefined {
-  const wrong = originProblem(origin, rpId);
-  if (wrong || !/^https?:/.test(origin)) return wrong;
-  return isHost(new URL(origin).hostname, environment) ? undefined : 'has an invalid host name';
-}
-
-function problemOf({ rpId, origins }: PasskeySite, environment: Mode): string | undefined {
-  if (!isHost(rpId, environment)) {
-    return `--passkey-rp-id must be a domain like example.com, not ${rpId}`;
-  }
-  for (const [index, origin] of origins.entries()) {
-    const wrong = originProblemOf(origin, rpId, environment);
-    if (wrong) return `--passkey-origins: ${origin} ${wrong} (${rpId})`;
-    if (origins.indexOf(origin) < index) return `--passkey-origins: ${origin} is listed twice`;
-  }
-  return undefined;
-}
 
 /**
  * The site after a call with all, some or none of its flags; without flags `before`. Throws a usage
@@ -58,7 +33,10 @@ export function passkeySiteIn(
     throw usageError('--passkey-rp-id and --passkey-origins must both be set the first time');
   }
   const site = { rpId, origins };
-  const problem = problemOf(site, environment);
-  if (problem) throw usageError(problem);
+  const problem = passkeySiteProblem(site, environment);
+  if (problem) {
+    const flag = problem.field === 'rpId' ? '--passkey-rp-id' : '--passkey-origins:';
+    throw usageError(`${flag} ${problem.message}`);
+  }
   return site;
 }

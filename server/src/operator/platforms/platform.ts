@@ -6,11 +6,16 @@ import {
   openPlatformAccounts,
 } from '../../bootstrap.ts';
 import {
+  BRAND_COLOR,
   changePlatformSettings,
   checkCurrencyCodes,
+  isRegulatedByDefault,
   listPlatforms,
+  MAX_HOURLY_PAYMENTS,
+  MAX_WALLET_PROCESSING,
   type PlatformSettings,
   platformSettings,
+  termsProblem,
 } from '../../features/tenancy/administration/index.ts';
 import { platformById } from '../../features/tenancy/platform/index.ts';
 import { accentsOf } from '../../http/pages/brand.ts';
@@ -120,25 +125,13 @@ async function webhookKey(system: System, environment: Mode): Promise<string> {
   return (await publicKeyPem(runtime, environment)) as string;
 }
 
-interface TermsSettings {
-  regulated: boolean;
-  terms: boolean;
-}
-
-/**
- * The two settings after a command. Throws a usage error if terms would have no effect, because
- * customers of a regulated platform accept its own terms.
- */
-function termsIn(args: CommandArgs, before: TermsSettings): TermsSettings {
-  const regulated = args.on('regulated') ?? before.regulated;
-  const terms = args.on('terms') ?? before.terms;
-  const isNamed = args.on('regulated') || args.on('terms');
-  if (regulated && terms && isNamed) {
-    const reason = 'has no effect on a regulated platform, which has its own terms';
-    const remedy = args.on('terms') ? '--unregulated' : '--no-terms';
-    throw usageError(`--terms ${reason}. Add ${remedy}.`);
-  }
-  return { regulated, terms };
+/** Throws a usage error if terms would have no effect. */
+function checkTerms(args: CommandArgs, before: { regulated: boolean; terms: boolean }): void {
+  const change = { regulated: args.on('regulated'), terms: args.on('terms') };
+  const problem = termsProblem(change, before);
+  if (problem === undefined) return;
+  const remedy = change.terms ? '--unregulated' : '--no-terms';
+  throw usageError(`--terms ${problem}. Add ${remedy}.`);
 }
 
 async function create(system: System, args: CommandArgs): Promise<Output> {
@@ -146,19 +139,18 @@ async function create(system: System, args: CommandArgs): Promise<Output> {
   const currencies = args.list('currencies') ?? FIRST_CURRENCIES;
   checkCurrencyCodes(currencies, () => 'currencies');
   const passkeySite = passkeySiteIn(args, environment, null);
-  // In production customers are verified unless the operator overrides it.
-  const defaults = { regulated: environment === 'sandbox', terms: false };
-  const { regulated, terms } = termsIn(args, defaults);
+  const regulated = isRegulatedByDefault(environment);
+  checkTerms(args, { regulated, terms: false });
   const webhookPublicKey = await webhookKey(system, environment);
   const createdPlatform = await createPlatformWithToken(system.runtime, {
     name: args.required('name'),
     environment,
-    regulated,
+    regulated: args.on('regulated') ?? regulated,
     documentsOptional: args.on('documents-optional') ?? false,
     sca: args.on('sca'),
     scaTwoSteps: args.on('sca-two-steps'),
     passkeySite,
-    termsRequired: terms,
+    termsRequired: args.on('terms'),
     invitations: args.on('invitations'),
     standardWebhooks: args.on('standard-webhooks'),
     currencies,
@@ -194,14 +186,13 @@ async function list({ runtime }: System): Promise<Output> {
   return { json, text };
 }
 
-const MAX_POLLS = 100;
-
 /** Maximum payments of one customer per hour; 0 for no limit. */
 function hourlyIn(args: CommandArgs): number | null | undefined {
   const text = args.text('hourly-payments');
   if (text === undefined) return undefined;
-  if (!/^\d{1,6}$/.test(text))
-    throw usageError('--hourly-payments must be a number from 0 to 999999');
+  if (!/^\d{1,6}$/.test(text)) {
+    throw usageError(`--hourly-payments must be a number from 0 to ${MAX_HOURLY_PAYMENTS}`);
+  }
   return Number(text) || null;
 }
 
@@ -210,8 +201,8 @@ function pollsIn(args: CommandArgs, environment: Mode): number | undefined {
   const text = args.text('wallet-processing');
   if (text === undefined) return undefined;
   const polls = /^\d{1,3}$/.test(text) ? Number(text) : Infinity;
-  if (polls > MAX_POLLS)
-    throw usageError(`--wallet-processing must be a number from 0 to ${MAX_POLLS}`);
+  if (polls > MAX_WALLET_PROCESSING)
+    throw usageError(`--wallet-processing must be a number from 0 to ${MAX_WALLET_PROCESSING}`);
   if (environment === 'production' && polls > 0) {
     throw usageError('--wallet-processing is available in the sandbox only');
   }
@@ -220,10 +211,10 @@ function pollsIn(args: CommandArgs, environment: Mode): number | undefined {
 
 /** The color after a call: null for the default, undefined if absent. */
 function brandColorIn(args: CommandArgs): string | null | undefined {
-  const text = args.text('brand-color')?.toLowerCase();
+  const text = args.text('brand-color');
   if (text === undefined) return undefined;
-  if (text === 'default') return null;
-  if (!/^#[0-9a-f]{6}$/.test(text)) {
+  if (text.toLowerCase() === 'default') return null;
+  if (!new RegExp(BRAND_COLOR).test(text)) {
     throw usageError('--brand-color must be six hexadecimal digits like #3b49df, or default');
   }
   return text;
@@ -232,20 +223,25 @@ function brandColorIn(args: CommandArgs): string | null | undefined {
 async function set({ runtime, fundingOf }: System, args: CommandArgs): Promise<Output> {
   const settings = await changePlatformSettings(runtime, {
     platformId: args.required('platform'),
-    change: ({ environment, regulated, terms, passkeySite }) => ({
-      walletProcessing: pollsIn(args, environment),
-      hourlyPayments: hourlyIn(args),
-      brandColor: brandColorIn(args),
-      ...termsIn(args, { regulated, terms }),
-      name: args.text('name'),
-      documentsOptional: args.on('documents-optional'),
-      sca: args.on('sca'),
-      scaTwoSteps: args.on('sca-two-steps'),
-      passkeySite: passkeySiteIn(args, environment, passkeySite),
-      invitations: args.on('invitations'),
-      standardWebhooks: args.on('standard-webhooks'),
-      currencies: args.list('currencies'),
-    }),
+    change: (before) => {
+      const { environment, passkeySite } = before;
+      checkTerms(args, before);
+      return {
+        walletProcessing: pollsIn(args, environment),
+        hourlyPayments: hourlyIn(args),
+        brandColor: brandColorIn(args),
+        regulated: args.on('regulated'),
+        terms: args.on('terms'),
+        name: args.text('name'),
+        documentsOptional: args.on('documents-optional'),
+        sca: args.on('sca'),
+        scaTwoSteps: args.on('sca-two-steps'),
+        passkeySite: passkeySiteIn(args, environment, passkeySite),
+        invitations: args.on('invitations'),
+        standardWebhooks: args.on('standard-webhooks'),
+        currencies: args.list('currencies'),
+      };
+    },
     provision: (ctx, codes) => openPlatformAccounts(ctx, codes, fundingOf),
   });
   return outputOf(settings);

@@ -1,6 +1,7 @@
 // Platforms and the settings that their operator decides: whether they are regulated, their currencies,
 // their sending limits, and their rights for cards.
 
+import type { Operator } from '../../../kernel/caller.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -15,11 +16,13 @@ import {
   type PlatformChange,
   type PlatformCurrency,
   type PlatformRow,
+  pageOfPlatformRows,
   platformById,
   readOwnPlatform,
   systemCaller,
 } from '../platform/index.ts';
 import { checkCurrencyCodes } from './create.ts';
+import { checkCardProgram, checkPaymentLimit, checkSettings } from './rules.ts';
 
 const presentPlatform = (row: PlatformRow) => ({
   platformId: row.id,
@@ -49,6 +52,18 @@ export type PlatformSettings = ReturnType<typeof presentPlatform>;
 /** All platforms, oldest first. */
 export const listPlatforms = async ({ db }: Runtime): Promise<PlatformSettings[]> =>
   (await allPlatforms(db)).map(presentPlatform);
+
+/** A page of the platforms that the operator may access, oldest first. */
+export async function pageOfPlatforms(
+  { db }: Pick<Runtime, 'db'>,
+  { platformIds }: Pick<Operator, 'platformIds'>,
+  { limit = 20, cursor }: { limit?: number | undefined; cursor?: string | undefined },
+) {
+  const filters =
+    platformIds === null ? [] : [{ column: 'id', op: 'in', value: [...platformIds] } as const];
+  const { rows, ...rest } = await pageOfPlatformRows(db, { filters, sort: 'asc', limit, cursor });
+  return { data: rows.map(presentPlatform), ...rest };
+}
 
 /** A platform with its settings. Throws PLATFORM_NOT_FOUND. */
 export const platformSettings = async (runtime: Runtime, id: string): Promise<PlatformSettings> =>
@@ -105,7 +120,8 @@ const patchOf = (row: PlatformRow, change: SettingsChange): PlatformChange => ({
   wallet_polls: change.walletProcessing ?? row.wallet_polls,
   hourly_payments:
     change.hourlyPayments === undefined ? row.hourly_payments : change.hourlyPayments,
-  brand_color: change.brandColor === undefined ? row.brand_color : change.brandColor,
+  brand_color:
+    change.brandColor === undefined ? row.brand_color : (change.brandColor?.toLowerCase() ?? null),
   ...(change.currencies ? { currencies: currenciesAs(row, change.currencies) } : {}),
 });
 
@@ -122,9 +138,12 @@ export async function changePlatformSettings(
   runtime: Runtime,
   { platformId, change: changeOf, provision }: SettingsInput,
 ): Promise<PlatformSettings> {
-  const updatedPlatform = await change(runtime, platformId, (ctx, before) =>
-    changeConfig(ctx, provision, before, patchOf(before, changeOf(presentPlatform(before)))),
-  );
+  const updatedPlatform = await change(runtime, platformId, (ctx, before) => {
+    const settings = presentPlatform(before);
+    const changed = changeOf(settings);
+    checkSettings(changed, settings, before.environment);
+    return changeConfig(ctx, provision, before, patchOf(before, changed));
+  });
   return presentPlatform(updatedPlatform);
 }
 
@@ -140,6 +159,7 @@ export async function setPaymentLimit(
   platformId: string,
   limit: PaymentLimit,
 ): Promise<readonly PaymentLimit[]> {
+  checkPaymentLimit(limit);
   const updatedPlatform = await change(runtime, platformId, (ctx, before) => {
     const otherLimits = before.limits.filter((each) => !isSameCurrencyPair(each, limit));
     const limits = [...otherLimits, limit].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
@@ -168,8 +188,9 @@ export async function changeCardProgram(
   platformId: string,
   changed: Partial<CardProgram>,
 ): Promise<CardProgram> {
-  const updatedPlatform = await change(runtime, platformId, (ctx, before) =>
-    changePlatform(ctx, before, { card_program: { ...cardProgramOf(before), ...changed } }),
-  );
+  const updatedPlatform = await change(runtime, platformId, (ctx, before) => {
+    checkCardProgram(changed, before.environment);
+    return changePlatform(ctx, before, { card_program: { ...cardProgramOf(before), ...changed } });
+  });
   return cardProgramOf(updatedPlatform);
 }

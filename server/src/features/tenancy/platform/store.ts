@@ -3,6 +3,7 @@
 import type { Mode } from '../../../kernel/mode.ts';
 import type { FloorBasis } from '../../../runtime/committer/ledger-accounts.ts';
 import { allRows, type Database } from '../../../runtime/db/database.ts';
+import type { Page, PageQuery } from '../../../runtime/db/paging.ts';
 import { col, type NewRow, type PatchOf, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 
@@ -127,7 +128,8 @@ export async function platformOfUmaDomain(
 export const allPlatforms = (db: Pick<Database, 'page'>): Promise<PlatformRow[]> =>
   allRows(db, platforms, []);
 
-/** The platform that was created first. */
-export async function oldestPlatform(db: Pick<Database, 'page'>): Promise<PlatformRow | undefined> {
-  return (await db.page(platforms, { filters: [], sort: 'asc', limit: 1 })).rows[0];
-}
+/** A page of platforms. */
+export const pageOfPlatformRows = (
+  db: Pick<Database, 'page'>,
+  query: PageQuery,
+): Promise<Page<typeof platforms>> => db.page(platforms, query);

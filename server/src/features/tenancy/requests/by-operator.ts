@@ -1,7 +1,8 @@
 // Recorded requests of any platform for the operator, and the permission to keep bodies of a
 // production platform until a time.
 import { iso, type Time } from '../../../kernel/effects.ts';
-import { Fault } from '../../../kernel/fault.ts';
+import { Fault, invalidField } from '../../../kernel/fault.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { changePlatform, platformById, readOwnPlatform, systemCaller } from '../platform/index.ts';
 import { pageOfRequests } from './pages.ts';
@@ -44,7 +45,7 @@ export async function requestByOperator(
 
 export interface BodyRetention {
   platformId: string;
-  environment: string;
+  environment: Mode;
   /** End of the permission; null if bodies are not kept, or always (in the sandbox). */
   requestBodiesUntil: string | null;
 }
@@ -56,6 +57,9 @@ export async function keepRequestBodies(
   until: Time | null,
 ): Promise<BodyRetention> {
   const { id, environment } = await platformById(runtime, platformId);
+  if (until !== null && until <= runtime.effects.now()) {
+    throw invalidField('until', 'must be in the future');
+  }
   if (environment === 'sandbox') {
     throw new Fault('CONFLICT', 'Bodies of sandbox platforms are always kept.');
   }

@@ -1,0 +1,9 @@
+// Operations on platforms, their access and their traffic.
+import type { OperatorOperation } from '../handle.ts';
+import { limitOperations } from './limits.ts';
+import { platformOperations } from './platforms.ts';
+
+export const platformGroup: readonly OperatorOperation[] = [
+  ...platformOperations,
+  ...limitOperations,
+];

@@ -1,0 +1,155 @@
+// Operations on platforms: settings, limits, card program, and the retention of request bodies.
+import { afterAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+
+const app = testApp();
+const client = operatorClient(app);
+const pathOf = (rest = '') => `/platforms/${app.platform.id}${rest}`;
+
+// The next request of the harness reports replies that violate their contract.
+afterAll(async () => void ok(await app.call('GET', '/config'), 200));
+
+async function recordsOf(operationId: string) {
+  const { body } = await client.call('GET', `/audit-records?operationId=${operationId}`);
+  return body.data as { subject: string; reason?: string; platformId: string }[];
+}
+
+const fieldsOf = (body: { details: { errors: { field: string }[] } }) =>
+  body.details.errors.map(({ field }) => field).sort();
+
+describe('platforms', () => {
+  it('are created with a token whose secret is shown once', async () => {
+    const body = { name: 'New', currencies: ['USD', 'EUR'], reason: 'Contract 12' };
+    const headers = { 'Idempotency-Key': 'create' };
+    const created = ok(await client.call('POST', '/platforms', { body, headers }), 201);
+    expect(created.webhookPublicKey).toContain('BEGIN PUBLIC KEY');
+    const { clientId, clientSecret, platformId } = created;
+    ok(await app.call('GET', '/config', undefined, { as: { clientId, clientSecret } }), 200);
+    const replayed = ok(await client.call('POST', '/platforms', { body, headers }), 201);
+    expect(replayed.platformId).toBe(platformId);
+    expect(replayed.clientSecret).toBeUndefined();
+    const settings = ok(await client.call('GET', `/platforms/${platformId}`), 200);
+    expect(settings).toMatchObject({ name: 'New', regulated: true, environment: 'sandbox' });
+    const records = await recordsOf('createPlatform');
+    expect(records).toMatchObject([{ platformId, reason: 'Contract 12' }]);
+  });
+
+  it('name every invalid field', async () => {
+    const body = { name: 'New', currencies: ['USD'], regulated: true, terms: true };
+    const passkeySite = { rpId: 'com', origins: ['https://example.com'] };
+    const wrong = await client.call('POST', '/platforms', { body: { ...body, passkeySite } });
+    expect(fieldsOf(wrong.body)).toEqual(['passkeySite.rpId', 'terms']);
+    const unknown = await client.call('POST', '/platforms', {
+      body: { name: 'New', currencies: ['XXX'] },
+    });
+    expect([unknown.status, fieldsOf(unknown.body)]).toEqual([400, ['currencies.0']]);
+  });
+
+  it('are listed in pages, only those of the operator', async () => {
+    const first = ok(await client.call('GET', '/platforms?limit=1'), 200);
+    expect(first).toMatchObject({ hasMore: true, data: [{ platformId: expect.any(String) }] });
+    const rest = ok(await client.call('GET', `/platforms?cursor=${first.nextCursor}`), 200);
+    const ids = [...first.data, ...rest.data].map((each) => each.platformId);
+    expect(ids).toEqual(expect.arrayContaining([app.platform.id, app.other.id]));
+    const secret = await client.secretOf({ platformIds: [app.other.id] });
+    const own = ok(await client.call('GET', '/platforms', { secret }), 200);
+    expect(own.data).toMatchObject([{ platformId: app.other.id }]);
+  });
+
+  it('change the given settings', async () => {
+    const passkeySite = { rpId: 'example.com', origins: ['https://pay.example.com'] };
+    const body = { hourlyPayments: 12, brandColor: '#FFE500', passkeySite, walletProcessing: 2 };
+    const changed = ok(await client.call('PATCH', pathOf(), { body }), 200);
+    expect(changed).toMatchObject({ ...body, brandColor: '#ffe500' });
+    const reset = { hourlyPayments: null, brandColor: null, walletProcessing: 0 };
+    expect(ok(await client.call('PATCH', pathOf(), { body: reset }), 200)).toMatchObject({
+      ...reset,
+      passkeySite,
+    });
+    expect(await recordsOf('updatePlatform')).toMatchObject([
+      { subject: app.platform.id },
+      { subject: app.platform.id },
+    ]);
+    const { body: error } = await client.call('PATCH', `/platforms/${app.production.id}`, {
+      body: { walletProcessing: 1 },
+    });
+    expect(fieldsOf(error)).toEqual(['walletProcessing']);
+  });
+
+  it('of others do not exist for an operator of one platform', async () => {
+    const secret = await client.secretOf({ platformIds: [app.other.id] });
+    const limit = { currency: 'USD', perDay: 5 };
+    const until = '2999-01-01T00:00:00Z';
+    const calls = [
+      ['GET', '', undefined],
+      ['PATCH', '', { name: 'Mine' }],
+      ['GET', '/limits', undefined],
+      ['PUT', '/limits', limit],
+      ['DELETE', '/limits?currency=USD', undefined],
+      ['GET', '/card-program', undefined],
+      ['PATCH', '/card-program', { maxLive: 1 }],
+      ['PUT', '/request-bodies', { until }],
+    ] as const;
+    for (const [method, rest, body] of calls) {
+      const { status, body: error } = await client.call(method, pathOf(rest), { body, secret });
+      expect([rest, status, error.code]).toEqual([rest, 404, 'PLATFORM_NOT_FOUND']);
+      const unknown = await client.call(method, `/platforms/PlatformConfig:none${rest}`, { body });
+      expect([unknown.status, unknown.body]).toEqual([404, error]);
+    }
+  });
+});
+
+describe('limits', () => {
+  it('are set, listed and removed', async () => {
+    const body = { currency: 'USD', to: 'EUR', perPayment: 1_000_00, reason: 'Review 7' };
+    const set = ok(await client.call('PUT', pathOf('/limits'), { body }), 200);
+    const { reason, ...limit } = body;
+    expect(set).toEqual({ platformId: app.platform.id, limits: [limit] });
+    expect(ok(await client.call('GET', pathOf('/limits')), 200)).toEqual(set);
+    expect(await recordsOf('setPaymentLimit')).toMatchObject([
+      { subject: app.platform.id, platformId: app.platform.id, reason },
+    ]);
+    const path = pathOf('/limits?currency=USD&to=EUR');
+    expect(ok(await client.call('DELETE', path), 200).limits).toEqual([]);
+    expect((await client.call('DELETE', path)).body).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('require a known currency and an amount', async () => {
+    const { status, body } = await client.call('PUT', pathOf('/limits'), {
+      body: { currency: 'XXX' },
+    });
+    expect([status, fieldsOf(body)]).toEqual([400, ['currency', 'perPayment']]);
+  });
+});
+
+describe('card program', () => {
+  it('changes the given settings', async () => {
+    const before = ok(await client.call('GET', pathOf('/card-program')), 200);
+    const body = { maxLive: 50, frameOrigins: ['https://app.example.com'] };
+    const after = ok(await client.call('PATCH', pathOf('/card-program'), { body }), 200);
+    expect(after).toEqual({ ...before, ...body });
+    expect(await recordsOf('updateCardProgram')).toMatchObject([{ subject: app.platform.id }]);
+    const wrong = await client.call('PATCH', pathOf('/card-program'), {
+      body: { frameOrigins: ['https://app.example.com/path'] },
+    });
+    expect([wrong.status, fieldsOf(wrong.body)]).toEqual([400, ['frameOrigins.0']]);
+  });
+});
+
+describe('request bodies', () => {
+  it('of a production platform are kept until a time', async () => {
+    const path = `/platforms/${app.production.id}/request-bodies`;
+    const until = new Date(app.effects.now() + 60_000).toISOString();
+    expect(ok(await client.call('PUT', path, { body: { until } }), 200)).toEqual({
+      ...{ platformId: app.production.id, environment: 'production', requestBodiesUntil: until },
+    });
+    const ended = ok(await client.call('PUT', path, { body: { until: null } }), 200);
+    expect(ended.requestBodiesUntil).toBeNull();
+    const past = await client.call('PUT', path, { body: { until: '2020-01-01T00:00:00Z' } });
+    expect([past.status, fieldsOf(past.body)]).toEqual([400, ['until']]);
+    const sandbox = await client.call('PUT', pathOf('/request-bodies'), { body: { until } });
+    expect([sandbox.status, sandbox.body.code]).toEqual([409, 'CONFLICT']);
+  });
+});

@@ -1,0 +1,292 @@
+// Platforms and the settings that only operators change.
+import { Type } from '@sinclair/typebox';
+import {
+  BRAND_COLOR,
+  changePlatformSettings,
+  checkSettings,
+  isRegulatedByDefault,
+  MAX_HOURLY_PAYMENTS,
+  MAX_WALLET_PROCESSING,
+  pageOfPlatforms,
+  platformSettings,
+} from '../../features/tenancy/administration/index.ts';
+import { keepRequestBodies } from '../../features/tenancy/requests/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import { MODES } from '../../kernel/mode.ts';
+import { named, nullable, oneOf, PageQuery, page, text, time } from '../../kernel/schema.ts';
+import { publicKeyPem } from '../../runtime/security/keys.ts';
+import { operatorHandle } from '../handle.ts';
+import { OptionalReason } from '../schemas.ts';
+
+const TAG = 'Platforms';
+const maybe = Type.Optional;
+export const params = Type.Object({ platformId: text('Identifier of the platform.') });
+
+export const Environment = named(
+  'Environment',
+  oneOf(MODES, { description: '`sandbox` simulates every provider, `production` uses real ones.' }),
+);
+
+const PasskeySite = named(
+  'PasskeySite',
+  Type.Object(
+    {
+      rpId: text('Relying party id: the domain that the passkeys belong to.', { maxLength: 253 }),
+      origins: Type.Array(Type.String({ maxLength: 300 }), {
+        minItems: 1,
+        maxItems: 20,
+        description: 'Origins of the pages and apps that use the passkeys; the complete list.',
+      }),
+    },
+    { description: 'The site of the passkeys of a platform.' },
+  ),
+);
+
+const name = text('Display name.', { minLength: 1, maxLength: 255 });
+const regulated = Type.Boolean({ description: 'Whether the platform verifies its customers.' });
+const documentsOptional = Type.Boolean({
+  description: 'Whether verifications require no documents.',
+});
+const sca = Type.Boolean({
+  description: 'Whether strong customer authentication applies where regions require it.',
+});
+const scaTwoSteps = Type.Boolean({
+  description: 'Whether payouts with a currency conversion require two authentication steps.',
+});
+const terms = Type.Boolean({
+  description:
+    'Whether customers must accept terms before payments. Has no effect on a regulated platform.',
+});
+const invitations = Type.Boolean({ description: 'Whether its customers may invite others.' });
+const standardWebhooks = Type.Boolean({
+  description: 'Whether webhooks also contain the headers of Standard Webhooks.',
+});
+const currencies = Type.Array(Type.String(), {
+  minItems: 1,
+  maxItems: 100,
+  description: 'Codes of the currencies of its customers; the complete list.',
+});
+const hourlyPayments = nullable(
+  Type.Integer({
+    minimum: 1,
+    maximum: MAX_HOURLY_PAYMENTS,
+    description: 'Maximum payments that one customer can start per hour; null for no limit.',
+  }),
+);
+const walletProcessing = Type.Integer({
+  minimum: 0,
+  maximum: MAX_WALLET_PROCESSING,
+  description: 'How often wallets return PROCESSING before the result. Sandbox only.',
+});
+const brandColor = nullable(
+  text('Color of hosted pages, six hexadecimal digits like `#3b49df`; null for the default.', {
+    pattern: BRAND_COLOR,
+  }),
+);
+
+const Platform = named(
+  'Platform',
+  Type.Object(
+    {
+      platformId: text('Identifier of the platform.'),
+      name,
+      environment: Environment,
+      regulated,
+      documentsOptional,
+      sca,
+      scaTwoSteps,
+      passkeySite: nullable(PasskeySite),
+      terms,
+      invitations,
+      currencies,
+      hourlyPayments,
+      walletProcessing,
+      umaDomain: text('Domain of its UMA addresses.'),
+      webhookEndpoint: nullable(text('Webhook endpoint of its configuration; null without one.')),
+      standardWebhooks,
+      brandColor,
+      requestBodiesUntil: nullable(
+        text('Time until which masked request bodies are kept; null if they are not, or always.'),
+      ),
+      createdAt: time('Time at which the platform was created.'),
+      updatedAt: time('Time of the last change.'),
+    },
+    { description: 'A platform with its settings.' },
+  ),
+);
+
+const createPlatform = operation({
+  operationId: 'createPlatform',
+  method: 'POST',
+  path: '/platforms',
+  tag: TAG,
+  summary: 'Create a platform',
+  description:
+    'Creates a platform with its accounts and a token with all permissions. The reply is the only ' +
+    'one with the secret of the token.',
+  auth: 'operator',
+  operatorPermission: 'platforms.manage',
+  wholeInstallation: true,
+  commands: ['platform create'],
+  body: Type.Object({
+    name,
+    environment: maybe(Environment),
+    regulated: maybe(regulated),
+    documentsOptional: maybe(documentsOptional),
+    sca: maybe(sca),
+    scaTwoSteps: maybe(scaTwoSteps),
+    passkeySite: maybe(PasskeySite),
+    terms: maybe(terms),
+    invitations: maybe(invitations),
+    standardWebhooks: maybe(standardWebhooks),
+    currencies,
+    ...OptionalReason,
+  }),
+  replies: {
+    201: Type.Object({
+      platformId: text('Identifier of the platform.'),
+      tokenId: text('Identifier of the token.'),
+      clientId: text('Client id: the user name of HTTP Basic authentication.'),
+      clientSecret: maybe(
+        text('Client secret: the password of HTTP Basic authentication. Absent in a replay.'),
+      ),
+      webhookPublicKey: text('Public key that verifies its webhooks, as PEM.'),
+    }),
+  },
+  errors: [],
+  omitOnReplay: ['clientSecret'],
+});
+
+const listPlatforms = operation({
+  operationId: 'listPlatforms',
+  method: 'GET',
+  path: '/platforms',
+  tag: TAG,
+  summary: 'List platforms',
+  description: 'Returns the platforms that the operator may access, oldest first.',
+  auth: 'operator',
+  operatorPermission: 'platforms.read',
+  commands: ['platform list'],
+  query: Type.Object(PageQuery),
+  replies: { 200: named('PlatformPage', page(Platform)) },
+  errors: [],
+});
+
+const getPlatform = operation({
+  operationId: 'getPlatform',
+  method: 'GET',
+  path: '/platforms/{platformId}',
+  tag: TAG,
+  summary: 'Get a platform',
+  description: 'Returns a platform with its settings.',
+  auth: 'operator',
+  operatorPermission: 'platforms.read',
+  commands: ['platform show'],
+  params,
+  replies: { 200: Platform },
+  errors: [],
+  notFound: 'PLATFORM_NOT_FOUND',
+});
+
+const updatePlatform = operation({
+  operationId: 'updatePlatform',
+  method: 'PATCH',
+  path: '/platforms/{platformId}',
+  tag: TAG,
+  summary: 'Change settings of a platform',
+  description: 'Changes the given settings; the others stay as they are.',
+  auth: 'operator',
+  operatorPermission: 'platforms.manage',
+  commands: ['platform set'],
+  params,
+  body: Type.Object({
+    name: maybe(name),
+    regulated: maybe(regulated),
+    documentsOptional: maybe(documentsOptional),
+    sca: maybe(sca),
+    scaTwoSteps: maybe(scaTwoSteps),
+    passkeySite: maybe(PasskeySite),
+    terms: maybe(terms),
+    invitations: maybe(invitations),
+    standardWebhooks: maybe(standardWebhooks),
+    currencies: maybe(currencies),
+    hourlyPayments: maybe(hourlyPayments),
+    walletProcessing: maybe(walletProcessing),
+    brandColor: maybe(brandColor),
+    ...OptionalReason,
+  }),
+  replies: { 200: Platform },
+  errors: [],
+  notFound: 'PLATFORM_NOT_FOUND',
+});
+
+const keepBodies = operation({
+  operationId: 'setRequestBodyRetention',
+  method: 'PUT',
+  path: '/platforms/{platformId}/request-bodies',
+  tag: TAG,
+  summary: 'Keep request bodies of a production platform',
+  description:
+    'Keeps masked bodies of the requests of a production platform until a time; null ends it at ' +
+    'once. Bodies of sandbox platforms are always kept, so they are a CONFLICT.',
+  auth: 'operator',
+  operatorPermission: 'requests.manage',
+  commands: ['platform request-bodies'],
+  params,
+  body: Type.Object({
+    until: nullable(time('End, in the future. Null: bodies are not kept from now on.')),
+    ...OptionalReason,
+  }),
+  replies: {
+    200: Type.Object({
+      platformId: text('Identifier of the platform.'),
+      environment: Environment,
+      requestBodiesUntil: nullable(text('End; null if bodies are not kept.')),
+    }),
+  },
+  errors: ['CONFLICT'],
+  notFound: 'PLATFORM_NOT_FOUND',
+});
+
+export const platformOperations = [
+  operatorHandle(createPlatform, async ({ installation: { runtime }, provisioning }, { body }) => {
+    const { environment = 'sandbox', terms: termsRequired, reason: _, ...settings } = body;
+    const isRegulated = body.regulated ?? isRegulatedByDefault(environment);
+    const defaults = { regulated: isRegulatedByDefault(environment), terms: false };
+    checkSettings(body, defaults, environment);
+    const created = await provisioning.createPlatform(runtime, {
+      ...settings,
+      environment,
+      regulated: isRegulated,
+      documentsOptional: body.documentsOptional ?? false,
+      termsRequired,
+    });
+    const { platformId, tokenId, clientId, clientSecret } = created;
+    // The first start of the server has generated it.
+    const webhookPublicKey = (await publicKeyPem(runtime, environment)) ?? '';
+    const reply = { platformId, tokenId, clientId, clientSecret, webhookPublicKey };
+    return { status: 201, body: reply };
+  }),
+  operatorHandle(listPlatforms, async ({ installation, operator }, { query }) => ({
+    status: 200,
+    body: await pageOfPlatforms(installation.runtime, operator, query),
+  })),
+  operatorHandle(getPlatform, async ({ installation }, { params: { platformId } }) => ({
+    status: 200,
+    body: await platformSettings(installation.runtime, platformId),
+  })),
+  operatorHandle(updatePlatform, async ({ installation, provisioning }, { params: of, body }) => {
+    const { reason: _, ...change } = body;
+    const settings = await changePlatformSettings(installation.runtime, {
+      platformId: of.platformId,
+      change: () => change,
+      provision: provisioning.openAccounts,
+    });
+    return { status: 200, body: settings };
+  }),
+  operatorHandle(keepBodies, async ({ installation }, { params: of, body: { until } }) => {
+    const end = until === null ? null : Date.parse(until);
+    const retention = await keepRequestBodies(installation.runtime, of.platformId, end);
+    return { status: 200, body: retention };
+  }),
+];
