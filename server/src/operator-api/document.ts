@@ -12,6 +12,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Approvals: 'Changes that a second operator must approve.',
   Audit: 'What operators changed and were shown.',
   Platforms: 'Platforms, their settings, their limits and their card programs.',
+  'API tokens': 'Credentials of platforms.',
 };
 
 const HEAD: DocumentHead = {

@@ -61,7 +61,6 @@ const PENDING = [
   'sca',
   'stablecoins',
   'suspense',
-  'token',
   'verifications',
   'wallet',
   'webhooks',

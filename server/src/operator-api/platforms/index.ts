@@ -2,8 +2,10 @@
 import type { OperatorOperation } from '../handle.ts';
 import { limitOperations } from './limits.ts';
 import { platformOperations } from './platforms.ts';
+import { tokenOperations } from './tokens.ts';
 
 export const platformGroup: readonly OperatorOperation[] = [
   ...platformOperations,
   ...limitOperations,
+  ...tokenOperations,
 ];

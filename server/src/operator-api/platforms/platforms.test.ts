@@ -11,11 +11,6 @@ const pathOf = (rest = '') => `/platforms/${app.platform.id}${rest}`;
 // The next request of the harness reports replies that violate their contract.
 afterAll(async () => void ok(await app.call('GET', '/config'), 200));
 
-async function recordsOf(operationId: string) {
-  const { body } = await client.call('GET', `/audit-records?operationId=${operationId}`);
-  return body.data as { subject: string; reason?: string; platformId: string }[];
-}
-
 const fieldsOf = (body: { details: { errors: { field: string }[] } }) =>
   body.details.errors.map(({ field }) => field).sort();
 
@@ -32,7 +27,7 @@ describe('platforms', () => {
     expect(replayed.clientSecret).toBeUndefined();
     const settings = ok(await client.call('GET', `/platforms/${platformId}`), 200);
     expect(settings).toMatchObject({ name: 'New', regulated: true, environment: 'sandbox' });
-    const records = await recordsOf('createPlatform');
+    const records = await client.recordsOf('createPlatform');
     expect(records).toMatchObject([{ platformId, reason: 'Contract 12' }]);
   });
 
@@ -68,7 +63,7 @@ describe('platforms', () => {
       ...reset,
       passkeySite,
     });
-    expect(await recordsOf('updatePlatform')).toMatchObject([
+    expect(await client.recordsOf('updatePlatform')).toMatchObject([
       { subject: app.platform.id },
       { subject: app.platform.id },
     ]);
@@ -108,7 +103,7 @@ describe('limits', () => {
     const { reason, ...limit } = body;
     expect(set).toEqual({ platformId: app.platform.id, limits: [limit] });
     expect(ok(await client.call('GET', pathOf('/limits')), 200)).toEqual(set);
-    expect(await recordsOf('setPaymentLimit')).toMatchObject([
+    expect(await client.recordsOf('setPaymentLimit')).toMatchObject([
       { subject: app.platform.id, platformId: app.platform.id, reason },
     ]);
     const path = pathOf('/limits?currency=USD&to=EUR');
@@ -130,7 +125,9 @@ describe('card program', () => {
     const body = { maxLive: 50, frameOrigins: ['https://app.example.com'] };
     const after = ok(await client.call('PATCH', pathOf('/card-program'), { body }), 200);
     expect(after).toEqual({ ...before, ...body });
-    expect(await recordsOf('updateCardProgram')).toMatchObject([{ subject: app.platform.id }]);
+    expect(await client.recordsOf('updateCardProgram')).toMatchObject([
+      { subject: app.platform.id },
+    ]);
     const wrong = await client.call('PATCH', pathOf('/card-program'), {
       body: { frameOrigins: ['https://app.example.com/path'] },
     });

@@ -24,6 +24,13 @@ interface OperatorRequest {
   secret?: string | null;
 }
 
+interface AuditRecord {
+  subject?: string;
+  platformId?: string;
+  customerId?: string;
+  reason?: string;
+}
+
 export function operatorClient(app: TestApp) {
   const secrets = new Map<string, string>();
 
@@ -62,5 +69,11 @@ export function operatorClient(app: TestApp) {
     };
   }
 
-  return { call, secretOf };
+  /** The audit records of an operation, newest first. */
+  async function recordsOf(operationId: string): Promise<AuditRecord[]> {
+    const { body } = await call('GET', `/audit-records?operationId=${operationId}`);
+    return body.data;
+  }
+
+  return { call, recordsOf, secretOf };
 }

@@ -10,6 +10,7 @@ export {
   createPlatformToken,
   createTokenFor,
   listPlatformTokens,
+  pageOfPlatformTokens,
   revokeToken,
 } from './token.ts';
 

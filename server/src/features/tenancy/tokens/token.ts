@@ -95,8 +95,27 @@ export async function listPlatformTokens(runtime: Runtime, platformId: string | 
   return rows.map(summaryOf);
 }
 
-/** Revokes a token of any platform. Throws TOKEN_NOT_FOUND. */
-export async function revokeToken(runtime: Runtime, tokenId: string): Promise<void> {
+/** A page of the tokens of one platform, or of all; like `listPlatformTokens`. */
+export async function pageOfPlatformTokens(
+  runtime: Runtime,
+  {
+    platformId,
+    limit = 20,
+    cursor,
+  }: {
+    platformId?: string | undefined;
+    limit?: number | undefined;
+    cursor?: string | undefined;
+  },
+) {
+  const platform = platformId === undefined ? undefined : await platformById(runtime, platformId);
+  const filters = equals({ platform_id: platform?.id });
+  const { rows, ...rest } = await runtime.db.page(tokens, { filters, sort: 'asc', limit, cursor });
+  return { data: rows.map(summaryOf), ...rest };
+}
+
+/** Revokes a token of any platform and returns it. Throws TOKEN_NOT_FOUND. */
+export async function revokeToken(runtime: Runtime, tokenId: string) {
   const readToken = async ({ read }: Pick<Ctx, 'read'>) => {
     const row = isId(tokenId, 'Token') ? await read(tokens, tokenId) : undefined;
     if (!row) throw new Fault('TOKEN_NOT_FOUND', 'Token not found.');
@@ -104,5 +123,9 @@ export async function revokeToken(runtime: Runtime, tokenId: string): Promise<vo
   };
   const { platform_id } = await readToken(runtime.db);
   const caller = await callerOf(runtime.db, platform_id);
-  await operate(runtime, caller, async (ctx) => ctx.remove(tokens, await readToken(ctx)));
+  return operate(runtime, caller, async (ctx) => {
+    const row = await readToken(ctx);
+    ctx.remove(tokens, row);
+    return summaryOf(row);
+  });
 }

@@ -1,0 +1,62 @@
+// Operations on API tokens of platforms.
+import { afterAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+
+const app = testApp();
+const client = operatorClient(app);
+const NEW = { name: 'Script', permissions: ['VIEW'] };
+
+// The next request of the harness reports replies that violate their contract.
+afterAll(async () => void ok(await app.call('GET', '/config'), 200));
+
+const create = (options: object = {}) =>
+  client.call('POST', `/platforms/${app.platform.id}/tokens`, { body: NEW, ...options });
+
+describe('tokens', () => {
+  it('are created, shown once, and revoked', async () => {
+    const headers = { 'Idempotency-Key': 'create' };
+    const created = ok(await create({ headers }), 201);
+    const { clientSecret, ...token } = created;
+    expect(token).toMatchObject({ ...NEW, platformId: app.platform.id });
+    expect(ok(await create({ headers }), 201)).toEqual(token);
+    const as = { clientId: token.clientId, clientSecret };
+    ok(await app.call('GET', '/config', undefined, { as }), 200);
+    const revoked = ok(await client.call('DELETE', `/tokens/${token.tokenId}`), 200);
+    expect(revoked).toEqual(token);
+    const records = [{ subject: token.tokenId, platformId: app.platform.id }];
+    expect(await client.recordsOf('revokePlatformToken')).toMatchObject(records);
+    expect(await client.recordsOf('createPlatformToken')).toHaveLength(1);
+    const again = await client.call('DELETE', `/tokens/${token.tokenId}`);
+    expect([again.status, again.body.code]).toEqual([404, 'TOKEN_NOT_FOUND']);
+  });
+
+  it('are listed in pages, of one platform or of all', async () => {
+    ok(await create(), 201);
+    const path = `/tokens?platformId=${app.platform.id}`;
+    const all = ok(await client.call('GET', path), 200);
+    expect(all.data.length).toBeGreaterThan(1);
+    const first = ok(await client.call('GET', `${path}&limit=1`), 200);
+    const next = ok(await client.call('GET', `${path}&cursor=${first.nextCursor}`), 200);
+    expect([...first.data, ...next.data]).toEqual(all.data);
+    const platforms = ok(await client.call('GET', '/tokens?limit=100'), 200).data.map(
+      (each: { platformId: string }) => each.platformId,
+    );
+    expect(platforms).toEqual(expect.arrayContaining([app.platform.id, app.other.id]));
+    expect((await client.call('GET', '/tokens?platformId=none')).status).toBe(404);
+  });
+
+  it('of others do not exist for an operator of one platform', async () => {
+    const { tokenId } = ok(await create(), 201);
+    const secret = await client.secretOf({ platformIds: [app.other.id] });
+    expect((await create({ secret })).status).toBe(404);
+    expect((await client.call('DELETE', `/tokens/${tokenId}`, { secret })).status).toBe(404);
+    const path = `/tokens?platformId=${app.platform.id}`;
+    expect((await client.call('GET', path, { secret })).status).toBe(404);
+    const { data } = ok(await client.call('GET', '/tokens', { secret }), 200);
+    expect(new Set(data.map((each: { platformId: string }) => each.platformId))).toEqual(
+      new Set([app.other.id]),
+    );
+  });
+});
