@@ -13,6 +13,8 @@ const TAGS: Readonly<Record<string, string>> = {
   Audit: 'What operators changed and were shown.',
   Platforms: 'Platforms, their settings, their limits and their card programs.',
   'API tokens': 'Credentials of platforms.',
+  'Signing keys': 'Keys that sign webhooks, and their rotation.',
+  Webhooks: 'Deliveries of events to platforms.',
 };
 
 const HEAD: DocumentHead = {

@@ -53,7 +53,6 @@ const PENDING = [
   'external-accounts',
   'imports',
   'jobs',
-  'keys',
   'ledger',
   'messages',
   'payouts',
@@ -63,7 +62,6 @@ const PENDING = [
   'suspense',
   'verifications',
   'wallet',
-  'webhooks',
 ];
 
 describe('verbs', () => {

@@ -2,10 +2,14 @@
 import type { OperatorOperation } from '../handle.ts';
 import { limitOperations } from './limits.ts';
 import { platformOperations } from './platforms.ts';
+import { signingKeyOperations } from './signing-keys.ts';
 import { tokenOperations } from './tokens.ts';
+import { webhookOperations } from './webhooks.ts';
 
 export const platformGroup: readonly OperatorOperation[] = [
   ...platformOperations,
   ...limitOperations,
   ...tokenOperations,
+  ...signingKeyOperations,
+  ...webhookOperations,
 ];

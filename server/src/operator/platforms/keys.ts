@@ -1,26 +1,20 @@
 // `keys show`: the public keys that verify webhooks. `webhooks keys list|rotate|retire`: their rotation.
 // Only a rotation needs the master key.
-import { iso } from '../../kernel/effects.ts';
 import { MODES, type Mode } from '../../kernel/mode.ts';
-import { retireSigningKey, rotateSigningKeys } from '../../runtime/security/key-rotation.ts';
-import { type PublicKeyView, publicKeys } from '../../runtime/security/keys.ts';
+import {
+  DEFAULT_OVERLAP_HOURS,
+  HOUR_MS,
+  MAX_OVERLAP_HOURS,
+  retireSigningKey,
+  rotateSigningKeys,
+} from '../../runtime/security/key-rotation.ts';
+import { type PublicKeyView, presentPublicKey, publicKeys } from '../../runtime/security/keys.ts';
 import { type CommandArgs, usageError } from '../cli/flags.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 
-const DEFAULT_OVERLAP_HOURS = 24;
-const MAX_OVERLAP_HOURS = 2_160;
-const HOUR_MS = 3_600_000;
-
-const present = ({ createdAt, activeFrom, retiredAt, ...key }: PublicKeyView) => ({
-  ...key,
-  createdAt: iso(createdAt),
-  activeFrom: iso(activeFrom),
-  ...(retiredAt === null ? {} : { retiredAt: iso(retiredAt) }),
-});
-
 async function show({ runtime }: System): Promise<Output> {
-  const keys = (await publicKeys(runtime)).map(present);
+  const keys = (await publicKeys(runtime)).map(presentPublicKey);
   const text = keys
     .map(
       (key) =>
@@ -31,7 +25,7 @@ async function show({ runtime }: System): Promise<Output> {
 }
 
 function listed(views: readonly PublicKeyView[]): Output {
-  const json = views.map(present);
+  const json = views.map(presentPublicKey);
   const heads = ['KEY', 'ENVIRONMENT', 'ALGORITHM', 'STATUS', 'ACTIVE FROM', 'PUBLISHED UNTIL'];
   const text = table(
     heads.map((head) => ({ head })),

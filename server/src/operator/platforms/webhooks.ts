@@ -2,7 +2,7 @@
 // and sending events again. The server retries for a week; discarded events are listed for the
 // operator.
 import {
-  listAttempts,
+  deliveriesOfEvent,
   listDroppedEvents,
   listPending,
   resendEventByOperator,
@@ -39,7 +39,7 @@ async function pending({ runtime }: System, args: CommandArgs): Promise<Output> 
 }
 
 async function attempts({ runtime }: System, args: CommandArgs): Promise<Output> {
-  const json = await listAttempts(runtime, args.required('event'));
+  const { deliveries: json } = await deliveriesOfEvent(runtime, args.required('event'));
   const text = table(
     [
       { head: 'ENDPOINT' },
@@ -74,7 +74,8 @@ async function dropped({ runtime }: System, args: CommandArgs): Promise<Output> 
 
 async function resend({ runtime }: System, args: CommandArgs): Promise<Output> {
   const eventId = args.required('event');
-  const deliveryIds = await resendEventByOperator(runtime, eventId, args.text('endpoint'));
+  const endpointId = args.text('endpoint');
+  const { deliveryIds } = await resendEventByOperator(runtime, { eventId, endpointId });
   return { json: { eventId, due: true, deliveryIds }, text: `${eventId} will be sent again.\n` };
 }
 

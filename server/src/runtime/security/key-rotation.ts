@@ -19,6 +19,10 @@ import {
   statusOf,
 } from './keys.ts';
 
+export const HOUR_MS = 3_600_000;
+export const DEFAULT_OVERLAP_HOURS = 24;
+export const MAX_OVERLAP_HOURS = 2_160;
+
 /** Time in which every process reads a new key before any of them signs with it. */
 const NOTICE_MS = 5_000;
 

@@ -5,7 +5,7 @@
 // being notified.
 
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import type { Effects, Time } from '../../kernel/effects.ts';
+import { type Effects, iso, type Time } from '../../kernel/effects.ts';
 import { MODES, type Mode } from '../../kernel/mode.ts';
 import type { Database } from '../db/database.ts';
 import { col, type RowOf, table } from '../db/table.ts';
@@ -13,7 +13,8 @@ import type { Ctx } from '../operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from '../operation/operate.ts';
 import { ed25519KeyOf, newP256Key, open, seal } from './crypto.ts';
 
-export type KeyAlgorithm = 'P-256' | 'Ed25519';
+export const KEY_ALGORITHMS = ['P-256', 'Ed25519'] as const;
+export type KeyAlgorithm = (typeof KEY_ALGORITHMS)[number];
 
 export const signingKeys = table(
   'signing_keys',
@@ -47,7 +48,8 @@ export type KeyRow = RowOf<typeof signingKeys>;
  * `announced`: published, does not sign yet. `active`: signs. `superseded`: a later key signs, still
  * published. `retired`: no longer published.
  */
-export type KeyStatus = 'announced' | 'active' | 'superseded' | 'retired';
+export const KEY_STATUSES = ['announced', 'active', 'superseded', 'retired'] as const;
+export type KeyStatus = (typeof KEY_STATUSES)[number];
 
 /** A public key as shown to operators and receivers. */
 export interface PublicKeyView {
@@ -62,7 +64,13 @@ export interface PublicKeyView {
   retiredAt: Time | null;
 }
 
-const ALGORITHMS: readonly KeyAlgorithm[] = ['P-256', 'Ed25519'];
+/** The key with times as text, as operators see it. */
+export const presentPublicKey = ({ createdAt, activeFrom, retiredAt, ...key }: PublicKeyView) => ({
+  ...key,
+  createdAt: iso(createdAt),
+  activeFrom: iso(activeFrom),
+  ...(retiredAt === null ? {} : { retiredAt: iso(retiredAt) }),
+});
 
 const contextOf = (id: string) => `signing_keys ${id}`;
 
@@ -84,7 +92,7 @@ export function insertKeys(
   ctx: Ctx,
   masterKey: Uint8Array,
   keys: Pick<KeyRow, 'environment' | 'number' | 'active_from'>,
-  algorithms = ALGORITHMS,
+  algorithms: readonly KeyAlgorithm[] = KEY_ALGORITHMS,
 ): void {
   for (const algorithm of algorithms) {
     const id = `${keys.environment} ${algorithm} ${keys.number}`;
@@ -200,7 +208,7 @@ export async function ensureSigningKeys(runtime: Runtime, masterKey: Uint8Array)
   for (const environment of MODES) {
     const isMissing = (algorithm: KeyAlgorithm) =>
       sameKind(rows, { environment, algorithm }).length === 0;
-    const missing = ALGORITHMS.filter(isMissing);
+    const missing = KEY_ALGORITHMS.filter(isMissing);
     if (!missing.length) continue;
     await onKeys(runtime, environment, async (ctx) =>
       insertKeys(ctx, masterKey, { environment, number: 1, active_from: ctx.now }, missing),

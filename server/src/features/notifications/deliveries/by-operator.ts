@@ -1,7 +1,7 @@
 // Webhook deliveries for the operator: pending ones, those of an event, events that were dropped,
 // and sending an event again. Deliveries are shown as the API shows them.
 import { iso } from '../../../kernel/effects.ts';
-import { Fault } from '../../../kernel/fault.ts';
+import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { deliveryTargets, isWanted } from '../endpoints/index.ts';
@@ -14,72 +14,153 @@ import {
   presentDelivery,
   presentDetails,
 } from './present.ts';
-import { details, droppedEvents, findAttempts, findEvent, pendingKeys } from './store.ts';
+import {
+  type DroppedEvent,
+  details,
+  droppedEvents,
+  findAttempts,
+  findEvent,
+  type PendingKey,
+  pendingKeys,
+} from './store.ts';
+
+const noEvent = () => new Fault('NOT_FOUND', 'Event not found.');
 
 async function eventById(db: Database, eventId: string) {
   const event = await findEvent(db, eventId);
-  if (!event) throw new Fault('NOT_FOUND', 'Event not found.');
+  if (!event) throw noEvent();
   return event;
 }
 
-/** Pending deliveries by platform and endpoint, oldest events first; of one platform or of all. */
-export async function listPending(
-  { db }: Pick<Runtime, 'db'>,
-  platformId: string | undefined,
-  limit: number,
-): Promise<(DeliveryView & { platformId: string })[]> {
-  const keys = await pendingKeys(db, platformId, limit);
-  const views: (DeliveryView & { platformId: string })[] = [];
+type PendingView = DeliveryView & { platformId: string };
+
+async function viewsOf(db: Database, keys: readonly PendingKey[]): Promise<PendingView[]> {
+  const views: PendingView[] = [];
   for (const platform of new Set(keys.map((key) => key.platformId))) {
     const keysOfPlatform = keys.filter((key) => key.platformId === platform);
     const targets = await deliveryTargets(db, platform);
     const filter = { platformId: platform, status: 'PENDING' as const };
-    const rows = await details(db, filter, keysOfPlatform, { order: 'asc', limit });
+    const rows = await details(db, filter, keysOfPlatform, { order: 'asc', limit: keys.length });
     views.push(...rows.map((row) => ({ platformId: platform, ...presentDelivery(row, targets) })));
   }
   return views;
 }
 
+/** Pending deliveries by platform and endpoint, oldest events first; of one platform or of all. */
+export const listPending = async (
+  { db }: Pick<Runtime, 'db'>,
+  platformId: string | undefined,
+  limit: number,
+): Promise<PendingView[]> => viewsOf(db, await pendingKeys(db, platformId, limit));
+
+interface PageInput {
+  platformId?: string | undefined;
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+const CURSOR_SEPARATOR = ' ';
+
+const cursorOf = (...parts: readonly (string | number)[]): string =>
+  Buffer.from(parts.join(CURSOR_SEPARATOR)).toString('base64url');
+
+/** The three parts of a cursor; its numbers are at `integers`. Throws INVALID_INPUT. */
+function partsOf(cursor: string | undefined, integers: readonly number[]): string[] | undefined {
+  if (cursor === undefined) return undefined;
+  const parts = Buffer.from(cursor, 'base64url').toString().split(CURSOR_SEPARATOR);
+  const isInteger = (index: number) => /^\d{1,14}$/.test(parts[index] ?? '');
+  const isOwn = parts.length === 3 && integers.every(isInteger) && cursorOf(...parts) === cursor;
+  if (!isOwn || parts.some((part) => !/^[\x21-\x7e]{1,100}$/.test(part))) {
+    throw invalidField('cursor', 'is not a cursor of this list');
+  }
+  return parts;
+}
+
+/** The items of a page and the cursor of the next, from one row more than the page has. */
+function pageOf<R>(rows: readonly R[], limit: number, cursorAfter: (row: R) => string) {
+  const [items, last] = [rows.slice(0, limit), rows[limit - 1]];
+  const hasMore = rows.length > limit;
+  return { items, hasMore, ...(hasMore && last ? { nextCursor: cursorAfter(last) } : {}) };
+}
+
+/** A page of pending deliveries, in the order of `listPending`. */
+export async function pageOfPending(
+  { db }: Pick<Runtime, 'db'>,
+  { platformId, limit = 20, cursor }: PageInput,
+) {
+  const [platform = '', endpoint, eventId = ''] = partsOf(cursor, [1]) ?? [];
+  const after = cursor === undefined ? undefined : [platform, Number(endpoint), eventId];
+  const keys = await pendingKeys(db, platformId, limit + 1, after);
+  const { items, ...rest } = pageOf(keys, limit, (key) =>
+    cursorOf(key.platformId, key.endpoint, key.eventId),
+  );
+  return { data: await viewsOf(db, items), ...rest };
+}
+
 /** The deliveries of an event with all attempts, by endpoint. Throws NOT_FOUND. */
-export async function listAttempts(
+export async function deliveriesOfEvent(
   { db }: Pick<Runtime, 'db'>,
   eventId: string,
-): Promise<DeliveryDetailsView[]> {
+): Promise<{ eventId: string; platformId: string; deliveries: DeliveryDetailsView[] }> {
   const { platformId } = await eventById(db, eventId);
   const targets = await deliveryTargets(db, platformId);
   const filter = { platformId, endpoints: [...targets.keys()], eventId };
   const step = { order: 'asc', after: undefined, limit: targets.size } as const;
   const { rows } = await pageOfDeliveries(db, filter, step);
-  return Promise.all(
+  const deliveries = await Promise.all(
     rows.map(async (row) => {
       const key = { eventId, endpoint: row.endpoint };
       return presentDetails(row, targets, await findAttempts(db, platformId, key));
     }),
   );
+  return { eventId, platformId, deliveries };
 }
 
+const presentDropped = (row: DroppedEvent) => ({
+  eventId: row.id,
+  platformId: row.platform_id,
+  type: row.type,
+  subject: row.subject,
+  createdAt: iso(row.created_at),
+  attempts: row.attempts,
+});
+
 /** Deliveries that failed and were not sent again since, latest first. */
-export async function listDroppedEvents({ db }: Pick<Runtime, 'db'>, limit: number) {
-  return (await droppedEvents(db, limit)).map((row) => ({
-    eventId: row.id,
-    platformId: row.platform_id,
-    type: row.type,
-    subject: row.subject,
-    createdAt: iso(row.created_at),
-    attempts: row.attempts,
-  }));
+export const listDroppedEvents = async ({ db }: Pick<Runtime, 'db'>, limit: number) =>
+  (await droppedEvents(db, limit)).map(presentDropped);
+
+/** A page of dropped events, in the order of `listDroppedEvents`. */
+export async function pageOfDroppedEvents(
+  { db }: Pick<Runtime, 'db'>,
+  { platformId, limit = 20, cursor }: PageInput,
+) {
+  const [at, endpoint, eventId = ''] = partsOf(cursor, [0, 1]) ?? [];
+  const after =
+    cursor === undefined ? undefined : { at: Number(at), endpoint: Number(endpoint), eventId };
+  const rows = await droppedEvents(db, limit + 1, { platformId, after });
+  const { items, ...rest } = pageOf(rows, limit, (row) => cursorOf(row.at, row.endpoint, row.id));
+  return { data: items.map(presentDropped), ...rest };
+}
+
+interface ResendInput {
+  eventId: string;
+  /** Absent: all endpoints that get the type of the event. */
+  endpointId?: string | undefined;
+  /** Platforms that the operator may access; null for all. */
+  platformIds?: readonly string[] | null | undefined;
 }
 
 /**
- * Sends an event again, delivered or not, to one endpoint or to all that get its type. Returns the
- * ids of the deliveries. Throws NOT_FOUND and CONFLICT.
+ * Sends an event again, delivered or not, to one endpoint or to all that get its type. Returns it
+ * with the ids of the deliveries. Throws NOT_FOUND and CONFLICT.
  */
 export async function resendEventByOperator(
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,
-  eventId: string,
-  endpointId?: string,
-): Promise<string[]> {
+  { eventId, endpointId, platformIds = null }: ResendInput,
+): Promise<{ eventId: string; platformId: string; deliveryIds: string[] }> {
   const { platformId, type } = await eventById(db, eventId);
+  // The queue is no part of a change set, whose commit would check the platform.
+  if (platformIds !== null && !platformIds.includes(platformId)) throw noEvent();
   const targets = [...(await deliveryTargets(db, platformId)).values()];
   const recipients = targets.filter((target) =>
     endpointId === undefined ? isWanted(target, type) : target.isLive && target.id === endpointId,
@@ -98,5 +179,5 @@ export async function resendEventByOperator(
       'The event cannot be resent. Its data was erased together with the customer.',
     );
   }
-  return resent.map(deliveryId);
+  return { eventId, platformId, deliveryIds: resent.map(deliveryId) };
 }

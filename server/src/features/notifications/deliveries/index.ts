@@ -4,11 +4,14 @@ import type { Feature } from '../../../runtime/operation/feature.ts';
 import { deliveryOperations } from './operations.ts';
 
 export {
-  listAttempts,
+  deliveriesOfEvent,
   listDroppedEvents,
   listPending,
+  pageOfDroppedEvents,
+  pageOfPending,
   resendEventByOperator,
 } from './by-operator.ts';
+export { WebhookDelivery, WebhookDeliveryDetails } from './contract.ts';
 export { pageOfDeliveries } from './list.ts';
 export { deliveryId, eventIdsOf } from './position.ts';
 export { countUndelivered } from './store.ts';

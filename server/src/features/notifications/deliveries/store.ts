@@ -189,32 +189,61 @@ export async function findEvent(db: Database, id: string) {
 }
 
 const PENDING = `select platform_id as "platformId", endpoint, event_id as "eventId"
-  from webhook_queue where $1::text is null or platform_id = $1
+  from webhook_queue where ($1::text is null or platform_id = $1)
+    and ($3::text is null or (platform_id, endpoint, event_id) > ($3, $4::int, $5::text))
   order by platform_id, endpoint, event_id limit $2::int`;
 
-/** Pending deliveries of a platform or of all, by platform, endpoint and event. */
-export const pendingKeys = (db: Database, platformId: string | undefined, limit: number) =>
-  db.query<DeliveryKey & { platformId: string }>(PENDING, [platformId ?? null, limit]);
+export interface PendingKey extends DeliveryKey {
+  platformId: string;
+}
+
+/**
+ * Pending deliveries of a platform or of all, by platform, endpoint and event; `after` are these
+ * three of the last one that was read.
+ */
+export const pendingKeys = (
+  db: Database,
+  platformId: string | undefined,
+  limit: number,
+  after: readonly (string | number | null)[] = [null, null, null],
+) => db.query<PendingKey>(PENDING, [platformId ?? null, limit, ...after]);
 
 const FAILED = `
-  select e.id, e.platform_id, e.type, e.subject, e.created_at, a.attempt as attempts
+  select e.id, e.platform_id, e.type, e.subject, e.created_at, a.attempt as attempts,
+    a.at, a.endpoint
   from webhook_attempts a join events e on e.id = a.event_id
-  where a.result = 'dropped'
-  order by a.at desc limit $1::int`;
+  where a.result = 'dropped' and ($2::text is null or a.platform_id = $2)
+    and ($3::timestamptz is null or (a.at, a.endpoint, a.event_id) < ($3, $4::int, $5::text))
+  order by a.at desc, a.endpoint desc, a.event_id desc limit $1::int`;
 
 /** An event that was dropped after its last attempt. */
-interface DroppedEvent {
+export interface DroppedEvent {
   id: string;
   platform_id: string;
   type: string;
   subject: string;
   created_at: Time;
   attempts: number;
+  /** Time of the last attempt. */
+  at: Time;
+  endpoint: number;
+}
+
+interface DroppedSelection {
+  platformId?: string | null | undefined;
+  /** The last one that was read. */
+  after?: { at: Time; endpoint: number; eventId: string } | undefined;
 }
 
 /** Events that were dropped and not resent since, latest first. */
-export const droppedEvents = (db: Database, limit: number) =>
-  db.query<DroppedEvent>(FAILED, [limit]);
+export const droppedEvents = (
+  db: Database,
+  limit: number,
+  { platformId = null, after }: DroppedSelection = {},
+) => {
+  const position = after ? [new Date(after.at), after.endpoint, after.eventId] : [null, null, null];
+  return db.query<DroppedEvent>(FAILED, [limit, platformId, ...position]);
+};
 
 const COUNT_UNDELIVERED = countedSql(
   `select e.created_at from (

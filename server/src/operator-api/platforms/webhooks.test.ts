@@ -1,0 +1,85 @@
+// Operations on webhook deliveries: the same deliveries as in the API, in pages, and sending again.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer, fund, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+
+const app = testApp();
+const client = operatorClient(app);
+
+beforeAll(async () => {
+  app.effects.http = async () => ({ status: 500, headers: {}, body: 'answer' });
+  const hook = { webhookEndpoint: 'http://127.0.0.1:9/hook' };
+  ok(await app.call('PATCH', '/config', hook), 200);
+  const person = await customer(app);
+  await fund(app, (await internalAccount(app, person.id, 'USD')).id, 1_00);
+});
+
+// The next request of the harness reports replies that violate their contract.
+afterAll(async () => void ok(await app.call('GET', '/config'), 200));
+
+/** All items of a list, read in pages of two. */
+async function allOf(path: string): Promise<Record<string, string>[]> {
+  const items: Record<string, string>[] = [];
+  let cursor: string | undefined;
+  do {
+    const end = cursor === undefined ? '' : `&cursor=${cursor}`;
+    const { data, nextCursor } = ok(await client.call('GET', `${path}?limit=2${end}`), 200);
+    items.push(...data);
+    cursor = nextCursor;
+  } while (cursor);
+  return items;
+}
+
+describe('deliveries', () => {
+  it('that are pending are listed in pages, as in the API', async () => {
+    const path = '/webhook-deliveries?status=PENDING&sortOrder=asc';
+    const { data } = ok(await app.call('GET', path), 200);
+    expect(data.length).toBeGreaterThan(2);
+    const { id: platformId } = app.platform;
+    const pending = await allOf('/webhook-deliveries/pending');
+    expect(pending).toEqual(data.map((each: object) => ({ platformId, ...each })));
+    const secret = await client.secretOf({ platformIds: [app.other.id] });
+    const none = ok(await client.call('GET', '/webhook-deliveries/pending', { secret }), 200);
+    expect(none).toEqual({ data: [], hasMore: false });
+    const wrong = await client.call('GET', '/webhook-deliveries/pending?cursor=x');
+    expect([wrong.status, wrong.body.code]).toEqual([400, 'INVALID_INPUT']);
+  });
+
+  it('that failed are listed in pages, with their attempts, and sent again', async () => {
+    await app.advance(8 * 86_400_000);
+    const whole = ok(await client.call('GET', '/events/dropped'), 200);
+    expect(whole.data.length).toBeGreaterThan(2);
+    expect(await allOf('/events/dropped')).toEqual(whole.data);
+    const { eventId, attempts } = whole.data[0];
+    const path = `/events/${eventId}`;
+    const { deliveries } = ok(await client.call('GET', `${path}/deliveries`), 200);
+    expect(deliveries).toMatchObject([{ eventId, status: 'FAILED', attemptCount: attempts }]);
+
+    const secret = await client.secretOf({ platformIds: [app.other.id] });
+    for (const [method, rest] of [
+      ['GET', '/deliveries'],
+      ['POST', '/resend'],
+    ] as const) {
+      expect((await client.call(method, path + rest, { secret })).status).toBe(404);
+    }
+    const own = ok(await client.call('GET', '/events/dropped', { secret }), 200);
+    expect(own.data).toEqual([]);
+
+    const body = { reason: 'Endpoint is repaired' };
+    const resent = ok(await client.call('POST', `${path}/resend`, { body }), 200);
+    const { id: platformId } = app.platform;
+    expect(resent).toEqual({ eventId, platformId, deliveryIds: [deliveries[0].id] });
+    expect(await client.recordsOf('resendEventOfPlatform')).toMatchObject([
+      { subject: eventId, platformId, ...body },
+    ]);
+    const endpoint = { endpointId: 'WebhookEndpoint:none' };
+    const unknown = await client.call('POST', `${path}/resend`, { body: endpoint });
+    expect([unknown.status, unknown.body.code]).toEqual([404, 'NOT_FOUND']);
+  });
+
+  it('of an unknown event do not exist', async () => {
+    expect((await client.call('GET', '/events/Webhook:none/deliveries')).status).toBe(404);
+    expect((await client.call('POST', '/events/Webhook:none/resend')).status).toBe(404);
+  });
+});

@@ -1,0 +1,148 @@
+// Webhook deliveries of any platform, and sending events again.
+import { Type } from '@sinclair/typebox';
+import {
+  deliveriesOfEvent,
+  pageOfDroppedEvents,
+  pageOfPending,
+  resendEventByOperator,
+  WebhookDelivery,
+  WebhookDeliveryDetails,
+} from '../../features/notifications/deliveries/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import { named, PageQuery, page, text, time } from '../../kernel/schema.ts';
+import { operatorHandle } from '../handle.ts';
+import { OptionalReason, PlatformFilter } from '../schemas.ts';
+
+const TAG = 'Webhooks';
+const params = Type.Object({ eventId: text('Identifier of the event.') });
+const platformId = text('Identifier of the platform.');
+const ofPlatform = Type.Object({ platformId });
+
+const listPending = operation({
+  operationId: 'listPendingWebhookDeliveries',
+  method: 'GET',
+  path: '/webhook-deliveries/pending',
+  tag: TAG,
+  summary: 'List pending webhook deliveries',
+  description:
+    'Returns deliveries that are not delivered yet, by platform and endpoint, oldest events first.',
+  auth: 'operator',
+  operatorPermission: 'webhooks.read',
+  commands: ['webhooks pending'],
+  query: Type.Object({ ...PlatformFilter, ...PageQuery }),
+  replies: {
+    200: named('PendingDeliveryPage', page(Type.Intersect([ofPlatform, WebhookDelivery]))),
+  },
+  errors: ['NOT_FOUND'],
+});
+
+const listDropped = operation({
+  operationId: 'listDroppedEvents',
+  method: 'GET',
+  path: '/events/dropped',
+  tag: TAG,
+  summary: 'List undelivered events',
+  description:
+    'Returns events whose last attempt failed and that were not sent again since, latest first, ' +
+    'once for each endpoint.',
+  auth: 'operator',
+  operatorPermission: 'webhooks.read',
+  commands: ['webhooks dropped'],
+  query: Type.Object({ ...PlatformFilter, ...PageQuery }),
+  replies: {
+    200: named(
+      'DroppedEventPage',
+      page(
+        Type.Object(
+          {
+            eventId: text('Identifier of the event.'),
+            platformId,
+            type: text('Type of the event.'),
+            subject: text('Resource that the event is about.'),
+            createdAt: time('Time of the event.'),
+            attempts: Type.Integer({ description: 'Number of attempts.' }),
+          },
+          { description: 'An event that was not delivered.' },
+        ),
+      ),
+    ),
+  },
+  errors: ['NOT_FOUND'],
+});
+
+const listDeliveries = operation({
+  operationId: 'listDeliveriesOfEvent',
+  method: 'GET',
+  path: '/events/{eventId}/deliveries',
+  tag: TAG,
+  summary: 'Show all delivery attempts of an event',
+  description: 'Returns the delivery to each endpoint with all attempts, oldest first.',
+  auth: 'operator',
+  operatorPermission: 'webhooks.read',
+  commands: ['webhooks attempts'],
+  params,
+  replies: {
+    200: Type.Object({
+      eventId: text('Identifier of the event.'),
+      platformId,
+      deliveries: Type.Array(WebhookDeliveryDetails, { description: 'One for each endpoint.' }),
+    }),
+  },
+  errors: [],
+  notFound: 'NOT_FOUND',
+});
+
+const resend = operation({
+  operationId: 'resendEventOfPlatform',
+  method: 'POST',
+  path: '/events/{eventId}/resend',
+  tag: TAG,
+  summary: 'Send an event again',
+  description:
+    'Sends an event, with the same id and body, to one endpoint or to all that get its type, ' +
+    'regardless of earlier attempts. Returns CONFLICT if the data of the event was erased or no ' +
+    'endpoint gets its type.',
+  auth: 'operator',
+  operatorPermission: 'webhooks.manage',
+  commands: ['webhooks resend'],
+  params,
+  body: Type.Object({
+    endpointId: Type.Optional(
+      text('The endpoint to send to. Absent: all endpoints that get the type of the event.'),
+    ),
+    ...OptionalReason,
+  }),
+  bodyOptional: true,
+  replies: {
+    200: Type.Object({
+      eventId: text('Identifier of the event.'),
+      platformId,
+      deliveryIds: Type.Array(Type.String(), {
+        description: 'The deliveries that are pending now, one for each endpoint.',
+      }),
+    }),
+  },
+  errors: [],
+  notFound: 'NOT_FOUND',
+  callsExternal: true,
+});
+
+export const webhookOperations = [
+  operatorHandle(listPending, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await pageOfPending(installation.runtime, query),
+  })),
+  operatorHandle(listDropped, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await pageOfDroppedEvents(installation.runtime, query),
+  })),
+  operatorHandle(listDeliveries, async ({ installation }, { params: { eventId } }) => ({
+    status: 200,
+    body: await deliveriesOfEvent(installation.runtime, eventId),
+  })),
+  operatorHandle(resend, async ({ installation, operator }, { params: { eventId }, body }) => {
+    const { platformIds } = operator;
+    const request = { eventId, endpointId: body.endpointId, platformIds };
+    return { status: 200, body: await resendEventByOperator(installation.runtime, request) };
+  }),
+];
