@@ -15,6 +15,7 @@ const TAGS: Readonly<Record<string, string>> = {
   'API tokens': 'Credentials of platforms.',
   'Signing keys': 'Keys that sign webhooks, and their rotation.',
   Webhooks: 'Deliveries of events to platforms.',
+  Requests: 'Recorded requests of platforms.',
 };
 
 const HEAD: DocumentHead = {

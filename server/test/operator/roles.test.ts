@@ -56,7 +56,6 @@ const PENDING = [
   'ledger',
   'messages',
   'payouts',
-  'requests',
   'sca',
   'stablecoins',
   'suspense',

@@ -2,6 +2,7 @@
 import type { OperatorOperation } from '../handle.ts';
 import { limitOperations } from './limits.ts';
 import { platformOperations } from './platforms.ts';
+import { requestOperations } from './requests.ts';
 import { signingKeyOperations } from './signing-keys.ts';
 import { tokenOperations } from './tokens.ts';
 import { webhookOperations } from './webhooks.ts';
@@ -12,4 +13,5 @@ export const platformGroup: readonly OperatorOperation[] = [
   ...tokenOperations,
   ...signingKeyOperations,
   ...webhookOperations,
+  ...requestOperations,
 ];

@@ -32,6 +32,25 @@ export async function listRequestsByOperator(
   return requests;
 }
 
+type ListQuery = RequestSelection & {
+  limit?: number | undefined;
+  cursor?: string | undefined;
+  sortOrder?: 'asc' | 'desc' | undefined;
+};
+
+/** A page of the requests of a platform. Throws PLATFORM_NOT_FOUND. */
+export async function pageOfRequestsByOperator(
+  runtime: Runtime,
+  platformId: string,
+  { limit = 20, cursor, sortOrder = 'desc', ...query }: ListQuery,
+) {
+  const { db, effects } = runtime;
+  const { id } = await platformById(runtime, platformId);
+  const step = { sort: sortOrder, limit, cursor, now: effects.now() };
+  const { rows, ...rest } = await pageOfRequests(db, id, query, step);
+  return { data: rows.map(presentRequest), ...rest };
+}
+
 /** A request of any platform by its id. Throws NOT_FOUND. */
 export async function requestByOperator(
   { db }: Runtime,

@@ -109,7 +109,7 @@ const fields = {
   ),
 };
 
-const ApiRequest = named(
+export const ApiRequest = named(
   'ApiRequest',
   Type.Object(fields, { description: 'A request of the platform with a reply.' }),
 );

@@ -7,8 +7,10 @@ export {
   type BodyRetention,
   keepRequestBodies,
   listRequestsByOperator,
+  pageOfRequestsByOperator,
   requestByOperator,
 } from './by-operator.ts';
+export { ApiRequest, getRequestById, listRequests } from './contract.ts';
 export { createRequestRecorder } from './recorder.ts';
 
 /** What this feature adds to a server. */

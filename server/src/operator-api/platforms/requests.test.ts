@@ -1,0 +1,36 @@
+// Operations on recorded requests of platforms.
+import { afterAll, expect, it } from 'vitest';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+
+const app = testApp();
+const client = operatorClient(app);
+
+// The next request of the harness reports replies that violate their contract.
+afterAll(async () => void ok(await app.call('GET', '/config'), 200));
+
+it('are listed and shown as in the API', async () => {
+  const quote = '/quotes/Quote:00000000-0000-7000-8000-000000000000';
+  const failed = await app.call('GET', quote, undefined, { as: app.other });
+  await app.call('GET', '/quotes/none', undefined, { as: app.other });
+  await app.call('GET', '/requests', undefined, { as: app.other });
+  const id = String(failed.headers['x-request-id']);
+  const { id: platformId } = app.other;
+  const path = `/platforms/${platformId}/requests`;
+  const list = ok(await client.call('GET', `${path}?statusClass=4xx&sortOrder=asc`), 200);
+  expect(list).toMatchObject({ data: [{ id, errorCode: 'QUOTE_NOT_FOUND' }, {}] });
+  const first = ok(await client.call('GET', `${path}?limit=1`), 200);
+  expect(first.hasMore).toBe(true);
+  const next = ok(await client.call('GET', `${path}?limit=1&cursor=${first.nextCursor}`), 200);
+  expect(next.data[0].id).not.toBe(first.data[0].id);
+  const shown = ok(await client.call('GET', `/requests/${id}`), 200);
+  expect(shown).toMatchObject({ ...list.data[0], platformId });
+
+  const secret = await client.secretOf({ platformIds: [app.platform.id] });
+  expect((await client.call('GET', `/requests/${id}`, { secret })).status).toBe(404);
+  expect((await client.call('GET', path, { secret })).status).toBe(404);
+  expect((await client.call('GET', '/requests/none')).status).toBe(404);
+  const unknown = await client.call('GET', '/platforms/PlatformConfig:none/requests');
+  expect([unknown.status, unknown.body.code]).toEqual([404, 'PLATFORM_NOT_FOUND']);
+});

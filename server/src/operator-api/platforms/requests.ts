@@ -1,0 +1,66 @@
+// Recorded requests of any platform, with their masked bodies.
+import { Type } from '@sinclair/typebox';
+import {
+  ApiRequest,
+  getRequestById,
+  listRequests,
+  pageOfRequestsByOperator,
+  requestByOperator,
+} from '../../features/tenancy/requests/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import { named, page, text } from '../../kernel/schema.ts';
+import { operatorHandle } from '../handle.ts';
+
+const TAG = 'Requests';
+const platformId = text('Identifier of the platform.');
+
+const list = operation({
+  operationId: 'listRequestsOfPlatform',
+  method: 'GET',
+  path: '/platforms/{platformId}/requests',
+  tag: TAG,
+  summary: 'List requests of a platform',
+  description:
+    'Returns the requests of a platform that match every filter, newest first by default. With ' +
+    'filters a page may be shorter than `limit` although `hasMore` is true. Requests are kept for ' +
+    '30 days.',
+  auth: 'operator',
+  operatorPermission: 'requests.read',
+  commands: ['requests list'],
+  params: Type.Object({ platformId }),
+  query: listRequests.query,
+  replies: { 200: named('RequestPage', page(ApiRequest)) },
+  errors: [],
+  notFound: 'PLATFORM_NOT_FOUND',
+});
+
+const get = operation({
+  operationId: 'getRequestOfPlatform',
+  method: 'GET',
+  path: '/requests/{requestId}',
+  tag: TAG,
+  summary: 'Get a request',
+  description:
+    'Returns one request by the `X-Request-Id` of its reply, with the reason and details of an ' +
+    'error and, where they are kept, its masked bodies.',
+  auth: 'operator',
+  operatorPermission: 'requests.read',
+  commands: ['requests show'],
+  params: getRequestById.params,
+  replies: {
+    200: Type.Intersect([Type.Object({ platformId }), getRequestById.replies[200]]),
+  },
+  errors: [],
+  notFound: 'NOT_FOUND',
+});
+
+export const requestOperations = [
+  operatorHandle(list, async ({ installation }, { params, query }) => ({
+    status: 200,
+    body: await pageOfRequestsByOperator(installation.runtime, params.platformId, query),
+  })),
+  operatorHandle(get, async ({ installation }, { params: { requestId } }) => ({
+    status: 200,
+    body: await requestByOperator(installation.runtime, requestId),
+  })),
+];
