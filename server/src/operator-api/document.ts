@@ -16,6 +16,7 @@ const TAGS: Readonly<Record<string, string>> = {
   'Signing keys': 'Keys that sign webhooks, and their rotation.',
   Webhooks: 'Deliveries of events to platforms.',
   Requests: 'Recorded requests of platforms.',
+  Jobs: 'Work that the server does later.',
 };
 
 const HEAD: DocumentHead = {

@@ -52,7 +52,6 @@ const PENDING = [
   'export',
   'external-accounts',
   'imports',
-  'jobs',
   'ledger',
   'messages',
   'payouts',

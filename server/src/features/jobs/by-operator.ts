@@ -6,8 +6,11 @@ import { Fault } from '../../kernel/fault.ts';
 import {
   cancelJobRow,
   deadJobs,
+  type JobQuery,
   type JobSummary,
   jobById,
+  noJob,
+  pageOfJobSummaries,
   readJob,
   reviveJobs,
 } from '../../runtime/jobs/job-review.ts';
@@ -17,7 +20,7 @@ import { operate, type Runtime } from '../../runtime/operation/operate.ts';
 import { isRefundedByRail } from '../payments/refunds/index.ts';
 import { awaitRailResult, isExpected } from '../payments/suspense/index.ts';
 import { asOutgoing, readTransaction } from '../payments/transactions/index.ts';
-import { readPlatform, systemCaller } from '../tenancy/platform/index.ts';
+import { platformById, readPlatform, systemCaller } from '../tenancy/platform/index.ts';
 import { pendingEffectOf, TRANSFER_OF } from './kinds.ts';
 
 /** With the consequence if the job is dead or canceled. */
@@ -25,9 +28,31 @@ const detailsOf = (job: JobSummary) => ({ ...job, undone: pendingEffectOf(job.ki
 
 export type JobDetails = ReturnType<typeof detailsOf>;
 
+/** Platforms that the operator may access; null for all. */
+type PlatformIds = readonly string[] | null;
+
+/** Rejects a job of another platform, or of none, like an unknown one. */
+function assertAccess(platformIds: PlatformIds, platformId: string | null): void {
+  if (platformIds !== null && !platformIds.includes(platformId ?? '')) throw noJob();
+}
+
 /** A job, or the record of a canceled one. Throws NOT_FOUND. */
-export const jobDetails = async (runtime: Runtime, jobId: string): Promise<JobDetails> =>
-  detailsOf(await readJob(runtime, jobId));
+export async function jobDetails(
+  runtime: Runtime,
+  jobId: string,
+  platformIds: PlatformIds = null,
+): Promise<JobDetails> {
+  const job = await readJob(runtime, jobId);
+  assertAccess(platformIds, job.platformId);
+  return detailsOf(job);
+}
+
+/** A page of jobs in the order of `listJobs`. Throws PLATFORM_NOT_FOUND. */
+export async function pageOfJobs(runtime: Runtime, query: JobQuery) {
+  const { platformId } = query;
+  if (platformId !== undefined) await platformById(runtime, platformId);
+  return pageOfJobSummaries(runtime, query);
+}
 
 /** System caller of the job's platform, if it has one. */
 async function callerFor({ db }: Runtime, platformId: string): Promise<Caller> {
@@ -36,8 +61,13 @@ async function callerFor({ db }: Runtime, platformId: string): Promise<Caller> {
 }
 
 /** Makes a failed job due now and resets its attempts. Throws NOT_FOUND and CONFLICT. */
-export async function retryJob(runtime: Runtime, jobId: string): Promise<JobDetails> {
+export async function retryJob(
+  runtime: Runtime,
+  jobId: string,
+  platformIds: PlatformIds = null,
+): Promise<JobDetails> {
   const { platform_id, state } = await jobById(runtime.db, jobId);
+  assertAccess(platformIds, platform_id);
   const caller = await callerFor(runtime, platform_id);
   const [revived] = await operate(runtime, caller, (ctx) => reviveJobs(ctx, [jobId]));
   if (!revived)
@@ -81,14 +111,16 @@ interface CancelInput {
   jobId: string;
   /** Stored; must not contain personal data. */
   reason: string;
+  platformIds?: PlatformIds | undefined;
 }
 
 /** Removes a job permanently. Throws NOT_FOUND, and CONFLICT while it runs. */
 export async function cancelJob(
   runtime: Runtime,
-  { jobId, reason }: CancelInput,
+  { jobId, reason, platformIds = null }: CancelInput,
 ): Promise<JobDetails> {
   const { platform_id } = await jobById(runtime.db, jobId);
+  assertAccess(platformIds, platform_id);
   const caller = await callerFor(runtime, platform_id);
   const cancelled = await operate(runtime, caller, async (ctx) => {
     const row = await jobById(ctx, jobId);

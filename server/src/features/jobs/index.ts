@@ -4,6 +4,7 @@ export {
   cancelJob,
   type JobDetails,
   jobDetails,
+  pageOfJobs,
   retryDeadJobs,
   retryJob,
 } from './by-operator.ts';

@@ -1,5 +1,6 @@
 // Operations on platforms, their access and their traffic.
 import type { OperatorOperation } from '../handle.ts';
+import { jobOperations } from './jobs.ts';
 import { limitOperations } from './limits.ts';
 import { platformOperations } from './platforms.ts';
 import { requestOperations } from './requests.ts';
@@ -14,4 +15,5 @@ export const platformGroup: readonly OperatorOperation[] = [
   ...signingKeyOperations,
   ...webhookOperations,
   ...requestOperations,
+  ...jobOperations,
 ];

@@ -2,10 +2,11 @@
 // reason. Inputs may hold personal data, so only the ids in them are shown.
 
 import { iso, type Time } from '../../kernel/effects.ts';
-import { Fault } from '../../kernel/fault.ts';
+import { Fault, invalidField } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import { sandboxClocks, timeOn } from '../clocks/clock-table.ts';
 import type { Database } from '../db/database.ts';
+import { cursorOf } from '../db/paging.ts';
 import { col, type RowOf, table } from '../db/table.ts';
 import type { Ctx } from '../operation/context.ts';
 import type { Runtime } from '../operation/operate.ts';
@@ -43,7 +44,7 @@ const presentJob = (row: Job, now: Time) => {
   return {
     jobId: row.id,
     kind: row.kind,
-    state: state as string,
+    state: state as ReviewState,
     platformId: row.platform_id || null,
     dueAt: state === 'queued' ? iso(row.clock_due_at ?? row.due_at) : null,
     attempts: row.attempts,
@@ -56,7 +57,7 @@ const presentJob = (row: Job, now: Time) => {
 const presentCancelled = (row: Cancellation) => ({
   jobId: row.id,
   kind: row.kind,
-  state: 'cancelled',
+  state: 'cancelled' as ReviewState,
   platformId: row.platform_id || null,
   attempts: row.attempts,
   lastError: row.last_error,
@@ -69,8 +70,19 @@ const presentCancelled = (row: Cancellation) => ({
 export type JobSummary = ReturnType<typeof presentJob> | ReturnType<typeof presentCancelled>;
 
 export const JOB_STATES = ['queued', 'running', 'dead', 'cancelled'] as const;
+type ReviewState = (typeof JOB_STATES)[number];
+
+/** The last row of the page before: its time in the order of the list, and its id. */
+interface Position {
+  at: Time;
+  id: string;
+}
 
 const WHERE = `($1::text is null or kind = $1) and ($2::text is null or platform_id = $2)`;
+/** Rows behind a position; `descending` orders by time descending, then by id ascending. */
+const behind = (column: string, descending: boolean) =>
+  `($5::timestamptz is null or ${column} ${descending ? '<' : '>'} $5
+    or (${column} = $5 and id > $6))`;
 const COLUMNS = jobs.columnNames.join(', ');
 const WAITS = "state = 'queued' or (state = 'running' and due_at <= $4)";
 const CONDITIONS: Readonly<Record<string, string>> = {
@@ -85,29 +97,77 @@ interface ListInput {
   kind?: string | undefined;
   platformId?: string | undefined;
   limit: number;
+  after?: Position | undefined;
 }
 
 /** Jobs ordered by due time; dead and canceled ones latest first. */
-export async function listJobs(
-  { db, effects }: Runtime,
-  { state, kind, platformId, limit }: ListInput,
-): Promise<JobSummary[]> {
-  const values = [kind ?? null, platformId ?? null, limit];
-  if (state === 'cancelled') {
-    const sql = `select ${cancellations.columnNames.join(', ')} from job_cancellations
-      where ${WHERE} order by created_at desc, id limit $3`;
-    return (await db.query<Cancellation>(sql, values)).map(presentCancelled);
-  }
-  const now = effects.now();
-  const condition = CONDITIONS[state ?? ''] ?? '$4::timestamptz is not null';
-  const order = state === 'dead' ? 'failed_at desc' : 'due_at';
-  const sql = `select ${COLUMNS} from jobs where ${WHERE} and ${condition}
-    order by ${order}, id limit $3`;
-  const rows = await db.query<Job>(sql, [...values, new Date(now)]);
-  return rows.map((row) => presentJob(row, now));
+export async function listJobs({ db, effects }: Runtime, input: ListInput): Promise<JobSummary[]> {
+  return (await placedJobs({ db, effects }, input)).map(({ job }) => job);
 }
 
-const noJob = () => new Fault('NOT_FOUND', 'Job not found.');
+/** Jobs, each with its position in the list. */
+async function placedJobs(
+  { db, effects }: Pick<Runtime, 'db' | 'effects'>,
+  { state, kind, platformId, limit, after }: ListInput,
+): Promise<{ job: JobSummary; at: Time | null }[]> {
+  const now = effects.now();
+  const position = after ? [new Date(after.at), after.id] : [null, null];
+  const values = [kind ?? null, platformId ?? null, limit, new Date(now), ...position];
+  if (state === 'cancelled') {
+    const sql = `select ${cancellations.columnNames.join(', ')} from job_cancellations
+      where ${WHERE} and $4::timestamptz is not null and ${behind('created_at', true)}
+      order by created_at desc, id limit $3`;
+    const rows = await db.query<Cancellation>(sql, values);
+    return rows.map((row) => ({ job: presentCancelled(row), at: row.created_at }));
+  }
+  const condition = CONDITIONS[state ?? ''] ?? '$4::timestamptz is not null';
+  const isDead = state === 'dead';
+  const column = isDead ? 'failed_at' : 'due_at';
+  const sql = `select ${COLUMNS} from jobs
+    where ${WHERE} and ${condition} and ${behind(column, isDead)}
+    order by ${column}${isDead ? ' desc' : ''}, id limit $3`;
+  const rows = await db.query<Job>(sql, values);
+  return rows.map((row) => ({ job: presentJob(row, now), at: row[column] }));
+}
+
+/**
+ * Throws a fault on the field `cursor` for a text that is no cursor of this list. Jobs that wait for
+ * the clock of a platform are due at a time that other lists do not have (`ON_CLOCK`).
+ */
+function positionOf(cursor: string): Position {
+  const text = Buffer.from(cursor, 'base64url').toString();
+  const [, time, id = ''] = /^(\d{1,15}) ([\x20-\x7e]{1,200})$/.exec(text) ?? [];
+  const position = { at: Number(time), id };
+  if (time === undefined || cursorOf({ created_at: position.at, id }) !== cursor) {
+    throw invalidField('cursor', 'is not a cursor of this list');
+  }
+  return position;
+}
+
+export interface JobQuery extends Omit<ListInput, 'limit' | 'after'> {
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+/** A page of jobs, in the order of `listJobs`. Throws INVALID_INPUT for an invalid cursor. */
+export async function pageOfJobSummaries(
+  runtime: Pick<Runtime, 'db' | 'effects'>,
+  { limit = 20, cursor, ...query }: JobQuery,
+) {
+  const after = cursor === undefined ? undefined : positionOf(cursor);
+  const placed = await placedJobs(runtime, { ...query, limit: limit + 1, after });
+  const last = placed[limit - 1];
+  const hasMore = placed.length > limit;
+  return {
+    data: placed.slice(0, limit).map(({ job }) => job),
+    hasMore,
+    ...(hasMore && last
+      ? { nextCursor: cursorOf({ created_at: last.at ?? 0, id: last.job.jobId }) }
+      : {}),
+  };
+}
+
+export const noJob = () => new Fault('NOT_FOUND', 'Job not found.');
 
 /** A job by its id. Throws NOT_FOUND. */
 export async function jobById({ read }: Pick<Ctx, 'read'>, id: string): Promise<Job> {

@@ -1,0 +1,127 @@
+// Operations on jobs: pages by state, retries, and a cancellation that is kept with its reason.
+import { Type } from '@sinclair/typebox';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+import { defineJob } from '../../kernel/contract/job.ts';
+import { createWorker } from '../../runtime/jobs/jobs.ts';
+import { createLog } from '../../runtime/observability/log.ts';
+import { createMetrics } from '../../runtime/observability/metrics.ts';
+
+const app = testApp();
+const client = operatorClient(app);
+afterEach(() => app.runtime.db.query('delete from jobs', []));
+// The next request of the harness reports replies that violate their contract.
+afterAll(async () => void ok(await app.call('GET', '/config'), 200));
+
+const input = { transactionId: 'Transaction:018f0000-0000-7000-8000-000000000001', name: 'Ada' };
+
+const staged = (kind: string, count: number, as = app.platform) =>
+  app.operate(async (ctx) => {
+    for (let index = 0; index < count; index++) ctx.later(defineJob(kind, Type.Object({})), input);
+  }, as);
+
+interface Row {
+  jobId: string;
+  kind: string;
+}
+
+/** All jobs of a list, read in pages of one. */
+async function allOf(query: string): Promise<Row[]> {
+  const jobs: Row[] = [];
+  let cursor: string | undefined;
+  do {
+    const end = cursor === undefined ? '' : `&cursor=${cursor}`;
+    const { data, nextCursor } = ok(await client.call('GET', `/jobs?${query}&limit=1${end}`), 200);
+    jobs.push(...data);
+    cursor = nextCursor;
+  } while (cursor);
+  return jobs;
+}
+
+async function dead(kind: string, count = 1): Promise<Row[]> {
+  await staged(kind, count);
+  const run = () => Promise.reject(new Error('the bank is closed'));
+  const worker = createWorker({
+    runtime: app.runtime,
+    handlers: [{ kind, maxAttempts: 1, run }],
+    sweeps: [],
+    log: createLog(app.effects, 'error', () => undefined),
+    metrics: createMetrics(),
+  });
+  while ((await worker.runDue()) > 0);
+  return allOf(`state=dead&kind=${kind}`);
+}
+
+describe('jobs', () => {
+  it('are listed in pages, by state, kind and platform', async () => {
+    await dead('payout.send', 3);
+    await staged('messages.send', 2, app.other);
+    const kinds = async (query: string) => (await allOf(query)).map(({ kind }) => kind);
+    expect(await kinds('')).toHaveLength(5);
+    expect(await kinds('state=dead')).toEqual(['payout.send', 'payout.send', 'payout.send']);
+    expect(await kinds('kind=messages.send')).toHaveLength(2);
+    expect(await kinds(`platformId=${app.other.id}`)).toEqual(['messages.send', 'messages.send']);
+    expect((await client.call('GET', '/jobs?platformId=none')).status).toBe(404);
+    expect((await client.call('GET', '/jobs?cursor=x')).status).toBe(400);
+  });
+
+  it('are shown with the ids of their input, and retried', async () => {
+    const [{ jobId } = { jobId: '' }] = await dead('payout.send');
+    const shown = ok(await client.call('GET', `/jobs/${jobId}`), 200);
+    expect(shown).toMatchObject({ state: 'dead', lastError: 'the bank is closed' });
+    expect(shown.about).toEqual({ transactionId: input.transactionId });
+    const path = `/jobs/${jobId}/retry`;
+    expect(ok(await client.call('POST', path), 200)).toMatchObject({
+      state: 'queued',
+      attempts: 0,
+    });
+    expect(await client.recordsOf('retryJob')).toMatchObject([
+      { subject: jobId, platformId: app.platform.id },
+    ]);
+    await app.runtime.db.query('update jobs set failed_at = null');
+    const early = await client.call('POST', path);
+    expect([early.status, early.body.code]).toEqual([409, 'CONFLICT']);
+  });
+
+  it('of a kind are retried together', async () => {
+    await dead('payout.check', 2);
+    const body = { kind: 'payout.check' };
+    expect(ok(await client.call('POST', '/jobs/retry', { body }), 200)).toEqual({
+      ...{ kind: 'payout.check', retried: 2 },
+    });
+    expect(await allOf('state=dead')).toEqual([]);
+  });
+
+  it('are canceled with a reason', async () => {
+    const [{ jobId } = { jobId: '' }] = await dead('payout.send');
+    const path = `/jobs/${jobId}/cancel`;
+    expect((await client.call('POST', path, { body: {} })).status).toBe(400);
+    const body = { reason: 'Settled by hand' };
+    const cancelled = ok(await client.call('POST', path, { body }), 200);
+    expect(cancelled).toMatchObject({ jobId, state: 'cancelled', ...body });
+    expect(ok(await client.call('GET', `/jobs/${jobId}`), 200)).toEqual(cancelled);
+    expect((await allOf('state=cancelled')).map((each) => each.jobId)).toEqual([jobId]);
+    expect(await client.recordsOf('cancelJob')).toMatchObject([{ subject: jobId, ...body }]);
+    expect((await client.call('POST', path, { body })).status).toBe(404);
+  });
+
+  it('of others or of no platform do not exist for an operator of one platform', async () => {
+    await staged('payout.send', 1);
+    const [{ jobId } = { jobId: '' }] = await allOf('kind=payout.send');
+    const secret = await client.secretOf({ platformIds: [app.other.id] });
+    for (const platform of [app.platform.id, '']) {
+      await app.runtime.db.query('update jobs set platform_id = $1', [platform]);
+      for (const [method, rest, body] of [
+        ['GET', '', undefined],
+        ['POST', '/retry', undefined],
+        ['POST', '/cancel', { reason: 'None' }],
+      ] as const) {
+        const { status } = await client.call(method, `/jobs/${jobId}${rest}`, { secret, body });
+        expect([rest, status]).toEqual([rest, 404]);
+      }
+      expect(ok(await client.call('GET', '/jobs', { secret }), 200).data).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,184 @@
+// Jobs of all platforms: what they are about, and retrying and canceling them.
+import { Type } from '@sinclair/typebox';
+import {
+  cancelJob,
+  JOB_STATES,
+  jobDetails,
+  pageOfJobs,
+  retryDeadJobs,
+  retryJob,
+} from '../../features/jobs/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import { named, nullable, oneOf, PageQuery, page, text, time } from '../../kernel/schema.ts';
+import { operatorHandle } from '../handle.ts';
+import { OptionalReason, PlatformFilter } from '../schemas.ts';
+
+const TAG = 'Jobs';
+const maybe = Type.Optional;
+const params = Type.Object({ jobId: text('Identifier of the job.') });
+
+const State = named(
+  'JobState',
+  oneOf(JOB_STATES, {
+    description:
+      'queued: waits until it is due. running: a server works on it. dead: failed and waits for ' +
+      'an operator. cancelled: removed by an operator.',
+  }),
+);
+
+const JOB = {
+  jobId: text('Identifier of the job.'),
+  kind: text('Kind of the job, such as `payout.send`.'),
+  state: State,
+  platformId: nullable(text('Platform that the job works for; null if there is none.')),
+  attempts: Type.Integer({ description: 'Number of attempts.' }),
+  lastError: nullable(text('Error of the last failed attempt.')),
+  about: Type.Record(Type.String(), Type.String(), {
+    description: 'The ids in its input. Other values are not shown.',
+  }),
+  dueAt: maybe(nullable(text('Time at which it is due; null unless it is queued.'))),
+  failedAt: maybe(nullable(text('Time of the last failed attempt.'))),
+  cancelledAt: maybe(time('Time of the cancellation.')),
+  reason: maybe(text('Reason of the cancellation.')),
+};
+const Job = named('Job', Type.Object(JOB, { description: 'A job.' }));
+const JobDetails = named(
+  'JobDetails',
+  Type.Object(
+    {
+      ...JOB,
+      undone: text('What does not happen if the job is dead or canceled.'),
+    },
+    { description: 'A job, with its pending effect.' },
+  ),
+);
+
+const list = operation({
+  operationId: 'listJobs',
+  method: 'GET',
+  path: '/jobs',
+  tag: TAG,
+  summary: 'List jobs',
+  description:
+    'Returns jobs by due time, dead and canceled ones latest first. Jobs that change between two ' +
+    'pages may be on both or on none.',
+  auth: 'operator',
+  operatorPermission: 'jobs.read',
+  commands: ['jobs list'],
+  query: Type.Object({
+    state: maybe(
+      oneOf(JOB_STATES, { description: 'Return only these jobs. Absent: all except canceled.' }),
+    ),
+    kind: maybe(text('Return only jobs of this kind.')),
+    ...PlatformFilter,
+    ...PageQuery,
+  }),
+  replies: { 200: named('JobPage', page(Job)) },
+  errors: ['NOT_FOUND', 'PLATFORM_NOT_FOUND'],
+});
+
+const get = operation({
+  operationId: 'getJob',
+  method: 'GET',
+  path: '/jobs/{jobId}',
+  tag: TAG,
+  summary: 'Get a job',
+  description: 'Returns a job or the record of a canceled one, with its pending effect.',
+  auth: 'operator',
+  operatorPermission: 'jobs.read',
+  commands: ['jobs show'],
+  params,
+  replies: { 200: JobDetails },
+  errors: [],
+  notFound: 'NOT_FOUND',
+});
+
+const retry = operation({
+  operationId: 'retryJob',
+  method: 'POST',
+  path: '/jobs/{jobId}/retry',
+  tag: TAG,
+  summary: 'Retry a job',
+  description: 'Makes a failed job due now with all its attempts. Any other job is a CONFLICT.',
+  auth: 'operator',
+  operatorPermission: 'jobs.manage',
+  commands: ['jobs retry'],
+  params,
+  body: Type.Object(OptionalReason),
+  bodyOptional: true,
+  replies: { 200: JobDetails },
+  errors: [],
+  notFound: 'NOT_FOUND',
+});
+
+const retryDead = operation({
+  operationId: 'retryDeadJobs',
+  method: 'POST',
+  path: '/jobs/retry',
+  tag: TAG,
+  summary: 'Retry all dead jobs of a kind',
+  description: 'Makes all dead jobs of a kind due now, of every platform.',
+  auth: 'operator',
+  operatorPermission: 'jobs.manage',
+  wholeInstallation: true,
+  commands: ['jobs retry'],
+  body: Type.Object({
+    kind: text('Kind of the jobs, such as `payout.send`.', { minLength: 1, maxLength: 100 }),
+    ...OptionalReason,
+  }),
+  replies: {
+    200: Type.Object({
+      kind: text('Kind of the jobs.'),
+      retried: Type.Integer({ description: 'Number of jobs that are due again.' }),
+    }),
+  },
+  errors: [],
+});
+
+const cancel = operation({
+  operationId: 'cancelJob',
+  method: 'POST',
+  path: '/jobs/{jobId}/cancel',
+  tag: TAG,
+  summary: 'Cancel a job',
+  description:
+    'Removes a job permanently and keeps the reason; returns its pending effect. A running job is ' +
+    'a CONFLICT. If it follows a transfer, record the result of the transfer yourself.',
+  auth: 'operator',
+  operatorPermission: 'jobs.manage',
+  commands: ['jobs cancel'],
+  params,
+  body: Type.Object({
+    reason: text('Reason, kept with the job. Without personal data.', {
+      minLength: 1,
+      maxLength: 255,
+    }),
+  }),
+  replies: { 200: JobDetails },
+  errors: [],
+  notFound: 'NOT_FOUND',
+});
+
+export const jobOperations = [
+  operatorHandle(list, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await pageOfJobs(installation.runtime, query),
+  })),
+  operatorHandle(get, async ({ installation: { runtime }, operator }, { params: { jobId } }) => ({
+    status: 200,
+    body: await jobDetails(runtime, jobId, operator.platformIds),
+  })),
+  operatorHandle(retry, async ({ installation: { runtime }, operator }, { params: { jobId } }) => ({
+    status: 200,
+    body: await retryJob(runtime, jobId, operator.platformIds),
+  })),
+  operatorHandle(retryDead, async ({ installation: { runtime } }, { body: { kind } }) => ({
+    status: 200,
+    body: { kind, retried: await retryDeadJobs(runtime, kind) },
+  })),
+  operatorHandle(cancel, async ({ installation, operator }, { params: { jobId }, body }) => {
+    const { platformIds } = operator;
+    const request = { jobId, reason: body.reason, platformIds };
+    return { status: 200, body: await cancelJob(installation.runtime, request) };
+  }),
+];
