@@ -17,6 +17,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Webhooks: 'Deliveries of events to platforms.',
   Requests: 'Recorded requests of platforms.',
   Jobs: 'Work that the server does later.',
+  Messages: 'E-mails and text messages to people.',
 };
 
 const HEAD: DocumentHead = {

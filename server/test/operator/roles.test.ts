@@ -53,7 +53,6 @@ const PENDING = [
   'external-accounts',
   'imports',
   'ledger',
-  'messages',
   'payouts',
   'sca',
   'stablecoins',

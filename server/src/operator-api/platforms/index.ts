@@ -2,6 +2,7 @@
 import type { OperatorOperation } from '../handle.ts';
 import { jobOperations } from './jobs.ts';
 import { limitOperations } from './limits.ts';
+import { messageOperations } from './messages.ts';
 import { platformOperations } from './platforms.ts';
 import { requestOperations } from './requests.ts';
 import { signingKeyOperations } from './signing-keys.ts';
@@ -16,4 +17,5 @@ export const platformGroup: readonly OperatorOperation[] = [
   ...webhookOperations,
   ...requestOperations,
   ...jobOperations,
+  ...messageOperations,
 ];

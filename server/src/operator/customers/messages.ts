@@ -1,15 +1,17 @@
 // `messages list|show`: messages to people and their delivery status. The sandbox sends nothing;
 // there `show` prints the code that a test needs. The list contains no personal data, so it needs
 // no master key.
-import { messageDetails, searchMessages } from '../../features/notifications/messages/index.ts';
+import {
+  MESSAGE_STATUSES,
+  messageDetails,
+  searchMessages,
+} from '../../features/notifications/messages/index.ts';
 import { customerKey } from '../../features.ts';
 import type { CommandArgs } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/listing.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
-
-const STATUSES = ['QUEUED', 'SENT', 'KEPT', 'FAILED'];
 
 async function list(system: System, args: CommandArgs): Promise<Output> {
   const json = await searchMessages(system.runtime, {
@@ -59,7 +61,7 @@ export const messageVerbs: readonly Verb[] = [
     flags: {
       platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
       customer: { value: 'CUSTOMER', help: 'Filter by customer (all)' },
-      status: { value: 'STATUS', choices: STATUSES, help: 'Filter by status (all)' },
+      status: { value: 'STATUS', choices: MESSAGE_STATUSES, help: 'Filter by status (all)' },
       ...LIMIT,
     },
     run: list,

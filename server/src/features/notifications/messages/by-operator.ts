@@ -6,6 +6,7 @@ import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { equals } from '../../../runtime/db/database.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { platformById } from '../../tenancy/platform/index.ts';
 import { type CustomerKey, openMessageOf } from './send.ts';
 import { type MessageRow, messages } from './store.ts';
 
@@ -23,20 +24,38 @@ const summaryOf = (row: MessageRow) => ({
   expiresAt: iso(row.expires_at),
 });
 
-interface SearchInput {
+interface MessageFilter {
   platformId?: string | undefined;
   customerId?: string | undefined;
   status?: string | undefined;
-  limit: number;
 }
+
+const filtersOf = ({ platformId, customerId, status }: MessageFilter) =>
+  equals({ platform_id: platformId, customer_id: customerId, status });
 
 /** Messages, latest first, optionally filtered by platform, customer and status. */
 export async function searchMessages(
   { db }: Runtime,
-  { platformId, customerId, status, limit }: SearchInput,
+  { limit, ...filter }: MessageFilter & { limit: number },
 ) {
-  const filters = equals({ platform_id: platformId, customer_id: customerId, status });
+  const filters = filtersOf(filter);
   return (await db.page(messages, { filters, sort: 'desc', limit })).rows.map(summaryOf);
+}
+
+/** A page of messages, like `searchMessages`. Throws PLATFORM_NOT_FOUND. */
+export async function pageOfMessages(
+  runtime: Runtime,
+  {
+    limit = 20,
+    cursor,
+    ...filter
+  }: MessageFilter & { limit?: number | undefined; cursor?: string | undefined },
+) {
+  const { platformId } = filter;
+  if (platformId !== undefined) await platformById(runtime, platformId);
+  const query = { filters: filtersOf(filter), sort: 'desc', limit, cursor } as const;
+  const { rows, ...rest } = await runtime.db.page(messages, query);
+  return { data: rows.map(summaryOf), ...rest };
 }
 
 /** A message with its recipient and content, unless they were cleared. Throws NOT_FOUND. */

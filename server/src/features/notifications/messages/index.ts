@@ -4,9 +4,15 @@ import { messagePersonalData } from './personal-data.ts';
 import { messageJobs } from './send.ts';
 import { messageStates } from './store.ts';
 
-export { messageDetails, searchMessages } from './by-operator.ts';
+export { messageDetails, pageOfMessages, searchMessages } from './by-operator.ts';
 export { canSend, sendMessage } from './send.ts';
-export { findMessages, type MessageChannel } from './store.ts';
+export {
+  findMessages,
+  MESSAGE_CHANNELS,
+  MESSAGE_FAILURES,
+  MESSAGE_STATUSES,
+  type MessageChannel,
+} from './store.ts';
 export {
   codeText,
   recoveryCancelledText,

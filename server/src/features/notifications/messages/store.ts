@@ -6,9 +6,12 @@ import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
 
-export type MessageChannel = 'EMAIL' | 'SMS';
-type MessageStatus = 'QUEUED' | 'SENT' | 'KEPT' | 'FAILED';
-export type MessageFailure = 'REFUSED' | 'EXPIRED' | 'ERASED' | 'NOT_CONNECTED';
+export const MESSAGE_CHANNELS = ['EMAIL', 'SMS'] as const;
+export type MessageChannel = (typeof MESSAGE_CHANNELS)[number];
+export const MESSAGE_STATUSES = ['QUEUED', 'SENT', 'KEPT', 'FAILED'] as const;
+type MessageStatus = (typeof MESSAGE_STATUSES)[number];
+export const MESSAGE_FAILURES = ['REFUSED', 'EXPIRED', 'ERASED', 'NOT_CONNECTED'] as const;
+export type MessageFailure = (typeof MESSAGE_FAILURES)[number];
 
 export const messageStates = stateTable<MessageStatus, 'send' | 'keep' | 'fail'>('message', {
   QUEUED: { send: 'SENT', keep: 'KEPT', fail: 'FAILED' },
@@ -61,9 +64,7 @@ export interface Content {
 }
 
 /** The decrypted parts of a message; cleared parts are missing. */
-interface OpenedMessage extends Partial<Content> {
-  to?: string;
-}
+type OpenedMessage = { [Part in keyof Content | 'to']?: string };
 
 const contextOf = (id: string, column: 'recipient' | 'content') => `messages ${id} ${column}`;
 
@@ -95,6 +96,6 @@ export function openMessage(
   const [to, content] = [openColumn('recipient'), openColumn('content')];
   return {
     ...(to === undefined ? {} : { to }),
-    ...(content === undefined ? {} : (JSON.parse(content) as Content)),
+    ...(content === undefined ? {} : (JSON.parse(content) as OpenedMessage)),
   };
 }

@@ -1,0 +1,115 @@
+// Messages to people and their delivery status. Recipient and content are personal data.
+import { Type } from '@sinclair/typebox';
+import { customerById, dataKeyOf } from '../../features/customers/records/index.ts';
+import {
+  MESSAGE_CHANNELS,
+  MESSAGE_FAILURES,
+  MESSAGE_STATUSES,
+  messageDetails,
+  pageOfMessages,
+} from '../../features/notifications/messages/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import { named, nullable, oneOf, PageQuery, page, text, time } from '../../kernel/schema.ts';
+import { operatorHandle } from '../handle.ts';
+import { PlatformFilter } from '../schemas.ts';
+
+const TAG = 'Messages';
+const maybe = Type.Optional;
+
+const Status = named(
+  'MessageStatus',
+  oneOf(MESSAGE_STATUSES, {
+    description:
+      'QUEUED: not sent yet. SENT: accepted by the provider. KEPT: not sent, because the sandbox ' +
+      'sends nothing. FAILED: not sent.',
+  }),
+);
+
+const MESSAGE = {
+  messageId: text('Identifier of the message.'),
+  platformId: text('Identifier of the platform.'),
+  customerId: nullable(text('Customer that the message is for; null if it is for no customer.')),
+  channel: oneOf(MESSAGE_CHANNELS, { description: 'Channel of the message.' }),
+  kind: text('Purpose of the message, such as `CONTACT_CODE`.'),
+  status: Status,
+  failure: nullable(
+    oneOf(MESSAGE_FAILURES, { description: 'Why it was not sent; null unless it failed.' }),
+  ),
+  attempts: Type.Integer({ description: 'Attempts to send it, known in a final status.' }),
+  createdAt: time('Time at which the message was created.'),
+  sentAt: nullable(text('Time at which it was sent; null if it was not.')),
+  expiresAt: time('Time after which it is no longer sent.'),
+};
+const Message = named(
+  'Message',
+  Type.Object(MESSAGE, { description: 'A message without its recipient and content.' }),
+);
+
+const list = operation({
+  operationId: 'listMessages',
+  method: 'GET',
+  path: '/messages',
+  tag: TAG,
+  summary: 'List messages',
+  description: 'Returns e-mails and text messages, latest first, without recipient and content.',
+  auth: 'operator',
+  operatorPermission: 'messages.read',
+  commands: ['messages list'],
+  query: Type.Object({
+    ...PlatformFilter,
+    customerId: maybe(text('Return only messages for this customer.')),
+    status: maybe(oneOf(MESSAGE_STATUSES, { description: 'Return only these messages.' })),
+    ...PageQuery,
+  }),
+  replies: { 200: named('MessagePage', page(Message)) },
+  errors: ['NOT_FOUND', 'PLATFORM_NOT_FOUND'],
+});
+
+const get = operation({
+  operationId: 'getMessage',
+  method: 'GET',
+  path: '/messages/{messageId}',
+  tag: TAG,
+  summary: 'Show a message',
+  description:
+    'Returns a message with recipient and content, as far as they were not deleted. The content is ' +
+    'deleted after sending, except in the sandbox.',
+  auth: 'operator',
+  operatorPermission: 'personal-data.reveal',
+  reveals: true,
+  commands: ['messages show'],
+  params: Type.Object({ messageId: text('Identifier of the message.') }),
+  replies: {
+    200: named(
+      'MessageDetails',
+      Type.Object(
+        {
+          ...MESSAGE,
+          to: maybe(text('Recipient. Absent if it was deleted.')),
+          subject: maybe(text('Subject of an e-mail.')),
+          text: maybe(text('Text. Absent if it was deleted.')),
+          senderName: maybe(text('Name of the sender of an e-mail.')),
+          replyTo: maybe(text('Address for replies to an e-mail.')),
+        },
+        { description: 'A message with its recipient and content.' },
+      ),
+    ),
+  },
+  errors: [],
+  notFound: 'NOT_FOUND',
+});
+
+export const messageOperations = [
+  operatorHandle(list, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await pageOfMessages(installation.runtime, query),
+  })),
+  operatorHandle(get, async ({ installation }, { params: { messageId } }) => ({
+    status: 200,
+    body: await messageDetails(
+      installation.runtime,
+      async (reader, id) => dataKeyOf(await customerById(reader, id)),
+      messageId,
+    ),
+  })),
+];
