@@ -18,6 +18,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Requests: 'Recorded requests of platforms.',
   Jobs: 'Work that the server does later.',
   Messages: 'E-mails and text messages to people.',
+  Imports: 'Imports of customers from files.',
 };
 
 const HEAD: DocumentHead = {

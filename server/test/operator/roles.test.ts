@@ -51,7 +51,6 @@ const PENDING = [
   'documents',
   'export',
   'external-accounts',
-  'imports',
   'ledger',
   'payouts',
   'sca',

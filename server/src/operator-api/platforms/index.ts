@@ -1,5 +1,6 @@
 // Operations on platforms, their access and their traffic.
 import type { OperatorOperation } from '../handle.ts';
+import { importOperations } from './imports.ts';
 import { jobOperations } from './jobs.ts';
 import { limitOperations } from './limits.ts';
 import { messageOperations } from './messages.ts';
@@ -18,4 +19,5 @@ export const platformGroup: readonly OperatorOperation[] = [
   ...requestOperations,
   ...jobOperations,
   ...messageOperations,
+  ...importOperations,
 ];

@@ -10,8 +10,12 @@ export {
   type ImportErrorLine,
   importDetails,
   importErrorsOf,
+  MAX_ERROR_LINES,
+  pageOfImportErrors,
+  pageOfImports,
   searchImports,
 } from './operator-queries.ts';
+export { IMPORT_STATUSES } from './states.ts';
 
 /** Operations, jobs and other parts that this feature adds to a server. */
 export const importFeature = {

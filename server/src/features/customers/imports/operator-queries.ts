@@ -6,6 +6,7 @@ import { isId } from '../../../kernel/id.ts';
 import { equals } from '../../../runtime/db/database.ts';
 import type { RowStream } from '../../../runtime/db/stream.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { platformById } from '../../tenancy/platform/index.ts';
 import { type ImportErrorRow, type ImportRow, imports } from './store.ts';
 
 const summaryOf = (row: ImportRow) => ({
@@ -27,6 +28,24 @@ export async function searchImports(
 ) {
   const filters = equals({ platform_id: platformId });
   return (await db.page(imports, { filters, sort: 'desc', limit })).rows.map(summaryOf);
+}
+
+interface ImportQuery {
+  platformId?: string | undefined;
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+/** A page of imports, like `searchImports`. Throws PLATFORM_NOT_FOUND. */
+export async function pageOfImports(
+  runtime: Runtime,
+  { platformId, limit = 20, cursor }: ImportQuery,
+) {
+  if (platformId !== undefined) await platformById(runtime, platformId);
+  const filters = equals({ platform_id: platformId });
+  const query = { filters, sort: 'desc', limit, cursor } as const;
+  const { rows, ...rest } = await runtime.db.page(imports, query);
+  return { data: rows.map(summaryOf), ...rest };
 }
 
 /** Import of any platform. Throws NOT_FOUND. */
@@ -52,3 +71,24 @@ export const importErrorsOf = (
   stream: RowStream,
   importId: string,
 ): AsyncIterable<readonly ImportErrorLine[]> => stream<ImportErrorLine>(ERRORS, [importId]);
+
+/** Maximum failed rows of one page. */
+export const MAX_ERROR_LINES = 100;
+
+const ERRORS_AFTER = `select row, correlation_id, code, message, details from import_errors
+  where import_id = $1 and row > $2 order by row limit $3`;
+
+/** Up to `MAX_ERROR_LINES` failed rows of an import after a row, in file order. Throws NOT_FOUND. */
+export async function pageOfImportErrors(runtime: Runtime, id: string, after: number) {
+  const { importId, platformId } = await importDetails(runtime, id);
+  const values = [importId, after, MAX_ERROR_LINES + 1];
+  const lines = await runtime.db.query<ImportErrorLine>(ERRORS_AFTER, values);
+  const rows = lines.slice(0, MAX_ERROR_LINES).map((line) => ({
+    row: line.row,
+    correlationId: line.correlation_id,
+    code: line.code,
+    message: line.message,
+    errors: (line.details.errors ?? []).map(({ field, message }) => ({ field, message })),
+  }));
+  return { importId, platformId, rows, hasMore: lines.length > MAX_ERROR_LINES };
+}

@@ -2,7 +2,8 @@
 // rejected.
 import { stateTable } from '../../../kernel/states.ts';
 
-export type ImportStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED';
+export const IMPORT_STATUSES = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'] as const;
+export type ImportStatus = (typeof IMPORT_STATUSES)[number];
 export type ImportOutcome = 'complete' | 'fail';
 type ImportTransition = 'begin' | ImportOutcome;
 
