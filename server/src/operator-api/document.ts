@@ -19,6 +19,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Jobs: 'Work that the server does later.',
   Messages: 'E-mails and text messages to people.',
   Imports: 'Imports of customers from files.',
+  Documents: 'Documents of customers, for review.',
 };
 
 const HEAD: DocumentHead = {

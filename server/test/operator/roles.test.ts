@@ -48,7 +48,6 @@ const PENDING = [
   'cards',
   'customers',
   'deposits',
-  'documents',
   'export',
   'external-accounts',
   'ledger',

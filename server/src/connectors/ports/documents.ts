@@ -1,7 +1,8 @@
 // The port of a document check before a document is accepted, and its input: the platform's
 // description of the document, findings about the file, and the file.
 
-export type DocumentFormat = 'PDF' | 'JPEG' | 'PNG';
+export const DOCUMENT_FORMATS = ['PDF', 'JPEG', 'PNG'] as const;
+export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
 
 /** Structural findings about a document's file. */
 export interface DocumentFindings {

@@ -1,5 +1,6 @@
 // Operations on platforms, their access and their traffic.
 import type { OperatorOperation } from '../handle.ts';
+import { documentOperations } from './documents.ts';
 import { importOperations } from './imports.ts';
 import { jobOperations } from './jobs.ts';
 import { limitOperations } from './limits.ts';
@@ -20,4 +21,5 @@ export const platformGroup: readonly OperatorOperation[] = [
   ...jobOperations,
   ...messageOperations,
   ...importOperations,
+  ...documentOperations,
 ];

@@ -14,7 +14,12 @@ export {
   presentDocument,
   removeDocument,
 } from './document.ts';
-export { filesOfCustomer, listDocumentsForReview, openDocument } from './operator-queries.ts';
+export {
+  filesOfCustomer,
+  listDocumentsForReview,
+  openDocument,
+  pageOfDocumentsForReview,
+} from './operator-queries.ts';
 export type { DocumentRow } from './store.ts';
 export { IDENTITY_TYPES, MAX_FILE_BYTES, TWO_SIDED_TYPES } from './types.ts';
 

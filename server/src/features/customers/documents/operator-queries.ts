@@ -3,10 +3,10 @@
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { UNPAGED } from '../../../runtime/db/database.ts';
+import { equals, UNPAGED } from '../../../runtime/db/database.ts';
 import type { Files } from '../../../runtime/files/files.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { type CustomerRow, dataKeyOf, readCustomer } from '../records/index.ts';
+import { type CustomerRow, customerById, dataKeyOf, readCustomer } from '../records/index.ts';
 import { documentPersonal, fileOf, presentDocument } from './document.ts';
 import { type DocumentRow, documents } from './store.ts';
 
@@ -42,14 +42,36 @@ export async function listDocumentsForReview(
   return Promise.all(rows.map(async (row) => reviewOf(runtime, await ownerOf(runtime, row), row)));
 }
 
+interface ReviewQuery {
+  /** Only documents of this customer or beneficial owner. */
+  holderId?: string | undefined;
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+/** A page of the documents of a customer and its beneficial owners. Throws CUSTOMER_NOT_FOUND. */
+export async function pageOfDocumentsForReview(
+  runtime: Runtime,
+  id: string,
+  { holderId, limit = 20, cursor }: ReviewQuery,
+) {
+  const customer = await customerById(runtime.db, id);
+  const filters = equals({ customer_id: id, holder_id: holderId });
+  const query = { filters, sort: 'asc', limit, cursor } as const;
+  const { rows, ...rest } = await runtime.db.page(documents, query);
+  const data = rows.map((row) => reviewOf(runtime, customer, row));
+  return { platformId: customer.platform_id, customerId: id, data, ...rest };
+}
+
 /** Document with its decrypted file as a stream. Throws NOT_FOUND. */
 export async function openDocument({ runtime, files }: Storage, documentId: string) {
   const isDocumentId = isId(documentId, 'Document');
   const row = isDocumentId ? await runtime.db.read(documents, documentId) : undefined;
   if (!row) throw new Fault('NOT_FOUND', 'Document not found.');
   const customer = await ownerOf(runtime, row);
+  const { platform_id: platformId } = row;
   const content = files.read(fileOf(runtime.vault, customer, row));
-  return { document: reviewOf(runtime, customer, row), content };
+  return { document: reviewOf(runtime, customer, row), platformId, content };
 }
 
 /** File name that is valid on every system: the document id with the original extension. */
