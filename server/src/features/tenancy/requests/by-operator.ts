@@ -5,6 +5,7 @@ import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Mode } from '../../../kernel/mode.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { changePlatform, platformById, readOwnPlatform, systemCaller } from '../platform/index.ts';
+import { platformOfRequest, readRequest } from './lookup.ts';
 import { pageOfRequests } from './pages.ts';
 import {
   type ApiRequest,
@@ -13,7 +14,6 @@ import {
   presentRequest,
   type RequestSelection,
 } from './present.ts';
-import { platformOfRequest, readRequest } from './store.ts';
 
 /** The requests of a platform, newest first. */
 export async function listRequestsByOperator(

@@ -18,5 +18,7 @@ export const requestFeature = {
   operations: requestOperations,
   sweeps: () => [requestRetention()],
   // The requests of a platform, the reset among them, remain explained.
-  reset: { stays: { api_requests: 'true', api_request_bodies: 'true' } },
+  reset: {
+    stays: { api_requests: 'true', api_request_bodies: 'true', api_request_reads: 'true' },
+  },
 } satisfies Feature<RequestPorts>;

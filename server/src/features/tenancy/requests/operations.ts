@@ -8,9 +8,10 @@ import { rangeErrors } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { getRequestById, listRequests } from './contract.ts';
+import { type RecordedRequest, readRequest } from './lookup.ts';
 import { pageOfRequests } from './pages.ts';
 import { presentDetails, presentRequest } from './present.ts';
-import { isRequestId, type RecordedRequest, readRequest } from './store.ts';
+import { isRequestId } from './store.ts';
 
 export interface RequestPorts {
   /** Writes the records of this process. */

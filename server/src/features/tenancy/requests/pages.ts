@@ -1,10 +1,11 @@
 // Pages of the list of requests. A filter by operation, token or a successful status may match few of
 // very many requests, so the order is read in periods of time and a page ends after a bounded time;
 // it is then shorter than requested and says that there is more.
-import type { Time } from '../../../kernel/effects.ts';
+import { iso, type Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { cursorOf, type Page, type PageQuery, positionOf } from '../../../runtime/db/paging.ts';
 import { type RequestSelection, requestFilters } from './present.ts';
+import { beforeReads, compared, firstReads } from './read-pages.ts';
 import { apiRequests, type RequestRow } from './store.ts';
 
 type RequestPage = Page<typeof apiRequests>;
@@ -27,16 +28,61 @@ function isSelective(selection: RequestSelection): boolean {
   return !hasIndex && (operationId ?? tokenId ?? status ?? statusClass) !== undefined;
 }
 
-/** Time of the oldest request of a platform. */
+/** A time before all requests of a platform. */
 async function findOldestTime(db: Database, platformId: string): Promise<Time | undefined> {
   const filters = [{ column: 'platform_id' as const, op: '=' as const, value: platformId }];
-  const { rows } = await db.page(apiRequests, { filters, sort: 'asc', limit: 1, count: false });
-  return rows[0]?.created_at;
+  const [{ rows }, reads] = await Promise.all([
+    db.page(apiRequests, { filters, sort: 'asc', limit: 1, count: false }),
+    beforeReads(db, platformId),
+  ]);
+  const times = [rows[0]?.created_at, reads].filter((each) => each !== undefined);
+  return times.length ? Math.min(...times) : undefined;
 }
 
 interface Period {
   from: Time;
   until: Time;
+}
+
+/** PostgreSQL and `Date` have these times. */
+const ALWAYS: Period = { from: 0, until: Date.UTC(9999, 0) };
+
+function periodOf({ createdAfter, createdBefore }: RequestSelection): Period {
+  return {
+    from: createdAfter === undefined ? ALWAYS.from : Date.parse(createdAfter),
+    until: createdBefore === undefined ? ALWAYS.until : Date.parse(createdBefore),
+  };
+}
+
+/** Whether successful reads can match. */
+function includesReads(selection: RequestSelection): boolean {
+  const { status = 200, statusClass = '2xx', errorCode, resourceId, replayed } = selection;
+  const isOther = errorCode !== undefined || resourceId !== undefined || replayed === true;
+  return status < 400 && statusClass === '2xx' && !isOther;
+}
+
+/** A page of requests with their own rows and of reads. */
+async function pageIn(
+  db: Database,
+  platformId: string,
+  selection: RequestSelection,
+  page: PageOptions,
+): Promise<RequestPage> {
+  const { cursor, sort, limit } = page;
+  const { operationId, tokenId, status } = selection;
+  const position = cursor === undefined ? undefined : positionOf(cursor);
+  const filters = requestFilters(platformId, selection);
+  const found = db.page(apiRequests, { ...page, filters, count: false });
+  if (!includesReads(selection)) return found;
+  const period = periodAfterCursor(periodOf(selection), page);
+  const query = { operationId, tokenId, status, ...period, position, sort, limit };
+  const [own, reads] = await Promise.all([found, firstReads(db, platformId, query)]);
+  if (reads.length === 0) return own;
+  const sign = sort === 'asc' ? 1 : -1;
+  const all = [...own.rows, ...reads].sort((one, other) => sign * compared(one, other));
+  const rows = all.slice(0, limit);
+  const hasMore = own.hasMore || all.length > limit;
+  return { rows, hasMore, ...(hasMore ? { nextCursor: cursorOf(rows.at(-1) as RequestRow) } : {}) };
 }
 
 /** The first period in the order of a list, and what is left after it. */
@@ -66,16 +112,12 @@ async function walk(
   page: PageOptions,
   now: Time,
 ): Promise<RequestPage> {
-  const { createdAfter, createdBefore, ...others } = selection;
-  const filters = requestFilters(platformId, others);
   const first = await findOldestTime(db, platformId);
   if (first === undefined) return { rows: [], hasMore: false };
   const started = performance.now();
+  const { from, until } = periodOf(selection);
   let period = periodAfterCursor(
-    {
-      from: Math.max(first, createdAfter === undefined ? first : Date.parse(createdAfter)),
-      until: createdBefore === undefined ? now : Math.min(now, Date.parse(createdBefore)),
-    },
+    { from: Math.max(first, from), until: Math.min(now, until) },
     page,
   );
   let lengthMs = FIRST_PERIOD_MS;
@@ -83,17 +125,10 @@ async function walk(
   while (period.from <= period.until) {
     const begun = performance.now();
     const { part, left, end } = split(period, page.sort, lengthMs);
-    const bounds = [
-      { column: 'created_at' as const, op: '>=' as const, value: part.from },
-      { column: 'created_at' as const, op: '<=' as const, value: part.until },
-    ];
-    const found = await db.page(apiRequests, {
-      ...page,
-      filters: [...filters, ...bounds],
-      // A full page reads one more row, which shows whether there is a next page.
-      limit: Math.max(page.limit - rows.length, 1),
-      count: false,
-    });
+    // A full page reads one more row, which shows whether there is a next page.
+    const rest = { ...page, limit: Math.max(page.limit - rows.length, 1) };
+    const bounds = { createdAfter: iso(part.from), createdBefore: iso(part.until) };
+    const found = await pageIn(db, platformId, { ...selection, ...bounds }, rest);
     const isFull = rows.length === page.limit;
     if (isFull && found.rows.length > 0) {
       return { rows, hasMore: true, nextCursor: cursorOf(rows.at(-1) as RequestRow) };
@@ -118,6 +153,5 @@ export async function pageOfRequests(
   { now, ...page }: PageOptions & { now: Time },
 ): Promise<RequestPage> {
   if (isSelective(selection)) return walk(db, platformId, selection, page, now);
-  const filters = requestFilters(platformId, selection);
-  return db.page(apiRequests, { ...page, filters, count: false });
+  return pageIn(db, platformId, selection, page);
 }

@@ -5,8 +5,9 @@ import { STATUS_OF } from '../../../kernel/fault.ts';
 import { equals, type Filter } from '../../../runtime/db/database.ts';
 import { timeFilters } from '../../../runtime/db/paging.ts';
 import type { CALLER_TYPES, getRequestById, listRequests } from './contract.ts';
+import type { RecordedRequest } from './lookup.ts';
 import type { ErrorRecord } from './masking.ts';
-import { type apiRequests, hashOf, type RecordedRequest, type RequestRow } from './store.ts';
+import { type apiRequests, hashOf, type RequestRow } from './store.ts';
 
 export type ApiRequest = Static<(typeof listRequests)['replies'][200]>['data'][number];
 export type ApiRequestDetails = Static<(typeof getRequestById)['replies'][200]>;

@@ -2,18 +2,30 @@
 // of its own, whose commits do not wait for the disk. A request never waits for its record. If the
 // database does not keep up, records are dropped and counted. Records wait as columns of a batch, the
 // form in which a statement takes them: an object for each would survive collections of the young
-// generation.
+// generation. Successful reads wait as a part of the row that they share.
 import type pg from 'pg';
 import type { Contract } from '../../../kernel/contract/operation.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { insertInto } from '../../../runtime/committer/statements.ts';
 import { isConnectionError, type Lane, openLane } from '../../../runtime/db/lane.ts';
-import { bind, type Statement, statement } from '../../../runtime/db/statement.ts';
+import { type Bound, bind, type Statement, statement } from '../../../runtime/db/statement.ts';
 import type { Table } from '../../../runtime/db/table.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
-import type { CompletedRequest } from '../../../runtime/observability/request-record.ts';
+import type {
+  CompletedRequest,
+  RequestRecord,
+} from '../../../runtime/observability/request-record.ts';
 import { within } from '../../../runtime/observability/within.ts';
 import { maskedBody, maskedError } from './masking.ts';
+import {
+  addRead,
+  apiRequestReads,
+  fits,
+  isPlainRead,
+  newReads,
+  type Reads,
+  rowOfReads,
+} from './reads.ts';
 import {
   apiRequestBodies,
   apiRequests,
@@ -51,6 +63,10 @@ interface Batch {
   characters: number;
   requests: Columns;
   bodies: Columns;
+  /** Successful reads, of which a row has many. */
+  reads: Reads[];
+  /** Those of a platform that others join. */
+  readsOf: Map<string, Reads>;
 }
 
 const emptyColumns = (table: Table): Columns => table.columnNames.map(() => []);
@@ -60,6 +76,8 @@ const emptyBatch = (): Batch => ({
   characters: 0,
   requests: emptyColumns(apiRequests),
   bodies: emptyColumns(apiRequestBodies),
+  reads: [],
+  readsOf: new Map(),
 });
 
 function addRow(columns: Columns, table: Table, row: object): void {
@@ -77,6 +95,35 @@ const insertMissing = (table: Table): Statement => {
 
 const boundOf = (table: Table, columns: Columns, mayExist: boolean) =>
   bind(mayExist ? insertMissing(table) : insertInto(table), ...columns);
+
+/** Adds a read to those of its platform. */
+function gather({ reads, readsOf }: Batch, record: RequestRecord): void {
+  let joined = readsOf.get(record.platformId);
+  if (!joined || !fits(joined, record)) {
+    joined = newReads(record);
+    reads.push(joined);
+    readsOf.set(record.platformId, joined);
+  }
+  addRead(joined, record);
+}
+
+function columnsOf(reads: readonly Reads[]): Columns {
+  const columns = emptyColumns(apiRequestReads);
+  for (const each of reads) addRow(columns, apiRequestReads, rowOfReads(each));
+  return columns;
+}
+
+/** The statements of a batch, for the tables that have rows. */
+function statementsOf({ requests, bodies, reads }: Batch, mayExist: boolean): Bound[] {
+  const parts: [Table, Columns][] = [
+    [apiRequests, requests],
+    [apiRequestBodies, bodies],
+    [apiRequestReads, columnsOf(reads)],
+  ];
+  return parts.flatMap(([table, columns]) =>
+    columns[0]?.length ? [boundOf(table, columns, mayExist)] : [],
+  );
+}
 
 type Contracts = readonly Contract[];
 
@@ -193,12 +240,9 @@ export function createRequestRecorder(options: RecorderOptions) {
   }
 
   /** Writes a batch; returns false if the connection was lost. */
-  async function writeBatch({ requests, bodies, count }: Batch): Promise<boolean> {
+  async function writeBatch(batch: Batch): Promise<boolean> {
     try {
-      await lane?.execute([
-        boundOf(apiRequests, requests, mayExist),
-        ...(bodies[0]?.length ? [boundOf(apiRequestBodies, bodies, mayExist)] : []),
-      ]);
+      await lane?.execute(statementsOf(batch, mayExist));
       mayExist = false;
     } catch (error) {
       if (isConnectionError(error)) {
@@ -207,7 +251,7 @@ export function createRequestRecorder(options: RecorderOptions) {
       }
       // The same rows would be rejected again.
       log.warn({ err: error }, 'requests could not be recorded');
-      drop(count);
+      drop(batch.count);
     }
     return true;
   }
@@ -248,21 +292,31 @@ export function createRequestRecorder(options: RecorderOptions) {
     if (buffered) await start();
   }
 
-  function keep(request: CompletedRequest): void {
+  /** Adds a request to the batch; returns false if there is no room for it. */
+  function fill(request: CompletedRequest): boolean {
+    if (isPlainRead(request)) {
+      gather(filling, request.record);
+      return true;
+    }
     const all = request.contract.callsOperations ? contracts() : [];
     const row = rowOf(request, all);
     const bodies = keepsBodies(request, now()) ? bodiesOf(request, all) : undefined;
     const size = sizeOf(row, bodies);
-    if (characters + size > MAX_CHARACTERS) {
+    if (characters + size > MAX_CHARACTERS) return false;
+    addRow(filling.requests, apiRequests, row);
+    if (bodies) addRow(filling.bodies, apiRequestBodies, bodies);
+    filling.characters += size;
+    characters += size;
+    return true;
+  }
+
+  function keep(request: CompletedRequest): void {
+    if (!fill(request)) {
       drop(1);
       return;
     }
-    addRow(filling.requests, apiRequests, row);
-    if (bodies) addRow(filling.bodies, apiRequestBodies, bodies);
     filling.count++;
-    filling.characters += size;
     buffered++;
-    characters += size;
     if (!lane) open();
     const isFull = filling.count >= BATCH_SIZE;
     if (isFull) closeBatch();

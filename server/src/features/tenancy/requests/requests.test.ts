@@ -13,6 +13,7 @@ import {
 import type { ApiResponse, CallOptions } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { keepRequestBodies } from './index.ts';
+import { apiRequestReads } from './reads.ts';
 import { apiRequestBodies, apiRequests } from './store.ts';
 
 const app = testApp();
@@ -104,7 +105,7 @@ describe('getRequestById', () => {
   });
 
   it('waits for a record that another process is about to write', async () => {
-    const id = idOf(await get('/config'));
+    const id = idOf(await get('/quotes/Quote:00000000-0000-7000-8000-000000000000'));
     ok(await get(`/requests/${id}`), 200);
     const other = `${id.slice(0, -12)}0123456789ab`;
     const waiting = get(`/requests/${other}`);
@@ -358,15 +359,12 @@ describe('listRequests', () => {
   it('needs VIEW, and shows each platform its own requests', async () => {
     const without = await app.tokenWith(['TRANSACT']);
     expect((await get('/requests', { as: without })).status).toBe(403);
-    await get('/config', { as: app.other });
-    const { data } = await list('limit=100', { as: app.other });
-    const ownRequests = await app.runtime.db.find(apiRequests, { platform_id: app.other.id });
-    expect(data.map((each: { id: string }) => each.id).sort()).toEqual(
-      ownRequests
-        .map(({ id }) => id)
-        .sort()
-        .slice(-data.length),
-    );
+    const own = [await get('/config', { as: app.other }), await get('/x', { as: app.other })];
+    const { data } = await list('limit=2', { as: app.other });
+    expect(data.map((each: { id: string }) => each.id)).toEqual(own.map(idOf).reverse());
+    const { data: others } = await list('limit=100');
+    for (const each of own)
+      expect(others).not.toContainEqual(expect.objectContaining({ id: idOf(each) }));
   });
 });
 
@@ -378,10 +376,13 @@ it('is deleted after 30 days, in small batches', async () => {
   expect(data).toHaveLength(1);
   await app.advance(31 * 24 * 3_600_000);
   await app.advance(11 * 60_000);
-  for (const table of [apiRequests, apiRequestBodies]) {
-    const old = await db.query(`select 1 from ${table.name} where created_at < $1`, [
-      new Date(app.effects.now() - 30 * 24 * 3_600_000),
-    ]);
-    expect([table.name, old.length]).toEqual([table.name, 0]);
+  const places = { created_at: [apiRequests, apiRequestBodies], last_at: [apiRequestReads] };
+  for (const [column, tables] of Object.entries(places)) {
+    for (const { name } of tables) {
+      const old = await db.query(`select 1 from ${name} where ${column} < $1`, [
+        new Date(app.effects.now() - 30 * 24 * 3_600_000),
+      ]);
+      expect([name, old.length]).toEqual([name, 0]);
+    }
   }
 });

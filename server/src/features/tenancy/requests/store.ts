@@ -2,8 +2,6 @@
 // not read. Rows are written by the recorder and never change.
 import type { Time } from '../../../kernel/effects.ts';
 import { fnv1a } from '../../../kernel/fnv.ts';
-import { timeOfUuid7 } from '../../../kernel/id.ts';
-import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Sweep } from '../../../runtime/jobs/jobs.ts';
 import type { CallerType } from '../../../runtime/observability/request-record.ts';
@@ -59,39 +57,6 @@ const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 export const isRequestId = (text: string): boolean => UUID7.test(text);
 
-export interface RecordedRequest {
-  row: RequestRow;
-  bodies: RequestBodyRow | undefined;
-}
-
-/** A request of a platform by its id; undefined if it is unknown. */
-export async function readRequest(
-  db: Pick<Database, 'find'>,
-  platformId: string,
-  id: string,
-): Promise<RecordedRequest | undefined> {
-  if (!isRequestId(id)) return undefined;
-  const key = { platform_id: platformId, created_at: timeOfUuid7(id), id };
-  const [[row], [bodies]] = await Promise.all([
-    db.find(apiRequests, key),
-    db.find(apiRequestBodies, key),
-  ]);
-  return row && { row, bodies };
-}
-
-const OWNER = `select r.platform_id as platform from platforms p cross join lateral
-  (select platform_id from api_requests where platform_id = p.id and created_at = $1 and id = $2) r`;
-
-/** The platform that sent a request; undefined if the id is unknown. */
-export async function platformOfRequest(
-  db: Pick<Database, 'query'>,
-  id: string,
-): Promise<string | undefined> {
-  if (!isRequestId(id)) return undefined;
-  const values = [new Date(timeOfUuid7(id)), id];
-  return (await db.query<{ platform: string }>(OWNER, values))[0]?.platform;
-}
-
 const KEEP_MS = 30 * 24 * 3_600_000;
 const BATCH_SIZE = 5_000;
 const EVERY_MS = 10 * 60_000;
@@ -111,6 +76,12 @@ const OLD_BODIES = `delete from api_request_bodies where ctid = any(array(
     order by created_at, id limit ${BATCH_SIZE}) old
   limit ${BATCH_SIZE})) returning 1`;
 
+const OLD_READS = `delete from api_request_reads where ctid = any(array(
+  select old.ctid from platforms p cross join lateral (
+    select ctid from api_request_reads where platform_id = p.id and last_at < $1
+    order by last_at, last_id limit ${BATCH_SIZE}) old
+  limit ${BATCH_SIZE})) returning 1`;
+
 /** Deletes requests and their bodies after 30 days. */
 export function requestRetention(): Sweep {
   let next: Time = 0;
@@ -121,7 +92,7 @@ export function requestRetention(): Sweep {
       if (now < next) return 0;
       const before = [new Date(now - KEEP_MS)];
       const deleted = await Promise.all(
-        [OLD_REQUESTS, OLD_BODIES].map((each) => db.query(each, before)),
+        [OLD_REQUESTS, OLD_BODIES, OLD_READS].map((each) => db.query(each, before)),
       );
       const counts = deleted.map(({ length }) => length);
       if (counts.every((count) => count < BATCH_SIZE)) next = now + EVERY_MS;

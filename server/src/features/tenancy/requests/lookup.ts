@@ -1,0 +1,66 @@
+// A recorded request by its id, which has its own row or is one of several reads in a row.
+import { timeOfUuid7 } from '../../../kernel/id.ts';
+import type { Database } from '../../../runtime/db/database.ts';
+import { bytesOfIds, MAX_SPAN_MS, type ReadsRow, requestsOf } from './reads.ts';
+import {
+  apiRequestBodies,
+  apiRequests,
+  isRequestId,
+  type RequestBodyRow,
+  type RequestRow,
+} from './store.ts';
+
+export interface RecordedRequest {
+  row: RequestRow;
+  bodies: RequestBodyRow | undefined;
+}
+
+type Reader = Pick<Database, 'query'>;
+
+/** Rows of reads with the id; the last times of those with its time are near it. */
+const WITH_ID = `last_at >= $1 and last_at <= $2 and first_at <= $1 and position($3 in entries) > 0`;
+
+const valuesOf = (id: string) => {
+  const time = timeOfUuid7(id);
+  return [new Date(time), new Date(time + MAX_SPAN_MS), bytesOfIds(id)];
+};
+
+const READ = `select platform_id, shapes, entries from api_request_reads
+  where platform_id = $4 and ${WITH_ID}`;
+
+async function findRead(db: Reader, platformId: string, id: string) {
+  const [found] = await db.query<ReadsRow>(READ, [...valuesOf(id), platformId]);
+  return found && requestsOf(found, (row) => row.id === id)[0];
+}
+
+/** A request of a platform by its id; undefined if it is unknown. */
+export async function readRequest(
+  db: Pick<Database, 'find' | 'query'>,
+  platformId: string,
+  id: string,
+): Promise<RecordedRequest | undefined> {
+  if (!isRequestId(id)) return undefined;
+  const key = { platform_id: platformId, created_at: timeOfUuid7(id), id };
+  const [[own], [bodies], read] = await Promise.all([
+    db.find(apiRequests, key),
+    db.find(apiRequestBodies, key),
+    findRead(db, platformId, id),
+  ]);
+  const row = own ?? read;
+  return row && { row, bodies };
+}
+
+const OWNER = `select r.platform_id as platform from platforms p cross join lateral
+  (select platform_id from api_requests where platform_id = p.id and created_at = $1 and id = $2) r`;
+const OWNER_OF_READ = `select r.platform_id as platform from platforms p cross join lateral
+  (select platform_id from api_request_reads where platform_id = p.id and ${WITH_ID}) r`;
+
+/** The platform that sent a request; undefined if the id is unknown. */
+export async function platformOfRequest(db: Reader, id: string): Promise<string | undefined> {
+  if (!isRequestId(id)) return undefined;
+  const [[own], [read]] = await Promise.all([
+    db.query<{ platform: string }>(OWNER, [new Date(timeOfUuid7(id)), id]),
+    db.query<{ platform: string }>(OWNER_OF_READ, valuesOf(id)),
+  ]);
+  return (own ?? read)?.platform;
+}

@@ -1,0 +1,86 @@
+// Reads in the order of a list. A row has many of them and rows of several processes overlap, so a page
+// reads rows until no further one can have a request before those that are found.
+import type { Time } from '../../../kernel/effects.ts';
+import type { Database } from '../../../runtime/db/database.ts';
+import { MAX_SPAN_MS, type ReadsRow, requestsOf } from './reads.ts';
+import { hashOf, type RequestRow } from './store.ts';
+
+type Sort = 'asc' | 'desc';
+
+interface ReadsQuery {
+  operationId?: string | undefined;
+  tokenId?: string | undefined;
+  status?: number | undefined;
+  /** Inclusive. */
+  from: Time;
+  until: Time;
+  /** Requests after this one in the order. */
+  position?: { created_at: Time; id: string } | undefined;
+  sort: Sort;
+  limit: number;
+}
+
+/** Rows that are read at once. */
+const ROWS = 10;
+
+const ROWS_SQL = (sort: Sort) => `select platform_id, last_at, last_id, shapes, entries
+  from api_request_reads where platform_id = $1
+    and last_at >= $2 and last_at <= $3 and first_at <= $4
+    and ($5::int8 is null or $5 = any(operation_hashes))
+    and ($6::int8 is null or $6 = any(token_hashes))
+    and ($7::timestamptz is null or (last_at, last_id) ${sort === 'asc' ? '>' : '<'} ($7, $8))
+  order by last_at ${sort}, last_id ${sort} limit ${ROWS}`;
+
+const TEXTS = { asc: ROWS_SQL('asc'), desc: ROWS_SQL('desc') };
+
+type Place = Pick<RequestRow, 'created_at' | 'id'>;
+
+/** Negative if the first is earlier. */
+export const compared = (one: Place, other: Place): number =>
+  one.created_at - other.created_at || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
+
+/** The first requests of a period in the order, up to one more than the limit. */
+export async function firstReads(
+  db: Pick<Database, 'query'>,
+  platformId: string,
+  { operationId, tokenId, status, from, until, position, sort, limit }: ReadsQuery,
+): Promise<RequestRow[]> {
+  const sign = sort === 'asc' ? 1 : -1;
+  const isWanted = (row: RequestRow) =>
+    row.created_at >= from &&
+    row.created_at <= until &&
+    (operationId === undefined || row.operation_id === operationId) &&
+    (tokenId === undefined || row.token_id === tokenId) &&
+    (status === undefined || row.status === status) &&
+    (position === undefined || sign * compared(row, position) > 0);
+  const hashIf = (text: string | undefined) => (text === undefined ? null : hashOf(text));
+  const bounds = [new Date(from), new Date(until + MAX_SPAN_MS), new Date(until)];
+  const values = [platformId, ...bounds, hashIf(operationId), hashIf(tokenId)];
+  const found: RequestRow[] = [];
+  let last: ReadsRow | undefined;
+  for (;;) {
+    const after = [last ? new Date(last.last_at) : null, last?.last_id ?? null];
+    const rows = await db.query<ReadsRow>(TEXTS[sort], [...values, ...after]);
+    for (const row of rows) found.push(...requestsOf(row, isWanted));
+    last = rows.at(-1);
+    found.sort((one, other) => sign * compared(one, other));
+    if (!last || rows.length < ROWS) break;
+    // No further row has a request beyond this time.
+    const bound = sort === 'asc' ? last.last_at - MAX_SPAN_MS : last.last_at;
+    const next = found[limit];
+    if (next && sign * (bound - next.created_at) > 0) break;
+  }
+  return found.slice(0, limit + 1);
+}
+
+const OLDEST = `select first_at from api_request_reads where platform_id = $1
+  order by last_at, last_id limit 1`;
+
+/** A time before all reads of a platform. */
+export async function beforeReads(
+  db: Pick<Database, 'query'>,
+  platformId: string,
+): Promise<Time | undefined> {
+  const [row] = await db.query<Pick<ReadsRow, 'first_at'>>(OLDEST, [platformId]);
+  return row && row.first_at - MAX_SPAN_MS;
+}

@@ -1,0 +1,197 @@
+// Successful reads, which most requests are: those of a platform in a batch are one row. Requests that
+// differ only in id and duration share a shape, and the time of a request is that of its id.
+import type { Time } from '../../../kernel/effects.ts';
+import { timeOfUuid7 } from '../../../kernel/id.ts';
+import { col, type RowOf, table } from '../../../runtime/db/table.ts';
+import type {
+  CompletedRequest,
+  RequestRecord,
+} from '../../../runtime/observability/request-record.ts';
+import { hashOf, type RequestRow } from './store.ts';
+
+export const apiRequestReads = table('api_request_reads', {
+  platform_id: col.text,
+  /** Times of the first and the last request, at most `MAX_SPAN_MS` apart. */
+  first_at: col.time,
+  last_at: col.time,
+  last_id: col.text,
+  /** JSON of `Shape[]`. */
+  shapes: col.text,
+  /** Binary: the entries of `packed`. */
+  entries: col.bytes,
+  /** `hashOf` of the operations and tokens, by which lists skip rows. */
+  operation_hashes: col.int8s,
+  token_hashes: col.int8s,
+});
+
+export type ReadsRow = RowOf<typeof apiRequestReads>;
+
+/** What several reads have in common. */
+type Shape = Pick<
+  RequestRecord,
+  | 'operationId'
+  | 'method'
+  | 'path'
+  | 'status'
+  | 'callerType'
+  | 'tokenId'
+  | 'tokenName'
+  | 'agentId'
+  | 'address'
+>;
+
+export const MAX_SPAN_MS = 10_000;
+/** A read that takes longer has a row of its own, so that it does not extend the time of others. */
+const MAX_DURATION_MS = 5_000;
+
+/** Whether the request can share a row: a successful read, of which nothing else is known. */
+export const isPlainRead = ({ record, contract }: CompletedRequest): boolean =>
+  contract.method === 'GET' &&
+  record.status < 400 &&
+  record.ms <= MAX_DURATION_MS &&
+  !record.isReplayed &&
+  record.idempotencyKeyHash === undefined &&
+  record.resourceId === undefined;
+
+/** Reads of a platform that wait to be written. */
+export interface Reads {
+  readonly platformId: string;
+  firstAt: Time;
+  lastAt: Time;
+  lastId: string;
+  /** All ids, one after the other. */
+  ids: string;
+  readonly durations: number[];
+  readonly shapes: number[];
+  readonly shapeValues: Shape[];
+}
+
+export const newReads = ({ platformId, createdAt, requestId }: RequestRecord): Reads => ({
+  platformId,
+  firstAt: createdAt,
+  lastAt: createdAt,
+  lastId: requestId,
+  ids: '',
+  durations: [],
+  shapes: [],
+  shapeValues: [],
+});
+
+/** Whether the time of the request is near those of the others. */
+export const fits = ({ firstAt, lastAt }: Reads, { createdAt }: RequestRecord): boolean =>
+  Math.max(lastAt, createdAt) - Math.min(firstAt, createdAt) <= MAX_SPAN_MS;
+
+function shapeIn(values: Shape[], record: RequestRecord): number {
+  for (let index = values.length - 1; index >= 0; index--) {
+    const each = values[index] as Shape;
+    if (
+      each.operationId === record.operationId &&
+      each.tokenId === record.tokenId &&
+      each.address === record.address &&
+      each.status === record.status &&
+      each.agentId === record.agentId &&
+      each.tokenName === record.tokenName &&
+      each.callerType === record.callerType &&
+      each.path === record.path
+    ) {
+      return index;
+    }
+  }
+  const { operationId, method, path, status, callerType } = record;
+  const { tokenId, tokenName, agentId, address } = record;
+  const caller = { callerType, tokenId, tokenName, agentId, address };
+  return values.push({ operationId, method, path, status, ...caller }) - 1;
+}
+
+const MAX_INT4 = 2_147_483_647;
+
+export function addRead(reads: Reads, record: RequestRecord): void {
+  const { createdAt, requestId } = record;
+  if (createdAt < reads.firstAt) reads.firstAt = createdAt;
+  if (createdAt > reads.lastAt) {
+    reads.lastAt = createdAt;
+    reads.lastId = requestId;
+  }
+  reads.ids += requestId;
+  reads.durations.push(Math.min(Math.round(record.ms * 1000), MAX_INT4));
+  reads.shapes.push(shapeIn(reads.shapeValues, record));
+}
+
+const ID_BYTES = 16;
+/** An id, a duration in microseconds and the position of a shape. */
+const ENTRY_BYTES = ID_BYTES + 4 + 2;
+
+/** The bytes of one id or of several. */
+export const bytesOfIds = (ids: string): Buffer => Buffer.from(ids.replaceAll('-', ''), 'hex');
+
+function packed({ ids, durations, shapes }: Reads): Buffer {
+  const idBytes = bytesOfIds(ids);
+  const buffer = Buffer.allocUnsafe(durations.length * ENTRY_BYTES);
+  for (let index = 0, at = 0; index < durations.length; index++, at += ENTRY_BYTES) {
+    idBytes.copy(buffer, at, index * ID_BYTES, (index + 1) * ID_BYTES);
+    buffer.writeUInt32LE(durations[index] as number, at + ID_BYTES);
+    buffer.writeUInt16LE(shapes[index] as number, at + ID_BYTES + 4);
+  }
+  return buffer;
+}
+
+const hashes = (texts: readonly (string | undefined)[]) => [
+  ...new Set(texts.flatMap((text) => (text === undefined ? [] : BigInt(hashOf(text))))),
+];
+
+export const rowOfReads = (reads: Reads): ReadsRow => ({
+  platform_id: reads.platformId,
+  first_at: reads.firstAt,
+  last_at: reads.lastAt,
+  last_id: reads.lastId,
+  shapes: JSON.stringify(reads.shapeValues),
+  entries: packed(reads),
+  operation_hashes: hashes(reads.shapeValues.map(({ operationId }) => operationId)),
+  token_hashes: hashes(reads.shapeValues.map(({ tokenId }) => tokenId)),
+});
+
+function idAt(entries: Buffer, at: number): string {
+  const hex = entries.toString('hex', at, at + ID_BYTES);
+  const ends = [8, 12, 16, 20, 32];
+  return ends.map((end, index) => hex.slice(ends[index - 1] ?? 0, end)).join('-');
+}
+
+const rowOf = (platformId: string, id: string, shape: Shape, durationUs: number): RequestRow => ({
+  id,
+  platform_id: platformId,
+  created_at: timeOfUuid7(id),
+  operation_id: shape.operationId,
+  method: shape.method,
+  path: shape.path,
+  status: shape.status,
+  failed_status: null,
+  error_code: null,
+  error: null,
+  duration_us: durationUs,
+  caller_type: shape.callerType,
+  token_id: shape.tokenId ?? null,
+  token_name: shape.tokenName ?? null,
+  agent_id: shape.agentId ?? null,
+  address: shape.address ?? null,
+  idempotency_key_hash: null,
+  replayed: null,
+  resource_id: null,
+  operation_hash: hashOf(shape.operationId),
+  token_hash: shape.tokenId === undefined ? null : hashOf(shape.tokenId),
+});
+
+/** The requests of a row for which `isWanted` is true, in any order. */
+export function requestsOf(
+  { platform_id, shapes, entries }: Pick<ReadsRow, 'platform_id' | 'shapes' | 'entries'>,
+  isWanted: (row: RequestRow) => boolean,
+): RequestRow[] {
+  const values = JSON.parse(shapes) as Shape[];
+  const rows: RequestRow[] = [];
+  for (let at = 0; at < entries.length; at += ENTRY_BYTES) {
+    const shape = values[entries.readUInt16LE(at + ID_BYTES + 4)] as Shape;
+    const durationUs = entries.readUInt32LE(at + ID_BYTES);
+    const row = rowOf(platform_id, idAt(entries, at), shape, durationUs);
+    if (isWanted(row)) rows.push(row);
+  }
+  return rows;
+}
