@@ -4,6 +4,8 @@
 
 import type { Time } from '../../kernel/effects.ts';
 import type { Mode } from '../../kernel/mode.ts';
+import type { Phase } from '../../ledger/transfer.ts';
+import type { positionOf } from '../../runtime/db/paging.ts';
 import type { RowStream } from '../../runtime/db/stream.ts';
 import { postedAmountOf } from '../cards/index.ts';
 import { type CardFactColumns, factsOf } from '../payments/card-payments/index.ts';
@@ -16,13 +18,21 @@ export interface ExportRange {
   platformId?: string | undefined;
   /** Both environments where undefined. */
   environment?: Mode | undefined;
+  /** Only the rows after this position, at most `limit`. */
+  cut?: { after?: Position | undefined; limit: number } | undefined;
 }
 
-const valuesOf = ({ from, until, platformId, environment }: ExportRange): unknown[] => [
+/** Time and id of a row, in the order of its export. */
+type Position = ReturnType<typeof positionOf>;
+
+const valuesOf = ({ from, until, platformId, environment, cut }: ExportRange): unknown[] => [
   new Date(from),
   new Date(until),
   platformId ?? null,
   environment ?? null,
+  cut?.after === undefined ? null : new Date(cut.after.created_at),
+  cut?.after?.id ?? null,
+  cut?.limit ?? null,
 ];
 
 interface Line {
@@ -70,7 +80,8 @@ const TRANSACTIONS = `select p.environment, t.platform_id, t.customer_id, t.plat
     left join rail_results n on n.id = t.id || '/payout/settled'
   where t.created_at >= $1 and t.created_at < $2
     and ($3::text is null or p.id = $3) and ($4::text is null or p.environment = $4)
-  order by t.created_at, t.id`;
+    and ($5::timestamptz is null or (t.created_at, t.id) > ($5, $6::text))
+  order by t.created_at, t.id limit $7::bigint`;
 
 /**
  * Replaces the amount of a card payment, which is the first authorized amount, by the amount posted to its
@@ -104,7 +115,7 @@ export interface PostingLine {
   platform_id: string | null;
   transaction_id: string;
   step: string;
-  phase: string;
+  phase: Phase;
   created_at: Time;
   debit: string;
   credit: string;
@@ -129,7 +140,10 @@ const POSTINGS = `with lines as (
     amount
   from lines
   where ($3::text is null or $3 = any(platforms)) and ($4::text is null or environment = $4)
-  order by created_at, transaction_id, step`;
+    and ($5::timestamptz is null
+      or (created_at, transaction_id, step)
+        > ($5, split_part($6::text, ' ', 1), split_part($6::text, ' ', 2)))
+  order by created_at, transaction_id, step limit $7::bigint`;
 
 /** Every transfer of the ledger in the range, oldest first. */
 export const exportPostings = (
@@ -199,7 +213,8 @@ const balancesOf = (head: string, lines: string) => `${head}
     left join internal_accounts i on i.id = account left join platforms p on p.id = i.platform_id
   where day < $2 and ($3::text is null or i.platform_id = $3)
     and ($4::text is null or coalesce(p.environment, split_part(account, ':', 2)) = $4)
-  order by each.day, account`;
+    and ($5::timestamptz is null or (each.day, account) > ($5, $6::text))
+  order by each.day, account limit $7::bigint`;
 
 const CHANGED_BALANCES = balancesOf(RUN, 'run');
 const ALL_BALANCES = balancesOf(RUN + RESTING, 'lines');

@@ -8,4 +8,4 @@ export {
   type PostingLine,
   type TransactionLine,
 } from './export.ts';
-export { type CurrencyTotal, listPostings, readableAmount, verifyLedger } from './ledger.ts';
+export { listPostings, readableAmount, verifyLedger } from './ledger.ts';

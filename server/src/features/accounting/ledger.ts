@@ -138,7 +138,7 @@ function problemsOf({ wrong, stray, totals }: Recount): string[] {
 }
 
 /** Totals of a currency, in minor units. */
-export interface CurrencyTotal {
+interface CurrencyTotal {
   currency: string;
   accounts: number;
   holds: number;
@@ -163,26 +163,42 @@ const totalOf = (counted: CountedTotal): CurrencyTotal => ({
   transfers: Number(counted.transfers),
 });
 
-/** Recomputes every balance from the transfers. Returns totals by currency, and problems as sentences. */
+/** JSON has no bigint. */
+const inNumbers = (total: CurrencyTotal) => ({
+  ...total,
+  owned: Number(total.owned),
+  system: Number(total.system),
+  held: Number(total.held),
+  sum: Number(total.sum),
+});
+
+/** Recomputes every balance from the transfers. Returns totals by currency, problems as sentences, and
+ * both as JSON. */
 export async function verifyLedger({ db }: Runtime) {
   const [counted] = await db.query<Recount>(VERIFY);
   const recount = counted as Recount;
   const supply = await supplyProblems((text) => db.query(text));
   const problems = [...problemsOf(recount), ...supply];
   const money = recount.totals.filter(({ currency }) => !currency.startsWith(TOKEN_UNIT));
-  return { balanced: problems.length === 0, currencies: money.map(totalOf), problems };
+  const totals = money.map(totalOf);
+  const result = { balanced: problems.length === 0, problems };
+  return { ...result, totals, json: { ...result, currencies: totals.map(inNumbers) } };
 }
 
 /** The transfers of a transaction, in order. Throws TRANSACTION_NOT_FOUND. */
 export async function listPostings({ db }: Runtime, transactionId: string) {
-  const rows = await transfersOf(db, transactionId);
-  if (rows.length === 0 && !(await readTransaction(db, transactionId))) {
+  const [rows, transaction] = await Promise.all([
+    transfersOf(db, transactionId),
+    readTransaction(db, transactionId),
+  ]);
+  if (rows.length === 0 && !transaction) {
     throw new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
   }
-  return rows.map(({ amount, created_at, ...row }) => ({
+  const postings = rows.map(({ amount, created_at, ...row }) => ({
     ...row,
-    amount,
+    amount: Number(amount),
     readable: `${readableAmount(amount, row.currency)} ${row.currency}`,
     createdAt: iso(created_at),
   }));
+  return { transactionId, platformId: transaction?.platform_id ?? null, postings };
 }

@@ -11,7 +11,11 @@ export {
   searchStablecoins,
   stablecoinHistory,
 } from './coins/approval.ts';
-export { endStablecoinOperation, searchStablecoinOperations } from './minting/by-operator.ts';
+export {
+  endStablecoinOperation,
+  OUTCOMES,
+  searchStablecoinOperations,
+} from './minting/by-operator.ts';
 export { OPERATION_STATUSES, SERVICE_STATUSES } from './states.ts';
 export { readStablecoin } from './store.ts';
 export { supplyProblems } from './supply/reconciliation.ts';

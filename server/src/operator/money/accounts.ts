@@ -32,7 +32,7 @@ const COLUMNS = [
 ] as const;
 
 async function list(system: System, args: CommandArgs): Promise<Output> {
-  const json = await listAccounts(system.runtime, {
+  const { data: json } = await listAccounts(system.runtime, {
     platformId: await platformIn(system, args),
     status: args.text('status'),
     isOwing: args.on('owing'),
@@ -100,7 +100,7 @@ async function refreshFunding(system: System, args: CommandArgs): Promise<Output
     throw usageError('Either ACCOUNT or --platform is needed');
   }
   const input = accountId === undefined ? { platformId: platformId as string } : { accountId };
-  const json = await refreshAccountFunding(system, input);
+  const { platformId: _, ...json } = await refreshAccountFunding(system, input);
   return { json, text: `${json.changed.length} of ${json.accounts} changed.\n` };
 }
 
@@ -145,7 +145,7 @@ export const accountVerbs: readonly Verb[] = [
     flags: ACCOUNT,
     bare: 'account',
     run: async ({ runtime }, args) =>
-      actionsOutput(await accountHistory(runtime, args.required('account'))),
+      actionsOutput((await accountHistory(runtime, args.required('account'))).data),
   },
   statusVerb(
     'freeze',

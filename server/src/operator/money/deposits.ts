@@ -2,18 +2,17 @@
 // deposits that are held for a decision. A deposit specifies an account, or the payer's reference,
 // which identifies an account or a payment.
 
-import { ACCOUNT_TYPE_ROWS } from '../../catalog/accounts/account-types.ts';
 import { PAYMENT_RAILS } from '../../catalog/rails/rails.ts';
 import {
   type DepositResult,
   listHeldFunds,
+  MANUAL_CHOICES,
   recordDeposit,
   recordDepositReturn,
   rejectHeldDeposit,
   releaseHeldDeposit,
 } from '../../features/payments/manual/index.ts';
 import { PENDING_REASONS } from '../../features/payments/pay-ins/index.ts';
-import type { FundsNotice } from '../../features/payments/quotes/index.ts';
 import type { FailureReason } from '../../features/payments/transactions/index.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
@@ -22,8 +21,6 @@ import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { amountIn, currencyIn } from '../platforms/limits.ts';
 import { platformIn } from '../platforms/platform.ts';
-
-const NETWORKS = [...new Set(Object.values(ACCOUNT_TYPE_ROWS).flatMap((row) => row.network ?? []))];
 
 const RECORD: Flags = {
   reference: {
@@ -44,7 +41,7 @@ const RECORD: Flags = {
   'sender-bank': { value: 'NAME', help: 'Bank of the sender' },
   remittance: { value: 'TEXT', help: 'Remittance text of the sender' },
   hash: { value: 'HASH', help: 'Transaction hash' },
-  network: { value: 'NETWORK', choices: NETWORKS, help: 'Network of the hash' },
+  network: { value: 'NETWORK', choices: MANUAL_CHOICES.networks, help: 'Network of the hash' },
   hold: {
     value: 'REASON',
     choices: PENDING_REASONS,
@@ -52,7 +49,7 @@ const RECORD: Flags = {
   },
 };
 
-const REASONS: readonly FailureReason[] = ['COLLECTION_FAILED', 'COMPLIANCE_REJECTED'];
+const REASONS: readonly FailureReason[] = MANUAL_CHOICES.depositFailures;
 const ID: Flags = {
   transaction: { value: 'TRANSACTION', required: true, help: 'Id of the deposit' },
 };
@@ -60,47 +57,36 @@ const REASON: Flags = {
   reason: { value: 'REASON', choices: REASONS, help: `Why (${REASONS[0]})` },
 };
 
-/** The target of the deposit: an account, or a payment or account by its reference. */
-function targetOf(args: CommandArgs): Pick<FundsNotice, 'accountId' | 'reference'> {
-  const [accountId, reference] = [args.text('account'), args.text('payment-reference')];
-  if ((accountId === undefined) === (reference === undefined)) {
+/** Rejects flags that exclude or require each other. */
+function checkFlags(args: CommandArgs): void {
+  const isSet = (flag: string) => args.text(flag) !== undefined;
+  if (isSet('account') === isSet('payment-reference')) {
     throw usageError('Either --account or --payment-reference is needed');
   }
-  return accountId === undefined ? { reference: reference as string } : { accountId };
-}
-
-const withoutUndefined = (pairs: Record<string, string | undefined>) =>
-  Object.fromEntries(Object.entries(pairs).filter(([, value]) => value !== undefined));
-
-function chainOf(flagValues: CommandArgs): FundsNotice['chain'] {
-  const [transactionHash, network] = [flagValues.text('hash'), flagValues.text('network')];
-  if (transactionHash === undefined && network === undefined) return undefined;
-  if (transactionHash === undefined || network === undefined) {
+  if (isSet('hash') !== isSet('network')) {
     throw usageError('--hash and --network must be used together');
   }
-  return { transactionHash, network };
+  if (isSet('hold') && !isSet('account')) throw usageError('--hold requires --account');
 }
 
-function noticeOf(flagValues: CommandArgs): FundsNotice {
-  const currency = currencyIn(flagValues, 'currency') as string;
-  const chain = chainOf(flagValues);
-  const target = targetOf(flagValues);
-  const hold = flagValues.text('hold') as (typeof PENDING_REASONS)[number] | undefined;
-  if (hold && target.accountId === undefined) throw usageError('--hold requires --account');
+function entryOf(args: CommandArgs): Parameters<typeof recordDeposit>[1] {
+  const currency = currencyIn(args, 'currency') as string;
+  const amount = amountIn(args, 'amount', currency) as number;
+  checkFlags(args);
   return {
-    ...target,
+    bankReference: args.required('reference'),
+    accountId: args.text('account'),
+    paymentReference: args.text('payment-reference'),
     currency,
-    amount: BigInt(amountIn(flagValues, 'amount', currency) as number),
-    origin: withoutUndefined({
-      accountHolderName: flagValues.text('sender-name'),
-      accountIdentifier: flagValues.text('sender-account'),
-      bankName: flagValues.text('sender-bank'),
-      paymentRail: flagValues.text('rail'),
-      remittanceInformation: flagValues.text('remittance'),
-      traceNumber: flagValues.required('reference'),
-    }),
-    ...(chain ? { chain } : {}),
-    ...(hold ? { hold } : {}),
+    amount,
+    rail: args.text('rail'),
+    senderName: args.text('sender-name'),
+    senderAccount: args.text('sender-account'),
+    senderBank: args.text('sender-bank'),
+    remittanceInformation: args.text('remittance'),
+    transactionHash: args.text('hash'),
+    network: args.text('network'),
+    hold: args.text('hold') as (typeof PENDING_REASONS)[number] | undefined,
   };
 }
 
@@ -109,10 +95,10 @@ function outputOf(json: DepositResult): Output {
   return { json, text: `${prefix}${json.transactionId} is ${json.status}.\n` };
 }
 
-async function record({ runtime }: System, flagValues: CommandArgs): Promise<Output> {
-  const input = { bankReference: flagValues.required('reference'), notice: noticeOf(flagValues) };
+async function record({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const entry = entryOf(args);
   try {
-    return outputOf(await recordDeposit(runtime, input));
+    return outputOf(await recordDeposit(runtime, entry));
   } catch (error) {
     // The flags are valid: a rejection by the account or the payment is not invalid usage.
     throw error instanceof Fault ? new Error(error.message) : error;
@@ -133,7 +119,7 @@ const HEADS = ['SINCE', 'TRANSACTION', 'REASON', 'AMOUNT', 'CURRENCY', 'ACCOUNT'
 async function list(system: System, args: CommandArgs): Promise<Output> {
   const limit = limitIn(args);
   const platformId = await platformIn(system, args);
-  const json = await listHeldFunds(system.runtime, { platformId, limit });
+  const { data: json } = await listHeldFunds(system.runtime, { platformId, limit });
   const text = table(
     HEADS.map((head) => ({ head, align: head === 'AMOUNT' ? 'right' : 'left' })),
     json.map((each) => [
@@ -143,7 +129,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
       each.readable,
       each.currency,
       each.accountId ?? '',
-      String(each.source),
+      each.source,
     ]),
   );
   return { json, text };

@@ -1,12 +1,7 @@
 // `ledger verify` and `ledger postings`: the proof that balances equal the sums of their transfers,
 // and the transfers of one transaction.
 
-import {
-  type CurrencyTotal,
-  listPostings,
-  readableAmount,
-  verifyLedger,
-} from '../../features/accounting/index.ts';
+import { listPostings, readableAmount, verifyLedger } from '../../features/accounting/index.ts';
 import type { CommandArgs } from '../cli/flags.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
@@ -22,18 +17,9 @@ const TOTAL_COLUMNS = [
   { head: 'SUM', align: 'right' },
 ] as const;
 
-/** JSON has no bigint. */
-const inNumbers = (total: CurrencyTotal) => ({
-  ...total,
-  owned: Number(total.owned),
-  system: Number(total.system),
-  held: Number(total.held),
-  sum: Number(total.sum),
-});
-
 async function verify({ runtime }: System): Promise<Output> {
-  const { balanced, currencies, problems } = await verifyLedger(runtime);
-  const rows = currencies.map((each) => [
+  const { balanced, totals, problems, json } = await verifyLedger(runtime);
+  const rows = totals.map((each) => [
     each.currency,
     String(each.accounts),
     String(each.transfers),
@@ -46,7 +32,7 @@ async function verify({ runtime }: System): Promise<Output> {
   const verdict = balanced ? 'The books balance.' : 'THE BOOKS DO NOT BALANCE:';
   const lines = [verdict, ...problems.map((each) => `  ${each}`)];
   return {
-    json: { balanced, currencies: currencies.map(inNumbers), problems },
+    json,
     text: `${table(TOTAL_COLUMNS, rows)}\n${lines.join('\n')}\n`,
     failed: !balanced,
   };
@@ -61,22 +47,21 @@ const MEANING: Record<string, string> = {
 
 async function postings({ runtime }: System, args: CommandArgs): Promise<Output> {
   const transactionId = args.required('transaction');
-  const transfers = await listPostings(runtime, transactionId);
+  const { postings: lines } = await listPostings(runtime, transactionId);
   const heads = ['TIME', 'STEP', 'FROM', 'TO', 'AMOUNT', 'CURRENCY', 'MEANING'];
   const text = table(
     heads.map((head) => ({ head, align: head === 'AMOUNT' ? 'right' : 'left' })),
-    transfers.map((each) => [
+    lines.map((each) => [
       each.createdAt,
       each.step,
       each.debit,
       each.credit,
-      readableAmount(each.amount, each.currency),
+      readableAmount(BigInt(each.amount), each.currency),
       each.currency,
       MEANING[each.phase] ?? each.phase,
     ]),
   );
-  const json = transfers.map((each) => ({ ...each, amount: Number(each.amount) }));
-  return { json: { transactionId, postings: json }, text };
+  return { json: { transactionId, postings: lines }, text };
 }
 
 export const ledgerVerbs: readonly Verb[] = [

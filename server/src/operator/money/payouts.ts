@@ -5,10 +5,10 @@ import {
   cancelTransfer,
   failTransfer,
   listAwaitedTransfers,
+  MANUAL_CHOICES,
   rejectTransferCancel,
   returnTransfer,
   settleTransfer,
-  type TransferKind,
   type TransferResult,
 } from '../../features/payments/manual/index.ts';
 import type { CommandArgs, Flags } from '../cli/flags.ts';
@@ -17,26 +17,21 @@ import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
-const REASONS: readonly FailureReason[] = [
-  'ACCOUNT_INVALID',
-  'ACCOUNT_CANNOT_RECEIVE',
-  'COMPLIANCE_REJECTED',
-  'LIMIT_EXCEEDED',
-  'PAYOUT_RETURNED',
-  'QUOTE_EXECUTION_FAILED',
-  'COUNTERPARTY_POST_TX_FAILED',
-];
-
 const ID: Flags = {
   transaction: { value: 'TRANSACTION', required: true, help: 'Id of the transaction' },
 };
 const REASON: Flags = {
-  reason: { value: 'REASON', required: true, choices: REASONS, help: 'Failure reason' },
+  reason: {
+    value: 'REASON',
+    required: true,
+    choices: MANUAL_CHOICES.transferFailures,
+    help: 'Failure reason',
+  },
 };
 const OF: Flags = {
   of: {
     value: 'TRANSFER',
-    choices: ['payout', 'debit'],
+    choices: MANUAL_CHOICES.transferKinds,
     help: 'Which transfer was returned, if the payment has both (payout)',
   },
 };
@@ -49,7 +44,7 @@ const HEADS = [
 async function list(system: System, args: CommandArgs): Promise<Output> {
   const limit = limitIn(args);
   const platformId = await platformIn(system, args);
-  const json = await listAwaitedTransfers(system.runtime, { platformId, limit });
+  const { data: json } = await listAwaitedTransfers(system.runtime, { platformId, limit });
   const text = table(
     HEADS.map((head) => ({ head, align: head === 'AMOUNT' ? 'right' : 'left' })),
     json.map((each) => [
@@ -89,7 +84,7 @@ const fail: Verb['run'] = async ({ runtime }, args) => {
 };
 
 const returnFunds: Verb['run'] = async ({ runtime }, args) => {
-  const kind = args.text('of') as TransferKind | undefined;
+  const kind = args.text('of') as (typeof MANUAL_CHOICES.transferKinds)[number] | undefined;
   const input = { transactionId: idIn(args), reason: reasonIn(args), kind };
   return outputOf(await returnTransfer(runtime, input));
 };

@@ -5,6 +5,7 @@
 import {
   endStablecoinOperation,
   OPERATION_STATUSES,
+  OUTCOMES,
   searchStablecoinOperations,
 } from '../../features/stablecoins/index.ts';
 import type { CommandArgs } from '../cli/flags.ts';
@@ -16,7 +17,7 @@ import { platformIn } from '../platforms/platform.ts';
 const HEADS = ['CREATED', 'OPERATION', 'TYPE', 'AMOUNT', 'STATUS', 'PROVIDER STATUS', 'REASON'];
 
 async function list(system: System, args: CommandArgs): Promise<Output> {
-  const json = await searchStablecoinOperations(system.runtime, {
+  const { data: json } = await searchStablecoinOperations(system.runtime, {
     stablecoinId: args.text('coin'),
     platformId: await platformIn(system, args),
     status: args.text('status'),
@@ -37,8 +38,6 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   );
   return { json, text };
 }
-
-const OUTCOMES = ['completed', 'failed'] as const;
 
 async function end({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await endStablecoinOperation(runtime, {

@@ -23,7 +23,7 @@ const HEADS = [
 ];
 
 async function list(system: System, args: CommandArgs): Promise<Output> {
-  const json = await searchStablecoins(system.runtime, {
+  const { data: json } = await searchStablecoins(system.runtime, {
     platformId: await platformIn(system, args),
     serviceStatus: args.text('status'),
     after: args.text('after'),
@@ -104,7 +104,7 @@ export const stablecoinVerbs: readonly Verb[] = [
     },
     bare: 'stablecoin',
     run: async ({ runtime }, args) =>
-      actionsOutput(await stablecoinHistory(runtime, args.required('stablecoin'))),
+      actionsOutput((await stablecoinHistory(runtime, args.required('stablecoin'))).data),
   },
   decision('approve', 'Approve the use of a stablecoin, once provisioned (ENABLING)'),
   decision('reject', "Reject a platform's request; it may request again (NOT_ENABLED)"),

@@ -101,6 +101,7 @@ describe('a sandbox payment whose refund fails', () => {
     );
     const from = (await service.app.events()).length;
     expect(await service.json('suspense', 'return', id, '--reason', 'Cleared')).toEqual({
+      platformId: service.app.platform.id,
       ...{ transactionId: id, status: 'FAILED', refund: 'COMPLETED', funds: 'RETURNED' },
     });
     expect((await service.app.events()).slice(from).map((each) => each.type)).toEqual([

@@ -16,7 +16,7 @@ import { platformIn } from '../platforms/platform.ts';
 const HEADS = ['SINCE', 'TRANSACTION', 'ENVIRONMENT', 'AMOUNT', 'CURRENCY', 'REASON', 'TO'];
 
 async function list(system: System, args: CommandArgs): Promise<Output> {
-  const json = await listSuspense(system.runtime, {
+  const { data: json } = await listSuspense(system.runtime, {
     platformId: await platformIn(system, args),
     environment: args.text('environment') as Mode | undefined,
     limit: limitIn(args),

@@ -1,2 +1,7 @@
 // The record of operator actions on accounts.
-export { accountActionsOf, recordAccountAction } from './store.ts';
+export {
+  type ActionsQuery,
+  accountActionsOf,
+  pageOfAccountActions,
+  recordAccountAction,
+} from './store.ts';

@@ -10,7 +10,7 @@ import { cursorOf } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { platformById, systemCaller } from '../../tenancy/platform/index.ts';
-import { accountActionsOf } from '../account-actions/index.ts';
+import { type ActionsQuery, pageOfAccountActions } from '../account-actions/index.ts';
 import { readLedgerAccount } from '../ledger-accounts/index.ts';
 import { ACTIVATE_ACCOUNTS, type CustomersOfAccounts } from './jobs.ts';
 import { checkClosable, type PaymentsOfAccount, transitionInternalAccount } from './lifecycle.ts';
@@ -59,26 +59,29 @@ interface ListInput {
   isOwing?: boolean | undefined;
   /** Last account of the previous page. */
   after?: string | undefined;
+  /** `nextCursor` of the previous page, instead of `after`. */
+  cursor?: string | undefined;
   limit: number;
 }
 
 /** Accounts with balances and shortfalls, oldest first. */
 export async function listAccounts(
   runtime: Runtime,
-  { platformId, status, isOwing, after, limit }: ListInput,
-): Promise<AccountSummary[]> {
+  { platformId, status, isOwing, after, cursor: position, limit }: ListInput,
+) {
   const filters: Filter<typeof internalAccounts>[] = [];
   if (platformId !== undefined) filters.push({ column: 'platform_id', op: '=', value: platformId });
   if (status !== undefined) filters.push({ column: 'status', op: '=', value: status });
   if (isOwing) filters.push({ column: 'owed', op: '>=', value: 1n });
-  const cursor = after === undefined ? undefined : cursorOf(await accountById(runtime, after));
+  const cursor = after === undefined ? position : cursorOf(await accountById(runtime, after));
   const query = { filters, sort: 'asc', limit, cursor } as const;
-  return viewsOf(runtime, (await runtime.db.page(internalAccounts, query)).rows);
+  const { rows, ...rest } = await runtime.db.page(internalAccounts, query);
+  return { data: await viewsOf(runtime, rows), ...rest };
 }
 
 /** Operator actions on an account, with their reasons. Throws ACCOUNT_NOT_FOUND. */
-export const accountHistory = async (runtime: Runtime, id: string) =>
-  accountActionsOf(runtime, (await accountById(runtime, id)).id);
+export const accountHistory = async (runtime: Runtime, id: string, query: ActionsQuery = {}) =>
+  pageOfAccountActions(runtime, await accountById(runtime, id), query);
 
 interface TransitionParts
   extends PaymentsOfAccount,

@@ -53,7 +53,7 @@ type RefreshInput = { accountId: string } | { platformId: string };
 export async function refreshAccountFunding(
   parts: RefreshParts,
   input: RefreshInput,
-): Promise<{ accounts: number; changed: string[] }> {
+): Promise<{ platformId: string; accounts: number; changed: string[] }> {
   const { runtime } = parts;
   const accountId = 'accountId' in input ? input.accountId : undefined;
   const row =
@@ -69,5 +69,5 @@ export async function refreshAccountFunding(
     accounts += ids.length;
     changedIds.push(...(await refresh(parts, platform, ids)));
   }
-  return { accounts, changed: changedIds };
+  return { platformId, accounts, changed: changedIds };
 }

@@ -77,6 +77,7 @@ async function resultOf(runtime: Runtime, id: string, recorded?: 'now' | 'before
   const row = await loadTransaction(runtime.db, id);
   return {
     transactionId: id,
+    platformId: row.platform_id,
     type: row.type,
     status: row.status,
     pendingReason: row.pending_reason,
@@ -94,22 +95,60 @@ function checkSame(deposit: DepositRow, entry: Pick<DepositRow, 'amount' | 'targ
   );
 }
 
-interface DepositInput {
+/** An entry of a bank statement or a wallet. */
+interface DepositEntry {
   /** Reference that the bank assigned to the entry. */
   bankReference: string;
-  /** Its reference is that of a payment or of an account, as the statement shows it. */
-  notice: FundsNotice;
+  /** The credited account, or `paymentReference`. */
+  accountId?: string | undefined;
+  /** Reference of a payment or of an account, as the statement shows it. */
+  paymentReference?: string | undefined;
+  currency: string;
+  amount: number;
+  rail?: string | undefined;
+  senderName?: string | undefined;
+  senderAccount?: string | undefined;
+  senderBank?: string | undefined;
+  remittanceInformation?: string | undefined;
+  /** With `network`. */
+  transactionHash?: string | undefined;
+  network?: string | undefined;
+  /** Reason for a hold of a deposit to an account. */
+  hold?: FundsNotice['hold'] | undefined;
+}
+
+const withoutUndefined = (pairs: Record<string, string | undefined>) =>
+  Object.fromEntries(Object.entries(pairs).filter(([, value]) => value !== undefined));
+
+function noticeOf(entry: DepositEntry): FundsNotice {
+  const { accountId, paymentReference, transactionHash, network, hold } = entry;
+  return withTarget({
+    ...(accountId === undefined ? {} : { accountId }),
+    ...(paymentReference === undefined ? {} : { reference: paymentReference }),
+    currency: entry.currency,
+    amount: BigInt(entry.amount),
+    origin: withoutUndefined({
+      accountHolderName: entry.senderName,
+      accountIdentifier: entry.senderAccount,
+      bankName: entry.senderBank,
+      paymentRail: entry.rail,
+      remittanceInformation: entry.remittanceInformation,
+      traceNumber: entry.bankReference,
+    }),
+    ...(transactionHash === undefined || network === undefined
+      ? {}
+      : { chain: { transactionHash, network } }),
+    ...(hold ? { hold } : {}),
+  });
 }
 
 /**
- * Records a deposit once for each bank reference. Throws ACCOUNT_NOT_FOUND, REFERENCE_NOT_FOUND, and
- * CONFLICT if the bank reference is recorded for another deposit.
+ * Records a deposit once for each bank reference. Throws ACCOUNT_NOT_FOUND, REFERENCE_NOT_FOUND,
+ * INVALID_CURRENCY, and CONFLICT if the bank reference is recorded for another deposit.
  */
-export async function recordDeposit(
-  runtime: Runtime,
-  { bankReference, ...input }: DepositInput,
-): Promise<DepositResult> {
-  const notice = withTarget(input.notice);
+export async function recordDeposit(runtime: Runtime, input: DepositEntry): Promise<DepositResult> {
+  const { bankReference } = input;
+  const notice = noticeOf(input);
   const platform = await findPlatform(runtime, notice);
   const { currency, amount } = notice;
   const target = (notice.accountId ?? notice.reference) as string;

@@ -12,12 +12,13 @@ import {
   loadTransaction,
   receivedOf,
 } from '../transactions/index.ts';
+import { type ListQuery, pageOfItems, startOf } from './pages.ts';
 
 // A held row does not change until its release, so `updated_at` is the start of the hold.
 const HELD = `select t.id from jobs j join transactions t on t.id = j.input ->> 'transactionId'
   where j.kind = $1 and t.funds = 'HELD' and t.pending_reason is not null
-    and ($2::text is null or t.platform_id = $2)
-  order by t.updated_at, t.id limit $3`;
+    and ($2::text is null or t.platform_id = $2) and (t.updated_at, t.id) > ($3::timestamptz, $4)
+  order by t.updated_at, t.id limit $5`;
 
 function presentHeldFunds(row: IncomingRow) {
   const money = receivedOf(row);
@@ -31,15 +32,17 @@ function presentHeldFunds(row: IncomingRow) {
     amount: Number(money.amount),
     currency: money.currency,
     readable: formatAmount(money),
-    source: row.source.sourceType,
+    source: String(row.source.sourceType),
   };
 }
 
-export async function listHeldFunds(
-  { db }: Runtime,
-  { platformId, limit }: { platformId?: string | undefined; limit: number },
-) {
-  const ids = await db.query<{ id: string }>(HELD, [REVIEW_EXPIRY.kind, platformId ?? null, limit]);
+export async function listHeldFunds({ db }: Runtime, { platformId, limit, ...rest }: ListQuery) {
+  const { since, id } = startOf(rest);
+  const values = [REVIEW_EXPIRY.kind, platformId ?? null, new Date(since), id, limit + 1];
+  const ids = await db.query<{ id: string }>(HELD, values);
   const rows = await Promise.all(ids.map((each) => loadTransaction(db, each.id)));
-  return rows.map((row) => presentHeldFunds(asIncoming(row)));
+  return pageOfItems(
+    rows.map((row) => presentHeldFunds(asIncoming(row))),
+    limit,
+  );
 }

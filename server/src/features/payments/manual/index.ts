@@ -1,4 +1,5 @@
 // Operator actions on deposits, transfers over manual rails, and suspense.
+export { MANUAL_CHOICES } from './choices.ts';
 export {
   type DepositResult,
   recordDeposit,
@@ -16,6 +17,5 @@ export {
   rejectTransferCancel,
   returnTransfer,
   settleTransfer,
-  type TransferKind,
   type TransferResult,
 } from './transfers.ts';

@@ -18,6 +18,7 @@ import {
 import { readSuspenseAmounts } from '../suspense/index.ts';
 import { loadTransaction, type TransactionRow } from '../transactions/index.ts';
 import { onAnyTransaction } from './notice.ts';
+import { type ListQuery, pageOfItems, type Start, startOf } from './pages.ts';
 
 const WAITING = `select id, platform_id, since from suspense_items
   where ($1::text is null or platform_id = $1) and (since, id) > ($2::timestamptz, $3)
@@ -33,19 +34,17 @@ interface Waiting extends WaitingRow {
   environment: Mode;
 }
 
-interface ListInput {
-  platformId?: string | undefined;
+interface SuspenseQuery extends ListQuery {
   environment?: Mode | undefined;
-  limit: number;
 }
 
 /** The oldest items of one environment or of both. The rows do not contain it, so they are filtered here. */
 async function waitingOf(
   { db }: Runtime,
-  { platformId, environment: mode, limit }: ListInput,
+  { platformId, environment: mode, limit, cursor }: SuspenseQuery,
 ): Promise<Waiting[]> {
   const items: Waiting[] = [];
-  let after: Pick<WaitingRow, 'id' | 'since'> = { id: '', since: 0 };
+  let after: Start = startOf({ cursor });
   for (;;) {
     const position = [new Date(after.since), after.id];
     const rows = await db.query<WaitingRow>(WAITING, [platformId ?? null, ...position, limit]);
@@ -104,16 +103,17 @@ async function presentSuspense(
 }
 
 /** Suspense items and shortfalls, oldest first. */
-export async function listSuspense(runtime: Runtime, input: ListInput) {
+export async function listSuspense(runtime: Runtime, query: SuspenseQuery) {
   const { db } = runtime;
-  const waiting = await waitingOf(runtime, input);
+  const waiting = await waitingOf(runtime, { ...query, limit: query.limit + 1 });
   const ids = waiting.map((each) => each.id);
   const nets = await readSuspenseAmounts(db, ids);
-  return Promise.all(
+  const items = await Promise.all(
     waiting.map(async (each) =>
       presentSuspense(runtime, each, await loadTransaction(db, each.id), nets.get(each.id) ?? 0n),
     ),
   );
+  return pageOfItems(items, query.limit);
 }
 
 interface SuspenseInput {
@@ -133,7 +133,8 @@ const decide =
     });
     const row = await loadTransaction(runtime.db, id);
     const refund = row.refund?.status ?? null;
-    return { transactionId: id, status: row.status, refund, funds: row.funds };
+    const { platform_id: platformId, status, funds } = row;
+    return { transactionId: id, platformId, status, refund, funds };
   };
 
 /** Returns funds from suspense: to a balance, or to an external account after a manual transfer. */

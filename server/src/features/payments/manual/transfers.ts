@@ -21,6 +21,7 @@ import {
   sourceAccountOf,
   type TransactionRow,
 } from '../transactions/index.ts';
+import type { TransferKind } from './choices.ts';
 import {
   applyNotice,
   awaitedOf,
@@ -28,6 +29,7 @@ import {
   onAnyTransaction,
   onProductionTransaction,
 } from './notice.ts';
+import { type ListQuery, pageOfItems, type Start, startOf } from './pages.ts';
 
 const INSTRUCTION = { payout: payoutOf, debit: debitOf, refund: refundOf } as const;
 
@@ -78,8 +80,6 @@ function presentTransfer(wait: WaitRow, row: TransactionRow, instruction: RailIn
   };
 }
 
-type AwaitedTransfer = ReturnType<typeof presentTransfer>;
-
 async function viewOf(runtime: Runtime, wait: WaitRow) {
   const row = await readTransaction(runtime.db, wait.id);
   if (!row || !isExpected(row, wait.kind)) return [];
@@ -93,22 +93,20 @@ const WAITS = `select id, kind, since from awaited_rail_results
 /** The oldest awaited transfers. Rows whose payments no longer wait for a result are skipped. */
 export async function listAwaitedTransfers(
   runtime: Runtime,
-  { platformId, limit }: { platformId?: string | undefined; limit: number },
-): Promise<AwaitedTransfer[]> {
-  const transfers: AwaitedTransfer[] = [];
-  let after: Pick<WaitRow, 'id' | 'since'> = { id: '', since: 0 };
+  { platformId, limit, cursor }: ListQuery,
+) {
+  const transfers: ReturnType<typeof presentTransfer>[] = [];
+  const chunk = limit + 1;
+  let after: Start = startOf({ cursor });
   for (;;) {
-    const position = [new Date(after.since), after.id];
-    const awaitedRows = await runtime.db.query<WaitRow>(WAITS, [
-      platformId ?? null,
-      ...position,
-      limit,
-    ]);
+    const values = [platformId ?? null, new Date(after.since), after.id, chunk];
+    const awaitedRows = await runtime.db.query<WaitRow>(WAITS, values);
     transfers.push(...(await Promise.all(awaitedRows.map((each) => viewOf(runtime, each)))).flat());
-    const lastRow = awaitedRows.at(-1);
-    if (!lastRow || awaitedRows.length < limit || transfers.length >= limit)
-      return transfers.slice(0, limit);
-    after = lastRow;
+    const last = awaitedRows.at(-1);
+    if (!last || awaitedRows.length < chunk || transfers.length > limit) {
+      return pageOfItems(transfers, limit);
+    }
+    after = last;
   }
 }
 
@@ -116,6 +114,7 @@ async function resultOf(runtime: Runtime, id: string) {
   const row = await loadTransaction(runtime.db, id);
   return {
     transactionId: row.id,
+    platformId: row.platform_id,
     status: row.status,
     failureReason: row.failure_reason,
     refund: row.refund?.status ?? null,
@@ -143,7 +142,7 @@ async function networkOf(ctx: Ctx, row: TransactionRow): Promise<string> {
   const account = id === null ? undefined : await readExternalAccount(ctx, id);
   const type = account?.info.accountType ?? '';
   const network = isAccountType(type) ? ACCOUNT_TYPE_ROWS[type].network : undefined;
-  if (!network) throw conflict('--hash applies only to payments over a blockchain.');
+  if (!network) throw conflict('A transaction hash applies only to payments over a blockchain.');
   return network;
 }
 
@@ -176,8 +175,6 @@ export const failTransfer = (
   { transactionId, reason, refundable }: FailInput,
 ): Promise<TransferResult> =>
   record(runtime, transactionId, async () => ({ state: 'failed', reason, refundable }));
-
-export type TransferKind = 'payout' | 'debit';
 
 const isExternal = (id: string | null) => id?.startsWith('ExternalAccount:') ?? false;
 

@@ -7,7 +7,11 @@ import { equals } from '../../../runtime/db/database.ts';
 import { cursorOf } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { accountActionsOf, recordAccountAction } from '../../balances/account-actions/index.ts';
+import {
+  type ActionsQuery,
+  pageOfAccountActions,
+  recordAccountAction,
+} from '../../balances/account-actions/index.ts';
 import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import { operationById } from '../minting/by-operator.ts';
@@ -37,19 +41,22 @@ interface ListInput {
   serviceStatus?: string | undefined;
   /** Continue after this stablecoin, the last of the previous page. */
   after?: string | undefined;
+  /** `nextCursor` of the previous page, instead of `after`. */
+  cursor?: string | undefined;
   limit: number;
 }
 
 /** Stablecoins of a platform, with a service status, or all; oldest first. */
 export async function searchStablecoins(
   runtime: Runtime,
-  { platformId, serviceStatus, after, limit }: ListInput,
+  { platformId, serviceStatus, after, cursor: position, limit }: ListInput,
 ) {
   const { db } = runtime;
   const filters = equals({ platform_id: platformId, service_status: serviceStatus });
-  const cursor = after === undefined ? undefined : cursorOf(await coinById(db, after));
-  const { rows } = await db.page(stablecoins, { filters, sort: 'asc', limit, cursor });
-  return Promise.all(rows.map((row) => viewOf(runtime, row)));
+  const cursor = after === undefined ? position : cursorOf(await coinById(db, after));
+  const query = { filters, sort: 'asc', limit, cursor } as const;
+  const { rows, ...rest } = await db.page(stablecoins, query);
+  return { data: await Promise.all(rows.map((row) => viewOf(runtime, row))), ...rest };
 }
 
 export type ServiceDecision = 'approve' | 'reject' | 'disable';
@@ -87,8 +94,8 @@ export async function decideStablecoin(runtime: Runtime, input: DecideInput) {
  * Decisions about a stablecoin, or a mint or burn: decision, operator and reason. Throws
  * STABLECOIN_NOT_FOUND and STABLECOIN_OPERATION_NOT_FOUND.
  */
-export async function stablecoinHistory(runtime: Runtime, id: string) {
+export async function stablecoinHistory(runtime: Runtime, id: string, query: ActionsQuery = {}) {
   const isOperation = isId(id, 'StablecoinOperation');
   const row = await (isOperation ? operationById(runtime.db, id) : coinById(runtime.db, id));
-  return accountActionsOf(runtime, row.id);
+  return pageOfAccountActions(runtime, row, query);
 }

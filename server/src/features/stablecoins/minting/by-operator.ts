@@ -52,20 +52,26 @@ interface ListInput {
   status?: string | undefined;
   /** Continue after this operation, the last of the previous page. */
   after?: string | undefined;
+  /** `nextCursor` of the previous page, instead of `after`. */
+  cursor?: string | undefined;
   limit: number;
 }
 
 /** Mints and burns of a coin, of a platform, with a status, or all; latest first. */
 export async function searchStablecoinOperations(
   runtime: Runtime,
-  { stablecoinId, platformId, status, after, limit }: ListInput,
+  { stablecoinId, platformId, status, after, cursor: position, limit }: ListInput,
 ) {
   const { db } = runtime;
   const filters = equals({ stablecoin_id: stablecoinId, platform_id: platformId, status });
-  const cursor = after === undefined ? undefined : cursorOf(await operationById(db, after));
-  const { rows } = await db.page(mintsAndBurns, { filters, sort: 'desc', limit, cursor });
-  return Promise.all(rows.map((row) => viewOf(runtime, row)));
+  const cursor = after === undefined ? position : cursorOf(await operationById(db, after));
+  const query = { filters, sort: 'desc', limit, cursor } as const;
+  const { rows, ...rest } = await db.page(mintsAndBurns, query);
+  return { data: await Promise.all(rows.map((row) => viewOf(runtime, row))), ...rest };
 }
+
+/** What an operator records of a mint or burn. */
+export const OUTCOMES = ['completed', 'failed'] as const;
 
 const EVENTS = { completed: 'complete', failed: 'fail' } as const;
 
