@@ -20,6 +20,9 @@ const TAGS: Readonly<Record<string, string>> = {
   Messages: 'E-mails and text messages to people.',
   Imports: 'Imports of customers from files.',
   Documents: 'Documents of customers, for review.',
+  Deposits: 'Held deposits, and deposits from bank statements.',
+  Payouts: 'Manual payouts, direct debits and refunds.',
+  Suspense: 'Funds in suspense and shortfalls.',
 };
 
 const HEAD: DocumentHead = {

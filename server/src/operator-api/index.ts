@@ -2,6 +2,7 @@
 import { approvalOperations } from './approvals.ts';
 import { auditOperations } from './audit.ts';
 import type { OperatorOperation } from './handle.ts';
+import { paymentOperations } from './payments/index.ts';
 import { platformGroup } from './platforms/index.ts';
 import { staffOperations } from './staff.ts';
 
@@ -10,4 +11,5 @@ export const OPERATOR_OPERATIONS: readonly OperatorOperation[] = [
   ...approvalOperations,
   ...auditOperations,
   ...platformGroup,
+  ...paymentOperations,
 ];

@@ -1,0 +1,86 @@
+// Operations of deposits.
+import { describe, expect, it } from 'vitest';
+import { balances } from '../../../test/kit/app/fixtures.ts';
+import { operatorService } from '../../../test/kit/operator/production.ts';
+
+const { service, read, rejects, isHidden, change } = operatorService();
+
+const entryOf = (accountId: string, bankReference: string, more: object = {}) => ({
+  ...{ bankReference, accountId, amount: 12_50, currency: 'USD', rail: 'WIRE' },
+  ...more,
+});
+
+const recorded = (accountId: string, reference: string, more: object = {}) =>
+  change('/deposits', entryOf(accountId, reference, more), 'recordDeposit');
+
+describe('deposits', () => {
+  it('are recorded once for one entry of the statement', async () => {
+    const { account } = await service.payer();
+    const first = await recorded(account, 'API-1', { senderName: 'Ada Lovelace' });
+    expect(first).toMatchObject({ platformId: service.shop.id, status: 'COMPLETED' });
+    expect(first.recorded).toBe('now');
+    expect((await balances(service.app, account, service.as)).total).toBe(12_50);
+    const path = '/deposits';
+    const again = entryOf(account, 'API-1', { amount: 12_51 });
+    await rejects(409, 'CONFLICT', 'POST', path, { body: again });
+    await isHidden('POST', path, entryOf(account, 'API-1'));
+    await isHidden('POST', path, entryOf(account, 'API-2'));
+    const euros = entryOf(account, 'API-3', { currency: 'EUR' });
+    await rejects(400, 'INVALID_CURRENCY', 'POST', path, { body: euros });
+    const unknown = entryOf('InternalAccount:018f0000-0000-7000-8000-000000000000', 'API-4');
+    await rejects(404, 'ACCOUNT_NOT_FOUND', 'POST', path, { body: unknown });
+    const { accountId: _, ...entry } = entryOf(account, 'API-5');
+    const quoted = { ...entry, paymentReference: `RH${'0'.repeat(32)}` };
+    await rejects(404, 'REFERENCE_NOT_FOUND', 'POST', path, { body: quoted });
+    expect((await balances(service.app, account, service.as)).total).toBe(12_50);
+  });
+
+  it('name every invalid field', async () => {
+    const body = { bankReference: '1', amount: 1, currency: 'XXX', hold: 'COMPLIANCE_REVIEW' };
+    const input = { body: { ...body, transactionHash: '0x1' } };
+    const { details } = await rejects(400, 'INVALID_INPUT', 'POST', '/deposits', input);
+    const fields = details.errors.map((each: { field: string }) => each.field);
+    expect(fields.sort()).toEqual(['accountId', 'currency', 'hold', 'network']);
+  });
+
+  it('are listed while they are held, and decided', async () => {
+    const { account } = await service.payer();
+    const ids: string[] = [];
+    for (const reference of ['API-H1', 'API-H2', 'API-H3']) {
+      const held = await recorded(account, reference, { hold: 'COMPLIANCE_REVIEW' });
+      expect(held).toMatchObject({ status: 'PENDING', pendingReason: 'COMPLIANCE_REVIEW' });
+      ids.push(held.transactionId);
+      await service.app.advance(1_000);
+    }
+    const list = `/deposits?platformId=${service.shop.id}&limit=2`;
+    const first = await read(list);
+    expect(first.data).toMatchObject([
+      { transactionId: ids[0], accountId: account, amount: 12_50, readable: '12.50' },
+      { transactionId: ids[1], source: 'REALTIME_FUNDING', reason: 'COMPLIANCE_REVIEW' },
+    ]);
+    expect(first.hasMore).toBe(true);
+    const next = await read(`${list}&cursor=${first.nextCursor}`);
+    expect(next).toMatchObject({ data: [{ transactionId: ids[2] }], hasMore: false });
+    expect(next.nextCursor).toBeUndefined();
+    await rejects(400, 'INVALID_INPUT', 'GET', `${list}&cursor=none`);
+    expect((await read(`/deposits?platformId=${service.app.other.id}`)).data).toEqual([]);
+    await isHidden('GET', `/deposits?platformId=${service.shop.id}`);
+
+    const [stored = '', rejected = '', mistaken = ''] = ids;
+    await isHidden('POST', `/deposits/${stored}/release`, {});
+    const decide = (id: string, step: string, operationId: string, body: object = {}) =>
+      change(`/deposits/${id}/${step}`, body, operationId, id);
+    const why = { reason: 'Documents are complete' };
+    expect(await decide(stored, 'release', 'releaseDeposit', why)).toMatchObject({
+      status: 'COMPLETED',
+    });
+    const failure = { failureReason: 'COMPLIANCE_REJECTED' };
+    await decide(rejected, 'reject', 'rejectDeposit', failure);
+    expect(await service.status(rejected)).toContain('FAILED PENDING COMPLIANCE_REJECTED');
+    await decide(mistaken, 'return', 'recordDepositReturn');
+    await rejects(409, 'CONFLICT', 'POST', `/deposits/${stored}/release`);
+    const none = '/deposits/Transaction:018f0000-0000-7000-8000-000000000000/return';
+    await rejects(404, 'TRANSACTION_NOT_FOUND', 'POST', none);
+    expect((await balances(service.app, account, service.as)).total).toBe(12_50);
+  });
+});

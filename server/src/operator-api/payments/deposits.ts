@@ -1,0 +1,269 @@
+// Deposits that are held for a decision, and deposits recorded from a bank statement.
+import { Type } from '@sinclair/typebox';
+import { findCurrency } from '../../catalog/currencies/currencies.ts';
+import { PaymentRail } from '../../catalog/rails/rails.ts';
+import {
+  listHeldFunds,
+  MANUAL_CHOICES,
+  recordDeposit,
+  recordDepositReturn,
+  rejectHeldDeposit,
+  releaseHeldDeposit,
+} from '../../features/payments/manual/index.ts';
+import { PENDING_REASONS } from '../../features/payments/pay-ins/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import type { FieldError } from '../../kernel/fault.ts';
+import {
+  Amount,
+  described,
+  named,
+  nullable,
+  oneOf,
+  PageQuery,
+  PositiveAmount,
+  page,
+  text,
+  time,
+} from '../../kernel/schema.ts';
+import { operatorHandle } from '../handle.ts';
+import { OptionalReason, PlatformFilter } from '../schemas.ts';
+import {
+  CurrencyOf,
+  CustomerId,
+  PlatformId,
+  Readable,
+  TransactionId,
+  TransactionStatus,
+  TransactionType,
+  transactionParams,
+} from './schemas.ts';
+
+const TAG = 'Deposits';
+
+const PendingReason = oneOf(PENDING_REASONS, { description: 'Reason for the hold.' });
+
+const HeldDeposit = named(
+  'HeldDeposit',
+  Type.Object(
+    {
+      transactionId: TransactionId,
+      platformId: PlatformId,
+      customerId: CustomerId,
+      accountId: nullable(text('Identifier of the credited account.')),
+      since: time('Time at which the hold began.'),
+      reason: nullable(PendingReason),
+      amount: described(Amount, 'Amount received, in minor units.'),
+      currency: CurrencyOf,
+      readable: Readable,
+      source: text(
+        'ACCOUNT: a direct debit. UMA_ADDRESS: a UMA payment. REALTIME_FUNDING: a deposit.',
+      ),
+    },
+    { description: 'Funds that are held for a decision.' },
+  ),
+);
+
+const Deposit = named(
+  'Deposit',
+  Type.Object(
+    {
+      transactionId: TransactionId,
+      platformId: PlatformId,
+      type: TransactionType,
+      status: TransactionStatus,
+      pendingReason: nullable(PendingReason),
+      recorded: Type.Optional(
+        oneOf(['now', 'before'], {
+          description: '`before`: the bank reference was recorded already, and nothing changed.',
+        }),
+      ),
+    },
+    { description: 'A deposit after the operation.' },
+  ),
+);
+
+const FAILURE = {
+  failureReason: Type.Optional(
+    oneOf(MANUAL_CHOICES.depositFailures, {
+      description: `Failure reason of the deposit. Defaults to ${MANUAL_CHOICES.depositFailures[0]}.`,
+    }),
+  ),
+};
+
+const listDeposits = operation({
+  operationId: 'listHeldDeposits',
+  method: 'GET',
+  path: '/deposits',
+  tag: TAG,
+  summary: 'List held deposits',
+  description:
+    'Returns funds that are held for a decision, oldest first: deposits, direct debits and UMA ' +
+    'payments.',
+  auth: 'operator',
+  operatorPermission: 'payments.read',
+  commands: ['deposits list'],
+  query: Type.Object({ ...PlatformFilter, ...PageQuery }),
+  replies: { 200: named('HeldDepositPage', page(HeldDeposit)) },
+  errors: ['NOT_FOUND'],
+});
+
+interface Entry {
+  accountId?: unknown;
+  paymentReference?: unknown;
+  currency?: unknown;
+  transactionHash?: unknown;
+  network?: unknown;
+  hold?: unknown;
+}
+
+/** Fields that exclude or require each other, and an unknown currency. */
+function entryErrors(body: unknown): FieldError[] {
+  const { accountId, paymentReference, currency, transactionHash, network, hold } = (body ??
+    {}) as Entry;
+  const errors: FieldError[] = [];
+  if ((accountId === undefined) === (paymentReference === undefined)) {
+    errors.push({ field: 'accountId', message: 'is required without paymentReference, only then' });
+  }
+  if ((transactionHash === undefined) !== (network === undefined)) {
+    errors.push({ field: 'network', message: 'is required with transactionHash, only then' });
+  }
+  if (hold !== undefined && accountId === undefined) {
+    errors.push({ field: 'hold', message: 'requires accountId' });
+  }
+  if (typeof currency === 'string' && !findCurrency(currency)) {
+    errors.push({ field: 'currency', message: 'is not a supported currency' });
+  }
+  return errors;
+}
+
+const record = operation({
+  operationId: 'recordDeposit',
+  method: 'POST',
+  path: '/deposits',
+  tag: TAG,
+  summary: 'Record a deposit',
+  description:
+    'Records a deposit that arrived at the bank, for an account or a payment. A bank reference is ' +
+    'recorded once for each environment and currency.',
+  auth: 'operator',
+  operatorPermission: 'payments.settle',
+  commands: ['deposits record'],
+  body: Type.Object({
+    bankReference: text("The bank's own reference; must be unique.", {
+      minLength: 1,
+      maxLength: 255,
+    }),
+    amount: described(PositiveAmount, 'Amount received, in minor units.'),
+    currency: CurrencyOf,
+    accountId: Type.Optional(
+      text('Identifier of the credited internal account. Required without `paymentReference`.'),
+    ),
+    paymentReference: Type.Optional(
+      text('Reference of the payer, which identifies an account or a payment.', {
+        minLength: 1,
+        maxLength: 255,
+      }),
+    ),
+    rail: Type.Optional(PaymentRail),
+    senderName: Type.Optional(text('Sender.', { minLength: 1, maxLength: 255 })),
+    senderAccount: Type.Optional(text('Account of the sender.', { minLength: 1, maxLength: 255 })),
+    senderBank: Type.Optional(text('Bank of the sender.', { minLength: 1, maxLength: 255 })),
+    remittanceInformation: Type.Optional(
+      text('Remittance text of the sender.', { minLength: 1, maxLength: 1_000 }),
+    ),
+    transactionHash: Type.Optional(text('Transaction hash.', { minLength: 1, maxLength: 255 })),
+    network: Type.Optional(
+      oneOf(MANUAL_CHOICES.networks, {
+        description: 'Network of the transaction hash. Required with it.',
+      }),
+    ),
+    hold: Type.Optional(
+      described(PendingReason, 'Holds a deposit to an account, for this reason.'),
+    ),
+    ...OptionalReason,
+  }),
+  bodyRules: entryErrors,
+  replies: { 201: Deposit },
+  errors: ['ACCOUNT_NOT_FOUND', 'REFERENCE_NOT_FOUND', 'INVALID_CURRENCY', 'NOT_FOUND'],
+});
+
+const release = operation({
+  operationId: 'releaseDeposit',
+  method: 'POST',
+  path: '/deposits/{transactionId}/release',
+  tag: TAG,
+  summary: 'Release a held deposit',
+  description: 'Makes the funds available on the account.',
+  auth: 'operator',
+  operatorPermission: 'payments.decide',
+  commands: ['deposits release'],
+  params: transactionParams,
+  body: Type.Object(OptionalReason),
+  bodyOptional: true,
+  replies: { 200: Deposit },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  notFound: 'TRANSACTION_NOT_FOUND',
+});
+
+const reject = operation({
+  operationId: 'rejectDeposit',
+  method: 'POST',
+  path: '/deposits/{transactionId}/reject',
+  tag: TAG,
+  summary: 'Reject a held deposit',
+  description: 'Returns the held funds to their sender.',
+  auth: 'operator',
+  operatorPermission: 'payments.decide',
+  commands: ['deposits reject'],
+  params: transactionParams,
+  body: Type.Object({ ...FAILURE, ...OptionalReason }),
+  bodyOptional: true,
+  replies: { 200: Deposit },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  notFound: 'TRANSACTION_NOT_FOUND',
+});
+
+const returned = operation({
+  operationId: 'recordDepositReturn',
+  method: 'POST',
+  path: '/deposits/{transactionId}/return',
+  tag: TAG,
+  summary: 'Record the return of a deposit',
+  description:
+    'Records that the bank recalled a deposit. If the account no longer has the funds, it owes them.',
+  auth: 'operator',
+  operatorPermission: 'payments.settle',
+  commands: ['deposits return'],
+  params: transactionParams,
+  body: Type.Object({ ...FAILURE, ...OptionalReason }),
+  bodyOptional: true,
+  replies: { 200: Deposit },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  notFound: 'TRANSACTION_NOT_FOUND',
+});
+
+export const depositOperations = [
+  operatorHandle(listDeposits, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await listHeldFunds(installation.runtime, { ...query, limit: query.limit ?? 20 }),
+  })),
+  operatorHandle(record, async ({ installation }, { body }) => ({
+    status: 201,
+    body: await recordDeposit(installation.runtime, body),
+  })),
+  operatorHandle(release, async ({ installation }, { params }) => ({
+    status: 200,
+    body: await releaseHeldDeposit(installation.runtime, params),
+  })),
+  operatorHandle(reject, async ({ installation }, { params, body }) => ({
+    status: 200,
+    body: await rejectHeldDeposit(installation.runtime, { ...params, reason: body.failureReason }),
+  })),
+  operatorHandle(returned, async ({ installation }, { params, body }) => ({
+    status: 200,
+    body: await recordDepositReturn(installation.runtime, {
+      ...params,
+      reason: body.failureReason,
+    }),
+  })),
+];

@@ -1,0 +1,77 @@
+// Operations of transfers over manual rails.
+import { describe, expect, it } from 'vitest';
+import { externalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import { operatorService } from '../../../test/kit/operator/production.ts';
+
+const { service, read, rejects, isHidden, change } = operatorService();
+
+const decide = (id: string, step: string, operationId: string, body: object = {}) =>
+  change(`/payouts/${id}/${step}`, body, operationId, id);
+
+const requestCancel = async (id: string) =>
+  ok(await service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.as), 200);
+
+describe('transfers', () => {
+  it('are listed with their account details, and each request is recorded', async () => {
+    const ids = [(await service.payment()).id, (await service.payment()).id];
+    const list = `/payouts?platformId=${service.shop.id}&limit=1`;
+    const first = await read(list);
+    expect(first.data).toMatchObject([
+      { transactionId: ids[0], kind: 'payout', currency: 'EUR', accountType: 'EUR_ACCOUNT' },
+    ]);
+    expect(first.data[0].account.iban).toBe('DE89370400440532013000');
+    const next = await read(`${list}&cursor=${first.nextCursor}`);
+    expect(next).toMatchObject({ data: [{ transactionId: ids[1] }], hasMore: false });
+    const { data } = await read('/audit-records?operationId=listAwaitedTransfers');
+    expect(data).toHaveLength(2);
+    await isHidden('GET', list);
+  });
+
+  it('are settled, and returned later', async () => {
+    const { id } = await service.payment();
+    await isHidden('POST', `/payouts/${id}/settle`, {});
+    expect(await service.status(id)).toBe('PROCESSING - -');
+    const reference = { reference: 'BANK-1', reason: 'Statement of today' };
+    expect(await decide(id, 'settle', 'settleTransfer', reference)).toMatchObject({
+      ...{ platformId: service.shop.id, status: 'COMPLETED', failureReason: null, refund: null },
+    });
+    await rejects(409, 'CONFLICT', 'POST', `/payouts/${id}/settle`);
+    const failure = { failureReason: 'PAYOUT_RETURNED', kind: 'payout' };
+    expect(await decide(id, 'return', 'returnTransfer', failure)).toMatchObject({
+      ...{ status: 'FAILED', failureReason: 'PAYOUT_RETURNED' },
+    });
+    const none = '/payouts/Transaction:018f0000-0000-7000-8000-000000000000/settle';
+    await rejects(404, 'TRANSACTION_NOT_FOUND', 'POST', none);
+  });
+
+  it('fail', async () => {
+    const { id } = await service.payment();
+    await rejects(400, 'INVALID_INPUT', 'POST', `/payouts/${id}/fail`, { body: {} });
+    const failure = { failureReason: 'ACCOUNT_INVALID', isRefundable: false };
+    await decide(id, 'fail', 'failTransfer', failure);
+    await service.app.settle();
+    expect(await service.status(id)).toBe('FAILED FAILED ACCOUNT_INVALID');
+  });
+
+  it('are recalled, or not', async () => {
+    const { person, account } = await service.payer();
+    const from = await externalAccount(service.app, person.id, 'USD', '000', service.as);
+    const ends = { source: { accountId: from.id }, destination: { accountId: account } };
+    const debit = async () => {
+      const body = { ...ends, amount: 40_00 };
+      const row = ok(await service.app.call('POST', '/transfer-in', body, service.as), 201);
+      await service.app.advance(60_000);
+      return row.id as string;
+    };
+    const [recalled, late] = [await debit(), await debit()];
+    await rejects(409, 'CONFLICT', 'POST', `/payouts/${late}/reject-cancel`);
+    await requestCancel(recalled);
+    await requestCancel(late);
+    await service.app.settle();
+    await decide(late, 'reject-cancel', 'rejectTransferCancel');
+    await rejects(409, 'CONFLICT', 'POST', `/payouts/${late}/cancel`);
+    await decide(recalled, 'cancel', 'cancelTransfer');
+    expect((await service.queue(late))[0]).toMatchObject({ cancelRequestedAt: null });
+    expect(await service.queue(recalled)).toEqual([]);
+  });
+});

@@ -1,0 +1,252 @@
+// Transfers over manual rails: what is to be paid out, debited or refunded, and the results.
+import { Type } from '@sinclair/typebox';
+import {
+  cancelTransfer,
+  failTransfer,
+  listAwaitedTransfers,
+  MANUAL_CHOICES,
+  rejectTransferCancel,
+  returnTransfer,
+  settleTransfer,
+} from '../../features/payments/manual/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import {
+  Amount,
+  described,
+  named,
+  nullable,
+  oneOf,
+  PageQuery,
+  page,
+  text,
+  time,
+} from '../../kernel/schema.ts';
+import { operatorHandle } from '../handle.ts';
+import { OptionalReason, PlatformFilter } from '../schemas.ts';
+import {
+  CurrencyOf,
+  PlatformId,
+  Readable,
+  RefundStatus,
+  TransactionFailureReason,
+  TransactionId,
+  TransactionStatus,
+  transactionParams,
+} from './schemas.ts';
+
+const TAG = 'Payouts';
+
+const AwaitedTransfer = named(
+  'AwaitedTransfer',
+  Type.Object(
+    {
+      transactionId: TransactionId,
+      platformId: PlatformId,
+      kind: oneOf(['payout', 'debit', 'refund'], { description: 'What the bank has to do.' }),
+      since: time('Time since which the result is awaited.'),
+      amount: described(Amount, 'Amount of the transfer, in minor units.'),
+      currency: CurrencyOf,
+      readable: Readable,
+      rail: nullable(text('Rail of the transfer; null if the operator chooses it.')),
+      reference: text('Reference that the transfer must carry.'),
+      beneficiary: nullable(text('Name of the beneficiary.')),
+      accountType: text('Type of the account.'),
+      account: Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Details of the account, by its type.',
+      }),
+      remittanceInformation: nullable(text('Remittance text for the beneficiary.')),
+      purposeOfPayment: nullable(text('Purpose of the payment.')),
+      cancelRequestedAt: nullable(time('Time at which a recall was requested.')),
+    },
+    { description: 'A payout, direct debit or refund whose result is awaited.' },
+  ),
+);
+
+const Transfer = named(
+  'Transfer',
+  Type.Object(
+    {
+      transactionId: TransactionId,
+      platformId: PlatformId,
+      status: TransactionStatus,
+      failureReason: TransactionFailureReason,
+      refund: RefundStatus,
+    },
+    { description: 'The transaction after the result.' },
+  ),
+);
+
+const FAILURE = {
+  failureReason: oneOf(MANUAL_CHOICES.transferFailures, {
+    description: 'Failure reason of the transaction.',
+  }),
+};
+
+const listTransfers = operation({
+  operationId: 'listAwaitedTransfers',
+  method: 'GET',
+  path: '/payouts',
+  tag: TAG,
+  summary: 'List manual transfers',
+  description:
+    'Returns pending manual payouts, direct debits and refunds, oldest first. They contain names ' +
+    'and account details, so this request is recorded.',
+  auth: 'operator',
+  operatorPermission: 'payments.settle',
+  reveals: true,
+  commands: ['payouts list'],
+  query: Type.Object({ ...PlatformFilter, ...PageQuery }),
+  replies: { 200: named('AwaitedTransferPage', page(AwaitedTransfer)) },
+  errors: ['NOT_FOUND'],
+});
+
+const settle = operation({
+  operationId: 'settleTransfer',
+  method: 'POST',
+  path: '/payouts/{transactionId}/settle',
+  tag: TAG,
+  summary: 'Record a settled transfer',
+  description: 'Records that the bank has settled a payout, direct debit or refund.',
+  auth: 'operator',
+  operatorPermission: 'payments.settle',
+  commands: ['payouts settle'],
+  params: transactionParams,
+  body: Type.Object({
+    reference: Type.Optional(
+      text("The bank's own reference. Defaults to the hash, else to the payment's reference.", {
+        minLength: 1,
+        maxLength: 255,
+      }),
+    ),
+    transactionHash: Type.Optional(
+      text('Transaction hash, of a payout over a blockchain.', { minLength: 1, maxLength: 255 }),
+    ),
+    ...OptionalReason,
+  }),
+  bodyOptional: true,
+  replies: { 200: Transfer },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  notFound: 'TRANSACTION_NOT_FOUND',
+});
+
+const fail = operation({
+  operationId: 'failTransfer',
+  method: 'POST',
+  path: '/payouts/{transactionId}/fail',
+  tag: TAG,
+  summary: 'Record a failed transfer',
+  description: 'Records that a payout, direct debit or refund failed permanently.',
+  auth: 'operator',
+  operatorPermission: 'payments.settle',
+  commands: ['payouts fail'],
+  params: transactionParams,
+  body: Type.Object({
+    ...FAILURE,
+    isRefundable: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description:
+          'Whether the funds can be refunded; otherwise they go to suspense. Defaults to true.',
+      }),
+    ),
+    ...OptionalReason,
+  }),
+  replies: { 200: Transfer },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  notFound: 'TRANSACTION_NOT_FOUND',
+});
+
+const returned = operation({
+  operationId: 'returnTransfer',
+  method: 'POST',
+  path: '/payouts/{transactionId}/return',
+  tag: TAG,
+  summary: 'Record a returned transfer',
+  description: 'Records the return of a settled payout or direct debit, often days later.',
+  auth: 'operator',
+  operatorPermission: 'payments.settle',
+  commands: ['payouts return'],
+  params: transactionParams,
+  body: Type.Object({
+    ...FAILURE,
+    kind: Type.Optional(
+      oneOf(MANUAL_CHOICES.transferKinds, {
+        description:
+          'Which transfer was returned, if the payment has both. Defaults to ' +
+          `${MANUAL_CHOICES.transferKinds[0]}.`,
+      }),
+    ),
+    ...OptionalReason,
+  }),
+  replies: { 200: Transfer },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  notFound: 'TRANSACTION_NOT_FOUND',
+});
+
+const cancel = operation({
+  operationId: 'cancelTransfer',
+  method: 'POST',
+  path: '/payouts/{transactionId}/cancel',
+  tag: TAG,
+  summary: 'Record a recalled transfer',
+  description: 'Records that a requested recall succeeded.',
+  auth: 'operator',
+  operatorPermission: 'payments.settle',
+  commands: ['payouts cancel'],
+  params: transactionParams,
+  body: Type.Object(OptionalReason),
+  bodyOptional: true,
+  replies: { 200: Transfer },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  notFound: 'TRANSACTION_NOT_FOUND',
+});
+
+const rejectCancel = operation({
+  operationId: 'rejectTransferCancel',
+  method: 'POST',
+  path: '/payouts/{transactionId}/reject-cancel',
+  tag: TAG,
+  summary: 'Record a rejected recall',
+  description: 'Records that a requested recall is no longer possible.',
+  auth: 'operator',
+  operatorPermission: 'payments.settle',
+  commands: ['payouts reject-cancel'],
+  params: transactionParams,
+  body: Type.Object(OptionalReason),
+  bodyOptional: true,
+  replies: { 200: Transfer },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  notFound: 'TRANSACTION_NOT_FOUND',
+});
+
+export const payoutOperations = [
+  operatorHandle(listTransfers, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await listAwaitedTransfers(installation.runtime, { ...query, limit: query.limit ?? 20 }),
+  })),
+  operatorHandle(settle, async ({ installation }, { params, body }) => {
+    const { reference, transactionHash } = body;
+    const input = { ...params, reference, transactionHash };
+    return { status: 200, body: await settleTransfer(installation.runtime, input) };
+  }),
+  operatorHandle(fail, async ({ installation }, { params, body }) => {
+    const input = {
+      ...params,
+      reason: body.failureReason,
+      refundable: body.isRefundable ?? true,
+    };
+    return { status: 200, body: await failTransfer(installation.runtime, input) };
+  }),
+  operatorHandle(returned, async ({ installation }, { params, body }) => {
+    const input = { ...params, reason: body.failureReason, kind: body.kind };
+    return { status: 200, body: await returnTransfer(installation.runtime, input) };
+  }),
+  operatorHandle(cancel, async ({ installation }, { params }) => ({
+    status: 200,
+    body: await cancelTransfer(installation.runtime, params.transactionId),
+  })),
+  operatorHandle(rejectCancel, async ({ installation }, { params }) => ({
+    status: 200,
+    body: await rejectTransferCancel(installation.runtime, params.transactionId),
+  })),
+];

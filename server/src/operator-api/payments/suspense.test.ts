@@ -1,0 +1,73 @@
+// Operations of suspense items.
+import { describe, expect, it } from 'vitest';
+import { externalAccount, internalAccount, ok, quoteBody } from '../../../test/kit/app/fixtures.ts';
+import { operatorService } from '../../../test/kit/operator/production.ts';
+
+const { service, read, rejects, isHidden, change } = operatorService();
+
+/** A payment of 100.00 USD whose refund has failed. */
+async function suspensePayment() {
+  const { id, account } = await service.payment();
+  const reason = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
+  await service.json('payouts', 'fail', id, ...reason);
+  await service.app.settle();
+  return { id, account };
+}
+
+describe('suspense items', () => {
+  it('are listed and returned', async () => {
+    const [{ id, account }, { id: second }] = [await suspensePayment(), await suspensePayment()];
+    const list = `/suspense-items?platformId=${service.shop.id}&environment=production&limit=1`;
+    const first = await read(list);
+    expect(first.data).toMatchObject([
+      { transactionId: id, amount: 100_00, currency: 'USD', to: account, outside: null },
+    ]);
+    const next = await read(`${list}&cursor=${first.nextCursor}`);
+    expect(next).toMatchObject({ data: [{ transactionId: second }], hasMore: false });
+    expect((await read('/suspense-items?environment=sandbox')).data).toEqual([]);
+    await isHidden('GET', list);
+    const path = `/suspense-items/${id}/return`;
+    await isHidden('POST', path, {});
+    const why = { reason: 'Beneficiary is closed' };
+    const returned = await change(path, why, 'returnSuspenseItem', id);
+    expect(returned).toMatchObject({ transactionId: id, status: 'FAILED', funds: 'RETURNED' });
+    await rejects(409, 'CONFLICT', 'POST', path);
+    const none = '/suspense-items/Transaction:018f0000-0000-7000-8000-000000000000/return';
+    await rejects(404, 'TRANSACTION_NOT_FOUND', 'POST', none);
+  });
+});
+
+/** A payment whose debit of 50.00 USD was recalled; no account can cover it. */
+async function recalledDebit(): Promise<string> {
+  const { app, as } = service;
+  const { person, account } = await service.payer();
+  const to = await service.payee(person.id);
+  const own = await internalAccount(app, null, 'USD', as);
+  for (const id of [account, own.id]) await service.json('accounts', 'close', id);
+  const from = await externalAccount(app, person.id, 'USD', '000', as);
+  const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
+  const { transactionId: id } = ok(await app.call('POST', '/quotes', body, as), 201);
+  await app.settle();
+  await service.json('payouts', 'settle', id);
+  await app.settle();
+  const reason = ['--reason', 'PAYOUT_RETURNED'];
+  await service.json('payouts', 'return', id, '--of', 'debit', ...reason);
+  return id;
+}
+
+describe('shortfalls', () => {
+  it('are settled', async () => {
+    const id = await recalledDebit();
+    const [item] = (await read(`/suspense-items?platformId=${service.shop.id}`)).data.filter(
+      (each: { transactionId: string }) => each.transactionId === id,
+    );
+    expect(item).toMatchObject({ to: null, outside: null });
+    expect(item.amount).toBeLessThan(0);
+    const path = `/suspense-items/${id}/settle`;
+    await rejects(400, 'INVALID_INPUT', 'POST', path, { body: {} });
+    const body = { reference: 'COVER-1', reason: 'Paid by the customer' };
+    await isHidden('POST', path, body);
+    await change(path, body, 'settleShortfall', id);
+    await rejects(409, 'CONFLICT', 'POST', path, { body });
+  });
+});

@@ -1,0 +1,168 @@
+// Suspense items, whose funds an operator forwards or returns.
+import { Type } from '@sinclair/typebox';
+import {
+  listSuspense,
+  returnSuspense,
+  settleShortfall,
+} from '../../features/payments/manual/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import { MODES } from '../../kernel/mode.ts';
+import { named, nullable, oneOf, PageQuery, page, text, time } from '../../kernel/schema.ts';
+import { operatorHandle } from '../handle.ts';
+import { OptionalReason, PlatformFilter } from '../schemas.ts';
+import {
+  CurrencyOf,
+  PlatformId,
+  Readable,
+  RefundStatus,
+  TransactionFailureReason,
+  TransactionId,
+  TransactionStatus,
+  TransactionType,
+  transactionParams,
+} from './schemas.ts';
+
+const TAG = 'Suspense';
+
+const Environment = oneOf(MODES, { description: 'Environment of the platform.' });
+
+const SuspenseItem = named(
+  'SuspenseItem',
+  Type.Object(
+    {
+      transactionId: TransactionId,
+      platformId: PlatformId,
+      environment: Environment,
+      since: time('Time since which the funds are in suspense.'),
+      type: TransactionType,
+      status: TransactionStatus,
+      failureReason: TransactionFailureReason,
+      amount: Type.Integer({
+        format: 'int64',
+        description: 'Amount in minor units of the currency; negative for a shortfall.',
+      }),
+      currency: CurrencyOf,
+      readable: Readable,
+      to: nullable(
+        text(
+          'Destination of a return: an internal account, or `outside` for a transfer by the ' +
+            'operator. Null for a shortfall.',
+        ),
+      ),
+      outside: nullable(
+        Type.Record(Type.String(), Type.Unknown(), {
+          description: 'Known details of the account outside; null without one.',
+        }),
+      ),
+    },
+    { description: 'Funds in suspense, or a shortfall.' },
+  ),
+);
+
+const Decided = named(
+  'SuspenseDecision',
+  Type.Object(
+    {
+      transactionId: TransactionId,
+      platformId: PlatformId,
+      status: TransactionStatus,
+      refund: RefundStatus,
+      funds: oneOf(
+        [
+          ...(['NONE', 'AWAITED', 'FUNDED', 'HELD'] as const),
+          ...(['SUBMITTED', 'SETTLED', 'RETURNED', 'SUSPENSE'] as const),
+        ],
+        { description: 'State of the funds.' },
+      ),
+    },
+    { description: 'The transaction after the decision.' },
+  ),
+);
+
+const listItems = operation({
+  operationId: 'listSuspenseItems',
+  method: 'GET',
+  path: '/suspense-items',
+  tag: TAG,
+  summary: 'List suspense items',
+  description:
+    'Returns suspense items and shortfalls, oldest first. They contain names and account details, ' +
+    'so this request is recorded.',
+  auth: 'operator',
+  operatorPermission: 'payments.settle',
+  reveals: true,
+  commands: ['suspense list'],
+  query: Type.Object({
+    ...PlatformFilter,
+    environment: Type.Optional(Environment),
+    ...PageQuery,
+  }),
+  replies: { 200: named('SuspenseItemPage', page(SuspenseItem)) },
+  errors: ['NOT_FOUND'],
+});
+
+const returned = operation({
+  operationId: 'returnSuspenseItem',
+  method: 'POST',
+  path: '/suspense-items/{transactionId}/return',
+  tag: TAG,
+  summary: 'Return a suspense item',
+  description:
+    'Returns the funds to their balance, or records that the operator sent them to an account ' +
+    'outside. The amount follows from the ledger.',
+  auth: 'operator',
+  operatorPermission: 'payments.settle',
+  commands: ['suspense return'],
+  params: transactionParams,
+  body: Type.Object({
+    reference: Type.Optional(
+      text("The bank's own reference of the transfer outside. Required for one.", {
+        minLength: 1,
+        maxLength: 255,
+      }),
+    ),
+    ...OptionalReason,
+  }),
+  bodyOptional: true,
+  replies: { 200: Decided },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  notFound: 'TRANSACTION_NOT_FOUND',
+});
+
+const settle = operation({
+  operationId: 'settleShortfall',
+  method: 'POST',
+  path: '/suspense-items/{transactionId}/settle',
+  tag: TAG,
+  summary: 'Record a settled shortfall',
+  description: 'Records that funds were received that cover a shortfall.',
+  auth: 'operator',
+  operatorPermission: 'payments.settle',
+  commands: ['suspense settle'],
+  params: transactionParams,
+  body: Type.Object({
+    reference: text("The bank's own reference of the received funds.", {
+      minLength: 1,
+      maxLength: 255,
+    }),
+    ...OptionalReason,
+  }),
+  replies: { 200: Decided },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  notFound: 'TRANSACTION_NOT_FOUND',
+});
+
+export const suspenseOperations = [
+  operatorHandle(listItems, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await listSuspense(installation.runtime, { ...query, limit: query.limit ?? 20 }),
+  })),
+  operatorHandle(returned, async ({ installation }, { params, body }) => ({
+    status: 200,
+    body: await returnSuspense(installation.runtime, { ...params, ...body }),
+  })),
+  operatorHandle(settle, async ({ installation }, { params, body }) => ({
+    status: 200,
+    body: await settleShortfall(installation.runtime, { ...params, ...body }),
+  })),
+];

@@ -1,0 +1,74 @@
+// A production platform with a client of the operator API, which checks what every change has: one
+// audit record, and no effect for an operator of another platform.
+import { beforeAll, expect } from 'vitest';
+import type { ApiResponse } from '../app/harness.ts';
+import { startProduction } from '../app/production.ts';
+import { opened } from '../app/test-app.ts';
+import { operatorClient } from './client.ts';
+
+/** Opens both for the tests of a file. */
+export function operatorService() {
+  const service = opened(startProduction);
+  let client: ReturnType<typeof operatorClient> | undefined;
+  beforeAll(() => {
+    client = operatorClient(service.app);
+  });
+  const call: ReturnType<typeof operatorClient>['call'] = (...input) => {
+    if (!client) throw new Error('opened before the first test');
+    return client.call(...input);
+  };
+
+  /** The secret of an operator of one platform. */
+  const secretOf = (platformId: string) => client?.secretOf({ platformIds: [platformId] }) ?? '';
+
+  /** The reply with this status. A broken contract fails the next request to the server. */
+  async function expectReply(reply: Promise<ApiResponse>, status: number) {
+    const { body, ...rest } = await reply;
+    expect({ status: rest.status, body }).toMatchObject({ status });
+    await service.app.call('GET', '/config');
+    return body;
+  }
+
+  return {
+    service,
+    call,
+    secretOf,
+    /** Reads as an operator of all platforms. */
+    read: (path: string) => expectReply(call('GET', path), 200),
+    /** The request is rejected with this code. */
+    async rejects(status: number, code: string, ...input: Parameters<typeof call>) {
+      const body = await expectReply(call(...input), status);
+      expect(body.code).toBe(code);
+      return body;
+    },
+    /** An operator of another platform does not find the resource. */
+    async isHidden(method: string, path: string, body?: unknown) {
+      const secret = await secretOf(service.app.other.id);
+      const reply = await call(method, path, { body, secret });
+      expect({ path, status: reply.status, body: reply.body }).toMatchObject({ status: 404 });
+    },
+    /** Changes as an operator of the platform, with one audit record about the subject. */
+    async change(
+      path: string,
+      body: object,
+      operationId: string,
+      subject?: string,
+      platformId = service.shop.id,
+    ) {
+      const filter = `/audit-records?operationId=${operationId}&limit=100`;
+      const before = (await call('GET', filter)).body.data.length;
+      const secret = await secretOf(platformId);
+      const reply = await call('POST', path, { body, secret });
+      expect({ isDone: reply.status < 300, body: reply.body }).toMatchObject({ isDone: true });
+      const records = (await expectReply(call('GET', filter), 200)).data;
+      expect(records).toHaveLength(before + 1);
+      expect(records[0]).toMatchObject({
+        platformId,
+        hasChanges: true,
+        ...(subject === undefined ? {} : { subject }),
+        ...('reason' in body ? { reason: body.reason } : {}),
+      });
+      return reply.body;
+    },
+  };
+}
