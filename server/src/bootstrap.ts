@@ -62,8 +62,12 @@ export const FIRST_CURRENCIES = [
   'USDB',
 ] as const;
 
-/** The functions of this file for the operator API. */
-export const provisioningBy = (fundingOf: FundingOf): Provisioning => ({
+/** The functions of this file for the operator API, and what features need of later ones. */
+export const provisioningBy = (
+  fundingOf: FundingOf,
+  accountPorts: Provisioning['accountPorts'],
+): Provisioning => ({
+  accountPorts,
   createPlatform: (runtime, input) => createPlatformWithToken(runtime, { ...input, fundingOf }),
   openAccounts: (ctx, currencies) => openPlatformAccounts(ctx, currencies, fundingOf),
 });

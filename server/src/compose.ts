@@ -39,6 +39,7 @@ import { operatorAuthenticator } from './features/staff/tokens/index.ts';
 import { createRequestRecorder } from './features/tenancy/requests/index.ts';
 import { authenticator } from './features/tenancy/tokens/index.ts';
 import {
+  accountPorts,
   handlersOf,
   operationsOf,
   PAGES,
@@ -389,7 +390,7 @@ function serversOf(
   if (!isApi) return serverAlone({ ...options, operations: [] });
   if (operatorApi === 'off') return serverAlone(options);
   const { naming, operations } = options;
-  const provisioning = provisioningBy((each) => installation.connectors(each).funding);
+  const provisioning = provisioningBy((env) => installation.connectors(env).funding, accountPorts);
   const mount = { databaseUrl, masterKey, provisioning, ...installation };
   const own = operatorOperationsOn(mount);
   if (operatorApi === 'on') {

@@ -23,6 +23,8 @@ const TAGS: Readonly<Record<string, string>> = {
   Deposits: 'Held deposits, and deposits from bank statements.',
   Payouts: 'Manual payouts, direct debits and refunds.',
   Suspense: 'Funds in suspense and shortfalls.',
+  Accounts: 'Internal accounts, their transitions and funding details.',
+  Ledger: 'Verification of the books, and postings.',
 };
 
 const HEAD: DocumentHead = {

@@ -1,5 +1,6 @@
 // What the operator API and the operator's command work on.
 import type { Connectors, FundingPort } from '../connectors/ports/index.ts';
+import type { transitionAccount } from '../features/balances/internal-accounts/index.ts';
 import type { NewPlatform } from '../features/tenancy/administration/index.ts';
 import type { Mode } from '../kernel/mode.ts';
 import type { RowStream } from '../runtime/db/stream.ts';
@@ -37,4 +38,6 @@ export interface Provisioning {
   createPlatform(runtime: Runtime, input: NewPlatform): Promise<CreatedPlatform>;
   /** Stages the accounts of a platform in added currencies. */
   openAccounts(ctx: Ctx, currencies: readonly string[]): Promise<void>;
+  /** What the transitions of accounts need of later wings. */
+  accountPorts: Omit<Parameters<typeof transitionAccount>[0], 'runtime'>;
 }

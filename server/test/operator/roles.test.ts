@@ -43,13 +43,11 @@ describe('permissions', () => {
 
 /** Nouns whose verbs have no operation yet. */
 const PENDING = [
-  'accounts',
   'agents',
   'cards',
   'customers',
   'export',
   'external-accounts',
-  'ledger',
   'sca',
   'stablecoins',
   'verifications',

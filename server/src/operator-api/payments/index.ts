@@ -1,6 +1,14 @@
 // Operations of payments, accounts and books.
+import { accountOperations } from './accounts.ts';
 import { depositOperations } from './deposits.ts';
+import { ledgerOperations } from './ledger.ts';
 import { payoutOperations } from './payouts.ts';
 import { suspenseOperations } from './suspense.ts';
 
-export const paymentOperations = [...depositOperations, ...payoutOperations, ...suspenseOperations];
+export const paymentOperations = [
+  ...depositOperations,
+  ...payoutOperations,
+  ...suspenseOperations,
+  ...accountOperations,
+  ...ledgerOperations,
+];

@@ -2,9 +2,10 @@
 import { Type } from '@sinclair/typebox';
 import { CARD_STATUSES } from '../../features/payments/card-payments/index.ts';
 import { FAILURE_REASONS, transactionFeature } from '../../features/payments/transactions/index.ts';
-import { named, nullable, oneOf, text } from '../../kernel/schema.ts';
+import { named, nullable, oneOf, page, text, time } from '../../kernel/schema.ts';
 
-const namesOf = <K extends string>(table: Readonly<Record<K, unknown>>) =>
+/** The states of a lifecycle. */
+export const namesOf = <K extends string>(table: Readonly<Record<K, unknown>>) =>
   Object.keys(table) as K[];
 
 const { outgoing, incoming } = transactionFeature.states;
@@ -48,3 +49,35 @@ export const CurrencyOf = text('Currency code.');
 export const Readable = text('Amount in major units.');
 
 export const transactionParams = Type.Object({ transactionId: TransactionId });
+
+const Action = named(
+  'AccountAction',
+  Type.Object(
+    {
+      actor: text('Who decided.'),
+      action: text('Transition or decision.'),
+      reason: nullable(text('Reason; null without one.')),
+      createdAt: time('Time of the action.'),
+    },
+    { description: 'A manual action with its reason.' },
+  ),
+);
+
+/** A page of manual actions on one resource. */
+export const Actions = named(
+  'AccountActionPage',
+  Type.Object({ platformId: PlatformId, ...page(Action).properties }),
+);
+
+/** Fields of a transfer between two accounts of the ledger. */
+export const Posting = {
+  step: text('Step of the transaction.'),
+  phase: oneOf(['posted', 'pending', 'post', 'void'], {
+    description:
+      'posted: changes both balances. pending: holds an amount. post: posts a held amount. void: ' +
+      'ends a hold without a posting.',
+  }),
+  debit: text('Debited account.'),
+  credit: text('Credited account.'),
+  createdAt: time('Time of the posting.'),
+};

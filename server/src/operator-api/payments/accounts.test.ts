@@ -1,0 +1,80 @@
+// Operations of internal accounts.
+import { describe, expect, it } from 'vitest';
+import { operatorService } from '../../../test/kit/operator/production.ts';
+
+const { service, read, rejects, isHidden, change } = operatorService();
+
+const transition = (id: string, step: string, operationId: string, body: object = {}) =>
+  change(`/accounts/${id}/${step}`, body, operationId, id);
+
+describe('accounts', () => {
+  it('are listed by page, with what they own', async () => {
+    const { account } = await service.payer('20.00');
+    const list = `/accounts?platformId=${service.shop.id}`;
+    const all = (await read(`${list}&limit=100`)).data;
+    expect(all.find((each: { accountId: string }) => each.accountId === account)).toMatchObject({
+      ...{ balance: 20_00, held: 0, owed: 0, currency: 'USD', status: 'ACTIVE' },
+    });
+    const first = await read(`${list}&limit=1`);
+    const next = await read(`${list}&limit=1&cursor=${first.nextCursor}`);
+    expect([first.data[0], next.data[0]]).toEqual(all.slice(0, 2));
+    expect((await read(`${list}&owing=true`)).data).toEqual([]);
+    expect((await read(`${list}&status=FROZEN`)).data).toEqual([]);
+    await isHidden('GET', list);
+  });
+
+  it('are frozen, unfrozen and closed, with their history', async () => {
+    const { account } = await service.payer('20.00');
+    await rejects(400, 'INVALID_INPUT', 'POST', `/accounts/${account}/freeze`, { body: {} });
+    await isHidden('POST', `/accounts/${account}/freeze`, { reason: 'A test' });
+    const frozen = await transition(account, 'freeze', 'freezeAccount', { reason: 'Review' });
+    expect(frozen).toMatchObject({ accountId: account, status: 'FROZEN', balance: 20_00 });
+    await transition(account, 'unfreeze', 'unfreezeAccount');
+    await rejects(409, 'CONFLICT', 'POST', `/accounts/${account}/close`);
+    await rejects(409, 'CONFLICT', 'POST', `/accounts/${account}/retry`);
+    const path = `/accounts/${account}/history`;
+    const first = await read(`${path}?limit=1`);
+    expect(first.data).toMatchObject([{ actor: 'operator', action: 'freeze', reason: 'Review' }]);
+    const next = await read(`${path}?cursor=${first.nextCursor}`);
+    expect(next.data).toMatchObject([{ action: 'unfreeze', reason: null }]);
+    await isHidden('GET', path);
+    const { account: empty } = await service.payer();
+    expect(await transition(empty, 'close', 'closeAccount')).toMatchObject({ status: 'CLOSED' });
+    const none = 'InternalAccount:018f0000-0000-7000-8000-000000000000';
+    await rejects(404, 'ACCOUNT_NOT_FOUND', 'GET', `/accounts/${none}/history`);
+    await rejects(404, 'ACCOUNT_NOT_FOUND', 'POST', `/accounts/${none}/close`);
+  });
+
+  it('fail and are opened again', async () => {
+    const { account } = await service.payer();
+    await service.app.runtime.db.query(
+      "update internal_accounts set status = 'PENDING' where id = $1",
+      [account],
+    );
+    expect(await transition(account, 'fail', 'failAccount')).toMatchObject({ status: 'FAILED' });
+    expect(await transition(account, 'retry', 'retryAccount')).toMatchObject({ status: 'PENDING' });
+  });
+
+  it('get new funding details', async () => {
+    const { account } = await service.payer();
+    const removeDetails = () =>
+      service.app.runtime.db.query("update internal_accounts set funding = '[]' where id = $1", [
+        account,
+      ]);
+    await removeDetails();
+    const path = `/accounts/${account}/refresh-funding`;
+    await isHidden('POST', path, {});
+    const operationId = 'refreshAccountFunding';
+    expect(await change(path, {}, operationId, account)).toEqual({
+      ...{ platformId: service.shop.id, accounts: 1, changed: 1 },
+    });
+    await isHidden('POST', path, {});
+    await removeDetails();
+    const { id } = service.shop;
+    const all = `/platforms/${id}/refresh-funding`;
+    await isHidden('POST', all, {});
+    const { changed } = await change(all, {}, 'refreshPlatformFunding', id);
+    expect(changed).toBe(1);
+    await rejects(404, 'PLATFORM_NOT_FOUND', 'POST', '/platforms/Platform:none/refresh-funding');
+  });
+});

@@ -1,0 +1,262 @@
+// Internal accounts: list, manual transitions with their history, and funding details.
+import { Type } from '@sinclair/typebox';
+import {
+  accountHistory,
+  internalAccountFeature,
+  listAccounts,
+  refreshAccountFunding,
+  transitionAccount,
+} from '../../features/balances/internal-accounts/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import {
+  Amount,
+  described,
+  named,
+  oneOf,
+  PageQuery,
+  page,
+  text,
+  time,
+} from '../../kernel/schema.ts';
+import { type OperatorCall, operatorHandle } from '../handle.ts';
+import { OptionalReason, PlatformFilter, Reason } from '../schemas.ts';
+import { Actions, CurrencyOf, CustomerId, namesOf, PlatformId } from './schemas.ts';
+
+const TAG = 'Accounts';
+
+const AccountStatus = named(
+  'AccountStatus',
+  oneOf(namesOf(internalAccountFeature.states.internalAccount.transitions), {
+    description: 'Status of the account.',
+  }),
+);
+
+const ACCOUNT = {
+  accountId: text('Identifier of the account.'),
+  platformId: PlatformId,
+  customerId: CustomerId,
+  currency: CurrencyOf,
+  status: AccountStatus,
+  balance: Type.Integer({
+    format: 'int64',
+    description: 'Available balance, in minor units of the currency.',
+  }),
+  held: described(Amount, 'Amount held for payments, in minor units.'),
+  owed: described(Amount, 'Amount that the account owes, in minor units.'),
+  updatedAt: time('Time of the last change.'),
+};
+const Account = named(
+  'InternalAccountSummary',
+  Type.Object(ACCOUNT, { description: 'An internal account with its balance.' }),
+);
+
+const params = Type.Object({ accountId: text('Identifier of the account.') });
+
+const list = operation({
+  operationId: 'listAccounts',
+  method: 'GET',
+  path: '/accounts',
+  tag: TAG,
+  summary: 'List internal accounts',
+  description: 'Returns internal accounts with balances and amounts owed, oldest first.',
+  auth: 'operator',
+  operatorPermission: 'accounts.read',
+  commands: ['accounts list'],
+  query: Type.Object({
+    ...PlatformFilter,
+    status: Type.Optional(described(AccountStatus, 'Return only accounts with this status.')),
+    owing: Type.Optional(
+      Type.Boolean({ description: 'Return only accounts with an amount owed.' }),
+    ),
+    ...PageQuery,
+  }),
+  replies: { 200: named('InternalAccountSummaryPage', page(Account)) },
+  errors: ['NOT_FOUND'],
+});
+
+const history = operation({
+  operationId: 'listAccountHistory',
+  method: 'GET',
+  path: '/accounts/{accountId}/history',
+  tag: TAG,
+  summary: 'List transitions of an account',
+  description: 'Returns the manual transitions of an account with their reasons, oldest first.',
+  auth: 'operator',
+  operatorPermission: 'accounts.read',
+  commands: ['accounts history'],
+  params,
+  query: Type.Object(PageQuery),
+  replies: { 200: Actions },
+  errors: ['NOT_FOUND'],
+  notFound: 'ACCOUNT_NOT_FOUND',
+});
+
+const TRANSITION = {
+  method: 'POST',
+  tag: TAG,
+  auth: 'operator',
+  operatorPermission: 'accounts.manage',
+  params,
+  replies: { 200: Account },
+  errors: ['NOT_FOUND', 'CONFLICT', 'CUSTOMER_DELETED'],
+  notFound: 'ACCOUNT_NOT_FOUND',
+} as const;
+
+const freeze = operation({
+  ...TRANSITION,
+  operationId: 'freezeAccount',
+  path: '/accounts/{accountId}/freeze',
+  summary: 'Freeze an account',
+  description: 'New transfers of the account are rejected in both directions.',
+  commands: ['accounts freeze'],
+  body: Type.Object({ reason: Reason }),
+});
+
+const unfreeze = operation({
+  ...TRANSITION,
+  operationId: 'unfreezeAccount',
+  path: '/accounts/{accountId}/unfreeze',
+  summary: 'Unfreeze an account',
+  description: 'The account accepts transfers again.',
+  commands: ['accounts unfreeze'],
+  body: Type.Object(OptionalReason),
+  bodyOptional: true,
+});
+
+const close = operation({
+  ...TRANSITION,
+  operationId: 'closeAccount',
+  path: '/accounts/{accountId}/close',
+  summary: 'Close an account',
+  description: 'Closes an account permanently. It must be empty and without payments in progress.',
+  commands: ['accounts close'],
+  body: Type.Object(OptionalReason),
+  bodyOptional: true,
+});
+
+const fail = operation({
+  ...TRANSITION,
+  operationId: 'failAccount',
+  path: '/accounts/{accountId}/fail',
+  summary: 'Record a failed opening',
+  description: 'Records that a pending account could not be opened at its provider.',
+  commands: ['accounts fail'],
+  body: Type.Object(OptionalReason),
+  bodyOptional: true,
+});
+
+const retry = operation({
+  ...TRANSITION,
+  operationId: 'retryAccount',
+  path: '/accounts/{accountId}/retry',
+  summary: 'Retry the opening of an account',
+  description: 'Retries the opening of a failed account.',
+  commands: ['accounts retry'],
+  body: Type.Object(OptionalReason),
+  bodyOptional: true,
+});
+
+const Refreshed = named(
+  'RefreshedFunding',
+  Type.Object(
+    {
+      platformId: PlatformId,
+      accounts: Type.Integer({ description: 'Number of accounts.' }),
+      changed: Type.Integer({ description: 'Number of accounts whose details have changed.' }),
+    },
+    { description: 'Result of a refresh of funding details.' },
+  ),
+);
+
+const refresh = operation({
+  operationId: 'refreshAccountFunding',
+  method: 'POST',
+  path: '/accounts/{accountId}/refresh-funding',
+  tag: TAG,
+  summary: 'Refresh the funding details of an account',
+  description: 'Replaces the funding details by those of the current collection accounts.',
+  auth: 'operator',
+  operatorPermission: 'accounts.manage',
+  commands: ['accounts refresh-funding'],
+  params,
+  body: Type.Object(OptionalReason),
+  bodyOptional: true,
+  replies: { 200: Refreshed },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  notFound: 'ACCOUNT_NOT_FOUND',
+});
+
+const refreshAll = operation({
+  operationId: 'refreshPlatformFunding',
+  method: 'POST',
+  path: '/platforms/{platformId}/refresh-funding',
+  tag: TAG,
+  summary: 'Refresh the funding details of a platform',
+  description:
+    'Replaces the funding details of all accounts of a platform, in batches. If it fails, a ' +
+    'repetition continues.',
+  auth: 'operator',
+  operatorPermission: 'accounts.manage',
+  commands: ['accounts refresh-funding'],
+  params: Type.Object({ platformId: PlatformId }),
+  body: Type.Object(OptionalReason),
+  bodyOptional: true,
+  replies: { 200: Refreshed },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  notFound: 'PLATFORM_NOT_FOUND',
+});
+
+type Event = Parameters<typeof transitionAccount>[1]['event'];
+
+async function transition(
+  { installation: { runtime }, provisioning: { accountPorts } }: OperatorCall,
+  accountId: string,
+  event: Event,
+  reason: string | undefined,
+) {
+  const input = { accountId, event, reason: reason ?? null };
+  return {
+    status: 200,
+    body: await transitionAccount({ runtime, ...accountPorts }, input),
+  } as const;
+}
+
+async function refreshOf(
+  installation: OperatorCall['installation'],
+  input: Parameters<typeof refreshAccountFunding>[1],
+) {
+  const { changed, ...rest } = await refreshAccountFunding(installation, input);
+  return { status: 200, body: { ...rest, changed: changed.length } } as const;
+}
+
+export const accountOperations = [
+  operatorHandle(list, async ({ installation }, { query: { owing, ...query } }) => ({
+    status: 200,
+    body: await listAccounts(installation.runtime, {
+      ...query,
+      isOwing: owing,
+      limit: query.limit ?? 20,
+    }),
+  })),
+  operatorHandle(history, async ({ installation }, { params: { accountId }, query }) => ({
+    status: 200,
+    body: await accountHistory(installation.runtime, accountId, { limit: 20, ...query }),
+  })),
+  operatorHandle(freeze, (call, { params, body }) =>
+    transition(call, params.accountId, 'freeze', body.reason),
+  ),
+  operatorHandle(unfreeze, (call, { params, body }) =>
+    transition(call, params.accountId, 'unfreeze', body.reason),
+  ),
+  operatorHandle(close, (call, { params, body }) =>
+    transition(call, params.accountId, 'close', body.reason),
+  ),
+  operatorHandle(fail, (call, { params, body }) =>
+    transition(call, params.accountId, 'fail', body.reason),
+  ),
+  operatorHandle(retry, (call, { params, body }) =>
+    transition(call, params.accountId, 'retry', body.reason),
+  ),
+  operatorHandle(refresh, ({ installation }, { params }) => refreshOf(installation, params)),
+  operatorHandle(refreshAll, ({ installation }, { params }) => refreshOf(installation, params)),
+];

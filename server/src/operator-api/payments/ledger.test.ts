@@ -1,0 +1,26 @@
+// Operations of the books.
+import { expect, it } from 'vitest';
+import { operatorService } from '../../../test/kit/operator/production.ts';
+
+const { service, read, rejects, isHidden } = operatorService();
+
+it('the books are verified', async () => {
+  await service.payment();
+  const { balanced, currencies, problems } = await read('/ledger/verification');
+  expect({ balanced, problems }).toEqual({ balanced: true, problems: [] });
+  const usd = currencies.find((each: { currency: string }) => each.currency === 'USD');
+  expect(usd).toMatchObject({ sum: 0, owned: -usd.system });
+});
+
+it('the postings of a transaction are listed', async () => {
+  const { id, account } = await service.payment();
+  const path = `/transactions/${id}/postings`;
+  const body = await read(path);
+  expect(body).toMatchObject({ transactionId: id, platformId: service.shop.id });
+  expect(body.postings).toContainEqual(
+    expect.objectContaining({ phase: 'pending', currency: 'USD', debit: account }),
+  );
+  await isHidden('GET', path);
+  const none = '/transactions/Transaction:018f0000-0000-7000-8000-000000000000/postings';
+  await rejects(404, 'TRANSACTION_NOT_FOUND', 'GET', none);
+});
