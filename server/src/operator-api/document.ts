@@ -25,6 +25,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Suspense: 'Funds in suspense and shortfalls.',
   Accounts: 'Internal accounts, their transitions and funding details.',
   Ledger: 'Verification of the books, and postings.',
+  Exports: 'Accounting exports by day.',
 };
 
 const HEAD: DocumentHead = {

@@ -46,7 +46,6 @@ const PENDING = [
   'agents',
   'cards',
   'customers',
-  'export',
   'external-accounts',
   'sca',
   'stablecoins',

@@ -8,4 +8,5 @@ export {
   type PostingLine,
   type TransactionLine,
 } from './export.ts';
+export { balancesPage, postingsPage, transactionsPage } from './export-pages.ts';
 export { listPostings, readableAmount, verifyLedger } from './ledger.ts';

@@ -1,6 +1,7 @@
 // Operations of payments, accounts and books.
 import { accountOperations } from './accounts.ts';
 import { depositOperations } from './deposits.ts';
+import { exportOperations } from './exports.ts';
 import { ledgerOperations } from './ledger.ts';
 import { payoutOperations } from './payouts.ts';
 import { suspenseOperations } from './suspense.ts';
@@ -11,4 +12,5 @@ export const paymentOperations = [
   ...suspenseOperations,
   ...accountOperations,
   ...ledgerOperations,
+  ...exportOperations,
 ];

@@ -1,0 +1,62 @@
+// Operations of the accounting exports.
+import { expect, it } from 'vitest';
+import { operatorService } from '../../../test/kit/operator/production.ts';
+
+const { service, read, rejects, isHidden } = operatorService();
+
+const DAY = 'from=2026-01-05&to=2026-01-05';
+
+/** All items of a list, two at a time. */
+async function all(list: string) {
+  const items: unknown[] = [];
+  let cursor = '';
+  do {
+    const { data, nextCursor } = await read(`${list}&limit=2${cursor}`);
+    items.push(...data);
+    cursor = nextCursor === undefined ? '' : `&cursor=${nextCursor}`;
+  } while (cursor !== '');
+  return items;
+}
+
+it('transactions are exported by page, and each request is recorded', async () => {
+  const { id } = await service.payment();
+  await service.payment();
+  const list = `/exports/transactions?${DAY}&platformId=${service.shop.id}`;
+  const { data, hasMore } = await read(`${list}&limit=100`);
+  expect(hasMore).toBe(false);
+  const payment = data.find((each: { transactionId: string }) => each.transactionId === id);
+  expect(payment).toMatchObject({ type: 'OUTGOING', sentCurrency: 'USD', sentAmount: 100_00 });
+  expect(await all(list)).toEqual(data);
+  expect((await read('/audit-records?operationId=exportTransactions')).data).not.toEqual([]);
+  await isHidden('GET', list);
+});
+
+it('postings are exported by page', async () => {
+  const list = `/exports/postings?${DAY}&platformId=${service.shop.id}`;
+  const { data } = await read(`${list}&limit=100`);
+  expect(data[0]).toMatchObject({ platformId: service.shop.id, currency: 'USD' });
+  expect(await all(list)).toEqual(data);
+  await isHidden('GET', list);
+});
+
+it('balances are exported by page', async () => {
+  const list = `/exports/balances?${DAY}&environment=production`;
+  const { data } = await read(`${list}&limit=100`);
+  expect(data.length).toBeGreaterThan(3);
+  for (const { opening, debits, credits, closing } of data) {
+    expect(opening + credits - debits).toBe(closing);
+  }
+  expect(await all(list)).toEqual(data);
+  expect((await all(`${list}&idle=true`)).length).toBeGreaterThanOrEqual(data.length);
+  await isHidden('GET', `${list}&platformId=${service.shop.id}`);
+});
+
+it('the period has an order and an end', async () => {
+  for (const list of ['transactions', 'postings', 'balances']) {
+    const path = `/exports/${list}`;
+    await rejects(400, 'INVALID_INPUT', 'GET', path);
+    await rejects(400, 'INVALID_INPUT', 'GET', `${path}?from=2026-01-02&to=2026-01-01`);
+    await rejects(400, 'INVALID_INPUT', 'GET', `${path}?from=2024-01-01&to=2026-01-01`);
+    await rejects(400, 'INVALID_INPUT', 'GET', `${path}?${DAY}&cursor=none`);
+  }
+});

@@ -1,0 +1,176 @@
+// Accounting exports by UTC day, in pages.
+import { Type } from '@sinclair/typebox';
+import { balancesPage, postingsPage, transactionsPage } from '../../features/accounting/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import { MODES } from '../../kernel/mode.ts';
+import {
+  Amount,
+  DateOnly,
+  described,
+  named,
+  nullable,
+  oneOf,
+  PageQuery,
+  page,
+  text,
+  time,
+} from '../../kernel/schema.ts';
+import { operatorHandle } from '../handle.ts';
+import { PlatformFilter } from '../schemas.ts';
+import { CurrencyOf, CustomerId, PlatformId, Posting, TransactionId } from './schemas.ts';
+
+const TAG = 'Exports';
+
+const QUERY = {
+  from: described(DateOnly, 'First day, UTC.'),
+  to: described(DateOnly, 'Last day, UTC, included. At most 366 days.'),
+  ...PlatformFilter,
+  environment: Type.Optional(
+    oneOf(MODES, { description: 'Return only items of this environment.' }),
+  ),
+  ...PageQuery,
+};
+
+const environment = text('Environment.');
+const optionalText = (description: string) => nullable(text(description));
+const optionalAmount = (description: string) =>
+  nullable(Type.Integer({ format: 'int64', description: `${description}, in minor units.` }));
+const minor = (description: string) =>
+  Type.Integer({ format: 'int64', description: `${description}, in minor units.` });
+
+const ExportedTransaction = named(
+  'ExportedTransaction',
+  Type.Object(
+    {
+      transactionId: TransactionId,
+      platformId: PlatformId,
+      environment,
+      customerId: CustomerId,
+      platformCustomerId: text("The platform's own identifier of the customer."),
+      type: text('Type of the transaction.'),
+      status: text('Status of the transaction.'),
+      funds: text('State of the funds.'),
+      createdAt: time('Time of the creation.'),
+      settledAt: nullable(time('Time of the settlement.')),
+      sentCurrency: optionalText('Currency sent.'),
+      sentAmount: optionalAmount('Amount sent'),
+      receivedCurrency: optionalText('Currency received.'),
+      receivedAmount: optionalAmount('Amount received'),
+      fees: optionalAmount('Fees'),
+      platformFees: optionalAmount('Fees of the platform'),
+      exchangeRate: optionalText('Exchange rate.'),
+      rail: optionalText('Rail.'),
+      sourceAccount: optionalText('Source: an account or an address.'),
+      destinationAccount: optionalText('Destination: an account or an address.'),
+      quoteId: optionalText('Identifier of the quote.'),
+      failureReason: optionalText('Why the transaction failed.'),
+      refundStatus: optionalText('Status of the refund.'),
+      refundReference: optionalText('Reference of the refund.'),
+      railReference: optionalText('Reference of the bank.'),
+      description: optionalText('Description of the payment.'),
+    },
+    { description: 'A transaction in an export.' },
+  ),
+);
+
+const transactions = operation({
+  operationId: 'exportTransactions',
+  method: 'GET',
+  path: '/exports/transactions',
+  tag: TAG,
+  summary: 'Export transactions',
+  description:
+    'Returns the transactions created in a period, oldest first. Addresses and descriptions may ' +
+    'be personal data, so this request is recorded.',
+  auth: 'operator',
+  operatorPermission: 'personal-data.reveal',
+  reveals: true,
+  commands: ['export transactions'],
+  query: Type.Object(QUERY),
+  replies: { 200: named('ExportedTransactionPage', page(ExportedTransaction)) },
+  errors: ['NOT_FOUND'],
+});
+
+const ExportedPosting = named(
+  'ExportedPosting',
+  Type.Object(
+    {
+      environment,
+      platformId: nullable(PlatformId),
+      transactionId: TransactionId,
+      ...Posting,
+      amount: Amount,
+      currency: CurrencyOf,
+    },
+    { description: 'A posting in an export.' },
+  ),
+);
+
+const postings = operation({
+  operationId: 'exportPostings',
+  method: 'GET',
+  path: '/exports/postings',
+  tag: TAG,
+  summary: 'Export postings',
+  description: 'Returns the postings of a period, oldest first.',
+  auth: 'operator',
+  operatorPermission: 'ledger.read',
+  commands: ['export postings'],
+  query: Type.Object(QUERY),
+  replies: { 200: named('ExportedPostingPage', page(ExportedPosting)) },
+  errors: ['NOT_FOUND'],
+});
+
+const ExportedBalance = named(
+  'ExportedBalance',
+  Type.Object(
+    {
+      environment,
+      platformId: nullable(PlatformId),
+      customerId: CustomerId,
+      account: text('Account of the ledger.'),
+      currency: CurrencyOf,
+      day: described(DateOnly, 'Day, UTC.'),
+      opening: minor('Balance at the start of the day'),
+      debits: minor('Sum of the debits'),
+      credits: minor('Sum of the credits'),
+      closing: minor('Balance at the end of the day'),
+    },
+    { description: 'The balance of an account on a day.' },
+  ),
+);
+
+const balances = operation({
+  operationId: 'exportBalances',
+  method: 'GET',
+  path: '/exports/balances',
+  tag: TAG,
+  summary: 'Export balances',
+  description: 'Returns opening and closing balances of days with postings, by day and account.',
+  auth: 'operator',
+  operatorPermission: 'ledger.read',
+  commands: ['export balances'],
+  query: Type.Object({
+    ...QUERY,
+    idle: Type.Optional(
+      Type.Boolean({ default: false, description: 'Also return days without postings.' }),
+    ),
+  }),
+  replies: { 200: named('ExportedBalancePage', page(ExportedBalance)) },
+  errors: ['NOT_FOUND'],
+});
+
+export const exportOperations = [
+  operatorHandle(transactions, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await transactionsPage(installation.stream, query),
+  })),
+  operatorHandle(postings, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await postingsPage(installation.stream, query),
+  })),
+  operatorHandle(balances, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await balancesPage(installation.stream, query),
+  })),
+];
