@@ -26,6 +26,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Accounts: 'Internal accounts, their transitions and funding details.',
   Ledger: 'Verification of the books, and postings.',
   Exports: 'Accounting exports by day.',
+  Stablecoins: 'Stablecoins of platforms, mints and burns.',
 };
 
 const HEAD: DocumentHead = {

@@ -48,7 +48,6 @@ const PENDING = [
   'customers',
   'external-accounts',
   'sca',
-  'stablecoins',
   'verifications',
   'wallet',
 ];

@@ -78,7 +78,7 @@ const StablecoinProviderAccount = named(
 const PROVIDER_NAME = 'Id of the token at the provider.';
 const NETWORK_NAME = 'Id of the token on its network.';
 
-const Stablecoin = named(
+export const Stablecoin = named(
   'Stablecoin',
   Type.Object(
     {

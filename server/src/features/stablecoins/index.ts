@@ -11,6 +11,7 @@ export {
   searchStablecoins,
   stablecoinHistory,
 } from './coins/approval.ts';
+export { Stablecoin } from './contract.ts';
 export {
   endStablecoinOperation,
   OUTCOMES,

@@ -31,6 +31,8 @@ export const OPERATOR_PERMISSIONS = {
   'platforms.manage': 'Create platforms and change their settings',
   'requests.read': 'Read recorded requests',
   'requests.manage': 'Permit that bodies of production requests are kept',
+  'stablecoins.read': 'Read stablecoins, mints and burns',
+  'stablecoins.manage': 'Approve, reject and disable stablecoins',
   'staff.read': 'Read operator tokens and roles',
   'staff.manage': 'Create and revoke operator tokens',
   'tokens.manage': 'Create and revoke API tokens of platforms',

@@ -4,6 +4,7 @@ import { depositOperations } from './deposits.ts';
 import { exportOperations } from './exports.ts';
 import { ledgerOperations } from './ledger.ts';
 import { payoutOperations } from './payouts.ts';
+import { stablecoinOperations } from './stablecoins.ts';
 import { suspenseOperations } from './suspense.ts';
 
 export const paymentOperations = [
@@ -13,4 +14,5 @@ export const paymentOperations = [
   ...accountOperations,
   ...ledgerOperations,
   ...exportOperations,
+  ...stablecoinOperations,
 ];

@@ -26,6 +26,7 @@ export const ROLES = {
     'limits.manage',
     'payments.decide',
     'personal-data.reveal',
+    'stablecoins.manage',
     'wallets.manage',
   ],
   treasury: [...READS, 'accounts.manage', 'approvals.decide', 'cards.manage', 'payments.settle'],

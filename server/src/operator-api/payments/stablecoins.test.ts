@@ -1,0 +1,78 @@
+// Operations of stablecoins, mints and burns.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { operatorService } from '../../../test/kit/operator/production.ts';
+import { mintFixture } from '../../../test/kit/payments/mints.ts';
+import { stablecoinFixture } from '../../../test/kit/payments/stablecoins.ts';
+
+const { service, read, rejects, isHidden, change } = operatorService();
+let fixture: ReturnType<typeof stablecoinFixture>;
+let mints: ReturnType<typeof mintFixture>;
+
+beforeAll(() => {
+  fixture = stablecoinFixture(service.app);
+  mints = mintFixture(service.app);
+});
+
+const decide = (id: string, step: string, operationId: string, body: object = {}) =>
+  change(`/stablecoins/${id}/${step}`, body, operationId, id, service.app.platform.id);
+
+describe('stablecoins', () => {
+  it('are rejected, approved and disabled, with their history', async () => {
+    const { id } = await fixture.coin();
+    ok(await fixture.request(id), 200);
+    const path = `/stablecoins/${id}`;
+    await isHidden('POST', `${path}/reject`, {});
+    const why = { reason: 'Documents are missing' };
+    expect(await decide(id, 'reject', 'rejectStablecoin', why)).toMatchObject({
+      ...{ id, serviceOperationsStatus: 'NOT_ENABLED', ...why },
+    });
+    await rejects(409, 'CONFLICT', 'POST', `${path}/reject`);
+    await decide(id, 'approve', 'approveStablecoin');
+    await decide(id, 'disable', 'disableStablecoin');
+    const first = await read(`${path}/history?limit=2`);
+    expect(first.data).toMatchObject([{ action: 'reject', ...why }, { action: 'approve' }]);
+    const next = await read(`${path}/history?cursor=${first.nextCursor}`);
+    expect(next.data).toMatchObject([{ action: 'disable', reason: null }]);
+    await isHidden('GET', `${path}/history`);
+    const none = '/stablecoins/Stablecoin:00000000-0000-7000-8000-000000000000';
+    await rejects(404, 'STABLECOIN_NOT_FOUND', 'POST', `${none}/approve`);
+    await rejects(404, 'STABLECOIN_NOT_FOUND', 'GET', `${none}/history`);
+  });
+
+  it('are listed by page, with their circulating supply', async () => {
+    const coin = await mints.circulating(12);
+    const list = `/stablecoins?platformId=${service.app.platform.id}`;
+    const { data } = await read(`${list}&limit=100`);
+    const own = data.find((each: { id: string }) => each.id === coin.id);
+    expect(own).toMatchObject({ circulating: '12000000', platformId: service.app.platform.id });
+    const first = await read(`${list}&limit=1`);
+    const next = await read(`${list}&limit=1&cursor=${first.nextCursor}`);
+    expect([first.data[0], next.data[0]]).toEqual(data.slice(0, 2));
+    expect((await read(`${list}&status=PENDING_APPROVAL`)).data).toEqual([]);
+    await isHidden('GET', list);
+  });
+});
+
+describe('mints and burns', () => {
+  it('are listed, and ended with evidence', async () => {
+    const coin = await fixture.coin();
+    const wallet = await fixture.wallet();
+    const { id } = ok(await mints.mint(coin.id, mints.mintBody(wallet.id)), 201);
+    const list = `/stablecoin-operations?stablecoinId=${coin.id}`;
+    const { data } = await read(`${list}&limit=1`);
+    expect(data).toMatchObject([{ operationId: id, type: 'MINT', amount: '100000000' }]);
+    await isHidden('GET', `${list}&platformId=${service.app.platform.id}`);
+    const path = `/stablecoin-operations/${id}`;
+    await rejects(400, 'INVALID_INPUT', 'POST', `${path}/end`, { body: { outcome: 'failed' } });
+    const body = { outcome: 'failed', reason: 'Ticket 7' };
+    await isHidden('POST', `${path}/end`, body);
+    const { platform } = service.app;
+    const ended = await change(`${path}/end`, body, 'endStablecoinOperation', id, platform.id);
+    expect(ended).toMatchObject({ operationId: id, status: 'FAILED', reason: 'Ticket 7' });
+    await rejects(409, 'CONFLICT', 'POST', `${path}/end`, { body });
+    const history = await read(`${path}/history`);
+    expect(history.data).toMatchObject([{ action: 'fail', reason: 'Ticket 7' }]);
+    await isHidden('GET', `${path}/history`);
+  });
+});

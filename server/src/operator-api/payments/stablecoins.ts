@@ -1,0 +1,284 @@
+// Stablecoins of platforms: decisions about their use by the service, and mints and burns.
+import { Type } from '@sinclair/typebox';
+import {
+  decideStablecoin,
+  endStablecoinOperation,
+  OPERATION_STATUSES,
+  OUTCOMES,
+  SERVICE_STATUSES,
+  type ServiceDecision,
+  Stablecoin,
+  searchStablecoinOperations,
+  searchStablecoins,
+  stablecoinHistory,
+} from '../../features/stablecoins/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import {
+  described,
+  named,
+  nullable,
+  oneOf,
+  PageQuery,
+  page,
+  text,
+  time,
+} from '../../kernel/schema.ts';
+import { type OperatorCall, operatorHandle } from '../handle.ts';
+import { OptionalReason, PlatformFilter, Reason } from '../schemas.ts';
+import { Actions, PlatformId } from './schemas.ts';
+
+const TAG = 'Stablecoins';
+
+const COIN = {
+  ...Stablecoin.properties,
+  platformId: PlatformId,
+  circulating: text('Circulating supply in minor units, from the ledger.'),
+};
+const Coin = named(
+  'StablecoinOfPlatform',
+  Type.Object(COIN, { description: 'A stablecoin of a platform, with its circulating supply.' }),
+);
+const Decided = named(
+  'StablecoinDecision',
+  Type.Object(
+    { ...COIN, reason: nullable(text('Reason; null without one.')) },
+    { description: 'The stablecoin after the decision.' },
+  ),
+);
+
+const OperationStatus = oneOf(OPERATION_STATUSES, { description: 'Status of the mint or burn.' });
+
+const OPERATION = {
+  operationId: text('Identifier of the mint or burn.'),
+  platformId: PlatformId,
+  stablecoinId: text('Identifier of the stablecoin.'),
+  type: oneOf(['MINT', 'BURN'], { description: 'Type of the operation.' }),
+  status: OperationStatus,
+  amount: text('Amount in minor units of the stablecoin.'),
+  readable: nullable(text('Amount in major units, with the symbol.')),
+  source: text('Type of the source of funds or tokens.'),
+  rail: nullable(text('Rail of the payout of a burn; null for a mint.')),
+  providerStatus: nullable(text('Status at the provider.')),
+  failureReason: nullable(text('Why it failed; null if it did not.')),
+  uncounted: nullable(
+    text('Of a late payment: minor units that the circulating supply does not include.'),
+  ),
+  submittedAt: nullable(time('Time of the submission to the provider.')),
+  expiresAt: nullable(time('Time at which it expires.')),
+  createdAt: time('Time of the request.'),
+  updatedAt: time('Time of the last change.'),
+};
+const Operation = named(
+  'MintOrBurn',
+  Type.Object(OPERATION, { description: 'A mint or burn of a platform.' }),
+);
+const Ended = named(
+  'EndedMintOrBurn',
+  Type.Object(
+    { ...OPERATION, reason: text('Evidence of the result.') },
+    { description: 'The mint or burn after its result was recorded.' },
+  ),
+);
+
+const coinParams = Type.Object({ stablecoinId: text('Identifier of the stablecoin.') });
+const operationParams = Type.Object({
+  stablecoinOperationId: text('Identifier of the mint or burn.'),
+});
+
+const listCoins = operation({
+  operationId: 'searchStablecoins',
+  method: 'GET',
+  path: '/stablecoins',
+  tag: TAG,
+  summary: 'List stablecoins',
+  description: 'Returns stablecoins, oldest first. `PENDING_APPROVAL` needs a decision.',
+  auth: 'operator',
+  operatorPermission: 'stablecoins.read',
+  commands: ['stablecoins list'],
+  query: Type.Object({
+    ...PlatformFilter,
+    status: Type.Optional(
+      oneOf(SERVICE_STATUSES, {
+        description: 'Return only stablecoins with this `serviceOperationsStatus`.',
+      }),
+    ),
+    ...PageQuery,
+  }),
+  replies: { 200: named('StablecoinOfPlatformPage', page(Coin)) },
+  errors: ['NOT_FOUND'],
+});
+
+const coinHistory = operation({
+  operationId: 'listStablecoinHistory',
+  method: 'GET',
+  path: '/stablecoins/{stablecoinId}/history',
+  tag: TAG,
+  summary: 'List decisions about a stablecoin',
+  description: 'Returns the decisions about a stablecoin with their reasons, oldest first.',
+  auth: 'operator',
+  operatorPermission: 'stablecoins.read',
+  commands: ['stablecoins history'],
+  params: coinParams,
+  query: Type.Object(PageQuery),
+  replies: { 200: Actions },
+  errors: ['NOT_FOUND'],
+  notFound: 'STABLECOIN_NOT_FOUND',
+});
+
+const DECISION = {
+  method: 'POST',
+  tag: TAG,
+  auth: 'operator',
+  operatorPermission: 'stablecoins.manage',
+  params: coinParams,
+  body: Type.Object(OptionalReason),
+  bodyOptional: true,
+  replies: { 200: Decided },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  notFound: 'STABLECOIN_NOT_FOUND',
+} as const;
+
+const approve = operation({
+  ...DECISION,
+  operationId: 'approveStablecoin',
+  path: '/stablecoins/{stablecoinId}/approve',
+  summary: 'Approve a stablecoin',
+  description:
+    'Approves the use of a stablecoin in accounts and payments. It is enabled once it is ' +
+    'provisioned.',
+  commands: ['stablecoins approve'],
+});
+
+const reject = operation({
+  ...DECISION,
+  operationId: 'rejectStablecoin',
+  path: '/stablecoins/{stablecoinId}/reject',
+  summary: 'Reject a stablecoin',
+  description: "Rejects a platform's request; the platform may request again.",
+  commands: ['stablecoins reject'],
+});
+
+const disable = operation({
+  ...DECISION,
+  operationId: 'disableStablecoin',
+  path: '/stablecoins/{stablecoinId}/disable',
+  summary: 'Disable a stablecoin',
+  description: 'Disables a stablecoin. It can be approved again.',
+  commands: ['stablecoins disable'],
+});
+
+const listOperations = operation({
+  operationId: 'searchStablecoinOperations',
+  method: 'GET',
+  path: '/stablecoin-operations',
+  tag: TAG,
+  summary: 'List mints and burns',
+  description: 'Returns mints and burns, newest first.',
+  auth: 'operator',
+  operatorPermission: 'stablecoins.read',
+  commands: ['stablecoins operations'],
+  query: Type.Object({
+    ...PlatformFilter,
+    stablecoinId: Type.Optional(text('Return only mints and burns of this stablecoin.')),
+    status: Type.Optional(
+      described(OperationStatus, 'Return only mints and burns with this status.'),
+    ),
+    ...PageQuery,
+  }),
+  replies: { 200: named('MintOrBurnPage', page(Operation)) },
+  errors: ['NOT_FOUND'],
+});
+
+const operationHistory = operation({
+  operationId: 'listStablecoinOperationHistory',
+  method: 'GET',
+  path: '/stablecoin-operations/{stablecoinOperationId}/history',
+  tag: TAG,
+  summary: 'List decisions about a mint or burn',
+  description: 'Returns the results that operators recorded, with their reasons, oldest first.',
+  auth: 'operator',
+  operatorPermission: 'stablecoins.read',
+  commands: ['stablecoins history'],
+  params: operationParams,
+  query: Type.Object(PageQuery),
+  replies: { 200: Actions },
+  errors: ['NOT_FOUND', 'STABLECOIN_NOT_FOUND'],
+  notFound: 'STABLECOIN_OPERATION_NOT_FOUND',
+});
+
+const end = operation({
+  operationId: 'endStablecoinOperation',
+  method: 'POST',
+  path: '/stablecoin-operations/{stablecoinOperationId}/end',
+  tag: TAG,
+  summary: 'Record the result of a mint or burn',
+  description:
+    'Records the verified result of a mint or burn that its provider does not report. The reason ' +
+    'is the evidence.',
+  auth: 'operator',
+  operatorPermission: 'payments.settle',
+  commands: ['stablecoins end'],
+  params: operationParams,
+  body: Type.Object({
+    outcome: oneOf(OUTCOMES, { description: 'Whether tokens and funds were transferred.' }),
+    reason: Reason,
+  }),
+  replies: { 200: Ended },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  notFound: 'STABLECOIN_OPERATION_NOT_FOUND',
+});
+
+const decide = async (
+  { installation }: OperatorCall,
+  stablecoinId: string,
+  decision: ServiceDecision,
+  reason: string | undefined,
+) => {
+  const input = { stablecoinId, decision, reason: reason ?? null };
+  return { status: 200, body: await decideStablecoin(installation.runtime, input) } as const;
+};
+
+export const stablecoinOperations = [
+  operatorHandle(listCoins, async ({ installation }, { query: { status, ...query } }) => ({
+    status: 200,
+    body: await searchStablecoins(installation.runtime, {
+      ...query,
+      serviceStatus: status,
+      limit: query.limit ?? 20,
+    }),
+  })),
+  operatorHandle(coinHistory, async ({ installation }, { params, query }) => ({
+    status: 200,
+    body: await stablecoinHistory(installation.runtime, params.stablecoinId, {
+      limit: 20,
+      ...query,
+    }),
+  })),
+  operatorHandle(approve, (call, { params, body }) =>
+    decide(call, params.stablecoinId, 'approve', body.reason),
+  ),
+  operatorHandle(reject, (call, { params, body }) =>
+    decide(call, params.stablecoinId, 'reject', body.reason),
+  ),
+  operatorHandle(disable, (call, { params, body }) =>
+    decide(call, params.stablecoinId, 'disable', body.reason),
+  ),
+  operatorHandle(listOperations, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await searchStablecoinOperations(installation.runtime, {
+      ...query,
+      limit: query.limit ?? 20,
+    }),
+  })),
+  operatorHandle(operationHistory, async ({ installation }, { params, query }) => ({
+    status: 200,
+    body: await stablecoinHistory(installation.runtime, params.stablecoinOperationId, {
+      limit: 20,
+      ...query,
+    }),
+  })),
+  operatorHandle(end, async ({ installation }, { params, body: { outcome, reason } }) => {
+    const input = { operationId: params.stablecoinOperationId, outcome, reason };
+    return { status: 200, body: await endStablecoinOperation(installation.runtime, input) };
+  }),
+];
