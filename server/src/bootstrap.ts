@@ -18,6 +18,7 @@ import { createTokenFor, tokenOfClient } from './features/tenancy/tokens/index.t
 import { PERMISSIONS, type Permission } from './kernel/contract/operation.ts';
 import type { Mode } from './kernel/mode.ts';
 import type { Provisioning } from './operator-api/installation.ts';
+import { PERSONAL_DATA } from './personal-data.ts';
 import type { Database } from './runtime/db/database.ts';
 import { col, table } from './runtime/db/table.ts';
 import type { Ctx } from './runtime/operation/context.ts';
@@ -68,6 +69,7 @@ export const provisioningBy = (
   accountPorts: Provisioning['accountPorts'],
 ): Provisioning => ({
   accountPorts,
+  personalData: PERSONAL_DATA,
   createPlatform: (runtime, input) => createPlatformWithToken(runtime, { ...input, fundingOf }),
   openAccounts: (ctx, currencies) => openPlatformAccounts(ctx, currencies, fundingOf),
 });

@@ -21,6 +21,11 @@ const COMMON_ERRORS: readonly CommonError[] = [
   { codes: ['LINK_ENDED'], of: ({ auth }) => auth === 'hosted' },
   // A token lacks the permission, or is not a sandbox token. For agents the policy decides.
   { codes: ['FORBIDDEN'], of: ({ auth = 'token' }) => auth === 'token' || auth === 'operator' },
+  // A resource of a platform that the operator may not access.
+  {
+    codes: ['NOT_FOUND'],
+    of: ({ auth, wholeInstallation }) => auth === 'operator' && !wholeInstallation,
+  },
   // A key that was used before with another request.
   { codes: ['CONFLICT'], of: (contract) => acceptsKey(contract) && !contract.money },
   { codes: ['DUPLICATE_PAY_REQUEST'], of: (contract) => acceptsKey(contract) && !!contract.money },

@@ -27,6 +27,13 @@ const TAGS: Readonly<Record<string, string>> = {
   Ledger: 'Verification of the books, and postings.',
   Exports: 'Accounting exports by day.',
   Stablecoins: 'Stablecoins of platforms, mints and burns.',
+  Verifications: 'Manual identity verification of customers and beneficial owners.',
+  'Strong customer authentication': 'Lockouts, events and lost factors of customers.',
+  Customers: 'Search by personal data, export and erasure.',
+  Cards: 'Cards, their payments and decisions.',
+  'External accounts': 'Checks and reviews of external accounts.',
+  Agents: 'Agents that act for customers.',
+  'Embedded wallets': 'Credentials, authorizations and recoveries of wallets.',
 };
 
 const HEAD: DocumentHead = {

@@ -101,6 +101,11 @@ function assertVisible({ platformIds }: Operator, body: unknown): void {
   for (const id of platformIdsIn(body)) if (!platformIds.includes(id)) throw notFound();
 }
 
+/** Rejects work on a platform that the operator may not access, before it has an effect. */
+export function assertPlatform({ platformIds }: Operator, platformId: string): void {
+  if (platformIds !== null && !platformIds.includes(platformId)) throw notFound();
+}
+
 /** The platform and the customer of a reply, for the record of a revelation. */
 function ownersIn(body: unknown): { platformId?: string; customerId?: string } {
   const { platformId, customerId } = (body ?? {}) as Record<string, unknown>;

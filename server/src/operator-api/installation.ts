@@ -1,8 +1,9 @@
 // What the operator API and the operator's command work on.
 import type { Connectors, FundingPort } from '../connectors/ports/index.ts';
 import type { transitionAccount } from '../features/balances/internal-accounts/index.ts';
+import type { AllPersonalData } from '../features/customers/privacy/index.ts';
 import type { NewPlatform } from '../features/tenancy/administration/index.ts';
-import type { Mode } from '../kernel/mode.ts';
+import { MODES, type Mode } from '../kernel/mode.ts';
 import type { RowStream } from '../runtime/db/stream.ts';
 import type { Files } from '../runtime/files/files.ts';
 import type { Ctx } from '../runtime/operation/context.ts';
@@ -32,8 +33,10 @@ interface CreatedPlatform {
   clientSecret: string;
 }
 
-/** Functions that use features of several wings. */
+/** What uses features of several wings. */
 export interface Provisioning {
+  /** Where the features keep personal data. */
+  personalData: AllPersonalData;
   /** Creates a platform, its accounts and a token with all permissions. */
   createPlatform(runtime: Runtime, input: NewPlatform): Promise<CreatedPlatform>;
   /** Stages the accounts of a platform in added currencies. */
@@ -41,3 +44,10 @@ export interface Provisioning {
   /** What the transitions of accounts need of later wings. */
   accountPorts: Omit<Parameters<typeof transitionAccount>[0], 'runtime'>;
 }
+
+/** The public keys that sign bundles and tokens, by environment; none without a custodian. */
+export const custodyKeys = (connectorsOf: (environment: Mode) => Pick<Connectors, 'custody'>) =>
+  MODES.flatMap((environment) => {
+    const { custody } = connectorsOf(environment);
+    return custody ? [{ environment, ...custody.publicKeys() }] : [];
+  });

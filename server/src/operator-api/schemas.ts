@@ -65,3 +65,12 @@ export const Changes = Type.Object(
   },
   { description: 'Absent if nothing changes, and after an erasure of the customer.' },
 );
+
+/** Size of a page without `limit`, as in `PageQuery`. */
+const DEFAULT_LIMIT = 20;
+
+/** The query of a list with the size of its page. */
+export const listInput = <Q extends { limit?: number }>(query: Q) => ({
+  ...query,
+  limit: query.limit ?? DEFAULT_LIMIT,
+});

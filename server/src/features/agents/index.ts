@@ -15,8 +15,10 @@ import { agentReadOperations } from './reads/reads.ts';
 import { actionStates, codeStates } from './states.ts';
 
 export { decidePendingAction, pendingActionOf } from './actions/approvals.ts';
+export { Agent } from './contract.ts';
 export { agentBearers, agentCaller } from './management/authenticator.ts';
 export {
+  AGENT_STATES,
   type AgentDetails,
   pauseAgentByOperator,
   readAgentDetails,

@@ -15,12 +15,12 @@ export { decide } from './authorization/decide.ts';
 export { applyNotice, listCardMessages } from './authorization/messages.ts';
 export { cardNetworkHandler } from './authorization/network-handler.ts';
 export {
-  type CardException,
   listCardExceptions,
   resolveCardException,
 } from './clearing/exceptions.ts';
 export { endFundingDebit, listFundingDebits } from './clearing/funding-debits.ts';
 export { cardPaymentOf, netOf, postedAmountOf } from './clearing/payment.ts';
+export { Card } from './contract.ts';
 export {
   type CardDetails,
   closeCardByOperator,

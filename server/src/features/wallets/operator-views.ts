@@ -6,7 +6,7 @@ import { iso, type Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import { equals, UNPAGED } from '../../runtime/db/database.ts';
-import { cursorOf } from '../../runtime/db/paging.ts';
+import { cursorOf, type PageInput } from '../../runtime/db/paging.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import { readInternalAccount } from '../balances/internal-accounts/index.ts';
@@ -89,6 +89,8 @@ export async function walletDetails({ db, clocks }: Runtime, accountId: string) 
 
 const presentAuthorization = (row: AuthorizationRow) => ({
   authorizationId: row.id,
+  platformId: row.platform_id,
+  customerId: row.customer_id,
   createdAt: iso(row.created_at),
   operation: row.operation,
   subject: row.subject,
@@ -102,30 +104,29 @@ async function authorizationById({ read }: Reads, id: string): Promise<Authoriza
   return row;
 }
 
-interface ListInput {
+interface ListInput extends PageInput {
   accountId: string;
-  /** Last id of the previous page. */
+  /** Last id of the previous page, instead of its cursor. */
   after?: string | undefined;
-  limit: number;
 }
 
-async function readCursor(reader: Reads, { accountId, after }: ListInput) {
-  if (after === undefined) return undefined;
+async function readCursor(reader: Reads, { accountId, after, cursor }: ListInput) {
+  if (after === undefined) return cursor;
   const row = await authorizationById(reader, after);
   if (row.account_id !== accountId) throw new Fault('NOT_FOUND', 'Authorization not found.');
   return cursorOf(row);
 }
 
-/** Signatures given for a wallet, latest first. Throws NOT_FOUND. */
+/** A page of the signatures given for a wallet, latest first. Throws NOT_FOUND. */
 export async function listWalletAuthorizations({ db }: Runtime, input: ListInput) {
   const { id } = await walletById(db, input.accountId);
-  const { rows } = await db.page(walletAuthorizations, {
+  const { rows, ...rest } = await db.page(walletAuthorizations, {
     filters: equals({ account_id: id }),
     sort: 'desc',
     limit: input.limit,
     cursor: await readCursor(db, input),
   });
-  return rows.map(presentAuthorization);
+  return { data: rows.map(presentAuthorization), ...rest };
 }
 
 /** One authorization with its stamp and the signed text, null after an erasure. Throws NOT_FOUND. */
@@ -133,5 +134,10 @@ export async function walletAuthorizationDetails({ db, vault }: Runtime, authori
   const row = await authorizationById(db, authorizationId);
   const customer = await readCustomer(db, row.customer_id);
   const { payload } = authorizationPersonal({ vault, key: customer && dataKeyOf(customer) }, row);
-  return { ...presentAuthorization(row), accountId: row.account_id, stamp: row.stamp, payload };
+  return {
+    ...presentAuthorization(row),
+    accountId: row.account_id,
+    stamp: row.stamp,
+    payload: typeof payload === 'string' ? payload : null,
+  };
 }

@@ -10,7 +10,7 @@ import { platformIn } from '../platforms/platform.ts';
 const HEADS = ['AT', 'CARD', 'KIND', 'AMOUNT', 'CURRENCY', 'MERCHANT', 'DECISION', 'TRANSACTION'];
 
 async function list(system: System, args: CommandArgs): Promise<Output> {
-  const json = await listCardMessages(system.runtime, {
+  const { data: json } = await listCardMessages(system.runtime, {
     platformId: await platformIn(system, args),
     cardId: args.text('card'),
     declinedOnly: args.on('declined') ?? false,

@@ -4,16 +4,14 @@
 // `suspense return` records that they were sent.
 
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
-import {
-  type CardException,
-  listCardExceptions,
-  resolveCardException,
-} from '../../features/cards/index.ts';
+import { listCardExceptions, resolveCardException } from '../../features/cards/index.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/listing.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
+
+type CardException = Awaited<ReturnType<typeof listCardExceptions>>['data'][number];
 
 const formatted = (amount: number, currency: string | null) =>
   formatAmount({ currency: currency ?? '', amount: BigInt(amount) });
@@ -34,7 +32,7 @@ const cells = (each: CardException): string[] => [
 async function list(system: System, args: CommandArgs): Promise<Output> {
   const limit = limitIn(args);
   const platformId = await platformIn(system, args);
-  const json = await listCardExceptions(system.runtime, { platformId, limit });
+  const { data: json } = await listCardExceptions(system.runtime, { platformId, limit });
   const text = table(
     HEADS.map((head) => ({ head, align: AMOUNTS.includes(head) ? 'right' : 'left' })),
     json.map(cells),

@@ -16,7 +16,7 @@ const NUMBERS = ['DEBIT', 'AMOUNT', 'ATTEMPTS'];
 async function list(system: System, args: CommandArgs): Promise<Output> {
   const limit = limitIn(args);
   const platformId = await platformIn(system, args);
-  const json = await listFundingDebits(system.runtime, { platformId, limit });
+  const { data: json } = await listFundingDebits(system.runtime, { platformId, limit });
   const text = table(
     HEADS.map((head) => ({ head, align: NUMBERS.includes(head) ? 'right' : 'left' })),
     json.map((each) => [

@@ -8,7 +8,7 @@ import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
 async function reveals(system: System, args: CommandArgs): Promise<Output> {
-  const json = await listCardReveals(system.runtime, {
+  const { data: json } = await listCardReveals(system.runtime, {
     platformId: await platformIn(system, args),
     cardId: args.text('card'),
     limit: limitIn(args),

@@ -14,7 +14,7 @@ import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
 async function list(system: System, args: CommandArgs): Promise<Output> {
-  const json = await searchCards(system.runtime, {
+  const { data: json } = await searchCards(system.runtime, {
     platformId: await platformIn(system, args),
     customerId: args.text('customer'),
     state: args.text('state'),

@@ -37,7 +37,7 @@ async function find(system: System, args: CommandArgs): Promise<Output> {
   const [by, value] = searchOf(args);
   // With another master key the search would return no match; this reports the mismatch.
   await checkSigningKeys(system.runtime, system.masterKey());
-  const json = await findCustomers(system.runtime, {
+  const { data: json } = await findCustomers(system.runtime, {
     by,
     value,
     platformId: await platformIn(system, args),
@@ -99,7 +99,7 @@ async function eraseOne({ runtime }: System, args: CommandArgs): Promise<Output>
 
 async function list(system: System, args: CommandArgs): Promise<Output> {
   const platformId = await platformIn(system, args);
-  const json = await listErasures(system.runtime, { platformId, limit: limitIn(args) });
+  const { data: json } = await listErasures(system.runtime, { platformId, limit: limitIn(args) });
   const heads = ['CUSTOMER', 'PLATFORM', 'STARTED', 'FINISHED', 'BY', 'REASON'];
   const text = table(
     heads.map((head) => ({ head })),

@@ -15,7 +15,7 @@ import { platformIn } from '../platforms/platform.ts';
 const HEADS = ['ACCOUNT', 'OWNER', 'STATUS', 'CURRENCY', 'TYPE', 'DETAILS', 'CHANGED'];
 
 async function list(system: System, args: CommandArgs): Promise<Output> {
-  const json = await listExternalAccounts(system.runtime, {
+  const { data: json } = await listExternalAccounts(system.runtime, {
     platformId: await platformIn(system, args),
     status: args.text('status'),
     after: args.text('after'),
@@ -50,6 +50,9 @@ async function changeStatus({ runtime }: System, args: CommandArgs, event: Event
   ]);
   return { json: { ...json, reason }, text };
 }
+
+/** Rows that the history prints. */
+const MAX_ACTIONS = 1_000;
 
 const ACCOUNT: Flags = {
   account: { value: 'ACCOUNT', required: true, help: 'Id of the external account' },
@@ -91,8 +94,11 @@ export const externalAccountVerbs: readonly Verb[] = [
     summary: 'List manual transitions of an account',
     flags: ACCOUNT,
     bare: 'account',
-    run: async ({ runtime }, args) =>
-      actionsOutput(await externalAccountHistory(runtime, args.required('account'))),
+    run: async ({ runtime }, args) => {
+      const page = { limit: MAX_ACTIONS };
+      const { data } = await externalAccountHistory(runtime, args.required('account'), page);
+      return actionsOutput(data);
+    },
   },
   statusVerb(
     'check',

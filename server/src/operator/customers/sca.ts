@@ -24,7 +24,7 @@ const actorArgument = (args: CommandArgs) => ({
 });
 
 async function resets(system: System, args: CommandArgs): Promise<Output> {
-  const json = await searchFactorResets(system.runtime, {
+  const { data: json } = await searchFactorResets(system.runtime, {
     status: args.text('status') ?? 'PENDING_REVIEW',
     platformId: await platformIn(system, args),
     after: args.text('after'),
@@ -92,7 +92,7 @@ async function unlockOne({ runtime }: System, args: CommandArgs): Promise<Output
 }
 
 async function events({ runtime }: System, args: CommandArgs): Promise<Output> {
-  const json = await listScaEvents(runtime, {
+  const { data: json } = await listScaEvents(runtime, {
     customerId: args.required('customer'),
     after: args.text('after'),
     limit: limitIn(args),

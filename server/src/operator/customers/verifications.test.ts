@@ -222,7 +222,7 @@ describe('a decision', () => {
     expect(await fixture.statuses(as, id)).toEqual(['PENDING', 'PENDING', 'PENDING']);
     const emitted = await fixture.eventTypes(id);
     expect(await json('verifications', 'reject', first)).toEqual({
-      ...{ ownerId: first, customerId: id, status: 'REJECTED' },
+      ...{ platformId: as.id, ownerId: first, customerId: id, status: 'REJECTED' },
     });
     await json('verifications', 'hold', second);
     expect(await fixture.eventTypes(id)).toEqual(emitted);

@@ -11,6 +11,7 @@ import type { IdentityFinding } from '../../connectors/ports/index.ts';
 import {
   type Decision,
   decideVerification,
+  findingProblem,
   listVerifications,
   showVerification,
   VERIFICATION_STATUSES,
@@ -23,7 +24,7 @@ import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
 async function list(system: System, args: CommandArgs): Promise<Output> {
-  const json = await listVerifications(system.runtime, {
+  const { data: json } = await listVerifications(system.runtime, {
     status: args.text('status') ?? 'PENDING_MANUAL_REVIEW',
     platformId: await platformIn(system, args),
     after: args.text('after'),
@@ -53,25 +54,27 @@ const lines = (value: unknown, path: string): [string, string][] =>
 
 const printed = (json: unknown): Output => ({ json, text: record(lines(json, '')) });
 
+const PROBLEMS = {
+  'field-missing': 'needs a #FIELD',
+  'field-unexpected': 'has no #FIELD',
+  'document-missing': 'needs @Document:…',
+} as const;
+
 /** One finding: `TYPE`, `TYPE@RESOURCE` or `TYPE@RESOURCE#FIELD`. */
 function findingIn(word: string, reason: string | undefined): IdentityFinding {
   const [, type = '', resourceId, field] = /^(\w+)(?:@([^#]+))?(?:#(.+))?$/.exec(word) ?? [];
   if (!isFindingType(type)) {
     throw usageError(`--error must be one of ${FINDING_TYPES.join(', ')}, not ${type || word}`);
   }
-  const { subject } = findingKind(type);
-  if ((subject === 'field') !== (field !== undefined)) {
-    throw usageError(`${type} ${subject === 'field' ? 'needs a' : 'has no'} #FIELD`);
-  }
-  if (subject === 'document' && !resourceId?.startsWith('Document:')) {
-    throw usageError(`${type} needs @Document:…`);
-  }
-  return {
+  const finding = {
     type,
     ...(resourceId === undefined ? {} : { resourceId }),
     ...(field === undefined ? {} : { field }),
     ...(reason === undefined ? {} : { reason }),
   };
+  const problem = findingProblem(finding);
+  if (problem) throw usageError(`${type} ${PROBLEMS[problem]}`);
+  return finding;
 }
 
 const findingsIn = (args: CommandArgs): IdentityFinding[] =>

@@ -14,7 +14,7 @@ import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from './platform.ts';
 
 async function list(system: System, args: CommandArgs): Promise<Output> {
-  const json = await searchAgents(system.runtime, {
+  const { data: json } = await searchAgents(system.runtime, {
     platformId: await platformIn(system, args),
     customerId: args.text('customer'),
     after: args.text('after'),
@@ -81,7 +81,7 @@ async function audit(system: System, args: CommandArgs): Promise<Output> {
     throw usageError('--agent, --customer or --platform is needed');
   }
   const page = { after: args.text('after'), limit: limitIn(args) };
-  const json = await searchAgentAudit(system.runtime, { ...filter, since, ...page });
+  const { data: json } = await searchAgentAudit(system.runtime, { ...filter, since, ...page });
   const heads = ['AT', 'EVENT', 'BY', 'AGENT', 'ACTION', 'DETAILS'];
   const text = table(
     heads.map((head) => ({ head })),

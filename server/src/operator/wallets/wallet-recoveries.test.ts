@@ -301,6 +301,7 @@ describe('wallet authorizations', () => {
     const all = await json('authorizations', accountId);
     expect(all[0]).toEqual({
       authorizationId: expect.stringMatching(/^WalletAuthorization:/),
+      ...{ platformId: app.platform.id, customerId: expect.stringMatching(/^Customer:/) },
       createdAt: new Date(app.effects.now()).toISOString(),
       ...{ operation: 'updateInternalAccount', subject: accountId },
       ...{ sessionId: bySms.session.id, publicKey: bySms.publicKey },

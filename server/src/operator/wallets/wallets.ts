@@ -12,7 +12,7 @@ import {
   walletDetails,
   walletFeature,
 } from '../../features/wallets/index.ts';
-import { MODES } from '../../kernel/mode.ts';
+import { custodyKeys } from '../../operator-api/installation.ts';
 import { checkSigningKeys } from '../../runtime/security/keys.ts';
 import type { CommandArgs, Flags } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/listing.ts';
@@ -27,10 +27,7 @@ const checkKeys = ({ runtime, masterKey }: System) => checkSigningKeys(runtime, 
 
 async function keys(system: System): Promise<Output> {
   await checkKeys(system);
-  const all = MODES.flatMap((environment) => {
-    const { custody } = system.connectorsOf(environment);
-    return custody ? [{ environment, ...custody.publicKeys() }] : [];
-  });
+  const all = custodyKeys(system.connectorsOf);
   const text = all
     .map(({ environment, bundles, tokens }) =>
       record([
@@ -76,7 +73,7 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
 }
 
 async function authorizations({ runtime }: System, args: CommandArgs): Promise<Output> {
-  const json = await listWalletAuthorizations(runtime, {
+  const { data: json } = await listWalletAuthorizations(runtime, {
     accountId: args.required('account'),
     after: args.text('after'),
     limit: limitIn(args),
@@ -108,7 +105,7 @@ async function authorization({ runtime }: System, args: CommandArgs): Promise<Ou
     ['Session', json.sessionId ?? '-'],
     ['Key', json.publicKey || '-'],
     ['Stamp', json.stamp],
-    ['Text', typeof json.payload === 'string' ? json.payload : 'erased'],
+    ['Text', json.payload ?? 'erased'],
   ]);
   return { json, text };
 }
@@ -157,7 +154,7 @@ async function cancel(system: System, args: CommandArgs): Promise<Output> {
 }
 
 async function recoveries(system: System, args: CommandArgs): Promise<Output> {
-  const json = await searchWalletRecoveries(system.runtime, {
+  const { data: json } = await searchWalletRecoveries(system.runtime, {
     platformId: await platformIn(system, args),
     status: args.text('status'),
     after: args.text('after'),

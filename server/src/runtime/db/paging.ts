@@ -251,3 +251,32 @@ export function pageOf<T extends Table>(
     ...(count !== undefined && count <= MAX_COUNTED ? { totalCount: count } : {}),
   };
 }
+
+/** Which rows of a list: after a cursor of an earlier page, at most `limit`. */
+export interface PageInput {
+  cursor?: string | undefined;
+  limit: number;
+}
+
+/** Position of the first page in an ascending list. */
+const START: Position = { created_at: 0, id: '' };
+
+/** The position after which a hand-written statement continues. */
+export const startOf = (cursor: string | undefined): Position =>
+  cursor === undefined ? START : positionOf(cursor);
+
+/** A page of what a hand-written statement returned, which is one row more than `limit`. */
+export function pageOfRows<R>(
+  fetched: readonly R[],
+  limit: number,
+  positionOfRow: (row: R) => Position,
+) {
+  const data = fetched.slice(0, limit);
+  const last = data.at(-1);
+  const hasMore = fetched.length > limit;
+  return {
+    data,
+    hasMore,
+    ...(hasMore && last ? { nextCursor: cursorOf(positionOfRow(last)) } : {}),
+  };
+}

@@ -5,7 +5,7 @@ import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { equals, type Filter } from '../../../runtime/db/database.ts';
-import { cursorOf } from '../../../runtime/db/paging.ts';
+import { cursorOf, type PageInput } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
@@ -21,7 +21,10 @@ async function agentById({ read }: Pick<Ctx, 'read'>, id: string): Promise<Agent
   return row;
 }
 
-const stateOf = (row: AgentRow) => {
+/** States that an operator sees. */
+export const AGENT_STATES = ['active', 'paused', 'not connected', 'deleted'] as const;
+
+const stateOf = (row: AgentRow): (typeof AGENT_STATES)[number] => {
   if (row.deleted_at !== null) return 'deleted';
   if (row.paused) return 'paused';
   return row.token_hash === null ? 'not connected' : 'active';
@@ -36,26 +39,25 @@ const summaryOf = (row: AgentRow) => ({
   createdAt: iso(row.created_at),
 });
 
-interface SearchInput {
+interface SearchInput extends PageInput {
   platformId?: string | undefined;
   customerId?: string | undefined;
-  /** Last id of the previous page. */
+  /** Last id of the previous page, instead of its cursor. */
   after?: string | undefined;
-  limit: number;
 }
 
-/** Agents by platform or customer, newest first, without deleted ones. Throws NOT_FOUND. */
+/** A page of agents by platform or customer, newest first, without deleted ones. Throws NOT_FOUND. */
 export async function searchAgents(
   { db }: Runtime,
-  { platformId, customerId, after, limit }: SearchInput,
+  { platformId, customerId, after, cursor: pageCursor, limit }: SearchInput,
 ) {
   const filters: Filter<typeof agents>[] = [
     ...equals({ platform_id: platformId, customer_id: customerId }),
     { column: 'deleted_at', op: 'isNull' },
   ];
-  const cursor = after === undefined ? undefined : cursorOf(await agentById(db, after));
-  const { rows } = await db.page(agents, { filters, sort: 'desc', limit, cursor });
-  return rows.map(summaryOf);
+  const cursor = after === undefined ? pageCursor : cursorOf(await agentById(db, after));
+  const { rows, ...rest } = await db.page(agents, { filters, sort: 'desc', limit, cursor });
+  return { data: rows.map(summaryOf), ...rest };
 }
 
 const detailsOf = async (ctx: Ctx, parts: RateParts, row: AgentRow) => ({
@@ -128,10 +130,10 @@ interface AuditInput extends SearchInput {
   since?: number | undefined;
 }
 
-/** Audit entries, newest first. Throws NOT_FOUND. */
+/** A page of audit entries, newest first. Throws NOT_FOUND. */
 export async function searchAgentAudit(
   { db }: Runtime,
-  { platformId, customerId, agentId, since, after, limit }: AuditInput,
+  { platformId, customerId, agentId, since, after, cursor: pageCursor, limit }: AuditInput,
 ) {
   const filters: Filter<typeof agentAudit>[] = equals({
     platform_id: platformId,
@@ -139,7 +141,7 @@ export async function searchAgentAudit(
     agent_id: agentId,
   });
   if (since !== undefined) filters.push({ column: 'created_at', op: '>=', value: since });
-  const cursor = after === undefined ? undefined : cursorOf(await auditLine(db, after));
-  const { rows } = await db.page(agentAudit, { filters, sort: 'desc', limit, cursor });
-  return rows.map(presentLine);
+  const cursor = after === undefined ? pageCursor : cursorOf(await auditLine(db, after));
+  const { rows, ...rest } = await db.page(agentAudit, { filters, sort: 'desc', limit, cursor });
+  return { data: rows.map(presentLine), ...rest };
 }

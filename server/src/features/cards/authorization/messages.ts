@@ -13,7 +13,7 @@ import type {
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Mode } from '../../../kernel/mode.ts';
-import { equals } from '../../../runtime/db/database.ts';
+import { equals, type PageInput } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import type { CardPaymentRow } from '../../payments/transactions/index.ts';
@@ -171,20 +171,19 @@ const messageView = (row: CardMessageRow) => ({
   transactionId: row.transaction_id,
 });
 
-interface ListInput {
+interface ListInput extends PageInput {
   platformId?: string | undefined;
   cardId?: string | undefined;
   declinedOnly: boolean;
-  limit: number;
 }
 
-/** Network messages with their decisions, of a platform, a card, or all; latest first. */
+/** A page of network messages with their decisions, of a platform, a card, or all; latest first. */
 export async function listCardMessages(
   { db }: Runtime,
-  { platformId, cardId, declinedOnly, limit }: ListInput,
+  { platformId, cardId, declinedOnly, ...page }: ListInput,
 ) {
   const approvedFilter = declinedOnly ? false : undefined;
   const filters = equals({ platform_id: platformId, card_id: cardId, approved: approvedFilter });
-  const { rows } = await db.page(cardMessages, { filters, sort: 'desc', limit });
-  return rows.map(messageView);
+  const { rows, ...rest } = await db.page(cardMessages, { filters, sort: 'desc', ...page });
+  return { data: rows.map(messageView), ...rest };
 }

@@ -53,7 +53,7 @@ describe('listCardExceptions', () => {
       [secondShortfall.id, app.platform.id, new Date(0)],
     );
     const listExceptions = async (limit: number) =>
-      (await listCardExceptions(app.runtime, { limit })).map(({ transactionId, since }) => [
+      (await listCardExceptions(app.runtime, { limit })).data.map(({ transactionId, since }) => [
         transactionId,
         since,
       ]);

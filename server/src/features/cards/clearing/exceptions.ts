@@ -5,6 +5,7 @@
 
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
+import { type PageInput, pageOfRows, startOf } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import {
@@ -97,30 +98,29 @@ interface Unresolved {
 }
 
 const EXCEPTIONS = `select id, since from card_exceptions
-  where $1::text is null or platform_id = $1 order by since, id limit $2`;
+  where ($1::text is null or platform_id = $1) and (since, id) > ($3::timestamptz, $4)
+  order by since, id limit $2`;
 
-interface ListInput {
+interface ListInput extends PageInput {
   platformId?: string | undefined;
-  limit: number;
 }
 
 const olderFirst = (a: Unresolved, b: Unresolved): number =>
   a.since - b.since || (a.id < b.id ? -1 : 1);
 
-/** Merges two lists, oldest first, each payment once. */
-async function unresolvedOf(
-  { db }: Runtime,
-  { platformId, limit }: ListInput,
-): Promise<Unresolved[]> {
+/** A page of two merged lists, oldest first, in which each payment appears once. */
+async function unresolvedOf({ db }: Runtime, { platformId, cursor, limit }: ListInput) {
+  const after = startOf(cursor);
+  const values = [platformId ?? null, limit + 1, new Date(after.created_at), after.id];
   const [exceptions, suspended] = await Promise.all([
-    db.query<Unresolved>(EXCEPTIONS, [platformId ?? null, limit]),
-    findCardPaymentsInSuspense(db, { platformId, limit }),
+    db.query<Unresolved>(EXCEPTIONS, values),
+    findCardPaymentsInSuspense(db, { platformId, after, limit: limit + 1 }),
   ]);
   const oldest = new Map<string, Unresolved>();
   for (const each of [...exceptions, ...suspended].sort(olderFirst)) {
     if (!oldest.has(each.id)) oldest.set(each.id, each);
   }
-  return [...oldest.values()].slice(0, limit);
+  return pageOfRows([...oldest.values()], limit, ({ since, id }) => ({ created_at: since, id }));
 }
 
 async function viewOf({ db }: Runtime, { id, since }: Unresolved, suspense: bigint) {
@@ -148,15 +148,13 @@ async function viewOf({ db }: Runtime, { id, since }: Unresolved, suspense: bigi
   };
 }
 
-export type CardException = Awaited<ReturnType<typeof viewOf>>;
-
-/** Card payments that need a decision, of a platform or of all, oldest first. */
-export async function listCardExceptions(
-  runtime: Runtime,
-  input: ListInput,
-): Promise<CardException[]> {
-  const unresolved = await unresolvedOf(runtime, input);
+/** A page of card payments that need a decision, of a platform or of all, oldest first. */
+export async function listCardExceptions(runtime: Runtime, input: ListInput) {
+  const { data: unresolved, ...rest } = await unresolvedOf(runtime, input);
   const ids = unresolved.map((each) => each.id);
   const nets = await readSuspenseAmounts(runtime.db, ids);
-  return Promise.all(unresolved.map((each) => viewOf(runtime, each, nets.get(each.id) ?? 0n)));
+  const data = await Promise.all(
+    unresolved.map((each) => viewOf(runtime, each, nets.get(each.id) ?? 0n)),
+  );
+  return { data, ...rest };
 }

@@ -7,6 +7,7 @@ import type { CardFundingDebit, FundingDebitProgress } from '../../../connectors
 import type { JobInput } from '../../../kernel/contract/job.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
+import { type PageInput, pageOfRows, startOf } from '../../../runtime/db/paging.ts';
 import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
 import {
   type JobHandler,
@@ -150,6 +151,7 @@ const PENDING = `with polls as materialized (
   from polls a join transactions t on t.id = a.id
   where t.card_funding_debit_statuses[a.at + 1] = 'PENDING'
     and ($2::text is null or t.platform_id = $2)
+    and (a.since, a.id, a.at) > ($4::float8, $5, $6::int4)
   order by a.since, a.id, a.at limit $3`;
 
 interface Pending {
@@ -179,17 +181,24 @@ async function viewOf({ db }: Runtime, { id, at, since, attempts }: Pending) {
   };
 }
 
-/** Pending funding debits of one platform or of all, oldest first. */
+interface ListInput extends PageInput {
+  platformId?: string | undefined;
+}
+
+/** A page of the pending funding debits of one platform or of all, oldest first. */
 export async function listFundingDebits(
   runtime: Runtime,
-  { platformId, limit }: { platformId?: string | undefined; limit: number },
+  { platformId, cursor, limit }: ListInput,
 ) {
-  const pending = await runtime.db.query<Pending>(PENDING, [
-    FUNDING_DEBIT.kind,
-    platformId ?? null,
-    limit,
-  ]);
-  return Promise.all(pending.map((each) => viewOf(runtime, each)));
+  const { created_at: since, id: position } = startOf(cursor);
+  const [id = '', at = '0'] = position.split(' ');
+  const values = [FUNDING_DEBIT.kind, platformId ?? null, limit + 1, since, id, Number(at)];
+  const found = await runtime.db.query<Pending>(PENDING, values);
+  const { data, ...rest } = pageOfRows(found, limit, (each) => ({
+    created_at: each.since,
+    id: `${each.id} ${each.at}`,
+  }));
+  return { data: await Promise.all(data.map((each) => viewOf(runtime, each))), ...rest };
 }
 
 const run =

@@ -5,7 +5,7 @@ import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { equals } from '../../../runtime/db/database.ts';
-import { cursorOf } from '../../../runtime/db/paging.ts';
+import { cursorOf, type PageInput } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
@@ -32,24 +32,23 @@ const summaryOf = (row: CardRow) => ({
   createdAt: iso(row.created_at),
 });
 
-interface SearchInput {
+interface SearchInput extends PageInput {
   platformId?: string | undefined;
   customerId?: string | undefined;
   state?: string | undefined;
-  /** Continue after this card, the last of the previous page. */
+  /** The last card of the previous page, instead of its cursor. */
   after?: string | undefined;
-  limit: number;
 }
 
-/** Cards of a platform, of a cardholder, in a state, or all; latest first. Throws NOT_FOUND. */
+/** A page of the cards of a platform, of a cardholder, in a state, or all; latest first. Throws NOT_FOUND. */
 export async function searchCards(
   { db }: Runtime,
-  { platformId, customerId, state, after, limit }: SearchInput,
+  { platformId, customerId, state, after, cursor: pageCursor, limit }: SearchInput,
 ) {
   const filters = equals({ platform_id: platformId, customer_id: customerId, state });
-  const cursor = after === undefined ? undefined : cursorOf(await cardById(db, after));
-  const { rows } = await db.page(cards, { filters, sort: 'desc', limit, cursor });
-  return rows.map(summaryOf);
+  const cursor = after === undefined ? pageCursor : cursorOf(await cardById(db, after));
+  const { rows, ...rest } = await db.page(cards, { filters, sort: 'desc', limit, cursor });
+  return { data: rows.map(summaryOf), ...rest };
 }
 
 async function detailsOf({ db }: Runtime, row: CardRow) {

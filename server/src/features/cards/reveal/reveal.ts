@@ -4,7 +4,7 @@
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { equals } from '../../../runtime/db/database.ts';
+import { equals, type PageInput } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -84,17 +84,16 @@ const presentReveal = (row: CardRevealRow) => ({
   openedAt: row.opened_at === null ? null : iso(row.opened_at),
 });
 
-interface ListInput {
+interface ListInput extends PageInput {
   platformId?: string | undefined;
   cardId?: string | undefined;
-  limit: number;
 }
 
-/** Reveal links of a platform, of a card, or all; latest first. Secrets are not included. */
-export async function listCardReveals({ db }: Runtime, { platformId, cardId, limit }: ListInput) {
+/** A page of the reveal links of a platform, of a card, or all; latest first. Secrets are not included. */
+export async function listCardReveals({ db }: Runtime, { platformId, cardId, ...page }: ListInput) {
   const filters = equals({ platform_id: platformId, card_id: cardId });
-  const { rows } = await db.page(cardReveals, { filters, sort: 'desc', limit });
-  return rows.map(presentReveal);
+  const { rows, ...rest } = await db.page(cardReveals, { filters, sort: 'desc', ...page });
+  return { data: rows.map(presentReveal), ...rest };
 }
 
 export const revealOperations = (parts: CardParts) => [

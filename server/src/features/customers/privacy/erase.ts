@@ -4,6 +4,7 @@
 import type { Caller } from '../../../kernel/caller.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
+import { equals, type PageInput } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import {
@@ -220,14 +221,13 @@ export async function eraseCustomerData(
   return presentErasure(finished);
 }
 
-const ERASURES = `select id, platform_id, actor, reason, counts, created_at, finished_at, version
-  from erasures where ($1::text is null or platform_id = $1) order by created_at desc, id limit $2`;
+interface ListInput extends PageInput {
+  platformId?: string | undefined;
+}
 
-/** Erasures of one platform or of all, newest first. */
-export async function listErasures(
-  { db }: Runtime,
-  { platformId, limit }: { platformId?: string | undefined; limit: number },
-): Promise<Erasure[]> {
-  const rows = await db.query<ErasureRow & object>(ERASURES, [platformId ?? null, limit]);
-  return rows.map(presentErasure);
+/** A page of the erasures of one platform or of all, newest first. */
+export async function listErasures({ db }: Runtime, { platformId, ...page }: ListInput) {
+  const filters = equals({ platform_id: platformId });
+  const { rows, ...rest } = await db.page(erasures, { filters, sort: 'desc', ...page });
+  return { data: rows.map(presentErasure), ...rest };
 }

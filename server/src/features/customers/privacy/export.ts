@@ -1,6 +1,7 @@
 // Exports all data about one customer as one JSON document, streamed because years of payments do not fit
 // into memory. Encrypted data is decrypted; erased data is absent.
-import { Fault } from '../../../kernel/fault.ts';
+import { Fault, invalidField } from '../../../kernel/fault.ts';
+import type { PageInput } from '../../../runtime/db/paging.ts';
 import type { Files } from '../../../runtime/files/files.ts';
 import { eventContext, wholeEventData } from '../../../runtime/operation/event-data.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -15,11 +16,22 @@ import { type CustomerRow, dataKeyOf, readCustomer } from '../records/index.ts';
 import { type AllPersonalData, subjectIdsSql } from './subjects.ts';
 
 type CustomerOpener = Opener<CustomerRow>;
+type Table = PersonalTable<CustomerRow>;
 
 interface ExportParts {
   /** Streams the rows of one statement from one snapshot. */
   stream<R extends object>(text: string, values?: readonly unknown[]): AsyncIterable<R[]>;
   personalData: AllPersonalData;
+}
+
+interface PageParts extends Pick<Runtime, 'db'> {
+  personalData: AllPersonalData;
+}
+
+function tableNamed(personalData: AllPersonalData, name: string): Table {
+  const table = personalData.map(({ tables }) => tables[name]).find((each) => each !== undefined);
+  if (!table) throw new Error(`no personal data in ${name}`);
+  return table;
 }
 
 /** Events about the customer, and balance events of its internal accounts. */
@@ -47,18 +59,23 @@ function openEvent({ vault, key }: CustomerOpener, row: Json): Json {
   return { ...rest, data: JSON.parse(vault.open(key, data, eventContext(rest.id)).toString()) };
 }
 
+/** A row without its omitted columns, with its sealed content opened. */
+function openRow(opener: CustomerOpener, { without = [], open }: Table, row: Json): Json {
+  const exportedColumns = Object.entries(row).filter(([column]) => !without.includes(column));
+  return { ...Object.fromEntries(exportedColumns), ...open?.(opener, row) };
+}
+
 async function* rowsOf(
   { stream }: ExportParts,
   opener: CustomerOpener,
   name: string,
-  table: PersonalTable<CustomerRow>,
+  table: Table,
 ): AsyncGenerator<Json> {
-  const { rows, without = [] } = table;
+  const { rows } = table;
   const sql = `select to_jsonb(t) as row from ${name} t where ${rows} order by t.id`;
   for await (const chunk of stream<{ row: Json }>(sql, [opener.customer.id])) {
     for (const { row } of chunk) {
-      const exportedColumns = Object.entries(row).filter(([column]) => !without.includes(column));
-      yield { ...Object.fromEntries(exportedColumns), ...table.open?.(opener, row) };
+      yield openRow(opener, table, row);
     }
   }
 }
@@ -106,6 +123,89 @@ export async function* exportCustomerData(
   }
   yield* streamSection('events', eventsOf(parts, opener));
   yield '\n}\n';
+}
+
+/** Where a page of an export ended: the table, and the id of its last row. */
+interface ExportPosition {
+  table: string;
+  id: string;
+}
+
+const cursorOf = (position: ExportPosition): string =>
+  Buffer.from(JSON.stringify(position)).toString('base64url');
+
+function positionOf(cursor: string): ExportPosition {
+  try {
+    const { table, id } = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    if (typeof table === 'string' && typeof id === 'string') return { table, id };
+  } catch {
+    // Not written by cursorOf.
+  }
+  throw invalidField('cursor', 'is not a cursor of this list');
+}
+
+interface Exported extends ExportPosition {
+  row: Json;
+}
+
+const EVENTS = 'events';
+
+/** Up to `limit` rows of one table, after an id. */
+async function rowsAfter(
+  { db, personalData }: PageParts,
+  opener: CustomerOpener,
+  { table: name, id: after }: ExportPosition,
+  limit: number,
+): Promise<Exported[]> {
+  const { id, platform_id, created_at } = opener.customer;
+  if (name === EVENTS) {
+    const sql = `${eventsSql(personalData)} limit $4`;
+    const values = [id, platform_id, after || eventsFrom(created_at), limit];
+    const found = await db.query<{ row: Json }>(sql, values);
+    return found.map(({ row }) => ({
+      ...{ table: name, id: String(row.id) },
+      row: openEvent(opener, row),
+    }));
+  }
+  const table = tableNamed(personalData, name);
+  const sql = `select to_jsonb(t) as row from ${name} t
+    where (${table.rows}) and t.id > $2 order by t.id limit $3`;
+  const found = await db.query<{ row: Json }>(sql, [id, after, limit]);
+  return found.map(({ row }) => ({
+    // Some exports omit the id of a row.
+    ...{ table: name, id: String(row.id) },
+    row: openRow(opener, table, row),
+  }));
+}
+
+/**
+ * A page of the export: rows with their tables, in the order of the whole export. Rows can change
+ * between two pages.
+ */
+export async function pageOfCustomerData(
+  parts: PageParts,
+  opener: CustomerOpener,
+  { cursor, limit }: PageInput,
+) {
+  const names = [...parts.personalData.flatMap(({ tables }) => Object.keys(tables)), EVENTS];
+  const start = cursor === undefined ? undefined : positionOf(cursor);
+  const first = start === undefined ? 0 : names.indexOf(start.table);
+  if (first < 0) throw invalidField('cursor', 'is not a cursor of this list');
+  const found: Exported[] = [];
+  for (const [index, table] of names.slice(first).entries()) {
+    const id = index === 0 ? (start?.id ?? '') : '';
+    found.push(...(await rowsAfter(parts, opener, { table, id }, limit + 1 - found.length)));
+    if (found.length > limit) break;
+  }
+  const shown = found.slice(0, limit);
+  const last = shown.at(-1);
+  const hasMore = found.length > limit;
+  const { platform_id: platformId, id: customerId } = opener.customer;
+  return {
+    ...{ platformId, customerId, hasMore },
+    data: shown.map(({ table, row }) => ({ table, row })),
+    ...(hasMore && last ? { nextCursor: cursorOf({ table: last.table, id: last.id }) } : {}),
+  };
 }
 
 /** Decrypted files of the customer's documents with their names; none after erasure. */

@@ -3,7 +3,12 @@ import type { Feature } from '../../../runtime/operation/feature.ts';
 import { erasurePersonalData } from './store.ts';
 
 export { eraseCustomerData, listErasures } from './erase.ts';
-export { exportCustomerData, openCustomerData, openDocumentFiles } from './export.ts';
+export {
+  exportCustomerData,
+  openCustomerData,
+  openDocumentFiles,
+  pageOfCustomerData,
+} from './export.ts';
 export { findCustomers } from './find.ts';
 export type { AllPersonalData } from './subjects.ts';
 

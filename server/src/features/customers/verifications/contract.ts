@@ -37,7 +37,7 @@ const VerificationErrorType = named(
   oneOf(FINDING_TYPES, { description: 'Type of the error.' }),
 );
 
-const VerificationError = named(
+export const VerificationError = named(
   'VerificationError',
   Type.Object(
     {

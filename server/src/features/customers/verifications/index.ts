@@ -6,11 +6,12 @@ import { verificationOperations } from './operations.ts';
 import { verificationPersonalData } from './personal-data.ts';
 import { verificationStates } from './states.ts';
 
-export type { VerificationError } from './contract.ts';
+export { VerificationError } from './contract.ts';
 export { presentVerification } from './record.ts';
 export {
   type Decision,
   decideVerification,
+  findingProblem,
   listVerifications,
   showVerification,
 } from './review.ts';

@@ -2,10 +2,12 @@
 // complete case, personal data included. A manual decision has the same effect as the decision of a
 // service; owners of a business follow it unless they are decided individually.
 
+import { findingKind } from '../../../catalog/identity/verification-errors.ts';
 import type { IdentityFinding } from '../../../connectors/ports/index.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
+import { cursorOf, type PageInput, pageOfRows, startOf } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
@@ -74,30 +76,32 @@ export const LATEST_VERIFICATIONS = `select v.id from verifications v join custo
     and c.deleted_at is null and (v.created_at, v.id) > ($3::timestamptz, $4::text)
   order by v.created_at, v.id limit $5`;
 
-interface ListInput {
+interface ListInput extends PageInput {
   status: string;
   platformId?: string | undefined;
-  /** Identifier of the last verification of the previous page. */
+  /** Identifier of the last verification of the previous page, instead of its cursor. */
   after?: string | undefined;
-  limit: number;
 }
 
-/** Latest verification of each customer with this status, oldest first. */
+async function cursorAfter({ read }: Runtime['db'], id: string): Promise<string> {
+  const row = await read(verifications, id);
+  if (!row) throw notFound('verification');
+  return cursorOf(row);
+}
+
+/** A page of the latest verification of each customer with this status, oldest first. */
 export async function listVerifications(
   { db }: Runtime,
-  { status, platformId, after, limit }: ListInput,
+  { status, platformId, after, cursor, limit }: ListInput,
 ) {
-  const previousVerification =
-    after === undefined ? undefined : await db.read(verifications, after);
-  if (after !== undefined && !previousVerification) throw notFound('verification');
-  const position = [
-    new Date(previousVerification?.created_at ?? 0),
-    previousVerification?.id ?? '',
-  ];
-  const values = [status, platformId ?? null, ...position, limit];
+  const start = startOf(after === undefined ? cursor : await cursorAfter(db, after));
+  const position = [new Date(start.created_at), start.id];
+  const values = [status, platformId ?? null, ...position, limit + 1];
   const ids = await db.query<{ id: string }>(LATEST_VERIFICATIONS, values);
   const rows = await Promise.all(ids.map(({ id }) => db.read(verifications, id)));
-  return rows.flatMap((row) => (row ? [presentVerification(row)] : []));
+  const existing = rows.filter((row) => row !== undefined);
+  const { data, ...rest } = pageOfRows(existing, limit, (row) => row);
+  return { data: data.map(presentVerification), ...rest };
 }
 
 /** Complete case for a review, by identifier of a customer, an owner or a verification. */
@@ -119,7 +123,11 @@ export async function showVerification(runtime: Runtime, id: string) {
     contactVerification: customer.contact_verification,
     missing: gapsOfDossier(vault, dossier),
     ...submitted,
-    owners: submitted.owners.map((each) => ({ ...each, status: statuses.get(each.id) })),
+    documents: [...submitted.documents],
+    owners: submitted.owners.flatMap((each) => {
+      const status = statuses.get(each.id);
+      return status ? [{ ...each, status }] : [];
+    }),
   };
 }
 
@@ -137,6 +145,23 @@ async function errorsFor(
   return errorsOf(dossier, findings);
 }
 
+/** What a finding lacks, or has although its type has none; undefined if it is complete. */
+export function findingProblem({
+  type,
+  resourceId,
+  field,
+}: Pick<IdentityFinding, 'type' | 'resourceId' | 'field'>):
+  | 'field-missing'
+  | 'field-unexpected'
+  | 'document-missing'
+  | undefined {
+  const { subject } = findingKind(type);
+  if (subject === 'field' && field === undefined) return 'field-missing';
+  if (subject !== 'field' && field !== undefined) return 'field-unexpected';
+  const isAboutDocument = resourceId?.startsWith('Document:') === true;
+  return subject === 'document' && !isAboutDocument ? 'document-missing' : undefined;
+}
+
 export type Decision = 'approved' | 'rejected' | 'unresolved';
 
 const CHECK_TRANSITIONS: Readonly<Record<Decision, CheckTransition>> = {
@@ -145,17 +170,28 @@ const CHECK_TRANSITIONS: Readonly<Record<Decision, CheckTransition>> = {
   unresolved: 'hold',
 };
 
+interface OwnerDecision {
+  platformId: string;
+  customerId: string;
+  ownerId: string;
+  status: OwnerRow['status'];
+}
+
+interface CustomerDecision extends ReturnType<typeof presentVerification> {
+  errors: VerificationError[];
+}
+
 async function decideOwner(
   ctx: Ctx,
   { customer, owner }: Required<Subject>,
   state: Decision,
-): Promise<Record<string, unknown>> {
+): Promise<OwnerDecision> {
   if (customer.deleted_at !== null) throw conflict('The business was deleted.');
   if (isFinal(owner)) throw conflict(`The owner is ${owner.status}.`);
   requireCustomer(ctx, customer);
   if (state !== 'unresolved') markSubmitted(ctx, await documentsOf(ctx, [owner.id]));
   const { status } = transitionOwner(ctx, owner, CHECK_TRANSITIONS[state]);
-  return { ownerId: owner.id, customerId: customer.id, status };
+  return { platformId: customer.platform_id, customerId: customer.id, ownerId: owner.id, status };
 }
 
 interface DecisionInput {
@@ -172,12 +208,12 @@ interface DecisionInput {
 export async function decideVerification(
   runtime: Runtime,
   { id, state, findings }: DecisionInput,
-): Promise<Record<string, unknown>> {
+): Promise<OwnerDecision | CustomerDecision> {
   const { customer: current } = await subjectOf(readerOf(runtime), id);
   const platform = await readPlatform(runtime.db, current.platform_id);
   if (!platform) throw notFound('platform');
   const caller = systemCaller(platform.id, platform.environment);
-  return operate(runtime, caller, async (ctx) => {
+  return operate(runtime, caller, async (ctx): Promise<OwnerDecision | CustomerDecision> => {
     const subject = await subjectOf(ctx, id);
     const { customer, owner } = subject;
     if (owner) {

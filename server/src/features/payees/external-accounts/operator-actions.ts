@@ -6,10 +6,10 @@ import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
-import { cursorOf } from '../../../runtime/db/paging.ts';
+import { cursorOf, type PageInput } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { accountActionsOf, recordAccountAction } from '../../balances/account-actions/index.ts';
+import { pageOfAccountActions, recordAccountAction } from '../../balances/account-actions/index.ts';
 import { platformById, systemCaller } from '../../tenancy/platform/index.ts';
 import { hasInstitution } from './account.ts';
 import { stageWalletDeclared } from './declared.ts';
@@ -46,30 +46,32 @@ async function accountById({ db }: Runtime, id: string): Promise<ExternalAccount
   return row;
 }
 
-interface ListInput {
+interface ListInput extends PageInput {
   platformId?: string | undefined;
   status?: string | undefined;
-  /** Last account of the previous page. */
+  /** Last account of the previous page, instead of its cursor. */
   after?: string | undefined;
-  limit: number;
 }
 
-/** External accounts, oldest first. */
+/** A page of external accounts, oldest first. */
 export async function listExternalAccounts(
   runtime: Runtime,
-  { platformId, status, after, limit }: ListInput,
+  { platformId, status, after, cursor: pageCursor, limit }: ListInput,
 ) {
   const filters: Filter<typeof externalAccounts>[] = [{ column: 'deleted_at', op: 'isNull' }];
   if (platformId !== undefined) filters.push({ column: 'platform_id', op: '=', value: platformId });
   if (status !== undefined) filters.push({ column: 'status', op: '=', value: status });
-  const cursor = after === undefined ? undefined : cursorOf(await accountById(runtime, after));
+  const cursor = after === undefined ? pageCursor : cursorOf(await accountById(runtime, after));
   const query = { filters, sort: 'asc', limit, cursor } as const;
-  return (await runtime.db.page(externalAccounts, query)).rows.map(presentForOperator);
+  const { rows, ...rest } = await runtime.db.page(externalAccounts, query);
+  return { data: rows.map(presentForOperator), ...rest };
 }
 
-/** Operator actions on an account, with their reasons. Throws ACCOUNT_NOT_FOUND. */
-export const externalAccountHistory = async (runtime: Runtime, id: string) =>
-  accountActionsOf(runtime, (await accountById(runtime, id)).id);
+/** A page of the operator actions on an account, and its platform. Throws ACCOUNT_NOT_FOUND. */
+export async function externalAccountHistory(runtime: Runtime, id: string, page: PageInput) {
+  const account = await accountById(runtime, id);
+  return { accountId: id, ...(await pageOfAccountActions(runtime, account, page)) };
+}
 
 /** Stages and records the transition. Throws CONFLICT if the status does not allow it. */
 function applyTransition(

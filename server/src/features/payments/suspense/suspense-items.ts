@@ -36,13 +36,22 @@ export const readSuspenseAmounts = (
 
 const CARD_PAYMENTS = `select id, since from suspense_items
   where id like 'CardTransaction:%' and ($1::text is null or platform_id = $1)
+    and (since, id) > ($3::timestamptz, $4)
   order by since, id limit $2`;
 
-/** Card payments in suspense, of one platform or of all, oldest first. */
+interface SuspenseQuery {
+  platformId?: string | undefined;
+  /** Position of the last payment of the previous page. */
+  after: { created_at: Time; id: string };
+  limit: number;
+}
+
+/** Card payments in suspense after a position, of one platform or of all, oldest first. */
 export const findCardPaymentsInSuspense = (
   db: Ctx['db'],
-  { platformId, limit }: { platformId?: string | undefined; limit: number },
-): Promise<{ id: string; since: Time }[]> => db.query(CARD_PAYMENTS, [platformId ?? null, limit]);
+  { platformId, after, limit }: SuspenseQuery,
+): Promise<{ id: string; since: Time }[]> =>
+  db.query(CARD_PAYMENTS, [platformId ?? null, limit, new Date(after.created_at), after.id]);
 
 /** Adds the transaction to the queue. */
 export async function awaitDecision(ctx: Ctx, row: TransactionRow): Promise<void> {

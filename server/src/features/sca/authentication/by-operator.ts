@@ -6,7 +6,7 @@ import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { equals, UNPAGED } from '../../../runtime/db/database.ts';
-import { cursorOf } from '../../../runtime/db/paging.ts';
+import { cursorOf, type PageInput } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { isUnderSca } from '../../customers/eligibility/index.ts';
@@ -47,23 +47,22 @@ const presentReset = (row: ResetRow) => ({
   completedAt: timeOf(row.completed_at),
 });
 
-interface SearchInput {
+interface SearchInput extends PageInput {
   status: string;
   platformId?: string | undefined;
-  /** Last id of the previous page. */
+  /** Last id of the previous page, instead of its cursor. */
   after?: string | undefined;
-  limit: number;
 }
 
-/** Factor resets in a status, of one platform or all; oldest first. Throws NOT_FOUND. */
+/** A page of factor resets in a status, of one platform or all; oldest first. Throws NOT_FOUND. */
 export async function searchFactorResets(
   { db }: Runtime,
-  { status, platformId, after, limit }: SearchInput,
+  { status, platformId, after, cursor: pageCursor, limit }: SearchInput,
 ) {
   const filters = equals({ status, platform_id: platformId });
-  const cursor = after === undefined ? undefined : cursorOf(await resetById(db, after));
-  const { rows } = await db.page(scaResets, { filters, sort: 'asc', limit, cursor });
-  return rows.map(presentReset);
+  const cursor = after === undefined ? pageCursor : cursorOf(await resetById(db, after));
+  const { rows, ...rest } = await db.page(scaResets, { filters, sort: 'asc', limit, cursor });
+  return { data: rows.map(presentReset), ...rest };
 }
 
 interface DecideInput {

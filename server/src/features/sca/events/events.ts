@@ -3,7 +3,7 @@
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { cursorOf, equals } from '../../../runtime/db/paging.ts';
+import { cursorOf, equals, type PageInput } from '../../../runtime/db/paging.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -109,25 +109,26 @@ async function eventOf(
   return row;
 }
 
-interface EventsInput {
+interface EventsInput extends PageInput {
   customerId: string;
-  /** Last id of the previous page. */
+  /** Last id of the previous page, instead of its cursor. */
   after?: string | undefined;
-  limit: number;
 }
 
-/** SCA events of a customer, latest first. Throws CUSTOMER_NOT_FOUND and NOT_FOUND. */
+/** A page of SCA events of a customer, latest first. Throws CUSTOMER_NOT_FOUND and NOT_FOUND. */
 export async function listScaEvents(
   { db, vault }: Runtime,
-  { customerId, after, limit }: EventsInput,
+  { customerId, after, cursor: pageCursor, limit }: EventsInput,
 ) {
   const customer = await customerById(db, customerId);
   const key = dataKeyOf(customer);
   const filters = equals({ customer_id: customer.id });
-  const cursor = after === undefined ? undefined : cursorOf(await eventOf(db, customer, after));
-  const { rows } = await db.page(scaEvents, { filters, sort: 'desc', limit, cursor });
-  return rows.map((row) => ({
+  const cursor = after === undefined ? pageCursor : cursorOf(await eventOf(db, customer, after));
+  const { rows, ...rest } = await db.page(scaEvents, { filters, sort: 'desc', limit, cursor });
+  const data = rows.map((row) => ({
     eventId: row.id,
+    platformId: row.platform_id,
+    customerId: row.customer_id,
     createdAt: iso(row.created_at),
     type: row.type,
     factor: row.factor,
@@ -136,4 +137,5 @@ export async function listScaEvents(
     actor: row.actor,
     reason: row.reason,
   }));
+  return { data, ...rest };
 }

@@ -5,7 +5,7 @@ import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { equals } from '../../../runtime/db/database.ts';
-import { cursorOf } from '../../../runtime/db/paging.ts';
+import { cursorOf, type PageInput } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
@@ -63,21 +63,25 @@ export async function cancelWalletRecovery(
   return presentRecovery(stopped);
 }
 
-interface SearchInput {
+interface SearchInput extends PageInput {
   platformId?: string | undefined;
   status?: string | undefined;
-  /** Last id of the previous page. */
+  /** Last id of the previous page, instead of its cursor. */
   after?: string | undefined;
-  limit: number;
 }
 
-/** Recoveries, latest first, optionally filtered by platform and status. Throws NOT_FOUND. */
+/** A page of recoveries, latest first, optionally filtered by platform and status. Throws NOT_FOUND. */
 export async function searchWalletRecoveries(
   { db }: Runtime,
-  { platformId, status, after, limit }: SearchInput,
-): Promise<WalletRecovery[]> {
+  { platformId, status, after, cursor: pageCursor, limit }: SearchInput,
+) {
   const filters = equals({ platform_id: platformId, status });
-  const cursor = after === undefined ? undefined : cursorOf(await recoveryById(db, after));
-  const { rows } = await db.page(walletRecoveries, { filters, sort: 'desc', limit, cursor });
-  return rows.map(presentRecovery);
+  const cursor = after === undefined ? pageCursor : cursorOf(await recoveryById(db, after));
+  const { rows, ...rest } = await db.page(walletRecoveries, {
+    filters,
+    sort: 'desc',
+    limit,
+    cursor,
+  });
+  return { data: rows.map(presentRecovery), ...rest };
 }

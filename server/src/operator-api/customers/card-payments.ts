@@ -1,0 +1,209 @@
+// Card payments that need a decision, and funding debits in progress.
+import { Type } from '@sinclair/typebox';
+import {
+  endFundingDebit,
+  listCardExceptions,
+  listFundingDebits,
+  resolveCardException,
+} from '../../features/cards/index.ts';
+import { CARD_STATUSES } from '../../features/payments/card-payments/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import { MODES } from '../../kernel/mode.ts';
+import {
+  Amount,
+  named,
+  nullable,
+  oneOf,
+  PageQuery,
+  page,
+  text,
+  time,
+} from '../../kernel/schema.ts';
+import { operatorHandle } from '../handle.ts';
+import { listInput, OptionalReason, PlatformFilter, Reason } from '../schemas.ts';
+
+const TAG = 'Cards';
+
+const Status = oneOf(CARD_STATUSES, { description: 'Status of the card payment.' });
+const PAYMENT = {
+  transactionId: text('Identifier of the card payment.'),
+  platformId: text('Platform of the payment.'),
+  environment: oneOf(MODES, { description: 'Environment of the platform.' }),
+  status: Status,
+  cardId: text('Identifier of the card.'),
+  accountId: nullable(text('Internal account that pays; null if it was closed.')),
+  merchant: text('Name of the merchant.'),
+};
+const currency = text('Currency code of the amounts.');
+const amount = (description: string) => ({ ...Amount, description });
+const params = Type.Object({ transactionId: text('Identifier of the card payment.') });
+
+const Exception = named(
+  'OperatorCardException',
+  Type.Object(
+    {
+      ...PAYMENT,
+      since: time('Time since which it needs a decision.'),
+      settledAmount: amount('Amount settled with the network, in minor units.'),
+      netAmount: Type.Integer({ description: 'Settled amount without refunds, in minor units.' }),
+      missingAmount: amount('Settled, not refunded and not funded, in minor units.'),
+      heldAmount: amount('Still held on the account, in minor units.'),
+      currency,
+      suspense: Type.Object(
+        {
+          amount: Type.Integer({ description: 'Amount in minor units; negative if missing.' }),
+          currency: nullable(currency),
+        },
+        { description: 'Funds of the payment in suspense.' },
+      ),
+    },
+    { description: 'A card payment that needs a decision.' },
+  ),
+);
+
+const listExceptions = operation({
+  operationId: 'listCardExceptions',
+  method: 'GET',
+  path: '/card-exceptions',
+  tag: TAG,
+  summary: 'List card payments that need a decision',
+  description:
+    'Returns card payments whose account could not be debited after the settlement, and refunds ' +
+    'for closed accounts, oldest first.',
+  auth: 'operator',
+  operatorPermission: 'cards.read',
+  commands: ['cards exceptions'],
+  query: Type.Object({ ...PlatformFilter, ...PageQuery }),
+  replies: { 200: named('OperatorCardExceptionPage', page(Exception)) },
+  errors: [],
+});
+
+const resolve = operation({
+  operationId: 'resolveCardException',
+  method: 'POST',
+  path: '/card-exceptions/{transactionId}/resolve',
+  tag: TAG,
+  summary: 'Resolve a card payment that could not be debited',
+  description:
+    'Debits the missing amount from the account, overdrawing it if necessary, or writes it off.',
+  auth: 'operator',
+  operatorPermission: 'cards.manage',
+  commands: ['cards resolve'],
+  params,
+  body: Type.Object({
+    outcome: oneOf(['collect', 'write-off'], {
+      description: 'collect: debit the account. write-off: the operator bears the amount.',
+    }),
+    ...OptionalReason,
+  }),
+  replies: {
+    200: Type.Object({
+      transactionId: text('Identifier of the card payment.'),
+      status: Status,
+      writtenOffAmount: amount('Amount that was written off, in minor units.'),
+      currency,
+    }),
+  },
+  // The payment is no exception, or its account is closed.
+  errors: ['CONFLICT'],
+  notFound: 'TRANSACTION_NOT_FOUND',
+});
+
+const number = Type.Integer({ minimum: 1, description: 'Number of the debit of the payment.' });
+
+const FundingDebit = named(
+  'OperatorFundingDebit',
+  Type.Object(
+    {
+      ...PAYMENT,
+      customerId: nullable(text('Customer who holds the card.')),
+      number,
+      since: time('Time of the first request.'),
+      attempts: Type.Integer({ description: 'Number of requests to the issuer.' }),
+      amount: Amount,
+      currency,
+    },
+    { description: 'A funding debit that is in progress.' },
+  ),
+);
+
+const listDebits = operation({
+  operationId: 'listFundingDebits',
+  method: 'GET',
+  path: '/funding-debits',
+  tag: TAG,
+  summary: 'List funding debits in progress',
+  description:
+    'Returns the funding debits for which the issuer gave no final response, oldest first.',
+  auth: 'operator',
+  operatorPermission: 'cards.read',
+  commands: ['cards funding-debits'],
+  query: Type.Object({ ...PlatformFilter, ...PageQuery }),
+  replies: { 200: named('OperatorFundingDebitPage', page(FundingDebit)) },
+  errors: [],
+});
+
+const endDebit = operation({
+  operationId: 'resolveFundingDebit',
+  method: 'POST',
+  path: '/funding-debits/{transactionId}/resolve',
+  tag: TAG,
+  summary: 'Record the result of a funding debit',
+  description: 'Records the verified result of a funding debit that its issuer does not report.',
+  auth: 'operator',
+  operatorPermission: 'cards.manage',
+  commands: ['cards resolve-debit'],
+  params,
+  body: Type.Object({
+    outcome: oneOf(['completed', 'failed'], {
+      description: 'completed: the issuer has debited the funds. failed: it has not.',
+    }),
+    number: Type.Optional({
+      ...number,
+      description: 'Number of the debit. Required if several are in progress.',
+    }),
+    reason: Reason,
+  }),
+  replies: {
+    200: Type.Object({
+      transactionId: text('Identifier of the card payment.'),
+      status: Status,
+      number,
+      debitStatus: Type.Optional(text('Status of the funding debit.')),
+      amount: Amount,
+      currency,
+      reason: text('Reason, kept with the decision.'),
+    }),
+  },
+  // There is no such debit in progress.
+  errors: ['CONFLICT'],
+  notFound: 'TRANSACTION_NOT_FOUND',
+});
+
+export const cardPaymentOperations = [
+  operatorHandle(listExceptions, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await listCardExceptions(installation.runtime, listInput(query)),
+  })),
+  operatorHandle(resolve, async ({ installation }, { params, body: { outcome, reason } }) => ({
+    status: 200,
+    body: await resolveCardException(installation.runtime, { ...params, outcome, reason }),
+  })),
+  operatorHandle(listDebits, async ({ installation }, { query }) => {
+    const { data, ...rest } = await listFundingDebits(installation.runtime, listInput(query));
+    return { status: 200, body: { data: data.map(({ readable: _, ...each }) => each), ...rest } };
+  }),
+  operatorHandle(endDebit, async ({ installation }, { params, body }) => {
+    const { outcome, number: debitNumber, reason } = body;
+    const {
+      readable: _,
+      debitStatus,
+      ...ended
+    } = await endFundingDebit(installation.runtime, {
+      ...{ ...params, number: debitNumber, reason },
+      completed: outcome === 'completed',
+    });
+    const status = debitStatus === undefined ? {} : { debitStatus };
+    return { status: 200, body: { ...ended, ...status } };
+  }),
+];

@@ -1,0 +1,120 @@
+// Operations of cards, their decisions and their payments.
+import { afterEach, beforeAll, expect, it } from 'vitest';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
+import { cardPayments } from '../../../test/kit/cards/card-payments.ts';
+import { cardFixture } from '../../../test/kit/cards/cards.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+
+const app = testApp();
+const client = operatorClient(app);
+// A call fails if a reply before it did not match its contract.
+afterEach(async () => {
+  ok(await app.call('GET', '/config'), 200);
+});
+let payments: ReturnType<typeof cardPayments>;
+let fixture: ReturnType<typeof cardFixture>;
+beforeAll(() => {
+  payments = cardPayments(app);
+  fixture = cardFixture(app);
+});
+
+const get = async (path: string) => ok(await client.call('GET', path), 200);
+const post = (path: string, body: object, secret?: string) =>
+  client.call('POST', path, { body, ...(secret ? { secret } : {}) });
+const recordsOf = async (subject: string) => (await get(`/audit-records?subject=${subject}`)).data;
+const next = () => app.effects.set(app.effects.now() + 1_000);
+
+it('lists, shows and closes cards', async () => {
+  const holder = await fixture.holder();
+  const first = await fixture.card(holder);
+  next();
+  const second = await fixture.card(holder);
+  const list = `/cards?customerId=${holder.customer.id}&limit=1`;
+  const one = await get(list);
+  expect(one).toMatchObject({ data: [{ cardId: second.id, state: 'ACTIVE' }], hasMore: true });
+  expect((await get(`${list}&cursor=${one.nextCursor}`)).data).toMatchObject([
+    { cardId: first.id, platformId: app.platform.id },
+  ]);
+  expect(await get(`/cards/${first.id}`)).toMatchObject({
+    ...{ id: first.id, platformId: app.platform.id, note: null },
+    bindings: [{ endedAt: null }],
+  });
+  const close = `/cards/${first.id}/close`;
+  expect(ok(await post(close, { reason: 'Found' }), 200)).toMatchObject({
+    ...{ state: 'CLOSED', note: 'Found', stateReason: 'CLOSED_BY_SERVICE' },
+  });
+  expect((await recordsOf(first.id))[0]).toMatchObject({ operationId: 'closeCard' });
+  expect((await post(close, { reason: 'Found' })).body.code).toBe('CONFLICT');
+
+  const secret = await client.secretOf({ platformIds: [app.other.id] });
+  expect((await client.call('GET', `/cards/${second.id}`, { secret })).status).toBe(404);
+  expect((await post(`/cards/${second.id}/close`, { reason: 'x' }, secret)).status).toBe(404);
+  expect(ok(await client.call('GET', '/cards', { secret }), 200).data).toEqual([]);
+});
+
+it('lists decisions and requests to show a number', async () => {
+  const network = cardNetwork(app);
+  const { id } = await fixture.card(await fixture.holder({ funds: 50_00 }));
+  await network.request(id, 12_34);
+  next();
+  await network.request(id, 100_00);
+  const all = await get(`/card-decisions?cardId=${id}`);
+  expect(all.data).toMatchObject([
+    { approved: false, amount: 100_00, reason: 'INSUFFICIENT_FUNDS', transactionId: null },
+    { approved: true, amount: 12_34, reason: null, currency: 'USD' },
+  ]);
+  expect(all.data[0]).not.toHaveProperty('readable');
+  expect((await get(`/card-decisions?cardId=${id}&declined=true`)).data).toHaveLength(1);
+  ok(await app.call('POST', `/cards/${id}/reveal`), 200);
+  expect((await get(`/card-reveals?cardId=${id}`)).data).toMatchObject([
+    { cardId: id, platformId: app.platform.id, openedAt: null },
+  ]);
+});
+
+/** A payment whose account could not pay 20 of 120. */
+async function short() {
+  const paid = await payments.begin({ funds: 110 });
+  await paid.notify({ kind: 'CLEARING', amount: 120n });
+  next();
+  return paid.id;
+}
+
+it('lists and resolves exceptions', async () => {
+  const [first, second] = [await short(), await short()];
+  const list = `/card-exceptions?platformId=${app.platform.id}&limit=1`;
+  const one = await get(list);
+  expect(one).toMatchObject({ data: [{ transactionId: first, missingAmount: 20 }], hasMore: true });
+  const two = await get(`${list}&cursor=${one.nextCursor}`);
+  expect(two).toMatchObject({ data: [{ transactionId: second }], hasMore: false });
+  const resolve = (id: string, outcome: string, secret?: string) =>
+    post(`/card-exceptions/${id}/resolve`, { outcome, reason: 'Agreed' }, secret);
+  const secret = await client.secretOf({ platformIds: [app.other.id] });
+  expect((await resolve(first, 'collect', secret)).status).toBe(404);
+  expect(ok(await resolve(first, 'collect'), 200)).toMatchObject({ writtenOffAmount: 0 });
+  expect(ok(await resolve(second, 'write-off'), 200)).toMatchObject({ writtenOffAmount: 20 });
+  expect((await resolve(second, 'collect')).body.code).toBe('CONFLICT');
+  expect((await recordsOf(first))[0]).toMatchObject({
+    ...{ operationId: 'resolveCardException', reason: 'Agreed' },
+  });
+});
+
+it('lists and resolves funding debits in progress', async () => {
+  const { id } = await payments.begin({ descriptor: 'Shop 005' });
+  const paid = await payments.begin({ descriptor: 'Shop 005' });
+  const list = `/funding-debits?platformId=${app.platform.id}&limit=1`;
+  const one = await get(list);
+  expect(one).toMatchObject({ data: [{ transactionId: id, number: 1 }], hasMore: true });
+  expect(await get(`${list}&cursor=${one.nextCursor}`)).toMatchObject({
+    data: [{ transactionId: paid.id }],
+    hasMore: false,
+  });
+  const path = `/funding-debits/${id}/resolve`;
+  const body = { outcome: 'completed', reason: 'They wrote so' };
+  expect(ok(await post(path, body), 200)).toMatchObject({ number: 1, currency: 'USD' });
+  expect((await post(path, body)).body.code).toBe('CONFLICT');
+  expect((await recordsOf(id))[0]).toMatchObject({ operationId: 'resolveFundingDebit' });
+  ok(await post(`/funding-debits/${paid.id}/resolve`, { ...body, number: 1 }), 200);
+  await app.settle();
+});

@@ -1,0 +1,92 @@
+// Operations of the rights of data subjects.
+import { afterEach, expect, it } from 'vitest';
+import { customer, ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+
+const app = testApp();
+const client = operatorClient(app);
+// A call fails if a reply before it did not match its contract.
+afterEach(async () => {
+  ok(await app.call('GET', '/config'), 200);
+});
+
+const PERSON = { fullName: 'Quintessa Vandermolen', email: 'quintessa@vandermolen.example' };
+const person = async (overrides: object = {}) => {
+  const { id } = await customer(app, {}, { ...PERSON, ...overrides });
+  return id as string;
+};
+const recordsOf = async (subject: string) =>
+  ok(await client.call('GET', `/audit-records?subject=${subject}`), 200).data;
+const ERASURE = { confirm: 'ERASE', reason: 'Request of the customer' };
+
+it('finds customers by personal data, in pages', async () => {
+  const ids = [await person(), await person()].sort();
+  const search = async (query: string, secret?: string) => {
+    const body = { field: 'email', value: ' Quintessa@vandermolen.EXAMPLE' };
+    const options = { body, ...(secret ? { secret } : {}) };
+    return ok(await client.call('POST', `/customers/search${query}`, options), 200);
+  };
+  const one = await search('?limit=1');
+  expect(one).toMatchObject({ data: [{ customerId: ids[0], isDeleted: false }], hasMore: true });
+  const two = await search(`?limit=1&cursor=${one.nextCursor}`);
+  expect(two).toMatchObject({ data: [{ customerId: ids[1], ownerId: null }], hasMore: false });
+  expect(JSON.stringify(one)).not.toContain('Quintessa');
+  const secret = await client.secretOf({ platformIds: [app.other.id] });
+  expect((await search('', secret)).data).toEqual([]);
+});
+
+it('exports all data in pages, which is recorded', async () => {
+  const id = await person({ email: 'export@vandermolen.example' });
+  const rows: { table: string; row: Record<string, unknown> }[] = [];
+  let cursor = '';
+  do {
+    const path = `/customers/${id}/export?limit=2${cursor && `&cursor=${cursor}`}`;
+    const reply = ok(await client.call('GET', path), 200);
+    expect(reply.data.length).toBeLessThanOrEqual(2);
+    rows.push(...reply.data);
+    cursor = reply.nextCursor ?? '';
+  } while (cursor);
+  const records = 'operator_audit';
+  const whole = ok(await client.call('GET', `/customers/${id}/export?limit=100`), 200);
+  // Each page is recorded, so there is one record more.
+  const others = (all: typeof rows) => all.filter(({ table }) => table !== records);
+  expect(others(rows)).toEqual(others(whole.data));
+  expect(rows[0]).toMatchObject({ table: 'customers', row: { id } });
+  expect(JSON.stringify(rows[0])).toContain('Quintessa');
+  expect(rows.some(({ table }) => table === 'events')).toBe(true);
+  expect((await recordsOf(id))[0]).toMatchObject({
+    ...{ operationId: 'exportCustomerData', customerId: id, platformId: app.platform.id },
+  });
+  const wrong = await client.call('GET', `/customers/${id}/export?cursor=x`);
+  expect(wrong.body.code).toBe('INVALID_INPUT');
+});
+
+it('erases a deleted customer and lists its erasure', async () => {
+  const id = await person({ email: 'erase@vandermolen.example' });
+  const erase = (body: object = ERASURE) =>
+    client.call('POST', `/customers/${id}/erasure`, { body });
+  expect((await erase()).body.code).toBe('CONFLICT');
+  ok(await app.call('DELETE', `/customers/${id}`), 200);
+  expect((await erase({ reason: 'x' })).status).toBe(400);
+  const erasure = ok(await erase(), 200);
+  expect(erasure).toMatchObject({ customerId: id, actor: 'Test', reason: ERASURE.reason });
+  expect(erasure.finishedAt).not.toBeNull();
+  expect((await recordsOf(id))[0]).toMatchObject({ operationId: 'eraseCustomer' });
+  const list = ok(await client.call('GET', `/erasures?platformId=${app.platform.id}`), 200);
+  expect(list.data).toMatchObject([{ customerId: id }]);
+  const exported = ok(await client.call('GET', `/customers/${id}/export?limit=100`), 200);
+  expect(JSON.stringify(exported)).not.toContain('Quintessa');
+});
+
+it('hides customers of other platforms', async () => {
+  const id = await person({ email: 'hidden@vandermolen.example' });
+  ok(await app.call('DELETE', `/customers/${id}`), 200);
+  const secret = await client.secretOf({ platformIds: [app.other.id] });
+  expect((await client.call('GET', `/customers/${id}/export`, { secret })).status).toBe(404);
+  const path = `/customers/${id}/erasure`;
+  expect((await client.call('POST', path, { body: ERASURE, secret })).status).toBe(404);
+  expect(ok(await client.call('GET', '/erasures', { secret }), 200).data).toEqual([]);
+  const exported = ok(await client.call('GET', `/customers/${id}/export`), 200);
+  expect(JSON.stringify(exported)).toContain('Quintessa');
+});

@@ -1,0 +1,179 @@
+// The rights of data subjects: search by personal data, export, and erasure.
+import { Type } from '@sinclair/typebox';
+import { SEARCH_FIELDS } from '../../features/customers/digests/index.ts';
+import {
+  eraseCustomerData,
+  findCustomers,
+  listErasures,
+  openCustomerData,
+  pageOfCustomerData,
+} from '../../features/customers/privacy/index.ts';
+import { customerFeature } from '../../features/customers/records/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import { named, nullable, oneOf, PageQuery, page, text, time } from '../../kernel/schema.ts';
+import { assertPlatform, operatorHandle } from '../handle.ts';
+import { listInput, PlatformFilter, Reason } from '../schemas.ts';
+
+const CHECK_STATUSES = Object.keys(customerFeature.states.check.transitions);
+
+const TAG = 'Customers';
+
+const CUSTOMER = {
+  customerId: text('Identifier of the customer.'),
+  platformId: text('Platform of the customer.'),
+};
+const params = Type.Object({ customerId: text('Identifier of the customer.') });
+
+const Found = named(
+  'OperatorFoundCustomer',
+  Type.Object(
+    {
+      ...CUSTOMER,
+      type: oneOf(['INDIVIDUAL', 'BUSINESS'], { description: 'Type of the customer.' }),
+      status: oneOf(CHECK_STATUSES, { description: 'Status of the identity check.' }),
+      isDeleted: Type.Boolean({ description: 'Whether the customer was deleted.' }),
+      ownerId: nullable(
+        text('Beneficial owner with the value; null if the customer itself has it.'),
+      ),
+    },
+    { description: 'A customer that was found, without personal data.' },
+  ),
+);
+
+const search = operation({
+  operationId: 'searchCustomers',
+  method: 'POST',
+  path: '/customers/search',
+  tag: TAG,
+  summary: 'Find customers by personal data',
+  description:
+    'Returns the customers and beneficial owners with an e-mail address, a telephone number, or ' +
+    'an identity or tax number, in any notation. The value is in the body, because addresses of ' +
+    'requests are logged.',
+  auth: 'operator',
+  operatorPermission: 'customers.read',
+  idempotency: 'none',
+  commands: ['customers find'],
+  query: Type.Object({ ...PlatformFilter, ...PageQuery }),
+  body: Type.Object({
+    field: oneOf(SEARCH_FIELDS, { description: 'What the value is.' }),
+    value: text('Value to search for.', { minLength: 1, maxLength: 255 }),
+  }),
+  replies: { 200: named('OperatorFoundCustomerPage', page(Found)) },
+  errors: [],
+});
+
+const exportOne = operation({
+  operationId: 'exportCustomerData',
+  method: 'GET',
+  path: '/customers/{customerId}/export',
+  tag: TAG,
+  summary: 'Export all data held about a customer',
+  description:
+    'Returns the rows about a customer in all tables, opened, in pages: request further pages ' +
+    'until `hasMore` is false. Erased data is absent. This request is recorded.',
+  auth: 'operator',
+  operatorPermission: 'personal-data.reveal',
+  reveals: true,
+  commands: ['customers export'],
+  params,
+  query: Type.Object(PageQuery),
+  replies: {
+    200: Type.Object({
+      ...CUSTOMER,
+      ...page(
+        Type.Object({
+          table: text('Table of the row; `events` for events.'),
+          row: Type.Record(Type.String(), Type.Unknown(), {
+            description: 'The row, by its columns.',
+          }),
+        }),
+      ).properties,
+    }),
+  },
+  errors: [],
+  notFound: 'CUSTOMER_NOT_FOUND',
+});
+
+const Erasure = named(
+  'OperatorErasure',
+  Type.Object(
+    {
+      ...CUSTOMER,
+      actor: text('Operator that requested the erasure.'),
+      reason: nullable(text('Reason, kept with the erasure.')),
+      counts: Type.Record(Type.String(), Type.Integer(), {
+        description: 'Number of rows that were emptied or removed, by table.',
+      }),
+      startedAt: time('Start of the erasure.'),
+      finishedAt: nullable(time('End of the erasure; null if it was interrupted.')),
+    },
+    { description: 'The erasure of the personal data of a customer.' },
+  ),
+);
+
+const erase = operation({
+  operationId: 'eraseCustomer',
+  method: 'POST',
+  path: '/customers/{customerId}/erasure',
+  tag: TAG,
+  summary: 'Erase the personal data of a customer',
+  description:
+    'Erases the personal data of a deleted customer, or resumes an erasure that was interrupted. ' +
+    'The ledger is unchanged. It cannot be undone.',
+  auth: 'operator',
+  operatorPermission: 'customers.erase',
+  commands: ['customers erase'],
+  params,
+  body: Type.Object({
+    confirm: oneOf(['ERASE'], { description: 'Confirms that the data is erased.' }),
+    reason: Reason,
+  }),
+  replies: { 200: Erasure },
+  // The customer was not deleted.
+  errors: ['CONFLICT'],
+  notFound: 'CUSTOMER_NOT_FOUND',
+});
+
+const list = operation({
+  operationId: 'listErasures',
+  method: 'GET',
+  path: '/erasures',
+  tag: TAG,
+  summary: 'List erasures',
+  description: 'Returns the erasures of personal data, latest first.',
+  auth: 'operator',
+  operatorPermission: 'customers.read',
+  commands: ['customers erasures'],
+  query: Type.Object({ ...PlatformFilter, ...PageQuery }),
+  replies: { 200: named('OperatorErasurePage', page(Erasure)) },
+  errors: [],
+});
+
+export const customerOperations = [
+  operatorHandle(search, async ({ installation }, { query, body: { field: by, value } }) => ({
+    status: 200,
+    body: await findCustomers(installation.runtime, { ...listInput(query), by, value }),
+  })),
+  operatorHandle(exportOne, async (call, { params: { customerId }, query }) => {
+    const { installation, provisioning, operator } = call;
+    const { runtime } = installation;
+    const opener = await openCustomerData(runtime, customerId);
+    assertPlatform(operator, opener.customer.platform_id);
+    const parts = { db: runtime.db, personalData: provisioning.personalData };
+    return { status: 200, body: await pageOfCustomerData(parts, opener, listInput(query)) };
+  }),
+  operatorHandle(erase, async (call, { params: { customerId }, body: { reason } }) => {
+    const { installation, provisioning, operator } = call;
+    const { customer } = await openCustomerData(installation.runtime, customerId);
+    // The erasure empties tables beside its commits.
+    assertPlatform(operator, customer.platform_id);
+    const input = { customerId, actor: operator.name, reason };
+    const all = provisioning.personalData;
+    return { status: 200, body: await eraseCustomerData(installation.runtime, all, input) };
+  }),
+  operatorHandle(list, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await listErasures(installation.runtime, listInput(query)),
+  })),
+];

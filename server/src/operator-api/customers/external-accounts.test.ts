@@ -1,0 +1,71 @@
+// Operations of external accounts.
+import { afterEach, expect, it } from 'vitest';
+import { customer, externalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+
+const app = testApp();
+const client = operatorClient(app);
+// A call fails if a reply before it did not match its contract.
+afterEach(async () => {
+  ok(await app.call('GET', '/config'), 200);
+});
+
+const get = async (path: string) => ok(await client.call('GET', path), 200);
+const post = (id: string, action: string, body: object = {}, secret?: string) =>
+  client.call('POST', `/external-accounts/${id}/${action}`, {
+    body,
+    ...(secret ? { secret } : {}),
+  });
+
+it('lists accounts in pages', async () => {
+  const person = await customer(app);
+  const ids: string[] = [];
+  for (let index = 0; index < 2; index++) {
+    app.effects.set(app.effects.now() + 1_000);
+    ids.push((await externalAccount(app, person.id, 'USD')).id);
+  }
+  const list = `/external-accounts?platformId=${app.platform.id}&status=ACTIVE&limit=1`;
+  const one = await get(list);
+  expect(one).toMatchObject({ data: [{ accountId: ids[0], customerId: person.id }] });
+  expect((await get(`${list}&cursor=${one.nextCursor}`)).data).toMatchObject([
+    { accountId: ids[1], status: 'ACTIVE' },
+  ]);
+});
+
+it('makes each transition and lists it with its reason', async () => {
+  const { id } = await externalAccount(app, (await customer(app)).id, 'USD');
+  for (const [action, status] of [
+    ['check', 'PENDING'],
+    ['review', 'UNDER_REVIEW'],
+    ['reject', 'INACTIVE'],
+    ['reactivate', 'ACTIVE'],
+    ['review', 'UNDER_REVIEW'],
+    ['clear', 'ACTIVE'],
+    ['disable', 'INACTIVE'],
+  ] as const) {
+    const reply = ok(await post(id, action, { reason: `Because: ${action}` }), 200);
+    expect(reply).toMatchObject({ accountId: id, status });
+    app.effects.set(app.effects.now() + 1_000);
+  }
+  expect((await post(id, 'clear')).body.code).toBe('CONFLICT');
+  const path = `/external-accounts/${id}/actions`;
+  const one = await get(`${path}?limit=6`);
+  expect(one).toMatchObject({ platformId: app.platform.id, hasMore: true });
+  expect(one.data[0]).toMatchObject({ action: 'check', reason: 'Because: check' });
+  expect((await get(`${path}?cursor=${one.nextCursor}`)).data).toMatchObject([
+    { action: 'disable' },
+  ]);
+  const { data } = await get(`/audit-records?subject=${id}`);
+  expect(data).toHaveLength(7);
+  expect(data[0]).toMatchObject({ operationId: 'disableExternalAccount', hasChanges: true });
+});
+
+it('hides accounts of other platforms', async () => {
+  const { id } = await externalAccount(app, (await customer(app)).id, 'USD');
+  const secret = await client.secretOf({ platformIds: [app.other.id] });
+  expect((await post(id, 'disable', {}, secret)).status).toBe(404);
+  const path = `/external-accounts/${id}/actions`;
+  expect((await client.call('GET', path, { secret })).status).toBe(404);
+  expect((await get(path)).data).toEqual([]);
+});

@@ -1,0 +1,104 @@
+// Operations of strong customer authentication.
+import { afterEach, beforeAll, expect, it } from 'vitest';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import type { TestApp } from '../../../test/kit/app/harness.ts';
+import { opened, testApp } from '../../../test/kit/app/test-app.ts';
+import { confirmCode, european, sendCode } from '../../../test/kit/customers/contacts.ts';
+import { startReceiver } from '../../../test/kit/http/webhook-receiver.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+import { loginFixture } from '../../../test/kit/sca/login.ts';
+
+const sms = opened(startReceiver);
+const app = testApp(() => ({ connectors: { smsUrl: sms.url } }));
+const client = operatorClient(app);
+// A call fails if a reply before it did not match its contract.
+afterEach(async () => {
+  ok(await app.call('GET', '/config'), 200);
+});
+let service: { as: TestApp['production'] };
+beforeAll(() => {
+  service = { as: app.production };
+});
+
+/** The code of the latest text message. */
+async function texted(): Promise<string> {
+  await app.settle();
+  return JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').text.slice(0, 6);
+}
+
+/** A customer with a verified phone number. */
+async function verifiedCustomer() {
+  const person = await european(app, service);
+  ok(await sendCode(app, person.id, 'phone', service), 204);
+  ok(await confirmCode(app, person.id, 'phone', await texted(), service), 200);
+  return person.id as string;
+}
+
+async function startReset(customerId: string) {
+  const path = `/sca/factors/reset?customerId=${customerId}`;
+  return ok(await app.call('POST', path, { factor: 'SMS_OTP' }, service), 201).resetId as string;
+}
+
+const get = async (path: string) => ok(await client.call('GET', path), 200);
+const post = (path: string, reason = 'seen by video', secret?: string) =>
+  client.call('POST', path, { body: { reason }, ...(secret ? { secret } : {}) });
+const recordsOf = async (subject: string) => (await get(`/audit-records?subject=${subject}`)).data;
+
+it('lists resets and records decisions about them', async () => {
+  const [first, second] = [await verifiedCustomer(), await verifiedCustomer()];
+  const [passed, rejected] = [await startReset(first), await startReset(second)];
+  const list = `/factor-resets?platformId=${app.production.id}&limit=1`;
+  const one = await get(list);
+  expect(one).toMatchObject({ data: [{ resetId: passed, status: 'PENDING_REVIEW' }] });
+  const two = await get(`${list}&cursor=${one.nextCursor}`);
+  expect(two).toMatchObject({ data: [{ resetId: rejected }], hasMore: false });
+  expect((await get(`/customers/${first}/authentication`)).openResets).toHaveLength(1);
+
+  expect(ok(await post(`/factor-resets/${passed}/pass`), 200)).toMatchObject({
+    ...{ customerId: first, status: 'LIVENESS_PASSED' },
+  });
+  expect(await recordsOf(passed)).toMatchObject([
+    { operationId: 'passFactorReset', reason: 'seen by video', customerId: first },
+  ]);
+  expect(ok(await post(`/factor-resets/${rejected}/reject`), 200)).toMatchObject({
+    status: 'REJECTED',
+  });
+  expect((await post(`/factor-resets/${passed}/pass`)).body).toMatchObject({ code: 'CONFLICT' });
+
+  const events = `/customers/${first}/authentication-events`;
+  const { data } = await get(events);
+  expect(data).toMatchObject([
+    { type: 'RESET_PASSED', actor: 'Test', reason: 'seen by video', platformId: app.production.id },
+    { type: 'RESET_STARTED', actor: null },
+  ]);
+  expect((await recordsOf(first))[0]).toMatchObject({ operationId: 'listAuthenticationEvents' });
+  expect((await get(`${events}?limit=1`)).hasMore).toBe(true);
+});
+
+it('shows and unlocks a locked customer', async () => {
+  const id = await verifiedCustomer();
+  const login = loginFixture(app, service);
+  ok(await login.fail(id), 200);
+  expect(await get(`/customers/${id}/authentication`)).toMatchObject({
+    ...{ customerId: id, failedAttempts: 1, isUnderSca: true },
+    factors: [{ factor: 'SMS_OTP' }],
+  });
+  expect(ok(await post(`/customers/${id}/unlock`), 200)).toMatchObject({ failedAttempts: 0 });
+  expect((await recordsOf(id))[0]).toMatchObject({ operationId: 'unlockCustomer' });
+  const unknown = '/customers/Customer:01980000-0000-7000-8000-000000000000';
+  expect((await post(`${unknown}/unlock`)).body.code).toBe('CUSTOMER_NOT_FOUND');
+});
+
+it('hides customers of other platforms', async () => {
+  const id = await verifiedCustomer();
+  const resetId = await startReset(id);
+  const secret = await client.secretOf({ platformIds: [app.platform.id] });
+  for (const path of ['authentication', 'authentication-events']) {
+    const reply = await client.call('GET', `/customers/${id}/${path}`, { secret });
+    expect(reply.status).toBe(404);
+  }
+  expect((await post(`/customers/${id}/unlock`, 'r', secret)).status).toBe(404);
+  expect((await post(`/factor-resets/${resetId}/pass`, 'r', secret)).status).toBe(404);
+  expect(ok(await client.call('GET', '/factor-resets', { secret }), 200).data).toEqual([]);
+  expect((await get(`/customers/${id}/authentication`)).openResets).toMatchObject([{ resetId }]);
+});

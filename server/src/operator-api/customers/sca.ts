@@ -1,0 +1,236 @@
+// Strong customer authentication: lockouts, factors, events, and decisions about lost factors.
+import { type Static, Type } from '@sinclair/typebox';
+import {
+  decideFactorReset,
+  ScaFactor,
+  scaDetails,
+  scaFeature,
+  searchFactorResets,
+} from '../../features/sca/authentication/index.ts';
+import { listScaEvents } from '../../features/sca/events/index.ts';
+import { unlockByOperator } from '../../features/sca/lockout/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import { named, nullable, oneOf, PageQuery, page, text, time } from '../../kernel/schema.ts';
+import { type OperatorCall, operatorHandle } from '../handle.ts';
+import { listInput, PlatformFilter, Reason } from '../schemas.ts';
+
+const RESET_STATUSES = Object.keys(scaFeature.states.reset.transitions);
+
+const TAG = 'Strong customer authentication';
+
+const CUSTOMER = {
+  customerId: text('Identifier of the customer.'),
+  platformId: text('Platform of the customer.'),
+};
+const Reset = named(
+  'OperatorFactorReset',
+  Type.Object(
+    {
+      resetId: text('Identifier of the reset.'),
+      ...CUSTOMER,
+      factor: ScaFactor,
+      status: oneOf(RESET_STATUSES, { description: 'Status of the reset.' }),
+      createdAt: time('Time of the request.'),
+      expiresAt: time('Time at which the reset expires.'),
+      completedAt: nullable(time('Time at which the factor was removed; null before.')),
+    },
+    { description: 'The removal of a lost factor.' },
+  ),
+);
+const LOCKOUT = {
+  suspended: Type.Boolean({ description: 'Locked until the lock is removed by an operator.' }),
+  lockedUntil: nullable(time('End of the lock; null if not locked, and if suspended.')),
+  failedAttempts: Type.Integer({ description: 'Failed attempts since the last reset.' }),
+};
+const customerParams = Type.Object({ customerId: text('Identifier of the customer.') });
+const resetParams = Type.Object({ resetId: text('Identifier of the reset.') });
+const Body = Type.Object({ reason: Reason });
+
+const listResets = operation({
+  operationId: 'listFactorResets',
+  method: 'GET',
+  path: '/factor-resets',
+  tag: TAG,
+  summary: 'List resets of lost factors',
+  description: 'Returns the resets with a status, oldest first.',
+  auth: 'operator',
+  operatorPermission: 'authentication.read',
+  commands: ['sca resets'],
+  query: Type.Object({
+    status: Type.Optional(
+      oneOf(RESET_STATUSES, {
+        default: 'PENDING_REVIEW',
+        description: 'Return only resets with this status. Defaults to those awaiting a decision.',
+      }),
+    ),
+    ...PlatformFilter,
+    ...PageQuery,
+  }),
+  replies: { 200: named('OperatorFactorResetPage', page(Reset)) },
+  errors: [],
+});
+
+const DECISION = {
+  method: 'POST',
+  tag: TAG,
+  auth: 'operator',
+  operatorPermission: 'authentication.manage',
+  params: resetParams,
+  body: Body,
+  replies: { 200: Reset },
+  errors: ['CUSTOMER_DELETED'],
+  notFound: 'NOT_FOUND',
+} as const;
+
+const pass = operation({
+  ...DECISION,
+  operationId: 'passFactorReset',
+  path: '/factor-resets/{resetId}/pass',
+  summary: 'Pass a factor reset',
+  description:
+    'Records that the identity of the customer was verified, so that the factor may be removed.',
+  commands: ['sca pass-reset'],
+});
+
+const reject = operation({
+  ...DECISION,
+  operationId: 'rejectFactorReset',
+  path: '/factor-resets/{resetId}/reject',
+  summary: 'Reject a factor reset',
+  description: 'Records that the request did not come from the customer.',
+  commands: ['sca reject-reset'],
+});
+
+const Factor = Type.Object({
+  factor: ScaFactor,
+  factorId: nullable(text('Identifier of the factor; null for SMS_OTP.')),
+  enrolledAt: nullable(time('Time of the enrollment; null for SMS_OTP.')),
+  recoveryCodesLeft: nullable(Type.Integer({ description: 'Unused codes; null without codes.' })),
+});
+
+const show = operation({
+  operationId: 'getCustomerAuthentication',
+  method: 'GET',
+  path: '/customers/{customerId}/authentication',
+  tag: TAG,
+  summary: 'Show the authentication of a customer',
+  description:
+    'Returns factors, failures, lock, session, open resets and trusted accounts. Secrets of ' +
+    'factors are never shown.',
+  auth: 'operator',
+  operatorPermission: 'authentication.read',
+  commands: ['sca show'],
+  params: customerParams,
+  replies: {
+    200: Type.Object({
+      ...CUSTOMER,
+      isUnderSca: Type.Boolean({ description: 'Whether strong authentication applies.' }),
+      ...LOCKOUT,
+      sessionExpiresAt: nullable(time('End of the session; null without a session.')),
+      factors: Type.Array(Factor, { description: 'Enrolled factors.' }),
+      openResets: Type.Array(Reset, { description: 'Resets that have not ended.' }),
+      trustedAccounts: Type.Array(
+        Type.Object({
+          accountId: text('Identifier of the external account.'),
+          trustedAt: nullable(time('Time since which it is trusted.')),
+        }),
+        { description: 'External accounts that the customer trusts.' },
+      ),
+    }),
+  },
+  errors: [],
+  notFound: 'CUSTOMER_NOT_FOUND',
+});
+
+const unlock = operation({
+  operationId: 'unlockCustomer',
+  method: 'POST',
+  path: '/customers/{customerId}/unlock',
+  tag: TAG,
+  summary: 'Unlock a customer',
+  description: 'Resets the failures of a customer, and lifts a lock or suspension.',
+  auth: 'operator',
+  operatorPermission: 'authentication.manage',
+  commands: ['sca unlock'],
+  params: customerParams,
+  body: Body,
+  replies: { 200: Type.Object({ customerId: CUSTOMER.customerId, ...LOCKOUT }) },
+  errors: ['CUSTOMER_DELETED'],
+  notFound: 'CUSTOMER_NOT_FOUND',
+});
+
+const ScaEvent = named(
+  'OperatorAuthenticationEvent',
+  Type.Object(
+    {
+      eventId: text('Identifier of the event.'),
+      ...CUSTOMER,
+      createdAt: time('Time of the event.'),
+      type: text('Type of the event.'),
+      factor: nullable(text('Factor, if the event is about one.')),
+      subject: nullable(text('Challenge, payment, account or reset.')),
+      ipAddress: nullable(text('IP address of the customer; null after an erasure.')),
+      actor: nullable(text('Operator who acted.')),
+      reason: nullable(text('Reason of the operator.')),
+    },
+    { description: 'An event of strong customer authentication.' },
+  ),
+);
+
+const listEvents = operation({
+  operationId: 'listAuthenticationEvents',
+  method: 'GET',
+  path: '/customers/{customerId}/authentication-events',
+  tag: TAG,
+  summary: 'List authentication events',
+  description:
+    'Returns the events of a customer, latest first. They contain IP addresses, so this request ' +
+    'is recorded.',
+  auth: 'operator',
+  operatorPermission: 'authentication.read',
+  reveals: true,
+  commands: ['sca events'],
+  params: customerParams,
+  query: Type.Object(PageQuery),
+  replies: { 200: named('OperatorAuthenticationEventPage', page(ScaEvent)) },
+  errors: [],
+  notFound: 'CUSTOMER_NOT_FOUND',
+});
+
+interface DecisionInput {
+  params: Static<typeof resetParams>;
+  body: Static<typeof Body>;
+}
+
+const decider =
+  (decision: 'pass' | 'reject') =>
+  async ({ installation, operator }: OperatorCall, { params, body }: DecisionInput) => {
+    const by = { actor: operator.name, reason: body.reason };
+    const input = { resetId: params.resetId, decision, by };
+    return { status: 200 as const, body: await decideFactorReset(installation.runtime, input) };
+  };
+
+export const scaOperations = [
+  operatorHandle(listResets, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await searchFactorResets(installation.runtime, {
+      ...listInput(query),
+      status: query.status ?? 'PENDING_REVIEW',
+    }),
+  })),
+  operatorHandle(pass, decider('pass')),
+  operatorHandle(reject, decider('reject')),
+  operatorHandle(show, async ({ installation }, { params: { customerId } }) => ({
+    status: 200,
+    body: await scaDetails(installation.runtime, customerId),
+  })),
+  operatorHandle(unlock, async ({ installation, operator }, { params, body }) => {
+    const by = { actor: operator.name, reason: body.reason };
+    const input = { customerId: params.customerId, by };
+    return { status: 200, body: await unlockByOperator(installation.runtime, input) };
+  }),
+  operatorHandle(listEvents, async ({ installation }, { params: { customerId }, query }) => ({
+    status: 200,
+    body: await listScaEvents(installation.runtime, { ...listInput(query), customerId }),
+  })),
+];

@@ -1,0 +1,108 @@
+// Operations of manual identity verification.
+import { beforeAll, expect, it } from 'vitest';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import type { TestPlatform } from '../../../test/kit/app/harness.ts';
+import { opened } from '../../../test/kit/app/test-app.ts';
+import { openOnboarding } from '../../../test/kit/customers/onboarding.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+
+const fixture = opened(openOnboarding);
+let as: TestPlatform;
+let client: ReturnType<typeof operatorClient>;
+beforeAll(async () => {
+  as = await fixture.platformOf('default', 'production');
+  client = operatorClient(fixture.app);
+});
+
+/** A person under review. */
+async function person() {
+  const { id } = await fixture.person(as, 'Ada Lovelace 001');
+  await fixture.addDocument(as, id, 'PASSPORT');
+  const submitted = ok(await fixture.submit(as, id), 200);
+  return { id: id as string, verificationId: submitted.id as string };
+}
+
+const post = (id: string, action: string, body: object = {}, secret?: string) =>
+  client.call('POST', `/verifications/${id}/${action}`, { body, ...(secret ? { secret } : {}) });
+
+async function recordsOf(subject: string) {
+  const reply = await client.call('GET', `/audit-records?subject=${subject}`);
+  return ok(reply, 200).data as Record<string, unknown>[];
+}
+
+it('lists the queue in pages and shows a case, which is recorded', async () => {
+  const [first, second] = [await person(), await person()];
+  const path = `/verifications?platformId=${as.id}&limit=1`;
+  const one = ok(await client.call('GET', path), 200);
+  expect(one).toMatchObject({ data: [{ verificationId: first.verificationId }], hasMore: true });
+  const two = ok(await client.call('GET', `${path}&cursor=${one.nextCursor}`), 200);
+  expect(two).toMatchObject({ data: [{ verificationId: second.verificationId }], hasMore: false });
+
+  const shown = ok(await client.call('GET', `/verifications/${first.id}`), 200);
+  expect(shown).toMatchObject({
+    verification: { verificationId: first.verificationId },
+    ...{ customerId: first.id, platformId: as.id, status: 'PENDING', missing: [] },
+  });
+  expect(shown.details.fullName).toBe('Ada Lovelace 001');
+  expect(await recordsOf(first.id)).toMatchObject([
+    { operationId: 'getVerificationCase', customerId: first.id, hasChanges: false },
+  ]);
+  // Also checks that the replies before it match their contracts.
+  expect((await fixture.app.call('GET', '/config')).status).toBe(200);
+});
+
+it('approves, rejects and requests corrections, with one record each', async () => {
+  const [one, two, three] = [await person(), await person(), await person()];
+  const approved = ok(await post(one.id, 'approve', { reason: 'Passport seen' }), 200);
+  expect(approved).toMatchObject({ status: 'APPROVED', decidedBy: 'operator' });
+  expect(await recordsOf(one.id)).toMatchObject([
+    { operationId: 'approveVerification', reason: 'Passport seen', platformId: as.id },
+  ]);
+  expect(await post(one.id, 'reject')).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+
+  const findings = [{ type: 'APPLICANT_SANCTIONED' }];
+  expect(ok(await post(two.id, 'reject', { findings }), 200)).toMatchObject({
+    status: 'REJECTED',
+    errors: [{ type: 'APPLICANT_SANCTIONED', resourceId: two.id }],
+  });
+
+  expect(await post(three.id, 'hold')).toMatchObject({ status: 400 });
+  const wrong = [{ type: 'MISSING_FIELD' }, { type: 'INVALID_DOCUMENT' }];
+  const { status, body } = await post(three.id, 'hold', { findings: wrong });
+  expect(status).toBe(400);
+  expect(body.details.errors.map((each: { field: string }) => each.field)).toEqual([
+    'findings.0.field',
+    'findings.1.resourceId',
+  ]);
+  const field = [{ type: 'INVALID_FIELD', field: 'birthDate', reason: 'Unreadable' }];
+  expect(ok(await post(three.id, 'hold', { findings: field }), 200)).toMatchObject({
+    status: 'RESOLVE_ERRORS',
+    errors: [{ field: 'birthDate', reason: 'Unreadable' }],
+  });
+  // Also checks that the replies before it match their contracts.
+  expect((await fixture.app.call('GET', '/config')).status).toBe(200);
+});
+
+it('decides about one owner of a business', async () => {
+  const { id } = await fixture.business(as, 'REG-20');
+  const [owner] = await fixture.completeBusiness(as, id);
+  ok(await fixture.submit(as, id), 200);
+  const ownerId = owner?.id as string;
+  expect(ok(await post(ownerId, 'approve'), 200)).toEqual({
+    ...{ platformId: as.id, customerId: id, ownerId, status: 'APPROVED' },
+  });
+  // Also checks that the replies before it match their contracts.
+  expect((await fixture.app.call('GET', '/config')).status).toBe(200);
+});
+
+it('hides customers of other platforms', async () => {
+  const { id } = await person();
+  const other = await fixture.platformOf('default', 'production');
+  const secret = await client.secretOf({ platformIds: [other.id] });
+  expect((await client.call('GET', `/verifications/${id}`, { secret })).status).toBe(404);
+  expect((await post(id, 'approve', {}, secret)).status).toBe(404);
+  expect(await fixture.statuses(as, id)).toEqual(['PENDING']);
+  expect(ok(await client.call('GET', '/verifications', { secret }), 200).data).toEqual([]);
+  const foreign = `/verifications?platformId=${as.id}`;
+  expect((await client.call('GET', foreign, { secret })).status).toBe(404);
+});

@@ -1,0 +1,96 @@
+// Operations of embedded wallets.
+import { afterEach, expect, it } from 'vitest';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+import { walletFixture } from '../../../test/kit/wallets/embedded-wallets.ts';
+import { phoneNumber } from '../../../test/kit/wallets/one-time-codes.ts';
+
+const HOUR = 3_600_000;
+const app = testApp({ walletRecoveryMs: 48 * HOUR });
+const fixture = walletFixture(app);
+const client = operatorClient(app);
+// A call fails if a reply before it did not match its contract.
+afterEach(async () => {
+  ok(await app.call('GET', '/config'), 200);
+});
+
+const get = async (path: string) => ok(await client.call('GET', path), 200);
+const person = () => fixture.customerWithWallet({ phoneNumber: phoneNumber() });
+const recover = (accountId: string, secret?: string) =>
+  client.call('POST', `/wallets/${accountId}/recoveries`, {
+    body: { type: 'SMS_OTP', reason: 'Lost the mailbox' },
+    ...(secret ? { secret } : {}),
+  });
+
+it('shows public keys by environment', async () => {
+  const { data } = await get('/wallet-keys');
+  expect(data).toMatchObject([{ environment: 'sandbox' }, { environment: 'production' }]);
+  expect(data[0].bundles).toBe(app.connectorsOf('sandbox').custody?.publicKeys().bundles);
+});
+
+it('starts, lists and cancels recoveries', async () => {
+  const { accountId, customer } = await person();
+  const recovery = ok(await recover(accountId), 201);
+  expect(recovery).toMatchObject({
+    ...{ accountId, customerId: customer.id, platformId: app.platform.id, status: 'WAITING' },
+    ...{ actor: 'Test', reason: 'Lost the mailbox' },
+  });
+  expect((await recover(accountId)).body.code).toBe('CONFLICT');
+  const wallet = await get(`/wallets/${accountId}`);
+  expect(wallet).toMatchObject({ accountId, recovery: { recoveryId: recovery.recoveryId } });
+  expect(wallet.credentials).toHaveLength(1);
+  app.effects.set(app.effects.now() + 1_000);
+  const later = await person();
+  ok(await recover(later.accountId), 201);
+  const list = `/wallet-recoveries?platformId=${app.platform.id}&status=WAITING&limit=1`;
+  const one = await get(list);
+  expect(one).toMatchObject({ data: [{ accountId: later.accountId }], hasMore: true });
+  expect((await get(`${list}&cursor=${one.nextCursor}`)).data).toMatchObject([{ accountId }]);
+
+  const path = `/wallet-recoveries/${recovery.recoveryId}/cancel`;
+  const secret = await client.secretOf({ platformIds: [app.other.id] });
+  expect((await client.call('POST', path, { secret })).status).toBe(404);
+  expect(ok(await client.call('POST', path), 200)).toMatchObject({
+    ...{ status: 'CANCELLED', cancelledFor: 'OPERATOR', cancelledBy: 'Test' },
+  });
+  expect((await client.call('POST', path)).body.code).toBe('CONFLICT');
+  expect((await get(`/audit-records?subject=${recovery.recoveryId}`)).data).toMatchObject([
+    { operationId: 'cancelWalletRecovery', customerId: customer.id },
+  ]);
+});
+
+it('rejects a recovery if the installation sets no waiting period', async () => {
+  const other = await startApp();
+  const { accountId } = await walletFixture(other).customerWithWallet();
+  const reply = await operatorClient(other).call('POST', `/wallets/${accountId}/recoveries`, {
+    body: { type: 'SMS_OTP', reason: 'Lost the mailbox' },
+  });
+  expect(reply.body).toMatchObject({ code: 'CONFLICT' });
+  await other.close();
+});
+
+it('lists authorizations and shows one, which is recorded', async () => {
+  const { accountId } = await fixture.walletWithEmailAndSms();
+  const list = `/wallets/${accountId}/authorizations?limit=1`;
+  const one = await get(list);
+  expect(one).toMatchObject({ data: [{ platformId: app.platform.id }], hasMore: true });
+  const { data } = await get(`${list}&cursor=${one.nextCursor}`);
+  expect(data[0].authorizationId).not.toBe(one.data[0].authorizationId);
+  const { authorizationId, customerId } = one.data[0];
+  const shown = await get(`/wallet-authorizations/${authorizationId}`);
+  expect(shown).toMatchObject({ accountId, customerId });
+  expect(shown.payload).toEqual(expect.any(String));
+  expect((await get(`/audit-records?subject=${authorizationId}`)).data).toMatchObject([
+    { operationId: 'getWalletAuthorization', customerId, hasChanges: false },
+  ]);
+});
+
+it('hides wallets of other platforms', async () => {
+  const { accountId } = await person();
+  const secret = await client.secretOf({ platformIds: [app.other.id] });
+  expect((await client.call('GET', `/wallets/${accountId}`, { secret })).status).toBe(404);
+  expect((await recover(accountId, secret)).status).toBe(404);
+  expect((await get(`/wallets/${accountId}`)).recovery).toBeNull();
+});

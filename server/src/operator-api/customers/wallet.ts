@@ -1,0 +1,297 @@
+// Embedded wallets: public keys of the installation, credentials, authorizations and recoveries.
+import { Type } from '@sinclair/typebox';
+import {
+  cancelWalletRecovery,
+  listWalletAuthorizations,
+  requestWalletRecovery,
+  searchWalletRecoveries,
+  walletAuthorizationDetails,
+  walletDetails,
+  walletFeature,
+} from '../../features/wallets/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { MODES } from '../../kernel/mode.ts';
+import { named, nullable, oneOf, PageQuery, page, text, time } from '../../kernel/schema.ts';
+import { operatorHandle } from '../handle.ts';
+import { custodyKeys } from '../installation.ts';
+import { listInput, OptionalReason, PlatformFilter, Reason } from '../schemas.ts';
+
+const RECOVERY_STATUSES = Object.keys(walletFeature.states.recovery.transitions);
+
+const TAG = 'Embedded wallets';
+
+const accountParams = Type.Object({
+  accountId: text('Identifier of the internal account of the wallet.'),
+});
+const OWNER = {
+  platformId: text('Platform of the customer.'),
+  customerId: text('Customer who holds the wallet.'),
+};
+
+const keys = operation({
+  operationId: 'listWalletKeys',
+  method: 'GET',
+  path: '/wallet-keys',
+  tag: TAG,
+  summary: 'Show the public keys of embedded wallets',
+  description:
+    'Returns the public keys that sign bundles and tokens, by environment. Clients are configured ' +
+    'with them. Empty without a custodian of wallet keys.',
+  auth: 'operator',
+  operatorPermission: 'wallets.read',
+  wholeInstallation: true,
+  commands: ['wallet keys'],
+  replies: {
+    200: Type.Object({
+      data: Type.Array(
+        Type.Object({
+          environment: oneOf(MODES, { description: 'Environment of the keys.' }),
+          bundles: text('Public key that signs bundles, in hexadecimal.'),
+          tokens: text('Public key that signs tokens, in hexadecimal.'),
+        }),
+        { description: 'Keys by environment.' },
+      ),
+    }),
+  },
+  errors: [],
+});
+
+const RecoveryType = oneOf(['EMAIL_OTP', 'SMS_OTP'], {
+  description: 'The new credential of the wallet.',
+});
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+const Wallet = Type.Object({
+  accountId: text('Identifier of the internal account.'),
+  ...OWNER,
+  status: nullable(text('Status of the internal account; null if there is none.')),
+  createdAt: time('Time at which the wallet was created.'),
+  credentials: Type.Array(
+    Type.Object({
+      credentialId: text('Identifier of the credential.'),
+      type: text('Type of the credential.'),
+      createdAt: time('Time at which it was added.'),
+    }),
+    { description: 'Active credentials, oldest first.' },
+  ),
+  sessions: Type.Array(
+    Type.Object({
+      sessionId: text('Identifier of the session.'),
+      credentialId: text('Credential that opened it.'),
+      publicKey: text('Public key of the session.'),
+      authenticatedAt: time('Time of the authentication.'),
+      expiresAt: time('End of the session.'),
+    }),
+    { description: 'Active sessions, oldest first.' },
+  ),
+  requests: Type.Object(
+    {
+      toSign: count('Requests that await a signature.'),
+      processing: count('Requests in processing.'),
+      settled: count('Results that were not fetched yet.'),
+    },
+    { description: 'Number of open requests.' },
+  ),
+  recovery: nullable(
+    Type.Object(
+      {
+        recoveryId: text('Identifier of the recovery.'),
+        type: RecoveryType,
+        dueAt: time('Time at which it is executed.'),
+      },
+      { description: 'Pending recovery; null without one.' },
+    ),
+  ),
+});
+
+const show = operation({
+  operationId: 'getWalletDetails',
+  method: 'GET',
+  path: '/wallets/{accountId}',
+  tag: TAG,
+  summary: 'Show an embedded wallet',
+  description: 'Returns the credentials and sessions of a wallet, and its pending requests.',
+  auth: 'operator',
+  operatorPermission: 'wallets.read',
+  commands: ['wallet show'],
+  params: accountParams,
+  replies: { 200: Wallet },
+  errors: [],
+  notFound: 'NOT_FOUND',
+});
+
+const AUTHORIZATION = {
+  authorizationId: text('Identifier of the authorization.'),
+  ...OWNER,
+  createdAt: time('Time of the signature.'),
+  operation: text('Operation that was signed.'),
+  subject: text('Resource that it is about.'),
+  sessionId: nullable(text('Session that signed; null without one.')),
+  publicKey: text('Key that signed. Empty for a scripted signature in the sandbox.'),
+};
+
+const listAuthorizations = operation({
+  operationId: 'listWalletAuthorizations',
+  method: 'GET',
+  path: '/wallets/{accountId}/authorizations',
+  tag: TAG,
+  summary: 'List the authorizations of an embedded wallet',
+  description: 'Returns the signatures of a wallet and their keys, latest first.',
+  auth: 'operator',
+  operatorPermission: 'wallets.read',
+  commands: ['wallet authorizations'],
+  params: accountParams,
+  query: Type.Object(PageQuery),
+  replies: {
+    200: named(
+      'WalletAuthorizationPage',
+      page(named('WalletAuthorization', Type.Object(AUTHORIZATION))),
+    ),
+  },
+  errors: [],
+  notFound: 'NOT_FOUND',
+});
+
+const showAuthorization = operation({
+  operationId: 'getWalletAuthorization',
+  method: 'GET',
+  path: '/wallet-authorizations/{authorizationId}',
+  tag: TAG,
+  summary: 'Show an authorization',
+  description:
+    'Returns an authorization with its stamp and the signed text, as evidence in a dispute. The ' +
+    'text is personal data, so this request is recorded.',
+  auth: 'operator',
+  operatorPermission: 'personal-data.reveal',
+  reveals: true,
+  commands: ['wallet authorization'],
+  params: Type.Object({ authorizationId: text('Identifier of the authorization.') }),
+  replies: {
+    200: Type.Object({
+      ...AUTHORIZATION,
+      accountId: text('Identifier of the internal account.'),
+      stamp: text('Signature with its key.'),
+      payload: nullable(text('Signed text; null after an erasure.')),
+    }),
+  },
+  errors: [],
+  notFound: 'NOT_FOUND',
+});
+
+const Recovery = named(
+  'WalletRecovery',
+  Type.Object(
+    {
+      recoveryId: text('Identifier of the recovery.'),
+      ...OWNER,
+      accountId: text('Identifier of the internal account.'),
+      type: RecoveryType,
+      status: oneOf(RECOVERY_STATUSES, { description: 'Status of the recovery.' }),
+      actor: text('Operator that requested it.'),
+      reason: text('Reason, kept with the recovery.'),
+      cancelledFor: nullable(text('Reason of the cancellation; null if it was not cancelled.')),
+      cancelledBy: nullable(text('Operator that cancelled it; null if none did.')),
+      createdAt: time('Time of the request.'),
+      dueAt: time('Time at which it is executed.'),
+      endedAt: nullable(time('Time at which it ended; null before.')),
+    },
+    { description: 'The delayed recovery of a wallet for a user without credentials.' },
+  ),
+);
+
+const recover = operation({
+  operationId: 'startWalletRecovery',
+  method: 'POST',
+  path: '/wallets/{accountId}/recoveries',
+  tag: TAG,
+  summary: 'Start the recovery of a wallet',
+  description:
+    'Starts the delayed recovery of a wallet for a user who lost every credential. Each contact ' +
+    'of the user is notified. Recovery is disabled unless the installation sets its waiting period.',
+  auth: 'operator',
+  operatorPermission: 'wallets.manage',
+  commands: ['wallet recover'],
+  params: accountParams,
+  body: Type.Object({ type: RecoveryType, reason: Reason }),
+  replies: { 201: Recovery },
+  // The recovery is disabled or not needed.
+  errors: ['CONFLICT'],
+  notFound: 'NOT_FOUND',
+});
+
+const listRecoveries = operation({
+  operationId: 'listWalletRecoveries',
+  method: 'GET',
+  path: '/wallet-recoveries',
+  tag: TAG,
+  summary: 'List account recoveries',
+  description: 'Returns the recoveries of wallets, latest first.',
+  auth: 'operator',
+  operatorPermission: 'wallets.read',
+  commands: ['wallet recoveries'],
+  query: Type.Object({
+    status: Type.Optional(
+      oneOf(RECOVERY_STATUSES, { description: 'Return only recoveries with this status.' }),
+    ),
+    ...PlatformFilter,
+    ...PageQuery,
+  }),
+  replies: { 200: named('WalletRecoveryPage', page(Recovery)) },
+  errors: [],
+});
+
+const cancel = operation({
+  operationId: 'cancelWalletRecovery',
+  method: 'POST',
+  path: '/wallet-recoveries/{recoveryId}/cancel',
+  tag: TAG,
+  summary: 'Cancel a pending recovery',
+  description: 'Cancels a recovery that was not executed yet.',
+  auth: 'operator',
+  operatorPermission: 'wallets.manage',
+  commands: ['wallet cancel-recovery'],
+  params: Type.Object({ recoveryId: text('Identifier of the recovery.') }),
+  body: Type.Object(OptionalReason),
+  bodyOptional: true,
+  replies: { 200: Recovery },
+  // The recovery has ended.
+  errors: ['CONFLICT'],
+  notFound: 'NOT_FOUND',
+});
+
+const RECOVERY_DISABLED =
+  'Account recovery is disabled: the installation sets no waiting period (RAILHEAD_WALLET_RECOVERY).';
+
+export const walletOperations = [
+  operatorHandle(keys, async ({ installation }) => ({
+    status: 200,
+    body: { data: custodyKeys(installation.connectorsOf) },
+  })),
+  operatorHandle(show, async ({ installation }, { params: { accountId } }) => ({
+    status: 200,
+    body: await walletDetails(installation.runtime, accountId),
+  })),
+  operatorHandle(listAuthorizations, async ({ installation }, { params, query }) => ({
+    status: 200,
+    body: await listWalletAuthorizations(installation.runtime, { ...listInput(query), ...params }),
+  })),
+  operatorHandle(showAuthorization, async ({ installation }, { params: { authorizationId } }) => ({
+    status: 200,
+    body: await walletAuthorizationDetails(installation.runtime, authorizationId),
+  })),
+  operatorHandle(recover, async ({ installation, operator }, { params: { accountId }, body }) => {
+    const { runtime, walletRecoveryMs: delayMs } = installation;
+    if (delayMs === undefined) throw new Fault('CONFLICT', RECOVERY_DISABLED);
+    const input = { ...body, accountId, actor: operator.name, delayMs };
+    return { status: 201, body: await requestWalletRecovery(runtime, input) };
+  }),
+  operatorHandle(listRecoveries, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await searchWalletRecoveries(installation.runtime, listInput(query)),
+  })),
+  operatorHandle(cancel, async ({ installation, operator }, { params: { recoveryId } }) => {
+    const input = { recoveryId, actor: operator.name };
+    return { status: 200, body: await cancelWalletRecovery(installation.runtime, input) };
+  }),
+];
