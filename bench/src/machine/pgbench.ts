@@ -30,7 +30,7 @@ declare
 begin
   insert into ledger_transfers
       (transaction_id, step, phase, debit, credit, currency, amount, created_at)
-    values ('Transaction:' || uuidv7(), 'pay', 'posted', payer, payee, 'USD', label, now());
+    values ('Transaction:' || uuidv7(), 'pay', 'posted', payer, payee, 'USD', amount, now());
   if payer > payee then
     update ledger_accounts set balance = balance + amount where id = payee and currency = 'USD';
     if not found then raise exception 'no such account'; end if;
