@@ -10,6 +10,7 @@ import {
   removePolicy,
 } from '../features/staff/approvals/index.ts';
 import { auditedRuntime } from '../features/staff/audit/index.ts';
+import { assertOperatorPermission } from '../http/admission/admission.ts';
 import { operation } from '../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../kernel/fault.ts';
 import { named, oneOf, PageQuery, PositiveAmount, page, text, time } from '../kernel/schema.ts';
@@ -124,7 +125,7 @@ const get = operation({
   description:
     'Returns the rows and the postings that will change. They may be personal data, so this request ' +
     'is recorded.',
-  operatorPermission: 'approvals.read',
+  operatorPermission: 'approvals.decide',
   reveals: true,
   params,
   replies: { 200: Type.Object({ ...APPROVAL, changes: Type.Optional(Changes) }) },
@@ -136,6 +137,8 @@ const approve = operation({
   ...base,
   operationId: 'approveChange',
   method: 'POST',
+  // It executes once anyway, and its reply may contain a secret that is shown once.
+  idempotency: 'none',
   path: '/approvals/{approvalId}/approve',
   summary: 'Approve and execute a change',
   description:
@@ -177,10 +180,8 @@ async function execute(call: OperatorCall, approvalId: string, reason: string) {
   const { runtime } = installation;
   const approved = await prepareApproved(runtime, approvalId, { operator, reason });
   const requested = operationOf(approved.operationId);
-  const permission = requested?.contract.operatorPermission;
-  if (!requested || !permission || !operator.permissions.includes(permission)) {
-    throw new Fault('FORBIDDEN', `The roles do not include the permission ${permission}.`);
-  }
+  if (!requested) throw new Fault('CONFLICT', 'The operation no longer exists.');
+  assertOperatorPermission(requested.contract, operator);
   const { operationId } = requested.contract;
   const request = { operator, operationId, subject: approvalId, reason };
   const audited = auditedRuntime(call.unaudited, request, approved.gate);

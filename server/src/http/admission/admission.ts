@@ -103,7 +103,8 @@ const operatorCaller = (operator: Operator, { id, ip }: FastifyRequest): Caller 
   operator: { ...operator, address: ip, requestId: id },
 });
 
-function assertOperatorPermission(contract: Contract, operator: Operator): void {
+/** Throws FORBIDDEN unless the operator may use the operation. */
+export function assertOperatorPermission(contract: Contract, operator: Operator): void {
   const { operatorPermission, wholeInstallation } = contract;
   if (operatorPermission && !operator.permissions.includes(operatorPermission)) {
     throw new Fault('FORBIDDEN', `The roles do not include the permission ${operatorPermission}.`);

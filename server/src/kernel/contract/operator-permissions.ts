@@ -10,7 +10,7 @@ export const OPERATOR_PERMISSIONS = {
   'approvals.read': 'Read changes that wait for a second person',
   'approvals.decide': 'Approve or reject changes, with the permission of their operation',
   'audit.read': 'Read, verify and export the audit records of operators',
-  'authentication.read': 'Read factors, lockouts and authentication events of customers',
+  'authentication.read': 'Read factors and lockouts of customers',
   'authentication.manage': 'Unlock customers and decide resets of lost factors',
   'cards.read': 'Read cards, their payments and decisions',
   'cards.manage': 'Decide exceptions of card payments',

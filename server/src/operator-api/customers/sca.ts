@@ -187,7 +187,7 @@ const listEvents = operation({
     'Returns the events of a customer, latest first. They contain IP addresses, so this request ' +
     'is recorded.',
   auth: 'operator',
-  operatorPermission: 'authentication.read',
+  operatorPermission: 'personal-data.reveal',
   reveals: true,
   commands: ['sca events'],
   params: customerParams,
