@@ -1,14 +1,7 @@
 // The operations of the operator API, in the order of its document.
 import { approvalOperations } from './approvals.ts';
 import { auditOperations } from './audit.ts';
-import { agentOperations } from './customers/agents.ts';
-import { cardPaymentOperations } from './customers/card-payments.ts';
-import { cardOperations } from './customers/cards.ts';
-import { customerOperations } from './customers/customers.ts';
-import { externalAccountOperations } from './customers/external-accounts.ts';
-import { scaOperations } from './customers/sca.ts';
-import { verificationOperations } from './customers/verifications.ts';
-import { walletOperations } from './customers/wallet.ts';
+import { customerGroup } from './customers/index.ts';
 import type { OperatorOperation } from './handle.ts';
 import { paymentOperations } from './payments/index.ts';
 import { platformGroup } from './platforms/index.ts';
@@ -20,12 +13,5 @@ export const OPERATOR_OPERATIONS: readonly OperatorOperation[] = [
   ...auditOperations,
   ...platformGroup,
   ...paymentOperations,
-  ...verificationOperations,
-  ...scaOperations,
-  ...customerOperations,
-  ...cardOperations,
-  ...cardPaymentOperations,
-  ...externalAccountOperations,
-  ...agentOperations,
-  ...walletOperations,
+  ...customerGroup,
 ];

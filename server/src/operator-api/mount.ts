@@ -1,11 +1,12 @@
 // Connects the operator API to a server: its operations, bound to the installation, and its document.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { type Naming, namingFor } from '../catalog/naming.ts';
 import type { Connectors } from '../connectors/ports/index.ts';
 import type { Operation } from '../http/bind.ts';
 import { OPERATOR_BASE_PATH } from '../http/route.ts';
 import type { Mode } from '../kernel/mode.ts';
-import { runToEnd } from '../kernel/steps.ts';
+import { runInSteps, runToEnd } from '../kernel/steps.ts';
 import { streamRows } from '../runtime/db/stream.ts';
 import type { Files } from '../runtime/files/files.ts';
 import type { Runtime } from '../runtime/operation/operate.ts';
@@ -47,10 +48,13 @@ export function operatorOperationsOn(options: OperatorMount): Operation[] {
 
 /** Serves the document of the operator API. */
 export function addOperatorDocument(server: FastifyInstance, naming: Naming): void {
-  let text: string | undefined;
+  let text: Promise<string> | undefined;
   server.get(`${OPERATOR_BASE_PATH}/openapi.json`, async (_request, reply) => {
-    text ??= JSON.stringify(runToEnd(operatorOpenApiSteps(naming)));
-    return reply.type('application/json').send(text);
+    // In steps, so that no payment waits for the document.
+    text ??= runInSteps(operatorOpenApiSteps(naming), nextTurn).then((each) =>
+      JSON.stringify(each),
+    );
+    return reply.type('application/json').send(await text);
   });
 }
 

@@ -3,10 +3,10 @@
 import { describe, expect, it } from 'vitest';
 import { testApp, testAppForEach } from '../../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../../test/kit/operator/client.ts';
-import type { Rejection } from '../../../runtime/committer/change-set.ts';
+import { emptyChangeSet } from '../../../runtime/committer/change-set.ts';
 import { operate } from '../../../runtime/operation/operate.ts';
 import { readOwnPlatform, systemCaller } from '../../tenancy/platform/index.ts';
-import { changePlatform } from '../../tenancy/platform/store.ts';
+import { changePlatform, platforms } from '../../tenancy/platform/store.ts';
 import { auditedRuntime, verifyAudit } from './index.ts';
 
 const OPERATOR = {
@@ -96,12 +96,13 @@ describe('a record', () => {
 
   it('is not written if the commit is rejected', async () => {
     const before = await verifyAudit(app.runtime);
-    const rejection: Rejection = { reason: 'version', table: 'platforms', id: app.platform.id };
-    const audited = auditedRuntime(
-      { ...app.runtime, committer: { commit: async () => ({ ok: false, rejection }) } },
-      { operator: OPERATOR, operationId: 'test' },
-    );
-    await expect(audited.recordAccess()).rejects.toThrow();
+    const audited = auditedRuntime(app.runtime, { operator: OPERATOR, operationId: 'test' });
+    const outdated = { table: platforms, id: app.platform.id, version: 1_000_000 };
+    const outcome = await audited.runtime.committer.commit({
+      ...emptyChangeSet(),
+      requires: [outdated],
+    });
+    expect(outcome).toMatchObject({ ok: false, rejection: { reason: 'version' } });
     expect(audited.count()).toBe(0);
     expect((await verifyAudit(app.runtime)).last).toEqual(before.last);
   });

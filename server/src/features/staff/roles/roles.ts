@@ -1,9 +1,9 @@
 // Roles of operators: sets of permissions.
-import type { Caller } from '../../../kernel/caller.ts';
 import {
   OPERATOR_PERMISSION_NAMES,
   type OperatorPermission,
 } from '../../../kernel/contract/operator-permissions.ts';
+import { systemCaller } from '../../tenancy/platform/index.ts';
 
 /** Reads without personal data. Operator tokens and audit records are not for everyone. */
 const READS = OPERATOR_PERMISSION_NAMES.filter(
@@ -51,9 +51,4 @@ export const permissionsOf = (roles: readonly RoleName[]): OperatorPermission[] 
 ];
 
 /** The caller of work for no platform: tokens and approvals belong to the installation. */
-export const INSTALLATION: Caller = {
-  platformId: '',
-  environment: 'production',
-  tokenId: null,
-  permissions: [],
-};
+export const INSTALLATION = systemCaller('', 'production');
