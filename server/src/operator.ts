@@ -10,7 +10,7 @@ import { cardExceptionVerbs } from './operator/cards/card-exceptions.ts';
 import { cardFundingDebitVerbs } from './operator/cards/card-funding-debits.ts';
 import { cardRevealVerbs } from './operator/cards/card-reveals.ts';
 import { cardVerbs } from './operator/cards/cards.ts';
-import { auditedCommand } from './operator/cli/audited.ts';
+import { auditedCommand, isRevealing } from './operator/cli/audited.ts';
 import {
   describeFlags,
   isUsageError,
@@ -103,10 +103,10 @@ const VERSION = new Set(['--version', '-v', 'version']);
 const COMMAND = 'railhead-server';
 const START = ['start', 'Start the server; its flags are the settings (start --help)'] as const;
 
-/** The command needs no sign-in, so it is for emergencies; the operator API knows who works with it. */
+/** The command needs no token, so it is for emergencies; the operator API knows its users. */
 const RECORDED =
-  'This command worked on the database itself, and was recorded as an emergency change. ' +
-  'The operator API is the regular way.\n';
+  'This command worked on the database itself, and its use was recorded. The operator API is the ' +
+  'regular way.\n';
 
 const SUCCESS = 0;
 const FAILED = 1;
@@ -253,7 +253,10 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     // Printed while the database is open: a long result is streamed.
     return await (io.open ?? withSystem)(config, async (system) => {
       const audited = auditedCommand(system, verb, parsed.args, io.env);
-      const code = await print(io, parsed.json, await verb.run(audited.system, parsed.args));
+      // Before the verb, which may write a file.
+      if (isRevealing(verb)) await audited.recordAccess();
+      const output = await verb.run(audited.system, parsed.args);
+      const code = await print(io, parsed.json, output);
       if (audited.count() > 0) io.note?.(RECORDED);
       return code;
     });

@@ -19,6 +19,7 @@ import {
 } from '../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../kernel/fault.ts';
 import { isAnyId } from '../kernel/id.ts';
+import { NO_QUERY } from '../kernel/schema.ts';
 import type { Ctx } from '../runtime/operation/context.ts';
 import type { Runtime } from '../runtime/operation/operate.ts';
 import type { Installation, Provisioning } from './installation.ts';
@@ -50,11 +51,15 @@ export interface OperatorOperation {
   bind(provided: Provided): Bound<Ctx>;
 }
 
-/** The same contract with the reply of a change that another operator must approve. */
-const withApproval = (contract: Contract): Contract =>
-  contract.method === 'GET'
-    ? contract
-    : { ...contract, replies: { ...contract.replies, 202: Approval } };
+/**
+ * The contract as it is served: unknown query parameters are rejected, and the reply of a change may
+ * be an approval by another operator.
+ */
+const servedContract = (contract: Contract): Contract => ({
+  ...contract,
+  query: { ...(contract.query ?? NO_QUERY), additionalProperties: false },
+  replies: contract.method === 'GET' ? contract.replies : { ...contract.replies, 202: Approval },
+});
 
 const notFound = () => new Fault('NOT_FOUND', 'Resource not found.');
 
@@ -158,18 +163,18 @@ async function approvalReply(
 }
 
 /** Binds an operation of the operator API to its function. */
-export const operatorHandle = <C extends OperatorContract, S extends keyof C['replies'] & number>(
-  contract: C,
+export function operatorHandle<C extends OperatorContract, S extends keyof C['replies'] & number>(
+  declared: C,
   run: (
     call: OperatorCall,
     input: Input<C>,
   ) => Promise<{ status: S; body: BodyOf<C['replies'][S]> }>,
-): OperatorOperation => ({
-  contract: withApproval(contract),
+): OperatorOperation {
+  const contract = servedContract(declared);
   // The route has validated the input against this contract.
-  execute: (call, input) => run(call, input as Input<C>),
-  bind: ({ installation, ...provided }) => ({
-    contract: withApproval(contract),
+  const execute = (call: OperatorCall, input: Input) => run(call, input as Input<C>);
+  const bind = ({ installation, ...provided }: Provided): Bound<Ctx> => ({
+    contract,
     async run({ caller: { operator } }, input) {
       if (!operator) throw new Fault('UNAUTHORIZED', 'The operator token is missing or invalid.');
       // The route passes headers and body as it received them.
@@ -179,13 +184,12 @@ export const operatorHandle = <C extends OperatorContract, S extends keyof C['re
       const request = requestOf(contract, operator, installation, raw);
       const gate = policyGate(installation.runtime, contract.operationId);
       const audited = auditedRuntime(installation.runtime, request, gate);
-      const own = { ...installation, runtime: audited.runtime };
       const call = {
-        ...{ ...provided, installation: own, operator },
-        unaudited: installation.runtime,
+        ...{ ...provided, operator, unaudited: installation.runtime },
+        installation: { ...installation, runtime: audited.runtime },
       };
       try {
-        const reply = await run(call, { ...input, query } as Input<C>);
+        const reply = await execute(call, { ...input, query });
         assertVisible(operator, reply.body);
         const isRecorded = contract.method !== 'GET' || contract.reveals === true;
         if (isRecorded && audited.count() === 0) await audited.recordAccess(ownersIn(reply.body));
@@ -194,5 +198,6 @@ export const operatorHandle = <C extends OperatorContract, S extends keyof C['re
         return await approvalReply(installation, request, raw, error);
       }
     },
-  }),
-});
+  });
+  return { contract, execute, bind };
+}

@@ -31,6 +31,15 @@ describe('permissions', () => {
     expect(anonymous.status).toBe(401);
   });
 
+  it.each(CONTRACTS)('$operationId rejects an unknown query parameter', async (contract) => {
+    const { method, path } = contract;
+    const body = method === 'GET' || method === 'DELETE' ? undefined : {};
+    const reply = await client.call(method, `${pathOf(path)}?nothing=1`, { body });
+    expect(reply.status).toBe(400);
+    const errors: { field: string }[] = reply.body.details.errors;
+    expect(errors.map(({ field }) => field)).toContain('nothing');
+  });
+
   it('of a viewer reveal no personal data', () => {
     const revealing = CONTRACTS.filter(({ reveals }) => reveals);
     expect(revealing.length).toBeGreaterThan(5);

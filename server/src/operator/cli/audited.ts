@@ -1,17 +1,26 @@
 // The operator's command as an actor of audit records: the user of the machine.
 import os from 'node:os';
-import { auditedRuntime } from '../../features/staff/audit/index.ts';
+import { type AuditedRuntime, auditedRuntime } from '../../features/staff/audit/index.ts';
 import type { Operator } from '../../kernel/caller.ts';
 import { OPERATOR_PERMISSION_NAMES } from '../../kernel/contract/operator-permissions.ts';
+import { isAnyId } from '../../kernel/id.ts';
+import { OPERATOR_OPERATIONS } from '../../operator-api/index.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import type { CommandArgs } from './flags.ts';
 import type { System, Verb } from './verb.ts';
 
-/** `user@machine`. */
-function userName(env: Readonly<Record<string, string | undefined>>): string {
-  const user = env.SUDO_USER ?? env.USER ?? env.LOGNAME ?? String(process.getuid?.() ?? 'unknown');
-  return `${user}@${os.hostname()}`;
+/** The user of this process; its number if the machine has no name for it. */
+function processUser(): string {
+  try {
+    return os.userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'unknown');
+  }
 }
+
+/** `user@machine`. */
+const userName = ({ SUDO_USER }: Readonly<Record<string, string | undefined>>): string =>
+  `${SUDO_USER ?? processUser()}@${os.hostname()}`;
 
 export const commandOperator = (env: Readonly<Record<string, string | undefined>>): Operator => ({
   kind: 'COMMAND',
@@ -22,13 +31,32 @@ export const commandOperator = (env: Readonly<Record<string, string | undefined>
   platformIds: null,
 });
 
+interface AuditedCommand extends Pick<AuditedRuntime, 'count' | 'recordAccess'> {
+  system: System;
+}
+
+/** Verbs that show personal data: those of the operations that do. */
+const REVEALING = new Set(
+  OPERATOR_OPERATIONS.flatMap(({ contract }) => (contract.reveals ? contract.commands : [])),
+);
+
+/** Whether each use of a verb is recorded, although it changes nothing. */
+export const isRevealing = ({ noun, verb }: Pick<Verb, 'noun' | 'verb'>): boolean =>
+  REVEALING.has(`${noun} ${verb}`);
+
+/** The resource in the argument without a dash. */
+function subjectOf({ bare, flags }: Pick<Verb, 'bare' | 'flags'>, args: CommandArgs) {
+  const value = bare !== undefined && bare in flags ? args.text(bare) : undefined;
+  return value !== undefined && isAnyId(value) ? value : undefined;
+}
+
 /** The installation with a runtime whose commits contain audit records of a verb. */
 export function auditedCommand(
   system: System,
-  { noun, verb }: Pick<Verb, 'noun' | 'verb'>,
+  verb: Verb,
   args: CommandArgs,
   env: Readonly<Record<string, string | undefined>>,
-): { system: System; count(): number } {
+): AuditedCommand {
   const operator = commandOperator(env);
   const { runtime, checkMasterKey } = system;
   // Records of another master key could not be verified.
@@ -42,12 +70,10 @@ export function auditedCommand(
     { ...runtime, committer },
     {
       operator,
-      operationId: `${noun} ${verb}`,
+      operationId: `${verb.noun} ${verb.verb}`,
+      subject: subjectOf(verb, args),
       reason: args.text('reason'),
     },
   );
-  return {
-    system: { ...system, runtime: audited.runtime, operator },
-    count: audited.count,
-  };
+  return { ...audited, system: { ...system, runtime: audited.runtime, operator } };
 }

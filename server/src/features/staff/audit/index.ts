@@ -12,7 +12,7 @@ export {
   presentRecord,
   verifyAudit,
 } from './read.ts';
-export { type AuditedRequest, auditedRuntime, type Gate } from './record.ts';
+export { type AuditedRequest, type AuditedRuntime, auditedRuntime, type Gate } from './record.ts';
 export { openFor, sealFor } from './sealed.ts';
 
 /** Records stay after an erasure: what was changed becomes unreadable with the customer's key. */

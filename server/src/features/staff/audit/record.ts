@@ -104,7 +104,7 @@ function assertPlatforms(set: ChangeSet, { platformIds }: Operator): void {
 }
 
 /** A runtime whose commits contain their audit records. */
-interface AuditedRuntime {
+export interface AuditedRuntime {
   runtime: Runtime;
   /** Records that something was done or shown without a commit of `runtime`. */
   recordAccess(owners?: Owners): Promise<void>;
