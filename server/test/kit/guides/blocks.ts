@@ -6,7 +6,7 @@ import { projectRoot } from '../../../src/runtime/config/root.ts';
 const inFolder = (folder: string) =>
   readdirSync(path.join(projectRoot(), folder), { recursive: true })
     .map((name) => `${folder}/${String(name).replaceAll(path.sep, '/')}`)
-    .filter((name) => name.endsWith('.md') && !/node_modules|\/dist\//.test(name))
+    .filter((name) => name.endsWith('.md') && !/node_modules|\.railhead|\/dist\//.test(name))
     .sort();
 
 /** All pages with commands or code, named from the root of the checkout. */

@@ -3,7 +3,8 @@
 // target: a request with openapi.json, a verb with the parser of the operator's command, a script
 // with package.json.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { main } from '../../../src/operator.ts';
@@ -65,7 +66,10 @@ function commandsOf(text: string): { commands: Command[]; problem?: string } {
   const script = [...record, text].join('\n');
   const env = { PATH: '/absent', ...VALUES };
   const args = ['--noprofile', '--norc', '-euc', script];
-  const { stdout, stderr, status } = spawnSync('/bin/bash', args, { env, encoding: 'utf8' });
+  // The output of a command may go to a file.
+  const cwd = mkdtempSync(path.join(tmpdir(), 'block-'));
+  const { stdout, stderr, status } = spawnSync('/bin/bash', args, { env, cwd, encoding: 'utf8' });
+  rmSync(cwd, { recursive: true, force: true });
   const commands = stdout
     .split(END_OF_COMMAND)
     .slice(0, -1)
