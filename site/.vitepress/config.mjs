@@ -46,8 +46,8 @@ const base = process.env.RAILHEAD_DOCS_BASE ?? '/docs/';
 
 const part = (text, items, collapsed = false) => ({ text, items, collapsed });
 
-/** A guide for operators, which stands with their pages. */
-const OPERATING = '/guides/operating';
+/** Guides for operators, listed with the other pages for them. */
+const OPERATING = ['/guides/operating', '/guides/operators'];
 
 const REFERENCE = part('Reference', [
   page('api.md'),
@@ -75,7 +75,7 @@ const SIDEBAR = [
   ]),
   part(
     'Guides',
-    pagesIn('guides').filter(({ link }) => link !== OPERATING),
+    pagesIn('guides').filter(({ link }) => !OPERATING.includes(link)),
   ),
   REFERENCE,
   part('Operating', [
@@ -148,7 +148,7 @@ export default defineConfig({
       { text: 'Reference', link: '/operations/', activeMatch: '/operations/' },
       { text: 'Webhooks', link: '/webhooks' },
       { text: 'Errors', link: '/errors' },
-      { text: 'Operating', link: OPERATING },
+      { text: 'Operating', link: OPERATING[0] },
       { text: 'Architecture', link: '/architecture' },
     ],
     sidebar: {
@@ -160,5 +160,10 @@ export default defineConfig({
     lastUpdated: { formatOptions: { dateStyle: 'long' } },
     search: { provider: 'local', options: { _render: searchText } },
     docFooter: { prev: 'Previous', next: 'Next' },
+    notFound: {
+      title: 'Page not found',
+      quote: 'The address is wrong, or the page has moved. Use the search or the menu.',
+      linkText: 'To the start page',
+    },
   },
 });
