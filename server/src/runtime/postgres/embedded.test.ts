@@ -49,6 +49,15 @@ async function waitUntilGone(pid: number): Promise<void> {
   }
 }
 
+async function waitUntilActive(url: string, text: string): Promise<void> {
+  const active = `select 1 from pg_stat_activity where state = 'active' and query like '${text}'
+    and pid <> pg_backend_pid()`;
+  for (let attempts = 0; (await query(url, active)).length === 0; attempts += 1) {
+    if (attempts > 100) throw new Error(`no query begins with ${text}`);
+    await sleep(20);
+  }
+}
+
 /** Another Node process that serves `dir`. */
 async function serveElsewhere(dir: string) {
   const env = { ...process.env, NODE_PATH: path.join(projectRoot(), 'node_modules') };
@@ -219,6 +228,21 @@ describe('crash', () => {
     await ownDatabase.stop();
     const next = await startEmbedded({ dir });
     expect(await count(next.url)).toEqual([{ count: '2' }]);
+    await next.stop();
+  });
+
+  it('of PostgreSQL during a long query delays the next start until the query has ended', async () => {
+    const { child, pid, url } = await serveElsewhere(dir);
+    const long = query(url, 'select sum(i) from generate_series(1, 15000000) i').catch(() => []);
+    await waitUntilActive(url, 'select sum(i)%');
+    child.kill('SIGKILL');
+    process.kill(pid, 'SIGKILL');
+    await waitUntilGone(pid);
+    const lines: string[] = [];
+    const next = await startEmbedded({ dir, log: (line) => lines.push(line) });
+    expect(lines).toContainEqual(expect.stringContaining('pre-existing shared memory block'));
+    expect(await query(next.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    await long;
     await next.stop();
   });
 

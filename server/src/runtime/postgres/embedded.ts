@@ -60,6 +60,8 @@ const STOP_MS = 20_000;
 const BUSY_MS = 2_000;
 /** How long to wait for one that is starting or shutting down. */
 const CHANGE_MS = 60_000;
+/** Between two starts while children of a killed PostgreSQL still run. */
+const ORPHANS_MS = 200;
 
 const FLAGS = {
   // Settings for a laptop. Compiling plans takes longer than running the queries; input and output
@@ -172,13 +174,17 @@ function startGuard({ binaries, cluster, user }: Place, flags: string[]): ChildP
   });
 }
 
-/** Resolves when PostgreSQL accepts connections; rejects with its last log line. */
-function ready(dir: string, guard: ChildProcess, log: (line: string) => void): Promise<void> {
+/**
+ * Resolves with true when PostgreSQL accepts connections, and with false if it ended because
+ * children of its killed predecessor still run; rejects with its last log line.
+ */
+function ready(dir: string, guard: ChildProcess, log: (line: string) => void): Promise<boolean> {
   const lines: string[] = [];
   return new Promise((resolve, reject) => {
     const fail = (code: number | null) => {
       const fatal =
         lines.find((line) => line.startsWith('FATAL')) ?? lines.at(-1) ?? `exit ${code}`;
+      if (/pre-existing shared memory block .* still in use/.test(fatal)) return resolve(false);
       const isInUse = /lock file "postmaster.pid" already exists/.test(fatal);
       const reason = fatal.replace(/^FATAL:\s+/, '');
       reject(isInUse ? inUse(dir) : unavailable(`PostgreSQL does not start: ${reason}`));
@@ -192,9 +198,27 @@ function ready(dir: string, guard: ChildProcess, log: (line: string) => void): P
       if (lines.length < 50) lines.push(line);
       if (!line.includes('ready to accept connections')) return;
       guard.off('close', fail);
-      resolve();
+      resolve(true);
     });
   });
+}
+
+/**
+ * Starts PostgreSQL and waits until it accepts connections. After a kill of the postmaster alone its
+ * children end at their next wait, at the latest when their query is done.
+ */
+async function startServer(place: Place, options: EmbeddedOptions): Promise<ChildProcess> {
+  const { durable = true, log = () => undefined, maxConnections = 0 } = options;
+  const start = process.platform === 'win32' ? startOnWindows : startGuard;
+  const timeout = Date.now() + CHANGE_MS;
+  while (Date.now() < timeout) {
+    const guard = await start(place, flagsFor(durable, maxConnections));
+    if (await ready(options.dir, guard, log)) return guard;
+    await sleep(ORPHANS_MS);
+  }
+  throw unavailable(
+    `PostgreSQL does not start: queries of its killed predecessor in ${options.dir} are still running.`,
+  );
 }
 
 /** The handle of the running PostgreSQL for its starter. */
@@ -242,14 +266,12 @@ function plainError(dir: string, error: unknown): unknown {
  * platform, folder in use or of another user, or PostgreSQL's own reason.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const { durable = true, log = () => undefined, random, maxConnections = 0 } = options;
+  const { durable = true, random } = options;
   const dir = path.resolve(options.dir);
   try {
     const place = prepareCluster({ dir, durable, random });
     await waitUntilFree(dir, place.cluster);
-    const start = process.platform === 'win32' ? startOnWindows : startGuard;
-    const guard = await start(place, flagsFor(durable, maxConnections));
-    await ready(dir, guard, log);
+    const guard = await startServer(place, { ...options, dir });
     const running = runningIn(place.cluster);
     if (!running) throw unavailable('PostgreSQL exited immediately after its start.');
     return handleOf(guard, running, durable);
