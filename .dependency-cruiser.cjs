@@ -2,6 +2,7 @@
 // each other by their index.
 const FEATURES = [
   'tenancy/platform',
+  'tenancy/operator-lists',
   'tenancy/config',
   'tenancy/administration',
   'tenancy/tokens',
@@ -52,6 +53,7 @@ const FEATURES = [
   'payments/quotes',
   'payments/manual',
   'payments/transfers',
+  'payments/monitoring',
   'cards',
   'stablecoins',
   'agents',

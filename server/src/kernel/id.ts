@@ -71,3 +71,12 @@ export function timeOfId(id: string): Time {
   const at = id.indexOf(':') + 1;
   return Number.parseInt(id.slice(at, at + 13).replace('-', ''), 16);
 }
+
+const MAX_TIME = 2 ** 48 - 1;
+
+/** A text that sorts before the ids of a resource that were created from a time on. */
+export function idsFrom(resource: string, at: Time): string {
+  const time = Math.min(MAX_TIME, Math.max(0, Math.floor(at)));
+  const hex = time.toString(16).padStart(12, '0');
+  return `${resource}:${hex.slice(0, 8)}-${hex.slice(8)}`;
+}

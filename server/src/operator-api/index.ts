@@ -3,6 +3,7 @@ import { approvalOperations } from './approvals.ts';
 import { auditOperations } from './audit.ts';
 import { customerGroup } from './customers/index.ts';
 import type { OperatorOperation } from './handle.ts';
+import { overviewGroup } from './overview/index.ts';
 import { paymentOperations } from './payments/index.ts';
 import { platformGroup } from './platforms/index.ts';
 import { staffOperations } from './staff.ts';
@@ -11,6 +12,7 @@ export const OPERATOR_OPERATIONS: readonly OperatorOperation[] = [
   ...staffOperations,
   ...approvalOperations,
   ...auditOperations,
+  ...overviewGroup,
   ...platformGroup,
   ...paymentOperations,
   ...customerGroup,

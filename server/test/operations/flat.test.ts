@@ -8,8 +8,10 @@ import { agentActions, agents } from '../../src/features/agents/store.ts';
 import { cardMessages, cardReveals, cards } from '../../src/features/cards/store.ts';
 import { LATEST_VERIFICATIONS } from '../../src/features/customers/verifications/review.ts';
 import { messages } from '../../src/features/notifications/messages/store.ts';
+import { transactions } from '../../src/features/payments/transactions/store.ts';
 import { mintsAndBurns, stablecoins } from '../../src/features/stablecoins/store.ts';
 import { countSql, type PageQuery, pageSql } from '../../src/runtime/db/paging.ts';
+import { stepSql } from '../../src/runtime/db/steps.ts';
 import type { Table } from '../../src/runtime/db/table.ts';
 import { agentFixture } from '../kit/agents/agents.ts';
 import { externalAccount, fundedCustomer, ok, quoteBody } from '../kit/app/fixtures.ts';
@@ -280,6 +282,25 @@ it.each([{}, { status: 'REJECTED' }])(
 );
 
 describe('operator lists over all platforms', () => {
+  const POSITION = { id: `Transaction:${uuid(TRANSACTIONS / 2)}`, created_at: Date.parse(from) };
+  const PERIOD = { createdAfter: Date.parse(from), createdBefore: Date.parse(until) };
+
+  it.each([
+    [{}, {}],
+    [{}, PERIOD],
+    [{ platform_id: 'main' }, {}],
+    [{ platform_id: 'main' }, PERIOD],
+    [{ customer_id: hub }, {}],
+    [{ customer_id: rare }, PERIOD],
+  ])('reads an index range for a step through payments: %j %j', async (filter, period) => {
+    const scope = equals(filter);
+    const query = { scope, ...period, resources: [], filters: [], limit: 20 };
+    for (const after of [undefined, POSITION]) {
+      const step = { resource: 'Transaction', after, length: 21, limit: 21 };
+      await checkFlat(stepSql(transactions, query, step), FEW);
+    }
+  });
+
   it.each([{}, { platform_id: 'main' }, { customer_id: rare }])(
     'reads an index range for agents: %j',
     (filter) => checkPage(agents, [...equals(filter), { column: 'deleted_at', op: 'isNull' }]),

@@ -54,7 +54,7 @@ const verify = operation({
   errors: [],
 });
 
-const PostingOfTransaction = named(
+export const PostingOfTransaction = named(
   'Posting',
   Type.Object(
     {

@@ -2,6 +2,7 @@
 // an export, and the effect of an erasure. The privacy feature uses the assembled descriptions, so
 // it does not depend on later features; a test checks the list against the database.
 import type { Time } from '../../kernel/effects.ts';
+import { idsFrom } from '../../kernel/id.ts';
 import type { Database } from '../db/database.ts';
 import type { DataKey, Vault } from '../security/vault.ts';
 import type { Ctx } from './context.ts';
@@ -85,11 +86,8 @@ export const changedRows = async (
 
 export const DAY_MS = 86_400_000;
 
-/** An event id that sorts before every one created from `at` on. */
-export function eventsFrom(at: Time): string {
-  // Clocks of several processes can differ.
-  const hex = Math.max(0, at - DAY_MS)
-    .toString(16)
-    .padStart(12, '0');
-  return `Webhook:${hex.slice(0, 8)}-${hex.slice(8)}`;
-}
+/**
+ * An event id that sorts before every one created from `at` on. Clocks of several processes can
+ * differ.
+ */
+export const eventsFrom = (at: Time): string => idsFrom('Webhook', at - DAY_MS);

@@ -7,8 +7,9 @@ import { checkStates } from './states.ts';
 export { addCustomer, updateCustomer } from './changes.ts';
 export { eraseCustomer, tombstoneOf } from './erase.ts';
 export { factsOfCustomer } from './facts.ts';
+export { customerPages } from './pages.ts';
 export { dataKeyOf, personalOf } from './personal.ts';
-export { customerById, customerOf, customersAfter, pageOfCustomers } from './reads.ts';
+export { customerById, customerOf, customersAfter } from './reads.ts';
 export { type CheckTransition, isFinal } from './states.ts';
 export {
   type CustomerRow,

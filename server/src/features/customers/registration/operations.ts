@@ -2,7 +2,7 @@
 
 import { handle } from '../../../runtime/operation/handle.ts';
 import { readOwnPlatform } from '../../tenancy/platform/index.ts';
-import { customerOf, pageOfCustomers } from '../records/index.ts';
+import { customerOf, customerPages } from '../records/index.ts';
 import { type DeletionParts, deleteCustomer } from './close.ts';
 import {
   createCustomer,
@@ -25,7 +25,7 @@ export const customerOperations = (parts: CustomerParts & DeletionParts) => [
 
   handle(listCustomers, async (ctx, { query }) => {
     const platform = await readOwnPlatform(ctx);
-    const { rows, ...rest } = await pageOfCustomers(ctx, query, platform);
+    const { rows, ...rest } = await customerPages.ofPlatform(ctx, query, platform);
     return {
       status: 200,
       body: { data: await customerViews(ctx, rows), ...rest },

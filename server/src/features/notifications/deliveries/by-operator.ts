@@ -1,12 +1,16 @@
 // Webhook deliveries for the operator: pending ones, those of an event, events that were dropped,
 // and sending an event again. Deliveries are shown as the API shows them.
+import type { Static } from '@sinclair/typebox';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { platformById, systemCaller } from '../../tenancy/platform/index.ts';
 import { deliveryTargets, isWanted } from '../endpoints/index.ts';
 import { requeueEvents } from '../webhooks/index.ts';
+import type { listWebhookDeliveries } from './contract.ts';
 import { pageOfDeliveries } from './list.ts';
+import { listPage } from './operations.ts';
 import { deliveryId } from './position.ts';
 import {
   type DeliveryDetailsView,
@@ -95,6 +99,18 @@ export async function pageOfPending(
     cursorOf(key.platformId, key.endpoint, key.eventId),
   );
   return { data: await viewsOf(db, items), ...rest };
+}
+
+/** A page of the deliveries of a platform, newest first. Throws PLATFORM_NOT_FOUND. */
+export async function pageOfDeliveriesByOperator(
+  runtime: Runtime,
+  platformId: string,
+  query: Static<typeof listWebhookDeliveries.query>,
+) {
+  const { db, effects, clocks } = runtime;
+  const { id, environment } = await platformById(runtime, platformId);
+  const { ownClock } = await clocks.timeOf({ platformId: id, environment });
+  return listPage({ db, effects, ownClock, caller: systemCaller(id, environment) }, query);
 }
 
 /** The deliveries of an event with all attempts, by endpoint. Throws NOT_FOUND. */

@@ -7,11 +7,12 @@ export {
   deliveriesOfEvent,
   listDroppedEvents,
   listPending,
+  pageOfDeliveriesByOperator,
   pageOfDroppedEvents,
   pageOfPending,
   resendEventByOperator,
 } from './by-operator.ts';
-export { WebhookDelivery, WebhookDeliveryDetails } from './contract.ts';
+export { listWebhookDeliveries, WebhookDelivery, WebhookDeliveryDetails } from './contract.ts';
 export { pageOfDeliveries } from './list.ts';
 export { deliveryId, eventIdsOf } from './position.ts';
 export { countUndelivered } from './store.ts';

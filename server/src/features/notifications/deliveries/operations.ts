@@ -20,13 +20,15 @@ import { presentDelivery, presentDetails, type Targets } from './present.ts';
 import { type DeliveryFilter, findAttempts, findDelivery, findEvent } from './store.ts';
 
 type Query = Static<typeof listWebhookDeliveries.query>;
+/** What a list needs of a context. */
+type Reads = Pick<Ctx, 'db' | 'effects' | 'caller' | 'ownClock'>;
 
 const deliveryNotFound = () => new Fault('NOT_FOUND', 'Webhook delivery not found.');
 const eventNotFound = () => new Fault('NOT_FOUND', 'Event not found.');
 
 /** Bounds of the ids of events that a query may match. */
 function boundsOf(
-  { ownClock, effects }: Ctx,
+  { ownClock, effects }: Reads,
   query: Query,
 ): Pick<DeliveryFilter, 'from' | 'before'> {
   const { createdAfter, createdBefore, resourceId } = query;
@@ -40,7 +42,7 @@ function boundsOf(
   return eventIdsOf(lowerBound, ownClock ? undefined : before);
 }
 
-function filterOf(ctx: Ctx, targets: Targets, query: Query): DeliveryFilter {
+function filterOf(ctx: Reads, targets: Targets, query: Query): DeliveryFilter {
   const { endpointId, status, eventId, eventType, resourceId, createdAfter, createdBefore } = query;
   const matchingTargets = [...targets.values()].filter(
     ({ id }) => endpointId === undefined || id === endpointId,
@@ -58,7 +60,8 @@ function filterOf(ctx: Ctx, targets: Targets, query: Query): DeliveryFilter {
   };
 }
 
-async function listPage(ctx: Ctx, query: Query) {
+/** A page of the deliveries of the caller's platform. */
+export async function listPage(ctx: Reads, query: Query) {
   const { limit = 20, cursor, sortOrder: order = 'desc' } = query;
   const after = cursor === undefined ? undefined : readCursor(cursor);
   const targets = await deliveryTargets(ctx.db, ctx.caller.platformId);

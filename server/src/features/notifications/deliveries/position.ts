@@ -2,6 +2,7 @@
 // and the number of an endpoint, and its id consists of both.
 import type { Time } from '../../../kernel/effects.ts';
 import { invalidField } from '../../../kernel/fault.ts';
+import { idsFrom } from '../../../kernel/id.ts';
 
 /** An event and the number of an endpoint that gets it. */
 export interface DeliveryKey {
@@ -41,26 +42,20 @@ export function readCursor(cursor: string): DeliveryKey {
   return key;
 }
 
-const MAX_TIME = 2 ** 48 - 1;
 /**
  * Maximum difference between the real time in the id of an event and its `createdAt`, which is the
  * time of its operation.
  */
 const DISORDER_MS = 120_000;
 
-/** A text that sorts before the ids of all events that were stored from `at` on, in real time. */
-function eventIdFrom(at: Time): string {
-  const hex = Math.min(MAX_TIME, Math.max(0, Math.floor(at)))
-    .toString(16)
-    .padStart(12, '0');
-  return `Webhook:${hex.slice(0, 8)}-${hex.slice(8)}`;
-}
-
 /**
  * Bounds of the ids of events in a time range, both times inclusive: from the first id, before the
  * second. Events of a platform with its own clock have other times.
  */
 export const eventIdsOf = (after: Time, before: Time | undefined) => ({
-  from: eventIdFrom(after - DISORDER_MS),
-  before: eventIdFrom(before === undefined ? MAX_TIME : before + DISORDER_MS),
+  from: idsFrom('Webhook', after - DISORDER_MS),
+  before: idsFrom(
+    'Webhook',
+    before === undefined ? Number.POSITIVE_INFINITY : before + DISORDER_MS,
+  ),
 });

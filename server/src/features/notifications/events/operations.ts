@@ -6,13 +6,13 @@ import { isAnyId, isId, timeOfId } from '../../../kernel/id.ts';
 import { rangeErrors } from '../../../runtime/db/paging.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { customerKeyOf, customerOf } from '../../../runtime/operation/event-data.ts';
+import { customerKeyOf } from '../../../runtime/operation/event-data.ts';
 import type { Operation } from '../../../runtime/operation/feature.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { testEvent } from '../../tenancy/config/index.ts';
-import { openData, withBalances } from '../webhooks/index.ts';
 import { getEventById, listEvents } from './contract.ts';
 import { BEGINNING, type Cursor, cursorOf, type Place, readCursor } from './cursor.ts';
+import { isAbout, readData } from './data.ts';
 import type { Followers } from './followers.ts';
 import {
   boundsOf,
@@ -33,18 +33,11 @@ export interface EventDeps {
 }
 
 type Query = Static<typeof listEvents.query>;
-type Balances = Parameters<typeof withBalances>[0];
 
-/** The data of an event as in its webhook; null if it is erased. */
+/** The data of an event; null if it is erased or unreadable. */
 function dataOf({ vault }: Ctx, log: Log, row: EventRow): Record<string, unknown> | null {
-  if (row.type === testEvent.type) return {};
   try {
-    const text = openData(vault, row);
-    if (text === undefined) return null;
-    const data = JSON.parse(text) as Record<string, unknown>;
-    if (row.balance === null) return data;
-    // Only events of internal accounts have a balance.
-    return { ...withBalances(data as unknown as Balances, row.balance, row.held ?? 0n) };
+    return readData(vault, row);
   } catch (error) {
     log.error({ err: error, event: row.id, platformId: row.platform_id }, 'event unreadable');
     return null;
@@ -59,13 +52,6 @@ const present = (row: EventRow, data: Record<string, unknown> | null) => ({
   resourceId: row.subject,
   data,
 });
-
-/**
- * Whether an event is about a customer. An erased event is if its data was encrypted for the
- * customer.
- */
-const isAbout = (customerId: string, row: EventRow, data: unknown) =>
-  (customerOf(row.subject, data) ?? row.sealed_for) === customerId;
 
 function presentAll(ctx: Ctx, log: Log, rows: readonly EventRow[], customerId?: string) {
   return rows.flatMap((row) => {
@@ -116,7 +102,7 @@ function sinceOf(now: Time, ids: readonly (string | undefined)[]): Time {
   return Math.max(0, ...times.filter((time) => time <= now));
 }
 
-function filterOf({ caller, effects }: Ctx, query: Query): EventFilter {
+function filterOf({ caller, effects }: Reads, query: Query): EventFilter {
   const { type, resourceId, customerId, createdAfter, createdBefore } = query;
   const parseTime = (text: string | undefined) =>
     text === undefined ? undefined : Date.parse(text);
@@ -132,6 +118,9 @@ function filterOf({ caller, effects }: Ctx, query: Query): EventFilter {
 }
 
 const MAX_LIMIT = 20;
+
+/** What a page needs of a context. */
+type Reads = Pick<Ctx, 'db' | 'effects' | 'caller'>;
 
 /** A page, oldest first, after a cursor. */
 async function readPageAfter(ctx: Ctx, query: Query, from: Cursor) {
@@ -169,7 +158,7 @@ async function readPageAfter(ctx: Ctx, query: Query, from: Cursor) {
 const placeOf = ({ position, id }: Place): Place => ({ position, id });
 
 /** A page, newest first, before a cursor or from the newest event. */
-async function readPageBefore(ctx: Ctx, query: Query, before: Cursor | undefined) {
+export async function readPageBefore(ctx: Reads, query: Query, before: Cursor | undefined) {
   const { limit = MAX_LIMIT } = query;
   const filter = filterOf(ctx, query);
   const horizon = await horizonOf(ctx.db);

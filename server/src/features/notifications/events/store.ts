@@ -144,6 +144,12 @@ export async function eventOf(
   return row && restoreRow(row);
 }
 
+const PLATFORM = 'select platform_id from events where id = $1';
+
+/** The platform of an event. */
+export const platformOfEvent = async (db: Database, id: string): Promise<string | undefined> =>
+  (await db.query<{ platform_id: string }>(PLATFORM, [id]))[0]?.platform_id;
+
 /** All events with a lower position are committed. */
 export async function horizonOf(db: Database): Promise<bigint> {
   const [row] = await db.query<{ horizon: bigint }>('select event_horizon() as horizon');

@@ -11,9 +11,9 @@ import { paymentReferenceOf, transactionIdOfReference } from '../suspense/index.
 import {
   asPayment,
   type PaymentRow,
-  pageTransactions,
   readTransaction,
   type TransactionRow,
+  transactionPages,
 } from '../transactions/index.ts';
 import { getTransactionById, listTransactions } from './contract.ts';
 import { presentTransaction } from './present.ts';
@@ -102,7 +102,7 @@ export const transactionOperations = [
   handle(listTransactions, async (ctx, { query }) => {
     const { limit = 20, cursor, sortOrder = 'desc' } = query;
     const filters = await filtersOf(ctx, query);
-    const { rows, ...rest } = await pageTransactions(ctx, {
+    const { rows, ...rest } = await transactionPages.byFilters(ctx, {
       filters,
       sort: sortOrder,
       limit,

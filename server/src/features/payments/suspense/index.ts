@@ -4,6 +4,7 @@ export {
   awaitedResultOf,
   awaitRailResult,
   isExpected,
+  railResultsOf,
   recordNotice,
   recordRailResult,
   type WaitKind,

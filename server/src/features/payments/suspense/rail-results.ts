@@ -6,6 +6,7 @@
 import type { Progress, RailInstruction } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
 import { Fault } from '../../../kernel/fault.ts';
+import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { TransactionRow } from '../transactions/index.ts';
@@ -83,6 +84,19 @@ export const recordRailResult = (
     ...{ kind, state, reference, reason },
     created_at: ctx.now,
   });
+
+/** Results that were recorded for a transaction, oldest first. */
+export async function railResultsOf(
+  db: Pick<Database, 'query'>,
+  transactionId: string,
+): Promise<Omit<RowOf<typeof railResults>, 'id' | 'transaction_id'>[]> {
+  // Ids begin with the transaction; `0` is the character after the slash.
+  const range = [`${transactionId}/`, `${transactionId}0`];
+  return db.query(RESULTS, range);
+}
+
+const RESULTS = `select kind, state, reference, reason, created_at from rail_results
+  where id > $1 and id < $2 order by created_at, id limit 100`;
 
 export const awaitedResultOf = (ctx: Ctx, { id }: { id: string }): Promise<WaitRow | undefined> =>
   ctx.read(awaitedRailResults, id);

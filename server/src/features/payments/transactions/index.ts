@@ -19,10 +19,10 @@ export {
   type IncomingRow,
   type OutgoingRow,
   type PaymentRow,
-  pageTransactions,
   readTransaction,
   requireTransaction,
   type TransactionRow,
+  transactionPages,
 } from './store.ts';
 
 /** Operations, jobs and other parts that this feature adds to a server. */

@@ -5,7 +5,9 @@
 import type { StoredRateDetails } from '../../../catalog/currencies/rate-details.ts';
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import type { OnChain } from '../../../connectors/ports/index.ts';
+import type { Database } from '../../../runtime/db/database.ts';
 import type { PageQuery } from '../../../runtime/db/paging.ts';
+import { pageInSteps, type StepQuery } from '../../../runtime/db/steps.ts';
 import { col, type PatchOf, type RowOfColumns, rows, table } from '../../../runtime/db/table.ts';
 import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 import {
@@ -222,8 +224,13 @@ export const readTransaction = (reader: Reader, id: string): Promise<Transaction
 export const requireTransaction = (ctx: Ctx, row: TransactionRow): void =>
   ctx.require(transactions, row);
 
-/** Throws INVALID_INPUT for an invalid cursor. */
-export const pageTransactions = (ctx: Ctx, query: PageQuery) => ctx.db.page(transactions, query);
+/** Pages of transactions. Both throw INVALID_INPUT for an invalid cursor. */
+export const transactionPages = {
+  byFilters: (ctx: Ctx, query: PageQuery) => ctx.db.page(transactions, query),
+  /** Of all platforms or one owner, newest first, with any filters. */
+  inSteps: (db: Pick<Database, 'query'>, query: Omit<StepQuery, 'resources'>) =>
+    pageInSteps(db, transactions, { ...query, resources: ['Transaction', 'CardTransaction'] }),
+};
 
 type Change<R> = PatchOf<typeof transactions, R>;
 

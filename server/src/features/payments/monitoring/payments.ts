@@ -1,0 +1,85 @@
+// Payments of all platforms for the operator, without personal data: neither parties nor texts of
+// senders, and accounts by their ids only.
+import { iso } from '../../../kernel/effects.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { isAnyId, isId } from '../../../kernel/id.ts';
+import { equals, type Filter } from '../../../runtime/db/database.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { listSteps, type OperatorListQuery } from '../../tenancy/operator-lists/index.ts';
+import { paymentReferenceOf, railResultsOf } from '../suspense/index.ts';
+import { readTransaction, type TransactionRow, transactionPages } from '../transactions/index.ts';
+
+/** Filters of a list of payments; absent ones do not filter. */
+export interface PaymentQuery extends OperatorListQuery {
+  type?: TransactionRow['type'] | undefined;
+  status?: string | undefined;
+  /** Sent or received. */
+  currency?: string | undefined;
+  rail?: string | undefined;
+}
+
+const money = (amount: bigint | null, currency: string | null) =>
+  amount === null || currency === null ? null : { amount: Number(amount), currency };
+
+const timeOrNull = (time: number | null) => (time === null ? null : iso(time));
+
+/** An account by its id; an address would be personal data. */
+const accountId = (account: string | null) => (account && isAnyId(account) ? account : null);
+
+const presentPayment = (row: TransactionRow) => ({
+  id: row.id,
+  platformId: row.platform_id,
+  customerId: row.customer_id,
+  type: row.type,
+  direction: row.direction,
+  status: row.status,
+  funds: row.funds,
+  sentAmount: money(row.sent_amount, row.sent_currency),
+  receivedAmount: money(row.received_amount, row.received_currency),
+  fees: money(row.fees, row.sent_currency),
+  sourceAccountId: accountId(row.source_account),
+  destinationAccountId: accountId(row.destination_account),
+  quoteId: row.quote_id,
+  agentId: row.agent_id,
+  rail: row.rail,
+  railMode: row.rail_mode,
+  reference: row.type === 'CARD' ? null : paymentReferenceOf(row.id),
+  failureReason: row.failure_reason,
+  pendingReason: row.pending_reason,
+  refundStatus: row.refund?.status ?? null,
+  settledAt: timeOrNull(row.settled_at),
+  createdAt: iso(row.created_at),
+  updatedAt: iso(row.updated_at),
+});
+
+/** Rows of a page, newest first; `more` are further filters. */
+export async function transactionsPage(
+  { db }: Runtime,
+  query: PaymentQuery,
+  more: readonly Filter[] = [],
+) {
+  const { type, status, currency, rail } = query;
+  const filters: Filter[] = [...equals({ type, status, rail }), ...more];
+  if (currency !== undefined) {
+    filters.push({ or: equals({ sent_currency: currency, received_currency: currency }) });
+  }
+  return transactionPages.inSteps(db, await listSteps(db, query, filters));
+}
+
+/** A page of payments, newest first. */
+export async function pageOfPayments(runtime: Runtime, query: PaymentQuery) {
+  const { rows, ...rest } = await transactionsPage(runtime, query);
+  return { data: rows.map(presentPayment), ...rest };
+}
+
+/** A payment of any platform, with the results of banks and providers. Throws TRANSACTION_NOT_FOUND. */
+export async function paymentById({ db }: Pick<Runtime, 'db'>, id: string) {
+  const isOwn = isId(id, 'Transaction') || isId(id, 'CardTransaction');
+  const row = isOwn ? await readTransaction(db, id) : undefined;
+  if (!row) throw new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
+  const results = (await railResultsOf(db, id)).map(({ created_at, ...result }) => ({
+    ...result,
+    createdAt: iso(created_at),
+  }));
+  return { ...presentPayment(row), results };
+}

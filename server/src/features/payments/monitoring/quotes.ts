@@ -1,0 +1,40 @@
+// Quotes of all platforms for the operator. Each quote has a transaction from its creation on, so
+// they are listed in the order of transactions, and the hot table of quotes needs no index for it.
+import { iso } from '../../../kernel/effects.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { type QuoteRow, readQuote } from '../quotes/index.ts';
+import type { TransactionRow } from '../transactions/index.ts';
+import { type PaymentQuery, transactionsPage } from './payments.ts';
+
+const presentQuote = (row: QuoteRow, { status }: TransactionRow) => ({
+  id: row.id,
+  platformId: row.platform_id,
+  customerId: row.customer_id,
+  transactionId: row.transaction_id,
+  transactionStatus: status,
+  sendingAmount: { amount: Number(row.sending_amount), currency: row.sending_currency },
+  receivingAmount: { amount: Number(row.receiving_amount), currency: row.receiving_currency },
+  fees: { amount: Number(row.fees), currency: row.sending_currency },
+  exchangeRate: row.exchange_rate,
+  lockedSide: row.lock_side,
+  agentId: row.agent_id,
+  expiresAt: iso(row.expires_at),
+  createdAt: iso(row.created_at),
+});
+
+/** A page of quotes, newest first. */
+export async function pageOfQuotes(runtime: Runtime, query: Omit<PaymentQuery, 'type' | 'rail'>) {
+  const outgoing = { ...query, type: 'OUTGOING' } as const;
+  // The quote of a payment is never absent, except after the reset of a sandbox platform.
+  const { rows, ...rest } = await transactionsPage(runtime, outgoing, [
+    { column: 'quote_id', op: '>=', value: '' },
+  ]);
+  const quotes = await Promise.all(
+    rows.map((row) => (row.quote_id === null ? undefined : readQuote(runtime.db, row.quote_id))),
+  );
+  const data = rows.flatMap((row, at) => {
+    const quote = quotes[at];
+    return quote ? [presentQuote(quote, row)] : [];
+  });
+  return { data, ...rest };
+}

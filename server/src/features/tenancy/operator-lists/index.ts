@@ -1,0 +1,40 @@
+// Filters that the lists of operators over all platforms share.
+import type { Mode } from '../../../kernel/mode.ts';
+import { type Database, equals, type Filter } from '../../../runtime/db/database.ts';
+import type { StepQuery } from '../../../runtime/db/steps.ts';
+import { allPlatforms } from '../platform/index.ts';
+
+/** Filters of a list; absent ones do not filter. */
+export interface OperatorListQuery {
+  platformId?: string | undefined;
+  customerId?: string | undefined;
+  mode?: Mode | undefined;
+  createdAfter?: string | undefined;
+  createdBefore?: string | undefined;
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+const timeOf = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
+
+/** A page that reads the narrowest index for the owners in a query; `own` are further filters. */
+export async function listSteps(
+  db: Pick<Database, 'page'>,
+  query: OperatorListQuery,
+  own: readonly Filter[],
+): Promise<Omit<StepQuery, 'resources'>> {
+  const { platformId, customerId, mode, createdAfter, createdBefore, limit = 20, cursor } = query;
+  const [narrowest, ...others] = equals({ customer_id: customerId, platform_id: platformId });
+  const filters: Filter[] = [...others, ...own];
+  if (mode !== undefined) {
+    const platforms = (await allPlatforms(db)).filter((each) => each.environment === mode);
+    filters.push({ column: 'platform_id', op: 'in', value: platforms.map(({ id }) => id) });
+  }
+  return {
+    scope: narrowest ? [narrowest] : [],
+    filters,
+    createdAfter: timeOf(createdAfter),
+    createdBefore: timeOf(createdBefore),
+    ...{ limit, cursor },
+  };
+}

@@ -1,0 +1,126 @@
+// Events of all platforms, and the deliveries of a platform.
+import { Type } from '@sinclair/typebox';
+import {
+  listWebhookDeliveries,
+  pageOfDeliveriesByOperator,
+  WebhookDelivery,
+} from '../../features/notifications/deliveries/index.ts';
+import {
+  eventByOperator,
+  pageOfEventsByOperator,
+} from '../../features/notifications/events/index.ts';
+import { EVENT_TYPES } from '../../kernel/contract/event.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import { named, nullable, oneOf, page, text, time } from '../../kernel/schema.ts';
+import { operatorHandle } from '../handle.ts';
+import { ListQuery, SHORT_PAGES } from './schemas.ts';
+
+const TAG = 'Webhooks';
+const optional = Type.Optional;
+const platformId = text('Platform of the event.');
+
+const EVENT = {
+  id: text('Identifier of the event.'),
+  platformId,
+  type: text('Type of the event.'),
+  resourceId: text('Identifier of the resource that the event is about.'),
+  createdAt: time('Time of the event.'),
+};
+
+export const OperatorEvent = named(
+  'OperatorEvent',
+  Type.Object(EVENT, { description: 'An event without its data.' }),
+);
+
+const list = operation({
+  operationId: 'listEventsOfPlatforms',
+  method: 'GET',
+  path: '/events',
+  tag: TAG,
+  summary: 'List events',
+  description:
+    'Returns events without their data, newest first. A filter by resource or customer needs ' +
+    `\`platformId\`. Events are deleted after their retention period. ${SHORT_PAGES}`,
+  auth: 'operator',
+  operatorPermission: 'webhooks.read',
+  commands: [],
+  query: Type.Object({
+    ...ListQuery,
+    type: optional(
+      Type.Array(oneOf(EVENT_TYPES), {
+        maxItems: 50,
+        description: 'Return only events of these types, separated by commas.',
+      }),
+    ),
+    resourceId: optional(text('Return only events about this resource.')),
+    customerId: optional(text('Return only events about this customer.')),
+  }),
+  replies: { 200: named('OperatorEventPage', page(OperatorEvent)) },
+  errors: ['NOT_FOUND', 'PLATFORM_NOT_FOUND'],
+});
+
+const get = operation({
+  operationId: 'getEventOfPlatform',
+  method: 'GET',
+  path: '/events/{eventId}',
+  tag: TAG,
+  summary: 'Show an event',
+  description:
+    'Returns an event with its data, as in its webhook. It may be personal data, so this request is ' +
+    'recorded.',
+  auth: 'operator',
+  operatorPermission: 'personal-data.reveal',
+  reveals: true,
+  commands: [],
+  params: Type.Object({ eventId: EVENT.id }),
+  replies: {
+    200: Type.Object({
+      ...EVENT,
+      customerId: nullable(
+        text('Customer for whom the data is encrypted; null if it is not encrypted.'),
+      ),
+      data: nullable(
+        Type.Record(Type.String(), Type.Unknown(), {
+          description: 'The resource after the event; null if it was erased.',
+        }),
+      ),
+    }),
+  },
+  errors: [],
+  notFound: 'NOT_FOUND',
+});
+
+const deliveries = operation({
+  operationId: 'listDeliveriesOfPlatform',
+  method: 'GET',
+  path: '/platforms/{platformId}/webhook-deliveries',
+  tag: TAG,
+  summary: 'List webhook deliveries of a platform',
+  description:
+    'Returns the deliveries of a platform in the order of their events, newest first by default: ' +
+    'pending, delivered and failed ones with their last attempt. With filters a page may be ' +
+    'shorter than `limit`, or empty, although `hasMore` is true.',
+  auth: 'operator',
+  operatorPermission: 'webhooks.read',
+  commands: [],
+  params: Type.Object({ platformId }),
+  query: listWebhookDeliveries.query,
+  replies: { 200: named('OperatorDeliveryPage', page(WebhookDelivery)) },
+  errors: [],
+  notFound: 'PLATFORM_NOT_FOUND',
+});
+
+export const eventListOperations = [
+  operatorHandle(list, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await pageOfEventsByOperator(installation.runtime, query),
+  })),
+  operatorHandle(get, async ({ installation }, { params: { eventId } }) => ({
+    status: 200,
+    body: await eventByOperator(installation.runtime, eventId),
+  })),
+  operatorHandle(deliveries, async ({ installation }, { params, query }) => ({
+    status: 200,
+    body: await pageOfDeliveriesByOperator(installation.runtime, params.platformId, query),
+  })),
+];

@@ -1,0 +1,10 @@
+// Lists over all platforms that an operator may access.
+import { customerListOperations } from './customers.ts';
+import { eventListOperations } from './events.ts';
+import { paymentListOperations } from './payments.ts';
+
+export const overviewGroup = [
+  ...paymentListOperations,
+  ...customerListOperations,
+  ...eventListOperations,
+];

@@ -1,0 +1,171 @@
+// Lists over all platforms: order, filters, pages, and what an operator of one platform sees.
+import { afterEach, expect, it } from 'vitest';
+import {
+  customer,
+  externalAccount,
+  fundedCustomer,
+  ok,
+  quoteBody,
+} from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+
+const app = testApp();
+const client = operatorClient(app);
+// A call fails if a reply before it did not match its contract.
+afterEach(async () => {
+  ok(await app.call('GET', '/config'), 200);
+});
+
+const get = async (path: string, secret?: string) =>
+  ok(await client.call('GET', path, secret === undefined ? {} : { secret }), 200);
+
+interface Item {
+  id: string;
+  platformId: string;
+  createdAt: string;
+}
+
+/** All items of a list, in pages of two. */
+async function all(path: string): Promise<Item[]> {
+  const items: Item[] = [];
+  let cursor: string | undefined;
+  do {
+    const separator = path.includes('?') ? '&' : '?';
+    const page = await get(`${path}${separator}limit=2${cursor ? `&cursor=${cursor}` : ''}`);
+    expect(page.data.length).toBeLessThanOrEqual(2);
+    items.push(...page.data);
+    cursor = page.nextCursor;
+    expect(page.hasMore).toBe(cursor !== undefined);
+  } while (cursor);
+  return items;
+}
+
+const idsOf = (items: readonly Item[]) => items.map(({ id }) => id);
+const PAGE = 'limit=100';
+
+async function quoted(amount: number) {
+  const { person, account } = await fundedCustomer(app);
+  const payee = await externalAccount(app, person.id, 'USD');
+  const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, payee.id, amount)), 201);
+  return { person, quote };
+}
+
+it('lists customers of all platforms, newest first, in pages', async () => {
+  const { id: first } = await customer(app);
+  const { id: second } = await customer(app, { as: app.other });
+  const { id: third } = await customer(app);
+  const items = await all('/customers');
+  expect(idsOf(items).slice(0, 3)).toEqual([third, second, first]);
+  const own = idsOf(await all(`/customers?platformId=${app.platform.id}`));
+  expect(own.slice(0, 2)).toEqual([third, first]);
+  expect(own).not.toContain(second);
+  expect(JSON.stringify(items)).not.toContain('fullName');
+
+  ok(await app.call('DELETE', `/customers/${third}`), 200);
+  expect(idsOf((await get(`/customers?isDeleted=true&${PAGE}`)).data)).toContain(third);
+  expect(idsOf((await get(`/customers?isDeleted=false&${PAGE}`)).data)).not.toContain(third);
+  const since = items[1]?.createdAt;
+  const recent = idsOf((await get(`/customers?createdAfter=${since}&${PAGE}`)).data);
+  expect(recent).toContain(second);
+  expect(idsOf((await get(`/customers?mode=production&${PAGE}`)).data)).not.toContain(first);
+});
+
+it('lists payments and quotes of all platforms', async () => {
+  const { person, quote } = await quoted(12_34);
+  const payment = { id: quote.transactionId, platformId: app.platform.id, status: 'PENDING' };
+  const quotes = await get(`/quotes?${PAGE}`);
+  expect(quotes.data[0]).toMatchObject({
+    ...{ id: quote.id, transactionId: quote.transactionId, transactionStatus: 'PENDING' },
+    sendingAmount: { currency: 'USD' },
+  });
+  expect((await get(`/payments?${PAGE}`)).data[0]).toMatchObject(payment);
+  for (const filter of [
+    `platformId=${app.platform.id}`,
+    `customerId=${person.id}`,
+    `customerId=${person.id}&platformId=${app.platform.id}`,
+    'type=OUTGOING&status=PENDING&currency=USD',
+    'mode=sandbox',
+  ]) {
+    expect(idsOf((await get(`/payments?${filter}&${PAGE}`)).data), filter).toContain(payment.id);
+  }
+  for (const filter of [
+    `platformId=${app.other.id}`,
+    `customerId=${person.id}&platformId=${app.other.id}`,
+    'type=CARD',
+    'status=FAILED',
+    'currency=JPY',
+    'mode=production',
+    'createdBefore=2020-01-01T00:00:00Z',
+  ]) {
+    const { data } = await get(`/payments?${filter}&${PAGE}`);
+    expect(idsOf(data), filter).not.toContain(payment.id);
+  }
+  const whole = idsOf((await get(`/payments?${PAGE}`)).data);
+  expect(idsOf(await all('/payments'))).toEqual(whole);
+  expect(idsOf(await all('/payments?currency=USD'))).toEqual(whole);
+  expect((await client.call('GET', '/payments?cursor=x')).body.code).toBe('INVALID_INPUT');
+});
+
+it('shows a payment with its history', async () => {
+  const { quote } = await quoted(20_00);
+  ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
+  const payment = await get(`/payments/${quote.transactionId}`);
+  expect(payment).toMatchObject({ id: quote.transactionId, quoteId: quote.id, type: 'OUTGOING' });
+  expect(payment.postings.length).toBeGreaterThan(0);
+  const types = payment.events.map(({ type }: { type: string }) => type);
+  expect(types).toContain('OUTGOING_PAYMENT.PROCESSING');
+  const secret = await client.secretOf({ platformIds: [app.other.id] });
+  const hidden = await client.call('GET', `/payments/${quote.transactionId}`, { secret });
+  expect(hidden.status).toBe(404);
+  expect((await client.call('GET', '/payments/Transaction:x')).status).toBe(404);
+});
+
+it('lists events, and shows one, which is recorded', async () => {
+  const { person, quote } = await quoted(30_00);
+  ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
+  const { data } = await get(`/events?${PAGE}`);
+  const ids: string[] = idsOf(data);
+  expect(ids).toEqual(ids.toSorted().reverse());
+  const own = `/events?platformId=${app.platform.id}`;
+  const about: { id: string; resourceId: string }[] = (
+    await get(`${own}&resourceId=${quote.transactionId}&${PAGE}`)
+  ).data;
+  expect(about.length).toBeGreaterThan(1);
+  expect(about.every((each) => each.resourceId === quote.transactionId)).toBe(true);
+  expect(idsOf(await all(own)).slice(0, 5)).toEqual(
+    ids.filter((id) => data.find((each: Item) => each.id === id)).slice(0, 5),
+  );
+  const ofCustomer = idsOf((await get(`${own}&customerId=${person.id}&${PAGE}`)).data);
+  expect(ofCustomer).toContain(about[0]?.id);
+  const typed = await get(`/events?type=OUTGOING_PAYMENT.PROCESSING&${PAGE}`);
+  expect(idsOf(typed.data).length).toBeGreaterThan(0);
+  expect((await client.call('GET', `/events?customerId=${person.id}`)).status).toBe(400);
+
+  const event = await get(`/events/${about[0]?.id}`);
+  expect(event).toMatchObject({
+    resourceId: quote.transactionId,
+    data: { id: quote.transactionId },
+  });
+  expect((await client.recordsOf('getEventOfPlatform'))[0]).toMatchObject({ subject: event.id });
+  expect((await client.call('GET', '/events/Webhook:x')).status).toBe(404);
+});
+
+it('lists the deliveries of a platform', async () => {
+  const path = (id: string) => `/platforms/${id}/webhook-deliveries`;
+  expect((await get(path(app.platform.id))).hasMore).toBe(false);
+  const secret = await client.secretOf({ platformIds: [app.other.id] });
+  expect((await client.call('GET', path(app.platform.id), { secret })).status).toBe(404);
+  expect((await client.call('GET', path('PlatformConfig:x'))).status).toBe(404);
+});
+
+it('shows an operator of one platform nothing of others', async () => {
+  await quoted(5_00);
+  const secret = await client.secretOf({ platformIds: [app.other.id] });
+  for (const path of ['/customers', '/payments', '/quotes', '/events']) {
+    const { data } = await get(path, secret);
+    expect(new Set(data.map((each: Item) => each.platformId)).has(app.platform.id)).toBe(false);
+    const foreign = `${path}?platformId=${app.platform.id}`;
+    expect((await client.call('GET', foreign, { secret })).status).toBe(404);
+  }
+});

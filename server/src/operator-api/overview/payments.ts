@@ -1,0 +1,204 @@
+// Payments and quotes of all platforms, without personal data, and one payment with its history.
+import { Type } from '@sinclair/typebox';
+import { PaymentRail } from '../../catalog/rails/rails.ts';
+import { listPostings } from '../../features/accounting/index.ts';
+import {
+  pageOfDeliveriesByOperator,
+  WebhookDelivery,
+} from '../../features/notifications/deliveries/index.ts';
+import { pageOfEventsByOperator } from '../../features/notifications/events/index.ts';
+import {
+  pageOfPayments,
+  pageOfQuotes,
+  paymentById,
+} from '../../features/payments/monitoring/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import { described, named, nullable, oneOf, page, text, time } from '../../kernel/schema.ts';
+import { operatorHandle } from '../handle.ts';
+import { PostingOfTransaction } from '../payments/ledger.ts';
+import { TransactionStatus, TransactionType, transactionParams } from '../payments/schemas.ts';
+import { OperatorEvent } from './events.ts';
+import {
+  CustomerFilter,
+  ListQuery,
+  ModeFilter,
+  Money,
+  nullableMoney,
+  SHORT_PAGES,
+} from './schemas.ts';
+
+const TAG = 'Payments';
+const optional = Type.Optional;
+
+const PAYMENT = {
+  id: text('Identifier of the transaction.'),
+  platformId: text('Platform of the payment.'),
+  customerId: nullable(text('Customer of the payment; null for one of the platform.')),
+  type: TransactionType,
+  direction: oneOf(['CREDIT', 'DEBIT'], { description: 'Direction of the funds.' }),
+  status: TransactionStatus,
+  funds: text('State of the funds, such as `HELD` or `SETTLED`.'),
+  sentAmount: nullableMoney('Amount sent'),
+  receivedAmount: nullableMoney('Amount received'),
+  fees: nullableMoney('Fees of service and platform'),
+  sourceAccountId: nullable(text('Account that is debited; null for an address.')),
+  destinationAccountId: nullable(text('Account that is credited; null for an address.')),
+  quoteId: nullable(text('Quote of the payment; null without one.')),
+  agentId: nullable(text('Agent that requested the payment; null without one.')),
+  rail: nullable(text('Rail of the payment; null if there is none.')),
+  railMode: nullable(oneOf(['AUTO', 'MANUAL'], { description: 'How the rail is operated.' })),
+  reference: nullable(text('Reference on bank statements; null for a card payment.')),
+  failureReason: nullable(text('Why the payment failed; null if it did not.')),
+  pendingReason: nullable(text('Why received funds are held; null if they are not.')),
+  refundStatus: nullable(text('Status of the refund; null without one.')),
+  settledAt: nullable(time('Time of the settlement; null before it.')),
+  createdAt: time('Time of creation.'),
+  updatedAt: time('Time of the last change.'),
+};
+
+const Payment = named(
+  'OperatorPayment',
+  Type.Object(PAYMENT, { description: 'A transaction without personal data.' }),
+);
+
+const listPayments = operation({
+  operationId: 'listPayments',
+  method: 'GET',
+  path: '/payments',
+  tag: TAG,
+  summary: 'List payments',
+  description:
+    'Returns incoming, outgoing and card transactions without personal data, newest first. Each ' +
+    `quote has a pending transaction until it is executed or expires. ${SHORT_PAGES}`,
+  auth: 'operator',
+  operatorPermission: 'payments.read',
+  commands: [],
+  query: Type.Object({
+    ...ListQuery,
+    ...ModeFilter,
+    ...CustomerFilter,
+    type: optional(described(TransactionType, 'Return only transactions of this type.')),
+    status: optional(described(TransactionStatus, 'Return only transactions with this status.')),
+    currency: optional(text('Return only payments that send or receive this currency.')),
+    rail: optional(described(PaymentRail, 'Return only payments over this rail.')),
+  }),
+  replies: { 200: named('OperatorPaymentPage', page(Payment)) },
+  errors: ['NOT_FOUND'],
+});
+
+const Result = Type.Object(
+  {
+    kind: text('Transfer or decision, such as `payout`, `refund` or `suspense`.'),
+    state: text('Result, such as `settled` or `failed`.'),
+    reference: nullable(text('Reference of the bank or provider; null without one.')),
+    reason: nullable(text('Reason of a failure; null without one.')),
+    createdAt: time('Time at which it was recorded.'),
+  },
+  { description: 'A result of a bank or provider.' },
+);
+
+/** Items of each part of a payment. */
+const MAX_PARTS = 100;
+
+const getPayment = operation({
+  operationId: 'getPayment',
+  method: 'GET',
+  path: '/payments/{transactionId}',
+  tag: TAG,
+  summary: 'Get a payment with its history',
+  description:
+    'Returns a payment with its postings, the results of banks and providers, and its events with ' +
+    `their deliveries, each oldest first and at most ${MAX_PARTS}. Events are deleted after their ` +
+    'retention period. The type of an event names the status that it reports.',
+  auth: 'operator',
+  operatorPermission: 'payments.read',
+  commands: [],
+  params: transactionParams,
+  replies: {
+    200: Type.Object({
+      ...PAYMENT,
+      postings: Type.Array(PostingOfTransaction, { description: 'Transfers in the ledger.' }),
+      results: Type.Array(Result, { description: 'Results of banks and providers.' }),
+      events: Type.Array(OperatorEvent, { description: 'Events about the payment.' }),
+      deliveries: Type.Array(WebhookDelivery, { description: 'Deliveries of these events.' }),
+    }),
+  },
+  errors: [],
+  notFound: 'TRANSACTION_NOT_FOUND',
+});
+
+const Quote = named(
+  'OperatorQuote',
+  Type.Object(
+    {
+      id: text('Identifier of the quote.'),
+      platformId: PAYMENT.platformId,
+      customerId: PAYMENT.customerId,
+      transactionId: text('Transaction of the quote.'),
+      transactionStatus: described(
+        TransactionStatus,
+        'Status of the transaction: PENDING until the quote is executed, EXPIRED if it never was.',
+      ),
+      sendingAmount: Money('Amount sent'),
+      receivingAmount: Money('Amount received'),
+      fees: Money('Fees of service and platform'),
+      exchangeRate: text('Sending units for one receiving unit.'),
+      lockedSide: oneOf(['SENDING', 'RECEIVING'], { description: 'Side with the fixed amount.' }),
+      agentId: PAYMENT.agentId,
+      expiresAt: time('Time at which it expires.'),
+      createdAt: time('Time of creation.'),
+    },
+    { description: 'A quote without personal data.' },
+  ),
+);
+
+const listQuotes = operation({
+  operationId: 'listQuotesOfPlatforms',
+  method: 'GET',
+  path: '/quotes',
+  tag: TAG,
+  summary: 'List quotes',
+  description: `Returns quotes without personal data, newest first. ${SHORT_PAGES}`,
+  auth: 'operator',
+  operatorPermission: 'payments.read',
+  commands: [],
+  query: Type.Object({
+    ...ListQuery,
+    ...ModeFilter,
+    ...CustomerFilter,
+    status: optional(
+      described(TransactionStatus, 'Return only quotes whose transaction has this status.'),
+    ),
+    currency: optional(text('Return only quotes that send or receive this currency.')),
+  }),
+  replies: { 200: named('OperatorQuotePage', page(Quote)) },
+  errors: ['NOT_FOUND'],
+});
+
+export const paymentListOperations = [
+  operatorHandle(listPayments, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await pageOfPayments(installation.runtime, query),
+  })),
+  operatorHandle(getPayment, async ({ installation }, { params: { transactionId } }) => {
+    const { runtime } = installation;
+    const payment = await paymentById(runtime, transactionId);
+    const { platformId } = payment;
+    const ofPayment = { resourceId: transactionId, limit: MAX_PARTS };
+    const [{ postings }, events, deliveries] = await Promise.all([
+      listPostings(runtime, transactionId),
+      pageOfEventsByOperator(runtime, { platformId, ...ofPayment }),
+      pageOfDeliveriesByOperator(runtime, platformId, ofPayment),
+    ]);
+    const history = {
+      postings: postings.slice(0, MAX_PARTS),
+      events: events.data.reverse(),
+      deliveries: deliveries.data.reverse(),
+    };
+    return { status: 200, body: { ...payment, ...history } };
+  }),
+  operatorHandle(listQuotes, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await pageOfQuotes(installation.runtime, query),
+  })),
+];

@@ -1,0 +1,178 @@
+// Pages of a table, newest first, with filters that no index serves. Rows are read in steps along an
+// index, and each page ends after a bounded time: it is then shorter than requested and says that
+// there is more. So the cost of a page depends on neither the number of rows nor the position of
+// the page, and hot tables need no index for each filter.
+import type { Time } from '../../kernel/effects.ts';
+import { idsFrom } from '../../kernel/id.ts';
+import type { Database } from './database.ts';
+import { columnList, conditions, cursorOf, type Filter, positionOf, quoted } from './paging.ts';
+import type { RowOf, Table } from './table.ts';
+
+export interface StepQuery {
+  /**
+   * Equality filters of an index whose next columns are (created_at, id). Without any the rows of
+   * the whole table are read in the order of their ids, which begin with the time.
+   */
+  scope: readonly Filter[];
+  /** Resources in the ids of the table. */
+  resources: readonly string[];
+  filters: readonly Filter[];
+  createdAfter?: Time | undefined;
+  createdBefore?: Time | undefined;
+  limit: number;
+  cursor?: string | undefined;
+}
+
+export interface StepPage<T extends Table> {
+  rows: RowOf<T>[];
+  hasMore: boolean;
+  nextCursor?: string;
+}
+
+const FIRST_STEP = 250;
+const LONGEST_STEP = 2_000;
+/** Maximum duration of a page. */
+const PAGE_MS = 100;
+/** Difference between the time of an id and `created_at`, which is the time of its operation. */
+const DISORDER_MS = 120_000;
+
+interface Position {
+  created_at: Time;
+  id: string;
+}
+
+interface Step {
+  resource: string;
+  after: Position | undefined;
+  length: number;
+  limit: number;
+}
+
+/** The statement of one step, exported to test its plan. */
+export function stepSql(
+  table: Table,
+  { scope, filters, createdAfter, createdBefore }: StepQuery,
+  { resource, after, length, limit }: Step,
+) {
+  const values: unknown[] = [];
+  const next = (value: unknown) => `$${values.push(value)}`;
+  const range = [conditions(table, scope, values)];
+  const isScoped = scope.length > 0;
+  const order = isScoped ? 'created_at desc, id desc' : 'id desc';
+  if (after && isScoped) {
+    const time = next(new Date(after.created_at));
+    range.push(`(created_at, id) < (${time}::timestamptz, ${next(after.id)})`);
+  }
+  if (!isScoped) {
+    // A semicolon is the character after the colon.
+    range.push(`id < ${next(after ? after.id : `${resource};`)} and id > ${next(`${resource}:`)}`);
+  }
+  for (const [op, time, slack] of [
+    ['>=', createdAfter, -DISORDER_MS],
+    ['<=', createdBefore, DISORDER_MS],
+  ] as const) {
+    if (time === undefined) continue;
+    range.push(
+      isScoped
+        ? `created_at ${op} ${next(new Date(time))}::timestamptz`
+        : `id ${op} ${next(idsFrom(resource, time + slack))}`,
+    );
+  }
+  const bounds = [
+    ['>=', createdAfter],
+    ['<=', createdBefore],
+  ].flatMap(([op, value]) =>
+    value === undefined ? [] : [{ column: 'created_at', op, value } as Filter],
+  );
+  const matching = conditions(table, [...filters, ...(isScoped ? [] : bounds)], values);
+  const columns = columnList(table);
+  const text = `with step as materialized (select ${columns} from ${quoted(table.name)}
+      where ${range.join(' and ')} order by ${order} limit ${next(length)}::int)
+    select s.*, m.* from (
+      select (select count(*)::int4 from step) as step_length, created_at as step_time,
+        id as step_id from step order by ${order.replaceAll('desc', 'asc')} limit 1) s
+    left join (select * from step where ${matching} order by ${order} limit ${next(limit)}::int) m
+      on true`;
+  return { text, values };
+}
+
+interface End {
+  step_length: number;
+  step_time: Time;
+  step_id: string;
+}
+
+/** A page of the rows of one resource, after a position. */
+async function pageOfResource(
+  db: Pick<Database, 'query'>,
+  table: Table,
+  query: StepQuery,
+  { resource, after: first }: Pick<Step, 'resource' | 'after'>,
+): Promise<{ rows: Position[]; end: Position | undefined }> {
+  const { limit, filters } = query;
+  const started = performance.now();
+  let length = filters.length === 0 ? limit + 1 : FIRST_STEP;
+  let after = first;
+  const rows: Position[] = [];
+  for (;;) {
+    const step = { resource, after, length, limit: limit + 1 - rows.length };
+    const { text, values } = stepSql(table, query, step);
+    const found = await db.query<End & Position>(text, values);
+    const [end] = found;
+    if (!end) return { rows, end: undefined };
+    for (const { step_length: _, step_time: __, step_id: ___, ...row } of found) {
+      if (row.id !== null) rows.push(row);
+    }
+    if (rows.length > limit) {
+      const page = rows.slice(0, limit);
+      return { rows: page, end: page.at(-1) };
+    }
+    if (end.step_length < length) return { rows, end: undefined };
+    after = { created_at: end.step_time, id: end.step_id };
+    if (performance.now() - started > PAGE_MS) return { rows, end: after };
+    length = Math.min(LONGEST_STEP, Math.max(FIRST_STEP, length * 2));
+  }
+}
+
+const uuidOf = ({ id }: Position) => id.slice(id.indexOf(':') + 1);
+
+/** Descending order of the ids of several resources. */
+const newestFirst = (a: Position, b: Position) => (uuidOf(a) < uuidOf(b) ? 1 : -1);
+
+/** A page of the matching rows. An invalid cursor throws INVALID_INPUT. */
+export async function pageInSteps<T extends Table>(
+  db: Pick<Database, 'query'>,
+  table: T,
+  query: StepQuery,
+): Promise<StepPage<T>> {
+  const { limit, cursor, scope, resources } = query;
+  const after = cursor === undefined ? undefined : positionOf(cursor);
+  // An index with an owner contains all resources in one order.
+  const parts = await Promise.all(
+    (scope.length ? resources.slice(0, 1) : resources).map((resource) => {
+      const id = after && (scope.length ? after.id : `${resource}:${uuidOf(after)}`);
+      const position = after && { created_at: after.created_at, id: id as string };
+      return pageOfResource(db, table, query, { resource, after: position });
+    }),
+  );
+  const [only] = parts;
+  if (parts.length === 1 && only) return pageTo<T>(only.rows, only.end);
+  // Nothing is known about rows beyond the nearest end of a part.
+  const [end] = parts.flatMap((part) => part.end ?? []).sort(newestFirst);
+  const known = parts
+    .flatMap(({ rows }) => rows)
+    .filter((row) => !end || uuidOf(row) >= uuidOf(end))
+    .sort(newestFirst);
+  const rows = known.slice(0, limit);
+  return pageTo<T>(rows, known.length > limit ? rows.at(-1) : end);
+}
+
+const pageTo = <T extends Table>(
+  rows: readonly Position[],
+  end: Position | undefined,
+): StepPage<T> => ({
+  // The statement selects all columns of the table.
+  rows: rows as unknown as RowOf<T>[],
+  hasMore: end !== undefined,
+  ...(end ? { nextCursor: cursorOf(end) } : {}),
+});
