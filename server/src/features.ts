@@ -14,7 +14,12 @@ import { kycLinkFeature } from './features/customers/hosted-verification/index.t
 import { importFeature } from './features/customers/imports/index.ts';
 import { invitationFeature } from './features/customers/invitations/index.ts';
 import { ownerFeature } from './features/customers/owners/index.ts';
-import { customersAfter, dataKeyOf, readCustomer } from './features/customers/records/index.ts';
+import {
+  customerFeature,
+  customersAfter,
+  dataKeyOf,
+  readCustomer,
+} from './features/customers/records/index.ts';
 import { registrationFeature } from './features/customers/registration/index.ts';
 import { verificationFeature } from './features/customers/verifications/index.ts';
 import { codeFeature } from './features/notifications/codes/index.ts';
@@ -135,6 +140,7 @@ export type Parts = ReturnType<typeof partsOf>;
 const FEATURES: readonly Feature<Parts>[] = [
   configFeature,
   tokenFeature,
+  customerFeature,
   registrationFeature,
   importFeature,
   documentFeature,

@@ -11,6 +11,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Operators: 'Tokens of operators and their roles.',
   Approvals: 'Changes that a second operator must approve.',
   Audit: 'What operators changed and were shown.',
+  Search: 'Search over all kinds of resources.',
   Payments: 'Payments and quotes of all platforms.',
   Platforms: 'Platforms, their settings, their limits and their card programs.',
   'API tokens': 'Credentials of platforms.',

@@ -20,6 +20,7 @@ export { agentBearers, agentCaller } from './management/authenticator.ts';
 export {
   AGENT_STATES,
   type AgentDetails,
+  agentById,
   pauseAgentByOperator,
   readAgentDetails,
   searchAgentAudit,

@@ -35,6 +35,12 @@ const Found = named(
       ownerId: nullable(
         text('Beneficial owner with the value; null if the customer itself has it.'),
       ),
+      isWholeName: Type.Optional(
+        Type.Boolean({
+          description:
+            'Whether the whole name is equal, and not only its words. Only in a search by name.',
+        }),
+      ),
     },
     { description: 'A customer that was found, without personal data.' },
   ),
@@ -47,9 +53,9 @@ const search = operation({
   tag: TAG,
   summary: 'Find customers by personal data',
   description:
-    'Returns the customers and beneficial owners with an e-mail address, a telephone number, or ' +
-    'an identity or tax number, in any notation. The value is in the body, because addresses of ' +
-    'requests are logged.',
+    'Returns the customers and beneficial owners with an e-mail address, a telephone number, an ' +
+    'identity or tax number, or all words of a name, in any notation. The value is in the body, ' +
+    'because addresses of requests are logged.',
   auth: 'operator',
   operatorPermission: 'customers.read',
   idempotency: 'none',

@@ -2,9 +2,11 @@
 import { customerListOperations } from './customers.ts';
 import { eventListOperations } from './events.ts';
 import { paymentListOperations } from './payments.ts';
+import { searchOperations } from './search.ts';
 
 export const overviewGroup = [
   ...paymentListOperations,
   ...customerListOperations,
   ...eventListOperations,
+  ...searchOperations,
 ];

@@ -174,7 +174,7 @@ describe('customers find', () => {
     masterKey = () => Buffer.alloc(32, 8);
     await expect(run('find', '--email', 'a@example.com')).rejects.toThrow('another master key');
     masterKey = right;
-    await expect(run('find')).rejects.toThrow('One of --email, --phone and --identifier');
+    await expect(run('find')).rejects.toThrow('One of --email, --phone, --identifier and --name');
     await expect(run('find', '--email', 'a@b', '--phone', '1')).rejects.toThrow('One of');
   });
 

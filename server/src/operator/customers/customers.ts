@@ -29,7 +29,7 @@ function searchOf(args: CommandArgs): [SearchField, string] {
   });
   const [field, ...others] = requested;
   if (!field || others.length)
-    throw usageError('One of --email, --phone and --identifier is needed');
+    throw usageError('One of --email, --phone, --identifier and --name is needed');
   return field;
 }
 
@@ -128,6 +128,7 @@ export const customerVerbs: readonly Verb[] = [
     flags: {
       email: { value: 'ADDRESS', help: 'E-mail address' },
       phone: { value: 'NUMBER', help: 'Telephone number' },
+      name: { value: 'NAME', help: 'Full name, or words of it' },
       identifier: { value: 'NUMBER', help: 'Identity or tax number' },
       ...PLATFORM,
       ...LIMIT,

@@ -15,7 +15,7 @@ import { presentAgent } from '../present.ts';
 import { type AgentRow, type AuditRow, agentAudit, agents } from '../store.ts';
 
 /** Finds an agent, including deleted ones, whose audit remains. Throws NOT_FOUND. */
-async function agentById({ read }: Pick<Ctx, 'read'>, id: string): Promise<AgentRow> {
+export async function agentById({ read }: Pick<Ctx, 'read'>, id: string): Promise<AgentRow> {
   const row = isId(id, 'Agent') ? await read(agents, id) : undefined;
   if (!row) throw new Fault('NOT_FOUND', 'Agent not found.');
   return row;

@@ -36,6 +36,8 @@ interface SearchInput extends PageInput {
   platformId?: string | undefined;
   customerId?: string | undefined;
   state?: string | undefined;
+  /** Last digits of the card number. */
+  last4?: string | undefined;
   /** The last card of the previous page, instead of its cursor. */
   after?: string | undefined;
 }
@@ -43,9 +45,9 @@ interface SearchInput extends PageInput {
 /** A page of the cards of a platform, of a cardholder, in a state, or all; latest first. Throws NOT_FOUND. */
 export async function searchCards(
   { db }: Runtime,
-  { platformId, customerId, state, after, cursor: pageCursor, limit }: SearchInput,
+  { platformId, customerId, state, last4, after, cursor: pageCursor, limit }: SearchInput,
 ) {
-  const filters = equals({ platform_id: platformId, customer_id: customerId, state });
+  const filters = equals({ platform_id: platformId, customer_id: customerId, state, last4 });
   const cursor = after === undefined ? pageCursor : cursorOf(await cardById(db, after));
   const { rows, ...rest } = await db.page(cards, { filters, sort: 'desc', limit, cursor });
   return { data: rows.map(summaryOf), ...rest };

@@ -1,13 +1,27 @@
-// Keyed hashes of searchable values: e-mail address, telephone number, identity number. They are stored
-// with the encrypted data for equality search; values can be neither read nor tested without the master
-// key. Values are normalized, so that different notations have the same hash.
+// Keyed hashes of searchable values: e-mail address, telephone number, identity number, names. They
+// are stored with the encrypted data for equality search; values can be neither read nor tested
+// without the master key. Values are normalized, so that different notations have the same hash.
 import type { Vault } from '../../../runtime/security/vault.ts';
+import { normalizeName, wordsOf } from './names.ts';
+
+export { NAME_BATCH, nameSweep } from './name-sweep.ts';
+
+const HASHED_FIELDS = ['email', 'phone', 'identifier'] as const;
+type HashedField = (typeof HASHED_FIELDS)[number];
 
 /** Searchable fields. */
-export const SEARCH_FIELDS = ['email', 'phone', 'identifier'] as const;
+export const SEARCH_FIELDS = [...HASHED_FIELDS, 'name'] as const;
 export type SearchField = (typeof SEARCH_FIELDS)[number];
 
-const NORMALIZERS: Readonly<Record<SearchField, (value: string) => string>> = {
+/** Columns with digests; they are no personal data for an export. */
+export const DIGEST_COLUMNS = [
+  'email_digest',
+  'phone_digest',
+  'identifier_digest',
+  'name_digests',
+] as const;
+
+const NORMALIZERS: Readonly<Record<HashedField, (value: string) => string>> = {
   email: (value) => value.trim().toLowerCase(),
   phone: (value) => value.replaceAll(/\D/g, ''),
   identifier: (value) => value.replaceAll(/[^\p{L}\p{N}]/gu, '').toUpperCase(),
@@ -16,19 +30,63 @@ const NORMALIZERS: Readonly<Record<SearchField, (value: string) => string>> = {
 /** Search digest of a value, or null for an empty value. */
 export function digestOf(
   vault: Vault,
-  field: SearchField,
+  field: HashedField,
   value: string | null | undefined,
 ): string | null {
   const normalized = NORMALIZERS[field](value ?? '');
   return normalized === '' ? null : vault.digest(field, normalized);
 }
 
-/** Digest columns of a row; null for absent values. */
-export const digestsOf = (
-  vault: Vault,
-  values: Readonly<Partial<Record<SearchField, string | null | undefined>>> = {},
-) => ({
-  email_digest: digestOf(vault, 'email', values.email),
-  phone_digest: digestOf(vault, 'phone', values.phone),
-  identifier_digest: digestOf(vault, 'identifier', values.identifier),
+/** 128 bits: the number of names is far below the square root of their number of values. */
+const NAME_DIGEST_LENGTH = 32;
+
+const nameDigest = (vault: Vault, kind: 'name' | 'word of a name', value: string) =>
+  vault.digest(kind, value).slice(0, NAME_DIGEST_LENGTH);
+
+type Names = readonly (string | null | undefined)[];
+
+/** Digests of each whole name and of each word. */
+function nameDigestsOf(vault: Vault, names: Names): string[] {
+  const wholeNames = names.map((each) => normalizeName(each ?? '')).filter(Boolean);
+  const digests = wholeNames.flatMap((name) => [
+    nameDigest(vault, 'name', name),
+    ...wordsOf(name).map((word) => nameDigest(vault, 'word of a name', word)),
+  ]);
+  return [...new Set(digests)];
+}
+
+interface SearchValues extends Partial<Record<HashedField, string | null | undefined>> {
+  names: Names;
+}
+
+/** Digest columns of a row; null for absent values, and all null after an erasure. */
+export const digestsOf = (vault: Vault, values?: Readonly<SearchValues>) => ({
+  email_digest: digestOf(vault, 'email', values?.email),
+  phone_digest: digestOf(vault, 'phone', values?.phone),
+  identifier_digest: digestOf(vault, 'identifier', values?.identifier),
+  name_digests: values ? nameDigestsOf(vault, values.names) : null,
 });
+
+/** How a value is searched for. */
+export interface Wanted {
+  /** Column with the digests. */
+  column: (typeof DIGEST_COLUMNS)[number];
+  /** A digest, or for names those of all words. */
+  digest: string | string[] | null;
+  /** The digest of the whole name. */
+  whole: string | null;
+}
+
+/** The digests to search for. A name matches rows with all of its words, in any order. */
+export function wantedOf(vault: Vault, field: SearchField, value: string): Wanted {
+  if (field !== 'name') {
+    return { column: `${field}_digest`, digest: digestOf(vault, field, value), whole: null };
+  }
+  const name = normalizeName(value);
+  const words = wordsOf(name).map((word) => nameDigest(vault, 'word of a name', word));
+  return {
+    column: 'name_digests',
+    digest: words.length ? words : null,
+    whole: nameDigest(vault, 'name', name),
+  };
+}

@@ -1,5 +1,6 @@
 // Public interface of beneficial owners.
 import type { Feature } from '../../../runtime/operation/feature.ts';
+import { ownerNameSweep } from './name-sweep.ts';
 import { ownerOperations } from './operations.ts';
 import { ownerPersonalData } from './personal-data.ts';
 
@@ -16,6 +17,7 @@ export {
 
 /** Operations, jobs and other parts that this feature adds to a server. */
 export const ownerFeature = {
+  sweeps: () => [ownerNameSweep()],
   operations: () => ownerOperations,
   personalData: ownerPersonalData,
 } satisfies Feature;

@@ -8,7 +8,6 @@ import { Fault, type FieldError, invalid, invalidField } from '../../../kernel/f
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import type { DataKey } from '../../../runtime/security/vault.ts';
-import { digestsOf } from '../digests/index.ts';
 import {
   type BeneficialOwnerCreateRequest,
   type BeneficialOwnerUpdateRequest,
@@ -34,6 +33,7 @@ import {
   beneficialOwners,
   type OwnerRole,
   type OwnerRow,
+  ownerDigests,
   ownerPersonal,
   presentOwner,
   sealOwner,
@@ -84,13 +84,6 @@ function personAfter(previous: OwnerPersonal, change: InfoChange): OwnerPersonal
     ...change,
   });
 }
-
-/** Values of the search digests. */
-const searchValues = ({ email, phoneNumber: phone, identifier }: OwnerPersonal) => ({
-  email,
-  phone,
-  identifier,
-});
 
 interface OwnerCandidate {
   roles: readonly OwnerRole[];
@@ -211,7 +204,7 @@ export async function addOwner(
     share: body.ownershipPercentage,
     status: 'UNVERIFIED',
     personal: sealOwner(ctx.vault, key, id, person),
-    ...digestsOf(ctx.vault, searchValues(person)),
+    ...ownerDigests(ctx.vault, person),
     created_at: ctx.now,
     updated_at: ctx.now,
   });
@@ -263,7 +256,7 @@ export async function changeOwner(
     roles,
     share,
     personal,
-    ...digestsOf(ctx.vault, searchValues(person)),
+    ...ownerDigests(ctx.vault, person),
     updated_at: ctx.now,
   });
   requireBusiness(ctx, business, isUbo(roles) || isUbo(row.roles));

@@ -5,6 +5,7 @@ import type { Static } from '@sinclair/typebox';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
 import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
+import { digestsOf } from '../digests/index.ts';
 import type { BeneficialOwner, OwnerPersonal } from '../profiles/index.ts';
 import {
   type CheckTransition,
@@ -36,6 +37,7 @@ export const beneficialOwners = table(
     email_digest: col.text.null.mut,
     phone_digest: col.text.null.mut,
     identifier_digest: col.text.null.mut,
+    name_digests: col.enums<string>().null.mut,
     created_at: col.time,
     updated_at: col.time.mut,
     version: col.int4,
@@ -53,12 +55,20 @@ export const sealOwner = (vault: Vault, key: DataKey, id: string, personal: Owne
 /** Personal data of an owner; undefined after erasure. */
 export function ownerPersonal(
   vault: Vault,
-  business: CustomerRow,
-  row: OwnerRow,
+  business: Pick<CustomerRow, 'id' | 'data_key'>,
+  row: Pick<OwnerRow, 'id' | 'personal'>,
 ): OwnerPersonal | undefined {
   const key = dataKeyOf(business);
   if (!key || row.personal === null) return undefined;
   return JSON.parse(vault.open(key, row.personal, contextOf(row.id)).toString()) as OwnerPersonal;
+}
+
+/** Search digests of an owner. */
+export function ownerDigests(vault: Vault, person: OwnerPersonal) {
+  const { email, phoneNumber: phone, identifier, firstName, middleName, lastName } = person;
+  const names = [[firstName, middleName, lastName].filter(Boolean).join(' ')];
+  if (middleName) names.push(`${firstName} ${lastName}`);
+  return digestsOf(vault, { email, phone, identifier, names });
 }
 
 /** Masks an identity number. At most the last four characters, and never more than half, remain visible. */

@@ -1,6 +1,6 @@
 // Export and erasure of beneficial owners.
 import { OF_CUSTOMER, type PersonalData, rowAs } from '../../../runtime/operation/personal-data.ts';
-import { digestsOf } from '../digests/index.ts';
+import { DIGEST_COLUMNS, digestsOf } from '../digests/index.ts';
 import type { CustomerRow } from '../records/index.ts';
 import { beneficialOwners, type OwnerRow, ownerPersonal } from './owners.ts';
 import { ownersOf } from './reads.ts';
@@ -9,7 +9,7 @@ export const ownerPersonalData: PersonalData<CustomerRow> = {
   tables: {
     beneficial_owners: {
       rows: OF_CUSTOMER,
-      without: ['email_digest', 'phone_digest', 'identifier_digest'],
+      without: [...DIGEST_COLUMNS],
       open: ({ vault, customer }, row) => ({
         personal: ownerPersonal(vault, customer, rowAs<OwnerRow>(row)) ?? null,
       }),

@@ -3,16 +3,23 @@
 
 import { type PageInput, pageOfRows, startOf } from '../../../runtime/db/paging.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { digestOf, type SearchField } from '../digests/index.ts';
+import { type SearchField, type Wanted, wantedOf } from '../digests/index.ts';
 import type { CustomerRow } from '../records/index.ts';
 
-const findSql = (field: SearchField) => `select * from (
+/** Restricts a search to rows with these digests; an array must be contained. */
+const matching = (alias: string, { column }: Wanted) =>
+  column === 'name_digests' ? `${alias}.${column} @> $1::text[]` : `${alias}.${column} = $1::text`;
+
+const findSql = (wanted: Wanted) => `select * from (
     select c.id as "customerId", c.platform_id as "platformId", c.type, c.status,
-      c.deleted_at is not null as "isDeleted", null as "ownerId"
-    from customers c where c.${field}_digest = $1
+      c.deleted_at is not null as "isDeleted", null as "ownerId",
+      coalesce($6 = any(c.name_digests), false) as "isWholeName"
+    from customers c where ${matching('c', wanted)}
     union all
-    select c.id, c.platform_id, c.type, c.status, c.deleted_at is not null, o.id
-    from beneficial_owners o join customers c on c.id = o.customer_id where o.${field}_digest = $1
+    select c.id, c.platform_id, c.type, c.status, c.deleted_at is not null, o.id,
+      coalesce($6 = any(o.name_digests), false)
+    from beneficial_owners o join customers c on c.id = o.customer_id
+    where ${matching('o', wanted)}
   ) found
   where ($2::text is null or "platformId" = $2)
     and ("customerId", coalesce("ownerId", '')) > ($4, $5)
@@ -26,6 +33,8 @@ interface Found {
   isDeleted: boolean;
   /** Owner with the value, or null if the customer itself has it. */
   ownerId: string | null;
+  /** Whether the whole name is equal, and not only its words; absent for other fields. */
+  isWholeName?: boolean;
 }
 
 interface FindInput extends PageInput {
@@ -45,9 +54,10 @@ export async function findCustomers(
   runtime: Runtime,
   { by, value, platformId, cursor, limit }: FindInput,
 ) {
-  const digest = digestOf(runtime.vault, by, value);
+  const wanted = wantedOf(runtime.vault, by, value);
   const [customerId = '', ownerId = ''] = startOf(cursor).id.split(' ');
-  const values = [digest, platformId ?? null, limit + 1, customerId, ownerId];
-  const found = await runtime.db.query<Found & object>(findSql(by), values);
+  const where = [wanted.digest, platformId ?? null, limit + 1, customerId, ownerId, wanted.whole];
+  const found = await runtime.db.query<Found & object>(findSql(wanted), where);
+  if (by !== 'name') for (const each of found) delete each.isWholeName;
   return pageOfRows(found, limit, positionOf);
 }

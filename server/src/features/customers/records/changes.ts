@@ -2,10 +2,11 @@
 // the search digests.
 import type { NewRowOf, PatchOf } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { DIGEST_COLUMNS } from '../digests/index.ts';
 import { customerDigests, dataKeyOf, type Personal, personalOf, sealPersonal } from './personal.ts';
 import { type CustomerRow, customers } from './store.ts';
 
-type Sealed = 'data_key' | 'personal' | 'email_digest' | 'phone_digest' | 'identifier_digest';
+type Sealed = 'data_key' | 'personal' | (typeof DIGEST_COLUMNS)[number];
 type Stamps = 'created_at' | 'updated_at' | 'deleted_at';
 
 /** Stages a new customer with its own data key. */

@@ -1,6 +1,7 @@
 // Public interface of customer records: rows, their encrypted personal data and the states of the identity
 // check.
 import type { Feature } from '../../../runtime/operation/feature.ts';
+import { customerNameSweep } from './name-sweep.ts';
 import { customerPersonalData } from './personal-data.ts';
 import { checkStates } from './states.ts';
 
@@ -24,4 +25,5 @@ export { sealOldCustomers } from './upgrade.ts';
 export const customerFeature = {
   personalData: customerPersonalData,
   states: { check: checkStates },
+  sweeps: () => [customerNameSweep()],
 } satisfies Feature;

@@ -23,7 +23,10 @@ export const sealPersonal = (vault: Vault, key: DataKey, personal: Personal): st
   vault.seal(key, JSON.stringify(personal), contextOf(key.owner));
 
 /** Personal data of a customer, empty if it was erased. */
-export function personalOf(vault: Vault, row: CustomerRow): Personal {
+export function personalOf(
+  vault: Vault,
+  row: Pick<CustomerRow, 'id' | 'data_key' | 'personal'>,
+): Personal {
   const key = dataKeyOf(row);
   if (!key || row.personal === null) return { details: {}, identifier: null };
   return JSON.parse(vault.open(key, row.personal, contextOf(row.id)).toString()) as Personal;
@@ -35,9 +38,11 @@ export const customerDigests = (
   { email, phone, personal }: { email: string | null; phone: string | null; personal: Personal },
 ) => {
   const { identifier, details } = personal;
+  const { businessInfo } = details;
   return digestsOf(vault, {
     email,
     phone,
-    identifier: identifier ?? details.businessInfo?.taxId,
+    identifier: identifier ?? businessInfo?.taxId,
+    names: [details.fullName, businessInfo?.legalName, businessInfo?.doingBusinessAs],
   });
 };

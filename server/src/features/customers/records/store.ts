@@ -42,6 +42,8 @@ export const customers = table(
     email_digest: col.text.null.mut,
     phone_digest: col.text.null.mut,
     identifier_digest: col.text.null.mut,
+    /** Of whole names and their words; null until they are computed, and after erasure. */
+    name_digests: col.enums<string>().null.mut,
     deleted_at: col.time.null.mut,
     created_at: col.time,
     updated_at: col.time.mut,

@@ -95,6 +95,10 @@ export async function pageOfEventsByOperator(runtime: Runtime, query: OperatorEv
   return { data: rows.map(present), ...rest };
 }
 
+/** The platform of an event; undefined for an unknown one. */
+export const platformOfEventById = async ({ db }: Pick<Runtime, 'db'>, id: string) =>
+  isId(id, 'Webhook') ? platformOfEvent(db, id) : undefined;
+
 /** An event with its data, which may be personal; null if it was erased. Throws NOT_FOUND. */
 export async function eventByOperator({ db, vault }: Runtime, id: string) {
   const platformId = isId(id, 'Webhook') ? await platformOfEvent(db, id) : undefined;

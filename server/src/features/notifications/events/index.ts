@@ -3,7 +3,7 @@ import type { Feature } from '../../../runtime/operation/feature.ts';
 import { type EventDeps, eventOperations } from './operations.ts';
 import { eventSweeps } from './sweeps.ts';
 
-export { eventByOperator, pageOfEventsByOperator } from './by-operator.ts';
+export { eventByOperator, pageOfEventsByOperator, platformOfEventById } from './by-operator.ts';
 export { createFollowers, type Followers } from './followers.ts';
 export { countEvents, eventsAfter } from './range.ts';
 export { type Counted, countedSql, horizonOf, OPEN_EPOCH, openEpoch } from './store.ts';

@@ -5,7 +5,7 @@
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import type { Filter } from '../../../runtime/db/database.ts';
+import type { Database, Filter } from '../../../runtime/db/database.ts';
 import { cursorOf, type PageInput } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
@@ -46,9 +46,33 @@ async function accountById({ db }: Runtime, id: string): Promise<ExternalAccount
   return row;
 }
 
+/** Length of the suffix that is stored beside the details. */
+const SUFFIX = 4;
+const MAX_SAME_SUFFIX = 2_000;
+
+const OF_SUFFIX = `select id, info from external_accounts where suffix = $1
+  order by created_at desc, id desc limit ${MAX_SAME_SUFFIX}`;
+
+const normalized = (value: unknown) =>
+  String(value)
+    .replaceAll(/[^A-Za-z0-9]/g, '')
+    .toUpperCase();
+
+/** The latest accounts with a number or address, or with these last four characters of it. */
+async function idsOfNumber(db: Database, accountNumber: string): Promise<string[]> {
+  const wanted = normalized(accountNumber);
+  if (wanted.length < SUFFIX) return [];
+  const found = await db.query<{ id: string; info: object }>(OF_SUFFIX, [wanted.slice(-SUFFIX)]);
+  const isWanted = ({ info }: { info: object }) =>
+    wanted.length === SUFFIX || Object.values(info).some((value) => normalized(value) === wanted);
+  return found.filter(isWanted).map(({ id }) => id);
+}
+
 interface ListInput extends PageInput {
   platformId?: string | undefined;
   status?: string | undefined;
+  /** An account number or address, or its last four characters. */
+  accountNumber?: string | undefined;
   /** Last account of the previous page, instead of its cursor. */
   after?: string | undefined;
 }
@@ -56,11 +80,14 @@ interface ListInput extends PageInput {
 /** A page of external accounts, oldest first. */
 export async function listExternalAccounts(
   runtime: Runtime,
-  { platformId, status, after, cursor: pageCursor, limit }: ListInput,
+  { platformId, status, accountNumber, after, cursor: pageCursor, limit }: ListInput,
 ) {
   const filters: Filter<typeof externalAccounts>[] = [{ column: 'deleted_at', op: 'isNull' }];
   if (platformId !== undefined) filters.push({ column: 'platform_id', op: '=', value: platformId });
   if (status !== undefined) filters.push({ column: 'status', op: '=', value: status });
+  if (accountNumber !== undefined) {
+    filters.push({ column: 'id', op: 'in', value: await idsOfNumber(runtime.db, accountNumber) });
+  }
   const cursor = after === undefined ? pageCursor : cursorOf(await accountById(runtime, after));
   const query = { filters, sort: 'asc', limit, cursor } as const;
   const { rows, ...rest } = await runtime.db.page(externalAccounts, query);

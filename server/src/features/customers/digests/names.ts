@@ -1,0 +1,38 @@
+// Names in one notation for search: without accents of Latin, Greek and Cyrillic letters, vowel
+// points of Arabic and Hebrew, differences of case and punctuation. Pure.
+
+/** Letters that have no decomposition into a base letter and an accent. */
+const LETTERS: Readonly<Record<string, string>> = {
+  Ø: 'O',
+  Ł: 'L',
+  Đ: 'D',
+  Ð: 'D',
+  Æ: 'AE',
+  Œ: 'OE',
+  Þ: 'TH',
+};
+
+const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]/g;
+/** Marks within a word: `O'Brien` is one word. */
+const APOSTROPHES = /['’‘`´ʼ]/g;
+const OTHER = /[^\p{L}\p{M}\p{N}]+/gu;
+
+/** A name in the notation for search; empty without letters and digits. */
+export const normalizeName = (name: string): string =>
+  name
+    .replace(APOSTROPHES, '')
+    .normalize('NFKD')
+    .replace(ACCENTS, '')
+    // Upper case folds more than lower case: ß and SS, both forms of sigma.
+    .toUpperCase()
+    .replace(/[ØŁĐÐÆŒÞ]/g, (letter) => LETTERS[letter] ?? letter)
+    .replace(OTHER, ' ')
+    .trim();
+
+/** Longer names are found by their first words. */
+const MAX_WORDS = 16;
+
+/** The words of a normalized name, each once. */
+export const wordsOf = (normalized: string): string[] => [
+  ...new Set(normalized.split(' ').filter(Boolean).slice(0, MAX_WORDS)),
+];

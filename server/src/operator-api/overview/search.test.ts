@@ -1,0 +1,165 @@
+// Search: by identifiers, references, personal data and suffixes, within what an operator may see.
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  customer,
+  externalAccount,
+  fundedCustomer,
+  ok,
+  quoteBody,
+} from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { cardFixture } from '../../../test/kit/cards/cards.ts';
+import { ownerHarness } from '../../../test/kit/customers/owners.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+import type { Hit } from './search-hits.ts';
+
+const app = testApp();
+const client = operatorClient(app);
+const owners = ownerHarness(app);
+// A call fails if a reply before it did not match its contract.
+afterEach(async () => {
+  ok(await app.call('GET', '/config'), 200);
+});
+
+async function search(query: string, options: { path?: string; secret?: string } = {}) {
+  const { path = '/search', ...rest } = options;
+  const reply = ok(await client.call('POST', path, { body: { query }, ...rest }), 200);
+  return reply.data as Hit[];
+}
+
+const found = async (query: string) =>
+  (await search(query)).map(({ id, matchedBy }) => `${matchedBy} ${id}`);
+
+describe('by identifiers', () => {
+  it('finds resources by id, uuid and reference', async () => {
+    const { person, account } = await fundedCustomer(app);
+    const payee = await externalAccount(app, person.id, 'USD');
+    const body = quoteBody(account.id, payee.id, 10_00);
+    const quote = ok(await app.call('POST', '/quotes', body), 201);
+    ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
+    const { data: events } = ok(
+      await app.call('GET', `/events?resourceId=${quote.transactionId}`),
+      200,
+    );
+    for (const [kind, id, customerId] of [
+      ['CUSTOMER', person.id, person.id],
+      ['PAYMENT', quote.transactionId, person.id],
+      ['QUOTE', quote.id, person.id],
+      ['INTERNAL_ACCOUNT', account.id, person.id],
+      ['EXTERNAL_ACCOUNT', payee.id, person.id],
+      ['EVENT', events[0].id, null],
+      ['PLATFORM', app.platform.id, null],
+    ]) {
+      const hits = await search(` ${id} `);
+      expect(hits).toMatchObject([{ kind, id, customerId, matchedBy: 'ID' }]);
+      expect(hits[0]?.platformId).toBe(app.platform.id);
+      expect(await search(id.slice(id.indexOf(':') + 1).toUpperCase())).toEqual(hits);
+    }
+    const { reconciliationInstructions } = ok(
+      await app.call('GET', `/transactions/${quote.transactionId}`),
+      200,
+    );
+    const { reference } = reconciliationInstructions;
+    const byReference = [`REFERENCE ${quote.transactionId}`];
+    expect(await found(reference)).toEqual(byReference);
+    expect(await found(reference.toLowerCase())).toEqual(byReference);
+    expect(await search('Customer:01890000-0000-7000-8000-000000000000')).toEqual([]);
+  });
+
+  it('finds cards and accounts by their last characters', async () => {
+    const cards = cardFixture(app);
+    const card = await cards.card(await cards.holder());
+    const hits = await search(card.last4);
+    expect(hits).toContainEqual(
+      expect.objectContaining({ kind: 'CARD', id: card.id, matchedBy: 'CARD_NUMBER' }),
+    );
+    const { person } = await fundedCustomer(app);
+    const payee = await externalAccount(app, person.id, 'EUR');
+    const { iban } = payee.accountInfo;
+    const match = `ACCOUNT_NUMBER ${payee.id}`;
+    expect(await found(iban.slice(-4))).toContain(match);
+    expect(await found(iban)).toEqual([match]);
+    expect(await found(`DE00 ${iban.slice(-8)}`)).not.toContain(match);
+  });
+});
+
+describe('by personal data', () => {
+  it('finds customers and owners in any notation', async () => {
+    const overrides = {
+      ...{ fullName: 'Zoë Łukasiewicz-O’Neill', email: 'zoe@search.example' },
+      ...{ phoneNumber: '+447700900777' },
+    };
+    const { id } = await customer(app, {}, overrides);
+    const { id: other } = await customer(app, {}, { fullName: 'Zoe Maria Oneill Lukasiewicz' });
+    const full = `FULL_NAME ${id}`;
+    expect(await found(' zoe  LUKASIEWICZ ONEILL')).toEqual([full, `WORDS_OF_NAME ${other}`]);
+    expect(await found('Łukasiewicz')).toEqual(
+      [`WORDS_OF_NAME ${id}`, `WORDS_OF_NAME ${other}`].sort(),
+    );
+    expect(await found('Lukasiew')).toEqual([]);
+    expect(await found('ZOE@search.example')).toEqual([`EMAIL ${id}`]);
+    expect(await found('+44 7700 900-777')).toEqual([`PHONE ${id}`]);
+    const hits = await search('zoe@search.example');
+    expect(JSON.stringify(hits)).not.toMatch(/zoë|lukas/i);
+
+    const company = await owners.create({}, { firstName: 'Ottoline', lastName: 'Vanterpool' });
+    expect(await found('vanterpool ottoline')).toEqual([`WORDS_OF_NAME ${company.id}`]);
+    expect(await found('Ottoline Vanterpool')).toEqual([`FULL_NAME ${company.id}`]);
+  });
+
+  it('follows changes and erasures', async () => {
+    const { id } = await customer(app, {}, { fullName: 'Perpetua Wrigglesworth' });
+    const change = { customerType: 'INDIVIDUAL', fullName: 'Perpetua Fotheringay' };
+    ok(await app.call('PATCH', `/customers/${id}`, change), 200);
+    expect(await search('Wrigglesworth')).toEqual([]);
+    expect(await found('Fotheringay')).toEqual([`WORDS_OF_NAME ${id}`]);
+    ok(await app.call('DELETE', `/customers/${id}`), 200);
+    const body = { confirm: 'ERASE', reason: 'Request' };
+    ok(await client.call('POST', `/customers/${id}/erasure`, { body }), 200);
+    expect(await search('Fotheringay')).toEqual([]);
+    const [row] = await app.runtime.db.query<{ n: unknown }>(
+      'select name_digests as n from customers where id = $1',
+      [id],
+    );
+    expect(row?.n).toBeNull();
+  });
+
+  it('indexes rows of an earlier version in the background', async () => {
+    const { id } = await customer(app, {}, { fullName: 'Hephzibah Quillfeather' });
+    const { id: ownerId } = await owners.create(
+      {},
+      { firstName: 'Barnaby', lastName: 'Quillfeather' },
+    );
+    const { db } = app.runtime;
+    await db.query('update customers set name_digests = null where $1', [true]);
+    await db.query('update beneficial_owners set name_digests = null where $1', [true]);
+    expect(await search('Quillfeather')).toEqual([]);
+    await app.advance(120_000);
+    expect((await found('Quillfeather')).sort()).toEqual(
+      [`WORDS_OF_NAME ${id}`, `WORDS_OF_NAME ${ownerId}`].sort(),
+    );
+    const unindexed = 'select 1 from customers where name_digests is null and data_key is not null';
+    expect(await db.query(unindexed, [])).toEqual([]);
+  });
+});
+
+describe('what an operator may see', () => {
+  it('omits other platforms, and records each search without its text', async () => {
+    const { id } = await customer(app, {}, { fullName: 'Sophronia Blatherwick' });
+    const secret = await client.secretOf({ platformIds: [app.other.id] });
+    expect(await search(id, { secret })).toEqual([]);
+    expect(await search('Blatherwick', { secret })).toEqual([]);
+    expect(await search('Blatherwick', { path: `/search?platformId=${app.other.id}` })).toEqual([]);
+    expect(await search('Blatherwick')).toHaveLength(1);
+    const records = await client.recordsOf('searchResources');
+    expect(records.length).toBeGreaterThan(2);
+    expect(JSON.stringify(records)).not.toContain('Blatherwick');
+  });
+
+  it('returns at most fifty hits', async () => {
+    for (let n = 0; n < 51; n++) await customer(app, {}, { fullName: `Crowd Member${n % 2}` });
+    const body = { query: 'crowd' };
+    const reply = ok(await client.call('POST', '/search', { body }), 200);
+    expect([reply.data.length, reply.hasMore]).toEqual([50, true]);
+  });
+});

@@ -1,0 +1,164 @@
+// Search over all kinds of resources, by what an operator has at hand. Results have no personal data.
+import { Type } from '@sinclair/typebox';
+import { searchCards } from '../../features/cards/index.ts';
+import type { SearchField } from '../../features/customers/digests/index.ts';
+import { findCustomers } from '../../features/customers/privacy/index.ts';
+import { findCustomers as customersWith } from '../../features/customers/records/index.ts';
+import { listExternalAccounts } from '../../features/payees/external-accounts/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import { named, nullable, oneOf, text } from '../../kernel/schema.ts';
+import type { Runtime } from '../../runtime/operation/operate.ts';
+import { operatorHandle } from '../handle.ts';
+import { PlatformFilter } from '../schemas.ts';
+import { hitsById, hitsByReference } from './search-by-id.ts';
+import {
+  HIT_PERMISSIONS,
+  type Hit,
+  type HitKind,
+  MATCHES,
+  MAX_HITS,
+  type MatchedBy,
+  visibleHits,
+} from './search-hits.ts';
+
+const Result = named(
+  'SearchHit',
+  Type.Object(
+    {
+      kind: oneOf(Object.keys(HIT_PERMISSIONS) as HitKind[], {
+        description: 'Kind of the resource.',
+      }),
+      id: text('Identifier of the resource.'),
+      platformId: text('Platform of the resource.'),
+      customerId: nullable(text('Customer of the resource; null without one.')),
+      title: text('Short description without personal data.'),
+      matchedBy: oneOf(MATCHES, { description: 'What the searched text was found as.' }),
+    },
+    { description: 'A resource that was found.' },
+  ),
+);
+
+const search = operation({
+  operationId: 'searchResources',
+  method: 'POST',
+  path: '/search',
+  tag: 'Search',
+  summary: 'Search',
+  description:
+    'Finds resources by an identifier, a reference of a payment or an account, an e-mail address, ' +
+    'a telephone number, an identity or tax number, the words of a name, a UMA address, an ' +
+    'account number, or the last four characters of an account or a card number. Returns at most ' +
+    `${MAX_HITS} resources that the operator may read, without personal data. The text is in the ` +
+    'body, because addresses of requests are logged. Each search is recorded, without its text.',
+  auth: 'operator',
+  operatorPermission: 'customers.read',
+  idempotency: 'none',
+  commands: [],
+  query: Type.Object(PlatformFilter),
+  body: Type.Object({
+    query: text('What to search for.', { minLength: 1, maxLength: 255 }),
+  }),
+  replies: {
+    200: Type.Object({
+      data: Type.Array(Result, { description: 'Resources, exact identifiers first.' }),
+      hasMore: Type.Boolean({ description: 'Whether further resources match.' }),
+    }),
+  },
+  errors: ['NOT_FOUND'],
+});
+
+interface Search {
+  query: string;
+  platformId: string | undefined;
+}
+
+const LIMIT = MAX_HITS + 1;
+
+/** Customers and owners by personal data. */
+const byPersonalData =
+  (by: SearchField, matchedBy: MatchedBy) =>
+  async (runtime: Runtime, { query: value, platformId }: Search): Promise<Hit[]> => {
+    const { data } = await findCustomers(runtime, { by, value, platformId, limit: LIMIT });
+    return data.map(({ customerId, ownerId, ...found }) => ({
+      kind: ownerId === null ? 'CUSTOMER' : 'BENEFICIAL_OWNER',
+      id: ownerId ?? customerId,
+      platformId: found.platformId,
+      customerId,
+      title: ownerId === null ? `${found.type} customer, ${found.status}` : 'Beneficial owner',
+      matchedBy: found.isWholeName ? 'FULL_NAME' : matchedBy,
+    }));
+  };
+
+const byWords = byPersonalData('name', 'WORDS_OF_NAME');
+
+/** Equal names before those that have the words among others. */
+async function byName(runtime: Runtime, search: Search): Promise<Hit[]> {
+  const hits = await byWords(runtime, search);
+  return hits.toSorted((a, b) => rankOf(a) - rankOf(b));
+}
+
+const rankOf = ({ matchedBy }: Hit) => (matchedBy === 'FULL_NAME' ? 0 : 1);
+
+async function byUmaAddress({ db }: Runtime, { query }: Search): Promise<Hit[]> {
+  const rows = await customersWith(db, { uma_address: query.toLowerCase() });
+  return rows.map((row) => ({
+    kind: 'CUSTOMER',
+    id: row.id,
+    platformId: row.platform_id,
+    customerId: row.id,
+    title: `${row.type} customer, ${row.status}`,
+    matchedBy: 'UMA_ADDRESS',
+  }));
+}
+
+async function byAccountNumber(runtime: Runtime, { query, platformId }: Search): Promise<Hit[]> {
+  const input = { accountNumber: query, platformId, limit: LIMIT };
+  const { data } = await listExternalAccounts(runtime, input);
+  return data.map((each) => ({
+    kind: 'EXTERNAL_ACCOUNT',
+    id: each.accountId,
+    platformId: each.platformId,
+    customerId: each.customerId,
+    title: `${each.accountType}, ${each.status}`,
+    matchedBy: 'ACCOUNT_NUMBER',
+  }));
+}
+
+async function byCardNumber(runtime: Runtime, { query, platformId }: Search): Promise<Hit[]> {
+  const { data } = await searchCards(runtime, { last4: query, platformId, limit: LIMIT });
+  return data.map((each) => ({
+    kind: 'CARD',
+    id: each.cardId,
+    platformId: each.platformId,
+    customerId: each.customerId,
+    title: `Card, ${each.state}`,
+    matchedBy: 'CARD_NUMBER',
+  }));
+}
+
+/** How a text of a form may be found, in the order of the results. */
+const SOURCES: readonly {
+  form: RegExp;
+  find(runtime: Runtime, search: Search): Promise<Hit[]>;
+}[] = [
+  { form: /^/, find: (runtime, { query }) => hitsById(runtime, query) },
+  { form: /^/, find: (runtime, { query }) => hitsByReference(runtime, query) },
+  { form: /^\$[^@\s]+@\S+$/, find: byUmaAddress },
+  { form: /^[^@\s]+@\S+$/, find: byPersonalData('email', 'EMAIL') },
+  { form: /^\+?[\d\s().-]{6,24}$/, find: byPersonalData('phone', 'PHONE') },
+  { form: /^(?=.*\d)[\p{L}\p{N}\s./-]{4,40}$/u, find: byPersonalData('identifier', 'IDENTIFIER') },
+  { form: /^\d{4}$/, find: byCardNumber },
+  { form: /^[A-Za-z0-9][A-Za-z0-9\s@._-]{3,90}$/, find: byAccountNumber },
+  { form: /^(?!.*@)(?=.*\p{L})/u, find: byName },
+];
+
+export const searchOperations = [
+  operatorHandle(search, async ({ installation, operator }, { query: { platformId }, body }) => {
+    const input = { query: body.query.trim(), platformId };
+    const fitting = SOURCES.filter(({ form }) => form.test(input.query));
+    const found = await Promise.all(fitting.map(({ find }) => find(installation.runtime, input)));
+    const hits = visibleHits(operator, platformId, found.flat());
+    const data = hits.slice(0, MAX_HITS);
+    return { status: 200, body: { data, hasMore: hits.length > MAX_HITS } };
+  }),
+];
