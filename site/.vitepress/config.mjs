@@ -90,7 +90,12 @@ const SIDEBAR = [
   ]),
   part(
     'Architecture',
-    [page('architecture.md'), ...pagesIn('architecture'), page('walks.md'), page('imports.md')],
+    [
+      page('architecture.md'),
+      ...pagesIn('architecture'),
+      page('walkthroughs.md'),
+      page('imports.md'),
+    ],
     true,
   ),
   part('Decisions', pagesIn('decisions'), true),

@@ -1,4 +1,4 @@
-// Documents name files that exist: each path in backticks; in docs/walks.md also file names alone.
+// Documents name files that exist: each path in backticks; in docs/walkthroughs.md also file names alone.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -68,8 +68,8 @@ describe('a document', () => {
     expect(missingIn(read(file))).toEqual([]);
   });
 
-  it('names more than fifty source files in docs/walks.md', () => {
-    const text = read('docs/walks.md');
+  it('names more than fifty source files in docs/walkthroughs.md', () => {
+    const text = read('docs/walkthroughs.md');
     expect([...text.matchAll(/`([\w/-]+\.ts)`/g)].length).toBeGreaterThan(50);
   });
 });
