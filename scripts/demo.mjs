@@ -1,7 +1,7 @@
 // `npm run demo`: payments of a platform in half a minute, on a running server or on one that is
 // started for the demonstration. A customer is funded, pays a euro and a peso account, and has a
 // third payment returned by the bank; webhooks and ledger are shown. Every shown value is also
-// checked: exit code 0 means that all were as expected. The steps are in demo/story.mjs.
+// checked: exit code 0 means that all were as expected. The steps are in demo/scenario.mjs.
 import { createPublicKey } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from './build.mjs';
@@ -9,8 +9,8 @@ import { connect } from './demo/api.mjs';
 import { operator } from './demo/books.mjs';
 import { line } from './demo/print.mjs';
 import { startReceiver } from './demo/receiver.mjs';
+import { runScenario } from './demo/scenario.mjs';
 import { findServer } from './demo/server.mjs';
-import { runStory } from './demo/story.mjs';
 import { ensureInstalled } from './install.mjs';
 
 const LIMIT_MS = 60_000;
@@ -51,7 +51,7 @@ async function demonstrate(server, signal) {
     signal,
   });
   try {
-    await runStory({
+    await runScenario({
       call,
       webhooks,
       customerRecord: createdCustomer,

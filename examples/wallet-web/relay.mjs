@@ -94,7 +94,7 @@ const listOf = (call, visit, collection) =>
 /** Throws if a credential or session does not belong to the wallet of the visit. */
 async function requireOwn(call, visit, collection, id) {
   const { body } = await listOf(call, visit, collection);
-  if (!body.data.some((each) => each.id === id)) throw refusal(404, 'NOT_FOUND', 'No such id.');
+  if (!body.data.some((each) => each.id === id)) throw refusal(404, 'NOT_FOUND', 'No such ID.');
 }
 
 /** Available before sign-in. */

@@ -1,5 +1,5 @@
-// Configuration of `npm run test:sdk`: uses the database, the servers and the stories of the
-// server's tests. The stories of the examples run through the SDK over HTTP, in place of the
+// Configuration of `npm run test:sdk`: uses the database, the servers and the scenarios of the
+// server's tests. The scenarios of the examples run through the SDK over HTTP, in place of the
 // recorder's requests.
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';

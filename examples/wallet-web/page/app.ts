@@ -43,7 +43,7 @@ function show(name: 'welcome' | 'ways' | 'wallet') {
 }
 
 function leave() {
-  wallet.forget();
+  wallet.clearSession();
   hideWords();
   closeOffer();
   show('welcome');

@@ -116,10 +116,10 @@ export const sessions = async (): Promise<Session[]> =>
 /** Ends a session of the wallet, possibly the signing one. */
 export async function endSession(id: string): Promise<void> {
   await requestSigned(signedIn().keys, 'DELETE', `sessions/${id}`);
-  if (id === session()?.id) forget();
+  if (id === session()?.id) clearSession();
 }
 
-export function forget(): void {
+export function clearSession(): void {
   current = undefined;
 }
 

@@ -5,7 +5,7 @@ import { EVENT_TYPES } from './api/metadata.ts';
 import { withExamples } from './help.ts';
 import { readConfig } from './profile/config.ts';
 import { LOCAL } from './profile/resolve.ts';
-import { STORIES } from './trigger/command.ts';
+import { SCENARIOS } from './trigger/command.ts';
 
 /** The first word with which the scripts call the program. */
 export const COMPLETE_COMMAND = '__complete';
@@ -93,7 +93,7 @@ function findPosition(program: Command, words: readonly string[]) {
 
 function argumentValues(command: Command, position: number): Candidate[] {
   if (command.name() === 'trigger') {
-    return STORIES.map(({ name, summary }) => ({ value: name, text: summary }));
+    return SCENARIOS.map(({ name, summary }) => ({ value: name, text: summary }));
   }
   return candidatesOf(command.registeredArguments[position]?.argChoices ?? []);
 }

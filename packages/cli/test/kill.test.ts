@@ -68,7 +68,7 @@ function activity() {
   };
 }
 
-/** Ids of all events in the order in which they occurred. */
+/** IDs of all events in the order in which they occurred. */
 async function occurred(): Promise<string[]> {
   const ids: string[] = [];
   const events = server.client.events.listEvents({ after: 'beginning', type: [TYPE], limit: 100 });

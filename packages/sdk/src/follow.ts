@@ -52,7 +52,7 @@ const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 5_000;
 
 /**
- * A position inside a page consists of the cursor before the page and the id of the last processed
+ * A position inside a page consists of the cursor before the page and the ID of the last processed
  * event.
  */
 const SEPARATOR = '~';

@@ -89,7 +89,7 @@ export interface CallOptions {
 
 /** A call that was sent. */
 export interface Call<Id extends OperationId> extends Promise<Output<Id>> {
-  /** The reply with its status, headers and request id. */
+  /** The reply with its status, headers and request ID. */
   withResponse(): Promise<Reply<Id>>;
 }
 

@@ -1,5 +1,5 @@
 // The main error of every operation, from a real server, and how errors are narrowed. That every operation
-// also succeeds is tested by the stories of the examples, which contain each of them.
+// also succeeds is tested by the scenarios of the examples, which contain each of them.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { agentFixture } from '../../../server/test/kit/agents/agents.ts';
 import { testApp } from '../../../server/test/kit/app/test-app.ts';
@@ -29,7 +29,7 @@ const operations = Object.values(document.paths).flatMap((methods) => Object.val
 
 const UNKNOWN = 'Unknown:019b8d60-2a80-7000-8000-00000000ffff';
 
-/** Parameters of the path with an id that nothing has. */
+/** Parameters of the path with an ID that nothing has. */
 const idsOf = ({ parameters = [] }: Described) =>
   Object.fromEntries(
     parameters.filter((each) => each.in === 'path').map(({ name }) => [name, UNKNOWN]),
@@ -73,7 +73,7 @@ describe('every operation', () => {
     expect(found).toEqual([]);
   });
 
-  it('rejects an invalid request or an unknown id with a declared status and code', async () => {
+  it('rejects an invalid request or an unknown ID with a declared status and code', async () => {
     const client = await clientOf(app, { agentToken });
     const found: string[] = [];
     let rejected = 0;
@@ -109,7 +109,7 @@ describe('every operation', () => {
     });
   });
 
-  it('is in a story of the examples, which the SDK performs', () => {
+  it('is in a scenario of the examples, which the SDK performs', () => {
     const files = tracked.filter((file) => /^server\/examples\/\w+\.json$/.test(file));
     const exampleOperations = new Set(
       files.flatMap((file) =>

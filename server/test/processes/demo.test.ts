@@ -62,7 +62,7 @@ afterAll(async () => {
 const arrival = (...args: string[]) => args.map((each) => `✓ OUTGOING_PAYMENT.${each} `);
 
 /** Lines that must appear in this order, possibly with others between them. */
-const STORY = [
+const SCENARIO = [
   'A customer with money',
   '✓ TEST',
   'Funded      5,000.00 USD',
@@ -94,7 +94,7 @@ const STORY = [
 /** The first expected line that is missing or out of order. */
 function missing(output: string): string | undefined {
   let from = 0;
-  return STORY.find((part) => {
+  return SCENARIO.find((part) => {
     const at = output.indexOf(part, from);
     from = at + part.length;
     return at < 0;

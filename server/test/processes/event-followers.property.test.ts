@@ -139,7 +139,7 @@ async function write({ events, ageMs, beforeMs, openMs, isRolledBack }: Commit) 
   }
 }
 
-it('receives every committed event once, in any order of ids and commits', async () => {
+it('receives every committed event once, in any order of IDs and commits', async () => {
   await fc.assert(
     fc.asyncProperty(commits, async (all) => {
       const from = await newest();

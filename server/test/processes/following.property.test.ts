@@ -51,7 +51,7 @@ interface Commit {
   events: number;
   /** Age of ids and due times when they are written. */
   ageMs: number;
-  /** Time for which the transaction stays open afterwards. */
+  /** Time for which the transaction remains open afterwards. */
   openMs: number;
   isRolledBack: boolean;
 }
@@ -92,7 +92,7 @@ async function write({ events, ageMs, openMs, isRolledBack }: Commit): Promise<s
   }
 }
 
-it('delivers every committed event once, in any order of ids and commits', async () => {
+it('delivers every committed event once, in any order of IDs and commits', async () => {
   await fc.assert(
     fc.asyncProperty(commits, async (all) => {
       const before = receiver.arrivals.length;

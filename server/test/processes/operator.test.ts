@@ -151,7 +151,7 @@ describe('railhead', () => {
     expect(code).toBe(0);
   }, 60_000);
 
-  it('exits with 2 for invalid usage and 1 for an unknown id', async () => {
+  it('exits with 2 for invalid usage and 1 for an unknown ID', async () => {
     const misused = await run('platform', 'create', '--json');
     expect([misused.code, misused.out]).toEqual([2, '']);
     expect(misused.err).toMatch(/^--name NAME is needed\nUsage: railhead-server platform create /);

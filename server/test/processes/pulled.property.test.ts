@@ -151,7 +151,7 @@ async function write({ events, ageMs, beforeMs, openMs, isRolledBack }: Commit):
   }
 }
 
-it('gets every committed event once, in any order of ids and commits', async () => {
+it('gets every committed event once, in any order of IDs and commits', async () => {
   await fc.assert(
     fc.asyncProperty(commits, fc.integer({ min: 1, max: 100 }), async (all, limit) => {
       const from = await horizon();

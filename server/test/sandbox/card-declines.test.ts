@@ -8,14 +8,14 @@ import {
   NOTICES,
   type NoticeKind,
   notice,
-  openCardStories,
+  openCardScenarios,
   REQUEST_KINDS,
   requests,
   type Step,
-} from '../kit/cards/card-story.ts';
+} from '../kit/cards/card-scenario.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
-const fixture = opened(openCardStories);
+const fixture = opened(openCardScenarios);
 beforeEach(() => fixture.app.advance(7 * 60_000));
 
 /**
@@ -87,35 +87,35 @@ describe('a payment that', () => {
   );
   it.each(cases)('%s: %s', async (name, kind) => {
     const { steps, status, takes, amount = [] } = expectedOf(PARENTS, name);
-    const story = await fixture.begin();
+    const scenario = await fixture.begin();
     for (const step of steps) {
-      await step(story);
-      await story.next();
+      await step(scenario);
+      await scenario.next();
     }
-    const before = await story.payment();
+    const before = await scenario.payment();
     expect(before.status).toBe(status);
-    const response = await story.send(kind, kind === 'return_reversal' ? undefined : 20);
+    const response = await scenario.send(kind, kind === 'return_reversal' ? undefined : 20);
     if (takes.includes(kind)) {
       ok(response, 202);
-      expect((await story.next()).length).toBeGreaterThan(0);
+      expect((await scenario.next()).length).toBeGreaterThan(0);
       return;
     }
     const field = amount.includes(kind) ? 'amount' : 'cardTransactionId';
     expect(fieldsOf(response)).toEqual([400, 'INVALID_INPUT', field]);
-    expect(await story.next()).toEqual([]);
-    expect(await story.payment()).toEqual(before);
+    expect(await scenario.next()).toEqual([]);
+    expect(await scenario.payment()).toEqual(before);
   });
 
   it('cannot be refunded above the cleared amount less earlier refunds', async () => {
-    const story = await fixture.begin();
-    for (const step of [auth, cleared, notice('return', 10)]) await step(story);
-    const { id: cardTransactionId } = await story.payment();
-    const returns = (amount: number) => story.simulate('return', { cardTransactionId, amount });
+    const scenario = await fixture.begin();
+    for (const step of [auth, cleared, notice('return', 10)]) await step(scenario);
+    const { id: cardTransactionId } = await scenario.payment();
+    const returns = (amount: number) => scenario.simulate('return', { cardTransactionId, amount });
     expect(fieldsOf(await returns(30_01))).toEqual([400, 'INVALID_INPUT', 'amount']);
     ok(await returns(29_99), 202);
     expect(fieldsOf(await returns(2))).toEqual([400, 'INVALID_INPUT', 'amount']);
     ok(await returns(1), 202);
-    expect((await story.payment()).status).toBe('REFUNDED');
+    expect((await scenario.payment()).status).toBe('REFUNDED');
   });
 });
 
@@ -138,19 +138,19 @@ describe('a simulated message', () => {
   const body = { amount: 40_00, currency: { code: 'USD' }, merchant };
 
   it('requires a payment with this card', async () => {
-    const [story, other] = [await fixture.begin(), await fixture.begin()];
-    await story.request('authorization', 40);
+    const [scenario, other] = [await fixture.begin(), await fixture.begin()];
+    await scenario.request('authorization', 40);
     await other.request('authorization', 40);
     const { id } = await other.payment();
     const { call } = fixture.cards;
     const [deposit] = ok(
-      await call('GET', `/transactions?customerId=${story.customer.id}`),
+      await call('GET', `/transactions?customerId=${scenario.customer.id}`),
       200,
     ).data.filter((each: { type: string }) => each.type === 'INCOMING');
     const unknown = id.replace(/.$/, (last: string) => (last === '0' ? '1' : '0'));
     for (const cardTransactionId of [id, unknown, deposit.id, 'x']) {
       for (const kind of NOTICES) {
-        const response = await story.simulate(kind, { cardTransactionId, amount: 1_00 });
+        const response = await scenario.simulate(kind, { cardTransactionId, amount: 1_00 });
         expect([response.status, response.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
       }
     }
@@ -158,42 +158,46 @@ describe('a simulated message', () => {
   });
 
   it('is rejected with every invalid field at once', async () => {
-    const story = await fixture.begin();
+    const scenario = await fixture.begin();
     const invalid = { amount: 0, currency: { code: 'EUR' }, merchant: { country: 'US' } };
     const long = { ...body, merchant: { descriptor: 'x'.repeat(256), mcc: '1'.repeat(11) } };
     const huge = { ...body, amount: 100_000_000_001 };
     for (const kind of REQUEST_KINDS) {
       const ofMoney = kind === 'balance_inquiry' ? [] : ['amount', 'currency.code'];
-      expect(fieldsOf(await story.simulate(kind, invalid))).toEqual([
+      expect(fieldsOf(await scenario.simulate(kind, invalid))).toEqual([
         ...[400, 'INVALID_INPUT', ...ofMoney, 'merchant.descriptor'],
       ]);
-      expect(fieldsOf(await story.simulate(kind, long))).toEqual([
+      expect(fieldsOf(await scenario.simulate(kind, long))).toEqual([
         ...[400, 'INVALID_INPUT', 'merchant.descriptor', 'merchant.mcc'],
       ]);
       if (kind === 'balance_inquiry') continue;
-      expect(fieldsOf(await story.simulate(kind, huge))).toEqual([400, 'INVALID_INPUT', 'amount']);
+      expect(fieldsOf(await scenario.simulate(kind, huge))).toEqual([
+        400,
+        'INVALID_INPUT',
+        'amount',
+      ]);
     }
-    expect(await story.next()).toEqual([]);
-    expect(await story.payments()).toEqual([]);
+    expect(await scenario.next()).toEqual([]);
+    expect(await scenario.payments()).toEqual([]);
   });
 
   it('has by default the currency of the card, and the merchant of the request', async () => {
-    const story = await fixture.begin();
+    const scenario = await fixture.begin();
     const requestBody = { ...body, currency: {}, merchant: { ...merchant, note: 'not kept' } };
-    ok(await story.simulate('authorization', requestBody), 202);
-    const payment = await story.payment();
+    ok(await scenario.simulate('authorization', requestBody), 202);
+    const payment = await scenario.payment();
     expect(payment.authorizedAmount).toMatchObject({ amount: 40_00, currency: { code: 'USD' } });
     expect(payment.merchant).toEqual(merchant);
   });
 
   describe.each(ASKING)('%s', (_operation, operation) => {
     it('has one effect for an idempotency key', async () => {
-      const story = await fixture.begin();
+      const scenario = await fixture.begin();
       const key = { 'idempotency-key': `ask ${operation}` };
-      const first = ok(await story.simulate(operation, body, key), 202);
-      expect(ok(await story.simulate(operation, body, key), 202)).toEqual(first);
-      expect((await story.payment()).issuerTransactionToken).toBe(first.issuerTransactionToken);
-      const otherResponse = await story.simulate(operation, { ...body, amount: 41_00 }, key);
+      const first = ok(await scenario.simulate(operation, body, key), 202);
+      expect(ok(await scenario.simulate(operation, body, key), 202)).toEqual(first);
+      expect((await scenario.payment()).issuerTransactionToken).toBe(first.issuerTransactionToken);
+      const otherResponse = await scenario.simulate(operation, { ...body, amount: 41_00 }, key);
       expect([otherResponse.status, otherResponse.body.code]).toEqual([
         409,
         'DUPLICATE_PAY_REQUEST',
@@ -210,18 +214,18 @@ describe('a simulated message', () => {
   describe.each(NOTICE_OPERATIONS)('%s', (_operation, operation) => {
     it('has one effect for an idempotency key', async () => {
       const { steps, shows } = NEWS[operation];
-      const story = await fixture.begin();
-      for (const step of steps) await step(story);
-      const { id: cardTransactionId } = await story.payment();
+      const scenario = await fixture.begin();
+      for (const step of steps) await step(scenario);
+      const { id: cardTransactionId } = await scenario.payment();
       const news = {
         cardTransactionId,
         ...(operation === 'return_reversal' ? {} : { amount: 20_00 }),
       };
       const key = { 'idempotency-key': `notice ${operation}` };
-      const first = ok(await story.simulate(operation, news, key), 202);
-      expect(ok(await story.simulate(operation, news, key), 202)).toEqual(first);
-      expect(await story.payment()).toMatchObject(shows);
-      const otherResponse = await story.simulate(operation, { ...news, more: 1 }, key);
+      const first = ok(await scenario.simulate(operation, news, key), 202);
+      expect(ok(await scenario.simulate(operation, news, key), 202)).toEqual(first);
+      expect(await scenario.payment()).toMatchObject(shows);
+      const otherResponse = await scenario.simulate(operation, { ...news, more: 1 }, key);
       expect([otherResponse.status, otherResponse.body.code]).toEqual([
         409,
         'DUPLICATE_PAY_REQUEST',
@@ -231,15 +235,15 @@ describe('a simulated message', () => {
 
   describe('sandboxSimulateCardBalanceInquiry', () => {
     it('has a new reference each time, for a decline as well', async () => {
-      const story = await fixture.begin();
+      const scenario = await fixture.begin();
       const tokens = [
-        await story.request('authorization', 1),
-        await story.request('authorization', 1),
-        await story.request('authorization', 1, '002'),
-        await story.request('balance_inquiry'),
+        await scenario.request('authorization', 1),
+        await scenario.request('authorization', 1),
+        await scenario.request('authorization', 1, '002'),
+        await scenario.request('balance_inquiry'),
       ];
       expect(new Set(tokens).size).toBe(4);
-      const references = (await story.payments()).map((each) => each.issuerTransactionToken);
+      const references = (await scenario.payments()).map((each) => each.issuerTransactionToken);
       expect(references).toEqual(tokens.slice(0, 2));
     });
   });

@@ -12,16 +12,16 @@ import {
 import { internalAccount, ok } from '../kit/app/fixtures.ts';
 import { opened } from '../kit/app/test-app.ts';
 import {
-  openCardStories,
+  openCardScenarios,
   REQUEST_KINDS,
   type RequestKind,
-  type StoryOptions,
-} from '../kit/cards/card-story.ts';
+  type ScenarioOptions,
+} from '../kit/cards/card-scenario.ts';
 import { cardName } from '../kit/cards/cards.ts';
 import { delegatedFixture } from '../kit/cards/delegated-cards.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
-const fixture = opened(openCardStories);
+const fixture = opened(openCardScenarios);
 beforeEach(() => fixture.app.advance(7 * 60_000));
 
 /** Represents all suffixes that no table names. */
@@ -62,14 +62,14 @@ describe('the table of issuing', () => {
     const platformCardId = cardName(suffix);
     const requested = ok(await cards.requestCard(holder, { platformCardId }), 201);
     expect(requested).toMatchObject({ state: 'PROCESSING', platformCardId });
-    const story = await fixture.storyOf(requested, holder);
-    expect(await story.next()).toEqual(row.immediate);
+    const scenario = await fixture.scenarioOf(requested, holder);
+    expect(await scenario.next()).toEqual(row.immediate);
     if (row.later) {
       await app.advance(row.later.afterMs - 1);
-      expect(await story.next()).toEqual([]);
+      expect(await scenario.next()).toEqual([]);
       expect((await cards.cardNow(requested.id)).state).toBe('PROCESSING');
       await app.advance(1);
-      expect(await story.next()).toEqual(row.later.events);
+      expect(await scenario.next()).toEqual(row.later.events);
     }
     const current = await cards.cardNow(requested.id);
     expect(current).toMatchObject(row.end);
@@ -80,7 +80,7 @@ describe('the table of issuing', () => {
       ...[issued, issued],
     ]);
     await fixture.app.advance(7 * 60_000);
-    expect(await story.next()).toEqual([]);
+    expect(await scenario.next()).toEqual([]);
   });
 
   it('is selected by name, and the suffix of the number depends on it', async () => {
@@ -228,33 +228,33 @@ describe('the table of descriptors', () => {
   it.each(cases)('…%s: %s, from %s', async (suffix, kind, currency) => {
     const { app } = fixture;
     const row = expectedOf(ROWS[kind], suffix);
-    const story = await fixture.begin({ currency });
-    const token = await story.request(kind, 40, suffix);
-    expect(await story.next()).toEqual(row.immediate);
-    expect(await story.decision()).toBe(`${kind.toUpperCase()} ${row.decision}`);
+    const scenario = await fixture.begin({ currency });
+    const token = await scenario.request(kind, 40, suffix);
+    expect(await scenario.next()).toEqual(row.immediate);
+    expect(await scenario.decision()).toBe(`${kind.toUpperCase()} ${row.decision}`);
     if (row.later) {
       await app.advance(30 * SECOND - 1);
-      expect(await story.next()).toEqual([]);
-      expect((await story.payment()).pullSummary.pendingCount).toBe(1);
+      expect(await scenario.next()).toEqual([]);
+      expect((await scenario.payment()).pullSummary.pendingCount).toBe(1);
       await app.advance(1);
-      expect(await story.next()).toEqual(row.later);
+      expect(await scenario.next()).toEqual(row.later);
     }
     if (row.end === undefined) {
-      expect(await story.payments()).toEqual([]);
+      expect(await scenario.payments()).toEqual([]);
     } else {
-      const { issuerTransactionToken, merchant } = await story.payment();
+      const { issuerTransactionToken, merchant } = await scenario.payment();
       expect([issuerTransactionToken, merchant.descriptor]).toEqual([token, `SHOP ${suffix}`]);
-      expect(await story.end()).toBe(row.end);
+      expect(await scenario.end()).toBe(row.end);
     }
-    expect(await story.stored()).toBe(row.stored ?? 0);
+    expect(await scenario.stored()).toBe(row.stored ?? 0);
     await fixture.app.advance(7 * 60_000);
-    expect(await story.next()).toEqual([]);
+    expect(await scenario.next()).toEqual([]);
   });
 });
 
 /** Cards that receive a request, and the decision if it is not an approval. */
 interface Situation {
-  options(): StoryOptions;
+  options(): ScenarioOptions;
   patch?: Record<string, unknown>;
   declines: Partial<Record<RequestKind, string | undefined>>;
 }
@@ -316,15 +316,15 @@ describe('a card funded by a wallet', () => {
     if (hasKey) await wallets.key(heldCard);
     await fixture.app.settle();
     const { card, accountId, customer } = heldCard;
-    const story = await fixture.storyOf(card, { accountId, customer, currency: 'USDB' });
-    await story.request(kind, 40);
-    const emitted = await story.next();
+    const scenario = await fixture.scenarioOf(card, { accountId, customer, currency: 'USDB' });
+    await scenario.request(kind, 40);
+    const emitted = await scenario.next();
     const reason = hasKey ? undefined : WITHOUT[kind];
-    expect(await story.decision()).toBe(`${kind.toUpperCase()} ${reason ?? 'approved'}`);
+    expect(await scenario.decision()).toBe(`${kind.toUpperCase()} ${reason ?? 'approved'}`);
     const row = expectedOf(ROWS[kind], OTHER);
     expect(emitted).toEqual(reason ? [] : row.immediate);
-    if (reason || row.end === undefined) expect(await story.payments()).toEqual([]);
-    else expect(await story.end()).toBe(row.end);
+    if (reason || row.end === undefined) expect(await scenario.payments()).toEqual([]);
+    else expect(await scenario.end()).toBe(row.end);
   });
 });
 
@@ -334,13 +334,13 @@ describe('a card that', () => {
   );
   it.each(cases)('%s: %s', async (name, kind) => {
     const { options, patch, declines } = expectedOf(SITUATIONS, name);
-    const story = await fixture.begin(options());
-    if (patch) ok(await story.patch(patch), 200);
-    await story.next();
-    await story.request(kind, 40);
-    const emitted = await story.next();
-    expect(await story.decision()).toBe(`${kind.toUpperCase()} ${declines[kind] ?? 'approved'}`);
+    const scenario = await fixture.begin(options());
+    if (patch) ok(await scenario.patch(patch), 200);
+    await scenario.next();
+    await scenario.request(kind, 40);
+    const emitted = await scenario.next();
+    expect(await scenario.decision()).toBe(`${kind.toUpperCase()} ${declines[kind] ?? 'approved'}`);
     const pays = declines[kind] === undefined && kind !== 'balance_inquiry';
-    expect([emitted.length > 0, (await story.payments()).length]).toEqual([pays, pays ? 1 : 0]);
+    expect([emitted.length > 0, (await scenario.payments()).length]).toEqual([pays, pays ? 1 : 0]);
   });
 });

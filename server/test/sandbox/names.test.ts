@@ -63,7 +63,7 @@ describe('the table of names', () => {
     const { app } = fixture;
     const { immediate, later } = expectedOf(NAMES, suffix);
     const person = await customer(app);
-    const story = await watch(fixture, () => '', []);
+    const scenario = await watch(fixture, () => '', []);
     const response = await register(fixture, person.id, method, suffix);
     if ('rejected' in immediate) {
       expect(code(response)).toEqual([400, immediate.rejected]);
@@ -91,7 +91,7 @@ describe('the table of names', () => {
     await expectVerdict(later?.verdict ?? immediate);
     await app.advance(MINUTE);
     await expectVerdict(later?.verdict ?? immediate);
-    expect(story.next()).toEqual([]);
+    expect(scenario.next()).toEqual([]);
   });
 
   it.each(Object.keys(NAME_CHECKS_BY_SUFFIX))('does not apply to wallets: …%s', async (suffix) => {
@@ -204,7 +204,7 @@ describe('the table of UMA addresses, as receivers', () => {
     const { person, account } = await fundedCustomer(app, INITIAL_AMOUNT);
     let id = '';
     const accounts = [payerOf(account)];
-    const story = await watch(fixture, () => id, accounts);
+    const scenario = await watch(fixture, () => id, accounts);
     const path = `/receiver/uma/${encodeURIComponent(address)}?customerId=${person.id}`;
     const discovery = await app.call('GET', path);
     if ('lookup' in row) return expect(code(discovery)).toEqual(row.lookup);
@@ -222,7 +222,7 @@ describe('the table of UMA addresses, as receivers', () => {
     if ('quote' in row) {
       expect(code(response)).toEqual(row.quote);
       await app.settle();
-      expect(story.next()).toEqual([]);
+      expect(scenario.next()).toEqual([]);
       expect(await balances(app, account.id)).toEqual({
         balance: INITIAL_AMOUNT,
         total: INITIAL_AMOUNT,
@@ -233,7 +233,7 @@ describe('the table of UMA addresses, as receivers', () => {
     expect(quote.receivingCurrency.code).toBe(currency);
     id = quote.transactionId;
     ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
-    await expectWebhooks(fixture, { id, quoteId: quote.id, accounts, story }, row);
+    await expectWebhooks(fixture, { id, quoteId: quote.id, accounts, scenario }, row);
   }
 
   it.each(NAMES_OF_UMA)('%s', (name) => pay(at(name), expectedOf(RECEIVERS, name)));
@@ -282,7 +282,7 @@ describe('the table of UMA addresses, as senders', () => {
     const currency = /\.(eur|mxn)$/.exec(name)?.[1]?.toUpperCase() ?? 'USD';
     const accounts = [payeeOf(await internalAccount(app, person.id, currency))];
     let id = '';
-    const story = await watch(fixture, () => id, accounts);
+    const scenario = await watch(fixture, () => id, accounts);
     const response = await app.call('POST', '/sandbox/uma/receive', {
       senderUmaAddress: at(name),
       customerId: person.id,
@@ -292,10 +292,10 @@ describe('the table of UMA addresses, as senders', () => {
     if ('lookup' in row) {
       expect(code(response)).toEqual(row.lookup);
       await app.settle();
-      expect(story.next()).toEqual([]);
+      expect(scenario.next()).toEqual([]);
       return;
     }
     ({ id } = ok(response, 200));
-    await expectWebhooks(fixture, { id, accounts, story }, row);
+    await expectWebhooks(fixture, { id, accounts, scenario }, row);
   });
 });

@@ -191,9 +191,9 @@ describe('the table of quotes', () => {
     );
     const accounts = [observed, ...(from === 'USD' ? [await earner()] : [])];
     const id = quote.transactionId as string;
-    const story = await watch(fixture, () => id, accounts);
+    const scenario = await watch(fixture, () => id, accounts);
     ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
-    const payment = { id, quoteId: quote.id, accounts, story };
+    const payment = { id, quoteId: quote.id, accounts, scenario };
     await expectWebhooks(fixture, payment, expectedOf(QUOTES, suffix));
   });
 
@@ -223,13 +223,13 @@ describe('the table of quotes', () => {
     };
     const accounts = [await earner(), bystander];
     const id = quote.transactionId as string;
-    const story = await watch(fixture, () => id, accounts);
+    const scenario = await watch(fixture, () => id, accounts);
     const begin =
       funding === 'debited'
         ? app.call('POST', `/quotes/${quote.id}/execute`)
         : app.call('POST', '/sandbox/send', { quoteId: quote.id, currencyCode: 'USD' });
     ok(await begin, 200);
-    const payment = { id, quoteId: quote.id, accounts, story };
+    const payment = { id, quoteId: quote.id, accounts, scenario };
     await expectWebhooks(fixture, payment, expectedOf(QUOTES, suffix));
   });
 });
@@ -327,7 +327,7 @@ describe('the table of transfers', () => {
       suffix,
     );
     let id = '';
-    const story = await watch(fixture, () => id, [observed]);
+    const scenario = await watch(fixture, () => id, [observed]);
     const body = {
       source: { accountId: account.id },
       destination: { accountId: target.id },
@@ -335,7 +335,11 @@ describe('the table of transfers', () => {
       purposeOfPayment: 'GIFT',
     };
     ({ id } = ok(await app.call('POST', '/transfer-out', body), 201));
-    await expectWebhooks(fixture, { id, accounts: [observed], story }, expectedOf(PAYOUTS, suffix));
+    await expectWebhooks(
+      fixture,
+      { id, accounts: [observed], scenario },
+      expectedOf(PAYOUTS, suffix),
+    );
   });
 
   it.each(suffixes)('…%s, debited by a transfer', async (suffix) => {
@@ -345,14 +349,18 @@ describe('the table of transfers', () => {
     const source = ok(await register(fixture, person.id, 'USD', suffix), 201);
     const observed = payeeOf(account);
     let id = '';
-    const story = await watch(fixture, () => id, [observed]);
+    const scenario = await watch(fixture, () => id, [observed]);
     const body = {
       source: { accountId: source.id },
       destination: { accountId: account.id },
       amount: SENT,
     };
     ({ id } = ok(await app.call('POST', '/transfer-in', body), 201));
-    await expectWebhooks(fixture, { id, accounts: [observed], story }, expectedOf(DEBITS, suffix));
+    await expectWebhooks(
+      fixture,
+      { id, accounts: [observed], scenario },
+      expectedOf(DEBITS, suffix),
+    );
   });
 
   it.each(suffixes)('…%s, debited for a quote', async (suffix) => {
@@ -371,11 +379,11 @@ describe('the table of transfers', () => {
     );
     const accounts = [await earner()];
     const id = quote.transactionId as string;
-    const story = await watch(fixture, () => id, accounts);
+    const scenario = await watch(fixture, () => id, accounts);
     ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
     await expectWebhooks(
       fixture,
-      { id, quoteId: quote.id, accounts, story },
+      { id, quoteId: quote.id, accounts, scenario },
       expectedOf(DEBIT_FUNDED, suffix),
     );
   });

@@ -7,7 +7,7 @@ export interface Resource {
   /** Of the SDK, such as `externalAccounts`. */
   readonly group: string;
   readonly title: string;
-  /** The id and the verb of each operation. */
+  /** The ID and the verb of each operation. */
   readonly operations: readonly (readonly [id: string, verb: string])[];
 }
 

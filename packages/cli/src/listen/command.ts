@@ -10,7 +10,15 @@ import { type Endpoint, ensureEndpoint, isNotFound, type Wanted } from './endpoi
 import { type Forwarded, forward, receiverOf } from './forward.ts';
 import { type Journal, openJournal } from './journal.ts';
 import { type Delivery, type Listener, retryUntilDone, run } from './run.ts';
-import { filesOf, forget, type ListenFiles, labelOf, loadState, lock, saveState } from './state.ts';
+import {
+  deleteState,
+  filesOf,
+  type ListenFiles,
+  labelOf,
+  loadState,
+  lock,
+  saveState,
+} from './state.ts';
 
 interface ListenFlags {
   readonly forwardTo?: string;
@@ -111,7 +119,7 @@ function listenerOf(
 async function end({ client, output }: Session, endpointId: string, files: ListenFiles) {
   try {
     await client.webhookEndpoints.deleteWebhookEndpointById({ endpointId }, { deadline: 5_000 });
-    forget(files);
+    deleteState(files);
     output.note('Endpoint removed.');
   } catch {
     output.note('The endpoint could not be removed; the next `railhead listen` uses it again.');
@@ -134,14 +142,14 @@ async function start(
     : await connect();
   if (!endpoint) return undefined;
   // The journal belongs to the endpoint.
-  if (known && known.endpointId !== endpoint.endpointId) forget(files);
+  if (known && known.endpointId !== endpoint.endpointId) deleteState(files);
   const { endpointId, secret } = endpoint;
   saveState(files, { endpointId, secret });
   return endpoint;
 }
 
 /**
- * Forwards until the signal aborts, even if the endpoint is removed. Returns the id of the last
+ * Forwards until the signal aborts, even if the endpoint is removed. Returns the ID of the last
  * endpoint.
  */
 async function follow(
@@ -164,7 +172,7 @@ async function follow(
     } catch (error) {
       if (!isNotFound(error)) throw error;
       output.note('The endpoint was removed, for example by a reset. A new endpoint was created:');
-      forget(files);
+      deleteState(files);
     } finally {
       journal.close();
     }
@@ -207,7 +215,7 @@ export function listenCommand(): Command {
     )
     .option(
       '--events <types>',
-      'Types, separated by commas, such as OUTGOING_PAYMENT.*. Default: all.',
+      'Event types, separated by commas, such as OUTGOING_PAYMENT.*. Default: all.',
     )
     .option('--name <name>', 'Distinguishes several listeners.', 'default')
     .option('--keep', 'Keep the endpoint when the program ends, and the events until the next run.')

@@ -38,12 +38,12 @@ export const loadState = ({ state }: ListenFiles): ListenState | undefined =>
 export const saveState = ({ state }: ListenFiles, value: ListenState): void =>
   writePrivate(state, value);
 
-export function forget({ state, journal }: ListenFiles): void {
+export function deleteState({ state, journal }: ListenFiles): void {
   for (const file of [state, journal]) rmSync(file, { force: true });
 }
 
 function isRunning(pid: number): boolean {
-  // In a container every run can have the same process id.
+  // In a container every run can have the same process ID.
   if (pid === process.pid) return false;
   try {
     process.kill(pid, 0);

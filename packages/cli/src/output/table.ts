@@ -85,7 +85,7 @@ const titleOf = (name: string) =>
     .replaceAll('_', ' ')
     .toUpperCase();
 
-/** Shortened ids and times are useless, shortened types and states nearly so. */
+/** Shortened IDs and times are useless, shortened types and states nearly so. */
 function minWidthOf(name: string): number {
   if (/(^id|(?<!operation)Id|At|timestamp|^at)$/.test(name)) return Number.POSITIVE_INFINITY;
   return /(^type|Type|^status|^operationId)$/.test(name) ? 20 : 12;

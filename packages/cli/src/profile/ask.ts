@@ -21,7 +21,7 @@ export async function ask(question: string, { isSecret = false } = {}): Promise<
   try {
     return (await lines.question('', { signal: stop.signal })).trim();
   } catch {
-    throw new CliError('Cancelled.', { exitCode: EXIT.interrupted });
+    throw new CliError('Canceled.', { exitCode: EXIT.interrupted });
   } finally {
     lines.close();
     if (isSecret) process.stderr.write('\n');

@@ -43,7 +43,7 @@ async function profileOf(flags: LoginFlags): Promise<Profile> {
     fallback,
   });
   const id = flags.clientId ?? env.RAILHEAD_CLIENT_ID;
-  const clientId = await value(id, 'Client id', '--client-id');
+  const clientId = await value(id, 'Client ID', '--client-id');
   const secret = flags.clientSecret ?? env.RAILHEAD_CLIENT_SECRET;
   const clientSecret = await value(secret, 'Client secret', '--client-secret', { isSecret: true });
   return { url: baseUrlOf(url), clientId, clientSecret };
@@ -56,7 +56,7 @@ function loginCommand(): Command {
       'Checks credentials and stores them as a profile, in a file that only you can read. The ' +
         'profile becomes the current profile. Values without a flag are prompted for.',
     )
-    .option('--client-id <id>', 'Client id of an API token.')
+    .option('--client-id <id>', 'Client ID of an API token.')
     .option('--client-secret <secret>', 'Client secret, or - to read it from standard input.');
   withExamples(
     command,

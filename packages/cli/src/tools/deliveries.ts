@@ -75,7 +75,7 @@ function getCommand(): Command {
   const command = new Command('get')
     .summary('Show the attempts of a delivery.')
     .description('Shows a delivery with each attempt and what the receiver replied.')
-    .argument('<delivery>', 'Id of a delivery.');
+    .argument('<delivery>', 'ID of a delivery.');
   withExamples(
     command,
     'railhead deliveries get WebhookDelivery:2-019b8d60-2a80-7000-8000-00000000000f',
@@ -95,7 +95,7 @@ function resendCommand(): Command {
   const command = new Command('resend')
     .summary('Repeat a delivery.')
     .description('Repeats a delivery immediately.')
-    .argument('<delivery>', 'Id of a delivery.');
+    .argument('<delivery>', 'ID of a delivery.');
   withExamples(
     command,
     'railhead deliveries resend WebhookDelivery:2-019b8d60-2a80-7000-8000-00000000000f',

@@ -100,7 +100,7 @@ function resendCommand(): Command {
       'Sends an event again to all endpoints that receive its type, or to one of them. `listen` ' +
         'forwards it like a new event.',
     )
-    .argument('<event>', 'Id of an event.')
+    .argument('<event>', 'ID of an event.')
     .option('--endpoint <id>', 'Only to this endpoint.');
   withExamples(command, 'railhead events resend Webhook:019b8d60-2a80-7000-8000-00000000000f');
   return command.action(async (eventId: string, { endpoint }: { endpoint?: string }) => {
@@ -121,7 +121,7 @@ export function eventsCommand(): Command {
     .summary('Show events, and follow them.')
     .description('Shows the latest events of the platform, or follows new events until Ctrl+C.')
     .option('--follow', 'Print events as they occur.')
-    .option('--type <types>', 'Types, separated by commas, such as OUTGOING_PAYMENT.*')
+    .option('--type <types>', 'Event types, separated by commas, such as OUTGOING_PAYMENT.*')
     .option('--resource <id>', 'Only events about a resource.')
     .option('--customer <id>', 'Only events about a customer.')
     .option('-n, --number <count>', 'Number of earlier events.', '20')

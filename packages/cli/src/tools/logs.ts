@@ -167,10 +167,10 @@ function getCommand(): Command {
   const command = new Command('get')
     .summary('Explain one request.')
     .description(
-      'Shows a request: its error with every rejected field, and its bodies with texts masked. The id ' +
+      'Shows a request: its error with every rejected field, and its bodies with texts masked. The ID ' +
         'is the header X-Request-Id of the reply, which errors of this program print.',
     )
-    .argument('<request>', 'Id of a request.');
+    .argument('<request>', 'ID of a request.');
   withExamples(command, 'railhead logs get 01a21758-15bf-71ea-aa5b-996c3b49c144');
   return command.action(async (requestId: string) => {
     const { output, client } = await sessionOf(command);
@@ -200,7 +200,7 @@ const columns = (items: readonly Recorded[]): Column[] =>
 export function logsCommand(): Command {
   const command = new Command('logs')
     .summary('Show the requests of the platform.')
-    .description('Shows the latest requests of the platform, which it keeps for 30 days.');
+    .description('Shows the latest requests of the platform. Requests are retained for 30 days.');
   addFilters(command, '20');
   command.addCommand(tailCommand()).addCommand(getCommand());
   withExamples(

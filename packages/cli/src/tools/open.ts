@@ -32,9 +32,9 @@ function launch(url: string): Promise<boolean> {
 export function openCommand(): Command {
   const command = new Command('open')
     .summary('Open the documentation or the API reference.')
-    .description('Prints the address of a page of the server and opens it in the browser.')
+    .description('Prints the URL of a page of the server and opens it in the browser.')
     .addArgument(new Argument('<page>', 'The page.').choices(Object.keys(PAGES)))
-    .option('--print', 'Only print the address.');
+    .option('--print', 'Only print the URL.');
   withExamples(command, 'railhead open reference', 'railhead open docs --print');
   return command.action(async (page: string, { print }: { print?: boolean }) => {
     const url = new URL(PAGES[page] ?? '/', targetOf(command.optsWithGlobals()).url).href;

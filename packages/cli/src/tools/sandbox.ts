@@ -49,11 +49,11 @@ function loadCommand(): Command {
   const command = new Command('load')
     .summary('Build a world from a file, or a built-in one.')
     .description(
-      'Executes the calls of a world and prints the ids of its named resources. A file is the ' +
+      'Executes the calls of a world and prints the IDs of its named resources. A file is the ' +
         'JSON body of createSandboxFixtures, or only its list of steps.',
     )
     .argument('<world>', `A file, or one of ${Object.keys(WORLDS).join(', ')}.`)
-    .option('--seed <text>', 'Creates the same ids after each reset.');
+    .option('--seed <text>', 'Creates the same IDs after each reset.');
   withExamples(
     command,
     'railhead fixtures load starter',
@@ -108,10 +108,11 @@ export function resetCommand(): Command {
     .summary('Empty a sandbox platform.')
     .description(
       'Removes the customers, accounts, payments, cards, agents and events of the sandbox ' +
-        'platform, for good. Configuration and tokens remain; the clock follows real time again.',
+        'platform permanently. Configuration and tokens remain; the clock follows real time ' +
+        'again.',
     )
     .option('--yes', 'Do not ask.')
-    .option('--including <list>', 'Reset as well: configuration, tokens.');
+    .option('--including <list>', 'Also reset: configuration, tokens.');
   withExamples(command, 'railhead reset', 'railhead reset --yes --including configuration');
   return command.action(async (flags: { yes?: boolean; including?: string }) => {
     const { output, client, target } = await sessionOf(command);

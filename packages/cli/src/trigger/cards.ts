@@ -1,6 +1,6 @@
-// Stories of cards and agents.
+// Scenarios of cards and agents.
 import { EXECUTE_DUE, funded } from './parts.ts';
-import type { Call, Step, Story } from './step.ts';
+import type { Call, Scenario, Step } from './step.ts';
 
 const card = (): Step[] => [
   ...funded(),
@@ -118,7 +118,7 @@ const decision = (name: string, operationId: 'approveAgentAction' | 'rejectAgent
   },
 });
 
-export const CARD_STORIES: readonly Story[] = [
+export const CARD_SCENARIOS: readonly Scenario[] = [
   {
     name: 'card.cleared',
     summary: 'A card payment is authorized and cleared.',
@@ -161,7 +161,7 @@ export const CARD_STORIES: readonly Story[] = [
   },
 ];
 
-export const AGENT_STORIES: readonly Story[] = [
+export const AGENT_SCENARIOS: readonly Scenario[] = [
   {
     name: 'agent.paid',
     summary: 'An agent pays within its policy.',

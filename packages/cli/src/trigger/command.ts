@@ -1,15 +1,15 @@
-// `trigger`: named stories of real calls and the clock.
+// `trigger`: named scenarios of real calls and the clock.
 import { Argument, Command } from 'commander';
 import { usageError } from '../exit.ts';
 import { withExamples } from '../help.ts';
 import { outputOf, sessionOf } from '../session.ts';
 import { closest } from '../suggest.ts';
-import { AGENT_STORIES, CARD_STORIES } from './cards.ts';
-import { PAYMENT_STORIES } from './payments.ts';
-import { runStory } from './run.ts';
+import { AGENT_SCENARIOS, CARD_SCENARIOS } from './cards.ts';
+import { PAYMENT_SCENARIOS } from './payments.ts';
+import { runScenario } from './run.ts';
 import { overridden, overrideOf } from './step.ts';
 
-export const STORIES = [...PAYMENT_STORIES, ...CARD_STORIES, ...AGENT_STORIES];
+export const SCENARIOS = [...PAYMENT_SCENARIOS, ...CARD_SCENARIOS, ...AGENT_SCENARIOS];
 
 interface TriggerFlags {
   readonly list?: boolean;
@@ -18,27 +18,27 @@ interface TriggerFlags {
 
 async function list(command: Command): Promise<void> {
   const output = outputOf(command);
-  const data = STORIES.map(({ name, summary, steps }) => ({
+  const data = SCENARIOS.map(({ name, summary, steps }) => ({
     name,
     summary,
     steps: steps().flatMap((step) => ('advance' in step ? [] : [step.name])),
   }));
-  const storyList = data.map(({ name, summary }) => ({ name, summary }));
-  await output.result({ data }, () => output.list(storyList));
+  const scenarioList = data.map(({ name, summary }) => ({ name, summary }));
+  await output.result({ data }, () => output.list(scenarioList));
 }
 
 export function triggerCommand(): Command {
-  const names = STORIES.map(({ name }) => name);
+  const names = SCENARIOS.map(({ name }) => name);
   const command = new Command('trigger')
-    .summary('Run a story in a sandbox, such as a returned payout.')
+    .summary('Run a scenario in a sandbox, such as a returned payout.')
     .description(
-      'Runs a story: API calls that create customers, accounts and payments, and that move the ' +
+      'Runs a scenario: API calls that create customers, accounts and payments, and that move the ' +
         'clock of the sandbox platform. It emits the events of these calls. --override replaces ' +
         'a value of a step: its name, the path in the parameters and body of the call, and the ' +
         'value.',
     )
-    .addArgument(new Argument('[story]', 'Name of a story.'))
-    .option('--list', 'List the stories.')
+    .addArgument(new Argument('[scenario]', 'Name of a scenario.'))
+    .option('--list', 'List the scenarios.')
     .option(
       '--override <step.path=value>',
       'Replace a value; can be repeated.',
@@ -55,14 +55,14 @@ export function triggerCommand(): Command {
   return command.action(async (name: string | undefined, flags: TriggerFlags) => {
     if (flags.list) return list(command);
     if (name === undefined)
-      throw usageError('Name a story.', 'List them with `railhead trigger --list`.');
-    const story = STORIES.find((each) => each.name === name);
-    if (!story) {
+      throw usageError('Name a scenario.', 'List them with `railhead trigger --list`.');
+    const scenario = SCENARIOS.find((each) => each.name === name);
+    if (!scenario) {
       const near = closest(name, names);
       const hint = near ? `Did you mean ${near}?` : 'List them with `railhead trigger --list`.';
-      throw usageError(`There is no story ${name}.`, hint);
+      throw usageError(`There is no scenario ${name}.`, hint);
     }
-    const steps = overridden(story.steps(), flags.override.map(overrideOf));
-    await runStory(await sessionOf(command), story, steps);
+    const steps = overridden(scenario.steps(), flags.override.map(overrideOf));
+    await runScenario(await sessionOf(command), scenario, steps);
   });
 }

@@ -1,4 +1,4 @@
-// Steps that several stories share.
+// Steps that several scenarios share.
 import type { Advance, Call, Step } from './step.ts';
 
 const ADDRESS = {

@@ -1,7 +1,7 @@
-// Stories of payouts, deposits and customers.
+// Scenarios of payouts, deposits and customers.
 import { randomBytes } from 'node:crypto';
 import { account, advance, customer, EXECUTE_DUE, fund, payment, payout } from './parts.ts';
-import type { Call, Story } from './step.ts';
+import type { Call, Scenario } from './step.ts';
 
 const DECLARED = 'COUNTERPARTY_DECLARATION_REQUIRED';
 
@@ -39,7 +39,7 @@ const received = (senderUmaAddress: string): Call => ({
   },
 });
 
-export const PAYMENT_STORIES: readonly Story[] = [
+export const PAYMENT_SCENARIOS: readonly Scenario[] = [
   {
     name: 'payout.completed',
     summary: 'A payout from a balance to a bank account completes.',

@@ -1,10 +1,10 @@
-// Runs a story: executes its calls one after the other and prints the result of each.
+// Runs a scenario: executes its calls one after the other and prints the result of each.
 import { CliError } from '../exit.ts';
 import { withProgress } from '../output/progress.ts';
 import { isObject, shortText } from '../output/values.ts';
 import { methodOf, type Session } from '../session.ts';
 import { moveClock } from '../tools/clock.ts';
-import { type Call, lookUp, type Replies, resolve, type Step, type Story } from './step.ts';
+import { type Call, lookUp, type Replies, resolve, type Scenario, type Step } from './step.ts';
 
 /** A short text about the result of a call. */
 function summaryOf(reply: unknown): { id: string; status: string } {
@@ -48,9 +48,9 @@ async function call(session: Session, step: Call, replies: Replies): Promise<unk
   });
 }
 
-export async function runStory(
+export async function runScenario(
   session: Session,
-  story: Story,
+  scenario: Scenario,
   steps: readonly Step[],
 ): Promise<void> {
   const { output } = session;
@@ -80,9 +80,9 @@ export async function runStory(
     ];
     output.line(`${green('✓')} ${line.filter(Boolean).join(' ')}`);
   }
-  const outcome = filled(story.outcome, replies);
+  const outcome = filled(scenario.outcome, replies);
   const result = {
-    story: story.name,
+    scenario: scenario.name,
     outcome,
     steps: callResults,
     replies: Object.fromEntries(replies),

@@ -1,4 +1,4 @@
-// Steps of a story: calls with references to the replies of earlier ones, such as `$ada.id`.
+// Steps of a scenario: calls with references to the replies of earlier ones, such as `$ada.id`.
 import { CliError, usageError } from '../exit.ts';
 import type { OperationId } from '../sdk.ts';
 import { closest } from '../suggest.ts';
@@ -9,7 +9,7 @@ export interface Call {
   readonly input?: Readonly<Record<string, unknown>>;
   /** A reference to the token of an agent, which makes the call. */
   readonly as?: string;
-  /** The code with which the call is rejected in this story. */
+  /** The code with which the call is rejected in this scenario. */
   readonly rejectedWith?: string;
 }
 
@@ -20,7 +20,7 @@ export interface Advance {
 
 export type Step = Call | Advance;
 
-export interface Story {
+export interface Scenario {
   readonly name: string;
   readonly summary: string;
   /** Text about the outcome, with references in braces: `{payment.status}`. */
@@ -103,8 +103,8 @@ export function overridden(steps: readonly Step[], overrides: readonly Override[
   for (const { step } of overrides) {
     if (names.includes(step)) continue;
     const near = closest(step, names);
-    const hint = near ? `Did you mean ${near}?` : `Steps of this story: ${names.join(', ')}.`;
-    throw usageError(`The story has no step ${step}.`, hint);
+    const hint = near ? `Did you mean ${near}?` : `Steps of this scenario: ${names.join(', ')}.`;
+    throw usageError(`The scenario has no step ${step}.`, hint);
   }
   return steps.map((step) => {
     if (!isCall(step)) return step;

@@ -18,7 +18,7 @@ export interface Sealed {
 }
 
 async function hmac(key: Bytes, data: Bytes): Promise<Bytes> {
-  // An empty salt stands for zeros, because Web Crypto does not import empty keys.
+  // An empty salt is replaced by zeros, because Web Crypto does not import empty keys.
   const bytes = key.length ? key : new Uint8Array(HASH);
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   const imported = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign']);

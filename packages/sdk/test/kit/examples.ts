@@ -1,5 +1,5 @@
-// Replaces the recorder of the examples (server/test/kit/http/examples.ts): each request of a story
-// becomes an SDK call to a listening server, so the stories test every operation of the SDK.
+// Replaces the recorder of the examples (server/test/kit/http/examples.ts): each request of a scenario
+// becomes an SDK call to a listening server, so the scenarios test every operation of the SDK.
 import { describe, expect, it } from 'vitest';
 import type { AppOptions, CallOptions } from '../../../../server/test/kit/app/harness.ts';
 import { opened, testApp } from '../../../../server/test/kit/app/test-app.ts';
@@ -19,13 +19,13 @@ interface Shown extends CallOptions {
 export interface Stage {
   app: App;
   receiver: Receiver;
-  // biome-ignore lint/suspicious/noExplicitAny: a story reads replies of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: a scenario reads replies of every shape.
   show(operationId: string, name: string, request: Shown): Promise<any>;
 }
 
-export type Story = (stage: Stage) => Promise<void>;
+export type Scenario = (stage: Stage) => Promise<void>;
 
-/** Headers of a story that are options of a call. */
+/** Headers of a scenario that are options of a call. */
 function optionsOf(headers: Record<string, string> = {}) {
   const {
     authorization: _,
@@ -58,13 +58,17 @@ async function show(app: App, operationId: string, name: string, request: Shown)
   return reply.data ?? '';
 }
 
-export function examples(name: string, stories: Record<string, Story>, options: AppOptions = {}) {
-  describe(`the SDK performs the stories of ${name}`, () => {
+export function examples(
+  name: string,
+  scenarios: Record<string, Scenario>,
+  options: AppOptions = {},
+) {
+  describe(`the SDK performs the scenarios of ${name}`, () => {
     const app = testApp(options);
     const receiver = opened(() => startReceiver());
-    it.each(Object.entries(stories))('%s', async (_, story) => {
+    it.each(Object.entries(scenarios))('%s', async (_, scenario) => {
       await app.call('PATCH', '/config', { webhookEndpoint: receiver.url });
-      await story({
+      await scenario({
         app,
         receiver,
         show: (operationId, example, request) => show(app, operationId, example, request),

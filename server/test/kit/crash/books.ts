@@ -238,9 +238,9 @@ function dueEvents(payment: Payment): string[] | null {
   if (status === 'PENDING') return moneyOf('NONE') ? [] : null;
   if (status === 'EXPIRED') return moneyOf('NONE') ? ['EXPIRED'] : null;
   if (status === 'PROCESSING') {
-    const story = refund ? [...started, ...refunded] : started;
+    const scenario = refund ? [...started, ...refunded] : started;
     return moneyOf('HELD', 'SUBMITTED') && refund !== 'COMPLETED' && !isInside(payment)
-      ? story
+      ? scenario
       : null;
   }
   if (status === 'COMPLETED' && !refund)
@@ -270,10 +270,10 @@ function eventsBySubject(events: readonly Event[]): Map<string, string[]> {
 
 function outgoingProblems(payment: Payment, actual: Sums, emitted: readonly string[]): string[] {
   const name = `${payment.id} ${payment.status} ${payment.funds} refund ${payment.refund}`;
-  const story = dueEvents(payment)?.map((each) => `OUTGOING_PAYMENT.${each}`);
-  if (!story) return [`${name} is in an invalid state`];
+  const scenario = dueEvents(payment)?.map((each) => `OUTGOING_PAYMENT.${each}`);
+  if (!scenario) return [`${name} is in an invalid state`];
   const problems: string[] = [];
-  if (!isEqual(emitted, story)) problems.push(`${name} emitted ${emitted.join(', ')}`);
+  if (!isEqual(emitted, scenario)) problems.push(`${name} emitted ${emitted.join(', ')}`);
   const expected = textOf(dueEffect(payment));
   const actualText = textOf(actual);
   if (
@@ -332,9 +332,9 @@ function paymentProblems(snapshot: BookSnapshot): string[] {
   }
   const problems = snapshot.payments.flatMap((payment) => {
     const actual = effects.get(payment.id) ?? new Map();
-    const story = emitted.get(payment.id) ?? [];
-    if (payment.type === 'OUTGOING') return outgoingProblems(payment, actual, story);
-    return incomingProblems(payment, actual, story, senders.get(payment.quote_id ?? ''));
+    const scenario = emitted.get(payment.id) ?? [];
+    if (payment.type === 'OUTGOING') return outgoingProblems(payment, actual, scenario);
+    return incomingProblems(payment, actual, scenario, senders.get(payment.quote_id ?? ''));
   });
   for (const [quote, sender] of senders) {
     const isGift = isInside(sender) && sender.customer_id !== sender.target_owner;

@@ -1,4 +1,4 @@
-// Records the examples of the API reference. Each story runs on two servers with different random
+// Records the examples of the API reference. Each scenario runs on two servers with different random
 // bytes; values that differ (ids, secrets, signatures) are replaced by fixed characters, the same
 // ones for the same value. The rest is compared with the file that the reference is generated from.
 import path from 'node:path';
@@ -23,16 +23,16 @@ interface Shown extends CallOptions {
 export interface Stage {
   app: TestApp;
   /**
-   * The endpoint that receives the webhooks; it returns 200 unless a story configures another
+   * The endpoint that receives the webhooks; it returns 200 unless a scenario configures another
    * response.
    */
   receiver: Receiver;
   /** Sends a request and keeps it, with its reply, as the example `name` of the operation. */
-  // biome-ignore lint/suspicious/noExplicitAny: a story reads replies of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: a scenario reads replies of every shape.
   show(operationId: string, name: string, request: Shown): Promise<any>;
 }
 
-export type Story = (stage: Stage) => Promise<void>;
+export type Scenario = (stage: Stage) => Promise<void>;
 
 function contractOf(app: TestApp, operationId: string): Contract {
   const operation = app.operations.find(({ contract }) => contract.operationId === operationId);
@@ -95,11 +95,11 @@ function firstOfEach(bodies: readonly string[]): Examples['webhooks'] {
   return [...webhooks.keys()].sort().map((type) => ({ type, body: webhooks.get(type) }));
 }
 
-async function recorded(app: TestApp, receiver: Receiver, stories: readonly Story[]) {
+async function recorded(app: TestApp, receiver: Receiver, scenarios: readonly Scenario[]) {
   const exchanges: Exchange[] = [];
   await app.call('PATCH', '/config', { webhookEndpoint: receiver.url });
-  for (const story of stories) {
-    await story({
+  for (const scenario of scenarios) {
+    await scenario({
       app,
       receiver,
       async show(operationId, name, request) {
@@ -248,15 +248,19 @@ function realistic(json: string): string {
   return renamed(text, /account_[0-9a-f]{20}/g, (at) => `account_northwind_${at + 1}`);
 }
 
-/** Tests that the stories produce `server/examples/NAME.json`; `-u` writes the file. */
-export function examples(name: string, stories: Record<string, Story>, options: AppOptions = {}) {
+/** Tests that the scenarios produce `server/examples/NAME.json`; `-u` writes the file. */
+export function examples(
+  name: string,
+  scenarios: Record<string, Scenario>,
+  options: AppOptions = {},
+) {
   const servers = ['one', 'two'].map((seed) => ({
     app: testApp({ ...options, seed: `examples ${name} ${seed}` }),
     receiver: opened(() => startReceiver()),
   }));
   it(`are what server/examples/${name}.json shows`, async () => {
     const [firstRun, secondRun] = await Promise.all(
-      servers.map(({ app, receiver }) => recorded(app, receiver, Object.values(stories))),
+      servers.map(({ app, receiver }) => recorded(app, receiver, Object.values(scenarios))),
     );
     const text = `${realistic(JSON.stringify(withoutChance(firstRun, secondRun), null, 2))}\n`;
     await expect(text).toMatchFileSnapshot(path.join(FOLDER, `${name}.json`));

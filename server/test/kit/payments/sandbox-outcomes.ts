@@ -188,7 +188,7 @@ interface Payment {
   id: string;
   quoteId?: string;
   accounts: readonly ObservedAccount[];
-  story: Awaited<ReturnType<typeof watch>>;
+  scenario: Awaited<ReturnType<typeof watch>>;
 }
 
 /** Lines about accounts that take part in this payment. */
@@ -214,7 +214,7 @@ async function expectEnd(fixture: Fixture, payment: Payment, end: Row['end']): P
     ...expected,
   });
   if (refund) expect(refund.settledAt !== undefined).toBe(refund.status === 'COMPLETED');
-  expect(payment.story.last()).toEqual(final);
+  expect(payment.scenario.last()).toEqual(final);
   if (!payment.quoteId) return;
   expect((await read(fixture, `/quotes/${payment.quoteId}`)).status).toBe(quote);
 }
@@ -222,17 +222,17 @@ async function expectEnd(fixture: Fixture, payment: Payment, end: Row['end']): P
 /** Advances the clock through the events of the row and compares them with the expected ones. */
 export async function expectWebhooks(fixture: Fixture, payment: Payment, row: Row): Promise<void> {
   const { app } = fixture;
-  const { id, story, accounts } = payment;
+  const { id, scenario, accounts } = payment;
   const { immediate, later, end } = row;
   await app.settle();
-  const received = story.next();
+  const received = scenario.next();
   expect(received).toEqual(about(payment, immediate));
   if (later) {
     await app.advance(later.afterMs - 1);
-    expect(story.next()).toEqual([]);
+    expect(scenario.next()).toEqual([]);
     expect((await read(fixture, `/transactions/${id}`)).status).toBe(later.status);
     await app.advance(1);
-    const nextStep = story.next();
+    const nextStep = scenario.next();
     expect(nextStep).toEqual(about(payment, later.events));
     received.push(...nextStep);
   }
@@ -244,5 +244,5 @@ export async function expectWebhooks(fixture: Fixture, payment: Payment, row: Ro
     expect(balanceLine(account, balance, total)).toBe(latest ?? balanceLine(account, first, first));
   }
   await fixture.drain();
-  expect(story.next()).toEqual([]);
+  expect(scenario.next()).toEqual([]);
 }

@@ -148,7 +148,7 @@ async function usePasskey(
   expectWrong(await confirm(another()));
   const { factor } = ok(await confirm(options.challenge), 200);
   // A pending quote contains it, and stored replies of quotes are erased with the customer.
-  lifecycle.secrets.note('the id of a passkey', device.credentialId, 'idempotency.reply');
+  lifecycle.secrets.note('the ID of a passkey', device.credentialId, 'idempotency.reply');
   const requested = ok(
     await request('POST', `/sca/login/start?customerId=${id}`, { factor: 'PASSKEY' }),
     200,

@@ -1,5 +1,5 @@
 // A sandbox card with a funded cardholder. Requests and notices are sent over the sandbox operations, and
-// all events about the card, its payments and the funding account form one story, in lines that are
+// all events about the card, its payments and the funding account form one scenario, in lines that are
 // compared with the expected ones.
 import { expect } from 'vitest';
 import { systemAccount } from '../../../src/ledger/chart.ts';
@@ -8,10 +8,10 @@ import type { ApiResponse } from '../app/harness.ts';
 import { type Fixture, openSandboxFixture } from '../payments/sandbox-outcomes.ts';
 import { cardFixture, cardName } from './cards.ts';
 
-type CardStories = Awaited<ReturnType<typeof openCardStories>>;
-type CardStory = Awaited<ReturnType<CardStories['begin']>>;
+type CardScenarios = Awaited<ReturnType<typeof openCardScenarios>>;
+type CardScenario = Awaited<ReturnType<CardScenarios['begin']>>;
 
-/** Amounts of stories are whole dollars for any funding currency. */
+/** Amounts of scenarios are whole dollars for any funding currency. */
 const UNITS: Readonly<Record<string, number>> = { USD: 100, USDB: 1_000_000 };
 const CENTS = 100;
 /** A cardholder with a funding account. */
@@ -56,7 +56,7 @@ function paymentLine(data: Resource): string {
 const cardLine = ({ state, stateReason }: Resource): string =>
   ['card', state, stateReason].filter(Boolean).join(' ');
 
-export interface StoryOptions {
+export interface ScenarioOptions {
   currency?: string;
   /** Balance of the account, in dollars. */
   funds?: number;
@@ -64,7 +64,7 @@ export interface StoryOptions {
   card?: Record<string, unknown>;
 }
 
-export async function openCardStories() {
+export async function openCardScenarios() {
   const fixture: Fixture = await openSandboxFixture();
   const { app } = fixture;
   const cards = cardFixture(app);
@@ -89,21 +89,21 @@ export async function openCardStories() {
   }
 
   /** A new card of a new cardholder, and its events from here on. */
-  async function openStory({
+  async function openScenario({
     currency = 'USD',
     funds = INITIAL_BALANCE,
     card: cardFields = {},
-  }: StoryOptions = {}) {
+  }: ScenarioOptions = {}) {
     const units = UNITS[currency] as number;
     const holder = await cards.holder({ currency, funds: funds * units });
-    return storyOf(await cards.card(holder, { platformCardId: cardName(), ...cardFields }), {
+    return scenarioOf(await cards.card(holder, { platformCardId: cardName(), ...cardFields }), {
       ...holder,
       currency,
     });
   }
 
-  /** The story of a card from here on. */
-  async function storyOf(
+  /** The scenario of a card from here on. */
+  async function scenarioOf(
     card: Resource,
     holder: { accountId: string; customer: { id: string }; currency: string },
   ) {
@@ -199,32 +199,32 @@ export async function openCardStories() {
         const { balance, total } = await balances(app, accountId);
         return `${paymentLine(current)}; account ${balance / units}/${total / units}`;
       },
-      /** Part of this story in the system account `cards`, in dollars. */
+      /** Part of this scenario in the system account `cards`, in dollars. */
       stored: async () => (await stored(currency)) - initialBalance,
     };
   }
 
-  return { ...fixture, cards, begin: openStory, storyOf };
+  return { ...fixture, cards, begin: openScenario, scenarioOf };
 }
 
 /** One step of a test. */
-export type Step = (story: CardStory) => Promise<unknown>;
+export type Step = (scenario: CardScenario) => Promise<unknown>;
 
 export const requests =
   (kind: RequestKind, dollars: number, suffix?: string): Step =>
-  (story) =>
-    story.request(kind, dollars, suffix);
+  (scenario) =>
+    scenario.request(kind, dollars, suffix);
 
 /** The reply has the same reference as the first one. */
 export const notice =
   (kind: NoticeKind, dollars?: number): Step =>
-  async (story) => {
-    const { issuerTransactionToken } = await story.payment();
-    const body = ok(await story.send(kind, dollars), 202);
+  async (scenario) => {
+    const { issuerTransactionToken } = await scenario.payment();
+    const body = ok(await scenario.send(kind, dollars), 202);
     expect(body).toEqual({ issuerTransactionToken });
   };
 
 export const becomes =
   (state: string): Step =>
-  async (story) =>
-    ok(await story.patch({ state }), 200);
+  async (scenario) =>
+    ok(await scenario.patch({ state }), 200);

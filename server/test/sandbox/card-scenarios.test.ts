@@ -5,27 +5,27 @@ import { opened } from '../kit/app/test-app.ts';
 import {
   becomes,
   notice,
-  openCardStories,
+  openCardScenarios,
   type RequestKind,
   requests,
+  type ScenarioOptions,
   type Step,
-  type StoryOptions,
-} from '../kit/cards/card-story.ts';
+} from '../kit/cards/card-scenario.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
-const fixture = opened(openCardStories);
+const fixture = opened(openCardScenarios);
 beforeEach(() => fixture.app.advance(7 * 60_000));
 
 /** Just before, there is no event. */
 const waitFor =
   (ms: number): Step =>
-  async (story) => {
+  async (scenario) => {
     await fixture.app.advance(ms - 1);
-    expect(await story.next()).toEqual([]);
+    expect(await scenario.next()).toEqual([]);
     await fixture.app.advance(1);
   };
 
-interface Story extends StoryOptions {
+interface Scenario extends ScenarioOptions {
   steps: readonly (readonly [Step, readonly string[]])[];
   end: string;
   /** Balance of the system account for cards, in dollars. */
@@ -54,7 +54,7 @@ const ARRIVED = ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'];
 const closed = [becomes('CLOSED'), ['card CLOSED CLOSED_BY_PLATFORM']] as const;
 const frozen = [becomes('FROZEN'), ['card FROZEN']] as const;
 
-const STORIES: Readonly<Record<string, Story>> = {
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'cleared as it was authorized': {
     steps: [paid(), fullClearing],
     end: `${FULLY_SETTLED}; account 960/960`,
@@ -292,19 +292,19 @@ const STORIES: Readonly<Record<string, Story>> = {
 };
 
 describe('a payment', () => {
-  const cases = Object.keys(STORIES).flatMap((name) =>
+  const cases = Object.keys(SCENARIOS).flatMap((name) =>
     ['USD', 'USDB'].map((currency) => [name, currency] as const),
   );
   it.each(cases)('%s, from %s', async (name, currency) => {
-    const { steps, end, stored = 0, ...begun } = expectedOf(STORIES, name);
-    const story = await fixture.begin({ ...begun, currency });
+    const { steps, end, stored = 0, ...begun } = expectedOf(SCENARIOS, name);
+    const scenario = await fixture.begin({ ...begun, currency });
     for (const [step, events] of steps) {
-      await step(story);
-      expect(await story.next()).toEqual(events);
+      await step(scenario);
+      expect(await scenario.next()).toEqual(events);
     }
-    expect(await story.end()).toBe(end);
-    expect(await story.stored()).toBe(stored);
+    expect(await scenario.end()).toBe(end);
+    expect(await scenario.stored()).toBe(stored);
     await fixture.app.advance(7 * 60_000);
-    expect(await story.next()).toEqual([]);
+    expect(await scenario.next()).toEqual([]);
   });
 });

@@ -1,10 +1,10 @@
-// Every story runs and has the outcome that it states.
+// Every scenario runs and has the outcome that it states.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { STORIES } from '../src/trigger/command.ts';
+import { SCENARIOS } from '../src/trigger/command.ts';
 import { served } from './kit/cli.ts';
 import { type Receiver, startReceiver } from './kit/receiver.ts';
 
-const server = served('stories');
+const server = served('scenarios');
 /** Approves payments from UMA addresses. */
 let receiver: Receiver;
 beforeAll(async () => {
@@ -36,7 +36,7 @@ const OUTCOMES: Readonly<Record<string, RegExp>> = {
   'agent.over-limit': /may not exceed 500\.00 USD/,
 };
 
-it.each(STORIES.map(({ name }) => name))('%s', async (name) => {
+it.each(SCENARIOS.map(({ name }) => name))('%s', async (name) => {
   if (name === 'uma.received') {
     const { err } = await server.cli.run(['trigger', name]);
     expect(err).toContain('railhead config update --webhook-endpoint URL');
@@ -47,7 +47,7 @@ it.each(STORIES.map(({ name }) => name))('%s', async (name) => {
   if (name === 'card.declined') expect(replies.payments.data).toEqual([]);
 });
 
-it('takes overrides, prints what it makes, and lists the stories', async () => {
+it('takes overrides, prints what it makes, and lists the scenarios', async () => {
   const args = ['trigger', 'payout.completed', '--override', 'quote.lockedCurrencyAmount=5000'];
   const { out } = await server.cli.run([...args, '--override', 'customer.fullName=Grace Hopper']);
   expect(out).toMatch(/✓ customer +createCustomer +Customer:\S+ APPROVED/);
@@ -63,5 +63,5 @@ it('takes overrides, prints what it makes, and lists the stories', async () => {
     expect.stringContaining('Did you mean quote?'),
   ]);
   const list = await server.cli.run(['trigger', '--list']);
-  for (const { name } of STORIES) expect(list.out).toContain(name);
+  for (const { name } of SCENARIOS) expect(list.out).toContain(name);
 });

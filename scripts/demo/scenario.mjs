@@ -175,7 +175,7 @@ async function closeBooks(parts, owner, first, second, third) {
  * Runs all steps; throws at the first unexpected result. `call` is the API client, `operate` the
  * operator's command; `customerRecord` receives the id of the created customer under its name.
  */
-export async function runStory(parts) {
+export async function runScenario(parts) {
   heading('A customer with money');
   const owner = await begin(parts);
   heading('Dollars to euros');
