@@ -380,7 +380,7 @@ function serverAlone(options: ServerOptions): Servers {
   return { server, listen: (at) => listenOn(server, at) };
 }
 
-/** The server, with the operator API on it or on a port of its own. */
+/** The server, with the operator API on it or on a separate port. */
 function serversOf(
   { operatorApi = 'on', databaseUrl, masterKey }: Settings,
   isApi: boolean,

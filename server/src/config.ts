@@ -61,7 +61,7 @@ export interface Config {
   walletRecoveryMs: number | undefined;
   /** Retention of events. */
   eventRetentionMs: number;
-  /** On the port of the server, on a port of its own, or nowhere. */
+  /** On the port of the server, on a separate port, or nowhere. */
   operatorApi: 'on' | 'off' | number;
 }
 

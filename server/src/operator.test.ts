@@ -332,7 +332,7 @@ describe('invalid usage', () => {
     ],
     ['token', 'revoke', 'x', 'Token not found.\n'],
     ['ledger', 'postings', 'Transaction:x', 'Transaction not found.\n'],
-  ])('%s %s of an unknown id', async (noun, verb, id, message) => {
+  ])('%s %s of an unknown ID', async (noun, verb, id, message) => {
     expect(await run([noun, verb, id])).toEqual({ code: 1, out: '', err: message });
   });
 

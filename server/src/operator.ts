@@ -138,7 +138,7 @@ function overview(noun?: string): string {
 }
 
 const usageLine = (verb: Verb) =>
-  `Usage: ${COMMAND} ${verb.noun} ${verb.verb} ${usageOf(verb.flags, verb.bare)}`;
+  `Usage: ${COMMAND} ${verb.noun} ${verb.verb} ${usageOf(verb.flags, verb.positional)}`;
 
 const helpOf = (verb: Verb) =>
   `${usageLine(verb)}\n\n${verb.summary}.\n\n${columns(describeFlags(verb.flags))}\n`;
@@ -244,7 +244,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   try {
     const { verb, rest } = find(words);
     usage = `${usageLine(verb)}\nTry --help.`;
-    const parsed: Parsed = parse(verb.flags, verb.bare, rest);
+    const parsed: Parsed = parse(verb.flags, verb.positional, rest);
     if (parsed.help) {
       io.out(helpOf(verb));
       return SUCCESS;

@@ -79,7 +79,7 @@ function credentialsLines(config: Config, stored: CredentialsFile): string[] {
   const secret = stored.clientSecret || '(not stored; it was shown when the token was created)';
   return [
     `  Base URL       ${stored.baseUrl}`,
-    `  Client id      ${stored.clientId}`,
+    `  Client ID      ${stored.clientId}`,
     `  Client secret  ${secret}`,
     `  Docs           ${stored.docsUrl}`,
     `  Credentials    ${credentialsPath(config)}`,

@@ -90,7 +90,7 @@ submission. A corrected case is submitted again, as a separate verification.`,
   {
     title: 'Verification link',
     about: `Internal: a link to the hosted verification page. Initially OPEN, and USED once a
-submission through it was accepted. An expired link stays OPEN but gives no access.`,
+submission through it was accepted. An expired link remains OPEN but gives no access.`,
     states: kycLinkFeature.states.link,
   },
   {
@@ -108,7 +108,7 @@ credential is no longer listed or accepted, and its sessions have ended.`,
   {
     title: 'Wallet session',
     about: `Internal: a key that may sign for an embedded wallet. Initially ACTIVE and listed until
-its \`expiresAt\`; an expired session stays ACTIVE but cannot sign.`,
+its \`expiresAt\`; an expired session remains ACTIVE but cannot sign.`,
     states: walletFeature.states.session,
   },
   {
@@ -213,7 +213,7 @@ cancels it.`,
   {
     title: 'Operator approval',
     about: `A change of an operator that another one must approve. Initially PENDING. One that was not
-decided in time stays PENDING and is shown as EXPIRED.`,
+decided in time remains PENDING and is shown as EXPIRED.`,
     states: approvalFeature.states.approval,
   },
 ];

@@ -10,7 +10,7 @@ interface Guide {
 
 const guide = (cause: string, remedy: string): Guide => ({ cause, remedy });
 
-const CHECK_ID = 'Check the id, and that the credentials belong to the platform that owns it.';
+const CHECK_ID = 'Check the ID, and that the credentials belong to the platform that owns it.';
 const RETRY = 'Repeat the request later.';
 const OTHER_PROVIDER = 'Ask the provider of the address to correct it; repeat the request later.';
 const OTHER_REPLY = "The receiver's provider sent a reply that cannot be used.";
@@ -31,7 +31,7 @@ const REQUESTS = {
   ),
   NOT_FOUND: guide(
     'The resource or the path does not exist, or another platform owns the resource.',
-    'Check the identifier, the credentials, and the path with its version prefix.',
+    'Check the ID, the credentials, and the path with its version prefix.',
   ),
   METHOD_NOT_ALLOWED: guide(
     'The path exists but does not support this method.',
@@ -60,8 +60,7 @@ const REQUESTS = {
     'Send the request again with the same idempotency key; report it if it persists.',
   ),
   SERVICE_UNAVAILABLE: guide(
-    'The database, the file storage or a provider is not available, or too many requests contend ' +
-      'for a row.',
+    'The database, the file storage or a provider is unavailable, or the database is busy.',
     'Send the request again with the same idempotency key after `Retry-After` seconds.',
   ),
   NOT_IMPLEMENTED: guide(
@@ -71,7 +70,7 @@ const REQUESTS = {
 } as const;
 
 const CUSTOMERS = {
-  CUSTOMER_NOT_FOUND: guide('No customer has this id.', CHECK_ID),
+  CUSTOMER_NOT_FOUND: guide('No customer has this ID.', CHECK_ID),
   CUSTOMER_DELETED: guide(
     'The customer was deleted.',
     'Register a new customer; a deleted one cannot be restored.',
@@ -97,8 +96,8 @@ const CUSTOMERS = {
     'The version of the terms does not exist.',
     'Use the version that `getEndUserTerms` returns.',
   ),
-  BULK_UPLOAD_JOB_NOT_FOUND: guide('No import has this id.', CHECK_ID),
-  VERIFICATION_NOT_FOUND: guide('No verification has this id.', CHECK_ID),
+  BULK_UPLOAD_JOB_NOT_FOUND: guide('No import has this ID.', CHECK_ID),
+  VERIFICATION_NOT_FOUND: guide('No verification has this ID.', CHECK_ID),
   LINK_ENDED: guide(
     'The link of the hosted page has expired or was replaced.',
     'Create a new link with `createCustomerKycLink`.',
@@ -114,7 +113,7 @@ const CUSTOMERS = {
     'Ask the operator to enable invitations.',
   ),
   DOCUMENT_HOLDER_NOT_FOUND: guide(
-    'No customer or beneficial owner has the id in `documentHolder`.',
+    'No customer or beneficial owner has the ID in `documentHolder`.',
     CHECK_ID,
   ),
   DOCUMENT_ALREADY_EXISTS: guide(
@@ -141,20 +140,21 @@ const CUSTOMERS = {
     'The webhook endpoint did not accept the test event.',
     'Make the endpoint reply 2xx within the time limit, then test again.',
   ),
-  TOKEN_NOT_FOUND: guide('No API token has this id.', CHECK_ID),
+  TOKEN_NOT_FOUND: guide('No API token has this ID.', CHECK_ID),
   PLATFORM_NOT_FOUND: guide(
-    "The platform is not registered with the receiver's provider.",
-    'Ask the operator to register with that provider.',
+    "No platform has this ID, or the platform is not registered with the receiver's provider.",
+    'Check the ID; to pay to a UMA address, ask the operator to register the platform with ' +
+      'that provider.',
   ),
 } as const;
 
 const PAYMENTS = {
-  ACCOUNT_NOT_FOUND: guide('No account has this id.', CHECK_ID),
-  QUOTE_NOT_FOUND: guide('No quote has this id.', CHECK_ID),
-  TRANSACTION_NOT_FOUND: guide('No transaction has this id.', CHECK_ID),
+  ACCOUNT_NOT_FOUND: guide('No account has this ID.', CHECK_ID),
+  QUOTE_NOT_FOUND: guide('No quote has this ID.', CHECK_ID),
+  TRANSACTION_NOT_FOUND: guide('No transaction has this ID.', CHECK_ID),
   REFERENCE_NOT_FOUND: guide(
     'No payment or account expects funds under this reference.',
-    'Check the reference; credit the account by id instead.',
+    'Check the reference; credit the account by ID instead.',
   ),
   QUOTE_EXPIRED: guide(
     'The quote was not executed before `expiresAt`. No funds were debited.',
@@ -291,8 +291,8 @@ const PAYMENTS = {
 } as const;
 
 const WALLETS = {
-  AUTH_METHOD_NOT_FOUND: guide('No credential has this id.', CHECK_ID),
-  SESSION_NOT_FOUND: guide('No session has this id.', CHECK_ID),
+  AUTH_METHOD_NOT_FOUND: guide('No credential has this ID.', CHECK_ID),
+  SESSION_NOT_FOUND: guide('No session has this ID.', CHECK_ID),
   WALLET_NOT_PROVISIONED: guide(
     'The wallet is being created.',
     'Wait for `INTERNAL_ACCOUNT.STATUS_UPDATED`, then repeat the request.',
@@ -383,10 +383,10 @@ const CARDS_AND_COINS = {
     'The card cannot change to this state from its current state.',
     'Read the card; wait for `CARD.STATE_CHANGE` while it is processing.',
   ),
-  STABLECOIN_NOT_FOUND: guide('No stablecoin has this id.', CHECK_ID),
-  STABLECOIN_OPERATION_NOT_FOUND: guide('No mint or burn has this id.', CHECK_ID),
-  STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND: guide('No provider account has this id.', CHECK_ID),
-  STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND: guide('No external account has this id.', CHECK_ID),
+  STABLECOIN_NOT_FOUND: guide('No stablecoin has this ID.', CHECK_ID),
+  STABLECOIN_OPERATION_NOT_FOUND: guide('No mint or burn has this ID.', CHECK_ID),
+  STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND: guide('No provider account has this ID.', CHECK_ID),
+  STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND: guide('No external account has this ID.', CHECK_ID),
   STABLECOIN_PROVIDER_ACCOUNT_INVALID: guide(
     'The provider rejects the credentials of the provider account.',
     'Link the provider account again with valid credentials.',
@@ -457,7 +457,7 @@ const CARDS_AND_COINS = {
   ),
   STABLECOIN_VERIFICATION_FAILED: guide(
     'The provider could not verify the credentials.',
-    'Check the client id and secret of the provider account.',
+    'Check the client ID and secret of the provider account.',
   ),
   STABLECOIN_SYMBOL_ALREADY_EXISTS: guide(
     'Another stablecoin has this symbol.',

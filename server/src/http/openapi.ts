@@ -123,12 +123,12 @@ export function errorSchema(status: number, naming: Naming): TSchema {
         }),
         code: oneOf(
           codes.map((code) => naming.code(code)),
-          { description: 'Error code, for programs.' },
+          { description: 'Machine-readable error code.' },
         ),
         reason: Type.String({
           description:
-            'Description of the error and, if it is not obvious, its remedy. For ' +
-            'people; do not parse it.',
+            'Description of the error and, if it is not obvious, its remedy. Human-readable; ' +
+            'do not parse it.',
         }),
         message: Type.String({ description: 'Same text as `reason`.' }),
         details: Type.Optional(detailsOf(status)),
@@ -368,7 +368,7 @@ function envelope({ name, events }: WebhookContract) {
   return Type.Object({
     id: Type.String({
       description:
-        'Identifier of the event, `Webhook:<uuid>`. It is the same for every delivery ' +
+        'ID of the event, `Webhook:<uuid>`. It is the same for every delivery ' +
         'attempt; use it to detect duplicates.',
     }),
     type: partOf(

@@ -89,9 +89,9 @@ const GUIDES: Readonly<Record<string, readonly [title: string, page: string][]>>
 };
 
 const PAYOUT =
-  'last three characters of the account number of the destination: `002` fails, `003` completes ' +
-  'after 6 minutes, `004` fails and is refunded, `005` is returned after 10 s, `007` stays in ' +
-  'suspense';
+  'last three characters of the account number of the destination: `002` fails, `003` ' +
+  'completes after 6 minutes, `004` fails and is refunded, `005` is returned after 10 s, ' +
+  '`007` remains in suspense';
 const TRANSFER =
   'last three characters of the account number of the external account: `002`, `003` and `004` ' +
   'fail, `005` is returned after 30 s';
@@ -99,8 +99,8 @@ const NAME_CHECK =
   'last three characters of the account number: `102` name mismatch, `103` partial match, `104` ' +
   'reply after 5 s, `105` rejected, `106` and `107` no check of the name';
 const VERIFICATION =
-  'last three characters of the full name, of a registration number or of the family name of an ' +
-  'owner: `001` stays in review, `002` is rejected, `003` leaves errors to resolve';
+  'last three characters of the full name, of a registration number or of the family name of ' +
+  'an owner: `001` remains in review, `002` is rejected, `003` leaves errors to resolve';
 const DESCRIPTOR =
   'last three characters of the merchant descriptor: `002` is declined with ' +
   '`INSUFFICIENT_FUNDS`, `003` with `CARD_PAUSED`, `005` confirms the funding debit after 30 s, ' +
@@ -129,8 +129,9 @@ const SANDBOX: Readonly<Record<string, SandboxNote>> = {
   confirmCustomerEmailVerification: code,
   confirmCustomerPhoneVerification: code,
   createCard: [
-    'last three characters of `platformCardId`: `001` stays `PROCESSING`, `002` is rejected by ' +
-      'the issuer, `003` and `004` reject the funding source, `005` is active after 30 s',
+    'last three characters of `platformCardId`: `001` remains `PROCESSING`, `002` is ' +
+      'rejected by the issuer, `003` and `004` reject the funding source, `005` is active ' +
+      'after 30 s',
     'cards',
   ],
   createCustomer: [VERIFICATION, 'identity-verifications'],
@@ -148,8 +149,8 @@ const SANDBOX: Readonly<Record<string, SandboxNote>> = {
   ],
   lookupUma: [ADDRESSES, 'uma-addresses'],
   registerStablecoin: [
-    'last three characters of `providerTokenIdentifier`: `001` stays `PROVISIONING`, `002` is ' +
-      'rejected, `003` fails, `005` is provisioned after 30 s',
+    'last three characters of `providerTokenIdentifier`: `001` remains `PROVISIONING`, `002` ' +
+      'is rejected, `003` fails, `005` is provisioned after 30 s',
     'stablecoins',
   ],
   replaceDocument: [FILE_NAME, 'identity-verifications'],

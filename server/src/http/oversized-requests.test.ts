@@ -189,7 +189,7 @@ describe('the head of a request', () => {
     await goesOn();
   });
 
-  it('may have an id of any length and any number of parameters that fit', async () => {
+  it('may have an ID of any length and any number of parameters that fit', async () => {
     const long = await send(`/transactions/${'x'.repeat(299)}`);
     expect(long).toMatchObject({ status: 404, body: { code: 'TRANSACTION_NOT_FOUND' } });
     const longer = await send(`/transactions/${'x'.repeat(5_000)}`);

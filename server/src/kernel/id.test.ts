@@ -48,7 +48,7 @@ describe('uuid7', () => {
 });
 
 describe('newId', () => {
-  it('is recognized as an id of its resource and of no other', () => {
+  it('is recognized as an ID of its resource and of no other', () => {
     const id = newId(effectsAt({ now: 1 }), 'Quote');
     expect(isId(id, 'Quote')).toBe(true);
     expect(isId(id, 'Quo')).toBe(false);

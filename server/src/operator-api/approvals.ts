@@ -32,14 +32,14 @@ const POLICY = {
   hours: Type.Integer({
     minimum: 1,
     maximum: 720,
-    description: 'Hours in which a request is decided.',
+    description: 'Hours after which a request that is not decided expires.',
   }),
 };
 const Policy = named(
   'ApprovalPolicy',
   Type.Object(
     {
-      id: text('Identifier of the policy.'),
+      id: text('ID of the policy.'),
       ...POLICY,
       createdBy: text('Operator that created the policy.'),
       createdAt: time('Time at which the policy was created.'),
@@ -47,8 +47,8 @@ const Policy = named(
     { description: 'Changes that a second operator must approve.' },
   ),
 );
-const policyParams = Type.Object({ policyId: text('Identifier of the policy.') });
-const params = Type.Object({ approvalId: text('Identifier of the approval.') });
+const policyParams = Type.Object({ policyId: text('ID of the policy.') });
+const params = Type.Object({ approvalId: text('ID of the approval.') });
 
 const create = operation({
   ...base,
@@ -57,8 +57,8 @@ const create = operation({
   path: '/approval-policies',
   summary: 'Create an approval policy',
   description:
-    'From now on the operation is not executed at once if the policy applies: its reply is 202 with ' +
-    'an approval, which another operator with the permission of the operation decides.',
+    'When the policy applies, the operation is not executed at once: its reply is 202 with ' +
+    'an approval, which another operator with the permission of the operation must approve.',
   operatorPermission: 'staff.manage',
   wholeInstallation: true,
   body: Type.Object({ ...POLICY, ...OptionalReason }),
@@ -86,7 +86,7 @@ const remove = operation({
   method: 'DELETE',
   path: '/approval-policies/{policyId}',
   summary: 'Delete an approval policy',
-  description: 'Approvals that wait are still decided. A policy can require an approval for this.',
+  description: 'Pending approvals remain valid. Deleting a policy can itself require an approval.',
   operatorPermission: 'staff.manage',
   wholeInstallation: true,
   params: policyParams,
@@ -142,15 +142,16 @@ const approve = operation({
   path: '/approvals/{approvalId}/approve',
   summary: 'Approve and execute a change',
   description:
-    'Executes the change and records the decision in one commit. Requires the permission of the ' +
-    'operation. The requester cannot approve it. If the state has changed since the request, so that ' +
-    'the change would be another one than was shown, it is a `CONFLICT` and must be requested again.',
+    'Executes the change and records the decision in one commit. Requires the permission of ' +
+    'the operation. The requester cannot approve it. Returns `CONFLICT` if the state has ' +
+    'changed since the request, so that the change would differ from the one that was shown; ' +
+    'request the change again.',
   operatorPermission: 'approvals.decide',
   params,
   body: Type.Object({ reason: Reason }),
   replies: {
     200: Type.Object({
-      approvalId: text('Identifier of the approval.'),
+      approvalId: text('ID of the approval.'),
       status: Type.Integer({ description: 'HTTP status of the operation.' }),
       reply: Type.Unknown({ description: 'Reply of the operation.' }),
     }),

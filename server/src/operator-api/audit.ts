@@ -16,7 +16,7 @@ import { Changes, PlatformFilter } from './schemas.ts';
 const TAG = 'Audit';
 
 const RECORD = {
-  id: text('Identifier of the record.'),
+  id: text('ID of the record.'),
   number: Type.Integer({ description: 'Number of the record: 1 for the first, without gaps.' }),
   createdAt: time('Time of the change.'),
   actor: Type.Object(
@@ -24,14 +24,14 @@ const RECORD = {
       kind: oneOf(['TOKEN', 'COMMAND'], {
         description: 'An operator token, or the command on the machine of the server.',
       }),
-      id: text('Identifier of the operator.'),
+      id: text('ID of the operator.'),
       name: text('Name of the operator at that time.'),
       roles: Type.Array(Type.String(), { description: 'Roles of the operator at that time.' }),
     },
     { description: 'The operator.' },
   ),
   address: Type.Optional(text('IP address of the request.')),
-  requestId: Type.Optional(text('Identifier of the request, as in `X-Request-Id`.')),
+  requestId: Type.Optional(text('ID of the request, as in `X-Request-Id`.')),
   operationId: text('Operation, or verb of the command.'),
   subject: Type.Optional(text('Resource that was changed or shown.')),
   platformId: Type.Optional(text('Platform, if the record is about one.')),
@@ -46,7 +46,7 @@ const AuditRecord = named(
   Type.Object(RECORD, { description: 'What an operator changed or was shown.' }),
 );
 
-const params = Type.Object({ auditRecordId: text('Identifier of the record.') });
+const params = Type.Object({ auditRecordId: text('ID of the record.') });
 
 const listRecords = operation({
   operationId: 'listAuditRecords',
@@ -98,15 +98,17 @@ const verify = operation({
   tag: TAG,
   summary: 'Verify the audit records',
   description:
-    'Reads every record and verifies numbers, hashes and the chain. Note number and hash of the ' +
-    'last record outside of the system, and pass them to a later verification: it then also finds ' +
-    'a chain that was cut or rebuilt.',
+    'Reads every record and verifies numbers, hashes and the chain. Store the number and ' +
+    'hash of the last record outside the system, and pass them to a later verification: it ' +
+    'then also detects a chain that was truncated or rebuilt.',
   auth: 'operator',
   operatorPermission: 'audit.read',
   wholeInstallation: true,
   commands: ['audit verify'],
   query: Type.Object({
-    number: Type.Optional(Type.Integer({ minimum: 1, description: 'Number that was noted.' })),
+    number: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'Number of a record from an earlier verification.' }),
+    ),
     hash: Type.Optional(text('Hash of that record. Required with `number`.')),
   }),
   replies: {
@@ -117,7 +119,7 @@ const verify = operation({
         { description: 'The last record.' },
       ),
       problems: Type.Array(Type.String(), {
-        description: 'What does not match. Empty if the records are intact.',
+        description: 'Discrepancies. Empty if the records are intact.',
       }),
     }),
   },

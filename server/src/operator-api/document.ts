@@ -10,7 +10,7 @@ import { OPERATOR_OPERATIONS } from './index.ts';
 const TAGS: Readonly<Record<string, string>> = {
   Operators: 'Tokens of operators and their roles.',
   Approvals: 'Changes that a second operator must approve.',
-  Audit: 'What operators changed and were shown.',
+  Audit: 'Records of what operators changed and viewed.',
   Search: 'Search over all kinds of resources.',
   Payments: 'Payments and quotes of all platforms.',
   Platforms: 'Platforms, their settings, their limits and their card programs.',
@@ -18,7 +18,7 @@ const TAGS: Readonly<Record<string, string>> = {
   'Signing keys': 'Keys that sign webhooks, and their rotation.',
   Webhooks: 'Events and their deliveries to platforms.',
   Requests: 'Recorded requests of platforms.',
-  Jobs: 'Work that the server does later.',
+  Jobs: 'Background work of the server.',
   Messages: 'E-mails and text messages to people.',
   Imports: 'Imports of customers from files.',
   Documents: 'Documents of customers, for review.',
@@ -44,8 +44,9 @@ const HEAD: DocumentHead = {
     title: 'Railhead operator API',
     version: 'v1',
     description:
-      'API for the operators of an installation: every verb of the command `railhead-server` as an ' +
-      'operation, with roles, and a record of each change.',
+      'API for the operators of an installation. It offers each verb of the command ' +
+      '`railhead-server` as an operation, limits operators by roles, and records each ' +
+      'change.',
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [{ url: OPERATOR_BASE_PATH }],

@@ -13,7 +13,7 @@ it('is absent if it is off', async () => {
   await app.close();
 });
 
-it('is served on a port of its own, which ends with the server', async () => {
+it('is served on a separate port, which ends with the server', async () => {
   const { port: free } = await (async () => {
     const probe = await startApp();
     const listening = await probe.app.listen({ host: '127.0.0.1', port: 0 });

@@ -14,7 +14,7 @@ import { operatorOpenApiSteps } from './document.ts';
 import { OPERATOR_OPERATIONS } from './index.ts';
 import type { Installation, Provisioning } from './installation.ts';
 
-/** On the port of the server, on a port of its own, or nowhere. */
+/** On the port of the server, on a separate port, or nowhere. */
 export type OperatorApiSetting = 'on' | 'off' | number;
 
 export interface OperatorMount {

@@ -10,7 +10,7 @@ export const PlatformFilter = {
 };
 
 /** Why the operator does this; part of the audit record. */
-export const Reason = text('Reason, kept in the audit record. Without personal data.', {
+export const Reason = text('Reason, stored in the audit record. Must not contain personal data.', {
   minLength: 1,
   maxLength: 500,
 });
@@ -18,12 +18,12 @@ export const Reason = text('Reason, kept in the audit record. Without personal d
 export const OptionalReason = { reason: Type.Optional(Reason) };
 
 const Person = Type.Object(
-  { id: text('Identifier of the operator.'), name: text('Name of the operator at that time.') },
+  { id: text('ID of the operator.'), name: text('Name of the operator at that time.') },
   { description: 'An operator.' },
 );
 
 export const APPROVAL = {
-  id: text('Identifier of the approval.'),
+  id: text('ID of the approval.'),
   operationId: text('Operation that was requested.'),
   status: oneOf(['PENDING', 'APPROVED', 'REJECTED', 'EXPIRED'], {
     description: 'PENDING: waits for a decision until `expiresAt`.',
@@ -32,9 +32,9 @@ export const APPROVAL = {
   customerId: Type.Optional(text('Customer, if the change is about one.')),
   policyId: text('Policy that requires the approval.'),
   requestedBy: Person,
-  reason: Type.Optional(text('Reason of the request.')),
+  reason: Type.Optional(text('Reason for the request.')),
   decidedBy: Type.Optional(Person),
-  decisionReason: Type.Optional(text('Reason of the decision.')),
+  decisionReason: Type.Optional(text('Reason for the decision.')),
   expiresAt: time('Time until which it can be decided.'),
   createdAt: time('Time of the request.'),
   updatedAt: time('Time of the last change.'),
@@ -54,7 +54,7 @@ export const Changes = Type.Object(
     rows: Type.Array(
       Type.Object({
         table: text('Table of the row.'),
-        id: text('Identifier of the row.'),
+        id: text('ID of the row.'),
         before: Type.Optional(RowValues),
         after: Type.Optional(RowValues),
       }),

@@ -25,7 +25,7 @@ const PermissionName = named(
 );
 
 const TOKEN = {
-  id: text('Identifier of the operator token.'),
+  id: text('ID of the operator token.'),
   name: text('Display name.'),
   roles: Type.Array(Role, { description: 'Roles of the token.' }),
   platformIds: nullable(
@@ -57,7 +57,10 @@ const listRoles = operation({
         description: 'Roles.',
       }),
       permissions: Type.Array(
-        Type.Object({ permission: PermissionName, description: text('What it allows.') }),
+        Type.Object({
+          permission: PermissionName,
+          description: text('What the permission allows.'),
+        }),
         { description: 'Permissions.' },
       ),
     }),
@@ -72,7 +75,7 @@ const createToken = operation({
   tag: TAG,
   summary: 'Create an operator token',
   description:
-    'Creates a bearer token for a script or another system. The reply is the only one with its ' +
+    'Creates a bearer token for a script or another system. Only this reply contains the ' +
     'secret. A token has at most the permissions and the platforms of its creator.',
   auth: 'operator',
   operatorPermission: 'staff.manage',
@@ -131,7 +134,7 @@ const revokeToken = operation({
   operatorPermission: 'staff.manage',
   wholeInstallation: true,
   commands: ['operator-token revoke'],
-  params: Type.Object({ operatorTokenId: text('Identifier of the operator token.') }),
+  params: Type.Object({ operatorTokenId: text('ID of the operator token.') }),
   replies: { 200: OperatorToken },
   errors: [],
   notFound: 'NOT_FOUND',

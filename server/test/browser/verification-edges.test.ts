@@ -89,7 +89,7 @@ describe.runIf(browserPath)('the verification page', () => {
   );
 
   it(
-    'stays open when more data is required, and accepts another file for a rejected one',
+    'remains open when more data is required, and accepts another file for a rejected one',
     async () => {
       const person = await customer(office.app, office.as, {
         ...WITHOUT_DATA,

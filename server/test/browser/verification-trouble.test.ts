@@ -11,7 +11,7 @@ const office = opened(openOffice);
 
 describe.runIf(browserPath)('a verification page that is slow or cannot be loaded', () => {
   it(
-    'shows the reason, the request id and a retry button',
+    'shows the reason, the request ID and a retry button',
     async () => {
       const { db } = office.app.runtime;
       const person = await customer(office.app, office.as, WITHOUT_DATA);
@@ -24,7 +24,7 @@ describe.runIf(browserPath)('a verification page that is slow or cannot be loade
         await title(page, 'The page could not be loaded');
         const id = (await failed).headers()['x-request-id'];
         expect(id).toMatch(/^[0-9a-f-]{36}$/);
-        await page.getByText(`Request id: ${id}`).waitFor();
+        await page.getByText(`Request ID: ${id}`).waitFor();
         await inspect(page, 'trouble');
       } finally {
         await db.query('alter table documents_away rename to documents');

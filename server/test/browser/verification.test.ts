@@ -163,7 +163,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await page.getByLabel('Registration number').fill('HRB 1000');
       await page.getByLabel('Legal form').selectOption({ label: 'LLC' });
       await page.getByLabel('Sector').selectOption({ label: 'Information' });
-      await inspect(page, `${size}-firm-1`);
+      await inspect(page, `${size}-business-1`);
       await press(page, 'Continue');
 
       await title(page, 'Address of the business');
@@ -183,13 +183,13 @@ describe.runIf(browserPath)('the verification page', () => {
       await press(page, 'Continue');
       expect(await page.getByRole('alert').textContent()).toContain('Enter a description');
       await page.getByLabel('Description').fill('Paying artists');
-      await inspect(page, `${size}-firm-2-activity`);
+      await inspect(page, `${size}-business-2-activity`);
       await press(page, 'Continue');
 
       await title(page, 'Owners and control persons');
       await press(page, 'Continue');
       await page.getByRole('alert').waitFor();
-      await inspect(page, `${size}-firm-3-no-owner`);
+      await inspect(page, `${size}-business-3-no-owner`);
       await press(page, 'Add a person');
       await page.getByLabel('Beneficial owner').check();
       await page.getByLabel('Control person').check();
@@ -207,7 +207,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await page.getByLabel('Number', { exact: true }).fill('98-1');
       await press(page, 'Add this person');
       await page.locator('.field.bad').waitFor();
-      await inspect(page, `${size}-firm-4-owner-wrong`);
+      await inspect(page, `${size}-business-4-owner-wrong`);
       await page.getByLabel('Number', { exact: true }).fill('987-65-4321');
       await press(page, 'Add this person');
       await page.getByText('Grace Hopper').waitFor();
@@ -216,11 +216,11 @@ describe.runIf(browserPath)('the verification page', () => {
       await page.getByLabel('Share of the business').fill('70');
       await press(page, 'Save changes');
       await page.getByText('70 %').waitFor();
-      await inspect(page, `${size}-firm-5-owner`);
+      await inspect(page, `${size}-business-5-owner`);
       await press(page, 'Continue');
 
       await title(page, 'Documents');
-      await inspect(page, `${size}-firm-6-documents`);
+      await inspect(page, `${size}-business-6-documents`);
       const cards = page.locator('section.card');
       for (let index = 0; index < (await cards.count()); index++) {
         const card = cards.nth(index);
@@ -235,7 +235,7 @@ describe.runIf(browserPath)('the verification page', () => {
         await card.getByRole('button', { name: 'Upload' }).click();
         await card.getByText('Done').waitFor();
       }
-      await inspect(page, `${size}-firm-7-documents-done`);
+      await inspect(page, `${size}-business-7-documents-done`);
       await page.getByRole('button', { name: 'Remove paper-0.pdf' }).click();
       await cards.first().getByLabel('Document type').waitFor();
       await press(page, 'Continue');
@@ -252,7 +252,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await press(page, 'Continue');
 
       await title(page, 'Review and submit');
-      await inspect(page, `${size}-firm-8-review`);
+      await inspect(page, `${size}-business-8-review`);
       await press(page, 'Submit');
       await title(page, 'The business is verified');
       const { body: after } = await office.app.call(

@@ -44,7 +44,7 @@ async function individuals(stage: Stage) {
     },
   });
   await stage.show('listCustomers', 'by-your-id', {
-    summary: 'Find a customer by your own id',
+    summary: 'Find a customer by your own ID',
     query: { platformCustomerId: 'customer-1000' },
   });
   await stage.show('getEndUserTerms', 'current', {
@@ -56,7 +56,7 @@ async function individuals(stage: Stage) {
     body: { redirectUri: 'https://example.com/welcome' },
   });
   await stage.show('getCustomerKycLink', 'hosted-page', {
-    summary: 'A link to the hosted verification page, by your own id',
+    summary: 'A link to the hosted verification page, by your own ID',
     query: { platformCustomerId: 'customer-1000' },
   });
   await stage.show('deleteCustomerById', 'deleted', {

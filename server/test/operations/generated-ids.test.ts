@@ -95,7 +95,7 @@ const statusOf = async (id: string) => ok(await app.call('GET', `/transactions/$
 /** Fields of a customer without a `platformCustomerId`. */
 const UNNAMED = { platformCustomerId: undefined };
 
-describe.each(MAGIC)('generated ids that end in %s', (scriptedSuffix) => {
+describe.each(MAGIC)('generated IDs that end in %s', (scriptedSuffix) => {
   beforeEach(() => {
     suffix = scriptedSuffix;
   });

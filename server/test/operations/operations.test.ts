@@ -200,7 +200,7 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
   // Public resources and those with a bearer code are visible to other platforms; their tests cover
   // that.
   if (path.includes('{') && !OPEN_TO_ALL.includes(operationId)) {
-    it("returns the same error for another platform's id as for an unknown one", async () => {
+    it("returns the same error for another platform's ID as for an unknown one", async () => {
       const contract = contractOf(operationId);
       const unknown = (name: string) => {
         const id = foreignIds[name];
@@ -227,7 +227,7 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
       expect(neighbors.body).toEqual(otherResponse.body);
     });
 
-    it('returns the same error for an id with a NUL, also with an idempotency key', async () => {
+    it('returns the same error for an ID with a NUL, also with an idempotency key', async () => {
       const contract = contractOf(operationId);
       const target = fill(contract, () => '%00', ofRegion);
       const token = withPermission(contract);
@@ -299,7 +299,7 @@ describe('paths and methods', () => {
     expect((await app.call('GET', '/quotes')).status).toBe(405);
   });
 
-  it('accepts ids raw or percent-encoded', async () => {
+  it('accepts IDs raw or percent-encoded', async () => {
     const person = await customer(app);
     const raw = await app.call('GET', `/customers/${person.id}`);
     const encoded = await app.call('GET', `/customers/${encodeURIComponent(person.id)}`);

@@ -303,7 +303,7 @@ describe('the use of wallets, strong authentication, agents and a card', () => {
       'an e-mail address in customers.',
       'an e-mail address in the event CUSTOMER.',
       'an e-mail address in the webhook CUSTOMER.',
-      'the id of a passkey in idempotency.reply',
+      'the ID of a passkey in idempotency.reply',
       ...[NUMBERS, SIGNERS, TARGETS, CREDENTIALS, SEEDS].map(
         (at) => `what is encrypted in ${at} in ${at}`,
       ),

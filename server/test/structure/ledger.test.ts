@@ -49,6 +49,6 @@ it('writes ledger tables only in the statements of the committer', () => {
   expect(filesWith(writes)).toEqual([STATEMENTS]);
 });
 
-it('creates ids of system accounts only in the chart', () => {
+it('creates IDs of system accounts only in the chart', () => {
   expect(filesWith(/['`](system|velocity|stablecoin|cards):/)).toEqual(['ledger/chart.ts']);
 });

@@ -138,7 +138,7 @@ describe('malformed tokens', () => {
     });
   });
 
-  it('a token without a key id if there are several keys', async () => {
+  it('a token without a key ID if there are several keys', async () => {
     const { judge } = setUp();
     provider.show(firstProviderKey, secondProviderKey);
     expect(await judge(firstProviderKey, {}, { kid: undefined })).toEqual(NO_SIGNATURE);

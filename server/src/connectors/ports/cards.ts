@@ -143,7 +143,7 @@ export type FundingDebitProgress =
 export interface CardNetworkHandler {
   /**
    * Decides and commits the hold. A decision after `deadline` is undone before it is answered:
-   * nothing stays on hold, except for a pending debit until it has ended. If it rejects the network
+   * nothing remains on hold, except for a pending debit until it has ended. If it rejects the network
    * gets no answer, and a repetition returns what is recorded. An issuer sends one message to one
    * process.
    */

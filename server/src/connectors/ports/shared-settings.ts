@@ -32,5 +32,5 @@ export const OidcIssuers = listSetting(
 export const FilesFolder = folderSetting({
   env: 'RAILHEAD_FILES_DIR',
   flag: 'files-dir',
-  help: "folder of clients' files, shared by all machines; default: in the data folder",
+  help: 'folder of uploaded files, shared by all machines; default: in the data folder',
 });

@@ -136,7 +136,7 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
     expect(new Set(addresses).size).toBe(2);
   });
 
-  it('treats a second order with one id as the first', async () => {
+  it('treats a second order with one ID as the first', async () => {
     const { mint, link, order } = await fixture(provider);
     const first = await mint.submit(link, order());
     expect(await mint.submit(link, order())).toEqual(first);

@@ -33,7 +33,7 @@ const bucket = Type.Object(
       matches(/^[a-z0-9-]{1,64}$/, 'must be the name of a region'),
     ),
     accessKeyId: textSetting(
-      { env: 'RAILHEAD_S3_ACCESS_KEY_ID', help: 'access key id for the bucket', secret: true },
+      { env: 'RAILHEAD_S3_ACCESS_KEY_ID', help: 'access key ID for the bucket', secret: true },
       visible,
     ),
     secretAccessKey: textSetting(

@@ -91,7 +91,7 @@ describe('the built-in custodian', () => {
     expect(keys.sealed).toEqual([['7f'.repeat(16), 'seed of wallet wallet-1']]);
   });
 
-  it('seals the key of a code under the id of the code', async () => {
+  it('seals the key of a code under the ID of the code', async () => {
     const keys = recordingKeys();
     const scalar = `00${'01'.repeat(31)}`;
     const custody = localCustody(effectsOf(scalar), keys, attests);

@@ -46,7 +46,7 @@ describe('smtpMail', () => {
     expect(received?.raw).not.toContain('text/html');
   });
 
-  it('sends a message with the same id each time', async () => {
+  it('sends a message with the same ID each time', async () => {
     await mail().send(message);
     await mail().send(message);
     await mail().send({ ...message, id: 'Message:018f0000-0000-7000-8000-000000000002' });

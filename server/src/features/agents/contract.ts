@@ -8,7 +8,7 @@ import {
   oneOf,
   PositiveAmount,
   page,
-  Timestamp,
+  time,
 } from '../../kernel/schema.ts';
 import { TransactionOneOf } from '../payments/presentation/index.ts';
 import { Quote } from '../payments/quotes/index.ts';
@@ -169,15 +169,15 @@ export const Agent = named(
   'Agent',
   Type.Object(
     {
-      id: Type.String({ description: 'Identifier of the agent, `Agent:<uuid>`.' }),
+      id: Type.String({ description: 'ID of the agent, `Agent:<uuid>`.' }),
       name: Type.String(),
       customerId: Type.String({ description: 'Customer on whose behalf the agent acts.' }),
       isPaused: Type.Boolean({ description: 'Paused: read-only.' }),
       isConnected: Type.Boolean({ description: 'Whether the device code has been redeemed.' }),
       policy: AgentPolicy,
       usage: AgentUsage,
-      createdAt: Timestamp,
-      updatedAt: Timestamp,
+      createdAt: time('Time at which the agent was created.'),
+      updatedAt: time('Time of the last change.'),
     },
     { description: 'A program that acts on behalf of one customer, within a policy.' },
   ),
@@ -199,7 +199,7 @@ export const AgentAction = named(
   'AgentAction',
   Type.Object(
     {
-      id: Type.String({ description: 'Identifier of the agent action, `AgentAction:<uuid>`.' }),
+      id: Type.String({ description: 'ID of the agent action, `AgentAction:<uuid>`.' }),
       agentId: Type.String(),
       customerId: Type.String(),
       platformCustomerId: Type.String(),
@@ -209,8 +209,8 @@ export const AgentAction = named(
       transferDetails: maybe(AgentTransferDetails),
       transaction: maybe(TransactionOneOf),
       rejectionReason: maybe(Type.String()),
-      createdAt: Timestamp,
-      updatedAt: Timestamp,
+      createdAt: time('Time at which the agent requested the action.'),
+      updatedAt: time('Time of the last change.'),
     },
     { description: 'A payment requested by an agent, with its approval status.' },
   ),

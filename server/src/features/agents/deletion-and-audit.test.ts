@@ -1,4 +1,4 @@
-// Audit of failed requests, approvals that stay pending, deletion of agents with their customer, and
+// Audit of failed requests, approvals that remain pending, deletion of agents with their customer, and
 // retention of device codes.
 import { describe, expect, it } from 'vitest';
 import { ASKS, agentPayer, codeOf, eventLinesOf } from '../../../test/kit/agents/agent-payments.ts';

@@ -14,7 +14,7 @@ export const agentPersonalData: PersonalData = {
   tables: {
     agents: { rows: OF_CUSTOMER, without: ['token_hash'], erasure: 'removed' },
     agent_actions: { rows: OF_CUSTOMER, erasure: 'emptied' },
-    agent_audit: { rows: OF_CUSTOMER, erasure: { stays: 'audit of agent actions, by id' } },
+    agent_audit: { rows: OF_CUSTOMER, erasure: { retained: 'audit of agent actions, by ID' } },
   },
   subjects: { agent_actions: 'customer_id = $1' },
   end: deleteNextAgent,

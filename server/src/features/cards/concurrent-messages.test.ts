@@ -30,7 +30,7 @@ async function cardOf(funds = 100_00) {
   return { ...holder, cardId: id as string };
 }
 
-describe('two concurrent notices with one id', () => {
+describe('two concurrent notices with one ID', () => {
   it('about two payments are not treated as one', async () => {
     const tokens: string[] = [];
     for (const fundedCard of [await cardOf(), await cardOf()]) {

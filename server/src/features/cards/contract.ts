@@ -4,15 +4,7 @@ import { Type } from '@sinclair/typebox';
 import { defineEvent, type WebhookContract } from '../../kernel/contract/event.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import type { FieldError } from '../../kernel/fault.ts';
-import {
-  described,
-  named,
-  nullable,
-  oneOf,
-  PageQuery,
-  page,
-  Timestamp,
-} from '../../kernel/schema.ts';
+import { described, named, nullable, oneOf, PageQuery, page, time } from '../../kernel/schema.ts';
 import { CARD_STATE_REASONS, CARD_STATES } from './issuing/states.ts';
 
 export const CARDS_TAG = 'Cards';
@@ -28,7 +20,7 @@ const CardStateName = named(
 );
 const CardStateReasonName = named(
   'CardStateReason',
-  oneOf(CARD_STATE_REASONS, { description: 'Reason of the closure.' }),
+  oneOf(CARD_STATE_REASONS, { description: 'Reason for the closure.' }),
 );
 const CardForm = named(
   'CardForm',
@@ -58,14 +50,14 @@ export const Card = named(
   'Card',
   Type.Object(
     {
-      id: readOnlyText('Identifier of the card, `Card:<uuid>`.'),
-      cardholderId: Type.String({ description: 'Id of the customer who holds the card.' }),
+      id: readOnlyText('ID of the card, `Card:<uuid>`.'),
+      cardholderId: Type.String({ description: 'ID of the customer who holds the card.' }),
       platformCardId: maybe(
-        Type.String({ description: 'Id of the card in the system of the platform.' }),
+        Type.String({ description: 'ID of the card in the system of the platform.' }),
       ),
       state: CardStateName,
       stateReason: maybe(
-        described(nullable(CardStateReasonName), 'Reason of the closure; null unless closed.'),
+        described(nullable(CardStateReasonName), 'Reason for the closure; null unless closed.'),
       ),
       brand: maybe(CardBrand),
       form: CardForm,
@@ -76,15 +68,15 @@ export const Card = named(
       expYear: maybe(Type.Integer({ description: 'Expiry year, four digits.' })),
       fundingSources: Type.Array(Type.String(), {
         description:
-          'Ids of the accounts that fund the card, in order. A closed card keeps the ids that it ' +
+          'IDs of the accounts that fund the card, in order. A closed card keeps the IDs that it ' +
           'had when it was closed.',
       }),
       maxSpendPerTransaction: nullable(Cap),
       currency: maybe(readOnlyText('Currency of the amounts of the card.')),
-      processorRef: maybe(readOnlyText('Id of the card at the processor.')),
-      issuerRef: maybe(readOnlyText('Id of the card at the issuer.')),
-      createdAt: Timestamp,
-      updatedAt: Timestamp,
+      processorRef: maybe(readOnlyText('ID of the card at the processor.')),
+      issuerRef: maybe(readOnlyText('ID of the card at the issuer.')),
+      createdAt: time('Time at which the card was ordered.'),
+      updatedAt: time('Time of the last change.'),
     },
     { description: 'A card, without its number and security code.' },
   ),
@@ -94,12 +86,12 @@ const CardCreateRequest = named(
   'CardCreateRequest',
   Type.Object(
     {
-      cardholderId: Type.String({ description: 'Id of a customer with an approved verification.' }),
+      cardholderId: Type.String({ description: 'ID of a customer with an approved verification.' }),
       platformCardId: maybe(
         Type.String({
           minLength: 1,
           maxLength: 255,
-          description: 'Id of the card in the system of the platform. Generated if absent.',
+          description: 'ID of the card in the system of the platform. Generated if absent.',
         }),
       ),
       threeDSecurePassword: maybe(
@@ -133,7 +125,7 @@ const CardUpdateRequest = named(
       maxSpendPerTransaction: maybe(nullable(Cap)),
     },
     {
-      description: 'At least one field. CLOSED cannot be combined with other fields.',
+      description: 'At least one field is required. CLOSED cannot be combined with other fields.',
       examples: [{ state: 'FROZEN' }, { maxSpendPerTransaction: null }],
     },
   ),
@@ -164,7 +156,7 @@ function updateErrors(body: unknown): FieldError[] {
   }));
 }
 
-const params = Type.Object({ id: Type.String({ description: 'Card id.' }) });
+const params = Type.Object({ id: Type.String({ description: 'ID of the card.' }) });
 
 export const createCard = operation({
   operationId: 'createCard',
@@ -173,8 +165,9 @@ export const createCard = operation({
   tag: CARDS_TAG,
   summary: 'Issue a card',
   description:
-    'The card is PROCESSING until the issuer has issued it, then ACTIVE; a webhook reports the ' +
-    'change. The number of open cards is limited per platform and per cardholder.',
+    'Orders a card from the issuer. The card is PROCESSING until it is issued, then ACTIVE; ' +
+    'a webhook reports the change. The number of open cards is limited per platform and per ' +
+    'cardholder.',
   permission: 'MANAGE',
   body: CardCreateRequest,
   bodyRules: createErrors,
@@ -201,7 +194,7 @@ export const listCards = operation({
     cardholderId: maybe(Type.String({ description: 'Filter by cardholder.' })),
     accountId: maybe(Type.String({ description: 'Filter by a current funding source.' })),
     platformCardId: maybe(
-      Type.String({ description: 'Filter by the id in the system of the platform.' }),
+      Type.String({ description: 'Filter by the ID in the system of the platform.' }),
     ),
     state: maybe(described(CardStateName, 'Filter by state.')),
     ...PageQuery,

@@ -23,7 +23,7 @@ export const cardPersonalData: PersonalData = {
     cards: { rows: OF_CUSTOMER, without: ['secret'], erasure: 'emptied' },
     card_funding_sources: {
       rows: OF_CUSTOMER,
-      erasure: { stays: 'account id and card id of a funding source' },
+      erasure: { retained: 'account ID and card ID of a funding source' },
     },
     delegated_keys: {
       rows: OF_CUSTOMER,
@@ -35,7 +35,7 @@ export const cardPersonalData: PersonalData = {
     card_reveals: {
       rows: OF_CUSTOMER,
       without: ['id'],
-      erasure: { stays: 'token and time of a request for card details' },
+      erasure: { retained: 'token and time of a request for card details' },
     },
   },
   subjects: { cards: 'customer_id = $1' },

@@ -12,7 +12,7 @@ const MAX_CENTS = 100_000_000_000;
 const amount = (description: string) =>
   Type.Integer({ format: 'int64', exclusiveMinimum: 0, maximum: MAX_CENTS, description });
 
-const cardTransactionId = Type.String({ description: 'Identifier of a payment with this card.' });
+const cardTransactionId = Type.String({ description: 'ID of a payment with this card.' });
 
 const Payment = named(
   'SandboxCardAuthorizationRequest',
@@ -40,7 +40,7 @@ const simulated = {
   tag: 'Sandbox',
   permission: 'TRANSACT',
   sandboxOnly: true,
-  params: Type.Object({ id: Type.String({ description: 'Identifier of the card.' }) }),
+  params: Type.Object({ id: Type.String({ description: 'ID of the card.' }) }),
   replies: {
     202: named(
       'SandboxCardSimulationResponse',

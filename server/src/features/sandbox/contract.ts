@@ -21,7 +21,7 @@ export const sandboxFundInternalAccount = operation({
   permission: 'TRANSACT',
   sandboxOnly: true,
   params: Type.Object({
-    accountId: Type.String({ description: 'Identifier of the internal account.' }),
+    accountId: Type.String({ description: 'ID of the internal account.' }),
   }),
   body: named(
     'SandboxFundRequest',

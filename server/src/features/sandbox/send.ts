@@ -26,7 +26,7 @@ const sandboxSend = operation({
     'SandboxSendRequest',
     Type.Object(
       {
-        quoteId: Type.String({ description: 'Identifier of the real-time funded quote.' }),
+        quoteId: Type.String({ description: 'ID of the real-time funded quote.' }),
         currencyCode: Type.String({
           description: 'Currency of the payment. Must be the sending currency of the quote.',
         }),

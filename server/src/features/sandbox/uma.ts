@@ -24,7 +24,7 @@ const sandboxReceive = operation({
   summary: 'Receive a UMA payment',
   description:
     'Simulates an incoming payment from a UMA address of the sandbox to a customer, who is ' +
-    'identified by UMA address or by id. The platform receives a webhook to approve the ' +
+    'identified by UMA address or by ID. The platform receives a webhook to approve the ' +
     'payment, as with a real payment. If it approves, the funds are credited ' +
     'to the customer; if not, the payment is rejected.',
   permission: 'TRANSACT',
@@ -46,7 +46,7 @@ const sandboxReceive = operation({
         customerId: Type.Optional(
           Type.String({
             description:
-              'Identifier of the customer who receives the payment. If both are present, they ' +
+              'ID of the customer who receives the payment. If both are present, they ' +
               'must identify the same customer.',
           }),
         ),

@@ -3,7 +3,7 @@
 import { Type } from '@sinclair/typebox';
 import { ISSUANCE_STATUSES } from '../../connectors/ports/stablecoins.ts';
 import { operation } from '../../kernel/contract/operation.ts';
-import { described, named, oneOf, PageQuery, page, Timestamp } from '../../kernel/schema.ts';
+import { described, named, oneOf, PageQuery, page, Timestamp, time } from '../../kernel/schema.ts';
 import { LINK_STATUSES, SERVICE_STATUSES } from './states.ts';
 
 export const TAG = 'Stablecoins';
@@ -21,7 +21,11 @@ export const StablecoinProvider = named(
 
 export const StablecoinProviderEnvironment = named(
   'StablecoinProviderEnvironment',
-  oneOf(['SANDBOX', 'PRODUCTION'], { description: 'Environment of the platform.' }),
+  oneOf(['SANDBOX', 'PRODUCTION'], {
+    description:
+      'Environment at the provider: SANDBOX for sandbox platforms, PRODUCTION for production ' +
+      'platforms.',
+  }),
 );
 
 const StablecoinProviderAccountStatus = named(
@@ -30,7 +34,7 @@ const StablecoinProviderAccountStatus = named(
     description:
       'INVALID: the provider rejects the credentials. REVOKED: the provider revoked them. Link ' +
       'the same provider account again with valid credentials; it becomes ACTIVE under the same ' +
-      'id.',
+      'ID.',
   }),
 );
 
@@ -58,31 +62,31 @@ const StablecoinProviderAccount = named(
   Type.Object(
     {
       id: Type.String({
-        description: 'Identifier of the provider account, `StablecoinProviderAccount:<uuid>`.',
+        description: 'ID of the provider account, `StablecoinProviderAccount:<uuid>`.',
       }),
       provider: StablecoinProvider,
-      providerAccountId: Type.String({ description: 'Id of the account at the provider.' }),
+      providerAccountId: Type.String({ description: 'ID of the account at the provider.' }),
       providerEnvironment: StablecoinProviderEnvironment,
       status: StablecoinProviderAccountStatus,
       lastVerifiedAt: maybe({
         ...Timestamp,
         description: 'Time at which the provider last accepted the credentials.',
       }),
-      createdAt: Timestamp,
-      updatedAt: Timestamp,
+      createdAt: time('Time at which the account was linked.'),
+      updatedAt: time('Time of the last change.'),
     },
     { description: 'A linked account at a stablecoin provider, without its credentials.' },
   ),
 );
 
-const PROVIDER_NAME = 'Id of the token at the provider.';
-const NETWORK_NAME = 'Id of the token on its network.';
+const PROVIDER_NAME = 'ID of the token at the provider.';
+const NETWORK_NAME = 'ID of the token on its network.';
 
 export const Stablecoin = named(
   'Stablecoin',
   Type.Object(
     {
-      id: Type.String({ description: 'Identifier of the stablecoin, `Stablecoin:<uuid>`.' }),
+      id: Type.String({ description: 'ID of the stablecoin, `Stablecoin:<uuid>`.' }),
       name: Type.String({ description: 'Name of the token at the provider.' }),
       symbol: Type.String({ description: 'Ticker symbol at the provider.' }),
       baseCurrency: Type.String({
@@ -100,12 +104,12 @@ export const Stablecoin = named(
       ),
       provider: StablecoinProvider,
       stablecoinProviderAccountId: Type.String({
-        description: 'Id of the provider account that the token was registered with.',
+        description: 'ID of the provider account that the token was registered with.',
       }),
       providerEnvironment: StablecoinProviderEnvironment,
       providerTokenIdentifier: Type.String({ description: PROVIDER_NAME }),
-      createdAt: Timestamp,
-      updatedAt: Timestamp,
+      createdAt: time('Time at which the stablecoin was registered.'),
+      updatedAt: time('Time of the last change.'),
     },
     { description: 'A registered token of a provider.' },
   ),
@@ -116,13 +120,13 @@ export const StablecoinProviderAccountLinkRequest = named(
   Type.Object(
     {
       provider: StablecoinProvider,
-      apiClientId: identifier('Id of an API client at the provider.'),
+      apiClientId: identifier('ID of an API client at the provider.'),
       apiClientSecret: {
         ...identifier('Secret of the API client. Stored encrypted and not returned.', 1_024),
         writeOnly: true,
       },
       providerAccountId: maybe(
-        identifier('Id of the account at the provider. Required if the client has more than one.'),
+        identifier('ID of the account at the provider. Required if the client has more than one.'),
       ),
     },
     {
@@ -147,7 +151,7 @@ export const StablecoinRegisterRequest = named(
       network: StablecoinNetwork,
       stablecoinProviderAccountId: maybe(
         Type.String({
-          description: 'Id of the provider account. Required if more than one is linked.',
+          description: 'ID of the provider account. Required if more than one is linked.',
         }),
       ),
     },
@@ -165,10 +169,10 @@ export const StablecoinRegisterRequest = named(
 );
 
 const accountParams = Type.Object({
-  stablecoinProviderAccountId: Type.String({ description: 'Provider account id.' }),
+  stablecoinProviderAccountId: Type.String({ description: 'ID of the provider account.' }),
 });
 export const coinParams = Type.Object({
-  stablecoinId: Type.String({ description: 'Stablecoin id.' }),
+  stablecoinId: Type.String({ description: 'ID of the stablecoin.' }),
 });
 
 export const linkStablecoinProviderAccount = operation({

@@ -12,19 +12,19 @@ export const stablecoinPersonalData: PersonalData = {
         union all select o.id from stablecoin_operations o
           where o.destination ->> 'accountId' in (${EXTERNAL_ACCOUNTS})
             or o.source ->> 'externalAccountId' in (${EXTERNAL_ACCOUNTS}))`,
-      erasure: { stays: 'operator action on an account, mint or burn, and its reason' },
+      erasure: { retained: 'operator action on an account, mint or burn, and its reason' },
     },
     stablecoin_links: {
       rows: `t.account_id in (${EXTERNAL_ACCOUNTS})`,
       erasure: {
-        stays: 'references of accounts at a provider, which pending orders use',
+        retained: 'references of accounts at a provider, which pending orders use',
       },
     },
     stablecoin_operations: {
       rows: `t.destination ->> 'accountId' in (${EXTERNAL_ACCOUNTS})
         or t.source ->> 'externalAccountId' in (${EXTERNAL_ACCOUNTS})`,
       erasure: {
-        stays: 'mints and burns of a platform, with the ids of erased accounts',
+        retained: 'mints and burns of a platform, with the IDs of erased accounts',
       },
     },
   },

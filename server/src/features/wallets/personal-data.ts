@@ -80,16 +80,16 @@ export const walletPersonalData: PersonalData = {
       rows: OF_CUSTOMER,
       open: (opener, row) => authorizationPersonal(opener, rowAs<AuthorizationRow>(row)),
       erasure: {
-        stays: 'key and operation of a signature; the payload is sealed under a deleted key',
+        retained: 'key and operation of a signature; the payload is sealed under a deleted key',
       },
     },
     wallet_recoveries: {
       rows: OF_CUSTOMER,
       without: ['contact_digest'],
-      erasure: { stays: 'request of a wallet recovery, its actor and its reason' },
+      erasure: { retained: 'request of a wallet recovery, its actor and its reason' },
     },
   },
-  forget: (ctx, { id }) => eraseWallets(ctx, id),
+  erase: (ctx, { id }) => eraseWallets(ctx, id),
   async empty(runtime, { id: customerId }) {
     const ids = await runtime.db.query<{ id: string }>(CODES, [customerId]);
     return {

@@ -8,7 +8,7 @@ const INTERVAL_MS = 60_000;
 
 export const walletSweep = () =>
   retentionSweep(
-    'wallets.forget',
+    'wallets.purge',
     [
       { table: 'otp_targets', time: 'expires_at', keepMs: 0 },
       { table: 'wallet_requests', time: 'created_at', keepMs: DAY_MS },

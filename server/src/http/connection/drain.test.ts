@@ -48,7 +48,7 @@ describe('a client that reads only after it has sent its request', () => {
 });
 
 describe('a connection', () => {
-  it('stays open after a short unread body', async () => {
+  it('remains open after a short unread body', async () => {
     const body = 'x'.repeat(1_000);
     const { text } = await sendRaw(
       port,

@@ -2,7 +2,7 @@
 // with unread data resets it, and the client may lose the response. A short body is read to its end
 // and the connection is kept. Otherwise the response contains `connection: close`, the write side
 // is shut down after it, and input is discarded up to limits per connection, per address and per
-// process. Beyond these limits nothing is read, and the connection stays open for a second.
+// process. Beyond these limits nothing is read, and the connection remains open for a second.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { createMeter } from '../admission/bucket.ts';
@@ -18,9 +18,9 @@ const PROCESS_LIMIT = { perSecond: 32 * 1_048_576, burst: 64 * 1_048_576 };
 const MIN_DISCARDED = 4_096;
 const MAX_MS = 5_000;
 const MAX_IDLE_MS = 1_000;
-/** How long a connection that is not read stays open after its response. */
+/** How long a connection that is not read remains open after its response. */
 const UNREAD_MS = 1_000;
-/** Connections that stay open unread; further ones are closed at once. */
+/** Connections that remain open unread; further ones are closed at once. */
 const MAX_UNREAD = 512;
 
 const ALL = '';

@@ -36,7 +36,7 @@ const securitySchemesOf = (naming: Naming) => ({
   BasicAuth: {
     type: 'http',
     scheme: 'basic',
-    description: 'API token of the platform: client id and client secret.',
+    description: 'API token of the platform: client ID and client secret.',
   },
   AgentAuth: {
     type: 'http',

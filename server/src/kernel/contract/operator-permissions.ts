@@ -30,7 +30,7 @@ export const OPERATOR_PERMISSIONS = {
   'platforms.read': 'Read platforms, their settings, limits and tokens',
   'platforms.manage': 'Create platforms and change their settings',
   'requests.read': 'Read recorded requests',
-  'requests.manage': 'Permit that bodies of production requests are kept',
+  'requests.manage': 'Permit the retention of bodies of production requests',
   'stablecoins.read': 'Read stablecoins, mints and burns',
   'stablecoins.manage': 'Approve, reject and disable stablecoins',
   'staff.read': 'Read operator tokens and roles',

@@ -126,7 +126,7 @@ describe('registration', () => {
     expect(errorsOf(checkAttestation(device.create(CHALLENGE, { rpId }), CHALLENGE))).toEqual([
       {
         field: 'attestationObject',
-        message: 'has a relying party id that does not match its origin',
+        message: 'has a relying party ID that does not match its origin',
       },
     ]);
   });
@@ -178,7 +178,7 @@ describe('registration', () => {
     }
   });
 
-  it('is rejected with an id that no device may generate', () => {
+  it('is rejected with an ID that no device may generate', () => {
     const long = authenticator({ credentialId: Buffer.alloc(1023, 1) });
     expect(errorsOf(checkAttestation(long.create(CHALLENGE), CHALLENGE))).toEqual([]);
     for (const length of [0, 1024]) {
@@ -191,7 +191,7 @@ describe('registration', () => {
     }
   });
 
-  it('names every unreadable field, and an id of another credential', () => {
+  it('names every unreadable field, and an ID of another credential', () => {
     const unreadable = {
       credentialId: '*',
       clientDataJson: base64url('[]'),
@@ -204,7 +204,7 @@ describe('registration', () => {
     ]);
     const credential = { ...authenticator().create(CHALLENGE), credentialId: base64url('another') };
     expect(errorsOf(checkAttestation(credential, CHALLENGE))).toEqual([
-      { field: 'credentialId', message: 'must equal the credential id in the attestation object' },
+      { field: 'credentialId', message: 'must equal the credential ID in the attestation object' },
     ]);
   });
 

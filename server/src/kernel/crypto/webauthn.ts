@@ -158,7 +158,7 @@ function siteProblem(origin: string, rpIdHash?: Uint8Array): string | undefined 
   const domains = domainsOf(origin);
   if (!domains) return 'has an origin that does not support passkeys';
   if (rpIdHash && !domains.some((domain) => sha256(domain).equals(rpIdHash))) {
-    return 'has a relying party id that does not match its origin';
+    return 'has a relying party ID that does not match its origin';
   }
   return undefined;
 }
@@ -247,7 +247,7 @@ export function checkAttestation(
     return { errors };
   }
   if (id && !Buffer.from(id).equals(registration.credentialId)) {
-    reject('credentialId', 'must equal the credential id in the attestation object');
+    reject('credentialId', 'must equal the credential ID in the attestation object');
   }
   if (data && !siteProblem(data.origin)) {
     reject('attestationObject', siteProblem(data.origin, registration.rpIdHash));

@@ -21,7 +21,7 @@ const Summary = named(
   'OperatorAgentSummary',
   Type.Object(
     {
-      agentId: text('Identifier of the agent.'),
+      agentId: text('ID of the agent.'),
       platformId: text('Platform of the agent.'),
       customerId: text('Customer on whose behalf it acts.'),
       name: text('Display name.'),
@@ -38,7 +38,7 @@ const Details = named(
     { description: 'An agent with its policy and spending.' },
   ),
 );
-const params = Type.Object({ agentId: text('Identifier of the agent.') });
+const params = Type.Object({ agentId: text('ID of the agent.') });
 const customerFilter = Type.Optional(text('Return only items of this customer.'));
 
 const list = operation({
@@ -47,7 +47,7 @@ const list = operation({
   path: '/agents',
   tag: TAG,
   summary: 'List agents',
-  description: 'Returns agents except deleted ones, latest first.',
+  description: 'Returns agents except deleted ones, newest first.',
   auth: 'operator',
   operatorPermission: 'agents.read',
   commands: ['agents list'],
@@ -73,7 +73,7 @@ const show = operation({
 });
 
 const Body = Type.Object({
-  reason: text('Reason, kept in the audit log of the agent. Without personal data.', {
+  reason: text('Reason, stored in the audit log of the agent. Must not contain personal data.', {
     minLength: 1,
     maxLength: 255,
   }),
@@ -112,11 +112,11 @@ const AuditEntry = named(
   'OperatorAgentAuditEntry',
   Type.Object(
     {
-      lineId: text('Identifier of the entry.'),
+      lineId: text('ID of the entry.'),
       at: time('Time of the entry.'),
       what: text('Event that the entry records.'),
       actor: text('Agent, API token or operator that acted.'),
-      agentId: text('Identifier of the agent.'),
+      agentId: text('ID of the agent.'),
       actionId: nullable(text('Action of the agent; null if the entry is about none.')),
       customerId: text('Customer on whose behalf the agent acts.'),
       platformId: text('Platform of the agent.'),
@@ -133,7 +133,7 @@ const audit = operation({
   tag: TAG,
   summary: 'List the audit log of agents',
   description:
-    'Returns the audit entries that match every filter, latest first. One of `agentId`, ' +
+    'Returns the audit entries that match every filter, newest first. One of `agentId`, ' +
     '`customerId` and `platformId` is required.',
   auth: 'operator',
   operatorPermission: 'agents.read',

@@ -26,17 +26,21 @@ const TAG = 'Cards';
 
 const Status = oneOf(CARD_STATUSES, { description: 'Status of the card payment.' });
 const PAYMENT = {
-  transactionId: text('Identifier of the card payment.'),
+  transactionId: text('ID of the card payment.'),
   platformId: text('Platform of the payment.'),
-  environment: oneOf(MODES, { description: 'Environment of the platform.' }),
+  environment: oneOf(MODES, {
+    description:
+      'Environment at the provider: SANDBOX for sandbox platforms, PRODUCTION for production ' +
+      'platforms.',
+  }),
   status: Status,
-  cardId: text('Identifier of the card.'),
+  cardId: text('ID of the card.'),
   accountId: nullable(text('Internal account that pays; null if it was closed.')),
   merchant: text('Name of the merchant.'),
 };
 const currency = text('Currency code of the amounts.');
 const amount = (description: string) => ({ ...Amount, description });
-const params = Type.Object({ transactionId: text('Identifier of the card payment.') });
+const params = Type.Object({ transactionId: text('ID of the card payment.') });
 
 const Exception = named(
   'OperatorCardException',
@@ -46,8 +50,8 @@ const Exception = named(
       since: time('Time since which it needs a decision.'),
       settledAmount: amount('Amount settled with the network, in minor units.'),
       netAmount: Type.Integer({ description: 'Settled amount without refunds, in minor units.' }),
-      missingAmount: amount('Settled, not refunded and not funded, in minor units.'),
-      heldAmount: amount('Still held on the account, in minor units.'),
+      missingAmount: amount('Amount that is settled, not refunded and not funded, in minor units.'),
+      heldAmount: amount('Amount that is still held on the account, in minor units.'),
       currency,
       suspense: Type.Object(
         {
@@ -98,7 +102,7 @@ const resolve = operation({
   }),
   replies: {
     200: Type.Object({
-      transactionId: text('Identifier of the card payment.'),
+      transactionId: text('ID of the card payment.'),
       status: Status,
       writtenOffAmount: amount('Amount that was written off, in minor units.'),
       currency,
@@ -166,13 +170,13 @@ const endDebit = operation({
   }),
   replies: {
     200: Type.Object({
-      transactionId: text('Identifier of the card payment.'),
+      transactionId: text('ID of the card payment.'),
       status: Status,
       number,
       debitStatus: Type.Optional(text('Status of the funding debit.')),
       amount: Amount,
       currency,
-      reason: text('Reason, kept with the decision.'),
+      reason: text('Reason, stored with the decision.'),
     }),
   },
   // There is no such debit in progress.

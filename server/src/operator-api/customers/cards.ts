@@ -36,11 +36,11 @@ const Summary = named(
   'OperatorCardSummary',
   Type.Object(
     {
-      cardId: text('Identifier of the card.'),
+      cardId: text('ID of the card.'),
       ...OWNER,
       platformCardId: text('Identifier in the system of the platform.'),
       state: oneOf(CARD_STATES, { description: 'State of the card.' }),
-      stateReason: nullable(text('Reason of the closure; null unless closed.')),
+      stateReason: nullable(text('Reason for the closure; null unless closed.')),
       last4: nullable(text('Last four digits of the number; null until issued.')),
       createdAt: time('Time at which the card was ordered.'),
     },
@@ -56,7 +56,7 @@ const Details = named(
       note: nullable(text('Reason that an operator gave for the closure.')),
       bindings: Type.Array(
         Type.Object({
-          id: text('Identifier of the funding source.'),
+          id: text('ID of the funding source.'),
           accountId: text('Internal account.'),
           since: time('Time since which it funds the card.'),
           endedAt: nullable(time('Time until which it did; null for a current source.')),
@@ -67,7 +67,7 @@ const Details = named(
     { description: 'A card with its funding sources, without its number.' },
   ),
 );
-const params = Type.Object({ cardId: text('Identifier of the card.') });
+const params = Type.Object({ cardId: text('ID of the card.') });
 const cardFilter = Type.Optional(text('Return only items of this card.'));
 
 const list = operation({
@@ -76,7 +76,7 @@ const list = operation({
   path: '/cards',
   tag: TAG,
   summary: 'List cards',
-  description: 'Returns the cards that match every filter, latest first.',
+  description: 'Returns the cards that match every filter, newest first.',
   auth: 'operator',
   operatorPermission: 'cards.read',
   commands: ['cards list'],
@@ -118,7 +118,7 @@ const close = operation({
   commands: ['cards close'],
   params,
   body: Type.Object({
-    reason: text('Reason, kept with the card. Without personal data.', {
+    reason: text('Reason, stored with the card. Must not contain personal data.', {
       minLength: 1,
       maxLength: 255,
     }),
@@ -135,7 +135,7 @@ const Message = named(
     {
       at: time('Time of the decision.'),
       platformId: text('Platform of the card.'),
-      cardId: text('Identifier of the card.'),
+      cardId: text('ID of the card.'),
       kind: text('Kind of the message.'),
       amount: Amount,
       currency: text('Currency code.'),
@@ -151,9 +151,9 @@ const Message = named(
       ),
       approved: Type.Boolean({ description: 'Whether the request was approved.' }),
       reason: nullable(
-        oneOf(DECLINE_REASONS, { description: 'Reason of the decline; null if approved.' }),
+        oneOf(DECLINE_REASONS, { description: 'Reason for the decline; null if approved.' }),
       ),
-      transactionId: nullable(text('Card payment; null without one.')),
+      transactionId: nullable(text('Card payment; null if there is none.')),
     },
     { description: 'A message of a card network with its decision.' },
   ),
@@ -166,8 +166,8 @@ const listDecisions = operation({
   tag: TAG,
   summary: 'List authorization requests and decisions',
   description:
-    'Returns the messages of card networks and their decisions, latest first. Declines are shown ' +
-    'only here: they create no payment and emit no event.',
+    'Returns the messages of card networks and their decisions, newest first. Declines are ' +
+    'shown only here: they create no payment and emit no event.',
   auth: 'operator',
   operatorPermission: 'cards.read',
   commands: ['cards decisions'],
@@ -185,7 +185,7 @@ const Reveal = named(
   'OperatorCardReveal',
   Type.Object(
     {
-      cardId: text('Identifier of the card.'),
+      cardId: text('ID of the card.'),
       ...OWNER,
       tokenId: text('API token that requested the number.'),
       requestedAt: time('Time of the request.'),
@@ -202,7 +202,7 @@ const listReveals = operation({
   path: '/card-reveals',
   tag: TAG,
   summary: 'List requests to show card numbers',
-  description: 'Returns the requests to show card numbers, and when they were shown, latest first.',
+  description: 'Returns the requests to show card numbers, and when they were shown, newest first.',
   auth: 'operator',
   operatorPermission: 'cards.read',
   commands: ['cards reveals'],

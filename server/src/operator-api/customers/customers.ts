@@ -19,10 +19,10 @@ const CHECK_STATUSES = Object.keys(customerFeature.states.check.transitions);
 const TAG = 'Customers';
 
 const CUSTOMER = {
-  customerId: text('Identifier of the customer.'),
+  customerId: text('ID of the customer.'),
   platformId: text('Platform of the customer.'),
 };
-const params = Type.Object({ customerId: text('Identifier of the customer.') });
+const params = Type.Object({ customerId: text('ID of the customer.') });
 
 const Found = named(
   'OperatorFoundCustomer',
@@ -55,7 +55,7 @@ const search = operation({
   description:
     'Returns the customers and beneficial owners with an e-mail address, a telephone number, an ' +
     'identity or tax number, or all words of a name, in any notation. The value is in the body, ' +
-    'because addresses of requests are logged.',
+    'because URLs of requests are logged.',
   auth: 'operator',
   operatorPermission: 'customers.read',
   idempotency: 'none',
@@ -76,8 +76,8 @@ const exportOne = operation({
   tag: TAG,
   summary: 'Export all data held about a customer',
   description:
-    'Returns the rows about a customer in all tables, opened, in pages: request further pages ' +
-    'until `hasMore` is false. Erased data is absent. This request is recorded.',
+    'Returns the rows about a customer in all tables, decrypted, in pages: request further ' +
+    'pages until `hasMore` is false. Erased data is absent. This request is recorded.',
   auth: 'operator',
   operatorPermission: 'personal-data.reveal',
   reveals: true,
@@ -107,7 +107,7 @@ const Erasure = named(
     {
       ...CUSTOMER,
       actor: text('Operator that requested the erasure.'),
-      reason: nullable(text('Reason, kept with the erasure.')),
+      reason: nullable(text('Reason, stored with the erasure.')),
       counts: Type.Record(Type.String(), Type.Integer(), {
         description: 'Number of rows that were emptied or removed, by table.',
       }),
@@ -147,7 +147,7 @@ const list = operation({
   path: '/erasures',
   tag: TAG,
   summary: 'List erasures',
-  description: 'Returns the erasures of personal data, latest first.',
+  description: 'Returns the erasures of personal data, newest first.',
   auth: 'operator',
   operatorPermission: 'customers.read',
   commands: ['customers erasures'],

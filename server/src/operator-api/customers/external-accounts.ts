@@ -19,7 +19,7 @@ const Account = named(
   'OperatorExternalAccount',
   Type.Object(
     {
-      accountId: text('Identifier of the external account.'),
+      accountId: text('ID of the external account.'),
       platformId: text('Platform of the account.'),
       customerId: nullable(text('Customer; null for an account of the platform.')),
       currency: text('Currency code.'),
@@ -33,7 +33,7 @@ const Account = named(
     { description: 'An account at a bank, at another provider, or on a blockchain.' },
   ),
 );
-const params = Type.Object({ accountId: text('Identifier of the external account.') });
+const params = Type.Object({ accountId: text('ID of the external account.') });
 
 const list = operation({
   operationId: 'listExternalAccounts',
@@ -68,13 +68,13 @@ const history = operation({
   query: Type.Object(PageQuery),
   replies: {
     200: Type.Object({
-      accountId: text('Identifier of the external account.'),
+      accountId: text('ID of the external account.'),
       platformId: text('Platform of the account.'),
       ...page(
         Type.Object({
           actor: text('Who made the transition.'),
           action: text('The transition.'),
-          reason: nullable(text('Reason, kept with the transition.')),
+          reason: nullable(text('Reason, stored with the transition.')),
           createdAt: time('Time of the transition.'),
         }),
       ).properties,

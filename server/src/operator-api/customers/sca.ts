@@ -19,31 +19,33 @@ const RESET_STATUSES = Object.keys(scaFeature.states.reset.transitions);
 const TAG = 'Strong customer authentication';
 
 const CUSTOMER = {
-  customerId: text('Identifier of the customer.'),
+  customerId: text('ID of the customer.'),
   platformId: text('Platform of the customer.'),
 };
 const Reset = named(
   'OperatorFactorReset',
   Type.Object(
     {
-      resetId: text('Identifier of the reset.'),
+      resetId: text('ID of the reset.'),
       ...CUSTOMER,
       factor: ScaFactor,
       status: oneOf(RESET_STATUSES, { description: 'Status of the reset.' }),
       createdAt: time('Time of the request.'),
       expiresAt: time('Time at which the reset expires.'),
-      completedAt: nullable(time('Time at which the factor was removed; null before.')),
+      completedAt: nullable(time('Time at which the factor was removed; null until then.')),
     },
     { description: 'The removal of a lost factor.' },
   ),
 );
 const LOCKOUT = {
-  suspended: Type.Boolean({ description: 'Locked until the lock is removed by an operator.' }),
-  lockedUntil: nullable(time('End of the lock; null if not locked, and if suspended.')),
+  suspended: Type.Boolean({ description: 'Whether the lock lasts until an operator removes it.' }),
+  lockedUntil: nullable(
+    time('End of the lock; null if the customer is not locked or is suspended.'),
+  ),
   failedAttempts: Type.Integer({ description: 'Failed attempts since the last reset.' }),
 };
-const customerParams = Type.Object({ customerId: text('Identifier of the customer.') });
-const resetParams = Type.Object({ resetId: text('Identifier of the reset.') });
+const customerParams = Type.Object({ customerId: text('ID of the customer.') });
+const resetParams = Type.Object({ resetId: text('ID of the reset.') });
 const Body = Type.Object({ reason: Reason });
 
 const listResets = operation({
@@ -52,7 +54,7 @@ const listResets = operation({
   path: '/factor-resets',
   tag: TAG,
   summary: 'List resets of lost factors',
-  description: 'Returns the resets with a status, oldest first.',
+  description: 'Returns the factor resets that match the filter, oldest first.',
   auth: 'operator',
   operatorPermission: 'authentication.read',
   commands: ['sca resets'],
@@ -103,9 +105,11 @@ const reject = operation({
 
 const Factor = Type.Object({
   factor: ScaFactor,
-  factorId: nullable(text('Identifier of the factor; null for SMS_OTP.')),
+  factorId: nullable(text('ID of the factor; null for SMS_OTP.')),
   enrolledAt: nullable(time('Time of the enrollment; null for SMS_OTP.')),
-  recoveryCodesLeft: nullable(Type.Integer({ description: 'Unused codes; null without codes.' })),
+  recoveryCodesLeft: nullable(
+    Type.Integer({ description: 'Unused codes; null if there are no codes.' }),
+  ),
 });
 
 const show = operation({
@@ -126,12 +130,12 @@ const show = operation({
       ...CUSTOMER,
       isUnderSca: Type.Boolean({ description: 'Whether strong authentication applies.' }),
       ...LOCKOUT,
-      sessionExpiresAt: nullable(time('End of the session; null without a session.')),
+      sessionExpiresAt: nullable(time('End of the session; null if there is no session.')),
       factors: Type.Array(Factor, { description: 'Enrolled factors.' }),
       openResets: Type.Array(Reset, { description: 'Resets that have not ended.' }),
       trustedAccounts: Type.Array(
         Type.Object({
-          accountId: text('Identifier of the external account.'),
+          accountId: text('ID of the external account.'),
           trustedAt: nullable(time('Time since which it is trusted.')),
         }),
         { description: 'External accounts that the customer trusts.' },
@@ -163,7 +167,7 @@ const ScaEvent = named(
   'OperatorAuthenticationEvent',
   Type.Object(
     {
-      eventId: text('Identifier of the event.'),
+      eventId: text('ID of the event.'),
       ...CUSTOMER,
       createdAt: time('Time of the event.'),
       type: text('Type of the event.'),
@@ -171,7 +175,7 @@ const ScaEvent = named(
       subject: nullable(text('Challenge, payment, account or reset.')),
       ipAddress: nullable(text('IP address of the customer; null after an erasure.')),
       actor: nullable(text('Operator who acted.')),
-      reason: nullable(text('Reason of the operator.')),
+      reason: nullable(text('Reason that the operator gave.')),
     },
     { description: 'An event of strong customer authentication.' },
   ),
@@ -184,8 +188,8 @@ const listEvents = operation({
   tag: TAG,
   summary: 'List authentication events',
   description:
-    'Returns the events of a customer, latest first. They contain IP addresses, so this request ' +
-    'is recorded.',
+    'Returns the events of a customer, newest first. They contain IP addresses, so this ' +
+    'request is recorded.',
   auth: 'operator',
   operatorPermission: 'personal-data.reveal',
   reveals: true,

@@ -23,15 +23,15 @@ const TAG = 'Verifications';
 
 const DECIDED_BY = nullable(
   oneOf(['operator', 'connector'], {
-    description: 'Source of the decision; null without one.',
+    description: 'Source of the decision; null if there is none.',
   }),
 );
 const CUSTOMER = {
   platformId: text('Platform of the customer.'),
-  customerId: text('Identifier of the customer.'),
+  customerId: text('ID of the customer.'),
 };
 const VERIFICATION = {
-  verificationId: text('Identifier of the verification.'),
+  verificationId: text('ID of the verification.'),
   ...CUSTOMER,
   status: oneOf(VERIFICATION_STATUSES, { description: 'Status of the verification.' }),
   decidedBy: DECIDED_BY,
@@ -63,27 +63,27 @@ const Case = Type.Object({
   contactVerification: nullable(
     Type.Object(
       { email: channel, phone: channel },
-      { description: 'Channels that must be verified before; null if none must be.' },
+      { description: 'Contact channels that must be verified first; null if there are none.' },
     ),
   ),
   missing: Type.Array(VerificationError, { description: 'Data and documents that are missing.' }),
   email: nullable(text('E-mail address.')),
   phoneNumber: nullable(text('Telephone number.')),
-  details: fields('Data of the customer, by the names of the API.'),
+  details: fields('Data of the customer, with the field names of the API.'),
   identifier: nullable(text('Identity or tax number of an individual.')),
   owners: Type.Array(
     Type.Object({
-      id: text('Identifier of the beneficial owner.'),
+      id: text('ID of the beneficial owner.'),
       status: CheckStatus,
       roles: listOf(Type.String(), 'Roles of the owner.'),
       ownershipPercentage: Type.Number({ description: 'Share of the business, in percent.' }),
-      personalInfo: fields('Data of the owner, by the names of the API.'),
+      personalInfo: fields('Data of the owner, with the field names of the API.'),
     }),
     { description: 'Beneficial owners of a business.' },
   ),
   documents: Type.Array(
     Type.Object({
-      id: text('Identifier of the document.'),
+      id: text('ID of the document.'),
       holder: text('Customer or beneficial owner that the document is about.'),
       documentType: text('Type of the document.'),
     }),
@@ -92,9 +92,7 @@ const Case = Type.Object({
 });
 
 const params = Type.Object({
-  subjectId: text(
-    'Identifier of a customer, of its latest verification, or of one beneficial owner.',
-  ),
+  subjectId: text('ID of a customer, of its latest verification, or of one beneficial owner.'),
 });
 
 const list = operation({
@@ -104,8 +102,8 @@ const list = operation({
   tag: TAG,
   summary: 'List verifications',
   description:
-    'Returns the latest verification of each customer with a status, oldest first, without ' +
-    'customers that were deleted.',
+    'Returns the latest verification of each customer that matches the filter, oldest first. ' +
+    'Deleted customers are not included.',
   auth: 'operator',
   operatorPermission: 'customers.read',
   commands: ['verifications list'],
@@ -160,7 +158,7 @@ const Finding = named(
         }),
       ),
     },
-    { description: 'What prevents the approval.' },
+    { description: 'A finding that prevents the approval.' },
   ),
 );
 

@@ -22,7 +22,7 @@ const RECOVERY_STATUSES = Object.keys(walletFeature.states.recovery.transitions)
 const TAG = 'Embedded wallets';
 
 const accountParams = Type.Object({
-  accountId: text('Identifier of the internal account of the wallet.'),
+  accountId: text('ID of the internal account of the wallet.'),
 });
 const OWNER = {
   platformId: text('Platform of the customer.'),
@@ -63,13 +63,13 @@ const RecoveryType = oneOf(['EMAIL_OTP', 'SMS_OTP'], {
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 const Wallet = Type.Object({
-  accountId: text('Identifier of the internal account.'),
+  accountId: text('ID of the internal account.'),
   ...OWNER,
   status: nullable(text('Status of the internal account; null if there is none.')),
   createdAt: time('Time at which the wallet was created.'),
   credentials: Type.Array(
     Type.Object({
-      credentialId: text('Identifier of the credential.'),
+      credentialId: text('ID of the credential.'),
       type: text('Type of the credential.'),
       createdAt: time('Time at which it was added.'),
     }),
@@ -77,7 +77,7 @@ const Wallet = Type.Object({
   ),
   sessions: Type.Array(
     Type.Object({
-      sessionId: text('Identifier of the session.'),
+      sessionId: text('ID of the session.'),
       credentialId: text('Credential that opened it.'),
       publicKey: text('Public key of the session.'),
       authenticatedAt: time('Time of the authentication.'),
@@ -96,11 +96,11 @@ const Wallet = Type.Object({
   recovery: nullable(
     Type.Object(
       {
-        recoveryId: text('Identifier of the recovery.'),
+        recoveryId: text('ID of the recovery.'),
         type: RecoveryType,
         dueAt: time('Time at which it is executed.'),
       },
-      { description: 'Pending recovery; null without one.' },
+      { description: 'Pending recovery; null if there is none.' },
     ),
   ),
 });
@@ -122,12 +122,12 @@ const show = operation({
 });
 
 const AUTHORIZATION = {
-  authorizationId: text('Identifier of the authorization.'),
+  authorizationId: text('ID of the authorization.'),
   ...OWNER,
   createdAt: time('Time of the signature.'),
   operation: text('Operation that was signed.'),
   subject: text('Resource that it is about.'),
-  sessionId: nullable(text('Session that signed; null without one.')),
+  sessionId: nullable(text('Session that signed; null if there is none.')),
   publicKey: text('Key that signed. Empty for a scripted signature in the sandbox.'),
 };
 
@@ -137,7 +137,7 @@ const listAuthorizations = operation({
   path: '/wallets/{accountId}/authorizations',
   tag: TAG,
   summary: 'List the authorizations of an embedded wallet',
-  description: 'Returns the signatures of a wallet and their keys, latest first.',
+  description: 'Returns the signatures of a wallet and their keys, newest first.',
   auth: 'operator',
   operatorPermission: 'wallets.read',
   commands: ['wallet authorizations'],
@@ -166,11 +166,11 @@ const showAuthorization = operation({
   operatorPermission: 'personal-data.reveal',
   reveals: true,
   commands: ['wallet authorization'],
-  params: Type.Object({ authorizationId: text('Identifier of the authorization.') }),
+  params: Type.Object({ authorizationId: text('ID of the authorization.') }),
   replies: {
     200: Type.Object({
       ...AUTHORIZATION,
-      accountId: text('Identifier of the internal account.'),
+      accountId: text('ID of the internal account.'),
       stamp: text('Signature with its key.'),
       payload: nullable(text('Signed text; null after an erasure.')),
     }),
@@ -183,18 +183,18 @@ const Recovery = named(
   'WalletRecovery',
   Type.Object(
     {
-      recoveryId: text('Identifier of the recovery.'),
+      recoveryId: text('ID of the recovery.'),
       ...OWNER,
-      accountId: text('Identifier of the internal account.'),
+      accountId: text('ID of the internal account.'),
       type: RecoveryType,
       status: oneOf(RECOVERY_STATUSES, { description: 'Status of the recovery.' }),
       actor: text('Operator that requested it.'),
-      reason: text('Reason, kept with the recovery.'),
-      cancelledFor: nullable(text('Reason of the cancellation; null if it was not cancelled.')),
-      cancelledBy: nullable(text('Operator that cancelled it; null if none did.')),
+      reason: text('Reason, stored with the recovery.'),
+      cancelledFor: nullable(text('Reason for the cancellation; null if it was not canceled.')),
+      cancelledBy: nullable(text('Operator that canceled it; null if none did.')),
       createdAt: time('Time of the request.'),
       dueAt: time('Time at which it is executed.'),
-      endedAt: nullable(time('Time at which it ended; null before.')),
+      endedAt: nullable(time('Time at which it ended; null until then.')),
     },
     { description: 'The delayed recovery of a wallet for a user without credentials.' },
   ),
@@ -226,7 +226,7 @@ const listRecoveries = operation({
   path: '/wallet-recoveries',
   tag: TAG,
   summary: 'List account recoveries',
-  description: 'Returns the recoveries of wallets, latest first.',
+  description: 'Returns the recoveries of wallets, newest first.',
   auth: 'operator',
   operatorPermission: 'wallets.read',
   commands: ['wallet recoveries'],
@@ -251,7 +251,7 @@ const cancel = operation({
   auth: 'operator',
   operatorPermission: 'wallets.manage',
   commands: ['wallet cancel-recovery'],
-  params: Type.Object({ recoveryId: text('Identifier of the recovery.') }),
+  params: Type.Object({ recoveryId: text('ID of the recovery.') }),
   body: Type.Object(OptionalReason),
   bodyOptional: true,
   replies: { 200: Recovery },

@@ -14,7 +14,7 @@ const Customer = named(
   'OperatorCustomer',
   Type.Object(
     {
-      id: text('Identifier of the customer.'),
+      id: text('ID of the customer.'),
       platformId: text('Platform of the customer.'),
       type: oneOf(TYPES, { description: 'Type of the customer.' }),
       status: oneOf(CHECK_STATUSES, { description: 'Status of the identity check.' }),

@@ -20,10 +20,10 @@ const optional = Type.Optional;
 const platformId = text('Platform of the event.');
 
 const EVENT = {
-  id: text('Identifier of the event.'),
+  id: text('ID of the event.'),
   platformId,
   type: text('Type of the event.'),
-  resourceId: text('Identifier of the resource that the event is about.'),
+  resourceId: text('ID of the resource that the event is about.'),
   createdAt: time('Time of the event.'),
 };
 

@@ -31,7 +31,7 @@ const TAG = 'Payments';
 const optional = Type.Optional;
 
 const PAYMENT = {
-  id: text('Identifier of the transaction.'),
+  id: text('ID of the transaction.'),
   platformId: text('Platform of the payment.'),
   customerId: nullable(text('Customer of the payment; null for one of the platform.')),
   type: TransactionType,
@@ -131,7 +131,7 @@ const Quote = named(
   'OperatorQuote',
   Type.Object(
     {
-      id: text('Identifier of the quote.'),
+      id: text('ID of the quote.'),
       platformId: PAYMENT.platformId,
       customerId: PAYMENT.customerId,
       transactionId: text('Transaction of the quote.'),

@@ -32,7 +32,7 @@ const AccountStatus = named(
 );
 
 const ACCOUNT = {
-  accountId: text('Identifier of the account.'),
+  accountId: text('ID of the account.'),
   platformId: PlatformId,
   customerId: CustomerId,
   currency: CurrencyOf,
@@ -50,7 +50,7 @@ const Account = named(
   Type.Object(ACCOUNT, { description: 'An internal account with its balance.' }),
 );
 
-const params = Type.Object({ accountId: text('Identifier of the account.') });
+const params = Type.Object({ accountId: text('ID of the account.') });
 
 const list = operation({
   operationId: 'listAccounts',

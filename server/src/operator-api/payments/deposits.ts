@@ -49,7 +49,7 @@ const HeldDeposit = named(
       transactionId: TransactionId,
       platformId: PlatformId,
       customerId: CustomerId,
-      accountId: nullable(text('Identifier of the credited account.')),
+      accountId: nullable(text('ID of the credited account.')),
       since: time('Time at which the hold began.'),
       reason: nullable(PendingReason),
       amount: described(Amount, 'Amount received, in minor units.'),
@@ -156,7 +156,7 @@ const record = operation({
     amount: described(PositiveAmount, 'Amount received, in minor units.'),
     currency: CurrencyOf,
     accountId: Type.Optional(
-      text('Identifier of the credited internal account. Required without `paymentReference`.'),
+      text('ID of the credited internal account. Required without `paymentReference`.'),
     ),
     paymentReference: Type.Optional(
       text('Reference of the payer, which identifies an account or a payment.', {

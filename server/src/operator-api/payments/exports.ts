@@ -62,7 +62,7 @@ const ExportedTransaction = named(
       rail: optionalText('Rail.'),
       sourceAccount: optionalText('Source: an account or an address.'),
       destinationAccount: optionalText('Destination: an account or an address.'),
-      quoteId: optionalText('Identifier of the quote.'),
+      quoteId: optionalText('ID of the quote.'),
       failureReason: optionalText('Why the transaction failed.'),
       refundStatus: optionalText('Status of the refund.'),
       refundReference: optionalText('Reference of the refund.'),

@@ -47,7 +47,7 @@ const verify = operation({
       balanced: Type.Boolean({ description: 'Whether the books balance.' }),
       currencies: Type.Array(Total, { description: 'Totals by currency.' }),
       problems: Type.Array(Type.String(), {
-        description: 'What does not match, the first hundred of each kind.',
+        description: 'Discrepancies, the first hundred of each kind.',
       }),
     }),
   },

@@ -42,13 +42,15 @@ const AwaitedTransfer = named(
     {
       transactionId: TransactionId,
       platformId: PlatformId,
-      kind: oneOf(['payout', 'debit', 'refund'], { description: 'What the bank has to do.' }),
+      kind: oneOf(['payout', 'debit', 'refund'], {
+        description: 'Transfer that the bank has to make.',
+      }),
       since: time('Time since which the result is awaited.'),
       amount: described(Amount, 'Amount of the transfer, in minor units.'),
       currency: CurrencyOf,
       readable: Readable,
       rail: nullable(text('Rail of the transfer; null if the operator chooses it.')),
-      reference: text('Reference that the transfer must carry.'),
+      reference: text('Reference that the transfer must contain.'),
       beneficiary: nullable(text('Name of the beneficiary.')),
       accountType: text('Type of the account.'),
       account: Type.Record(Type.String(), Type.Unknown(), {

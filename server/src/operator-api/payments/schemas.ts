@@ -36,14 +36,14 @@ export const TransactionFailureReason = nullable(
 
 export const RefundStatus = nullable(
   oneOf(['PENDING', 'COMPLETED', 'FAILED'], {
-    description: 'Status of the refund; null without one.',
+    description: 'Status of the refund; null if there is none.',
   }),
 );
 
-export const TransactionId = text('Identifier of the transaction.');
-export const PlatformId = text('Identifier of the platform.');
+export const TransactionId = text('ID of the transaction.');
+export const PlatformId = text('ID of the platform.');
 export const CustomerId = nullable(
-  text('Identifier of the customer; null for a resource of the platform.'),
+  text('ID of the customer; null for a resource of the platform.'),
 );
 export const CurrencyOf = text('Currency code.');
 export const Readable = text('Amount in major units.');
@@ -56,7 +56,7 @@ const Action = named(
     {
       actor: text('Who decided.'),
       action: text('Transition or decision.'),
-      reason: nullable(text('Reason; null without one.')),
+      reason: nullable(text('Reason; null if there is none.')),
       createdAt: time('Time of the action.'),
     },
     { description: 'A manual action with its reason.' },

@@ -41,7 +41,7 @@ const Coin = named(
 const Decided = named(
   'StablecoinDecision',
   Type.Object(
-    { ...COIN, reason: nullable(text('Reason; null without one.')) },
+    { ...COIN, reason: nullable(text('Reason; null if there is none.')) },
     { description: 'The stablecoin after the decision.' },
   ),
 );
@@ -49,9 +49,9 @@ const Decided = named(
 const OperationStatus = oneOf(OPERATION_STATUSES, { description: 'Status of the mint or burn.' });
 
 const OPERATION = {
-  operationId: text('Identifier of the mint or burn.'),
+  operationId: text('ID of the mint or burn.'),
   platformId: PlatformId,
-  stablecoinId: text('Identifier of the stablecoin.'),
+  stablecoinId: text('ID of the stablecoin.'),
   type: oneOf(['MINT', 'BURN'], { description: 'Type of the operation.' }),
   status: OperationStatus,
   amount: text('Amount in minor units of the stablecoin.'),
@@ -61,7 +61,7 @@ const OPERATION = {
   providerStatus: nullable(text('Status at the provider.')),
   failureReason: nullable(text('Why it failed; null if it did not.')),
   uncounted: nullable(
-    text('Of a late payment: minor units that the circulating supply does not include.'),
+    text('Amount of a late payment that is not part of the circulating supply, in minor units.'),
   ),
   submittedAt: nullable(time('Time of the submission to the provider.')),
   expiresAt: nullable(time('Time at which it expires.')),
@@ -80,9 +80,9 @@ const Ended = named(
   ),
 );
 
-const coinParams = Type.Object({ stablecoinId: text('Identifier of the stablecoin.') });
+const coinParams = Type.Object({ stablecoinId: text('ID of the stablecoin.') });
 const operationParams = Type.Object({
-  stablecoinOperationId: text('Identifier of the mint or burn.'),
+  stablecoinOperationId: text('ID of the mint or burn.'),
 });
 
 const listCoins = operation({

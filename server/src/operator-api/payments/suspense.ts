@@ -24,7 +24,11 @@ import {
 
 const TAG = 'Suspense';
 
-const Environment = oneOf(MODES, { description: 'Environment of the platform.' });
+const Environment = oneOf(MODES, {
+  description:
+    'Environment at the provider: SANDBOX for sandbox platforms, PRODUCTION for production ' +
+    'platforms.',
+});
 
 const SuspenseItem = named(
   'SuspenseItem',
@@ -51,7 +55,7 @@ const SuspenseItem = named(
       ),
       outside: nullable(
         Type.Record(Type.String(), Type.Unknown(), {
-          description: 'Known details of the account outside; null without one.',
+          description: 'Known details of the external account; null if there is none.',
         }),
       ),
     },

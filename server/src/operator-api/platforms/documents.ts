@@ -11,7 +11,7 @@ import { named, nullable, oneOf, PageQuery, page, text } from '../../kernel/sche
 import { operatorHandle } from '../handle.ts';
 
 const TAG = 'Documents';
-const platformId = text('Identifier of the platform.');
+const platformId = text('ID of the platform.');
 
 const ReviewDocument = named(
   'ReviewDocument',
@@ -21,7 +21,7 @@ const ReviewDocument = named(
       customerId: text('Customer; of a document of a beneficial owner, the business.'),
       format: oneOf(DOCUMENT_FORMATS, { description: 'Format of the file.' }),
       submittedAt: nullable(
-        text('Time of the first submission to an identity check; null before.'),
+        text('Time of the first submission to an identity check; null until then.'),
       ),
     }),
   ]),
@@ -45,7 +45,7 @@ const list = operation({
   operatorPermission: 'personal-data.reveal',
   reveals: true,
   commands: ['documents list'],
-  params: Type.Object({ customerId: text('Identifier of the customer.') }),
+  params: Type.Object({ customerId: text('ID of the customer.') }),
   query: Type.Object({
     holderId: Type.Optional(text('Return only documents of this customer or beneficial owner.')),
     ...PageQuery,
@@ -54,7 +54,7 @@ const list = operation({
     200: named(
       'ReviewDocumentPage',
       Type.Intersect([
-        Type.Object({ platformId, customerId: text('Identifier of the customer.') }),
+        Type.Object({ platformId, customerId: text('ID of the customer.') }),
         page(ReviewDocument),
       ]),
     ),
@@ -74,7 +74,7 @@ const getContent = operation({
   operatorPermission: 'personal-data.reveal',
   reveals: true,
   commands: ['documents save'],
-  params: Type.Object({ documentId: text('Identifier of the document.') }),
+  params: Type.Object({ documentId: text('ID of the document.') }),
   replies: {
     200: Type.Intersect([
       ReviewDocument,

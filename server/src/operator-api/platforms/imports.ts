@@ -13,15 +13,15 @@ import { operatorHandle } from '../handle.ts';
 import { PlatformFilter } from '../schemas.ts';
 
 const TAG = 'Imports';
-const params = Type.Object({ importId: text('Identifier of the import.') });
+const params = Type.Object({ importId: text('ID of the import.') });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 const Import = named(
   'Import',
   Type.Object(
     {
-      importId: text('Identifier of the import.'),
-      platformId: text('Identifier of the platform.'),
+      importId: text('ID of the import.'),
+      platformId: text('ID of the platform.'),
       status: oneOf(IMPORT_STATUSES, {
         description:
           'PENDING: not started. PROCESSING: rows are imported. COMPLETED: all rows are processed. ' +
@@ -32,7 +32,7 @@ const Import = named(
       failed: count('Number of rows with an error.'),
       problem: nullable(text('Why the file was rejected; null if it was not.')),
       createdAt: time('Time of the upload.'),
-      completedAt: nullable(text('Time at which the import ended; null before.')),
+      completedAt: nullable(text('Time at which the import ended; null until then.')),
     },
     { description: 'An import of customers from a file.' },
   ),
@@ -89,16 +89,16 @@ const listErrors = operation({
   }),
   replies: {
     200: Type.Object({
-      importId: text('Identifier of the import.'),
-      platformId: text('Identifier of the platform.'),
+      importId: text('ID of the import.'),
+      platformId: text('ID of the platform.'),
       rows: Type.Array(
         Type.Object({
           row: Type.Integer({ description: 'Number of the row in the file.' }),
-          correlationId: text('`platformCustomerId` of the row, or its number without one.'),
+          correlationId: text('`platformCustomerId` of the row, or the row number if it has none.'),
           code: text('Error code.'),
           message: text('Error message.'),
           errors: Type.Array(
-            Type.Object({ field: text('Column.'), message: text('What is wrong with it.') }),
+            Type.Object({ field: text('Column.'), message: text('What is wrong with the value.') }),
             { description: 'Columns with errors.' },
           ),
         }),

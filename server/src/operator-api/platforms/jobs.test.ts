@@ -67,7 +67,7 @@ describe('jobs', () => {
     expect((await client.call('GET', '/jobs?cursor=x')).status).toBe(400);
   });
 
-  it('are shown with the ids of their input, and retried', async () => {
+  it('are shown with the IDs of their input, and retried', async () => {
     const [{ jobId } = { jobId: '' }] = await dead('payout.send');
     const shown = ok(await client.call('GET', `/jobs/${jobId}`), 200);
     expect(shown).toMatchObject({ state: 'dead', lastError: 'the bank is closed' });

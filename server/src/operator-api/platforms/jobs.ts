@@ -15,7 +15,7 @@ import { OptionalReason, PlatformFilter } from '../schemas.ts';
 
 const TAG = 'Jobs';
 const maybe = Type.Optional;
-const params = Type.Object({ jobId: text('Identifier of the job.') });
+const params = Type.Object({ jobId: text('ID of the job.') });
 
 const State = named(
   'JobState',
@@ -27,19 +27,19 @@ const State = named(
 );
 
 const JOB = {
-  jobId: text('Identifier of the job.'),
+  jobId: text('ID of the job.'),
   kind: text('Kind of the job, such as `payout.send`.'),
   state: State,
   platformId: nullable(text('Platform that the job works for; null if there is none.')),
   attempts: Type.Integer({ description: 'Number of attempts.' }),
   lastError: nullable(text('Error of the last failed attempt.')),
   about: Type.Record(Type.String(), Type.String(), {
-    description: 'The ids in its input. Other values are not shown.',
+    description: 'The IDs in its input. Other values are not shown.',
   }),
   dueAt: maybe(nullable(text('Time at which it is due; null unless it is queued.'))),
   failedAt: maybe(nullable(text('Time of the last failed attempt.'))),
   cancelledAt: maybe(time('Time of the cancellation.')),
-  reason: maybe(text('Reason of the cancellation.')),
+  reason: maybe(text('Reason for the cancellation.')),
 };
 const Job = named('Job', Type.Object(JOB, { description: 'A job.' }));
 const JobDetails = named(
@@ -60,8 +60,8 @@ const list = operation({
   tag: TAG,
   summary: 'List jobs',
   description:
-    'Returns jobs by due time, dead and canceled ones latest first. Jobs that change between two ' +
-    'pages may be on both or on none.',
+    'Returns jobs by due time, dead and canceled ones newest first. Jobs that change between ' +
+    'two pages may be on both or on none.',
   auth: 'operator',
   operatorPermission: 'jobs.read',
   commands: ['jobs list'],
@@ -99,7 +99,8 @@ const retry = operation({
   path: '/jobs/{jobId}/retry',
   tag: TAG,
   summary: 'Retry a job',
-  description: 'Makes a failed job due now with all its attempts. Any other job is a CONFLICT.',
+  description:
+    'Makes a failed job due now with all its attempts. Returns CONFLICT for any other job.',
   auth: 'operator',
   operatorPermission: 'jobs.manage',
   commands: ['jobs retry'],
@@ -142,14 +143,15 @@ const cancel = operation({
   tag: TAG,
   summary: 'Cancel a job',
   description:
-    'Removes a job permanently and keeps the reason; returns its pending effect. A running job is ' +
-    'a CONFLICT. If it follows a transfer, record the result of the transfer yourself.',
+    'Removes a job permanently, records the reason, and returns the pending effect of the ' +
+    'job. Returns CONFLICT for a running job. If it follows a transfer, record the result of ' +
+    'the transfer yourself.',
   auth: 'operator',
   operatorPermission: 'jobs.manage',
   commands: ['jobs cancel'],
   params,
   body: Type.Object({
-    reason: text('Reason, kept with the job. Without personal data.', {
+    reason: text('Reason, stored with the job. Must not contain personal data.', {
       minLength: 1,
       maxLength: 255,
     }),

@@ -36,7 +36,7 @@ const PaymentLimits = named(
   'PaymentLimits',
   Type.Object(
     {
-      platformId: text('Identifier of the platform.'),
+      platformId: text('ID of the platform.'),
       limits: Type.Array(PaymentLimit, { description: 'Limits; all that apply are enforced.' }),
     },
     { description: 'All limits of a platform.' },
@@ -99,12 +99,12 @@ const program = {
   maxLive: Type.Integer({
     minimum: 0,
     maximum: CARD_PROGRAM_MAXIMUM.maxLive,
-    description: 'Maximum live cards.',
+    description: 'Maximum number of open cards.',
   }),
   maxLivePerHolder: Type.Integer({
     minimum: 0,
     maximum: CARD_PROGRAM_MAXIMUM.maxLivePerHolder,
-    description: 'Maximum live cards per holder.',
+    description: 'Maximum number of open cards per cardholder.',
   }),
   frameOrigins: Type.Array(Type.String({ maxLength: 300 }), {
     maxItems: CARD_PROGRAM_MAXIMUM.frameOrigins,
@@ -115,7 +115,7 @@ const program = {
 const CardProgram = named(
   'CardProgram',
   Type.Object(
-    { platformId: text('Identifier of the platform.'), ...program },
+    { platformId: text('ID of the platform.'), ...program },
     { description: 'The card settings of a platform.' },
   ),
 );
@@ -142,7 +142,7 @@ const updateProgram = operation({
   path: '/platforms/{platformId}/card-program',
   tag: TAG,
   summary: 'Change the card settings of a platform',
-  description: 'Changes the given card settings; the others stay as they are.',
+  description: 'Changes the card settings in the request; others are unchanged.',
   auth: 'operator',
   operatorPermission: 'platforms.manage',
   commands: ['platform set-cards'],

@@ -33,7 +33,7 @@ const kindsOf = async (query: string) => {
 };
 
 describe('messages', () => {
-  it('are listed in pages, latest first, without recipient and content', async () => {
+  it('are listed in pages, newest first, without recipient and content', async () => {
     const first = ok(await client.call('GET', '/messages?limit=1'), 200);
     const next = ok(await client.call('GET', `/messages?cursor=${first.nextCursor}`), 200);
     const all = [...first.data, ...next.data];

@@ -26,8 +26,8 @@ const Status = named(
 );
 
 const MESSAGE = {
-  messageId: text('Identifier of the message.'),
-  platformId: text('Identifier of the platform.'),
+  messageId: text('ID of the message.'),
+  platformId: text('ID of the platform.'),
   customerId: nullable(text('Customer that the message is for; null if it is for no customer.')),
   channel: oneOf(MESSAGE_CHANNELS, { description: 'Channel of the message.' }),
   kind: text('Purpose of the message, such as `CONTACT_CODE`.'),
@@ -51,7 +51,7 @@ const list = operation({
   path: '/messages',
   tag: TAG,
   summary: 'List messages',
-  description: 'Returns e-mails and text messages, latest first, without recipient and content.',
+  description: 'Returns e-mails and text messages, newest first, without recipient and content.',
   auth: 'operator',
   operatorPermission: 'messages.read',
   commands: ['messages list'],
@@ -72,13 +72,13 @@ const get = operation({
   tag: TAG,
   summary: 'Show a message',
   description:
-    'Returns a message with recipient and content, as far as they were not deleted. The content is ' +
+    'Returns a message with recipient and content, unless they were deleted. The content is ' +
     'deleted after sending, except in the sandbox.',
   auth: 'operator',
   operatorPermission: 'personal-data.reveal',
   reveals: true,
   commands: ['messages show'],
-  params: Type.Object({ messageId: text('Identifier of the message.') }),
+  params: Type.Object({ messageId: text('ID of the message.') }),
   replies: {
     200: named(
       'MessageDetails',

@@ -20,7 +20,7 @@ import { OptionalReason } from '../schemas.ts';
 
 const TAG = 'Platforms';
 const maybe = Type.Optional;
-export const params = Type.Object({ platformId: text('Identifier of the platform.') });
+export const params = Type.Object({ platformId: text('ID of the platform.') });
 
 export const Environment = named(
   'Environment',
@@ -31,7 +31,7 @@ const PasskeySite = named(
   'PasskeySite',
   Type.Object(
     {
-      rpId: text('Relying party id: the domain that the passkeys belong to.', { maxLength: 253 }),
+      rpId: text('Relying party ID: the domain that the passkeys belong to.', { maxLength: 253 }),
       origins: Type.Array(Type.String({ maxLength: 300 }), {
         minItems: 1,
         maxItems: 20,
@@ -43,7 +43,9 @@ const PasskeySite = named(
 );
 
 const name = text('Display name.', { minLength: 1, maxLength: 255 });
-const regulated = Type.Boolean({ description: 'Whether the platform verifies its customers.' });
+const regulated = Type.Boolean({
+  description: 'Whether the platform verifies its customers itself.',
+});
 const documentsOptional = Type.Boolean({
   description: 'Whether verifications require no documents.',
 });
@@ -88,7 +90,7 @@ const Platform = named(
   'Platform',
   Type.Object(
     {
-      platformId: text('Identifier of the platform.'),
+      platformId: text('ID of the platform.'),
       name,
       environment: Environment,
       regulated,
@@ -102,11 +104,16 @@ const Platform = named(
       hourlyPayments,
       walletProcessing,
       umaDomain: text('Domain of its UMA addresses.'),
-      webhookEndpoint: nullable(text('Webhook endpoint of its configuration; null without one.')),
+      webhookEndpoint: nullable(
+        text('Webhook endpoint of its configuration; null if there is none.'),
+      ),
       standardWebhooks,
       brandColor,
       requestBodiesUntil: nullable(
-        text('Time until which masked request bodies are kept; null if they are not, or always.'),
+        text(
+          'Time until which masked request bodies are retained; null if they are never or ' +
+            'always retained.',
+        ),
       ),
       createdAt: time('Time at which the platform was created.'),
       updatedAt: time('Time of the last change.'),
@@ -122,8 +129,8 @@ const createPlatform = operation({
   tag: TAG,
   summary: 'Create a platform',
   description:
-    'Creates a platform with its accounts and a token with all permissions. The reply is the only ' +
-    'one with the secret of the token.',
+    'Creates a platform with its accounts and a token with all permissions. Only this reply ' +
+    'contains the secret of the token.',
   auth: 'operator',
   operatorPermission: 'platforms.manage',
   wholeInstallation: true,
@@ -144,9 +151,9 @@ const createPlatform = operation({
   }),
   replies: {
     201: Type.Object({
-      platformId: text('Identifier of the platform.'),
-      tokenId: text('Identifier of the token.'),
-      clientId: text('Client id: the user name of HTTP Basic authentication.'),
+      platformId: text('ID of the platform.'),
+      tokenId: text('ID of the token.'),
+      clientId: text('Client ID: the user name of HTTP Basic authentication.'),
       clientSecret: maybe(
         text('Client secret: the password of HTTP Basic authentication. Absent in a replay.'),
       ),
@@ -194,7 +201,7 @@ const updatePlatform = operation({
   path: '/platforms/{platformId}',
   tag: TAG,
   summary: 'Change settings of a platform',
-  description: 'Changes the given settings; the others stay as they are.',
+  description: 'Changes the settings in the request; others are unchanged.',
   auth: 'operator',
   operatorPermission: 'platforms.manage',
   commands: ['platform set'],
@@ -225,23 +232,30 @@ const keepBodies = operation({
   method: 'PUT',
   path: '/platforms/{platformId}/request-bodies',
   tag: TAG,
-  summary: 'Keep request bodies of a production platform',
+  summary: 'Retain request bodies of a production platform',
   description:
-    'Keeps masked bodies of the requests of a production platform until a time; null ends it at ' +
-    'once. Bodies of sandbox platforms are always kept, so they are a CONFLICT.',
+    'Retains masked request bodies of a production platform until a given time; null stops ' +
+    'it at once. Returns CONFLICT for sandbox platforms, whose bodies are always retained.',
   auth: 'operator',
   operatorPermission: 'requests.manage',
   commands: ['platform request-bodies'],
   params,
   body: Type.Object({
-    until: nullable(time('End, in the future. Null: bodies are not kept from now on.')),
+    until: nullable(
+      time(
+        'Time until which bodies are retained, in the future. Null: no bodies are retained from ' +
+          'now on.',
+      ),
+    ),
     ...OptionalReason,
   }),
   replies: {
     200: Type.Object({
-      platformId: text('Identifier of the platform.'),
+      platformId: text('ID of the platform.'),
       environment: Environment,
-      requestBodiesUntil: nullable(text('End; null if bodies are not kept.')),
+      requestBodiesUntil: nullable(
+        text('Time until which bodies are retained; null if they are not.'),
+      ),
     }),
   },
   errors: ['CONFLICT'],

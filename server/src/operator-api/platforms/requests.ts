@@ -12,7 +12,7 @@ import { named, page, text } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
 
 const TAG = 'Requests';
-const platformId = text('Identifier of the platform.');
+const platformId = text('ID of the platform.');
 
 const list = operation({
   operationId: 'listRequestsOfPlatform',
@@ -21,9 +21,9 @@ const list = operation({
   tag: TAG,
   summary: 'List requests of a platform',
   description:
-    'Returns the requests of a platform that match every filter, newest first by default. With ' +
-    'filters a page may be shorter than `limit` although `hasMore` is true. Requests are kept for ' +
-    '30 days.',
+    'Returns the requests of a platform that match every filter, newest first by default. ' +
+    'With filters a page may be shorter than `limit` although `hasMore` is true. Requests ' +
+    'are retained for 30 days.',
   auth: 'operator',
   operatorPermission: 'requests.read',
   commands: ['requests list'],
@@ -41,8 +41,8 @@ const get = operation({
   tag: TAG,
   summary: 'Get a request',
   description:
-    'Returns one request by the `X-Request-Id` of its reply, with the reason and details of an ' +
-    'error and, where they are kept, its masked bodies.',
+    'Returns one request by the `X-Request-Id` of its reply, with the reason and details of ' +
+    'an error and, where they are retained, its masked bodies.',
   auth: 'operator',
   operatorPermission: 'requests.read',
   commands: ['requests show'],

@@ -26,7 +26,7 @@ const SigningKey = named(
   'SigningKey',
   Type.Object(
     {
-      keyId: text('Identifier of the key: its JWK thumbprint (RFC 7638).'),
+      keyId: text('ID of the key: its JWK thumbprint (RFC 7638).'),
       environment: Environment,
       algorithm: oneOf(KEY_ALGORITHMS, { description: 'Algorithm of the key.' }),
       status: oneOf(KEY_STATUSES, {
@@ -68,9 +68,9 @@ const rotate = operation({
   tag: TAG,
   summary: 'Rotate the keys that sign webhooks',
   description:
-    'Publishes a new pair of keys, which signs after the overlap; the earlier pair stays published ' +
-    'for the same time after that. Returns the published keys of the environment. A rotation in ' +
-    'progress is a CONFLICT.',
+    'Publishes a new pair of keys, which signs after the overlap; the earlier pair remains ' +
+    'published for the same time after that. Returns the published keys of the environment. ' +
+    'Returns CONFLICT while a rotation is in progress.',
   auth: 'operator',
   operatorPermission: 'keys.manage',
   wholeInstallation: true,
@@ -98,13 +98,13 @@ const retire = operation({
   tag: TAG,
   summary: 'Stop publishing a key',
   description:
-    'Ends the publication of a key and of the other key of its pair at once, and returns both. An ' +
-    'announced pair never signs. An active key is a CONFLICT.',
+    'Ends the publication of a key and of the other key of its pair at once, and returns ' +
+    'both. An announced pair never signs. Returns CONFLICT for an active key.',
   auth: 'operator',
   operatorPermission: 'keys.manage',
   wholeInstallation: true,
   commands: ['webhooks keys retire'],
-  params: Type.Object({ keyId: text('Identifier of a key that is not active.') }),
+  params: Type.Object({ keyId: text('ID of a key that is not active.') }),
   body: Type.Object(OptionalReason),
   bodyOptional: true,
   replies: { 200: SigningKeys },

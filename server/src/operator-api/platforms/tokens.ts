@@ -24,11 +24,11 @@ const Permission = named(
 const name = text('Display name.', { minLength: 1, maxLength: 255 });
 
 const TOKEN = {
-  tokenId: text('Identifier of the token.'),
-  platformId: text('Identifier of the platform.'),
+  tokenId: text('ID of the token.'),
+  platformId: text('ID of the platform.'),
   name,
   permissions: Type.Array(Permission, { description: 'Permissions of the token.' }),
-  clientId: text('Client id: the user name of HTTP Basic authentication.'),
+  clientId: text('Client ID: the user name of HTTP Basic authentication.'),
   createdAt: time('Time at which the token was created.'),
 };
 const Token = named(
@@ -43,8 +43,8 @@ const createToken = operation({
   tag: TAG,
   summary: 'Create an API token of a platform',
   description:
-    'Creates a token. The reply is the only one with its secret. A platform with the maximum ' +
-    'number of tokens is a CONFLICT.',
+    'Creates a token. Only this reply contains the secret. Returns CONFLICT if the platform ' +
+    'has the maximum number of tokens.',
   auth: 'operator',
   operatorPermission: 'tokens.manage',
   commands: ['token create'],
@@ -96,7 +96,7 @@ const revoke = operation({
   auth: 'operator',
   operatorPermission: 'tokens.manage',
   commands: ['token revoke'],
-  params: Type.Object({ tokenId: text('Identifier of the token.') }),
+  params: Type.Object({ tokenId: text('ID of the token.') }),
   replies: { 200: Token },
   errors: ['NOT_FOUND'],
   notFound: 'TOKEN_NOT_FOUND',

@@ -14,8 +14,8 @@ import { operatorHandle } from '../handle.ts';
 import { OptionalReason, PlatformFilter } from '../schemas.ts';
 
 const TAG = 'Webhooks';
-const params = Type.Object({ eventId: text('Identifier of the event.') });
-const platformId = text('Identifier of the platform.');
+const params = Type.Object({ eventId: text('ID of the event.') });
+const platformId = text('ID of the platform.');
 const ofPlatform = Type.Object({ platformId });
 
 const listPending = operation({
@@ -43,8 +43,8 @@ const listDropped = operation({
   tag: TAG,
   summary: 'List undelivered events',
   description:
-    'Returns events whose last attempt failed and that were not sent again since, latest first, ' +
-    'once for each endpoint.',
+    'Returns events whose last attempt failed and that were not sent again since, newest ' +
+    'first, once for each endpoint.',
   auth: 'operator',
   operatorPermission: 'webhooks.read',
   commands: ['webhooks dropped'],
@@ -55,7 +55,7 @@ const listDropped = operation({
       page(
         Type.Object(
           {
-            eventId: text('Identifier of the event.'),
+            eventId: text('ID of the event.'),
             platformId,
             type: text('Type of the event.'),
             subject: text('Resource that the event is about.'),
@@ -83,7 +83,7 @@ const listDeliveries = operation({
   params,
   replies: {
     200: Type.Object({
-      eventId: text('Identifier of the event.'),
+      eventId: text('ID of the event.'),
       platformId,
       deliveries: Type.Array(WebhookDeliveryDetails, { description: 'One for each endpoint.' }),
     }),
@@ -99,23 +99,26 @@ const resend = operation({
   tag: TAG,
   summary: 'Send an event again',
   description:
-    'Sends an event, with the same id and body, to one endpoint or to all that get its type, ' +
-    'regardless of earlier attempts. Returns CONFLICT if the data of the event was erased or no ' +
-    'endpoint gets its type.',
+    'Sends an event, with the same ID and body, to one endpoint or to all endpoints that ' +
+    'receive its type, regardless of earlier attempts. Returns CONFLICT if the data of the ' +
+    'event was erased or no endpoint receives its type.',
   auth: 'operator',
   operatorPermission: 'webhooks.manage',
   commands: ['webhooks resend'],
   params,
   body: Type.Object({
     endpointId: Type.Optional(
-      text('The endpoint to send to. Absent: all endpoints that get the type of the event.'),
+      text(
+        'The endpoint to send to. Defaults to all endpoints that receive the type of the ' +
+          'event.',
+      ),
     ),
     ...OptionalReason,
   }),
   bodyOptional: true,
   replies: {
     200: Type.Object({
-      eventId: text('Identifier of the event.'),
+      eventId: text('ID of the event.'),
       platformId,
       deliveryIds: Type.Array(Type.String(), {
         description: 'The deliveries that are pending now, one for each endpoint.',

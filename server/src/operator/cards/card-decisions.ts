@@ -36,14 +36,14 @@ export const cardDecisionVerbs: readonly Verb[] = [
   {
     noun: 'cards',
     verb: 'decisions',
-    summary: 'List card authorization requests and decisions, latest first',
+    summary: 'List card authorization requests and decisions, newest first',
     flags: {
       platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
       card: { value: 'CARD', help: 'Filter by card (all)' },
       declined: { off: 'all', help: 'Declined only' },
       ...LIMIT,
     },
-    bare: 'card',
+    positional: 'card',
     run: list,
   },
 ];

@@ -53,14 +53,14 @@ async function resolve({ runtime }: System, args: CommandArgs): Promise<Output> 
 }
 
 const DECIDED: Flags = {
-  transaction: { value: 'TRANSACTION', required: true, help: 'Id of the transaction' },
+  transaction: { value: 'TRANSACTION', required: true, help: 'ID of the transaction' },
   outcome: {
     value: 'OUTCOME',
     required: true,
     choices: OUTCOMES,
     help: 'Debit the missing amount from the account, overdrawing it if necessary, or write it off',
   },
-  reason: { value: 'TEXT', help: 'Reason, kept with the decision' },
+  reason: { value: 'TEXT', help: 'Reason, stored with the decision' },
 };
 
 export const cardExceptionVerbs: readonly Verb[] = [
@@ -76,7 +76,7 @@ export const cardExceptionVerbs: readonly Verb[] = [
     verb: 'resolve',
     summary: 'Decide who bears a card payment that could not be debited',
     flags: DECIDED,
-    bare: 'transaction',
+    positional: 'transaction',
     run: resolve,
   },
 ];

@@ -1,5 +1,5 @@
 // `cards funding-debits|resolve-debit`: funding debits in progress, to find out why a card payment
-// does not settle. The amount stays held until the issuer gives a final response, and blocks
+// does not settle. The amount remains held until the issuer gives a final response, and blocks
 // closing the account and deleting the customer; without a response an operator records the
 // verified result.
 
@@ -67,17 +67,17 @@ export const cardFundingDebitVerbs: readonly Verb[] = [
     verb: 'resolve-debit',
     summary: 'Record the verified result of a funding debit that its issuer does not report',
     flags: {
-      transaction: { value: 'TRANSACTION', required: true, help: 'Id of the transaction' },
+      transaction: { value: 'TRANSACTION', required: true, help: 'ID of the transaction' },
       as: {
         value: 'OUTCOME',
         required: true,
         choices: OUTCOMES,
         help: 'Verified result: completed if the issuer has debited the funds, failed if it has not',
       },
-      reason: { value: 'TEXT', required: true, help: 'Evidence, kept with the decision' },
+      reason: { value: 'TEXT', required: true, help: 'Evidence, stored with the decision' },
       number: { value: 'NUMBER', help: 'Number of the funding debit, if several are in progress' },
     },
-    bare: 'transaction',
+    positional: 'transaction',
     run: end,
   },
 ];

@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 
 describe('cards reveals', () => {
-  it('lists requests and when numbers were shown, latest first', async () => {
+  it('lists requests and when numbers were shown, newest first', async () => {
     const all = await json();
     expect(all.map((each: { cardId: string }) => each.cardId)).toEqual([ids[0], ids[1], ids[0]]);
     const token = ok(await app.call('GET', '/tokens'), 200).data[0].id;

@@ -25,13 +25,13 @@ export const cardRevealVerbs: readonly Verb[] = [
   {
     noun: 'cards',
     verb: 'reveals',
-    summary: 'List requests to show card numbers, and when they were shown, latest first',
+    summary: 'List requests to show card numbers, and when they were shown, newest first',
     flags: {
       card: { value: 'CARD', help: 'Filter by card (all)' },
       platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
       ...LIMIT,
     },
-    bare: 'card',
+    positional: 'card',
     run: reveals,
   },
 ];

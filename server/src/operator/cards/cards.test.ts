@@ -34,7 +34,7 @@ beforeAll(async () => {
 const idOf = (card?: { id: string }) => card?.id as string;
 
 describe('cards list', () => {
-  it('lists those of a platform, of a customer, in a state, latest first', async () => {
+  it('lists those of a platform, of a customer, in a state, newest first', async () => {
     const ids = async (...flags: string[]) =>
       (await json('cards', 'list', ...flags)).map((each: { cardId: string }) => each.cardId);
     expect(await ids()).toEqual([third, two, one].map(idOf));

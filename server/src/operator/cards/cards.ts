@@ -46,7 +46,7 @@ function outputOf(json: CardDetails): Output {
     ['Card', json.id],
     ['Platform', json.platformId],
     ['Customer', json.cardholderId],
-    ['Platform card id', json.platformCardId],
+    ['Platform card ID', json.platformCardId],
     ['State', json.state],
     ['Close reason', json.stateReason ?? '-'],
     ['Note', json.note ?? '-'],
@@ -73,13 +73,13 @@ async function close({ runtime }: System, args: CommandArgs): Promise<Output> {
   return outputOf(await closeCardByOperator(runtime, { cardId: args.required('card'), reason }));
 }
 
-const CARD: Flags = { card: { value: 'CARD', required: true, help: 'Id of the card' } };
+const CARD: Flags = { card: { value: 'CARD', required: true, help: 'ID of the card' } };
 
 export const cardVerbs: readonly Verb[] = [
   {
     noun: 'cards',
     verb: 'list',
-    summary: 'List cards, latest first',
+    summary: 'List cards, newest first',
     flags: {
       platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
       customer: { value: 'CUSTOMER', help: 'Filter by cardholder (all)' },
@@ -98,7 +98,7 @@ export const cardVerbs: readonly Verb[] = [
     verb: 'show',
     summary: 'Show a card and its funding sources',
     flags: CARD,
-    bare: 'card',
+    positional: 'card',
     run: async ({ runtime }, args) =>
       outputOf(await readCardDetails(runtime, args.required('card'))),
   },
@@ -111,10 +111,10 @@ export const cardVerbs: readonly Verb[] = [
       reason: {
         value: 'TEXT',
         required: true,
-        help: 'Reason, kept with the card; no personal data',
+        help: 'Reason, stored with the card; no personal data',
       },
     },
-    bare: 'card',
+    positional: 'card',
     run: close,
   },
 ];

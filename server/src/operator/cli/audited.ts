@@ -45,8 +45,8 @@ export const isRevealing = ({ noun, verb }: Pick<Verb, 'noun' | 'verb'>): boolea
   REVEALING.has(`${noun} ${verb}`);
 
 /** The resource in the argument without a dash. */
-function subjectOf({ bare, flags }: Pick<Verb, 'bare' | 'flags'>, args: CommandArgs) {
-  const value = bare !== undefined && bare in flags ? args.text(bare) : undefined;
+function subjectOf({ positional, flags }: Pick<Verb, 'positional' | 'flags'>, args: CommandArgs) {
+  const value = positional !== undefined && positional in flags ? args.text(positional) : undefined;
   return value !== undefined && isAnyId(value) ? value : undefined;
 }
 

@@ -22,7 +22,7 @@ function errorOf(...argv: string[]): string {
 }
 
 describe('parse', () => {
-  it('reads a bare argument as its flag', () => {
+  it('reads a positional argument as its flag', () => {
     expect(read('p').required('platform')).toBe('p');
     expect(read('--platform', 'p').required('platform')).toBe('p');
     expect(read('--platform=p').required('platform')).toBe('p');

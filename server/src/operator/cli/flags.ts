@@ -117,9 +117,15 @@ const listOf = (text: string) =>
     .map((each) => each.trim())
     .filter(Boolean);
 
-function check(name: string, flag: TextFlag, value: string | undefined, bare: boolean): void {
+function check(
+  name: string,
+  flag: TextFlag,
+  value: string | undefined,
+  isPositional: boolean,
+): void {
   if (value === undefined) {
-    if (flag.required) throw usageError(`${bare ? '' : `--${name} `}${flag.value} is needed`);
+    if (flag.required)
+      throw usageError(`${isPositional ? '' : `--${name} `}${flag.value} is needed`);
     return;
   }
   if (value.trim() === '') throw usageError(`--${name} must not be empty`);
@@ -138,16 +144,20 @@ export interface Parsed {
 }
 
 /**
- * Reads the arguments behind a verb. `bare` names the flag of an argument without a dash. Throws a
- * usage error; with --help only the syntax is validated.
+ * Reads the arguments behind a verb. `positional` names the flag of an argument without a dash. Throws
+ * a usage error; with --help only the syntax is validated.
  */
-export function parse(flags: Flags, bare: string | undefined, argv: readonly string[]): Parsed {
+export function parse(
+  flags: Flags,
+  positional: string | undefined,
+  argv: readonly string[],
+): Parsed {
   const { values, positionals } = read(flags, argv);
-  const [positional, ...more] = positionals;
-  const unexpected = bare === undefined ? positional : more[0];
-  if (bare !== undefined && positional !== undefined) {
-    if (values[bare] !== undefined) throw usageError(`--${bare} is repeated`);
-    values[bare] = positional;
+  const [first, ...more] = positionals;
+  const unexpected = positional === undefined ? first : more[0];
+  if (positional !== undefined && first !== undefined) {
+    if (values[positional] !== undefined) throw usageError(`--${positional} is repeated`);
+    values[positional] = first;
   }
   const text = (name: string) => values[name] as string | undefined;
   const args: CommandArgs = {
@@ -167,7 +177,7 @@ export function parse(flags: Flags, bare: string | undefined, argv: readonly str
   if (help) return { args, json: false, help };
   if (unexpected !== undefined) throw usageError(`${unexpected} is not recognized`);
   for (const [name, flag] of Object.entries(flags)) {
-    if (!isSwitch(flag)) check(name, flag, text(name), name === bare);
+    if (!isSwitch(flag)) check(name, flag, text(name), name === positional);
     else if (values[name] && values[flag.off]) {
       throw usageError(`--${name} and --${flag.off} exclude each other`);
     }
@@ -192,11 +202,11 @@ export function describeFlags(flags: Flags): [string, string][] {
   ];
 }
 
-/** The shortest call: required flags, the bare argument, and a mark for further flags. */
-export function usageOf(flags: Flags, bare: string | undefined): string {
+/** The shortest call: required flags, the positional argument, and a mark for further flags. */
+export function usageOf(flags: Flags, positional: string | undefined): string {
   const parts = Object.entries(flags).flatMap(([name, flag]) => {
     if (isSwitch(flag) || !flag.required) return [];
-    return [name === bare ? flag.value : `--${name} ${flag.value}`];
+    return [name === positional ? flag.value : `--${name} ${flag.value}`];
   });
   return [...parts, '[flags]'].join(' ');
 }

@@ -30,6 +30,6 @@ export interface Verb {
   summary: string;
   flags: Flags;
   /** The flag of an argument without a dash. */
-  bare?: string;
+  positional?: string;
   run(system: System, args: CommandArgs): Promise<Output>;
 }

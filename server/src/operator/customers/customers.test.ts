@@ -61,7 +61,7 @@ const OWNER = {
   lastName: 'Oduya',
   birthDate: '1980-01-01',
   nationality: 'NG',
-  email: 'b.oduya@firm.example',
+  email: 'b.oduya@business.example',
   address: { line1: '1 Broad St', postalCode: '100221', country: 'NG' },
   idType: 'NON_US_TAX_ID',
   identifier: 'NG-777-888',
@@ -79,7 +79,7 @@ let masterKey = () => Buffer.alloc(32, 7);
 async function run(verb: string, ...argv: string[]) {
   const result = [...customerVerbs, ...ledgerVerbs].find((each) => each.verb === verb);
   if (!result) throw new Error(`no verb ${verb}`);
-  const { args } = parse(result.flags as Flags, result.bare, argv);
+  const { args } = parse(result.flags as Flags, result.positional, argv);
   const stream: System['stream'] = (text, values) =>
     streamRows({ url: app.databaseUrl, statementTimeoutMs: 60_000 }, text, values);
   const system = { runtime: app.runtime, files: app.files, stream, masterKey } as unknown as System;
@@ -123,7 +123,7 @@ async function customerWithData(overrides: object = {}) {
 async function business() {
   const body = {
     customerType: 'BUSINESS',
-    platformCustomerId: 'firm-of-owners',
+    platformCustomerId: 'business-with-owners',
     businessInfo: { ...FIRM, legalName: 'Oduya Trading', taxId: '47-1234567' },
   };
   const company = ok(await app.call('POST', '/customers', body, { as: app.unregulated }), 201);
@@ -144,7 +144,7 @@ const remove = async (id: string, as = app.platform) =>
   ok(await app.call('DELETE', `/customers/${id}`, undefined, { as }), 200);
 
 describe('customers find', () => {
-  it('finds by any spelling of e-mail, telephone and identity number, and returns ids only', async () => {
+  it('finds by any spelling of e-mail, telephone and identity number, and returns IDs only', async () => {
     const searched = { ...PERSON, email: 'Find.Me@Example.com', phoneNumber: '+447700900123' };
     const { id } = await customer(app, {}, { ...searched, identifier: '512-34-7799' });
     for (const requested of [
@@ -191,11 +191,11 @@ describe('customers find', () => {
     expect((await run('find', '--identifier', 'ng777888')).json).toMatchObject(businesses);
     const taxed = await run('find', '--identifier', '471234567');
     expect(taxed.json).toMatchObject([{ customerId: company.id, ownerId: null }]);
-    const moved = { personalInfo: { email: 'moved@firm.example' } };
+    const moved = { personalInfo: { email: 'moved@business.example' } };
     const at = `/beneficial-owners/${owner.id}`;
     ok(await app.call('PATCH', at, moved, { as: app.unregulated }), 200);
     expect((await run('find', '--email', OWNER.email)).json).toEqual([]);
-    expect((await run('find', '--email', 'moved@firm.example')).json).toMatchObject(businesses);
+    expect((await run('find', '--email', 'moved@business.example')).json).toMatchObject(businesses);
   });
 });
 
@@ -342,7 +342,7 @@ describe('customers erase', () => {
   it('erases the beneficial owners of a business with it', async () => {
     const body = {
       customerType: 'BUSINESS',
-      platformCustomerId: 'firm-to-erase',
+      platformCustomerId: 'business-to-erase',
       businessInfo: { ...FIRM, legalName: 'Gone Trading', taxId: '47-7654321' },
     };
     const as = app.unregulated;

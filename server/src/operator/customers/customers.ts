@@ -116,7 +116,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
 }
 
 const CUSTOMER: Flags = {
-  customer: { value: 'CUSTOMER', required: true, help: 'Id of the customer' },
+  customer: { value: 'CUSTOMER', required: true, help: 'ID of the customer' },
 };
 const PLATFORM: Flags = { platform: { value: 'PLATFORM', help: 'Filter by platform' } };
 
@@ -144,7 +144,7 @@ export const customerVerbs: readonly Verb[] = [
       to: { value: 'FILE', help: 'New file to write instead of standard output' },
       files: { value: 'FOLDER', help: 'Folder for the files of its documents' },
     },
-    bare: 'customer',
+    positional: 'customer',
     run: exportOne,
   },
   {
@@ -155,17 +155,17 @@ export const customerVerbs: readonly Verb[] = [
       ...CUSTOMER,
       yes: { off: 'no', help: 'Confirm: it cannot be undone' },
       by: { value: 'NAME', help: 'Actor (operator)' },
-      reason: { value: 'TEXT', help: 'Reason, kept with the erasure' },
+      reason: { value: 'TEXT', help: 'Reason, stored with the erasure' },
     },
-    bare: 'customer',
+    positional: 'customer',
     run: eraseOne,
   },
   {
     noun: 'customers',
     verb: 'erasures',
-    summary: 'List erasures, latest first',
+    summary: 'List erasures, newest first',
     flags: { ...PLATFORM, ...LIMIT },
-    bare: 'platform',
+    positional: 'platform',
     run: list,
   },
 ];

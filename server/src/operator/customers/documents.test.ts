@@ -20,7 +20,7 @@ afterAll(async () => {
 async function run(verb: string, ...argv: string[]) {
   const command = documentVerbs.find((each) => each.verb === verb);
   if (!command) throw new Error(`no verb ${verb}`);
-  const { args } = parse(command.flags as Flags, command.bare, argv);
+  const { args } = parse(command.flags as Flags, command.positional, argv);
   const { runtime, files } = app;
   return command.run({ runtime, files } as unknown as System, args);
 }

@@ -55,7 +55,7 @@ export const documentVerbs: readonly Verb[] = [
       customer: { value: 'CUSTOMER', help: 'Filter by customer; includes its beneficial owners' },
       holder: { value: 'HOLDER', help: 'Filter by one customer or beneficial owner' },
     },
-    bare: 'customer',
+    positional: 'customer',
     run: list,
   },
   {
@@ -63,10 +63,10 @@ export const documentVerbs: readonly Verb[] = [
     verb: 'save',
     summary: 'Write the file of a document to a new file, for review',
     flags: {
-      document: { value: 'DOCUMENT', required: true, help: 'Id of the document' },
+      document: { value: 'DOCUMENT', required: true, help: 'ID of the document' },
       to: { value: 'FILE', required: true, help: 'New file; an existing file is not overwritten' },
     },
-    bare: 'document',
+    positional: 'document',
     run: save,
   },
 ];

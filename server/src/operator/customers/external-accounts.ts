@@ -55,15 +55,15 @@ async function changeStatus({ runtime }: System, args: CommandArgs, event: Event
 const MAX_ACTIONS = 1_000;
 
 const ACCOUNT: Flags = {
-  account: { value: 'ACCOUNT', required: true, help: 'Id of the external account' },
+  account: { value: 'ACCOUNT', required: true, help: 'ID of the external account' },
 };
 
 const statusVerb = (verb: string, event: Event, summary: string): Verb => ({
   noun: 'external-accounts',
   verb,
   summary,
-  flags: { ...ACCOUNT, reason: { value: 'TEXT', help: 'Reason, kept with the transition' } },
-  bare: 'account',
+  flags: { ...ACCOUNT, reason: { value: 'TEXT', help: 'Reason, stored with the transition' } },
+  positional: 'account',
   run: (system, args) => changeStatus(system, args, event),
 });
 
@@ -85,7 +85,7 @@ export const externalAccountVerbs: readonly Verb[] = [
         help: 'Continue after this account, the last of the previous list',
       },
     },
-    bare: 'platform',
+    positional: 'platform',
     run: list,
   },
   {
@@ -93,7 +93,7 @@ export const externalAccountVerbs: readonly Verb[] = [
     verb: 'history',
     summary: 'List manual transitions of an account',
     flags: ACCOUNT,
-    bare: 'account',
+    positional: 'account',
     run: async ({ runtime }, args) => {
       const page = { limit: MAX_ACTIONS };
       const { data } = await externalAccountHistory(runtime, args.required('account'), page);

@@ -71,7 +71,7 @@ async function show(system: System, args: CommandArgs): Promise<Output> {
 }
 
 const SHOW: Flags = {
-  import: { value: 'IMPORT', required: true, help: 'Id of the import' },
+  import: { value: 'IMPORT', required: true, help: 'ID of the import' },
   errors: { off: 'no-errors', help: 'Print its failed rows instead, as CSV' },
 };
 
@@ -88,7 +88,7 @@ export const importVerbs: readonly Verb[] = [
     verb: 'show',
     summary: 'Show a customer import, or its failed rows',
     flags: SHOW,
-    bare: 'import',
+    positional: 'import',
     run: show,
   },
 ];

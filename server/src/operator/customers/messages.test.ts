@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 
 describe('messages', () => {
-  it('lists them, latest first, without their content', async () => {
+  it('lists them, newest first, without their content', async () => {
     const all = await json('messages', 'list');
     expect(all.map(({ kind, status }: { kind: string; status: string }) => [kind, status])).toEqual(
       [

@@ -57,7 +57,7 @@ export const messageVerbs: readonly Verb[] = [
   {
     noun: 'messages',
     verb: 'list',
-    summary: 'List e-mails and text messages, latest first',
+    summary: 'List e-mails and text messages, newest first',
     flags: {
       platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
       customer: { value: 'CUSTOMER', help: 'Filter by customer (all)' },
@@ -70,8 +70,8 @@ export const messageVerbs: readonly Verb[] = [
     noun: 'messages',
     verb: 'show',
     summary: 'Show a message; content is deleted after sending, except in the sandbox',
-    flags: { message: { value: 'MESSAGE', required: true, help: 'Id of the message' } },
-    bare: 'message',
+    flags: { message: { value: 'MESSAGE', required: true, help: 'ID of the message' } },
+    positional: 'message',
     run: show,
   },
 ];

@@ -239,7 +239,7 @@ describe('sca show', () => {
     }
   });
 
-  it('shows customers to whom it does not apply, and rejects unknown ids', async () => {
+  it('shows customers to whom it does not apply, and rejects unknown IDs', async () => {
     const person = await european(app, {}, { region: 'US' });
     expect(await json('show', person.id)).toMatchObject({
       ...{ isUnderSca: false, failedAttempts: 0, openResets: [], trustedAccounts: [] },
@@ -282,7 +282,7 @@ describe('sca unlock', () => {
 });
 
 describe('sca events', () => {
-  it('lists events, latest first, with the address opened', async () => {
+  it('lists events, newest first, with the address opened', async () => {
     const { id } = await phoneVerifiedCustomer(app);
     const otherCustomer = await phoneVerifiedCustomer(app);
     await logIn(app, otherCustomer.id);

@@ -108,10 +108,10 @@ async function events({ runtime }: System, args: CommandArgs): Promise<Output> {
 }
 
 const CUSTOMER: Flags = {
-  customer: { value: 'CUSTOMER', required: true, help: 'Id of the customer' },
+  customer: { value: 'CUSTOMER', required: true, help: 'ID of the customer' },
 };
 const DECISION: Flags = {
-  reason: { value: 'TEXT', required: true, help: 'Reason, kept with the decision' },
+  reason: { value: 'TEXT', required: true, help: 'Reason, stored with the decision' },
   actor: { value: 'NAME', help: 'Actor (operator)' },
 };
 
@@ -119,8 +119,8 @@ const decisionVerb = (verb: string, decision: 'pass' | 'reject', summary: string
   noun: 'sca',
   verb,
   summary,
-  flags: { reset: { value: 'RESET', required: true, help: 'Id of the reset' }, ...DECISION },
-  bare: 'reset',
+  flags: { reset: { value: 'RESET', required: true, help: 'ID of the reset' }, ...DECISION },
+  positional: 'reset',
   run: (system, args) => decide(system, args, decision),
 });
 
@@ -141,8 +141,13 @@ const EVENT_FLAGS: Flags = {
   after: { value: 'EVENT', help: 'Continue after this event, the last of the previous list' },
 };
 
-const verb = (name: string, summary: string, flags: Flags, run: Verb['run'], bare = 'customer') =>
-  ({ noun: 'sca', verb: name, summary, flags, bare, run }) satisfies Verb;
+const verb = (
+  name: string,
+  summary: string,
+  flags: Flags,
+  run: Verb['run'],
+  positional = 'customer',
+) => ({ noun: 'sca', verb: name, summary, flags, positional, run }) satisfies Verb;
 
 export const scaVerbs: readonly Verb[] = [
   verb('resets', 'List resets of lost factors, oldest first', LIST_FLAGS, resets, 'platform'),
@@ -159,5 +164,5 @@ export const scaVerbs: readonly Verb[] = [
     { ...CUSTOMER, ...DECISION },
     unlockOne,
   ),
-  verb('events', 'List authentication events with IP addresses, latest first', EVENT_FLAGS, events),
+  verb('events', 'List authentication events with IP addresses, newest first', EVENT_FLAGS, events),
 ];

@@ -79,7 +79,7 @@ describe('verifications list', () => {
 });
 
 describe('verifications show', () => {
-  it('shows all data for a review, by any of its ids', async () => {
+  it('shows all data for a review, by any of its IDs', async () => {
     const { id } = await fixture.business(as, 'REG-9');
     const [owner] = await fixture.completeBusiness(as, id);
     const submitted = ok(await fixture.submit(as, id), 200);
@@ -114,7 +114,7 @@ describe('verifications show', () => {
     });
   });
 
-  it('rejects unknown ids', async () => {
+  it('rejects unknown IDs', async () => {
     await rejected(
       'The verification, customer or owner was not found',
       'verifications',

@@ -93,7 +93,7 @@ const ID: Flags = {
   id: {
     value: 'ID',
     required: true,
-    help: 'Id of the verification, of the customer, or of one beneficial owner',
+    help: 'ID of the verification, of the customer, or of one beneficial owner',
   },
 };
 
@@ -119,7 +119,7 @@ const decisionVerb = (verb: string, state: Decision, summary: string, more: Flag
   verb,
   summary,
   flags: { ...ID, ...more },
-  bare: 'id',
+  positional: 'id',
   run: (system, args) => decide(system, args, state),
 });
 
@@ -141,7 +141,7 @@ export const verificationVerbs: readonly Verb[] = [
         help: 'Continue after this verification, the last of the previous list',
       },
     },
-    bare: 'platform',
+    positional: 'platform',
     run: list,
   },
   {
@@ -149,7 +149,7 @@ export const verificationVerbs: readonly Verb[] = [
     verb: 'show',
     summary: 'Show all data for a decision, personal data included',
     flags: ID,
-    bare: 'id',
+    positional: 'id',
     run: async ({ runtime }, args) => printed(await showVerification(runtime, args.required('id'))),
   },
   decisionVerb(

@@ -100,7 +100,7 @@ describe('jobs', () => {
     ]);
   });
 
-  it('show only the ids of an input', async () => {
+  it('show only the IDs of an input', async () => {
     const [id = ''] = await dead('incoming.collect');
     const job = await json('jobs', 'show', id);
     expect(job).toEqual({

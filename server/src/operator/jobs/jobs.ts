@@ -50,7 +50,7 @@ function outputOf(each: JobDetails): Output {
     ['Kind', each.kind],
     ['State', each.state],
     ['Platform', each.platformId ?? 'none'],
-    ['About', inline(each.about) || 'no id'],
+    ['About', inline(each.about) || 'no ID'],
     ['Attempts', `${each.attempts}`],
     ['Last error', each.lastError ?? 'none'],
   ];
@@ -81,7 +81,7 @@ async function cancel({ runtime }: System, args: CommandArgs): Promise<Output> {
   return outputOf(await cancelJob(runtime, { jobId, reason }));
 }
 
-const JOB = { value: 'JOB', help: 'Id of the job' };
+const JOB = { value: 'JOB', help: 'ID of the job' };
 const KIND = { value: 'KIND', help: 'Filter by kind, such as payout.send (all)' };
 
 export const jobVerbs: readonly Verb[] = [
@@ -93,7 +93,7 @@ export const jobVerbs: readonly Verb[] = [
       state: {
         value: 'STATE',
         choices: JOB_STATES,
-        help: 'Filter by state (all except cancelled)',
+        help: 'Filter by state (default: all except cancelled)',
       },
       kind: KIND,
       platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
@@ -106,7 +106,7 @@ export const jobVerbs: readonly Verb[] = [
     verb: 'show',
     summary: 'Show a job, its last error, and its pending effect',
     flags: { job: { ...JOB, required: true } },
-    bare: 'job',
+    positional: 'job',
     run: async ({ runtime }, args) => outputOf(await jobDetails(runtime, args.required('job'))),
   },
   {
@@ -122,7 +122,7 @@ export const jobVerbs: readonly Verb[] = [
         help: 'State of the jobs to retry; required with --kind',
       },
     },
-    bare: 'job',
+    positional: 'job',
     run: retry,
   },
   {
@@ -133,7 +133,7 @@ export const jobVerbs: readonly Verb[] = [
       job: { ...JOB, required: true },
       reason: { value: 'TEXT', required: true, help: 'Reason, kept; no personal data' },
     },
-    bare: 'job',
+    positional: 'job',
     run: cancel,
   },
 ];

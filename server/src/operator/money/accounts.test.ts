@@ -17,7 +17,7 @@ const app = testApp();
 async function run(verb: string, ...argv: string[]) {
   const command = accountVerbs.find((each) => each.verb === verb);
   if (!command) throw new Error(`no verb ${verb}`);
-  const { args } = parse(command.flags as Flags, command.bare, argv);
+  const { args } = parse(command.flags as Flags, command.positional, argv);
   const system = { runtime: app.runtime } as unknown as System;
   return command.run(system, args);
 }

@@ -76,12 +76,12 @@ async function changeStatus({ runtime }: System, args: CommandArgs, event: Event
   return { json: { ...json, reason }, text };
 }
 
-const ACCOUNT = { account: { value: 'ACCOUNT', required: true, help: 'Id of the account' } };
+const ACCOUNT = { account: { value: 'ACCOUNT', required: true, help: 'ID of the account' } };
 
 const statusVerb = (verb: string, event: Event, summary: string, needsReason = false): Verb => {
   const reason: Flags[string] = {
     value: 'TEXT',
-    help: 'Reason, kept with the transition',
+    help: 'Reason, stored with the transition',
     ...(needsReason ? { required: true } : {}),
   };
   return {
@@ -89,7 +89,7 @@ const statusVerb = (verb: string, event: Event, summary: string, needsReason = f
     verb,
     summary,
     flags: { ...ACCOUNT, reason },
-    bare: 'account',
+    positional: 'account',
     run: (system, args) => changeStatus(system, args, event),
   };
 };
@@ -109,10 +109,10 @@ export const refreshFundingVerb: Verb = {
   verb: 'refresh-funding',
   summary: 'Refresh the funding details of an account, or of all accounts of a platform',
   flags: {
-    account: { value: 'ACCOUNT', help: 'Id of the account' },
+    account: { value: 'ACCOUNT', help: 'ID of the account' },
     platform: { value: 'PLATFORM', help: 'Refresh all accounts of this platform' },
   },
-  bare: 'account',
+  positional: 'account',
   run: refreshFunding,
 };
 
@@ -135,7 +135,7 @@ export const accountVerbs: readonly Verb[] = [
         help: 'Continue after this account, the last of the previous list',
       },
     },
-    bare: 'platform',
+    positional: 'platform',
     run: list,
   },
   {
@@ -143,7 +143,7 @@ export const accountVerbs: readonly Verb[] = [
     verb: 'history',
     summary: 'List manual transitions of an account',
     flags: ACCOUNT,
-    bare: 'account',
+    positional: 'account',
     run: async ({ runtime }, args) =>
       actionsOutput((await accountHistory(runtime, args.required('account'))).data),
   },

@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 
 describe('stablecoins operations', () => {
-  it('lists those of a coin, a platform or a state, latest first', async () => {
+  it('lists those of a coin, a platform or a state, newest first', async () => {
     const all = await json('stablecoins', 'operations', coin.id);
     expect(all).toMatchObject([
       {

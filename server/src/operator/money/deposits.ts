@@ -30,7 +30,7 @@ const RECORD: Flags = {
   },
   amount: { value: '100.00', required: true, help: 'Amount received' },
   currency: { value: 'USD', required: true, help: 'Currency received' },
-  account: { value: 'ACCOUNT', help: 'Id of the credited internal account' },
+  account: { value: 'ACCOUNT', help: 'ID of the credited internal account' },
   'payment-reference': {
     value: 'RH…',
     help: 'Reference of the payer, instead of --account',
@@ -51,7 +51,7 @@ const RECORD: Flags = {
 
 const REASONS: readonly FailureReason[] = MANUAL_CHOICES.depositFailures;
 const ID: Flags = {
-  transaction: { value: 'TRANSACTION', required: true, help: 'Id of the deposit' },
+  transaction: { value: 'TRANSACTION', required: true, help: 'ID of the deposit' },
 };
 const REASON: Flags = {
   reason: { value: 'REASON', choices: REASONS, help: `Why (${REASONS[0]})` },
@@ -148,7 +148,7 @@ const verb = (name: string, summary: string, more: Flags, run: Verb['run']): Ver
   verb: name,
   summary,
   flags: { ...ID, ...more },
-  bare: 'transaction',
+  positional: 'transaction',
   run,
 });
 

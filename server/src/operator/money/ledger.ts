@@ -77,9 +77,9 @@ export const ledgerVerbs: readonly Verb[] = [
     verb: 'postings',
     summary: 'Show the transfers of a transaction',
     flags: {
-      transaction: { value: 'TRANSACTION', required: true, help: 'Id of the transaction' },
+      transaction: { value: 'TRANSACTION', required: true, help: 'ID of the transaction' },
     },
-    bare: 'transaction',
+    positional: 'transaction',
     run: postings,
   },
 ];

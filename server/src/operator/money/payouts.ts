@@ -18,7 +18,7 @@ import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
 const ID: Flags = {
-  transaction: { value: 'TRANSACTION', required: true, help: 'Id of the transaction' },
+  transaction: { value: 'TRANSACTION', required: true, help: 'ID of the transaction' },
 };
 const REASON: Flags = {
   reason: {
@@ -100,7 +100,7 @@ const verb = (name: string, summary: string, more: Flags, run: Verb['run']): Ver
   verb: name,
   summary,
   flags: { ...ID, ...more },
-  bare: 'transaction',
+  positional: 'transaction',
   run,
 });
 

@@ -28,7 +28,7 @@ const NEW_INSTRUCTIONS: PaymentInstructions[] = [
 async function refresh(argv: string[], usd: PaymentInstructions[] | undefined) {
   const port = usd && manualFunding({ USD: usd });
   const system = { runtime: service.app.runtime, fundingOf: () => port } as unknown as System;
-  const { args } = parse(refreshFundingVerb.flags, refreshFundingVerb.bare, argv);
+  const { args } = parse(refreshFundingVerb.flags, refreshFundingVerb.positional, argv);
   return (await refreshFundingVerb.run(system, args)) as {
     json: { accounts: number; changed: string[] };
     text: string;

@@ -52,7 +52,7 @@ export const stablecoinOperationVerbs: readonly Verb[] = [
   {
     noun: 'stablecoins',
     verb: 'operations',
-    summary: 'List mints and burns, latest first',
+    summary: 'List mints and burns, newest first',
     flags: {
       coin: { value: 'STABLECOIN', help: 'Filter by stablecoin (all)' },
       platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
@@ -63,7 +63,7 @@ export const stablecoinOperationVerbs: readonly Verb[] = [
         help: 'Continue after this operation, the last of the previous list',
       },
     },
-    bare: 'coin',
+    positional: 'coin',
     run: list,
   },
   {
@@ -71,16 +71,16 @@ export const stablecoinOperationVerbs: readonly Verb[] = [
     verb: 'end',
     summary: 'Record the verified result of a mint or burn that its provider does not report',
     flags: {
-      operation: { value: 'OPERATION', required: true, help: 'Id of the mint or burn' },
+      operation: { value: 'OPERATION', required: true, help: 'ID of the mint or burn' },
       as: {
         value: 'OUTCOME',
         required: true,
         choices: OUTCOMES,
         help: 'Whether tokens and funds were transferred',
       },
-      reason: { value: 'TEXT', required: true, help: 'Evidence, kept with the decision' },
+      reason: { value: 'TEXT', required: true, help: 'Evidence, stored with the decision' },
     },
-    bare: 'operation',
+    positional: 'operation',
     run: end,
   },
 ];

@@ -62,15 +62,15 @@ async function decide(
 }
 
 const COIN: Flags = {
-  stablecoin: { value: 'STABLECOIN', required: true, help: 'Id of the stablecoin' },
+  stablecoin: { value: 'STABLECOIN', required: true, help: 'ID of the stablecoin' },
 };
 
 const decision = (verb: ServiceDecision, summary: string): Verb => ({
   noun: 'stablecoins',
   verb,
   summary,
-  flags: { ...COIN, reason: { value: 'TEXT', help: 'Reason, kept with the decision' } },
-  bare: 'stablecoin',
+  flags: { ...COIN, reason: { value: 'TEXT', help: 'Reason, stored with the decision' } },
+  positional: 'stablecoin',
   run: (system, args) => decide(system, args, verb),
 });
 
@@ -92,7 +92,7 @@ export const stablecoinVerbs: readonly Verb[] = [
         help: 'Continue after this stablecoin, the last of the previous list',
       },
     },
-    bare: 'platform',
+    positional: 'platform',
     run: list,
   },
   {
@@ -100,9 +100,9 @@ export const stablecoinVerbs: readonly Verb[] = [
     verb: 'history',
     summary: 'List the decisions about a stablecoin, mint or burn, with reasons',
     flags: {
-      stablecoin: { value: 'ID', required: true, help: 'Id of the stablecoin, mint or burn' },
+      stablecoin: { value: 'ID', required: true, help: 'ID of the stablecoin, mint or burn' },
     },
-    bare: 'stablecoin',
+    positional: 'stablecoin',
     run: async ({ runtime }, args) =>
       actionsOutput((await stablecoinHistory(runtime, args.required('stablecoin'))).data),
   },

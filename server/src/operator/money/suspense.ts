@@ -50,9 +50,9 @@ const decide =
   };
 
 const ID: Flags = {
-  transaction: { value: 'TRANSACTION', required: true, help: 'Id of the transaction' },
+  transaction: { value: 'TRANSACTION', required: true, help: 'ID of the transaction' },
 };
-const REASON: Flags = { reason: { value: 'TEXT', help: 'Reason, kept with the decision' } };
+const REASON: Flags = { reason: { value: 'TEXT', help: 'Reason, stored with the decision' } };
 
 export const suspenseVerbs: readonly Verb[] = [
   {
@@ -79,7 +79,7 @@ export const suspenseVerbs: readonly Verb[] = [
       reference: { value: 'REFERENCE', help: "The bank's own reference of the external transfer" },
       ...REASON,
     },
-    bare: 'transaction',
+    positional: 'transaction',
     run: decide(returnSuspense),
   },
   {
@@ -95,7 +95,7 @@ export const suspenseVerbs: readonly Verb[] = [
       },
       ...REASON,
     },
-    bare: 'transaction',
+    positional: 'transaction',
     run: decide(settleShortfall),
   },
 ];

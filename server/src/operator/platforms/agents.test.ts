@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 
 describe('agents list', () => {
-  it('lists those of a platform or a customer, latest first', async () => {
+  it('lists those of a platform or a customer, newest first', async () => {
     const all = await json('agents', 'list', '--platform', app.platform.id);
     expect(all.map((each: { agentId: string }) => each.agentId)).toEqual([two.id, one.id]);
     expect(await json('agents', 'list', '--customer', one.customer.id)).toMatchObject([
@@ -133,7 +133,7 @@ describe('an erasure', () => {
 });
 
 describe('agents audit', () => {
-  it('lists entries, latest first, by agent, customer or platform', async () => {
+  it('lists entries, newest first, by agent, customer or platform', async () => {
     const lines = await json('agents', 'audit', '--agent', one.id);
     const [latest] = lines;
     expect(latest).toMatchObject({

@@ -97,7 +97,7 @@ async function audit(system: System, args: CommandArgs): Promise<Output> {
   return { json, text };
 }
 
-const AGENT: Flags = { agent: { value: 'AGENT', required: true, help: 'Id of the agent' } };
+const AGENT: Flags = { agent: { value: 'AGENT', required: true, help: 'ID of the agent' } };
 const REASON: Flags = {
   reason: {
     value: 'TEXT',
@@ -114,7 +114,7 @@ export const agentVerbs: readonly Verb[] = [
   {
     noun: 'agents',
     verb: 'list',
-    summary: 'List agents except deleted ones, latest first',
+    summary: 'List agents except deleted ones, newest first',
     flags: {
       ...FILTERS,
       ...LIMIT,
@@ -127,7 +127,7 @@ export const agentVerbs: readonly Verb[] = [
     verb: 'show',
     summary: 'Show an agent, its policy and its spending',
     flags: AGENT,
-    bare: 'agent',
+    positional: 'agent',
     run: show,
   },
   {
@@ -135,7 +135,7 @@ export const agentVerbs: readonly Verb[] = [
     verb: 'pause',
     summary: 'Pause an agent: read-only',
     flags: { ...AGENT, ...REASON },
-    bare: 'agent',
+    positional: 'agent',
     run: pause(true),
   },
   {
@@ -143,13 +143,13 @@ export const agentVerbs: readonly Verb[] = [
     verb: 'resume',
     summary: 'Resume a paused agent',
     flags: { ...AGENT, ...REASON },
-    bare: 'agent',
+    positional: 'agent',
     run: pause(false),
   },
   {
     noun: 'agents',
     verb: 'audit',
-    summary: 'List the audit log of agents, latest first',
+    summary: 'List the audit log of agents, newest first',
     flags: {
       agent: { value: 'AGENT', help: 'Filter by agent; one of the three is required' },
       platform: { value: 'PLATFORM', help: 'Filter by platform' },

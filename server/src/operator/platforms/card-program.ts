@@ -15,7 +15,7 @@ import { record } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 
 const PLATFORM: Flags = {
-  platform: { value: 'PLATFORM', required: true, help: 'Id of the platform' },
+  platform: { value: 'PLATFORM', required: true, help: 'ID of the platform' },
 };
 
 function outputOf(json: CardProgram): Output {
@@ -79,7 +79,7 @@ export const cardProgramVerbs: readonly Verb[] = [
     verb: 'cards',
     summary: 'Show the card limits of a platform and the pages that may show card numbers',
     flags: PLATFORM,
-    bare: 'platform',
+    positional: 'platform',
     run: async ({ runtime }, args) =>
       outputOf(cardProgramOf(await platformById(runtime, args.required('platform')))),
   },
@@ -97,7 +97,7 @@ export const cardProgramVerbs: readonly Verb[] = [
         help: 'Origins that may frame the page with a number; the complete list, or none (none)',
       },
     },
-    bare: 'platform',
+    positional: 'platform',
     run: set,
   },
 ];

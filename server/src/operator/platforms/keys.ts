@@ -87,7 +87,7 @@ export const webhookKeyVerbs: readonly Verb[] = [
       'overlap-hours': {
         value: 'HOURS',
         help:
-          'Hours until the new keys sign; the old keys stay published for the same time ' +
+          'Hours until the new keys sign; the old keys remain published for the same time ' +
           `after that (${DEFAULT_OVERLAP_HOURS})`,
       },
     },
@@ -98,9 +98,9 @@ export const webhookKeyVerbs: readonly Verb[] = [
     verb: 'keys retire',
     summary: 'Stop publishing a key and the other key of its pair',
     flags: {
-      key: { value: 'KEY', required: true, help: 'Id of a key that is not active' },
+      key: { value: 'KEY', required: true, help: 'ID of a key that is not active' },
     },
-    bare: 'key',
+    positional: 'key',
     run: retire,
   },
 ];

@@ -15,7 +15,7 @@ import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 
-const PLATFORM = { platform: { value: 'PLATFORM', required: true, help: 'Id of the platform' } };
+const PLATFORM = { platform: { value: 'PLATFORM', required: true, help: 'ID of the platform' } };
 
 const CURRENCY_PAIR: Flags = {
   ...PLATFORM,
@@ -114,7 +114,7 @@ export const limitVerbs: readonly Verb[] = [
     verb: 'limits',
     summary: 'List the limits of a platform',
     flags: PLATFORM,
-    bare: 'platform',
+    positional: 'platform',
     run: async ({ runtime }, args) =>
       outputOf((await platformById(runtime, args.required('platform'))).limits),
   },
@@ -123,7 +123,7 @@ export const limitVerbs: readonly Verb[] = [
     verb: 'set-limit',
     summary: 'Set the limits of a currency, or of a conversion',
     flags: { ...CURRENCY_PAIR, ...AMOUNTS },
-    bare: 'platform',
+    positional: 'platform',
     run: set,
   },
   {
@@ -131,7 +131,7 @@ export const limitVerbs: readonly Verb[] = [
     verb: 'remove-limit',
     summary: 'Remove the limits of a currency, or of a conversion',
     flags: CURRENCY_PAIR,
-    bare: 'platform',
+    positional: 'platform',
     run: remove,
   },
 ];

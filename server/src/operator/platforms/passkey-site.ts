@@ -8,7 +8,7 @@ import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 export const PASSKEY_FLAGS: Flags = {
   'passkey-rp-id': {
     value: 'example.com',
-    help: 'Relying party id of its passkeys; those of another site are removed',
+    help: 'Relying party ID of its passkeys; those of another site are removed',
   },
   'passkey-origins': {
     value: 'ORIGIN,ORIGIN',
@@ -18,8 +18,8 @@ export const PASSKEY_FLAGS: Flags = {
 };
 
 /**
- * The site after a call with all, some or none of its flags; without flags `before`. Throws a usage
- * error for a site that browsers or apps would reject.
+ * The site after the flags are applied to `before`; each flag is optional. Throws a usage error for
+ * a site that browsers or apps would reject.
  */
 export function passkeySiteIn(
   args: CommandArgs,

@@ -57,7 +57,7 @@ const SETTINGS: Flags = {
   },
 };
 
-const PLATFORM = { platform: { value: 'PLATFORM', required: true, help: 'Id of the platform' } };
+const PLATFORM = { platform: { value: 'PLATFORM', required: true, help: 'ID of the platform' } };
 
 const yesNo = (value: boolean) => (value ? 'yes' : 'no');
 
@@ -97,7 +97,7 @@ function outputOf(json: PlatformSettings): Output {
       : [['Color of hosted pages', brandColorLine(json.brandColor)] as const]),
     ...(json.requestBodiesUntil === null
       ? []
-      : [['Request bodies are kept until', json.requestBodiesUntil] as const]),
+      : [['Request bodies retained until', json.requestBodiesUntil] as const]),
     ['Created', json.createdAt],
     ['Changed', json.updatedAt],
   ]);
@@ -160,7 +160,7 @@ async function create(system: System, args: CommandArgs): Promise<Output> {
   const text = record([
     ['Platform', platformId],
     ['Token', tokenId],
-    ['Client id', clientId],
+    ['Client ID', clientId],
     ['Client secret', `${clientSecret}  (shown only once)`],
   ]);
   return {
@@ -275,7 +275,7 @@ export const platformVerbs: readonly Verb[] = [
     verb: 'show',
     summary: 'Show a platform',
     flags: PLATFORM,
-    bare: 'platform',
+    positional: 'platform',
     run: async ({ runtime }, args) =>
       outputOf(await platformSettings(runtime, args.required('platform'))),
   },
@@ -300,7 +300,7 @@ export const platformVerbs: readonly Verb[] = [
         help: 'How often wallets return PROCESSING before the result, for client tests (0)',
       },
     },
-    bare: 'platform',
+    positional: 'platform',
     run: set,
   },
 ];

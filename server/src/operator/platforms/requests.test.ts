@@ -26,7 +26,7 @@ async function json(...argv: string[]) {
   return JSON.parse(out);
 }
 
-it('shows a failed request of any platform by its id', async () => {
+it('shows a failed request of any platform by its ID', async () => {
   const path = '/quotes/Quote:00000000-0000-7000-8000-000000000000';
   const failed = await app.call('GET', path, undefined, { as: app.other });
   await app.call('GET', '/requests', undefined, { as: app.other });

@@ -1,5 +1,5 @@
 // `requests list|show` and `platform request-bodies`: recorded requests of any platform, and the
-// permission to keep masked bodies of a production platform until a time.
+// permission to retain masked bodies of a production platform until a time.
 
 import {
   type BodyRetention,
@@ -13,7 +13,7 @@ import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from './platform.ts';
 
-const PLATFORM = { value: 'PLATFORM', required: true, help: 'Id of the platform' } as const;
+const PLATFORM = { value: 'PLATFORM', required: true, help: 'ID of the platform' } as const;
 const STATUS_CLASSES = ['2xx', '4xx', '5xx'] as const;
 
 async function list(system: System, args: CommandArgs): Promise<Output> {
@@ -82,7 +82,8 @@ function endIn(args: CommandArgs, now: number): number | null {
   if (Number.isNaN(time)) {
     throw usageError('--until takes a time such as 2026-03-01T00:00:00Z, or off');
   }
-  if (time <= now) throw usageError('--until must be in the future; off ends it at once');
+  if (time <= now)
+    throw usageError('--until must be in the future; use off to end the retention now');
   return time;
 }
 
@@ -105,12 +106,16 @@ export const requestVerbs: readonly Verb[] = [
   {
     noun: 'platform',
     verb: 'request-bodies',
-    summary: 'Keep masked request bodies of a production platform until a time',
+    summary: 'Retain masked request bodies of a production platform until a given time',
     flags: {
       platform: PLATFORM,
-      until: { value: 'TIME', required: true, help: 'End, such as 2026-03-01T00:00:00Z; or off' },
+      until: {
+        value: 'TIME',
+        required: true,
+        help: 'Time at which retention ends, such as 2026-03-01T00:00:00Z; or off to end it now',
+      },
     },
-    bare: 'platform',
+    positional: 'platform',
     run: bodies,
   },
   {
@@ -124,7 +129,7 @@ export const requestVerbs: readonly Verb[] = [
       resource: { value: 'RESOURCE', help: 'Filter by created or affected resource (all)' },
       ...LIMIT,
     },
-    bare: 'platform',
+    positional: 'platform',
     run: list,
   },
   {
@@ -132,7 +137,7 @@ export const requestVerbs: readonly Verb[] = [
     verb: 'show',
     summary: 'Show a request by the X-Request-Id of its reply',
     flags: { request: { value: 'REQUEST', required: true, help: 'X-Request-Id of the reply' } },
-    bare: 'request',
+    positional: 'request',
     run: show,
   },
 ];

@@ -20,7 +20,7 @@ async function create({ runtime }: System, args: CommandArgs): Promise<Output> {
   const text = record([
     ['Token', tokenId],
     ['Permissions', createdPlatformToken.permissions.join(', ')],
-    ['Client id', clientId],
+    ['Client ID', clientId],
     ['Client secret', `${clientSecret}  (shown only once)`],
   ]);
   return { json: { tokenId, clientId, clientSecret }, text };
@@ -55,7 +55,7 @@ export const tokenVerbs: readonly Verb[] = [
     verb: 'create',
     summary: 'Create a token; its secret is shown only once',
     flags: {
-      platform: { value: 'PLATFORM', required: true, help: 'Id of the platform' },
+      platform: { value: 'PLATFORM', required: true, help: 'ID of the platform' },
       permissions: {
         value: 'VIEW,TRANSACT',
         required: true,
@@ -65,7 +65,7 @@ export const tokenVerbs: readonly Verb[] = [
       },
       name: { value: 'NAME', help: 'Display name' },
     },
-    bare: 'platform',
+    positional: 'platform',
     run: create,
   },
   {
@@ -73,15 +73,15 @@ export const tokenVerbs: readonly Verb[] = [
     verb: 'list',
     summary: 'List tokens, oldest first; secrets are never shown',
     flags: { platform: { value: 'PLATFORM', help: 'Filter by platform' } },
-    bare: 'platform',
+    positional: 'platform',
     run: list,
   },
   {
     noun: 'token',
     verb: 'revoke',
     summary: 'Revoke a token',
-    flags: { token: { value: 'TOKEN', required: true, help: 'Id of the token' } },
-    bare: 'token',
+    flags: { token: { value: 'TOKEN', required: true, help: 'ID of the token' } },
+    positional: 'token',
     run: revoke,
   },
 ];

@@ -11,7 +11,7 @@ import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 
-const EVENT: Flags = { event: { value: 'EVENT', required: true, help: 'Id of the event' } };
+const EVENT: Flags = { event: { value: 'EVENT', required: true, help: 'ID of the event' } };
 const LIMIT: Flags = { limit: { value: 'NUMBER', help: 'Maximum number of rows (100)' } };
 const MAX_ROWS = 1_000;
 
@@ -92,13 +92,13 @@ export const webhookVerbs: readonly Verb[] = [
     verb: 'attempts',
     summary: 'Show all delivery attempts of an event',
     flags: EVENT,
-    bare: 'event',
+    positional: 'event',
     run: attempts,
   },
   {
     noun: 'webhooks',
     verb: 'dropped',
-    summary: 'List undelivered events, latest first',
+    summary: 'List undelivered events, newest first',
     flags: LIMIT,
     run: dropped,
   },
@@ -113,7 +113,7 @@ export const webhookVerbs: readonly Verb[] = [
         help: 'Only to this endpoint; default: all that receive its type',
       },
     },
-    bare: 'event',
+    positional: 'event',
     run: resend,
   },
 ];

@@ -41,7 +41,7 @@ export const auditVerbs: readonly Verb[] = [
     flags: {
       anchor: {
         value: 'NUMBER:HASH',
-        help: 'Last record of an earlier verification, which must still be there',
+        help: 'Last record of an earlier verification, which must still exist',
       },
     },
     run: verify,

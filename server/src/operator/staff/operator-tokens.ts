@@ -75,7 +75,7 @@ export const operatorTokenVerbs: readonly Verb[] = [
       platforms: { value: 'PLATFORM,…', list: true, help: 'Platforms that it may access (all)' },
       days: { value: 'N', help: `Days until it expires (${DEFAULT_DAYS})` },
     },
-    bare: 'name',
+    positional: 'name',
     run: create,
   },
   {
@@ -89,8 +89,8 @@ export const operatorTokenVerbs: readonly Verb[] = [
     noun: 'operator-token',
     verb: 'revoke',
     summary: 'Revoke a token of the operator API at once',
-    flags: { token: { value: 'TOKEN', required: true, help: 'Id of the operator token' } },
-    bare: 'token',
+    flags: { token: { value: 'TOKEN', required: true, help: 'ID of the operator token' } },
+    positional: 'token',
     run: revoke,
   },
 ];

@@ -184,7 +184,7 @@ describe('wallet cancel-recovery', () => {
     expect(out).toMatch(/^Status +CANCELLED, OPERATOR$/m);
   });
 
-  it('rejects unknown ids', async () => {
+  it('rejects unknown IDs', async () => {
     for (const id of [`WalletRecovery:${UNKNOWN}`, `Session:${UNKNOWN}`, 'x']) {
       const { code, err } = await run('cancel-recovery', id);
       expect([code, err]).toEqual([1, 'Recovery not found.\n']);
@@ -193,7 +193,7 @@ describe('wallet cancel-recovery', () => {
 });
 
 describe('wallet recoveries', () => {
-  it('lists the latest first, by platform and state, page by page', async () => {
+  it('lists the newest first, by platform and state, page by page', async () => {
     const as = app.unregulated;
     const otherFixture = walletFixture(app, { as });
     const ids: string[] = [];
@@ -293,7 +293,7 @@ describe('wallet show', () => {
 });
 
 describe('wallet authorizations', () => {
-  it('lists authorizations, latest first, page by page, of this wallet only', async () => {
+  it('lists authorizations, newest first, page by page, of this wallet only', async () => {
     const { accountId, sms, byEmail, bySms } = await fixture.walletWithEmailAndSms();
     const path = `/internal-accounts/${accountId}`;
     app.effects.set(app.effects.now() + 1);

@@ -177,7 +177,7 @@ async function recoveries(system: System, args: CommandArgs): Promise<Output> {
 }
 
 const ACCOUNT: Flags = {
-  account: { value: 'ACCOUNT', required: true, help: "Id of the wallet's internal account" },
+  account: { value: 'ACCOUNT', required: true, help: "ID of the wallet's internal account" },
 };
 
 export const walletVerbs: readonly Verb[] = [
@@ -193,13 +193,13 @@ export const walletVerbs: readonly Verb[] = [
     verb: 'show',
     summary: 'Show the credentials of an embedded wallet and its pending requests',
     flags: ACCOUNT,
-    bare: 'account',
+    positional: 'account',
     run: show,
   },
   {
     noun: 'wallet',
     verb: 'authorizations',
-    summary: 'List the authorizations of an embedded wallet and their keys, latest first',
+    summary: 'List the authorizations of an embedded wallet and their keys, newest first',
     flags: {
       ...ACCOUNT,
       ...LIMIT,
@@ -208,7 +208,7 @@ export const walletVerbs: readonly Verb[] = [
         help: 'Continue after this authorization, the last of the previous list',
       },
     },
-    bare: 'account',
+    positional: 'account',
     run: authorizations,
   },
   {
@@ -216,9 +216,9 @@ export const walletVerbs: readonly Verb[] = [
     verb: 'authorization',
     summary: 'Show an authorization with its stamp and the signed text',
     flags: {
-      authorization: { value: 'AUTHORIZATION', required: true, help: 'Id of the authorization' },
+      authorization: { value: 'AUTHORIZATION', required: true, help: 'ID of the authorization' },
     },
-    bare: 'authorization',
+    positional: 'authorization',
     run: authorization,
   },
   {
@@ -234,15 +234,15 @@ export const walletVerbs: readonly Verb[] = [
         help: 'The new credential of the wallet',
       },
       actor: { value: 'NAME', required: true, help: 'Name of the requester' },
-      reason: { value: 'TEXT', required: true, help: 'Reason, kept with the recovery' },
+      reason: { value: 'TEXT', required: true, help: 'Reason, stored with the recovery' },
     },
-    bare: 'account',
+    positional: 'account',
     run: recover,
   },
   {
     noun: 'wallet',
     verb: 'recoveries',
-    summary: 'List account recoveries, latest first',
+    summary: 'List account recoveries, newest first',
     flags: {
       platform: { value: 'PLATFORM', help: 'Filter by platform' },
       status: {
@@ -256,7 +256,7 @@ export const walletVerbs: readonly Verb[] = [
         help: 'Continue after this recovery, the last of the previous list',
       },
     },
-    bare: 'platform',
+    positional: 'platform',
     run: recoveries,
   },
   {
@@ -264,10 +264,10 @@ export const walletVerbs: readonly Verb[] = [
     verb: 'cancel-recovery',
     summary: 'Cancel a pending account recovery',
     flags: {
-      recovery: { value: 'RECOVERY', required: true, help: 'Id of the recovery' },
+      recovery: { value: 'RECOVERY', required: true, help: 'ID of the recovery' },
       actor: { value: 'NAME', help: 'Name of the actor (operator)' },
     },
-    bare: 'recovery',
+    positional: 'recovery',
     run: cancel,
   },
 ];

@@ -1,6 +1,6 @@
 // Changes of a clock. The process that changes it holds it with a lease: meanwhile the clock stands
 // at the instant whose work is in progress, and moves on with the work, so a crash loses neither
-// time nor work. After a crash the clock stays at its last instant until the next change.
+// time nor work. After a crash the clock remains at its last instant until the next change.
 import type { Time } from '../../kernel/effects.ts';
 import type { Database } from '../db/database.ts';
 import { type ClockRow, sandboxClocks } from './clock-table.ts';

@@ -31,7 +31,7 @@ export interface Clocks {
   /** Replaces the cached clock. */
   replace(row: ClockRow): void;
   /** The clock was removed, and the platform follows real time. */
-  forget(platformId: string): void;
+  clear(platformId: string): void;
 }
 
 interface CachedClock {
@@ -96,6 +96,6 @@ export function createClocks(db: Pick<Database, 'read'>, effects: Pick<Effects, 
     nowOf: async (owner) => (await timeOf(owner)).now,
     anyOwn: () => hasOwn,
     replace: (row) => replace(row.id, row),
-    forget: (platformId) => replace(platformId, undefined),
+    clear: (platformId) => replace(platformId, undefined),
   };
 }

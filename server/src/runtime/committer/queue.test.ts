@@ -54,7 +54,7 @@ describe('createQueue', () => {
     expect(queue.take(10)).toEqual([c]);
   });
 
-  it('allows rows of different tables to share an id', () => {
+  it('allows rows of different tables to share an ID', () => {
     const queue = filled([changesOf('1'), keyed('1')]);
     expect(queue.take(10)).toHaveLength(2);
   });

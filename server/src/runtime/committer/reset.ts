@@ -14,9 +14,9 @@ import {
 
 /** Rules of a feature for the reset of its tables. In a condition `t` is the table. */
 export interface ResetRules {
-  /** Tables that are configuration, with the condition for the rows that stay. */
-  stays?: Readonly<Record<string, string>>;
-  /** Tables with rows that stay, and a column of them that becomes null. */
+  /** Tables that are configuration, with the condition for the rows that are retained. */
+  retained?: Readonly<Record<string, string>>;
+  /** Tables with rows that are retained, and a column of them that becomes null. */
   clears?: Readonly<Record<string, string>>;
   /** Tables without a `platform_id`, with the condition for the rows of the platforms `$1`. */
   belongs?: Readonly<Record<string, string>>;
@@ -57,7 +57,10 @@ const ALLOW_DELETES = statement(
 
 /** Statements that remove the rows of all tables: first those that belong by another table. */
 function removals(tables: readonly TableInfo[], rules: readonly ResetRules[]) {
-  const stays = Object.assign({}, ...rules.map((each) => each.stays)) as Record<string, string>;
+  const retained = Object.assign({}, ...rules.map((each) => each.retained)) as Record<
+    string,
+    string
+  >;
   const conditions = Object.assign({}, ...rules.map((each) => each.belongs)) as Record<
     string,
     string
@@ -66,7 +69,7 @@ function removals(tables: readonly TableInfo[], rules: readonly ResetRules[]) {
   for (const { name, owned, identified } of tables) {
     const ownership = conditions[name] ?? (owned ? 't.platform_id = any($1::text[])' : undefined);
     if (ownership === undefined) continue;
-    const exception = stays[name] ? `and not (${stays[name]})` : '';
+    const exception = retained[name] ? `and not (${retained[name]})` : '';
     const returned = identified ? 't.id' : "''";
     const text = `delete from "${name}" t where ${ownership} ${exception} returning ${returned}`;
     const each = { name, statement: statement(text, ['text']) };
@@ -76,7 +79,7 @@ function removals(tables: readonly TableInfo[], rules: readonly ResetRules[]) {
   return statements;
 }
 
-/** Statements that clear columns of the rows that stay. */
+/** Statements that clear columns of the rows that are retained. */
 const clearings = (rules: readonly ResetRules[]): Statement[] =>
   rules
     .flatMap(({ clears = {} }) => Object.entries(clears))

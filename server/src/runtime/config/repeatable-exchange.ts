@@ -10,7 +10,7 @@ interface ExchangeOptions {
   lookup: LookupFunction;
   /** Sockets to one receiver. */
   maxSockets: number;
-  /** How long an unused socket stays open. */
+  /** How long an unused socket remains open. */
   idleMs: number;
 }
 

@@ -128,7 +128,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'RAILHEAD_CLIENT_ID',
     flag: 'client-id',
     value: 'TEXT',
-    help: 'fixed client id of the API token of the first platform',
+    help: 'fixed client ID of the API token of the first platform',
     validate: matches(/^[!-9;-~]{1,128}$/, 'must be 1 to 128 visible characters without ":"'),
   },
   {
@@ -216,7 +216,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'event-retention',
     fallback: '30',
     value: 'DAYS',
-    help: `days after which events are deleted, ${MIN_EVENT_DAYS} to 999; deliveries are kept as long`,
+    help: `days after which events and their deliveries are deleted, ${MIN_EVENT_DAYS} to 999`,
     validate: numberFrom(MIN_EVENT_DAYS, 999, ' of days'),
   },
   {
@@ -238,7 +238,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'operator-api',
     value: 'CHOICE',
     fallback: 'on',
-    help: 'API for operators below `/operator/v1`: on, off, or a port of its own',
+    help: 'API for operators below `/operator/v1`: on, off, or a separate port',
     validate: matches(/^(on|off|[1-9]\d{0,4})$/, 'must be on, off or a port'),
   },
   {

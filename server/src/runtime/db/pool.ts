@@ -150,7 +150,7 @@ export function createPool(options: PoolOptions): Pool {
     }
   }
 
-  /** Closes connections that were not used lately; the first, which is preferred, stays open. */
+  /** Closes connections that were not used lately; the first, which is preferred, remains open. */
   function closeIdle(): void {
     for (const slot of slots.slice(1)) {
       const idle = slot.load === 0 && !slot.used ? slot.client : undefined;

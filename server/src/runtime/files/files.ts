@@ -109,9 +109,9 @@ export async function deleteFile(ctx: Ctx, fileId: string): Promise<void> {
 
 const PREFIX = 'File:';
 
-/** Rows of files, and the jobs that remove their objects, stay until storage has removed them. */
+/** Rows of files, and the jobs that remove their objects, are retained until storage has removed them. */
 export const fileReset: ResetRules = {
-  stays: { files: "t.state = 'GONE'", jobs: `t.kind = '${REMOVE.kind}'` },
+  retained: { files: "t.state = 'GONE'", jobs: `t.kind = '${REMOVE.kind}'` },
 };
 
 const REMAINING = `select id from files where platform_id = $1 and state <> 'GONE' limit 500`;

@@ -1,5 +1,5 @@
 // Masks responses of receivers before they are stored: secrets, and personal data that a receiver
-// may repeat. It masks too much rather than too little; ordinary text of errors stays readable.
+// may repeat. It masks too much rather than too little; ordinary text of errors remains readable.
 import { redactText } from './log.ts';
 
 const MASKED = '[masked]';

@@ -20,7 +20,7 @@ export interface RequestRecord {
   platformId: string;
   operationId: string;
   method: string;
-  /** Template of the path: parameters stay in braces. */
+  /** Template of the path: parameters remain in braces. */
   path: string;
   status: number;
   ms: number;

@@ -94,7 +94,7 @@ const DAY_MS = 24 * 3_600_000;
 /** Deletes attempts that are older than every limit. */
 export const attemptsSweep = () =>
   retentionSweep(
-    'tries.forget',
+    'attempt-limits.purge',
     [{ table: 'attempt_limits', time: 'updated_at', keepMs: DAY_MS }],
     60_000,
   );

@@ -30,6 +30,6 @@ const KEEP_MS = 7 * 24 * 3_600_000;
 
 /** Deletes replies that are older than a week. */
 export const idempotencyRetention = () =>
-  retentionSweep('idempotency.forget', [
+  retentionSweep('idempotency.purge', [
     { table: 'idempotency', time: 'created_at', keepMs: KEEP_MS },
   ]);

@@ -46,7 +46,7 @@ export interface PersonalTable<C = DataSubject> {
   /** The sealed content of a row, opened; it replaces the columns of the same names. */
   open?(opener: Opener<C>, row: Json): Json;
   /** Effect of an erasure on the rows. */
-  erasure: 'emptied' | 'removed' | { stays: string };
+  erasure: 'emptied' | 'removed' | { retained: string };
   /** Condition for the rows to remove, if those are more than `rows`. */
   removes?: string;
   /** Emptied or removed by the change set that deletes the data key, which counts `rows`. */
@@ -72,7 +72,7 @@ export interface PersonalData<C = DataSubject> {
   /** Runs before the platform's own id of the customer is erased. */
   before?(runtime: Runtime, customer: C): Promise<Counts>;
   /** Stages the feature's part of the change set that deletes the data key. */
-  forget?(ctx: Ctx, customer: C): Promise<void>;
+  erase?(ctx: Ctx, customer: C): Promise<void>;
   /** Empties rows after that change set, in statements that can be repeated. */
   empty?(runtime: Runtime, customer: C): Promise<Counts>;
 }

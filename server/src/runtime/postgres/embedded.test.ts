@@ -246,7 +246,7 @@ describe('crash', () => {
     await next.stop();
   });
 
-  it('of both is recovered from, even if the process id was reused', async () => {
+  it('of both is recovered from, even if the process ID was reused', async () => {
     const { child, pid, url } = await serveElsewhere(dir);
     await query(url, 'insert into kept values (3)');
     child.kill('SIGKILL');

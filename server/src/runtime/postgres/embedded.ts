@@ -71,7 +71,7 @@ const FLAGS = {
   jit: 'off',
   io_method: 'sync',
   max_logical_replication_workers: '0',
-  // Fewer checkpoints, so fewer full pages in the log. wal_compression stays off: this build has
+  // Fewer checkpoints, so fewer full pages in the log. wal_compression remains off: this build has
   // pglz only, which cost 3 % of the throughput.
   max_wal_size: '2GB',
   checkpoint_timeout: '15min',

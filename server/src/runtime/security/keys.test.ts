@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { keyIdOf, newKey, pemOf } from './keys.ts';
 
-it('makes no key whose id an argument parser reads as an option', () => {
+it('makes no key whose ID an argument parser reads as an option', () => {
   let seeds = 0;
   const random = () => createHash('sha256').update(`${seeds++}`).digest();
   const effects = { random };

@@ -50,7 +50,7 @@ const DOCUMENT_REJECTIONS = [
 ] as const;
 
 const CUSTOMERS: readonly Provocation[] = [
-  provocation('INVALID_INPUT', 'Leave out a required field', ({ post }) => post('/customers', {})),
+  provocation('INVALID_INPUT', 'Omit a required field', ({ post }) => post('/customers', {})),
   provocation('CUSTOMER_NOT_FOUND', 'Read a customer that does not exist', ({ call }) =>
     call('GET', `/customers/${unknownId('Customer')}`),
   ),
@@ -122,7 +122,7 @@ const DOCUMENTS: readonly Provocation[] = [
   ),
   provocation(
     'DOCUMENT_ALREADY_EXISTS',
-    'Upload a second passport of one customer',
+    'Upload a second passport for a customer',
     async (fixture) => {
       const { id } = await customer(fixture.app);
       ok(await upload(fixture, id), 201);
@@ -140,7 +140,7 @@ const INVITATIONS: readonly Provocation[] = [
     await claim(fixture, code);
     return claim(fixture, code);
   }),
-  provocation('INVITATION_CANCELLED', 'Claim an invitation that was cancelled', async (fixture) => {
+  provocation('INVITATION_CANCELLED', 'Claim an invitation that was canceled', async (fixture) => {
     const { code } = await invitation(fixture);
     await fixture.post(`/invitations/${code}/cancel`);
     return claim(fixture, code);
@@ -194,7 +194,7 @@ const STRONG: readonly Provocation[] = [
   ),
   provocation(
     'PASSKEY_ALREADY_ENROLLED',
-    'Enrol a second passkey of one customer',
+    'Enroll a second passkey for a customer',
     async ({ app }) => {
       const { id } = await phoneVerifiedCustomer(app);
       const factors = factorFixture(app);

@@ -129,7 +129,7 @@ const OPERATIONS: readonly Provocation[] = [
   ),
   provocation(
     'STABLECOIN_NOT_PROVISIONED',
-    'Mint a stablecoin that stays PROVISIONING: the `providerTokenIdentifier` ends in 001',
+    'Mint a stablecoin that remains PROVISIONING: the `providerTokenIdentifier` ends in 001',
     async (fixture) => mint(await coined(fixture, { token: '001' })),
   ),
   provocation('STABLECOIN_AMOUNT_NOT_REPRESENTABLE', 'Mint a tenth of a cent', async (fixture) =>
@@ -203,7 +203,7 @@ const EXTERNAL: readonly Provocation[] = [
   ),
   provocation(
     'STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED',
-    'Burn to a bank account in euros',
+    'Burn to a bank account in EUR',
     async (fixture) => burn(await coined(fixture), { type: 'EXTERNAL_ACCOUNT' }, 'EUR'),
   ),
   ofBank('STABLECOIN_EXTERNAL_ACCOUNT_LINK_FAILED', '201'),

@@ -1,5 +1,5 @@
 // A server of the simulation: the composed application, with a switch that kills it. From then on
-// no call of it reaches the database or the client; committed changes stay. A trap kills the server
+// no call of it reaches the database or the client; committed changes are retained. A trap kills the server
 // at its next commit: before the write, or after the write and before the reply.
 import { type App, compose, type Settings } from '../../../src/compose.ts';
 import type { Contract } from '../../../src/kernel/contract/operation.ts';

@@ -53,7 +53,7 @@ export async function operator(sim: Sim, ...argv: string[]): Promise<VerbResult>
   const [noun, name, ...options] = argv;
   const verb = VERBS.find((each) => each.noun === noun && each.verb === name);
   if (!verb) throw broken(`there is no verb ${noun} ${name}`);
-  const { args } = parse(verb.flags, verb.bare, options);
+  const { args } = parse(verb.flags, verb.positional, options);
   const registry = connectorRegistry(sim.effects);
   const { runtime, files } = sim.node().app;
   const system: System = {

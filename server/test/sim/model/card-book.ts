@@ -135,7 +135,7 @@ function open(book: CardBook, id: string, { kind, token, amount }: RecordedRow):
 function applyMessage(book: CardBook, row: RecordedRow): void {
   const { transaction_id: id, approved, token } = row;
   if (!id) {
-    // A retry under the token of a late authorization is declined, and its payment stays.
+    // A retry under the token of a late authorization is declined, and its payment remains.
     if (approved !== 'true' && !book.tokens.has(token as string))
       book.declined.add(token as string);
     return;

@@ -186,11 +186,11 @@ export function eventsProblem(
   context: PaymentContext,
 ): string | undefined {
   const prefix = `${row.type}_PAYMENT.`;
-  const stories =
+  const scenarios =
     row.type === 'OUTGOING' ? outgoingEventOrders(row, context) : incomingEventOrders(row);
   const state = `${row.status}, funds ${row.funds}, refund ${refundOf(row)}`;
-  if (stories.length === 0) return `cannot be ${state}`;
+  if (scenarios.length === 0) return `cannot be ${state}`;
   const emitted = eventTypes.join(', ');
-  const fits = stories.some((each) => each.map((type) => prefix + type).join(', ') === emitted);
+  const fits = scenarios.some((each) => each.map((type) => prefix + type).join(', ') === emitted);
   return fits ? undefined : `is ${state} and emitted [${emitted}]`;
 }

@@ -17,7 +17,7 @@ export const ISSUED: CardTimeline<IssueProgress['state']> = [{ afterMs: 0, state
 
 /** Issuing of a card, by `platformCardId`. */
 export const ISSUE_OUTCOMES: Readonly<Record<string, CardTimeline<IssueProgress['state']>>> = {
-  // It stays PROCESSING.
+  // It remains PROCESSING.
   '001': [{ afterMs: 0, state: 'pending' }],
   // It becomes CLOSED, with ISSUER_REJECTED.
   '002': [{ afterMs: 0, state: 'rejected' }],

@@ -28,7 +28,7 @@ const AT = effects.now();
  * Every result that a polling client gets, with its time in seconds; `…` marks results that arrive
  * by notice.
  */
-async function story(
+async function scenario(
   first: IssueProgress | FundingDebitProgress,
   check: (now: number) => Promise<IssueProgress | FundingDebitProgress>,
 ): Promise<string[]> {
@@ -60,7 +60,7 @@ describe('an order', () => {
     ...{ currency: 'USD', orderedAt: AT },
   });
   const emitted = async (of: CardOrder) =>
-    story(await issuer.issue(of), (now) => issuer.check(of, now));
+    scenario(await issuer.issue(of), (now) => issuer.check(of, now));
 
   it('is of the table that is expected here', () => {
     expect(Object.keys(ISSUING).sort()).toEqual(withOther(ISSUE_OUTCOMES));
@@ -91,7 +91,7 @@ describe('a pull', () => {
       ...{ id: 'pull', cardId: 'Card:1', accountId: 'InternalAccount:1-006', amount: 1n },
       ...{ currency: 'USD', merchant: { descriptor: `SHOP ${suffix}` }, requestedAt: AT },
     };
-    const emitted = await story(await issuer.debitFunding(pull), (now) =>
+    const emitted = await scenario(await issuer.debitFunding(pull), (now) =>
       issuer.checkFundingDebit(pull, now),
     );
     expect(emitted).toEqual(PULLING[suffix]);
@@ -127,7 +127,7 @@ describe('an account', () => {
     expect([rejected(true), rejected(false)]).toEqual([['003'], ['004']]);
   });
 
-  it('pays regardless of the suffix of its own id', () => {
+  it('pays regardless of the suffix of its own ID', () => {
     for (const suffix of SUFFIXES) {
       for (const isNew of [true, false]) {
         const card = { platformCardId: null, isNew };

@@ -217,7 +217,7 @@ describe('sandboxPaymentFunding', () => {
     expect(place[25]).toMatch(/^pix\.railhead\.example\/v2\/[0-9a-f]{32}$/);
   });
 
-  it('distinguishes payments by a PIX reference of 25 characters for any id', () => {
+  it('distinguishes payments by a PIX reference of 25 characters for any ID', () => {
     const txid = (reference: string) => {
       const [input] = sandboxPaymentFunding({ ...payment('BRL'), reference });
       return emv(emv(String(input?.accountOrWalletInfo.qrCode))[62] ?? '')['05'] ?? '';

@@ -22,7 +22,7 @@ const instruction = (
 });
 
 /** Every result that a polling client gets, with its time in milliseconds. */
-async function story(of: RailInstruction): Promise<string[]> {
+async function scenario(of: RailInstruction): Promise<string[]> {
   const lines: string[] = [];
   let at = 0;
   let progress: Progress = await sandboxRail.send(of);
@@ -52,7 +52,7 @@ describe('a payout of a quote', () => {
     ['008', ['0 settled', '172800000 returned PAYOUT_RETURNED']],
     ['102', DONE],
   ])('…%s', async (suffix, expected) => {
-    expect(await story(instruction(suffix, 'quote'))).toEqual(expected);
+    expect(await scenario(instruction(suffix, 'quote'))).toEqual(expected);
   });
 });
 
@@ -66,7 +66,7 @@ describe('a transfer', () => {
     ['006', DONE],
     ['007', DONE],
   ])('…%s', async (suffix, expected) => {
-    expect(await story(instruction(suffix, 'transfer'))).toEqual(expected);
+    expect(await scenario(instruction(suffix, 'transfer'))).toEqual(expected);
   });
 });
 
@@ -112,8 +112,8 @@ describe('a debit', () => {
     ['007', DONE],
   ])('…%s ends alike for a quote and a transfer', async (suffix, expected) => {
     const debit = { kind: 'debit' } as const;
-    expect(await story({ ...instruction(suffix, 'transfer'), ...debit })).toEqual(expected);
-    expect(await story({ ...instruction(suffix, 'quote'), ...debit })).toEqual(expected);
+    expect(await scenario({ ...instruction(suffix, 'transfer'), ...debit })).toEqual(expected);
+    expect(await scenario({ ...instruction(suffix, 'quote'), ...debit })).toEqual(expected);
   });
 
   it('is supported for American bank accounts only', () => {
@@ -131,12 +131,12 @@ describe('a refund', () => {
   ])('to a payer …%s', async (suffix, expected) => {
     const payer = { accountType: 'ORIGINATOR', accountIdentifier: `DE${suffix}` };
     const refund = { ...instruction('', 'quote'), kind: 'refund', account: payer } as const;
-    expect(await story(refund)).toEqual(expected);
+    expect(await scenario(refund)).toEqual(expected);
   });
 
   it('reaches an unknown payer, and an account that was debited', async () => {
     const unknown = { ...instruction('', 'quote'), account: { accountType: 'ORIGINATOR' } };
-    expect(await story({ ...unknown, kind: 'refund' })).toEqual(DONE);
-    expect(await story({ ...instruction('007', 'quote'), kind: 'refund' })).toEqual(DONE);
+    expect(await scenario({ ...unknown, kind: 'refund' })).toEqual(DONE);
+    expect(await scenario({ ...instruction('007', 'quote'), kind: 'refund' })).toEqual(DONE);
   });
 });

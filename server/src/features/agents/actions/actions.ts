@@ -229,7 +229,7 @@ const ownerOf = ({ agent_id: id, platform_id, customer_id }: ActionRow) => ({
   customer_id,
 });
 
-/** Fails the payment of a transfer. A quote stays open, because another action may execute it. */
+/** Fails the payment of a transfer. A quote remains open, because another action may execute it. */
 function failPayment(ctx: Ctx, { payment, quote }: ActionWithContext): PaymentRow {
   if (quote || payment.status !== 'PENDING') return payment;
   const failedPayment = changeTransaction(ctx, payment, { status: 'FAILED' });
@@ -245,7 +245,7 @@ const assertPending = ({ status }: ActionRow) => {
   );
 };
 
-/** Conditions that can be met later; the action stays pending. */
+/** Conditions that can be met later; the action remains pending. */
 const PREREQUISITES: readonly Code[] = [
   'QUOTE_RATE_UNAVAILABLE',
   'SCA_SESSION_REQUIRED',
@@ -258,7 +258,7 @@ const isRetryable = (code: Code) =>
 
 /**
  * Approves an action: evaluates the policy again and executes it in one change set. If execution is no longer
- * possible the action becomes FAILED with `failure`; temporary errors are thrown and the action stays
+ * possible the action becomes FAILED with `failure`; temporary errors are thrown and the action remains
  * pending.
  */
 export async function approve(

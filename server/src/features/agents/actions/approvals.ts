@@ -86,7 +86,7 @@ export const decidePendingAction = (parts: AgentParts) => async (ctx: Ctx, payme
   return {
     async approve() {
       const { failure, payment: updatedPayment } = await approve(ctx, parts, fullAction);
-      // The payment of a quote stays PENDING for another action, so the rejection must be returned.
+      // The payment of a quote remains PENDING for another action, so the rejection must be returned.
       if (failure && updatedPayment.status === 'PENDING')
         return { rejected: approvalConflict(failure) };
       return updatedPayment;

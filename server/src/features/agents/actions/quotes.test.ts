@@ -59,7 +59,7 @@ const audit = () =>
 
 describe('agentCreateQuote', () => {
   describe('quote of an agent', () => {
-    it('is the resource that the platform reads, with the agent id', async () => {
+    it('is the resource that the platform reads, with the agent ID', async () => {
       const quote = await createQuote({ description: 'Rent' });
       expect(quote).toMatchObject({
         status: 'PENDING',

@@ -109,6 +109,6 @@ const MONTH_MS = 30 * 24 * 3_600_000;
 
 /** Deletes codes a month after expiry; until then `getAgentDeviceCodeStatus` finds them. */
 export const deviceCodeSweep = () =>
-  retentionSweep('agents.forget', [
+  retentionSweep('agents.purge', [
     { table: 'agent_device_codes', time: 'expires_at', keepMs: MONTH_MS },
   ]);

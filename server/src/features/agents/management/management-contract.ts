@@ -28,7 +28,7 @@ const AgentDeviceCode = named(
         description: 'Device code, returned only once. Enter it in the program.',
       }),
       agentId: Type.String(),
-      expiresAt: Timestamp,
+      expiresAt: described(Timestamp, 'Time at which the code expires.'),
       redeemed: Type.Boolean(),
     },
     { description: 'Single-use code that connects a program to its agent.' },
@@ -72,7 +72,7 @@ const AgentDeviceCodeRedeemResponse = named(
 );
 
 const time = (description: string) => Type.Optional(described(Timestamp, description));
-const params = Type.Object({ agentId: Type.String({ description: 'Agent id.' }) });
+const params = Type.Object({ agentId: Type.String({ description: 'ID of the agent.' }) });
 const codeParams = Type.Object({
   code: Type.String({ description: 'Device code, not case-sensitive.' }),
 });
@@ -182,8 +182,9 @@ export const updateAgentPolicy = operation({
   tag: MANAGEMENT_TAG,
   summary: 'Update the policy of an agent',
   description:
-    'Absent fields stay unchanged, lists are replaced, and null removes a limit. The new policy ' +
-    'also applies to pending actions when they are approved.',
+    'Changes the policy of an agent. Absent fields are unchanged, lists are replaced, and ' +
+    'null removes a limit. The new policy also applies to pending actions when they are ' +
+    'approved.',
   permission: 'MANAGE',
   params,
   body: AgentPolicyUpdateRequest,
@@ -233,8 +234,8 @@ export const redeemAgentDeviceCode = operation({
   tag: MANAGEMENT_TAG,
   summary: 'Redeem a device code',
   description:
-    'Called by the program, without credentials. Returns the access token of the agent. Each ' +
-    'code can be redeemed once.',
+    'Returns the access token of the agent. The program calls this operation without ' +
+    'credentials. Each code can be redeemed once.',
   auth: 'none',
   params: codeParams,
   replies: { 200: AgentDeviceCodeRedeemResponse },

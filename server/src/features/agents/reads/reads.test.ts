@@ -134,7 +134,7 @@ describe('transactions', () => {
     expect(agentView.agentId).toBeUndefined();
   });
 
-  it('contain the agent id', async () => {
+  it('contain the agent ID', async () => {
     const to = await externalAccount(app, agent.customer.id, 'EUR');
     const quote = ok(
       await agent.call('POST', `${ME}/quotes`, quoteBody(agent.usd, to.id, 5_00)),

@@ -41,7 +41,7 @@ export const InternalAccount = named(
   Type.Object(
     {
       id: Type.String({
-        description: 'Identifier of the internal account, `InternalAccount:<uuid>`.',
+        description: 'ID of the internal account, `InternalAccount:<uuid>`.',
       }),
       customerId: Type.Optional(
         Type.String({
@@ -144,7 +144,7 @@ export const getInternalAccountById = operation({
     'Returns an internal account of a customer or of the platform with its ' +
     'current balance and funding instructions.',
   permission: 'VIEW',
-  params: Type.Object({ id: Type.String({ description: 'Id of the internal account.' }) }),
+  params: Type.Object({ id: Type.String({ description: 'ID of the internal account.' }) }),
   replies: { 200: InternalAccount },
   errors: [],
   notFound: 'ACCOUNT_NOT_FOUND',

@@ -29,5 +29,5 @@ export const internalAccountFeature = {
   webhooks: internalAccountWebhooks,
   personalData: internalAccountPersonalData,
   states: { internalAccount: internalAccountStates },
-  reset: { stays: { internal_accounts: 't.customer_id is null' } },
+  reset: { retained: { internal_accounts: 't.customer_id is null' } },
 } satisfies Feature;

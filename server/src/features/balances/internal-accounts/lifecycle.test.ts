@@ -91,7 +91,7 @@ describe('account with deferred provisioning', () => {
     expect(await balances(app, id)).toEqual({ balance: 1, total: 1 });
   });
 
-  it('stays frozen after a failed provisioning until a retry succeeds', async () => {
+  it('remains frozen after a failed provisioning until a retry succeeds', async () => {
     const id = await openPendingAccount();
     await transition(id, 'fail');
     expect(await statusEvents(id)).toMatchObject({ times: 1, last: 'FAILED' });

@@ -7,10 +7,10 @@ export const internalAccountPersonalData: PersonalData = {
   tables: {
     internal_accounts: {
       rows: OF_CUSTOMER,
-      erasure: { stays: 'account id, currency and funding instructions' },
+      erasure: { retained: 'account id, currency and funding instructions' },
     },
   },
-  async forget(ctx, customer) {
+  async erase(ctx, customer) {
     const rows = await findInternalAccounts(ctx.db, { customer_id: customer.id });
     for (const row of rows) renewInternalAccount(ctx, row);
   },

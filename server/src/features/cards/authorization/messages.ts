@@ -34,7 +34,7 @@ function decisionOf({ approved, reason, transaction_id: transactionId }: CardMes
 }
 
 /** The fault if the id of a message was used for a different message. */
-const messageConflict = () => new Fault('CONFLICT', 'Another message has this id.');
+const messageConflict = () => new Fault('CONFLICT', 'Another message has this ID.');
 
 /** The earlier decision about a message. Throws CONFLICT if its id was used for another message. */
 export async function findEarlierDecision(

@@ -112,7 +112,7 @@ describe('a repetition with a later deadline', () => {
 });
 
 describe('a pending funding debit of a late approval', () => {
-  it('stays on hold until the issuer confirms it, and is then released', async () => {
+  it('remains on hold until the issuer confirms it, and is then released', async () => {
     const { fundedCard, payment } = await undoLatePayment('Corner shop 005');
     await app.advance(29_999);
     expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 70_00, total: 100_00 });

@@ -28,7 +28,7 @@ const SLOW = { descriptor: 'Shop 005' };
 const BROKEN = { descriptor: 'Shop 006' };
 
 describe('a funding debit that is confirmed later', () => {
-  it('stays on hold until then', async () => {
+  it('remains on hold until then', async () => {
     const payment = await fixture.begin(SLOW);
     expect(await payment.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 1000' });
     expect((await payment.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 1 });
@@ -94,7 +94,7 @@ describe('a funding debit that is confirmed later', () => {
 });
 
 describe('a funding debit that fails', () => {
-  it('stays on hold until an operator decides', async () => {
+  it('remains on hold until an operator decides', async () => {
     const payment = await fixture.begin(BROKEN);
     expect(await payment.state()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
     expect(await payment.events()).toEqual(['900 of 1000', 'AUTHORIZED', 'EXCEPTION']);
@@ -160,7 +160,7 @@ describe('a failed debit of an amount that is not owed', () => {
     });
   });
 
-  it('stays on hold if they do not, even if all was refunded', async () => {
+  it('remains on hold if they do not, even if all was refunded', async () => {
     const payment = await fixture.begin(SLOW);
     await payment.notify(clearingNotice(100));
     await payment.notify(refundNotice(100));

@@ -3,11 +3,11 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { named, oneOf, Timestamp, text } from '../../../kernel/schema.ts';
+import { named, oneOf, text, time } from '../../../kernel/schema.ts';
 import { SignedRequestChallenge } from '../../customers/registration/index.ts';
 
 const TAG = 'Embedded Wallet Auth';
-const params = Type.Object({ id: text('Delegated key id.') });
+const params = Type.Object({ id: text('ID of the delegated key.') });
 
 const DelegatedKeyStatus = named(
   'DelegatedKeyStatus',
@@ -20,15 +20,15 @@ const DelegatedKey = named(
   'DelegatedKey',
   Type.Object(
     {
-      id: text('Delegated key id.'),
-      cardId: text('Id of the card that the key pays for.'),
-      fundingSourceId: text('Id of the funding source that links the card to the wallet.'),
-      accountId: text('Id of the embedded wallet that is debited.'),
+      id: text('ID of the delegated key.'),
+      cardId: text('ID of the card that the key pays for.'),
+      fundingSourceId: text('ID of the funding source that links the card to the wallet.'),
+      accountId: text('ID of the embedded wallet that is debited.'),
       publicKey: text('P-256 public key, compressed, lower-case hex.'),
       nickname: text('Display name.'),
       status: DelegatedKeyStatus,
-      createdAt: Timestamp,
-      updatedAt: Timestamp,
+      createdAt: time('Time at which the key was created.'),
+      updatedAt: time('Time of the last change.'),
     },
     { description: 'A key in custody that signs the payments of one card for an embedded wallet.' },
   ),
@@ -53,10 +53,11 @@ export const createDelegatedKey = operation({
   tag: TAG,
   summary: 'Let a card pay from an embedded wallet',
   description:
-    'Takes three requests with the same body. The second contains the signature of a wallet ' +
-    'session over the payload of the first reply and creates the key; the third contains the ' +
-    'signature over the payload of the second reply and authorizes the key. A funding source has ' +
-    'at most one ACTIVE key; a PENDING key does not prevent the creation of another.',
+    'Requires three requests with the same body. The second contains the signature of a ' +
+    'wallet session over the payload of the first reply and creates the key; the third ' +
+    'contains the signature over the payload of the second reply and authorizes the key. A ' +
+    'funding source has at most one ACTIVE key; a PENDING key does not prevent the creation ' +
+    'of another.',
   permission: 'MANAGE',
   signedRetry: true,
   callsExternal: true,
@@ -64,8 +65,8 @@ export const createDelegatedKey = operation({
     'DelegatedKeyCreateRequest',
     Type.Object(
       {
-        cardId: text('Card id.'),
-        internalAccountId: text('Id of the embedded wallet; a funding source of the card.'),
+        cardId: text('ID of the card.'),
+        internalAccountId: text('ID of the embedded wallet; a funding source of the card.'),
         nickname: text('Display name of the key.', { minLength: 1, maxLength: 256 }),
       },
       {
@@ -97,7 +98,7 @@ export const listDelegatedKeys = operation({
   summary: 'List delegated keys',
   description:
     'Lists the keys of a wallet, of a funding source, or of both, in every status, oldest first. ' +
-    'At least one of the two filters is required; an unknown id returns an empty list.',
+    'At least one of the two filters is required; an unknown ID returns an empty list.',
   permission: 'VIEW',
   query: Type.Object({
     accountId: Type.Optional(text('Filter by embedded wallet.')),
@@ -135,7 +136,9 @@ export const revokeDelegatedKey = operation({
   path: '/auth/delegated-keys/{id}',
   tag: TAG,
   summary: 'Revoke a delegated key',
-  description: 'The card can no longer pay from the wallet. No signature is required.',
+  description:
+    'Revokes a delegated key, so that its card can no longer pay from the wallet. No signature ' +
+    'is required.',
   permission: 'MANAGE',
   params,
   replies: { 204: null },

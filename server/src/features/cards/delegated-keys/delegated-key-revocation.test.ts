@@ -155,7 +155,7 @@ describe('revokeDelegatedKey', () => {
 });
 
 describe('a delegated key', () => {
-  it('signs as long as it is active, under its own id', async () => {
+  it('signs as long as it is active, under its own ID', async () => {
     const walletCard = await fixture.walletCard();
     const { id, publicKey } = await fixture.key(walletCard);
     const signer = (await rowOf(id))?.signer as string;

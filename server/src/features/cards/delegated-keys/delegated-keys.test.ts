@@ -354,7 +354,7 @@ describe('listDelegatedKeys', () => {
   });
 
   describe('getDelegatedKeyById', () => {
-    it('returns NOT_FOUND for unknown ids, other accounts and another platform', async () => {
+    it('returns NOT_FOUND for unknown IDs, other accounts and another platform', async () => {
       const walletCard = await fixture.walletCard();
       const { id, fundingSourceId } = await fixture.key(walletCard);
       const person = await customer(app);

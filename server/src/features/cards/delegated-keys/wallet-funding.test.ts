@@ -180,7 +180,7 @@ describe('a card funded by a wallet', () => {
     expect(noted).toEqual(failure === 'does not respond' ? [problem] : []);
   });
 
-  it('logs the id of a key that does not sign, and no secret', async () => {
+  it('logs the ID of a key that does not sign, and no secret', async () => {
     const fundedCard = await cardOf();
     const { id } = await delegateKey(fundedCard.cardId);
     const broken = "update delegated_keys set signer = 'sealed by another' where id = $1";

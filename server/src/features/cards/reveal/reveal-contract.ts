@@ -33,7 +33,7 @@ export const revealCard = operation({
     'the platform can embed the page in a frame. Not available for a card that is not issued yet ' +
     'or is closed.',
   permission: 'MANAGE',
-  params: Type.Object({ id: Type.String({ description: 'Card id.' }) }),
+  params: Type.Object({ id: Type.String({ description: 'ID of the card.' }) }),
   replies: { 200: CardRevealResponse },
   errors: ['NOT_IMPLEMENTED'],
   notFound: 'NOT_FOUND',

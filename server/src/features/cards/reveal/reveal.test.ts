@@ -237,7 +237,7 @@ describe('the card details page', () => {
     }
   });
 
-  it('keeps the link valid if the issuer does not respond, and logs the id of the card', async () => {
+  it('keeps the link valid if the issuer does not respond, and logs the ID of the card', async () => {
     const { id } = await createCard();
     const path = await linkTo(id);
     const row = await app.runtime.db.read(cards, id);

@@ -21,7 +21,7 @@ const ContactVerificationConfirmRequest = named(
 );
 
 const params = Type.Object({
-  customerId: Type.String({ description: 'Identifier of the customer.' }),
+  customerId: Type.String({ description: 'ID of the customer.' }),
 });
 
 const COMMON = {

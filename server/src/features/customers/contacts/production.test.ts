@@ -178,7 +178,7 @@ describe('an undeliverable message', () => {
     await sendMailedCode(id);
     ok(await sendCode(app, id, 'phone', as()), 204);
     const subject = { id, platform_id: app.production.id, created_at: 0 };
-    await app.operate(async (ctx) => messagePersonalData.forget?.(ctx, subject), app.production);
+    await app.operate(async (ctx) => messagePersonalData.erase?.(ctx, subject), app.production);
     await app.settle();
     expect(sms.arrivals).toEqual([]);
     expect(await messagesTo(app, id)).toMatchObject([

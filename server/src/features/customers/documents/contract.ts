@@ -60,10 +60,8 @@ const Document = named(
   'Document',
   Type.Object(
     {
-      id: text('Identifier of the document, `Document:<uuid>`.'),
-      documentHolder: text(
-        'Identifier of the customer or beneficial owner to whom the document belongs.',
-      ),
+      id: text('ID of the document, `Document:<uuid>`.'),
+      documentHolder: text('ID of the customer or beneficial owner to whom the document belongs.'),
       ...about,
       fileName: text('Name of the uploaded file.'),
       createdAt: described(Timestamp, 'Time of the first upload.'),
@@ -104,7 +102,7 @@ const DocumentUploadRequest = named(
       BaseDocumentRequest,
       Type.Object({
         documentHolder: text(
-          'Identifier of the customer or beneficial owner to whom the document belongs.',
+          'ID of the customer or beneficial owner to whom the document belongs.',
         ),
       }),
     ],
@@ -119,7 +117,7 @@ const DocumentReplaceRequest = named(
   }),
 );
 
-const params = Type.Object({ documentId: text('Identifier of the document.') });
+const params = Type.Object({ documentId: text('ID of the document.') });
 const upload = { maxBytes: MAX_FILE_BYTES, inspect: documentInspector };
 
 export const uploadDocument = operation({

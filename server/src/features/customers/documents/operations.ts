@@ -37,10 +37,7 @@ function filtersOf(ctx: Ctx, holder: string | undefined): Filter<typeof document
   } as const;
   if (holder === undefined) return [ownPlatformFilter];
   if (!isId(holder, 'Customer') && !isId(holder, 'BeneficialOwner')) {
-    throw invalidField(
-      'documentHolder',
-      'must be the identifier of a customer or beneficial owner',
-    );
+    throw invalidField('documentHolder', 'must be the ID of a customer or beneficial owner');
   }
   return [ownPlatformFilter, { column: 'holder_id', op: '=', value: holder }];
 }

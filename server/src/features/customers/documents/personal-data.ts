@@ -17,5 +17,5 @@ export const documentPersonalData: PersonalData<CustomerRow> = {
     },
   },
   subjects: { documents: 'customer_id = $1' },
-  forget: eraseDocuments,
+  erase: eraseDocuments,
 };

@@ -78,7 +78,7 @@ export const createCustomerKycLink = operation({
     'The status of the customer does not change. If the verification has ended, the page ' +
     'states that no action is needed.',
   permission: 'MANAGE',
-  params: Type.Object({ customerId: text('Identifier of the customer.') }),
+  params: Type.Object({ customerId: text('ID of the customer.') }),
   body: KycLinkCreateRequest,
   bodyOptional: true,
   replies: { 201: KycLinkResponse },
@@ -100,7 +100,7 @@ export const getCustomerKycLink = operation({
   permission: 'MANAGE',
   deprecated: true,
   query: Type.Object({
-    platformCustomerId: text('Identifier of the customer at the platform.', { minLength: 1 }),
+    platformCustomerId: text('ID of the customer at the platform.', { minLength: 1 }),
     redirectUri,
   }),
   replies: { 200: KycLinkResponse },

@@ -205,7 +205,7 @@ describe('getCustomerKycLink', () => {
     expect((await get(`?${id}&redirectUri=http%3A%2F%2Fshop.example`)).status).toBe(400);
   });
 
-  it('applies the rules of createCustomerKycLink and requires the id', async () => {
+  it('applies the rules of createCustomerKycLink and requires the ID', async () => {
     expect((await get('')).body.details.errors).toMatchObject([{ field: 'platformCustomerId' }]);
     expect((await get('?platformCustomerId=unknown')).body.code).toBe('CUSTOMER_NOT_FOUND');
     const otherCustomer = await customer(app);
@@ -278,7 +278,7 @@ describe('the page of a link', () => {
     expect((await send(otherSecret, 'POST', '/submit')).status).toBe(409);
   });
 
-  it('stays valid while more information is required', async () => {
+  it('remains valid while more information is required', async () => {
     const { secret } = await createReadyCustomer('Bad Scan 003');
     const { body } = await send(secret, 'POST', '/submit');
     expect(body).toMatchObject({

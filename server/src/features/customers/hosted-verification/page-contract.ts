@@ -3,7 +3,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { CountryCode, oneOf, Timestamp } from '../../../kernel/schema.ts';
+import { CountryCode, oneOf, time } from '../../../kernel/schema.ts';
 import { DocumentType, replaceDocument, uploadDocument } from '../documents/index.ts';
 import { createBeneficialOwner, updateBeneficialOwner } from '../owners/index.ts';
 import { BeneficialOwnerCreateRequest } from '../profiles/index.ts';
@@ -38,7 +38,7 @@ const Document = Type.Object({
 const PageState = Type.Object({
   platformName: Type.String(),
   isTest: Type.Boolean(),
-  expiresAt: Timestamp,
+  expiresAt: time('Time at which the link expires.'),
   status: Type.String(),
   customer: UncheckedObject,
   hasIdentifier: Type.Boolean(),

@@ -22,8 +22,8 @@ const ServiceError = named(
   'ServiceError',
   Type.Object(
     {
-      code: Type.Optional(text('Error code, for programs.')),
-      message: Type.Optional(text('Description of the error, for people.')),
+      code: Type.Optional(text('Machine-readable error code.')),
+      message: Type.Optional(text('Human-readable description of the error.')),
       reason: Type.Optional(text('Same text as `message`.')),
       details: Type.Optional(
         Type.Object(
@@ -60,7 +60,7 @@ const BulkCustomerImportJob = named(
   'BulkCustomerImportJob',
   Type.Object(
     {
-      id: text('Identifier of the import.'),
+      id: text('ID of the import.'),
       status: oneOf(['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'], {
         description:
           'Status of the import. PENDING: queued. PROCESSING: rows are being imported. ' +
@@ -97,7 +97,7 @@ const BulkCustomerImportJobAccepted = named(
   'BulkCustomerImportJobAccepted',
   Type.Object(
     {
-      jobId: text('Identifier of the import.'),
+      jobId: text('ID of the import.'),
       status: oneOf(['PENDING', 'PROCESSING'], {
         description: 'PENDING: queued. PROCESSING: rows are being imported.',
       }),
@@ -145,7 +145,7 @@ export const getBulkCustomerImportJob = operation({
     'Returns the status, the progress and the failed rows of a customer import. Poll it ' +
     'until the status is COMPLETED or FAILED, or wait for the webhook.',
   permission: 'VIEW',
-  params: Type.Object({ jobId: text('Identifier of the import.') }),
+  params: Type.Object({ jobId: text('ID of the import.') }),
   replies: { 200: BulkCustomerImportJob },
   errors: [],
   notFound: 'BULK_UPLOAD_JOB_NOT_FOUND',

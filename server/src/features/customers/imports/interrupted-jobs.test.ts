@@ -279,7 +279,7 @@ describe('slices', () => {
     expect((await harness.readImport(id)).progress).toEqual(progress(3, 1, 2));
   });
 
-  it('generates ids in the order of the rows', () => {
+  it('generates IDs in the order of the rows', () => {
     const id = `BulkCustomerImportJob:${uuid7(app.effects)}`;
     const ids = Array.from({ length: 50_000 }, (_, index) => customerIdOf(id, index + 1));
     expect(new Set(ids).size).toBe(50_000);

@@ -37,7 +37,7 @@ const OF_INVITER_OR_INVITEE = 't.customer_id = $1 or t.invitee_customer_id = $1'
 export const invitationPersonalData: PersonalData = {
   tables: { invitations: { rows: OF_INVITER_OR_INVITEE, erasure: 'emptied' } },
   subjects: { invitations: 'customer_id = $1 or invitee_customer_id = $1' },
-  async forget(ctx, { id }) {
+  async erase(ctx, { id }) {
     await eraseInvitations(ctx, id);
   },
   async empty({ db }, { id }) {

@@ -12,7 +12,7 @@ import {
 
 const TAG = 'KYC/KYB Verifications';
 const params = Type.Object({
-  beneficialOwnerId: Type.String({ description: 'Identifier of the beneficial owner.' }),
+  beneficialOwnerId: Type.String({ description: 'ID of the beneficial owner.' }),
 });
 
 export const createBeneficialOwner = operation({
@@ -46,7 +46,7 @@ export const listBeneficialOwners = operation({
     'empty for an unknown customer.',
   permission: 'VIEW',
   query: Type.Object({
-    customerId: Type.String({ description: 'Identifier of the business customer.' }),
+    customerId: Type.String({ description: 'ID of the business customer.' }),
     ...PageQuery,
   }),
   replies: {

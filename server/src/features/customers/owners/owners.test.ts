@@ -267,7 +267,7 @@ describe('listBeneficialOwners', () => {
 });
 
 describe('getBeneficialOwner', () => {
-  it('returns 404 for unknown, malformed and foreign ids', async () => {
+  it('returns 404 for unknown, malformed and foreign IDs', async () => {
     const foreignOwner = ok(
       await harness.add(ownerBody((await harness.company(app.other)).id), app.other),
       201,

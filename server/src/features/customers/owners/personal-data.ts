@@ -18,7 +18,7 @@ export const ownerPersonalData: PersonalData<CustomerRow> = {
     },
   },
   subjects: { beneficial_owners: 'customer_id = $1' },
-  async forget(ctx, customer) {
+  async erase(ctx, customer) {
     const erasedColumns = { personal: null, ...digestsOf(ctx.vault), updated_at: ctx.now };
     for (const owner of await ownersOf(ctx, customer))
       ctx.update(beneficialOwners, owner, erasedColumns);

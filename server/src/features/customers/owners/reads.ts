@@ -35,13 +35,13 @@ export async function ownersOf(
 
 const OWNERS = 'select id from beneficial_owners where customer_id = any($1::text[])';
 
-/** Owners by identifier of their business. Uses two reads for any number of businesses. */
+/** Owners by the ID of their business. Uses two reads for any number of businesses. */
 export async function ownersByBusiness(
   ctx: Ctx,
   rows: readonly CustomerRow[],
 ): Promise<Map<string, OwnerRow[]>> {
-  const firms = rows.filter((row) => row.type === 'BUSINESS').map((row) => row.id);
-  const ids = firms.length ? await ctx.db.query<{ id: string }>(OWNERS, [firms]) : [];
+  const businessIds = rows.filter((row) => row.type === 'BUSINESS').map((row) => row.id);
+  const ids = businessIds.length ? await ctx.db.query<{ id: string }>(OWNERS, [businessIds]) : [];
   const ownerRows = await Promise.all(ids.map(({ id }) => ctx.read(beneficialOwners, id)));
   const owners = new Map<string, OwnerRow[]>(rows.map((row) => [row.id, []]));
   for (const owner of ownerRows) if (owner) owners.get(owner.customer_id)?.push(owner);

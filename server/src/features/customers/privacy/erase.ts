@@ -168,7 +168,7 @@ async function deleteDataKey(
   const knownErasure = await ctx.read(erasures, id);
   if (knownErasure) return knownErasure;
   const counts = await countsOf(ctx, all, id);
-  for (const each of all) await each.forget?.(ctx, row);
+  for (const each of all) await each.erase?.(ctx, row);
   eraseCustomer(ctx, row);
   const { platform_id } = row;
   return ctx.insert(erasures, { id, platform_id, actor, reason, counts, created_at: ctx.now });

@@ -21,6 +21,6 @@ export type ErasureRow = RowOf<typeof erasures>;
 /** Export of the erasure record itself. */
 export const erasurePersonalData: PersonalData = {
   tables: {
-    erasures: { rows: 't.id = $1', erasure: { stays: 'that the customer was erased, and why' } },
+    erasures: { rows: 't.id = $1', erasure: { retained: 'that the customer was erased, and why' } },
   },
 };

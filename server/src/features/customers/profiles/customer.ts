@@ -23,8 +23,8 @@ const readOnly = <T extends TSchema>(schema: T, description: string) =>
   described({ ...schema, readOnly: true }, description);
 
 const replyCommon = {
-  id: text('Identifier of the customer.', { readOnly: true }),
-  platformCustomerId: text('Identifier of the customer at the platform.'),
+  id: text('ID of the customer.', { readOnly: true }),
+  platformCustomerId: text('ID of the customer at the platform.'),
   region: maybe(
     text('Country under whose law the customer is served, or EU. Absent if none was specified.'),
   ),

@@ -7,8 +7,8 @@ import {
   Email,
   named,
   oneOf,
-  Timestamp,
   text,
+  time,
 } from '../../../kernel/schema.ts';
 import { contactFields, IdentificationType, KycStatus, object } from './fields.ts';
 import { clearableFields } from './requests.ts';
@@ -100,8 +100,8 @@ export const BeneficialOwner = object(
   'BeneficialOwner',
   'A person who owns or controls a business customer.',
   {
-    id: text('Identifier of the beneficial owner.'),
-    customerId: text('Identifier of the business customer.'),
+    id: text('ID of the beneficial owner.'),
+    customerId: text('ID of the business customer.'),
     roles: Type.Array(BeneficialOwnerRole, { description: 'Roles of the person in the business.' }),
     ownershipPercentage: Type.Integer({
       minimum: 0,
@@ -110,8 +110,8 @@ export const BeneficialOwner = object(
     }),
     personalInfo: BeneficialOwnerPersonalInfo,
     kycStatus: KycStatus,
-    createdAt: Timestamp,
-    updatedAt: maybe(Timestamp),
+    createdAt: time('Time at which the beneficial owner was added.'),
+    updatedAt: maybe(time('Time of the last change.')),
   },
 );
 
@@ -119,7 +119,7 @@ export const BeneficialOwnerCreateRequest = object(
   'BeneficialOwnerCreateRequest',
   'The beneficial owner to create.',
   {
-    customerId: text('Identifier of the business customer.'),
+    customerId: text('ID of the business customer.'),
     roles,
     ownershipPercentage: share,
     personalInfo: BeneficialOwnerPersonalInfoCreate,

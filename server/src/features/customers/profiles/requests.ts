@@ -50,7 +50,7 @@ export const umaAddress =
 const createCommon = {
   platformCustomerId: maybe(
     text(
-      'Identifier of the customer at the platform, unique among customers that are not ' +
+      'ID of the customer at the platform, unique among customers that are not ' +
         'deleted. 1 to 255 characters. Generated if absent.',
       {
         minLength: 1,

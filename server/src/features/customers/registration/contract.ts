@@ -20,7 +20,7 @@ export const SignedRequestChallenge = named(
   Type.Object(
     {
       payloadToSign: text('Payload to be signed by the wallet, exactly as returned.'),
-      requestId: text('Identifier of the challenge, to be sent in the `Request-Id` header.'),
+      requestId: text('ID of the challenge, to be sent in the `Request-Id` header.'),
       expiresAt: described(
         Timestamp,
         'Time at which the challenge expires. Send the original request again to obtain ' +
@@ -57,7 +57,7 @@ const oneOrMoreOf = <T extends TSchema>(description: string, schema: T) =>
 
 const timestampField = (description: string) => maybe(described(Timestamp, description));
 
-const customerId = Type.Object({ customerId: text('Identifier of the customer.') });
+const customerId = Type.Object({ customerId: text('ID of the customer.') });
 
 export const createCustomer = operation({
   operationId: 'createCustomer',
@@ -176,8 +176,8 @@ export const deleteCustomerById = operation({
   tag: TAG,
   summary: 'Delete a customer',
   description:
-    'Deletes a customer permanently. All of its accounts must have a zero balance, and ' +
-    'no payment may be in progress. The history of the customer is kept. Its ' +
+    'Deletes a customer permanently. All of its accounts must have a zero balance, and no ' +
+    'payment may be in progress. The history of the customer is retained. Its ' +
     '`platformCustomerId` can be used again, its UMA address cannot.',
   permission: 'MANAGE',
   params: customerId,

@@ -146,7 +146,7 @@ describe('owners', () => {
     ok(await harness.add(ownerBody(id, {}, GERMAN), platform), 201);
   });
 
-  it('stored without a country stay valid until the number changes', async () => {
+  it('stored without a country remain valid until the number changes', async () => {
     const owner = await harness.create();
     await app.operate(async (ctx) => {
       const row = await ctx.read(beneficialOwners, owner.id);

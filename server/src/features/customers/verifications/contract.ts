@@ -42,7 +42,7 @@ export const VerificationError = named(
   Type.Object(
     {
       resourceId: text(
-        'Identifier of the customer, beneficial owner or document that the error refers to.',
+        'ID of the customer, beneficial owner or document that the error refers to.',
       ),
       type: VerificationErrorType,
       field: maybe(
@@ -59,7 +59,7 @@ export const VerificationError = named(
             'Document types of which one resolves the error. Absent if no document does.',
         }),
       ),
-      reason: text('Description of the error, for people.'),
+      reason: text('Human-readable description of the error.'),
     },
     { description: 'An error that must be resolved before the customer can be approved.' },
   ),
@@ -71,8 +71,8 @@ export const Verification = named(
   'Verification',
   Type.Object(
     {
-      id: text('Identifier of the verification.'),
-      customerId: text('Identifier of the submitted customer.'),
+      id: text('ID of the verification.'),
+      customerId: text('ID of the submitted customer.'),
       verificationStatus: VerificationStatus,
       errors: Type.Array(VerificationError, {
         description: 'Errors that must be resolved. Empty if there are none.',
@@ -104,7 +104,7 @@ export const createVerification = operation({
   body: named(
     'VerificationRequest',
     Type.Object(
-      { customerId: text('Identifier of the customer.') },
+      { customerId: text('ID of the customer.') },
       { description: 'The customer to verify.' },
     ),
   ),
@@ -148,7 +148,7 @@ export const getVerification = operation({
     'Returns one verification with its status and errors, whether or not a later one has ' +
     'replaced it.',
   permission: 'VIEW',
-  params: Type.Object({ verificationId: text('Identifier of the verification.') }),
+  params: Type.Object({ verificationId: text('ID of the verification.') }),
   replies: { 200: Verification },
   errors: [],
   notFound: 'VERIFICATION_NOT_FOUND',

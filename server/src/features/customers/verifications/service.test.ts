@@ -97,7 +97,7 @@ describe('a service', () => {
     ]);
   });
 
-  it('that stays unavailable is polled with increasing intervals', async () => {
+  it('that remains unavailable is polled with increasing intervals', async () => {
     service.respondWith((reply) => reply.socket?.destroy());
     const id = await complete();
     await submitCustomer(id);

@@ -94,7 +94,7 @@ async function decideSubmission(
   if (gaps.length)
     return { state: 'incomplete', gaps, by: operatorFindings.length ? 'operator' : undefined };
   if (!identity) return { state: 'review' };
-  // A failure of the connector does not fail the submission: it stays pending and the job retries.
+  // A failure of the connector does not fail the submission: it remains pending and the job retries.
   const unknownOutcome = { state: 'unknown', checkAfterMs: RETRY_AFTER_MS } as const;
   return identity.submit(submittedCase).catch(() => unknownOutcome);
 }

@@ -142,4 +142,4 @@ export const eraseCodes = ({ db }: Runtime, ids: readonly string[]): Promise<num
 
 /** Deletes codes a day after they expired. */
 export const codeSweep = () =>
-  retentionSweep('codes.forget', [{ table: 'codes', time: 'expires_at', keepMs: DAY_MS }]);
+  retentionSweep('codes.purge', [{ table: 'codes', time: 'expires_at', keepMs: DAY_MS }]);

@@ -185,7 +185,10 @@ export async function resendEventByOperator(
     throw new Fault('NOT_FOUND', 'Webhook endpoint not found.');
   }
   if (!recipients.length) {
-    throw new Fault('CONFLICT', 'The event cannot be resent: no endpoint gets events of its type.');
+    throw new Fault(
+      'CONFLICT',
+      'The event cannot be resent: no endpoint receives events of its type.',
+    );
   }
   const numbers = recipients.map(({ number }) => number);
   const resent = await requeueEvents(db, [eventId], effects.now(), numbers);

@@ -32,7 +32,8 @@ const ATTEMPT = {
   at: time('Start of the attempt.'),
   result: oneOf(['DELIVERED', 'RETRY', 'FAILED'], {
     description:
-      'DELIVERED, RETRY: another attempt followed or follows, or FAILED: it was the last.',
+      'DELIVERED: the endpoint accepted the event. RETRY: another attempt follows or has ' +
+      'followed. FAILED: it was the last attempt.',
   }),
   responseStatus: optionalOf(
     Type.Integer({ description: 'HTTP status of the response. Absent if there was none.' }),
@@ -75,11 +76,11 @@ const Attempt = named(
 );
 
 const DELIVERY = {
-  id: text('Identifier of the delivery.'),
-  endpointId: text('Identifier of the endpoint. It may have been deleted since.'),
-  eventId: text('Identifier of the event.'),
+  id: text('ID of the delivery.'),
+  endpointId: text('ID of the endpoint. It may have been deleted since.'),
+  eventId: text('ID of the event.'),
   eventType: WebhookType,
-  resourceId: text('Identifier of the resource that the event is about.'),
+  resourceId: text('ID of the resource that the event is about.'),
   eventCreatedAt: time('Time of the event.'),
   status: Status,
   attemptCount: Type.Integer({ minimum: 0, description: 'Number of attempts.' }),
@@ -110,7 +111,7 @@ export const WebhookDeliveryDetails = named(
   ),
 );
 
-const params = Type.Object({ deliveryId: text('Identifier of the delivery.') });
+const params = Type.Object({ deliveryId: text('ID of the delivery.') });
 export const listWebhookDeliveries = operation({
   operationId: 'listWebhookDeliveries',
   method: 'GET',
@@ -118,11 +119,11 @@ export const listWebhookDeliveries = operation({
   tag: TAG,
   summary: 'List webhook deliveries',
   description:
-    'Returns the deliveries that match every filter, in the order of their events, newest first ' +
-    'by default. Test events are included. With a filter, a page can have fewer deliveries than ' +
-    '`limit`, or none, and still be followed by more: read on while `hasMore` is true. ' +
-    'Deliveries are kept as long as their events, 30 days unless the operator has set another ' +
-    'period.',
+    'Returns the deliveries that match every filter, in the order of their events, newest ' +
+    'first by default. Test events are included. With a filter, a page can have fewer ' +
+    'deliveries than `limit`, or none, although more follow: continue while `hasMore` is ' +
+    'true. Deliveries are retained as long as their events: 30 days, unless the operator has ' +
+    'set another period.',
   permission: 'VIEW',
   query: Type.Object(
     {
@@ -190,10 +191,10 @@ export const resendWebhookDelivery = operation({
   tag: TAG,
   summary: 'Send an event to an endpoint again',
   description:
-    'Sends the event again, with the same id and body, regardless of earlier attempts. The ' +
-    'endpoint gets at least one more attempt, and retries until a week after the event; it must ' +
-    'recognize repeated events by their id. Returns CONFLICT if the data of the event was erased ' +
-    'or the endpoint was deleted.',
+    'Sends the event again, with the same ID and body, regardless of earlier attempts. At ' +
+    'least one more attempt is made, with retries until a week after the event. The endpoint ' +
+    'must recognize repeated events by their ID. Returns CONFLICT if the data of the event ' +
+    'was erased or the endpoint was deleted.',
   permission: 'MANAGE',
   params,
   query: NO_QUERY,
@@ -210,21 +211,24 @@ export const resendEvent = operation({
   tag: TAG,
   summary: 'Send an event again',
   description:
-    'Sends an event, with the same id and body, to one endpoint or to all that get its type, ' +
-    'also to those that were created after it. Returns CONFLICT if the data of the event was ' +
-    'erased or no endpoint gets its type.',
+    'Sends an event, with the same ID and body, to one endpoint or to all endpoints that ' +
+    'receive its type, including endpoints that were created after the event. Returns ' +
+    'CONFLICT if the data of the event was erased or no endpoint receives its type.',
   permission: 'MANAGE',
   query: NO_QUERY,
-  params: Type.Object({ eventId: text('Identifier of the event.') }),
+  params: Type.Object({ eventId: text('ID of the event.') }),
   body: named(
     'EventResendRequest',
     Type.Object(
       {
         endpointId: optionalOf(
-          text('The endpoint to send to. Absent: all endpoints that get the type of the event.'),
+          text(
+            'The endpoint to send to. Defaults to all endpoints that receive the type of the ' +
+              'event.',
+          ),
         ),
       },
-      { additionalProperties: false, description: 'Where to send the event.' },
+      { additionalProperties: false, description: 'The endpoint to send the event to.' },
     ),
   ),
   bodyOptional: true,

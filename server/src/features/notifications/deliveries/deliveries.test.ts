@@ -190,7 +190,7 @@ describe('getWebhookDeliveryById', () => {
     expect(attempts[0]?.responseBody).toBe('{"error":"try later","token":"[masked]"}');
   });
 
-  it('does not exist for other platforms and malformed ids', async () => {
+  it('does not exist for other platforms and malformed IDs', async () => {
     const { deliveries } = await emitCustomerEvents();
     const { id } = deliveries[0] as DeliveryView;
     const [, endpointPart] = id.split('-');

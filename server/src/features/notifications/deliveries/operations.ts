@@ -92,7 +92,7 @@ async function receiversOf(ctx: Ctx, type: string, endpointId?: string): Promise
   const targets = await deliveryTargets(ctx.db, ctx.caller.platformId);
   const recipients = [...targets.values()].filter((target) => isWanted(target, type));
   if (!recipients.length)
-    throw new Fault('CONFLICT', 'No webhook endpoint gets events of this type.');
+    throw new Fault('CONFLICT', 'No webhook endpoint receives events of this type.');
   return recipients.map(({ number }) => number);
 }
 

@@ -22,8 +22,9 @@ const Delivery = named(
   'WebhookEndpointDelivery',
   oneOf(['PUSH', 'PULL'], {
     description:
-      'PUSH: deliveries are sent to the URL. PULL: they are read with `pullWebhookDeliveries` ' +
-      'and kept until they are acknowledged, each for seven days at least.',
+      'PUSH: deliveries are sent to the URL. PULL: they are read with ' +
+      '`pullWebhookDeliveries` and retained until they are acknowledged, each for at least ' +
+      'seven days.',
   }),
 );
 
@@ -40,7 +41,7 @@ const Key = named(
   'WebhookEndpointKey',
   Type.Object(
     {
-      id: text('Identifier of the key.'),
+      id: text('ID of the key.'),
       createdAt: time('Real time at which the key was created.'),
       expiresAt: Type.Optional(
         time(
@@ -60,14 +61,14 @@ const secret = (when: string) =>
   );
 
 const PROPERTIES = {
-  id: text('Identifier of the endpoint.'),
+  id: text('ID of the endpoint.'),
   url: Type.Optional(
     text('URL that deliveries are sent to. Absent if they are pulled.', { format: 'uri' }),
   ),
   delivery: Delivery,
   description: Type.Optional(text('Display name.')),
   eventTypes: Type.Array(WebhookType, {
-    description: 'Types of the events that the endpoint gets. Empty for all.',
+    description: 'Types of the events that the endpoint receives. Empty for all types.',
   }),
   format: Format,
   status: Status,
@@ -83,13 +84,14 @@ const PROPERTIES = {
   }),
   isConfigured: Type.Boolean({
     description:
-      'Whether it is the endpoint of the platform configuration. That endpoint is set with ' +
-      '`updatePlatformConfig`, signed with the keys of the service and never paused automatically.',
+      'Whether this is the endpoint of the platform configuration. Its URL is set with ' +
+      '`updatePlatformConfig`, its deliveries are signed with the keys of the service, and ' +
+      'it is never paused automatically.',
   }),
   keys: Type.Array(Key, {
     description:
-      'Signing keys of the endpoint that are valid, the latest first. Empty for the endpoint of ' +
-      'the platform configuration.',
+      'Signing keys of the endpoint that are valid, the newest first. Empty for the endpoint ' +
+      'of the platform configuration.',
   }),
   createdAt: time('Time at which the endpoint was created.'),
   updatedAt: time('Time of the last change.'),
@@ -117,7 +119,7 @@ const settings = {
   description: text('Display name, at most 255 characters.', { minLength: 1, maxLength: 255 }),
   eventTypes: Type.Array(WebhookType, {
     maxItems: 100,
-    description: 'Types of the events that the endpoint gets. Empty for all.',
+    description: 'Types of the events that the endpoint receives. Empty for all types.',
   }),
   standardWebhooks: Type.Boolean({
     description: 'Whether deliveries contain the headers of Standard Webhooks.',
@@ -130,8 +132,9 @@ const settings = {
 };
 
 const URL_RULES =
-  'https with a public host, for production platforms on port 443 or one from 1024; sandbox ' +
-  'platforms may also use this machine if the operator allows it.';
+  'https with a public host, for production platforms on port 443 or a port from 1024; ' +
+  'sandbox platforms can also use a URL on the machine of the server if the operator allows ' +
+  'it.';
 
 const CreateRequest = named(
   'WebhookEndpointCreateRequest',
@@ -140,7 +143,8 @@ const CreateRequest = named(
       delivery: Type.Optional(
         described(
           Delivery,
-          'How the endpoint gets its deliveries; it cannot be changed later. Defaults to PUSH.',
+          'How the endpoint receives its deliveries; it cannot be changed later. Defaults to ' +
+            'PUSH.',
         ),
       ),
       url: Type.Optional(
@@ -193,7 +197,7 @@ const UpdateRequest = named(
   ),
 );
 
-const params = Type.Object({ endpointId: text('Identifier of the endpoint.') });
+const params = Type.Object({ endpointId: text('ID of the endpoint.') });
 export const listWebhookEndpoints = operation({
   operationId: 'listWebhookEndpoints',
   method: 'GET',
@@ -322,7 +326,7 @@ export const rotateWebhookEndpointKey = operation({
           }),
         ),
       },
-      { additionalProperties: false, description: 'How to rotate the key.' },
+      { additionalProperties: false, description: 'Options of the rotation.' },
     ),
   ),
   bodyOptional: true,

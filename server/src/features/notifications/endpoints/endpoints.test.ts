@@ -100,7 +100,7 @@ describe('createWebhookEndpoint', () => {
     expect(app.log.join('')).not.toContain(secret);
   });
 
-  it('sends the id of the resource only in the thin format, and can change it', async () => {
+  it('sends the ID of the resource only in the thin format, and can change it', async () => {
     const endpoint = await create({ url: receiver.url, format: 'THIN' });
     const eventTypes = ['CUSTOMER.KYC_APPROVED'];
     expect(endpoint.format).toBe('THIN');
@@ -256,7 +256,7 @@ describe('updateWebhookEndpoint', () => {
     expect([bad.status, bad.body.details.errors[0].field]).toEqual([400, 'url']);
   });
 
-  it('filters and pauses the configured endpoint, whose address stays with the configuration', async () => {
+  it('filters and pauses the configured endpoint, whose address remains with the configuration', async () => {
     const id = configuredId(app.platform.id);
     const url = await change(id, { url: receiver.url });
     expect([url.status, url.body.details.errors[0].field]).toEqual([400, 'url']);

@@ -1,10 +1,10 @@
 // Public interface of webhook endpoints.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { endpointWebhooks } from './contract.ts';
-import { deletedEndpointSweep } from './forget.ts';
 import { keptDeliverySweep } from './kept.ts';
 import { endpointOperations } from './operations.ts';
 import { pausingSweep } from './pausing.ts';
+import { deletedEndpointSweep } from './purge.ts';
 
 export { endpointOf, pulledEndpointOf } from './find.ts';
 export { giveUpKept } from './kept.ts';

@@ -13,10 +13,10 @@ const EventResource = named(
   'Event',
   Type.Object(
     {
-      id: text('Identifier of the event. A webhook has the same identifier.'),
+      id: text('ID of the event. A webhook has the same identifier.'),
       type: text('Type of the event, such as `OUTGOING_PAYMENT.COMPLETED`.'),
       timestamp: time('Time of the event.'),
-      resourceId: text('Identifier of the resource that the event is about.'),
+      resourceId: text('ID of the resource that the event is about.'),
       data: nullable(
         Type.Object(
           {},
@@ -32,7 +32,7 @@ const EventResource = named(
         Type.Boolean({ description: 'True for a test event; absent otherwise.' }),
       ),
     },
-    { description: 'Something that happened to a resource of the platform.' },
+    { description: 'A change of a resource of the platform.' },
   ),
 );
 
@@ -72,11 +72,12 @@ export const listEvents = operation({
   description:
     'Returns the events of the platform that match every filter, with or without a webhook ' +
     'endpoint. Without a cursor the newest are first. With `after` the oldest are first: a ' +
-    'client that passes `after` of each reply to the next request receives every event exactly ' +
-    'once, in an order that does not change, and misses none. `wait` lets such a request wait ' +
-    'for the next event. Events are kept for 30 days unless the operator has set another period; ' +
-    'a cursor that is older is rejected, because events may be missing. At most 20 requests of a ' +
-    'platform wait at a time in each server process; further requests are rejected with 429.',
+    'client that passes `after` of each reply to the next request receives every event ' +
+    'exactly once, in an order that does not change. With `wait`, such a request waits for ' +
+    'the next event. Events are retained for 30 days unless the operator has set another ' +
+    'period; an older cursor is rejected, because events may be missing. At most 20 requests ' +
+    'of a platform wait at a time in each server process; further requests are rejected with ' +
+    '429.',
   permission: 'VIEW',
   query: Type.Object(
     {
@@ -137,7 +138,7 @@ export const getEventById = operation({
   summary: 'Get an event',
   description: 'Returns one event of the platform, with the same data as its webhook.',
   permission: 'VIEW',
-  params: Type.Object({ eventId: text('Identifier of the event.') }),
+  params: Type.Object({ eventId: text('ID of the event.') }),
   query: NO_QUERY,
   replies: { 200: EventResource },
   errors: [],

@@ -65,7 +65,7 @@ describe('listEvents', () => {
     expect((await list(app, { after })).data).toEqual([]);
   });
 
-  it('are shown like their webhooks, with the id of the resource', async () => {
+  it('are shown like their webhooks, with the ID of the resource', async () => {
     const { account, payment } = await payFundedCustomer(app);
     const { data } = await list(app, { resourceId: payment });
     expect(data.map((each: Event) => each.type)).toEqual(

@@ -11,7 +11,7 @@ const EVERY_MS = 60_000;
 function retentionSweep(keepMs: number): Sweep {
   let next = 0;
   return {
-    name: 'events.forget',
+    name: 'events.purge',
     async run({ effects, db }) {
       const now = effects.now();
       if (now < next) return 0;

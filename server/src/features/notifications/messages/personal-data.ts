@@ -13,5 +13,5 @@ export const messagePersonalData: PersonalData = {
       atOnce: true,
     },
   },
-  forget: (ctx, { id }) => eraseMessages(ctx, id),
+  erase: (ctx, { id }) => eraseMessages(ctx, id),
 };

@@ -12,17 +12,17 @@ const PulledDelivery = named(
   'PulledWebhookDelivery',
   Type.Object(
     {
-      id: text('Identifier of the delivery, as in the list of deliveries.'),
+      id: text('ID of the delivery, as in the list of deliveries.'),
       eventId: text(
-        'Identifier of the event. It detects a repetition and acknowledges the delivery.',
+        'ID of the event. Use it to detect duplicates and to acknowledge the delivery.',
       ),
       eventType: text('Type of the event, such as `OUTGOING_PAYMENT.COMPLETED`.'),
       createdAt: described(Timestamp, 'Time of the event.'),
       headers: Type.Record(Type.String(), Type.String(), {
         description:
-          'Headers of the webhook, with signatures created for this reply. Receivers reject a ' +
-          '`webhook-timestamp` of more than five minutes ago: read a delivery again to forward ' +
-          'it later.',
+          'Headers of the webhook, with signatures created for this reply. Receivers reject ' +
+          'a `webhook-timestamp` that is more than five minutes old: to forward a delivery ' +
+          'later, read it again.',
       }),
       body: text('Body of the webhook, exactly the text that is signed.'),
     },
@@ -50,7 +50,7 @@ const PullResponse = named(
   ),
 );
 
-const params = Type.Object({ endpointId: text('Identifier of the endpoint.') });
+const params = Type.Object({ endpointId: text('ID of the endpoint.') });
 
 export const pullWebhookDeliveries = operation({
   operationId: 'pullWebhookDeliveries',
@@ -59,13 +59,13 @@ export const pullWebhookDeliveries = operation({
   tag: TAG,
   summary: 'Pull webhook deliveries',
   description:
-    'Returns the oldest deliveries of an endpoint without a URL that are not acknowledged. They ' +
-    'are returned again until they are acknowledged, also after a restart, for seven days at ' +
-    'least. Each is ready to be forwarded: the body and the headers with signatures. `wait` lets ' +
-    'the request wait for the next delivery. One client should pull; two clients get the same ' +
-    'deliveries. A paused endpoint returns none. At most 20 requests of a platform wait at a ' +
-    'time in each server process, together with those that follow events; further requests are ' +
-    'rejected with 429.',
+    'Returns the oldest deliveries of an endpoint without a URL that are not acknowledged. ' +
+    'They are returned again until they are acknowledged, also after a restart, for at least ' +
+    'seven days. Each is ready to be forwarded: the body and the headers with signatures. ' +
+    'With `wait`, the request waits for the next delivery. One client should pull; two ' +
+    'clients get the same deliveries. A paused endpoint returns none. At most 20 requests of ' +
+    'a platform wait at a time in each server process, together with those that follow ' +
+    'events; further requests are rejected with 429.',
   permission: 'VIEW',
   params,
   query: Type.Object(
@@ -106,7 +106,7 @@ export const acknowledgeWebhookDeliveries = operation({
   description:
     'Ends deliveries of an endpoint without a URL: all deliveries up to a cursor, or individual ' +
     'deliveries. Call it after the results of processing are stored. Unknown and already ' +
-    'acknowledged ids are ignored, so the request can be repeated.',
+    'acknowledged IDs are ignored, so the request can be repeated.',
   permission: 'MANAGE',
   params,
   query: NO_QUERY,
@@ -120,7 +120,7 @@ export const acknowledgeWebhookDeliveries = operation({
           }),
         ),
         eventIds: Type.Optional(
-          Type.Array(text('Identifier of the event.', { maxLength: 200 }), {
+          Type.Array(text('ID of the event.', { maxLength: 200 }), {
             minItems: 1,
             maxItems: MAX_IDS,
             description: `Acknowledge the deliveries of these events, at most ${MAX_IDS}.`,

@@ -256,7 +256,7 @@ describe('acknowledgeWebhookDeliveries', () => {
     ]);
   });
 
-  it('ends individual deliveries, and ignores ids that are not to be acknowledged', async () => {
+  it('ends individual deliveries, and ignores IDs that are not to be acknowledged', async () => {
     await emitEvents();
     await emitEvents();
     const all = eventIdsOf(await pull('?limit=100'));
@@ -267,7 +267,7 @@ describe('acknowledgeWebhookDeliveries', () => {
     expect(first).toBe(all[0]);
   });
 
-  it('needs either a cursor or ids', async () => {
+  it('needs either a cursor or IDs', async () => {
     for (const body of [{}, { cursor: 'x', eventIds: ['x'] }, { eventIds: [] }, { cursor: 'x' }]) {
       expect((await acknowledge(body)).status).toBe(400);
     }

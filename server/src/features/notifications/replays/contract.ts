@@ -25,9 +25,9 @@ const Scope = named(
   'WebhookReplayScope',
   oneOf(['UNDELIVERED', 'ALL'], {
     description:
-      'UNDELIVERED: deliveries to the endpoint that failed or are pending. ALL: all events of a ' +
-      'type that the endpoint gets, also if they were delivered or the endpoint did not exist ' +
-      'yet.',
+      'UNDELIVERED: deliveries to the endpoint that failed or are pending. ALL: all events ' +
+      'of the types that the endpoint receives, including delivered events and events from ' +
+      'before the endpoint was created.',
   }),
 );
 
@@ -44,11 +44,11 @@ const WebhookReplay = named(
   'WebhookReplay',
   Type.Object(
     {
-      id: text('Identifier of the replay.'),
-      endpointId: text('The endpoint that gets the events.'),
+      id: text('ID of the replay.'),
+      endpointId: text('The endpoint that receives the events.'),
       scope: Scope,
-      from: time('Time of the first events.'),
-      to: time('Time of the last events.'),
+      from: time('Start of the time range.'),
+      to: time('End of the time range.'),
       status: Status,
       total: count('Number of events when the replay was created.'),
       done: count(
@@ -65,8 +65,8 @@ const WebhookReplay = named(
 
 const REQUEST = {
   endpointId: text('The endpoint to send to.'),
-  from: time('Time of the first events, inclusive.'),
-  to: optionalOf(time('Time of the last events, inclusive. Defaults to the time of the request.')),
+  from: time('Start of the time range, inclusive.'),
+  to: optionalOf(time('End of the time range, inclusive. Defaults to the time of the request.')),
   scope: optionalOf(described(Scope, 'Which events are sent. Defaults to UNDELIVERED.')),
 };
 
@@ -97,14 +97,14 @@ export const previewWebhookReplay = operation({
           count: count(`Number of events, counted up to ${MAX_EVENTS}.`),
           exceedsLimit: Type.Boolean({
             description:
-              `Whether there are more than ${MAX_EVENTS}, so that the range must be replayed in ` +
-              'parts: from `from` to `newestEventAt`, and from there.',
+              `Whether the range has more than ${MAX_EVENTS} events. Then replay it in parts: the ` +
+              'first from `from` to `newestEventAt`, the next from `newestEventAt`.',
           }),
           oldestEventAt: optionalOf(time('Time of the oldest event. Absent if there is none.')),
           newestEventAt: optionalOf(
             time(
-              'Time of the newest event, or if there are too many, the end of a range that has ' +
-                'few enough. Absent if there is none.',
+              'Time of the newest event. If `exceedsLimit` is true, end of the first part ' +
+                'that is within the limit. Absent if there are no events.',
             ),
           ),
         },
@@ -124,8 +124,8 @@ export const createWebhookReplay = operation({
   summary: 'Replay events to an endpoint',
   description:
     'Sends the events of a time range to one endpoint again, in the background: poll ' +
-    '`getWebhookReplayById`. Events keep their id and body; an event can be sent more than once, so ' +
-    'the endpoint must recognize repeated ids. An endpoint gets at most a thousand of them ahead of ' +
+    '`getWebhookReplayById`. Events keep their ID and body; an event can be sent more than once, so ' +
+    'the endpoint must recognize repeated IDs. At most 1,000 of them are sent to an endpoint ahead of ' +
     `newer events. ${RULES} Returns CONFLICT while another replay to the endpoint is in progress.`,
   permission: 'MANAGE',
   query: NO_QUERY,
@@ -145,9 +145,9 @@ export const getWebhookReplayById = operation({
   path: '/webhook-replays/{replayId}',
   tag: TAG,
   summary: 'Get a replay',
-  description: 'Returns the status and the progress of a replay. Replays are kept for 30 days.',
+  description: 'Returns the status and the progress of a replay. Replays are retained for 30 days.',
   permission: 'VIEW',
-  params: Type.Object({ replayId: text('Identifier of the replay.') }),
+  params: Type.Object({ replayId: text('ID of the replay.') }),
   query: NO_QUERY,
   replies: { 200: WebhookReplay },
   errors: [],
@@ -160,7 +160,8 @@ export const listWebhookReplays = operation({
   path: '/webhook-replays',
   tag: TAG,
   summary: 'List replays',
-  description: 'Returns the replays of the platform, newest first. Replays are kept for 30 days.',
+  description:
+    'Returns the replays of the platform, newest first. Replays are retained for 30 days.',
   permission: 'VIEW',
   query: Type.Object(
     {

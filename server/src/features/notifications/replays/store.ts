@@ -40,6 +40,6 @@ const KEEP_MS = 30 * 86_400_000;
 
 /** Deletes replays after 30 days. */
 export const replayRetention = () =>
-  retentionSweep('replays.forget', [
+  retentionSweep('replays.purge', [
     { table: 'webhook_replays', time: 'created_at', keepMs: KEEP_MS },
   ]);

@@ -65,7 +65,7 @@ export interface Sent {
   answer: string | null;
 }
 
-/** Bytes read. More than is stored, so that connections stay open after ordinary responses. */
+/** Bytes read. More than is stored, so that connections remain open after ordinary responses. */
 const MAX_ANSWER = 16_384;
 const STORED_ANSWER = 1_024;
 const STORED_ERROR = 200;

@@ -107,7 +107,7 @@ export const ENQUEUE = statement(
 
 /** Endpoints are configuration; their failed attempts are removed. A lease belongs to its process. */
 export const webhookReset: ResetRules = {
-  stays: { webhook_endpoints: 'true', webhook_lanes: 'true' },
+  retained: { webhook_endpoints: 'true', webhook_lanes: 'true' },
   clears: { webhook_endpoints: 'failing_since' },
 };
 
@@ -331,7 +331,7 @@ export interface Failing extends LaneId {
   since: Time | null;
 }
 
-/** Notes on the endpoints whether they fail. An earlier time of the first failure stays. */
+/** Notes on the endpoints whether they fail. An earlier time of the first failure remains. */
 export async function noteFailing(db: Database, failing: readonly Failing[]): Promise<void> {
   await db.query(NOTE_FAILING, [
     failing.map((each) => each.platformId),

@@ -50,7 +50,7 @@ const platformAccountId = maybe(
   Type.String({
     minLength: 1,
     maxLength: 255,
-    description: 'Id of the account in the system of the platform.',
+    description: 'ID of the account in the system of the platform.',
   }),
 );
 const currency = Type.String({
@@ -64,7 +64,7 @@ export const ExternalAccount = named(
   Type.Object(
     {
       id: Type.String({
-        description: 'Identifier of the external account, `ExternalAccount:<uuid>`.',
+        description: 'ID of the external account, `ExternalAccount:<uuid>`.',
       }),
       customerId: maybe(
         Type.String({
@@ -153,7 +153,7 @@ const PlatformExternalAccountCreateRequest = named(
 const TAG = 'External Accounts';
 const List = named('ExternalAccountListResponse', page(ExternalAccount));
 const params = Type.Object({
-  externalAccountId: Type.String({ description: 'Id of the external account.' }),
+  externalAccountId: Type.String({ description: 'ID of the external account.' }),
 });
 const currencyFilter = maybe(Type.String({ description: 'Filter by currency code.' }));
 const CREATED =

@@ -103,7 +103,7 @@ const OwnershipVerifyRequest = named(
 );
 
 const params = Type.Object({
-  externalAccountId: Type.String({ description: 'Id of the external account.' }),
+  externalAccountId: Type.String({ description: 'ID of the external account.' }),
 });
 
 const CHALLENGE = {

@@ -49,7 +49,7 @@ describe.each([
     ]);
   });
 
-  it('stays pending while its chain node does not respond', async () => {
+  it('remains pending while its chain node does not respond', async () => {
     const { id } = await ownership.waiting(owner, 'BASE_WALLET');
     ownership.node.respondWith('nothing');
     expect((await ownership.verify(id, '0xabcd', {}, owner)).status).toBe(503);

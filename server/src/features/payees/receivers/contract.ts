@@ -55,7 +55,7 @@ const discoveryFields = {
         'it.',
     }),
   ),
-  lookupId: text('Id of the lookup for `createQuote`. Valid for 10 minutes.'),
+  lookupId: text('ID of the lookup for `createQuote`. Valid for 10 minutes.'),
 };
 
 const sender = Type.Object({
@@ -132,13 +132,13 @@ export const lookupExternalAccount = operation({
     'external account. The lookup is optional for payments to external accounts. ' +
     'Continue with `createQuote`.',
   permission: 'VIEW',
-  params: Type.Object({ accountId: text('Id of the external account.') }),
+  params: Type.Object({ accountId: text('ID of the external account.') }),
   query: sender,
   replies: {
     200: named(
       'ReceiverExternalAccountLookupResponse',
       Type.Object(
-        { accountId: text('Id of the external account.'), ...discoveryFields },
+        { accountId: text('ID of the external account.'), ...discoveryFields },
         { description: 'Result of an external account lookup.' },
       ),
     ),
@@ -241,7 +241,7 @@ const UmaProvider = named(
         description: 'Countries of residence of its customers.',
       }),
       domain: text('Domain of its UMA addresses.'),
-      logoUrl: text('Address of its logo.', { format: 'uri' }),
+      logoUrl: text('URL of its logo.', { format: 'uri' }),
       supportedCurrencies: Type.Array(Currency, {
         description: 'Currencies that its customers can receive.',
       }),

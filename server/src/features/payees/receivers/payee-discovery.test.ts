@@ -87,7 +87,7 @@ describe('lookupUma', () => {
     expect(raw.status).toBe(200);
   });
 
-  it('accepts a customer by id or address, or the platform as sender', async () => {
+  it('accepts a customer by ID or address, or the platform as sender', async () => {
     const readSender = async (query: Asking) => {
       const { lookupId } = ok(await discoverUma(`$success.usd@${HOST}`, query), 200);
       const [row] = await app.runtime.db.query(

@@ -76,4 +76,4 @@ export const missingPayerData = (
 
 /** Deletes expired payee discoveries. */
 export const payeeDiscoverySweep = () =>
-  retentionSweep('lookups.forget', [{ table: 'payee_discoveries', time: 'expires_at', keepMs: 0 }]);
+  retentionSweep('lookups.purge', [{ table: 'payee_discoveries', time: 'expires_at', keepMs: 0 }]);

@@ -19,7 +19,7 @@ export const cancelTransaction = operation({
     'from the events or with `getTransactionById`. A canceled payout is refunded to its source ' +
     'with reason USER_CANCELLATION and then becomes COMPLETED. A canceled debit becomes FAILED.',
   permission: 'TRANSACT',
-  params: Type.Object({ transactionId: Type.String({ description: 'Id of the transaction.' }) }),
+  params: Type.Object({ transactionId: Type.String({ description: 'ID of the transaction.' }) }),
   body: named(
     'CancelTransactionRequest',
     Type.Object(
@@ -52,7 +52,7 @@ export const confirmReceiptDelivery = operation({
     'customer. A repeated call replaces the time. It does not change funds or ' +
     'status.',
   permission: 'TRANSACT',
-  params: Type.Object({ transactionId: Type.String({ description: 'Id of the transaction.' }) }),
+  params: Type.Object({ transactionId: Type.String({ description: 'ID of the transaction.' }) }),
   body: named(
     'ConfirmReceiptDeliveryRequest',
     Type.Object(

@@ -36,7 +36,7 @@ const common = {
   method: 'POST',
   tag: 'Transactions',
   permission: 'TRANSACT',
-  params: Type.Object({ transactionId: Type.String({ description: 'Id of the transaction.' }) }),
+  params: Type.Object({ transactionId: Type.String({ description: 'ID of the transaction.' }) }),
   bodyOptional: true,
   replies: { 200: DecidedTransaction },
   notFound: 'TRANSACTION_NOT_FOUND',

@@ -60,11 +60,11 @@ export const CardTransaction = named(
   Type.Object(
     {
       type: oneOf(['CARD'], { description: 'Always CARD.' }),
-      id: text('Identifier of the card transaction, `CardTransaction:<uuid>`.'),
-      cardId: Type.Optional(text('Id of the card.')),
-      customerId: text('Id of the cardholder.'),
-      platformCustomerId: text('Id of the cardholder in the system of the platform.'),
-      issuerTransactionToken: Type.Optional(text('Id of the transaction at the issuer.')),
+      id: text('ID of the card transaction, `CardTransaction:<uuid>`.'),
+      cardId: Type.Optional(text('ID of the card.')),
+      customerId: text('ID of the cardholder.'),
+      platformCustomerId: text('ID of the cardholder in the system of the platform.'),
+      issuerTransactionToken: Type.Optional(text('ID of the transaction at the issuer.')),
       status: oneOf(CARD_STATUSES, {
         description:
           'AUTHORIZED: authorized and not cleared. PARTIALLY_SETTLED: cleared in part. ' +

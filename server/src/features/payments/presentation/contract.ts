@@ -31,7 +31,7 @@ export const getTransactionById = operation({
     'Returns an incoming, outgoing or card transaction with its current status. ' +
     'Use it to follow a payment after `executeQuote`.',
   permission: 'VIEW',
-  params: Type.Object({ transactionId: Type.String({ description: 'Id of the transaction.' }) }),
+  params: Type.Object({ transactionId: Type.String({ description: 'ID of the transaction.' }) }),
   replies: { 200: TransactionOneOf },
   errors: [],
   notFound: 'TRANSACTION_NOT_FOUND',
@@ -39,7 +39,7 @@ export const getTransactionById = operation({
 
 const identifierFilter = (side: string) =>
   Type.Optional(
-    Type.String({ description: `Filter by account id or UMA address of the ${side}.` }),
+    Type.String({ description: `Filter by account ID or UMA address of the ${side}.` }),
   );
 
 export const listTransactions = operation({
@@ -58,12 +58,12 @@ export const listTransactions = operation({
     customerId: Type.Optional(
       Type.String({
         description:
-          'Filter by customer. The id of the platform selects transactions of the ' + 'platform.',
+          'Filter by customer. The ID of the platform selects transactions of the ' + 'platform.',
       }),
     ),
     platformCustomerId: Type.Optional(
       Type.String({
-        description: 'Filter by the id of the customer in the system of the platform.',
+        description: 'Filter by the ID of the customer in the system of the platform.',
       }),
     ),
     accountIdentifier: identifierFilter('sender or the receiver'),
@@ -143,8 +143,8 @@ export const transactionWebhooks: readonly WebhookContract[] = [
     name: 'outgoing-payment',
     summary: 'Outgoing payment status changed',
     description:
-      'Sent for each status that an outgoing payment enters from its execution, and ' +
-      'for each change of its refund. The creation of a quote sends none.',
+      'Sent for each status of an outgoing payment from its execution on, and for each ' +
+      'change of its refund. Creating a quote sends no event.',
     events: Object.values(outgoingPayment),
   },
   {

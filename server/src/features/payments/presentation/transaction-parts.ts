@@ -85,7 +85,7 @@ const OnChainTransaction = named(
 const currencyOfLeg = Type.Optional(
   Type.String({ description: 'Currency code of this account or party.' }),
 );
-const accountOfLeg = Type.String({ description: 'Id of an internal or external account.' });
+const accountOfLeg = Type.String({ description: 'ID of an internal or external account.' });
 const umaOfLeg = Type.String({ description: 'UMA address, `$name@domain`.' });
 
 export const TransactionSource = named(

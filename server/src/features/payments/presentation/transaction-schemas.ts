@@ -27,7 +27,7 @@ import {
 } from './transaction-parts.ts';
 
 const common = {
-  id: Type.String({ description: 'Identifier of the transaction, `Transaction:<uuid>`.' }),
+  id: Type.String({ description: 'ID of the transaction, `Transaction:<uuid>`.' }),
   pendingReason: Type.Optional(
     oneOf(
       [
@@ -38,12 +38,11 @@ const common = {
       ],
       {
         description:
-          'Reason for which funds are held. Absent if none are held. ' +
-          'COUNTERPARTY_DECLARATION_REQUIRED: the customer must declare who controls ' +
-          'the sending wallet. WALLET_VERIFICATION_REQUIRED: the customer must prove ' +
-          'ownership of the sending wallet. COUNTERPARTY_INFORMATION_REQUIRED: ' +
-          'information about the sender is missing. COMPLIANCE_REVIEW: a compliance ' +
-          'review is in progress.',
+          'Reason why funds are held. Absent if no funds are held. ' +
+          'COUNTERPARTY_DECLARATION_REQUIRED: the customer must declare who controls the ' +
+          'sending wallet. WALLET_VERIFICATION_REQUIRED: the customer must prove ownership ' +
+          'of the sending wallet. COUNTERPARTY_INFORMATION_REQUIRED: information about the ' +
+          'sender is missing. COMPLIANCE_REVIEW: a compliance review is in progress.',
       },
     ),
   ),
@@ -52,10 +51,10 @@ const common = {
   }),
   destination: described(TransactionDestination, 'Party that receives the funds.'),
   customerId: Type.String({
-    description: 'Id of the customer, or of the platform for a transaction of the platform.',
+    description: 'ID of the customer, or of the platform for a transaction of the platform.',
   }),
   platformCustomerId: Type.String({
-    description: 'Id of the customer in the system of the platform.',
+    description: 'ID of the customer in the system of the platform.',
   }),
   settledAt: Type.Optional(described(Timestamp, 'Time of completion. Absent until then.')),
   createdAt: Type.Optional(described(Timestamp, 'Time of creation.')),

@@ -188,7 +188,7 @@ export const QuoteRequest = named(
       lookupId: Type.Optional(
         Type.String({
           description:
-            'Id of a receiver lookup (`lookupUma`, `lookupExternalAccount`), valid for 10 ' +
+            'ID of a receiver lookup (`lookupUma`, `lookupExternalAccount`), valid for 10 ' +
             'minutes. Required for UMA addresses.',
         }),
       ),
@@ -226,9 +226,9 @@ export const QuoteRequest = named(
       scaFactor: Type.Optional(
         described(
           ScaFactor,
-          'Factor for the authorization of the payment, where strong customer ' +
-            'authentication applies: SMS_OTP or PASSKEY. Default: SMS_OTP if the customer ' +
-            'has it, else PASSKEY.',
+          'Factor for the authorization of the payment, where strong customer authentication ' +
+            'applies: SMS_OTP or PASSKEY. Default: SMS_OTP if the customer has it, otherwise ' +
+            'PASSKEY.',
         ),
       ),
       senderCustomerInfo: Type.Optional(
@@ -252,7 +252,7 @@ export const Quote = named(
   'Quote',
   Type.Object(
     {
-      id: Type.String({ description: 'Identifier of the quote, `Quote:<uuid>`.' }),
+      id: Type.String({ description: 'ID of the quote, `Quote:<uuid>`.' }),
       status: oneOf(QUOTE_STATUSES, {
         description:
           'PENDING: waiting for execution or funding. PENDING_AUTHORIZATION: waiting ' +
@@ -305,7 +305,7 @@ export const Quote = named(
         }),
       ),
       transactionId: Type.String({
-        description: 'Id of the transaction of this quote. Read it with `getTransactionById`.',
+        description: 'ID of the transaction of this quote. Read it with `getTransactionById`.',
       }),
       counterpartyInformation: Type.Optional(CounterpartyInformation),
       rateDetails: Type.Optional(RateDetails),
@@ -351,7 +351,7 @@ const partyErrors = (body: unknown): FieldError[] =>
   });
 
 const TAG = 'Cross-Currency Transfers';
-const params = Type.Object({ quoteId: Type.String({ description: 'Id of the quote.' }) });
+const params = Type.Object({ quoteId: Type.String({ description: 'ID of the quote.' }) });
 
 export const createQuote = operation({
   operationId: 'createQuote',
@@ -462,7 +462,7 @@ export const executeQuote = operation({
           described(
             ScaFactor,
             'Factor for the authorization, where strong customer authentication applies: ' +
-              'SMS_OTP or PASSKEY. Default: SMS_OTP if the customer has it, else PASSKEY.',
+              'SMS_OTP or PASSKEY. Default: SMS_OTP if the customer has it, otherwise PASSKEY.',
           ),
         ),
       },

@@ -84,7 +84,7 @@ describe('payment to a UMA address', () => {
     expect(transactions.data.map((each: { id: string }) => each.id)).toContain(quote.transactionId);
   });
 
-  it('stays in progress for addresses with a delay', async () => {
+  it('remains in progress for addresses with a delay', async () => {
     const { response } = await createQuote(`$pending.long.usd@${HOST}`);
     const quote = ok(response, 201);
     await execute(quote.id);

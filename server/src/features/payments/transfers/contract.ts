@@ -16,7 +16,7 @@ export interface TransferParts {
 export const InternalAccountReference = named(
   'InternalAccountReference',
   Type.Object(
-    { accountId: Type.String({ description: 'Id of the internal account.' }) },
+    { accountId: Type.String({ description: 'ID of the internal account.' }) },
     { description: 'Reference to an internal account.' },
   ),
 );

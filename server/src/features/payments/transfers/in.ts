@@ -41,7 +41,7 @@ export const createTransferIn = operation({
           'ExternalAccountReference',
           Type.Object(
             {
-              accountId: Type.String({ description: 'Id of the external account to debit.' }),
+              accountId: Type.String({ description: 'ID of the external account to debit.' }),
             },
             { description: 'Reference to an external account.' },
           ),

@@ -60,13 +60,13 @@ export const updateSandboxClock = operation({
   tag: 'Sandbox Clock',
   summary: 'Change the clock',
   description:
-    'Moves the clock of the platform forward, by a duration or to an instant, and freezes it or ' +
-    'lets it advance in real time. Before the reply, everything of the platform that is due by ' +
-    'then is executed in the order of its time: quotes expire, payments end or are returned, ' +
-    'webhooks are delivered and retried. If more is due than one request can execute (10,000 ' +
-    'steps or 25 seconds), the clock stops before the requested time and the reply has `target`. ' +
-    'Other platforms are not affected. Rate limits, timeouts, retention periods, identity tokens and the ' +
-    '`webhook-timestamp` header follow real time.',
+    'Moves the clock of the platform forward, by a duration or to an instant, and freezes it ' +
+    'or lets it advance in real time. Everything that is due on the platform by then is ' +
+    'executed in chronological order before the reply is sent: quotes expire, payments end ' +
+    'or are returned, webhooks are delivered and retried. If more is due than one request ' +
+    'can execute (10,000 steps or 25 seconds), the clock stops before the requested time and ' +
+    'the reply has `target`. Other platforms are not affected. Rate limits, timeouts, ' +
+    'retention periods, identity tokens and the `webhook-timestamp` header follow real time.',
   permission: 'MANAGE',
   query: NO_QUERY,
   sandboxOnly: true,

@@ -18,8 +18,8 @@ const SandboxResetRequest = named(
             uniqueItems: true,
             description:
               'Additional parts to reset. `CONFIGURATION`: the settings that `PATCH /config` ' +
-              'changes get their defaults. `TOKENS`: all tokens except the calling token are ' +
-              'deleted.',
+              'changes are reset to their defaults. `TOKENS`: all tokens except the calling ' +
+              'token are deleted.',
           },
         ),
       ),
@@ -86,9 +86,9 @@ const SandboxFixtureRequest = named(
           minLength: 1,
           maxLength: 64,
           description:
-            'With the same seed and the same steps a platform gets the same ids each time. Ids ' +
-            'of events, and of what jobs create later, are not affected. A world with a seed can ' +
-            'be built again only after a reset.',
+            'The same seed and the same steps create the same IDs each time. IDs of events, ' +
+            'and of resources that jobs create later, are not affected. A world with a seed ' +
+            'can be built again only after a reset.',
         }),
       ),
     },
@@ -120,12 +120,12 @@ export const createSandboxFixtures = operation({
   tag: TAG,
   summary: 'Build a world in a sandbox platform',
   description:
-    'Calls operations one after the other, as the calling token, and names their responses. Use ' +
-    'it to bring a sandbox platform into a known state before a test. It emits the events of ' +
-    'these operations. A step that is rejected ends the call: `details.step` is the number of ' +
-    'the step, from 0, and `details.error` is its error. Earlier steps are not undone. A ' +
-    'repetition with the same `Idempotency-Key` omits secrets that the called operations return ' +
-    'once.',
+    'Calls operations in order, with the permissions of the calling token, and returns their ' +
+    'responses by name. Use it to bring a sandbox platform into a known state before a test. ' +
+    'It emits the events of these operations. A step that is rejected ends the call: ' +
+    '`details.step` is the number of the step, from 0, and `details.error` is its error. ' +
+    'Earlier steps are not undone. A repetition with the same `Idempotency-Key` omits ' +
+    'secrets that the called operations return once.',
   permission: 'MANAGE',
   query: NO_QUERY,
   sandboxOnly: true,

@@ -169,7 +169,7 @@ describe('createSandboxFixtures', () => {
     expect(resources.funded.customerId).toBe(resources.ada.id);
   });
 
-  it('gives the same ids for the same seed, on each platform its own', async () => {
+  it('gives the same IDs for the same seed, on each platform its own', async () => {
     const idsOf = async (seed: string, options: CallOptions = {}) => {
       const { resources } = ok(await build({ world: 'starter', seed }, options), 201);
       return ['amara', 'amaraCard', 'payoutToLukasQuote'].map((name) => resources[name].id);

@@ -28,7 +28,7 @@ export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
     await dropFiles(parts.runtime(), ctx.caller);
     const removed = await parts.removePlatformRows(ctx.caller.platformId);
     if (removed.sandbox_clocks) {
-      parts.runtime().clocks.forget(ctx.caller.platformId);
+      parts.runtime().clocks.clear(ctx.caller.platformId);
       await sleep(FRESH_MS); // until no other process uses the removed clock
     }
     if (including.includes('CONFIGURATION')) await resetConfig(ctx);

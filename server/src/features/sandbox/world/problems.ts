@@ -87,7 +87,7 @@ function errorsOf(
         ]),
     ...unknown.map(({ field, text }) => ({
       field,
-      message: `${text} is no field of an earlier step`,
+      message: `${text} is not a field of an earlier step`,
     })),
   ];
 }

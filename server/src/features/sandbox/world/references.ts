@@ -22,7 +22,7 @@ function resolveText(text: string, named: Named, field: string): unknown {
   if (!text.startsWith('$')) return text;
   const [, name = '', path = ''] = REFERENCE.exec(text) ?? [];
   const found = valueAt(named.get(name), path.split('.').slice(1));
-  if (found === undefined) throw invalidField(field, `${text} is no field of an earlier step`);
+  if (found === undefined) throw invalidField(field, `${text} is not a field of an earlier step`);
   return found;
 }
 

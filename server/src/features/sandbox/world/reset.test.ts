@@ -177,7 +177,7 @@ describe('resetSandbox', () => {
       'schema_migrations',
       'signing_keys',
     ]);
-    const stay = rules.flatMap(({ stays = {} }) => Object.keys(stays));
+    const retainedTables = rules.flatMap(({ retained = {} }) => Object.keys(retained));
     const kept = [
       'api_request_bodies',
       'api_request_reads',
@@ -194,7 +194,7 @@ describe('resetSandbox', () => {
       'webhook_endpoints',
       'webhook_lanes',
     ];
-    expect(stay.sort()).toEqual(kept);
+    expect(retainedTables.sort()).toEqual(kept);
   });
 
   it('is for sandbox platforms and tokens with MANAGE', async () => {

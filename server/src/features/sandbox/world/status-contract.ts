@@ -31,12 +31,12 @@ const SandboxStatusRequest = named(
           'An internal account, an external account, a customer, an incoming payment or a ' +
           'stablecoin.',
       }),
-      status: oneOf(STATUSES, { description: 'The status that the resource gets.' }),
+      status: oneOf(STATUSES, { description: 'New status of the resource.' }),
       reason: Type.Optional(
         Type.String({
           minLength: 1,
           maxLength: 500,
-          description: 'Reason, kept for the operator with the change of an account.',
+          description: 'Reason, stored with the change of an account for the operator.',
         }),
       ),
     },
@@ -62,13 +62,13 @@ export const setSandboxStatus = operation({
   tag: 'Sandbox Fixtures',
   summary: 'Set a status that the operator decides',
   description:
-    'Decides as the operator of the server would, so that a test can reach every status. Internal ' +
-    'accounts: FROZEN, ACTIVE, CLOSED. External accounts: PENDING, UNDER_REVIEW, INACTIVE, ' +
-    'ACTIVE. Customers: HOLD, APPROVED, REJECTED. Held incoming payments: COMPLETED (released), ' +
-    'FAILED (returned). Stablecoins, for the use by the service: ENABLING (approved), ' +
-    'NOT_ENABLED (rejected), DISABLED. The conditions and events are those of the operator: 409 ' +
-    '`CONFLICT` if the current status does not allow the change. A resource that has the status ' +
-    'does not change.',
+    'Decides as the operator of the server would, so that a test can reach every status. ' +
+    'Internal accounts: FROZEN, ACTIVE, CLOSED. External accounts: PENDING, UNDER_REVIEW, ' +
+    'INACTIVE, ACTIVE. Customers: HOLD, APPROVED, REJECTED. Held incoming payments: ' +
+    'COMPLETED (released), FAILED (returned). Stablecoins, for the use by the service: ' +
+    'ENABLING (approved), NOT_ENABLED (rejected), DISABLED. The conditions and events are ' +
+    'those of the operator: 409 `CONFLICT` if the current status does not allow the change. ' +
+    'A resource that already has the status does not change.',
   permission: 'MANAGE',
   query: NO_QUERY,
   sandboxOnly: true,

@@ -38,16 +38,17 @@ export const FixtureStep = named(
       mayBeRejected: Type.Optional(
         Type.Boolean({
           description:
-            'If true, a rejection of the call does not end the world. The response of the step ' +
-            'is then the error, with `code` and `reason`.',
+            'If true, a rejection of the call does not end the request. The response of the ' +
+            'step is then the error, with `code` and `reason`.',
         }),
       ),
     },
     {
       additionalProperties: false,
       description:
-        'One call of an operation. A text `$NAME.FIELD` in its parameters, its body or its agent is ' +
-        'replaced by that field of the response with the name; `$$` starts a text with a dollar sign.',
+        'One call of an operation. A string `$NAME.FIELD` in its parameters, its body or its ' +
+        '`agentId` is replaced by that field of the response with this name. A string that ' +
+        'starts with `$$` starts with a literal dollar sign.',
     },
   ),
 );

@@ -29,10 +29,10 @@ export const ScaChallenge = named(
   'ScaChallenge',
   Type.Object(
     {
-      id: Type.String({ description: 'Identifier of the challenge, `ScaChallenge:<uuid>`.' }),
+      id: Type.String({ description: 'ID of the challenge, `ScaChallenge:<uuid>`.' }),
       expiresAt: described(
         Timestamp,
-        'Time at which the challenge expires: after 5 minutes for SMS_OTP, else after ' +
+        'Time at which the challenge expires: after 5 minutes for SMS_OTP, otherwise after ' +
           '10 minutes, and not later than a REALTIME_FUNDING quote.',
       ),
       factor: described(ScaFactor, 'Factor that completes the challenge.'),
@@ -120,5 +120,5 @@ export const addressErrors = (body: unknown): FieldError[] => {
 
 /** Query of the `/sca` operations, which concern one customer. */
 export const customerParams = Type.Object({
-  customerId: Type.String({ description: 'Id of the customer.' }),
+  customerId: Type.String({ description: 'ID of the customer.' }),
 });

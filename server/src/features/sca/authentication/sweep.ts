@@ -9,7 +9,7 @@ const CHALLENGES_MS = 30 * 24 * 3_600_000;
 
 export const scaSweep = () =>
   retentionSweep(
-    'sca.forget',
+    'sca.purge',
     [
       { table: 'sca_enrollments', time: 'expires_at', keepMs: 0 },
       { table: 'sca_challenges', time: 'expires_at', keepMs: CHALLENGES_MS },

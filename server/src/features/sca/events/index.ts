@@ -17,7 +17,7 @@ const personalData: PersonalData = {
     sca_events: {
       rows: OF_CUSTOMER,
       open: (opener, row) => scaEventPersonal(opener, rowAs<ScaEventRow>(row)),
-      erasure: { stays: 'event, factor and time; the IP address is sealed under a deleted key' },
+      erasure: { retained: 'event, factor and time; the IP address is sealed under a deleted key' },
     },
   },
 };

@@ -43,7 +43,7 @@ describe('linkStablecoinProviderAccount', () => {
     expect(codeOf(response)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
   });
 
-  it('requires the account id if the credentials give access to two accounts', async () => {
+  it('requires the account ID if the credentials give access to two accounts', async () => {
     const body = fixture.linkBody({ apiClientSecret: 'x-005' });
     const response = await fixture.write(PATH, body);
     expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
@@ -195,7 +195,7 @@ describe('an account that the provider no longer accepts', () => {
     ]);
   });
 
-  it('becomes ACTIVE under the same id when it is linked again', async () => {
+  it('becomes ACTIVE under the same ID when it is linked again', async () => {
     const platform = await app.newPlatform('Anew');
     const separateFixture = stablecoinFixture(app, { as: platform });
     const body = separateFixture.linkBody({ apiClientSecret: 'x-004' });

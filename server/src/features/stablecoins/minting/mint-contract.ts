@@ -9,8 +9,8 @@ import {
   PageQuery,
   page,
   ruled,
-  Timestamp,
   text,
+  time,
   variant,
 } from '../../../kernel/schema.ts';
 import { BURN_RAILS, BURN_SOURCES, MINT_SOURCES } from '../coins/rails.ts';
@@ -38,10 +38,10 @@ const Description = Type.String({
 });
 
 const bankToDebit = {
-  externalAccountId: Type.String({ description: 'Id of the US bank account that is debited.' }),
+  externalAccountId: Type.String({ description: 'ID of the US bank account that is debited.' }),
 };
 const ownAccount = {
-  accountId: Type.String({ description: 'Id of an account with the service. Reserved.' }),
+  accountId: Type.String({ description: 'ID of an account with the service. Reserved.' }),
 };
 
 const MintSourceType = named(
@@ -199,8 +199,8 @@ const OperationSource = named(
       type: oneOf([...new Set([...MINT_SOURCES, ...BURN_SOURCES])], {
         description: 'Type of the source, as in the request.',
       }),
-      externalAccountId: maybe(text('Id of the bank account that is debited.')),
-      accountId: maybe(text('Id of the account with the service. Reserved.')),
+      externalAccountId: maybe(text('ID of the bank account that is debited.')),
+      accountId: maybe(text('ID of the account with the service. Reserved.')),
       sourceTokenIdentifier: maybe(text('Token that funds the mint. Reserved.')),
       cryptoNetwork: maybe(text('Network of that token. Reserved.')),
     },
@@ -211,7 +211,7 @@ const OperationSource = named(
 const OperationDestination = named(
   'StablecoinOperationDestination',
   Type.Object(
-    { accountId: text('Id of the external account.'), rail: maybe(BurnRail) },
+    { accountId: text('ID of the external account.'), rail: maybe(BurnRail) },
     { description: 'Destination of the tokens of a mint, or of the payout of a burn.' },
   ),
 );
@@ -224,7 +224,7 @@ const FundingInstructions = named(
       network: maybe(text('Network of the transfer.')),
       address: maybe(text('Bank account or wallet address to send to.')),
       valueType: maybe(
-        text('Asset to send: a currency code, or the id of the token on its network.'),
+        text('Asset to send: a currency code, or the ID of the token on its network.'),
       ),
     },
     {
@@ -254,8 +254,8 @@ const StablecoinOperation = named(
   'StablecoinOperation',
   Type.Object(
     {
-      id: text('Identifier of the mint or burn, `StablecoinOperation:<uuid>`.'),
-      stablecoinId: text('Id of the stablecoin.'),
+      id: text('ID of the mint or burn, `StablecoinOperation:<uuid>`.'),
+      stablecoinId: text('ID of the stablecoin.'),
       operationType: OperationType,
       status: named(
         'StablecoinOperationStatus',
@@ -269,19 +269,21 @@ const StablecoinOperation = named(
       amount: Type.String({ description: 'Amount in minor units of the token, as a string.' }),
       provider: StablecoinProvider,
       providerEnvironment: StablecoinProviderEnvironment,
-      stablecoinProviderAccountId: text('Id of the provider account.'),
+      stablecoinProviderAccountId: text('ID of the provider account.'),
       source: maybe(OperationSource),
       fundingInstructions: maybe(FundingInstructions),
       destination: maybe(OperationDestination),
       estimatedDelivery: maybe(EstimatedDelivery),
-      expiresAt: maybe(Timestamp),
+      expiresAt: maybe(
+        time('Time until which the funds or tokens must arrive. Absent without a limit.'),
+      ),
       providerStatus: maybe(Type.String({ description: 'Status as reported by the provider.' })),
       failureReason: maybe(
         Type.String({ description: 'Stable, machine-readable reason of the failure.' }),
       ),
       description: maybe(text('Purpose, as in the request.')),
-      createdAt: Timestamp,
-      updatedAt: Timestamp,
+      createdAt: time('Time at which the mint or burn was ordered.'),
+      updatedAt: time('Time of the last change.'),
     },
     { description: 'A mint or a burn.' },
   ),
@@ -387,7 +389,7 @@ export const getStablecoinOperation = operation({
   summary: 'Get a mint or burn',
   description: 'Returns a mint or burn with its status.',
   permission: 'VIEW',
-  params: Type.Object({ stablecoinOperationId: text('Mint or burn id.') }),
+  params: Type.Object({ stablecoinOperationId: text('ID of the mint or burn.') }),
   notFound: 'STABLECOIN_OPERATION_NOT_FOUND',
   replies: { 200: StablecoinOperation },
   errors: [],

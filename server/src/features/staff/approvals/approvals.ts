@@ -161,7 +161,7 @@ export async function approvalDetails(runtime: Runtime, operator: Operator, id: 
 /** Throws if this operator cannot decide this approval now. */
 function assertDecidable(row: ApprovalRow, operator: Operator, now: Time): void {
   if (row.requested_by === operator.id) {
-    throw new Fault('FORBIDDEN', 'A change is decided by another operator than its requester.');
+    throw new Fault('FORBIDDEN', 'The requester of a change cannot decide it.');
   }
   const status = statusOf(row, now);
   if (status !== 'PENDING') throw new Fault('CONFLICT', `The approval is ${status}.`);

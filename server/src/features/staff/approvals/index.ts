@@ -19,7 +19,7 @@ const personalData: PersonalData = {
     operator_approvals: {
       rows: OF_CUSTOMER,
       without: ['request', 'changes', 'digest'],
-      erasure: { stays: 'who decided what; request and changes are sealed under a deleted key' },
+      erasure: { retained: 'who decided what; request and changes are sealed under a deleted key' },
     },
   },
 };
@@ -28,5 +28,5 @@ const personalData: PersonalData = {
 export const approvalFeature = {
   personalData,
   states: { approval: approvalStates },
-  reset: { stays: { operator_approvals: 'true', operator_approval_policies: 'true' } },
+  reset: { retained: { operator_approvals: 'true', operator_approval_policies: 'true' } },
 } satisfies Feature;

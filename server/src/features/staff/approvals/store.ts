@@ -19,7 +19,7 @@ export type PolicyRow = RowOf<typeof approvalPolicies>;
 
 type StoredStatus = 'PENDING' | 'APPROVED' | 'REJECTED';
 
-/** A change that was not decided in time stays PENDING and is shown as EXPIRED. */
+/** A change that was not decided in time remains PENDING and is shown as EXPIRED. */
 export const approvalStates = stateTable<StoredStatus, 'approve' | 'reject'>('operator approval', {
   PENDING: { approve: 'APPROVED', reject: 'REJECTED' },
   APPROVED: {},

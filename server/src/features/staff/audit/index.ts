@@ -15,13 +15,13 @@ export {
 export { type AuditedRequest, type AuditedRuntime, auditedRuntime, type Gate } from './record.ts';
 export { openFor, sealFor } from './sealed.ts';
 
-/** Records stay after an erasure: what was changed becomes unreadable with the customer's key. */
+/** Records are retained after an erasure: what was changed becomes unreadable with the customer's key. */
 const personalData: PersonalData = {
   tables: {
     operator_audit: {
       rows: OF_CUSTOMER,
       without: ['changes', 'previous_hash', 'hash', 'request_key'],
-      erasure: { stays: 'who did what and when; the changes are sealed under a deleted key' },
+      erasure: { retained: 'who did what and when; the changes are sealed under a deleted key' },
     },
   },
 };
@@ -29,5 +29,5 @@ const personalData: PersonalData = {
 /** What this feature adds to a server. */
 export const auditFeature = {
   personalData,
-  reset: { stays: { operator_audit: 'true', operator_audit_head: 'true' } },
+  reset: { retained: { operator_audit: 'true', operator_audit_head: 'true' } },
 } satisfies Feature;

@@ -12,5 +12,5 @@ export {
 
 /** What this feature adds to a server. */
 export const operatorTokenFeature = {
-  reset: { stays: { operator_tokens: 'true' } },
+  reset: { retained: { operator_tokens: 'true' } },
 } satisfies Feature;

@@ -104,7 +104,7 @@ async function tokenById({ read }: Pick<Ctx, 'read'>, id: string): Promise<Opera
 }
 
 /**
- * Revokes an operator token at once; a revoked one stays as it is. Throws NOT_FOUND, and
+ * Revokes an operator token at once; a revoked one is unchanged. Throws NOT_FOUND, and
  * INVALID_INPUT if it is the caller's own.
  */
 export const revokeOperatorToken = (

@@ -1,5 +1,5 @@
 // Rules of the settings that an operator decides. Values that browsers would reject are rejected here,
-// before a customer registers an unusable passkey or a page with a card number stays empty.
+// before a customer registers an unusable passkey or a page with a card number remains empty.
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import { originProblem } from '../../../kernel/crypto/webauthn.ts';
 import { type FieldError, invalid } from '../../../kernel/fault.ts';

@@ -139,7 +139,7 @@ export const CardTokenization2FAConfig = object(
         'CardTokenization2FASmsConfig',
         'Text messages (SMS) that contain the verification code.',
         {
-          templateSid: maybeText('Identifier of the template at the SMS provider.', {
+          templateSid: maybeText('ID of the template at the SMS provider.', {
             maxLength: 64,
           }),
           bodyText: maybeText('Body of the text message, into which the code is inserted.', {
@@ -191,7 +191,7 @@ const FeeConfig = object(
 const feeConfigs = (description: string) => maybe(Type.Array(FeeConfig, { description }));
 
 export const PlatformConfig = object('PlatformConfig', 'Configuration of a platform.', {
-  id: text('Identifier of the platform.', { readOnly: true }),
+  id: text('ID of the platform.', { readOnly: true }),
   umaDomain: text(
     'Domain of the UMA addresses of its customers, such as `example.com` in ' +
       '`$anna@example.com`.',

@@ -28,7 +28,8 @@ const RequestError = named(
   Type.Object(
     {
       reason: text(
-        'Reason of the error reply. Values of the request that it repeated are replaced by `[masked]`.',
+        'Reason for the error reply. Values that it repeats from the request are replaced by ' +
+          '`[masked]`.',
       ),
       details: maybe(
         Type.Object(
@@ -50,7 +51,7 @@ const RequestToken = named(
   'RequestToken',
   Type.Object(
     {
-      id: text('Identifier of the token. The token may have been deleted since.'),
+      id: text('ID of the token. The token may have been deleted since.'),
       name: text('Display name of the token at the time of the request.'),
     },
     { description: 'The API token of a request.' },
@@ -58,7 +59,7 @@ const RequestToken = named(
 );
 
 const fields = {
-  id: text('Identifier of the request: the `X-Request-Id` header of its reply.'),
+  id: text('ID of the request: the `X-Request-Id` header of its reply.'),
   createdAt: described(Timestamp, 'Time at which the request arrived.'),
   operationId: text(
     'Operation of this API, such as `createQuote`. `unknownPath` and `unsupportedMethod` for ' +
@@ -94,8 +95,8 @@ const fields = {
   ),
   idempotencyKeyHash: maybe(
     text(
-      'Keyed hash of the `Idempotency-Key`: requests of the platform with the same key have the ' +
-        'same hash. The key itself is not kept.',
+      'Keyed hash of the `Idempotency-Key`: requests of the platform with the same key have ' +
+        'the same hash. The key itself is not stored.',
     ),
   ),
   replayed: Type.Boolean({
@@ -120,9 +121,9 @@ const RequestBody = named(
     {
       content: Type.Unsafe<unknown>({
         description:
-          'The JSON body. Texts are replaced by `[masked]`, except values of enumerations, ' +
-          'currency codes, and ids and times in fields for them; names of unknown fields by ' +
-          '`[unknown]` and a number.',
+          'The JSON body. Strings are replaced by `[masked]`, except enumeration values, ' +
+          'currency codes, and IDs and times in the fields for them. Names of unknown fields ' +
+          'are replaced by `[unknown]` and a number.',
       }),
       truncated: Type.Boolean({
         description: 'Whether fields or items after the first 16 KiB are absent.',
@@ -140,24 +141,24 @@ const ApiRequestDetails = named(
       requestBody: maybe(
         described(
           RequestBody,
-          'Body of the request. Kept for requests that write: of sandbox platforms always, of ' +
-            'production platforms while the operator allows it.',
+          'Body of the request. Retained for requests that change data: always for sandbox ' +
+            'platforms, and for production platforms while the operator allows it.',
         ),
       ),
       responseBody: maybe(
         described(
           RequestBody,
-          'Body of a successful reply, kept like `requestBody`. An error reply is in `error`.',
+          'Body of a successful reply, retained like `requestBody`. An error reply is in `error`.',
         ),
       ),
     },
-    { description: 'A request of the platform, with its bodies if they are kept.' },
+    { description: 'A request of the platform, with its bodies if they are retained.' },
   ),
 );
 
 const RETENTION =
-  'Requests are kept for 30 days. A request is listed at most a second after its reply; the ' +
-  'requests of the last second can be lost if the server stops unexpectedly.';
+  'Requests are retained for 30 days. A request is listed at most a second after its reply; ' +
+  'the requests of the last second can be lost if the server stops unexpectedly.';
 
 export const listRequests = operation({
   operationId: 'listRequests',
@@ -167,8 +168,9 @@ export const listRequests = operation({
   summary: 'List requests',
   description:
     'Returns the requests of the platform that match every filter, newest first by default. ' +
-    'Requests that were rejected after authentication are included; requests without a valid ' +
-    `credential belong to no platform and are not. With filters a page may be shorter than \`limit\` ` +
+    'Requests that were rejected after authentication are included. Requests without a valid ' +
+    'credential belong to no platform and are not included. With filters a page may be ' +
+    'shorter than `limit` ' +
     `although \`hasMore\` is true. ${RETENTION} Unknown parameters are rejected.`,
   permission: 'VIEW',
   query: Type.Object(

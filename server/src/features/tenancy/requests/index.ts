@@ -19,6 +19,6 @@ export const requestFeature = {
   sweeps: () => [requestRetention()],
   // The requests of a platform, the reset among them, remain explained.
   reset: {
-    stays: { api_requests: 'true', api_request_bodies: 'true', api_request_reads: 'true' },
+    retained: { api_requests: 'true', api_request_bodies: 'true', api_request_reads: 'true' },
   },
 } satisfies Feature<RequestPorts>;

@@ -109,7 +109,7 @@ describe('maskedBody', () => {
     });
   });
 
-  it('keeps ids and times only in fields for them', () => {
+  it('keeps IDs and times only in fields for them', () => {
     const create = app.operations.find((each) => each.contract.operationId === 'createCustomer');
     const id = 'Word:0193d0e4-7c1f-7000-8000-000000000000';
     const time = '1815-12-10T00:00:00.000Z';

@@ -59,7 +59,7 @@ export const requestOperations = ({ flushRequests, isOperation }: RequestPorts) 
     if (!recorded) {
       throw new Fault(
         'NOT_FOUND',
-        'Request not found. Requests are kept for 30 days and belong to one platform.',
+        'Request not found. Requests are retained for 30 days and belong to one platform.',
       );
     }
     return { status: 200, body: presentDetails(recorded), idleMs };

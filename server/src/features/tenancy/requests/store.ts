@@ -86,7 +86,7 @@ const OLD_READS = `delete from api_request_reads where ctid = any(array(
 export function requestRetention(): Sweep {
   let next: Time = 0;
   return {
-    name: 'requests.forget',
+    name: 'requests.purge',
     async run({ effects, db }) {
       const now = effects.now();
       if (now < next) return 0;

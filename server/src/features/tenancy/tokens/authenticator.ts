@@ -67,7 +67,7 @@ async function findToken(db: Database, id: string, secret: string): Promise<Toke
 
 /** `now` is the clock of the cache. */
 export function authenticator(db: Database, now: () => Time): Authenticator {
-  // Keyed by a hash of the header, so that no secret stays in memory.
+  // Keyed by a hash of the header, so that no secret remains in memory.
   const cachedCallers = new Map<string, Known>();
   const inFlight = new Map<string, Promise<Caller>>();
   const doubted = new Map<string, Time>();

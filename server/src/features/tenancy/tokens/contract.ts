@@ -19,10 +19,10 @@ const ApiToken = named(
   'ApiToken',
   Type.Object(
     {
-      id: text('Identifier of the token.'),
+      id: text('ID of the token.'),
       name: text('Display name. Not necessarily unique.'),
       permissions: Type.Array(PermissionName, { description: 'Permissions of the token.' }),
-      clientId: text('Client id: the user name of HTTP Basic authentication.'),
+      clientId: text('Client ID: the user name of HTTP Basic authentication.'),
       clientSecret: Type.Optional(
         text(
           'Client secret: the password of HTTP Basic authentication. Returned only when ' +
@@ -56,7 +56,7 @@ const ApiTokenCreateRequest = named(
   ),
 );
 
-const params = Type.Object({ tokenId: text('Identifier of the token.') });
+const params = Type.Object({ tokenId: text('ID of the token.') });
 
 export const createToken = operation({
   operationId: 'createToken',
@@ -65,8 +65,8 @@ export const createToken = operation({
   tag: TAG,
   summary: 'Create an API token',
   description:
-    'Creates an API token with the permissions of the request. The reply is the only one that ' +
-    'contains `clientSecret`; store it in a secret manager. The token can be used immediately, with ' +
+    'Creates an API token with the permissions of the request. Only this reply contains ' +
+    '`clientSecret`; store it in a secret manager. The token can be used immediately, with ' +
     `HTTP Basic authentication. A platform has at most ${MAX_TOKENS} tokens; delete one with ` +
     '`deleteTokenById` before creating another.',
   permission: 'MANAGE',

@@ -17,5 +17,5 @@ export {
 /** Operations, jobs and other parts that this feature adds to a server. */
 export const tokenFeature = {
   operations: ({ tokens }: { tokens: Pick<Authenticator, 'drop'> }) => tokenOperations(tokens),
-  reset: { stays: { tokens: 'true' } },
+  reset: { retained: { tokens: 'true' } },
 } satisfies Feature;

@@ -264,7 +264,7 @@ describe('listTokens', () => {
 });
 
 describe('getTokenById', () => {
-  it('returns the same reply for unknown, malformed and foreign ids', async () => {
+  it('returns the same reply for unknown, malformed and foreign IDs', async () => {
     const foreignToken = await make('Foreign', ['VIEW'], app.other);
     const ids = ['Token:018f0000-0000-7000-8000-000000000000', 'x', 'Customer:1', foreignToken.id];
     const bodies = await Promise.all(
@@ -322,7 +322,7 @@ describe('deleteTokenById', () => {
     expect(statuses.sort()).toEqual([204, 401]);
   });
 
-  it('needs MANAGE, whatever the id', async () => {
+  it('needs MANAGE, whatever the ID', async () => {
     const callerToken = await app.tokenWith(['VIEW', 'TRANSACT']);
     expect((await remove('x', callerToken)).status).toBe(403);
   });

@@ -9,7 +9,7 @@ import { SignedRequestChallenge } from '../../customers/registration/index.ts';
 import { orProcessing } from './contract.ts';
 
 const TAG = 'Internal Accounts';
-const params = Type.Object({ id: Type.String({ description: 'Id of the embedded wallet.' }) });
+const params = Type.Object({ id: Type.String({ description: 'ID of the embedded wallet.' }) });
 
 export const updateInternalAccount = operation({
   operationId: 'updateInternalAccount',
@@ -18,7 +18,8 @@ export const updateInternalAccount = operation({
   tag: TAG,
   summary: 'Change an embedded wallet',
   description:
-    'Signed by any active session of the wallet. Other account types have no changeable fields.',
+    'Changes the privacy setting of an embedded wallet. Any active session of the wallet ' +
+    'signs the request. Accounts of other types have no fields that can be changed.',
   permission: 'TRANSACT',
   signedRetry: true,
   params,
@@ -30,7 +31,7 @@ export const updateInternalAccount = operation({
           Type.Boolean({ description: 'Whether the wallet hides its transactions.' }),
         ),
       },
-      { description: 'At least one field.' },
+      { description: 'At least one field is required.' },
     ),
   ),
   bodyRules: (body) =>
@@ -49,9 +50,10 @@ export const exportInternalAccount = operation({
   tag: TAG,
   summary: 'Export the recovery phrase of an embedded wallet',
   description:
-    'Signed by any active session of the wallet, at most three times per hour. The recovery ' +
-    'phrase is encrypted to `clientPublicKey`; other replies do not contain it. It gives full ' +
-    'control of the wallet without this API.',
+    'Returns the recovery phrase of an embedded wallet, encrypted to `clientPublicKey`. No ' +
+    'other reply contains it. It gives full control of the wallet without this API. Any ' +
+    'active session of the wallet signs the request; a wallet can be exported at most three ' +
+    'times per hour.',
   permission: 'TRANSACT',
   signedRetry: true,
   callsExternal: true,
@@ -61,7 +63,7 @@ export const exportInternalAccount = operation({
     Type.Object({
       clientPublicKey: ruled(
         Type.String({
-          description: 'Fresh P-256 public key, uncompressed, in hex; the same in both requests.',
+          description: 'New P-256 public key, uncompressed, in hex; the same in both requests.',
           pattern: '^04[0-9a-fA-F]{128}$',
         }),
         'must be an uncompressed P-256 public key: 130 hex digits that start with 04',
@@ -73,7 +75,7 @@ export const exportInternalAccount = operation({
       named(
         'InternalAccountExportResponse',
         Type.Object({
-          id: Type.String({ description: 'Id of the embedded wallet.' }),
+          id: Type.String({ description: 'ID of the embedded wallet.' }),
           encryptedWalletCredentials: Type.String({
             description: 'JSON with the recovery phrase, encrypted to the key of the client.',
           }),

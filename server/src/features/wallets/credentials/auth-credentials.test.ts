@@ -70,7 +70,7 @@ describe('listAuthCredentials', () => {
     expect(await otherPlatformFixture.credentialsOf(accountId)).toEqual([]);
   });
 
-  it('requires the id of an account', async () => {
+  it('requires the ID of an account', async () => {
     for (const query of [
       '',
       '?accountId=',

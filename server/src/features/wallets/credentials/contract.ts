@@ -9,6 +9,7 @@ import {
   ruled,
   Timestamp,
   text,
+  time,
   variant,
 } from '../../../kernel/schema.ts';
 import { SignedRequestChallenge } from '../../customers/registration/index.ts';
@@ -29,16 +30,16 @@ const AuthMethodType = named(
 );
 
 const methodFields = {
-  id: text('Id of the credential.'),
-  accountId: text('Id of the embedded wallet.'),
+  id: text('ID of the credential.'),
+  accountId: text('ID of the embedded wallet.'),
   type: AuthMethodType,
-  credentialId: maybe(text('WebAuthn credential id in base64url. Present only for a passkey.')),
+  credentialId: maybe(text('WebAuthn credential ID in base64url. Present only for a passkey.')),
   nickname: text(
     'For one-time codes the e-mail address or phone number, for OAUTH the user at the provider, for a ' +
       'passkey its name.',
   ),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
+  createdAt: time('Time of creation.'),
+  updatedAt: time('Time of the last change.'),
 };
 
 const AuthMethod = object('AuthMethod', 'A credential of a wallet.', methodFields);
@@ -56,16 +57,16 @@ const PasskeyAuthChallenge = object(
   'A passkey and the challenge to sign.',
   {
     ...methodFields,
-    credentialId: text('WebAuthn credential id in base64url.'),
+    credentialId: text('WebAuthn credential ID in base64url.'),
     challenge: text('Challenge in lower-case hex. Its UTF-8 bytes are the WebAuthn challenge.'),
-    requestId: text('Id of the challenge. Send it in the `Request-Id` header.'),
+    requestId: text('ID of the challenge. Send it in the `Request-Id` header.'),
     expiresAt: described(Timestamp, 'Time at which the challenge expires.'),
   },
 );
 
 const AuthSession = object('AuthSession', 'A session key that can sign for a wallet.', {
   ...methodFields,
-  id: text('Id of the session.'),
+  id: text('ID of the session.'),
   encryptedSessionSigningKey: maybe(
     text('Private key, encrypted to an uncompressed `clientPublicKey`. Returned once.', {
       deprecated: true,
@@ -91,7 +92,7 @@ const ClientPublicKey = ruled(
     '03',
 );
 
-const accountId = text('Id of the embedded wallet.');
+const accountId = text('ID of the embedded wallet.');
 const base64urlText = (description: string) => text(description, { maxLength: 65_536 });
 const oidcToken = text('Recently issued ID token of the identity provider.', { maxLength: 16_384 });
 
@@ -126,7 +127,7 @@ export const AuthCredentialCreateRequest = named(
           maxLength: 1024,
         }),
         attestation: object('PasskeyAttestation', 'WebAuthn registration.', {
-          credentialId: base64urlText('Id of the credential, base64url.'),
+          credentialId: base64urlText('ID of the credential, base64url.'),
           clientDataJson: base64urlText('`clientDataJSON` of WebAuthn, base64url.'),
           attestationObject: base64urlText('`attestationObject` of WebAuthn, base64url.'),
           transports: maybe(
@@ -164,7 +165,7 @@ export const AuthCredentialVerifyRequest = named(
       }),
       PASSKEY: object('PasskeyCredentialVerifyRequest', 'A passkey assertion for a challenge.', {
         assertion: object('PasskeyAssertion', 'WebAuthn assertion.', {
-          credentialId: base64urlText('Id of the credential, base64url.'),
+          credentialId: base64urlText('ID of the credential, base64url.'),
           clientDataJson: base64urlText('`clientDataJSON` of WebAuthn, base64url.'),
           authenticatorData: base64urlText('`authenticatorData` of WebAuthn, base64url.'),
           signature: base64urlText('`signature` of WebAuthn, base64url.'),
@@ -176,8 +177,8 @@ export const AuthCredentialVerifyRequest = named(
   ),
 );
 
-const walletParams = Type.Object({ accountId: text('Id of the embedded wallet.') });
-const paramsOf = (resource: string) => Type.Object({ id: text(`Id of the ${resource}.`) });
+const walletParams = Type.Object({ accountId: text('ID of the embedded wallet.') });
+const paramsOf = (resource: string) => Type.Object({ id: text(`ID of the ${resource}.`) });
 
 export const createAuthCredential = operation({
   operationId: 'createAuthCredential',
@@ -186,8 +187,8 @@ export const createAuthCredential = operation({
   tag: TAG,
   summary: 'Add a credential',
   description:
-    'The first credential of a wallet requires no signature; others are signed by a session of ' +
-    'the wallet.',
+    'Adds a credential to an embedded wallet. The first credential of a wallet requires no ' +
+    'signature; a session of the wallet signs the request for each further one.',
   permission: 'TRANSACT',
   signedRetry: true,
   callsExternal: true,
@@ -214,7 +215,8 @@ export const listAuthCredentials = operation({
   path: '/auth/credentials',
   tag: TAG,
   summary: 'List credentials',
-  description: 'Credentials of a wallet, oldest first. Empty for other accounts.',
+  description:
+    'Returns the credentials of a wallet, oldest first. The list is empty for other accounts.',
   permission: 'VIEW',
   query: walletParams,
   replies: {
@@ -232,8 +234,8 @@ export const revokeAuthCredential = operation({
   tag: TAG,
   summary: 'Remove a credential',
   description:
-    'Signed by a session of another credential of the wallet. Ends the sessions of the ' +
-    'credential. The last credential cannot be removed.',
+    'Removes a credential from a wallet and ends its sessions. A session of another ' +
+    'credential of the wallet signs the request. The last credential cannot be removed.',
   permission: 'TRANSACT',
   signedRetry: true,
   params: paramsOf('credential'),
@@ -283,8 +285,9 @@ export const verifyAuthCredential = operation({
   tag: TAG,
   summary: 'Verify a credential and open a session',
   description:
-    'One-time codes require two requests; the second is signed by the key that was encrypted ' +
-    'with the code. For a passkey, send the id of the challenge in the `Request-Id` header.',
+    'Verifies the proof of a credential and opens a session. A one-time code requires two ' +
+    'requests; the second is signed by the key that was encrypted with the code. For a ' +
+    'passkey, send the ID of the challenge in the `Request-Id` header.',
   permission: 'TRANSACT',
   signedRetry: true,
   callsExternal: true,
@@ -301,7 +304,7 @@ export const listAuthSessions = operation({
   path: '/auth/sessions',
   tag: TAG,
   summary: 'List sessions',
-  description: 'Active sessions of a wallet, without keys.',
+  description: 'Returns the active sessions of a wallet, without their keys.',
   permission: 'VIEW',
   query: walletParams,
   replies: {
@@ -319,8 +322,8 @@ export const refreshAuthSession = operation({
   tag: TAG,
   summary: 'Refresh a session',
   description:
-    'Opens a new session. Signed by the session itself while it is active; the previous session ' +
-    'remains valid until its expiry.',
+    'Opens a new session. The session to refresh signs the request while it is active, and ' +
+    'remains valid until it expires.',
   permission: 'TRANSACT',
   signedRetry: true,
   params: paramsOf('session'),

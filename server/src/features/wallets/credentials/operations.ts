@@ -47,7 +47,7 @@ const kindOf = (type: CredentialType): Kind => KINDS[type] as Kind;
 /** The wallet of a list query; undefined for other accounts. */
 export async function requireListedWallet(ctx: Ctx, accountId: string) {
   if (!isId(accountId, 'InternalAccount')) {
-    throw invalidField('accountId', 'is not the id of an internal account');
+    throw invalidField('accountId', 'is not the ID of an internal account');
   }
   return findWallet(ctx, accountId);
 }

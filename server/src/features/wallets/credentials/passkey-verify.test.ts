@@ -268,7 +268,7 @@ describe('verifyAuthCredential', () => {
       signature: LITERAL,
     });
 
-    it('requires an unexpired request and the id of the passkey', async () => {
+    it('requires an unexpired request and the ID of the passkey', async () => {
       const holder = await passkeys.holder();
       const { requestId } = await passkeys.challengeOf(holder);
       const missingHeaderMessage = 'The Request-Id header is missing.';

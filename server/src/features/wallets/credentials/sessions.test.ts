@@ -76,7 +76,7 @@ describe('listAuthSessions', () => {
     expect(await fixture.sessionsOf(accountId)).toHaveLength(1);
   });
 
-  it('requires the id of an account', async () => {
+  it('requires the ID of an account', async () => {
     for (const query of [
       '',
       '?accountId=',
@@ -416,7 +416,7 @@ describe('revokeAuthSession', () => {
     expect(await idsOf(accountId)).toEqual(ids);
   });
 
-  it('rejects the request id of another platform', async () => {
+  it('rejects the request ID of another platform', async () => {
     const { accountId, sessions, ids } = await createWalletWithSessions(1);
     const requestedBody = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
     const headers = await signedHeaders(requestedBody, sessions[0] ?? '');

@@ -52,7 +52,7 @@ describe('a first request', () => {
     expect(JSON.stringify(row)).not.toContain('ACTIVITY_TYPE_TEST');
   });
 
-  it('is any request without both headers, with a new request id each time', async () => {
+  it('is any request without both headers, with a new request ID each time', async () => {
     const operation = await signedTestOperation(app);
     const emptyHeaders = { 'service-wallet-signature': '', 'request-id': '' };
     const ids = [
@@ -118,7 +118,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     );
   });
 
-  it('rejects a request id of another resource, operation or platform before the body', async () => {
+  it('rejects a request ID of another resource, operation or platform before the body', async () => {
     const headers = await operation.signed(generateKeys());
     const body = { accountId: operation.accountId, note: 'another' };
     const ownResponse = await operation.call({ headers, body, of: 'elsewhere' });
@@ -415,7 +415,7 @@ describe('one signature', () => {
     expect(noted[0]?.payload).not.toContain('ACTIVITY');
   });
 
-  it('can lead to another challenge with its own request id', async () => {
+  it('can lead to another challenge with its own request ID', async () => {
     let rounds = 0;
     const operation: SignedTestOperation = await signedTestOperation(app, {
       steps: {

@@ -180,7 +180,7 @@ export const CARD_REPEATS: readonly Action[] = [
   { name: 'repeat a card message', weight: 3, ready: anyMessage, run: repeatMessage },
   { name: 'send a card message twice', weight: 1.5, ready: anyCard, run: sendTwice },
   { name: 'send a late card message twice', weight: 1, ready: anyCard, run: sendTwiceLate },
-  { name: 'reuse a message id', weight: 1, ready: anyMessage, run: reuseMessageId },
+  { name: 'reuse a message ID', weight: 1, ready: anyMessage, run: reuseMessageId },
   {
     name: 'close a card payment concurrently',
     weight: 0.7,

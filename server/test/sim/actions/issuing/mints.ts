@@ -214,7 +214,7 @@ async function order(sim: Sim): Promise<string> {
 }
 
 /**
- * The outcome after an operator ends an order; an unfunded order expires and stays under
+ * The outcome after an operator ends an order; an unfunded order expires and remains under
  * observation.
  */
 function manualOutcome(

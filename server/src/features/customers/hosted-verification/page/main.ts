@@ -73,7 +73,7 @@ function showLoadError(title: string, reason: string, requestId?: string): void 
   document.title = title;
   showPlace();
   const retryButton = action('Try again', () => location.reload(), { kind: 'primary' });
-  const id = requestId ? [h('p', { class: 'hint' }, `Request id: ${requestId}`)] : [];
+  const id = requestId ? [h('p', { class: 'hint' }, `Request ID: ${requestId}`)] : [];
   screen.replaceChildren(h('p', {}, reason), ...id, h('div', { class: 'buttons' }, retryButton));
   heading.focus();
 }

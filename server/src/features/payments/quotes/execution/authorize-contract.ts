@@ -6,7 +6,7 @@ import { Quote } from '../contract.ts';
 
 const TAG = 'Strong Customer Authentication';
 
-const params = Type.Object({ quoteId: Type.String({ description: 'Id of the quote.' }) });
+const params = Type.Object({ quoteId: Type.String({ description: 'ID of the quote.' }) });
 
 export const authorizeQuote = operation({
   operationId: 'authorizeQuote',

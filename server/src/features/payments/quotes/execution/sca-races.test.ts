@@ -176,7 +176,7 @@ describe('proof and expiry', () => {
 });
 
 describe('funds spent meanwhile', () => {
-  it('discard a proof at its commit, and the challenge stays valid', async () => {
+  it('discard a proof at its commit, and the challenge remains valid', async () => {
     const ownPayer = await scaPayer(app, { eur: 100_00, usdc: 0 });
     const { quote } = await quotedPayout(app, ownPayer, { amount: 100_00 });
     ok(await execute(app, quote.id), 200);

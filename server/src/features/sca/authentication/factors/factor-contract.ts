@@ -13,7 +13,7 @@ const object = <P extends Record<string, TSchema>>(
 const ScaFactorView = object('ScaFactorView', 'Authentication factor of a customer.', {
   factor: ScaFactor,
   credentialId: Type.Optional(
-    text('Id of the passkey for `deleteScaFactor`. Absent for other factors.'),
+    text('ID of the passkey for `deleteScaFactor`. Absent for other factors.'),
   ),
   name: Type.Optional(text('Display name of the passkey. Absent for other factors.')),
 });
@@ -46,7 +46,7 @@ const EnrollStart = named(
       allowedOrigins: Type.Array(Type.String(), {
         description: 'Origins at which the passkey can be created.',
       }),
-      relyingPartyId: text('WebAuthn relying party id.'),
+      relyingPartyId: text('WebAuthn relying party ID.'),
     }),
   }),
 );

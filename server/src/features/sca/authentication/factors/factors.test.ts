@@ -32,7 +32,7 @@ describe('listScaFactors', () => {
     expect(await sandboxFixture.namesOf(id)).toEqual(['SMS_OTP']);
   });
 
-  it('shows enrolled factors, and the id to remove a passkey', async () => {
+  it('shows enrolled factors, and the ID to remove a passkey', async () => {
     const id = await person();
     await fixture.withPasskey(id);
     await fixture.withTotp(id);

@@ -98,7 +98,7 @@ describe('a passkey', () => {
     ok(await confirm(register()), 200);
   });
 
-  it('is rejected for an origin or an id of another site', async () => {
+  it('is rejected for an origin or an ID of another site', async () => {
     const id = await person();
     const { register, confirm } = await startRegistration(id);
     const foreignOrigin = 'https://shop.example.com.evil.example';

@@ -28,7 +28,7 @@ const ScaLoginStart = named(
       factor: ScaFactor,
       challengeId: maybeNull(
         Type.String({
-          description: 'Challenge id to send with the code. Present only for SMS_OTP.',
+          description: 'Challenge ID to send with the code. Present only for SMS_OTP.',
         }),
       ),
       expiresAt: maybeNull({
@@ -47,7 +47,7 @@ const ScaLoginStart = named(
         }),
       ),
       relyingPartyId: maybeNull(
-        Type.String({ description: 'WebAuthn relying party id. Present only for PASSKEY.' }),
+        Type.String({ description: 'WebAuthn relying party ID. Present only for PASSKEY.' }),
       ),
     },
     { description: 'Challenge of a login. TOTP has no challenge.' },
@@ -66,7 +66,7 @@ const ScaLoginCompleteRequest = named(
       challengeId: maybeNull(
         Type.String({
           description:
-            'Challenge id from `startScaLogin`. Required for SMS_OTP, absent for TOTP, ' +
+            'Challenge ID from `startScaLogin`. Required for SMS_OTP, absent for TOTP, ' +
             'optional for PASSKEY.',
         }),
       ),
@@ -115,9 +115,7 @@ const RecordSecurityEventResponse = named(
       lockedUntil: Type.Optional(
         nullable({
           ...Timestamp,
-          description:
-            'End of the lockout. Null if the customer is not locked, and if the customer ' +
-            'is suspended.',
+          description: 'End of the lockout. Null if the customer is not locked or is suspended.',
         }),
       ),
       failedAttempts: Type.Integer({

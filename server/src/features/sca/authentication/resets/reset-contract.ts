@@ -17,7 +17,7 @@ const TwoFactorResetStart = named(
   'TwoFactorResetStart',
   Type.Object(
     {
-      resetId: Type.String({ description: 'Identifier of the reset, `ScaReset:<uuid>`.' }),
+      resetId: Type.String({ description: 'ID of the reset, `ScaReset:<uuid>`.' }),
       livenessAccessToken: maybeText(
         'Access token for the liveness check in an app of the platform. Absent if the ' +
           'reset is reviewed manually.',
@@ -99,7 +99,7 @@ const COMMON = {
 
 const resetParams = {
   ...COMMON,
-  params: Type.Object({ resetId: Type.String({ description: 'Id of the factor reset.' }) }),
+  params: Type.Object({ resetId: Type.String({ description: 'ID of the factor reset.' }) }),
   notFound: 'NOT_FOUND',
 } as const;
 

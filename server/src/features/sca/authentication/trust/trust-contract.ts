@@ -18,7 +18,7 @@ const BeneficiaryTrustConfirmRequest = named(
     {
       challengeId: Type.Optional(
         nullable(
-          Type.String({ description: 'Id of the challenge. Default: the pending challenge.' }),
+          Type.String({ description: 'ID of the challenge. Default: the pending challenge.' }),
         ),
       ),
       ...proofFields,
@@ -40,7 +40,7 @@ const COMMON = {
   tag: SCA_TAG,
   permission: 'MANAGE',
   params: Type.Object({
-    externalAccountId: Type.String({ description: 'Id of the external account.' }),
+    externalAccountId: Type.String({ description: 'ID of the external account.' }),
   }),
   notFound: 'ACCOUNT_NOT_FOUND',
 } as const;
@@ -52,8 +52,8 @@ const START_UNTRUST =
   'Creates a challenge for removing the trust in an external account. Continue ' +
   'with `confirmBeneficiaryUntrust`.';
 const HOW =
-  'The challenge uses SMS_OTP if the customer has it, else PASSKEY, else TOTP. ' +
-  'A new challenge replaces the previous one. No session is required.';
+  'The challenge uses SMS_OTP if the customer has it, otherwise PASSKEY, otherwise TOTP. A ' +
+  'new challenge replaces the previous one. No session is required.';
 
 // Sealed: the passkey options contain the credential id of the customer.
 const start = { ...COMMON, replies: { 200: BeneficiaryTrustStart }, sealed: true } as const;

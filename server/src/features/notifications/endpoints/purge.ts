@@ -7,7 +7,7 @@ import type { Sweep } from '../../../runtime/jobs/jobs.ts';
 const KEEP_MS = 86_400_000;
 const EVERY_MS = 3_600_000;
 
-const FORGET = `delete from webhook_endpoints w
+const PURGE = `delete from webhook_endpoints w
   where w.deleted_at < $1 and w.number > 0
     and not exists (select from webhook_queue q
       where q.platform_id = w.platform_id and q.endpoint = w.number)
@@ -19,12 +19,12 @@ const FORGET = `delete from webhook_endpoints w
 export function deletedEndpointSweep(): Sweep {
   let next: Time = 0;
   return {
-    name: 'webhook-endpoints.forget',
+    name: 'webhook-endpoints.purge',
     async run({ effects, db }) {
       const now = effects.now();
       if (now < next) return 0;
       next = now + EVERY_MS;
-      return (await db.query(FORGET, [new Date(now - KEEP_MS)])).length;
+      return (await db.query(PURGE, [new Date(now - KEEP_MS)])).length;
     },
   };
 }
