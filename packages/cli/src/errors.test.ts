@@ -22,8 +22,8 @@ it.each([
   [
     new RailheadError({ code: 'CONNECTION_FAILED', reason: 'The server cannot be reached.' }),
     EXIT.unreachable,
-    'Error: The server cannot be reached. (CONNECTION_FAILED)\n' +
-      'Is the server running, and is its URL right? `railhead doctor` checks both.\n',
+    'Error: The server cannot be reached. (CONNECTION_FAILED)\nIs the server running, and is ' +
+      'its URL correct? `railhead doctor` checks both.\n',
   ],
 ])('reports %s', (error, code, text) => {
   expect(reported(error)).toEqual({ code, text });

@@ -19,7 +19,8 @@ const HINTS: Readonly<Record<string, string>> = {
   UNAUTHORIZED:
     'Log in again with `railhead login`, or check the environment with `railhead doctor`.',
   FORBIDDEN: 'The token may lack a permission: `railhead doctor` lists those that it has.',
-  CONNECTION_FAILED: 'Is the server running, and is its URL right? `railhead doctor` checks both.',
+  CONNECTION_FAILED:
+    'Is the server running, and is its URL correct? `railhead doctor` checks both.',
   TIMEOUT: 'The server did not reply in time. Repeat the command.',
   UNEXPECTED_RESPONSE: 'The URL may not be that of an API. Check it with `railhead doctor`.',
   INSUFFICIENT_FUNDS:

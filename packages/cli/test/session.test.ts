@@ -185,7 +185,7 @@ describe('what runs until it is stopped', () => {
     expect(await enter('n')).toContain('Nothing was removed.');
     const { clientId, clientSecret } = server.running.credentials;
     await type('railhead login\r', /URL of the server \[http/);
-    await type('\r', /Client id: /);
+    await type('\r', /Client ID: /);
     await type(`${clientId}\r`, /Client secret: /);
     expect(await enter(clientSecret)).toContain('Logged in to');
     expect(screen()).not.toContain(clientSecret);

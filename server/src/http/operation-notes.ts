@@ -21,11 +21,14 @@ function accessOf(contract: Contract): string {
 }
 
 function repetitionOf(contract: Contract): string {
-  const { method, money } = contract;
+  const { method, money, permission } = contract;
   const kind = idempotencyOf(contract);
   if (kind === 'none') {
-    if (method === 'GET') return 'the operation only reads data';
-    if (method === 'POST') return 'every request is executed; `Idempotency-Key` is ignored';
+    const isRead = method === 'GET' && permission !== 'MANAGE';
+    if (isRead) return 'the operation only reads data';
+    if (method === 'GET' || method === 'POST') {
+      return 'every request is executed; `Idempotency-Key` is ignored';
+    }
     return 'repeating the request has no further effect';
   }
   const other = money ? 'DUPLICATE_PAY_REQUEST' : 'CONFLICT';

@@ -65,7 +65,7 @@ export const velocityLimitOf = {
     `${agentId}:${currency}:${period}`,
   /** Number of payments made by an agent in a day. */
   payments: (agentId: string, day: string) => `${agentId}:count:${day}`,
-  /** Number of live cards of a platform or a cardholder. */
+  /** Number of open cards of a platform or a cardholder. */
   liveCards: (holderId: string) => `cards:${holderId}`,
 } as const;
 

@@ -14,8 +14,10 @@ import { closest } from '../suggest.ts';
 const WORLDS: Readonly<Record<string, string>> = {
   starter: 'a customer with a balance, two external accounts, a payout, a card and an agent',
   customers: 'individuals that are approved, pending, rejected, unverified and on hold',
-  accounts: 'accounts that are active, frozen, closed, under review, inactive and to be proved',
-  payments: 'payouts that completed, failed, were refunded, returned and cancelled, and a quote',
+  accounts:
+    'accounts that are active, frozen, closed, under review, inactive and pending proof of ' +
+    'ownership',
+  payments: 'payouts that completed, failed, were refunded, returned and canceled, and a quote',
   deposits: 'incoming payments that are completed, held, released, returned and in progress',
   cards: 'cards that are active, frozen, processing and closed, and payments in each status',
   agents: 'a paused agent, and actions that are approved, waiting, rejected and failed',
@@ -111,7 +113,7 @@ export function resetCommand(): Command {
         'platform permanently. Configuration and tokens remain; the clock follows real time ' +
         'again.',
     )
-    .option('--yes', 'Do not ask.')
+    .option('--yes', 'Do not ask for confirmation.')
     .option('--including <list>', 'Also reset: configuration, tokens.');
   withExamples(command, 'railhead reset', 'railhead reset --yes --including configuration');
   return command.action(async (flags: { yes?: boolean; including?: string }) => {

@@ -18,7 +18,7 @@ const Customer = named(
       platformId: text('Platform of the customer.'),
       type: oneOf(TYPES, { description: 'Type of the customer.' }),
       status: oneOf(CHECK_STATUSES, { description: 'Status of the identity check.' }),
-      region: nullable(text('Region of the customer; null without one.')),
+      region: nullable(text('Region of the customer; null if there is none.')),
       isErased: Type.Boolean({ description: 'Whether the personal data was erased.' }),
       deletedAt: nullable(time('Time of the deletion; null if it was not deleted.')),
       createdAt: time('Time of creation.'),
@@ -47,7 +47,7 @@ const list = operation({
     ),
     region: optional(text('Return only customers of this region.')),
     isDeleted: optional(
-      Type.Boolean({ description: 'Return only customers that were deleted, or were not.' }),
+      Type.Boolean({ description: 'Filter by whether the customer was deleted.' }),
     ),
   }),
   replies: { 200: named('OperatorCustomerPage', page(Customer)) },

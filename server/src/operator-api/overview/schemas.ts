@@ -15,7 +15,9 @@ const CreatedFilter = {
 export const ListQuery = { ...PlatformFilter, ...CreatedFilter, ...PageQuery };
 
 export const ModeFilter = {
-  mode: optional(oneOf(MODES, { description: 'Return only items of platforms of this mode.' })),
+  mode: optional(
+    oneOf(MODES, { description: 'Return only items of platforms in this environment.' }),
+  ),
 };
 
 export const CustomerFilter = {

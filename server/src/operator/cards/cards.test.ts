@@ -129,7 +129,7 @@ describe('platform cards and set-cards', () => {
     expect(await settingsOf(as)).toEqual({ ...program, frameOrigins: [] });
     expect(await settingsOf(app.platform)).toEqual(DEFAULTS);
     expect((await run('platform', 'cards', as.id)).out).toMatch(
-      /Maximum live cards per holder +1\n/,
+      /Maximum open cards per cardholder +1\n/,
     );
   });
 

@@ -131,7 +131,11 @@ export const jobVerbs: readonly Verb[] = [
     summary: 'Remove a job permanently; prints its pending effect',
     flags: {
       job: { ...JOB, required: true },
-      reason: { value: 'TEXT', required: true, help: 'Reason, kept; no personal data' },
+      reason: {
+        value: 'TEXT',
+        required: true,
+        help: 'Reason, stored with the job; no personal data',
+      },
     },
     positional: 'job',
     run: cancel,

@@ -102,7 +102,7 @@ const REASON: Flags = {
   reason: {
     value: 'TEXT',
     required: true,
-    help: 'Reason, kept in the audit log; no personal data',
+    help: 'Reason, stored in the audit log; no personal data',
   },
 };
 const FILTERS: Flags = {

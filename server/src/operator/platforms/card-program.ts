@@ -20,8 +20,8 @@ const PLATFORM: Flags = {
 
 function outputOf(json: CardProgram): Output {
   const text = record([
-    ['Maximum live cards', String(json.maxLive)],
-    ['Maximum live cards per holder', String(json.maxLivePerHolder)],
+    ['Maximum open cards', String(json.maxLive)],
+    ['Maximum open cards per cardholder', String(json.maxLivePerHolder)],
     ['Pages that may show a number', json.frameOrigins.join(', ') || 'none'],
   ]);
   return { json, text };
@@ -89,8 +89,8 @@ export const cardProgramVerbs: readonly Verb[] = [
     summary: 'Change the card settings of a platform',
     flags: {
       ...PLATFORM,
-      'max-live': { value: 'N', help: 'Maximum live cards (10000)' },
-      'max-live-per-holder': { value: 'N', help: 'Maximum live cards per holder (10)' },
+      'max-live': { value: 'N', help: 'Maximum open cards (10000)' },
+      'max-live-per-holder': { value: 'N', help: 'Maximum open cards per cardholder (10)' },
       'frame-origins': {
         value: 'ORIGIN,ORIGIN',
         list: true,
