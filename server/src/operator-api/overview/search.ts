@@ -28,9 +28,9 @@ const Result = named(
       kind: oneOf(Object.keys(HIT_PERMISSIONS) as HitKind[], {
         description: 'Kind of the resource.',
       }),
-      id: text('Identifier of the resource.'),
+      id: text('ID of the resource.'),
       platformId: text('Platform of the resource.'),
-      customerId: nullable(text('Customer of the resource; null without one.')),
+      customerId: nullable(text('Customer of the resource; null if there is none.')),
       title: text('Short description without personal data.'),
       matchedBy: oneOf(MATCHES, { description: 'What the searched text was found as.' }),
     },
