@@ -64,6 +64,7 @@ const FEATURES = [
   'staff/audit',
   'staff/approvals',
   'staff/tokens',
+  'staff/users',
 ];
 const layer = (name, from, to) => ({
   name: `${name} imports only what is below it`,

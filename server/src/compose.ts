@@ -4,7 +4,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
-import { provisioningBy } from './bootstrap.ts';
 import { CURRENCIES } from './catalog/currencies/currencies.ts';
 import { namingFor } from './catalog/naming.ts';
 import {
@@ -35,11 +34,10 @@ import {
   watchPending,
 } from './features/notifications/webhooks/index.ts';
 import type { ClockWork, SandboxWorldParts } from './features/sandbox/index.ts';
-import { operatorAuthenticator } from './features/staff/tokens/index.ts';
+import { operatorAuthenticator } from './features/staff/users/index.ts';
 import { createRequestRecorder } from './features/tenancy/requests/index.ts';
 import { authenticator } from './features/tenancy/tokens/index.ts';
 import {
-  accountPorts,
   handlersOf,
   operationsOf,
   PAGES,
@@ -52,13 +50,13 @@ import {
 import { createLimiter, type RateLimits } from './http/admission/rate-limit.ts';
 import { type Operation, perform } from './http/bind.ts';
 import { type Draining, drainConnections } from './http/connection/connection-close.ts';
-import { listeningOrigin, listenOn } from './http/connection/listen.ts';
+import { listeningOrigin } from './http/connection/listen.ts';
 import { readExamples } from './http/examples.ts';
 import { openApiSteps } from './http/openapi.ts';
 import { addHostedApp } from './http/pages/hosted.ts';
 import { addPages, originOf } from './http/pages/pages.ts';
 import { addWebhookKeys } from './http/pages/webhook-keys.ts';
-import { createServer, type Watch } from './http/server.ts';
+import type { Watch } from './http/server.ts';
 import { addHealth, addSite } from './http/site.ts';
 import { idempotencyOf } from './kernel/contract/operation.ts';
 import { bodyErrors, compileSchemas } from './kernel/contract/validate.ts';
@@ -67,12 +65,7 @@ import type { Fault } from './kernel/fault.ts';
 import { uuid7 } from './kernel/id.ts';
 import { MODES } from './kernel/mode.ts';
 import { runInSteps } from './kernel/steps.ts';
-import {
-  addOperatorDocument,
-  type OperatorApiSetting,
-  type OperatorMount,
-  operatorOperationsOn,
-} from './operator-api/mount.ts';
+import type { OperatorApiSetting } from './operator-api/mount.ts';
 import { createClocks } from './runtime/clocks/clocks.ts';
 import { type Committer, createCommitter } from './runtime/committer/committer.ts';
 import { pressureOn } from './runtime/committer/pressure.ts';
@@ -95,6 +88,7 @@ import { type KeyRing, openKeyRing, type SigningKeys } from './runtime/security/
 import { checkSigningKeys } from './runtime/security/keys.ts';
 import { createVault } from './runtime/security/vault.ts';
 import { sampleReference } from './sample-reference.ts';
+import { operatorUrlOf, serversOf } from './servers.ts';
 import { stopParts } from './shutdown.ts';
 
 export interface Settings {
@@ -127,6 +121,8 @@ export interface Settings {
   eventRetentionMs?: number | undefined;
   /** Where the operator API is served; default `on`, on the same port. */
   operatorApi?: OperatorApiSetting | undefined;
+  /** Address at which operators sign in; default: the public URL. */
+  operatorUrl?: string | undefined;
 }
 
 const EVENT_RETENTION_MS = 30 * 86_400_000;
@@ -362,12 +358,13 @@ const networkOf = ({ trustedProxies, publicUrl, stalledMs }: Settings) => ({
   stalledMs,
 });
 
-/** Resolves the bearer tokens of agents and of operators. */
-const admissionOf = (runtime: Runtime) => ({
+/** Resolves the credentials of agents and of operators. */
+const admissionOf = (runtime: Runtime, settings: Settings) => ({
   agents: agentBearers(runtime),
-  operators: operatorAuthenticator(runtime),
+  operators: operatorAuthenticator(runtime, operatorUrlOf(settings)),
 });
 
+<<<<<<< HEAD
 type ServerOptions = Parameters<typeof createServer>[0];
 
 interface Servers {
@@ -409,6 +406,8 @@ function serversOf(
   return { server, listen: listenOnBoth };
 }
 
+=======
+>>>>>>> f19ebb8a (feat(operator): users with passkeys, passwords and authenticator apps, sessions, and recovery by two people)
 /** The work that becomes due when a clock is moved. */
 const clockWorkOf = (
   { kinds, run }: Pick<Worker, 'kinds' | 'run'>,
@@ -465,7 +464,7 @@ export async function compose(
     runInSteps(openApiSteps(contracts, webhookContracts, naming, readExamples()), nextTurn);
   const limiter = limiterOf(settings, effects, metrics);
   const bearers = linkAuthenticator(runtime);
-  const admission = { ...admissionOf(runtime), ...tokens, bearers, limiter };
+  const admission = { ...admissionOf(runtime, settings), ...tokens, bearers, limiter };
   const isApi = roles.includes('api');
   const installation = { runtime, files, connectors, walletRecoveryMs };
   const hooks = { naming, log, metrics, record: recorder.add, watch, ...networkOf(settings) };

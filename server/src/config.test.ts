@@ -67,6 +67,7 @@ describe('readConfig', () => {
       publicUrl: undefined,
       sampleCustomer: true,
       loopbackWebhooks: true,
+      operatorUrl: undefined,
       operatorApi: 'on',
       walletRecoveryMs: undefined,
       eventRetentionMs: 30 * 86_400_000,

@@ -61,7 +61,13 @@ export interface Config {
   walletRecoveryMs: number | undefined;
   /** Retention of events. */
   eventRetentionMs: number;
+<<<<<<< HEAD
   /** On the port of the server, on a separate port, or nowhere. */
+=======
+  /** Address at which operators sign in; undefined: the public URL. */
+  operatorUrl: string | undefined;
+  /** On the port of the server, on a port of its own, or nowhere. */
+>>>>>>> f19ebb8a (feat(operator): users with passkeys, passwords and authenticator apps, sessions, and recovery by two people)
   operatorApi: 'on' | 'off' | number;
 }
 
@@ -173,6 +179,7 @@ function build(values: Map<string, string>, base: string): Config {
       (text('RAILHEAD_SAMPLE_CUSTOMER') ?? (production ? 'none' : 'create')) === 'create',
     loopbackWebhooks:
       (text('RAILHEAD_LOOPBACK_WEBHOOKS') ?? (production ? 'refused' : 'allowed')) === 'allowed',
+    operatorUrl: text('RAILHEAD_OPERATOR_URL')?.replace(/\/+$/, ''),
     operatorApi: operatorApiOf(text('RAILHEAD_OPERATOR_API')!),
     walletRecoveryMs: hours === undefined ? undefined : Number(hours) * 3_600_000,
     eventRetentionMs: Number(text('RAILHEAD_EVENT_RETENTION')) * 86_400_000,

@@ -54,6 +54,7 @@ import { stablecoinFeature } from './features/stablecoins/index.ts';
 import { approvalFeature } from './features/staff/approvals/index.ts';
 import { auditFeature } from './features/staff/audit/index.ts';
 import { operatorTokenFeature } from './features/staff/tokens/index.ts';
+import { operatorUserFeature } from './features/staff/users/index.ts';
 import { configFeature } from './features/tenancy/config/index.ts';
 import { requestFeature } from './features/tenancy/requests/index.ts';
 import { type Authenticator, tokenFeature } from './features/tenancy/tokens/index.ts';
@@ -176,6 +177,7 @@ const FEATURES: readonly Feature<Parts>[] = [
   sandboxFeature,
   requestFeature,
   operatorTokenFeature,
+  operatorUserFeature,
   auditFeature,
   approvalFeature,
 ];

@@ -47,6 +47,7 @@ import { tokenVerbs } from './operator/platforms/token.ts';
 import { webhookVerbs } from './operator/platforms/webhooks.ts';
 import { auditVerbs } from './operator/staff/audit.ts';
 import { operatorTokenVerbs } from './operator/staff/operator-tokens.ts';
+import { operatorUserVerbs } from './operator/staff/operator-users.ts';
 import { walletVerbs } from './operator/wallets/wallets.ts';
 import { versionLine } from './runtime/config/version.ts';
 
@@ -95,6 +96,7 @@ export const VERBS: readonly Verb[] = [
   ...jobVerbs,
   ...exportVerbs,
   ...operatorTokenVerbs,
+  ...operatorUserVerbs,
   ...auditVerbs,
 ];
 const NOUNS = [...new Set(VERBS.map((each) => each.noun))];

@@ -5,6 +5,7 @@ import { firstStart } from './bootstrap.ts';
 import { type App, compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { connectorRegistry } from './connectors/registry.ts';
+import { enrollment } from './features/staff/users/index.ts';
 import { probeListen } from './http/connection/listen.ts';
 import { BASE_PATH } from './http/server.ts';
 import type { Effects } from './kernel/effects.ts';
@@ -106,6 +107,18 @@ function shutDownOn(
   return shutdown.isShuttingDown;
 }
 
+/** Where the first administrator enrolls, as long as no operator user has. */
+async function enrollUrlOf(app: App, config: Config, port: number): Promise<string | undefined> {
+  const { roles, operatorApi, operatorUrl, publicUrl } = config;
+  if (!roles.includes('api') || operatorApi === 'off') return undefined;
+  const link = await enrollment.firstAdministratorLink(app.runtime);
+  if (!link) return undefined;
+  const localPort = operatorApi === 'on' ? port : operatorApi;
+  // Passkeys need a name, which a plain address is not.
+  const base = operatorUrl ?? publicUrl ?? `http://localhost:${localPort}`;
+  return `${base}/operator/enroll#${link.secret}`;
+}
+
 async function start(app: App, config: Config, log: Log, link?: SupervisorLink): Promise<void> {
   const { port, origin } = await app.listen(config);
   let fileContent: CredentialsFile | undefined;
@@ -115,7 +128,8 @@ async function start(app: App, config: Config, log: Log, link?: SupervisorLink):
     : undefined;
   fileContent = credentialsOfFirst?.content;
   app.readiness.started();
-  const serving = { origin, credentials: credentialsOfFirst?.content };
+  const enrollUrl = await enrollUrlOf(app, config, port);
+  const serving = { origin, credentials: credentialsOfFirst?.content, enrollUrl };
   if (link) link.send({ type: 'serving', serving });
   else report(banner(config, serving));
   log.info({ port, host: config.host, roles: config.roles }, 'listening');

@@ -20,6 +20,8 @@ export interface CredentialsFile {
 export interface Serving {
   origin: string;
   credentials: CredentialsFile | undefined;
+  /** Where the first administrator enrolls. */
+  enrollUrl?: string | undefined;
 }
 
 export const report = (line: string) => void process.stderr.write(`${line}\n`);
@@ -75,7 +77,11 @@ function rolesLines({ processes, roles }: Config): string[] {
   return lines;
 }
 
-function credentialsLines(config: Config, stored: CredentialsFile): string[] {
+function credentialsLines(
+  config: Config,
+  stored: CredentialsFile,
+  operatorLines: readonly string[],
+): string[] {
   const secret = stored.clientSecret || '(not stored; it was shown when the token was created)';
   return [
     `  Base URL       ${stored.baseUrl}`,
@@ -83,6 +89,7 @@ function credentialsLines(config: Config, stored: CredentialsFile): string[] {
     `  Client secret  ${secret}`,
     `  Docs           ${stored.docsUrl}`,
     `  Credentials    ${credentialsPath(config)}`,
+    ...operatorLines,
     ...rolesLines(config),
     '',
     '  Public key for webhook signatures:',
@@ -97,9 +104,10 @@ function credentialsLines(config: Config, stored: CredentialsFile): string[] {
 }
 
 /** The output of a successful start. */
-export function banner(config: Config, { origin, credentials }: Serving): string {
+export function banner(config: Config, { origin, credentials, enrollUrl }: Serving): string {
+  const operatorLines = enrollUrl ? [`  Operator       ${enrollUrl}`] : [];
   const lines = credentials
-    ? credentialsLines(config, credentials)
+    ? credentialsLines(config, credentials, operatorLines)
     : [`  Readiness      ${origin}/readyz`, `  Metrics        ${origin}/metrics`];
   const roles = credentials ? [] : rolesLines(config);
   return ['', 'Railhead is running.', '', ...lines, ...roles, ''].join('\n');

@@ -16,6 +16,7 @@ import { transactionFeature } from './features/payments/transactions/index.ts';
 import { scaFeature } from './features/sca/authentication/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
 import { approvalFeature } from './features/staff/approvals/index.ts';
+import { operatorUserFeature } from './features/staff/users/index.ts';
 import { walletFeature } from './features/wallets/index.ts';
 import type { Lifecycle } from './kernel/states.ts';
 import { fileStates } from './runtime/files/files.ts';
@@ -215,6 +216,12 @@ cancels it.`,
     about: `A change of an operator that another one must approve. Initially PENDING. One that was not
 decided in time remains PENDING and is shown as EXPIRED.`,
     states: approvalFeature.states.approval,
+  },
+  {
+    title: 'Operator user',
+    about:
+      '`status` of a user of the operator API. An ACTIVE one is INVITED until it has enrolled.',
+    states: operatorUserFeature.states.operatorUser,
   },
 ];
 

@@ -215,7 +215,7 @@ const headersOf = (contract: Contract, status: number): Json => {
 };
 
 function securityOf({ permission, auth }: Contract): Json[] {
-  if (auth === 'operator') return [{ OperatorAuth: [] }];
+  if (auth === 'operator') return [{ OperatorAuth: [] }, { OperatorSession: [] }];
   if (!permission) return [];
   return [auth === 'agent' ? { AgentAuth: [] } : { BasicAuth: [] }];
 }

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Naming } from '../catalog/naming.ts';
 import type { Caller } from '../kernel/caller.ts';
-import { type Contract, maxBodyOf } from '../kernel/contract/operation.ts';
+import { type Contract, maxBodyOf, type ReplyHeaders } from '../kernel/contract/operation.ts';
 import type { Fault } from '../kernel/fault.ts';
 import type { Log } from '../runtime/observability/log.ts';
 import type { Metrics } from '../runtime/observability/metrics.ts';
@@ -46,7 +46,7 @@ export const OPERATOR_BASE_PATH = '/operator/v1';
 
 const baseOf = ({ auth }: Contract): string => {
   if (auth === 'hosted') return '';
-  return auth === 'operator' ? OPERATOR_BASE_PATH : BASE_PATH;
+  return auth === 'operator' || auth === 'signIn' ? OPERATOR_BASE_PATH : BASE_PATH;
 };
 
 export const routeOf = (contract: Contract, naming: Naming) =>
@@ -65,6 +65,7 @@ interface RouteResponse {
   body: unknown;
   replayed?: boolean;
   idleMs?: number;
+  headers?: ReplyHeaders;
 }
 
 /** Sends the responses of one contract and records its requests. */
@@ -199,6 +200,7 @@ export function bindRoute(
       try {
         const result = await run(request, reply, exchanges.of(request));
         if (result.replayed) reply.header('Idempotency-Replayed', 'true');
+        if (result.headers) reply.headers(result.headers);
         response = result;
       } catch (error) {
         response = exchanges.failed(error, request, reply);

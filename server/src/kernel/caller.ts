@@ -21,14 +21,24 @@ export interface Caller {
   requestBodiesUntil?: number | null;
   /** IP address of a request without a credential. */
   address?: string;
+  /** Of a request by which an operator signs in. */
+  requestId?: string;
   /** The operator that calls an operation of the operator API; `platformId` is then empty. */
   operator?: Operator;
 }
 
+/** How an operator is identified: a session of a user, a token, or the machine's command. */
+export type OperatorKind = 'USER' | 'TOKEN' | 'COMMAND';
+
 /** An operator who uses the operator API or the command. */
 export interface Operator {
-  kind: 'TOKEN' | 'COMMAND';
+  kind: OperatorKind;
+  /** The user, the token, or `command`. */
   id: string;
+  /** The user who created a token, directly or by another token, and who cannot approve its requests. */
+  personId: string;
+  /** Of a user. */
+  sessionId?: string;
   name: string;
   roles: readonly string[];
   permissions: readonly OperatorPermission[];

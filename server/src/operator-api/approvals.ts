@@ -200,8 +200,8 @@ async function execute(call: OperatorCall, approvalId: string, reason: string) {
 const DECISIONS: readonly string[] = [approve.operationId, reject.operationId];
 
 function assertOperation({ operationOf }: OperatorCall, operationId: string): void {
-  const method = operationOf(operationId)?.contract.method ?? 'GET';
-  if (method !== 'GET' && !DECISIONS.includes(operationId)) return;
+  const { method = 'GET', auth } = operationOf(operationId)?.contract ?? {};
+  if (auth === 'operator' && method !== 'GET' && !DECISIONS.includes(operationId)) return;
   throw invalidField('operationId', 'must be an operation that changes something');
 }
 

@@ -21,7 +21,7 @@ const RECORD = {
   createdAt: time('Time of the change.'),
   actor: Type.Object(
     {
-      kind: oneOf(['TOKEN', 'COMMAND'], {
+      kind: oneOf(['USER', 'TOKEN', 'COMMAND'], {
         description: 'An operator token, or the command on the machine of the server.',
       }),
       id: text('ID of the operator.'),

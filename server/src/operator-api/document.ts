@@ -8,6 +8,9 @@ import { OPERATOR_OPERATIONS } from './index.ts';
 
 /** Tag → its description, in the order of the document. */
 const TAGS: Readonly<Record<string, string>> = {
+  'Sign-in': 'How a user signs in, and registers the first sign-in method.',
+  Session: 'The session of the caller, and the own sign-in methods.',
+  Users: 'People who operate the installation, and their sessions.',
   Operators: 'Tokens of operators and their roles.',
   Approvals: 'Changes that a second operator must approve.',
   Audit: 'Records of what operators changed and viewed.',
@@ -56,6 +59,14 @@ const HEAD: DocumentHead = {
       type: 'http',
       scheme: 'bearer',
       description: 'Token of an operator, from `createOperatorToken` or the command.',
+    },
+    OperatorSession: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: 'operator-session',
+      description:
+        'Session of a user, together with the cookie of the browser. Requests other than `GET` also ' +
+        'need the header `X-CSRF-Token`.',
     },
   }),
 };

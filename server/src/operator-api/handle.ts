@@ -16,6 +16,7 @@ import {
   type Input,
   idempotencyOf,
   type Reply,
+  type ReplyHeaders,
 } from '../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../kernel/fault.ts';
 import { isAnyId } from '../kernel/id.ts';
@@ -34,11 +35,20 @@ export interface OperatorCall {
   unaudited: Runtime;
   /** Another operation of the operator API. */
   operationOf(operationId: string): OperatorOperation | undefined;
+  /** The configured address of operators. */
+  operatorUrl: string | undefined;
   operator: Operator;
+  request: RequestHeaders;
+}
+
+/** Headers of a request that matter for a sign-in. */
+interface RequestHeaders {
+  host?: string | undefined;
+  cookie?: string | undefined;
 }
 
 /** What the composition provides. */
-type Provided = Omit<OperatorCall, 'operator' | 'unaudited'>;
+export type Provided = Omit<OperatorCall, 'operator' | 'unaudited' | 'request'>;
 
 type OperatorContract = Extract<Contract, { auth: 'operator' }>;
 type BodyOf<S> = S extends TSchema ? Static<S> : undefined;
@@ -51,13 +61,15 @@ export interface OperatorOperation {
   bind(provided: Provided): Bound<Ctx>;
 }
 
-/**
- * The contract as it is served: unknown query parameters are rejected, and the reply of a change may
- * be an approval by another operator.
- */
-const servedContract = (contract: Contract): Contract => ({
+/** The contract with a query that rejects unknown parameters. */
+export const withoutUnknownQuery = (contract: Contract): Contract => ({
   ...contract,
   query: { ...(contract.query ?? NO_QUERY), additionalProperties: false },
+});
+
+/** The contract as it is served: the reply of a change may be an approval by another operator. */
+const servedContract = (contract: Contract): Contract => ({
+  ...withoutUnknownQuery(contract),
   replies: contract.method === 'GET' ? contract.replies : { ...contract.replies, 202: Approval },
 });
 
@@ -168,7 +180,7 @@ export function operatorHandle<C extends OperatorContract, S extends keyof C['re
   run: (
     call: OperatorCall,
     input: Input<C>,
-  ) => Promise<{ status: S; body: BodyOf<C['replies'][S]> }>,
+  ) => Promise<{ status: S; body: BodyOf<C['replies'][S]>; headers?: ReplyHeaders }>,
 ): OperatorOperation {
   const contract = servedContract(declared);
   // The route has validated the input against this contract.
@@ -182,10 +194,10 @@ export function operatorHandle<C extends OperatorContract, S extends keyof C['re
       assertPlatformInPath(contract, operator, raw.params);
       const query = scopedQuery(contract, operator, raw.query);
       const request = requestOf(contract, operator, installation, raw);
-      const gate = policyGate(installation.runtime, contract.operationId);
+      const gate = policyGate(installation.runtime, contract.operationId, contract.needsApproval);
       const audited = auditedRuntime(installation.runtime, request, gate);
       const call = {
-        ...{ ...provided, operator, unaudited: installation.runtime },
+        ...{ ...provided, operator, unaudited: installation.runtime, request: raw.headers },
         installation: { ...installation, runtime: audited.runtime },
       };
       try {

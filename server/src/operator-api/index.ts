@@ -5,11 +5,11 @@ import { customerGroup } from './customers/index.ts';
 import type { OperatorOperation } from './handle.ts';
 import { overviewGroup } from './overview/index.ts';
 import { paymentOperations } from './payments/index.ts';
+import { peopleGroup } from './people/index.ts';
 import { platformGroup } from './platforms/index.ts';
-import { staffOperations } from './staff.ts';
 
 export const OPERATOR_OPERATIONS: readonly OperatorOperation[] = [
-  ...staffOperations,
+  ...peopleGroup,
   ...approvalOperations,
   ...auditOperations,
   ...overviewGroup,

@@ -25,6 +25,8 @@ export interface OperatorMount {
   files: Files;
   connectors(environment: Mode): Connectors;
   provisioning: Provisioning;
+  /** Address at which operators sign in. */
+  operatorUrl: string | undefined;
 }
 
 /** Maximum time of a statement that reads whole tables, such as the verification of the books. */
@@ -32,7 +34,7 @@ const STATEMENT_TIMEOUT_MS = 600_000;
 
 /** The operations of the operator API on this installation. */
 export function operatorOperationsOn(options: OperatorMount): Operation[] {
-  const { databaseUrl: url, masterKey, connectors, provisioning, ...rest } = options;
+  const { databaseUrl: url, masterKey, connectors, provisioning, operatorUrl, ...rest } = options;
   const installation: Installation = {
     ...rest,
     connectorsOf: connectors,
@@ -43,7 +45,8 @@ export function operatorOperationsOn(options: OperatorMount): Operation[] {
   };
   const operationOf = (id: string) =>
     OPERATOR_OPERATIONS.find(({ contract }) => contract.operationId === id);
-  return OPERATOR_OPERATIONS.map((each) => each.bind({ installation, provisioning, operationOf }));
+  const provided = { installation, provisioning, operationOf, operatorUrl };
+  return OPERATOR_OPERATIONS.map((each) => each.bind(provided));
 }
 
 /** Serves the document of the operator API. */

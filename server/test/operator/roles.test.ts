@@ -2,12 +2,16 @@
 // command has an operation.
 import { describe, expect, it } from 'vitest';
 import { ROLE_NAMES, ROLES } from '../../src/features/staff/roles/index.ts';
+import type { Contract } from '../../src/kernel/contract/operation.ts';
 import { VERBS } from '../../src/operator.ts';
 import { OPERATOR_OPERATIONS } from '../../src/operator-api/index.ts';
 import { testApp } from '../kit/app/test-app.ts';
 import { operatorClient } from '../kit/operator/client.ts';
 
-const CONTRACTS = OPERATOR_OPERATIONS.map(({ contract }) => contract);
+const ALL = OPERATOR_OPERATIONS.map(({ contract }) => contract);
+const CONTRACTS = ALL.filter(({ auth }) => auth === 'operator');
+/** Operations on one's own session, which a token does not have. */
+const isOwn = ({ operatorPermission }: Contract) => operatorPermission === 'profile.manage';
 
 describe('permissions', () => {
   const app = testApp();
@@ -23,12 +27,25 @@ describe('permissions', () => {
       const secret = await client.secretOf({ roles: [role] });
       const { status } = await client.call(method, pathOf(path), { body, secret });
       const isAllowed = ROLES[role].some((each) => each === operatorPermission);
-      expect([role, status === 403]).toEqual([role, !isAllowed]);
+      if (isOwn(contract)) expect([400, 403]).toContain(status);
+      else expect([role, status === 403]).toEqual([role, !isAllowed]);
       expect(status).not.toBe(401);
       expect(status).toBeLessThan(500);
     }
     const anonymous = await client.call(method, pathOf(path), { body, secret: null });
     expect(anonymous.status).toBe(401);
+  });
+
+  it.each(ALL.filter((each) => !CONTRACTS.includes(each)))(
+    '$operationId needs no credential',
+    async ({ method, path }) => {
+      const { status } = await client.call(method, path, { body: {}, secret: null });
+      expect([200, 400]).toContain(status);
+    },
+  );
+
+  it('include those of the own session in every role', () => {
+    for (const role of ROLE_NAMES) expect(ROLES[role]).toContain('profile.manage');
   });
 
   it.each(CONTRACTS)('$operationId rejects an unknown query parameter', async (contract) => {

@@ -27,10 +27,19 @@ interface AgentBearers {
   isProven(authorization: string | undefined): boolean;
 }
 
-/** Resolves the bearer token of an operator. */
+/** What identifies an operator. */
+interface OperatorCredential {
+  authorization: string | undefined;
+  cookie: string | undefined;
+  /** Of a request with a cookie that is no GET. */
+  csrfToken: string | undefined;
+  isRead: boolean;
+}
+
+/** Resolves the token or the session of an operator. */
 interface Operators {
-  /** Throws UNAUTHORIZED. */
-  operatorOf(authorization: string | undefined): Promise<Operator>;
+  /** Throws UNAUTHORIZED, and FORBIDDEN without the CSRF token of the session. */
+  operatorOf(credential: OperatorCredential): Promise<Operator>;
 }
 
 export interface AdmissionOptions {
@@ -54,11 +63,25 @@ interface Credential {
   caller(): Promise<Caller>;
 }
 
+const operatorCredentialOf = (
+  { headers }: FastifyRequest,
+  { method }: Contract,
+): OperatorCredential => {
+  const csrfToken = headers[CSRF_HEADER];
+  return {
+    authorization: headers.authorization,
+    cookie: headers.cookie,
+    csrfToken: typeof csrfToken === 'string' ? csrfToken : undefined,
+    isRead: method === 'GET',
+  };
+};
+
 function credentialOf(
   options: AdmissionOptions,
   request: FastifyRequest,
-  { auth }: Contract,
+  contract: Contract,
 ): Credential {
+  const { auth } = contract;
   const { bearers, agents, operators } = options;
   if (auth === 'hosted' && bearers) {
     const { secret } = request.params as { secret: string };
@@ -74,7 +97,11 @@ function credentialOf(
   if (auth === 'operator' && operators) {
     return {
       isProven: () => false,
-      caller: async () => operatorCaller(await operators.operatorOf(authorization), request),
+      caller: async () =>
+        operatorCaller(
+          await operators.operatorOf(operatorCredentialOf(request, contract)),
+          request,
+        ),
     };
   }
   return {
@@ -82,6 +109,8 @@ function credentialOf(
     caller: () => options.authenticate(authorization),
   };
 }
+
+const CSRF_HEADER = 'x-csrf-token';
 
 const REJECTED_CREDENTIAL: readonly Code[] = ['UNAUTHORIZED', 'LINK_ENDED'];
 
@@ -159,9 +188,9 @@ export function createAdmission(options: AdmissionOptions) {
     onCaller: (caller: Caller) => void,
   ): Promise<Caller> {
     const { ip } = request;
-    if (contract.auth === 'none') {
+    if (contract.auth === 'none' || contract.auth === 'signIn') {
       limiter?.admitAddress(ip);
-      const caller = anonymousAt(ip);
+      const caller = { ...anonymousAt(ip), requestId: request.id };
       onCaller(caller);
       return caller;
     }

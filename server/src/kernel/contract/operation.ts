@@ -67,7 +67,7 @@ type Authentication =
       readonly rateClass?: RateClass;
     })
   | ({
-      /** The bearer token of an operator. Served below the base of the operator API. */
+      /** A session or a token of an operator. Served below the base of the operator API. */
       readonly auth: 'operator';
       readonly operatorPermission: OperatorPermission;
       /** The verbs of the operator's command that have the same effect. */
@@ -76,6 +76,8 @@ type Authentication =
       readonly reveals?: true;
       /** Is about the installation: rejected for an operator of single platforms. */
       readonly wholeInstallation?: true;
+      /** A second person must approve it, also without a policy. */
+      readonly needsApproval?: true;
       readonly permission?: never;
       readonly sandboxOnly?: never;
       readonly rateClass?: never;
@@ -84,9 +86,10 @@ type Authentication =
       /**
        * `hosted`: called by a hosted page. The secret of its link, `{secret}` of the path, is the
        * credential; it is served outside the versioned base and omitted from the document. `none`:
-       * no credential.
+       * no credential. `signIn`: an operator signs in, so it has no credential either; it is served
+       * below the base of the operator API.
        */
-      readonly auth: 'hosted' | 'none';
+      readonly auth: 'hosted' | 'none' | 'signIn';
       readonly permission?: never;
       readonly sandboxOnly?: never;
       readonly rateClass?: never;
@@ -97,6 +100,7 @@ interface NoOperator {
   readonly commands?: never;
   readonly reveals?: never;
   readonly wholeInstallation?: never;
+  readonly needsApproval?: never;
 }
 
 /** `quotes`: costs more than most operations, so that a token may call it less often. */
@@ -202,12 +206,13 @@ export type Contract = ContractBase & Authentication & Replay & Payload;
 
 /**
  * Whether an idempotency key is ignored, accepted or required. The path of a hosted operation
- * contains a secret, which must not become part of a stored key; a signed request has its own id,
- * which identifies it unless it moves funds.
+ * contains a secret, which must not become part of a stored key; the reply to a sign-in is a secret;
+ * a signed request has its own id, which identifies it unless it moves funds.
  */
 export function idempotencyOf(contract: Contract): 'none' | 'optional' | 'required' {
   const { method, auth, idempotency, signedRetry, money } = contract;
-  if (method !== 'POST' || auth === 'hosted' || (signedRetry && !money)) return 'none';
+  if (method !== 'POST' || auth === 'hosted' || auth === 'signIn') return 'none';
+  if (signedRetry && !money) return 'none';
   return idempotency ?? 'optional';
 }
 
@@ -242,7 +247,11 @@ export interface Reply {
   replayBody?: unknown;
   /** Time in which the operation waited; excluded from its latency. */
   idleMs?: number;
+  /** Further headers, such as cookies. */
+  headers?: ReplyHeaders;
 }
+
+export type ReplyHeaders = Readonly<Record<string, string | string[]>>;
 
 /** A reply as it is stored: without the secrets that are shown once. */
 export function withoutSecrets({ omitOnReplay }: Contract, body: unknown): unknown {

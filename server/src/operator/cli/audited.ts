@@ -25,6 +25,7 @@ const userName = ({ SUDO_USER }: Readonly<Record<string, string | undefined>>): 
 export const commandOperator = (env: Readonly<Record<string, string | undefined>>): Operator => ({
   kind: 'COMMAND',
   id: 'command',
+  personId: 'command',
   name: userName(env),
   roles: [],
   permissions: OPERATOR_PERMISSION_NAMES,

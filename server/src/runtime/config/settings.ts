@@ -242,6 +242,13 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     validate: matches(/^(on|off|[1-9]\d{0,4})$/, 'must be on, off or a port'),
   },
   {
+    env: 'RAILHEAD_OPERATOR_URL',
+    flag: 'operator-url',
+    value: 'URL',
+    help: 'https address at which operators sign in; RAILHEAD_PUBLIC_URL if absent',
+    validate: serviceUrlProblem,
+  },
+  {
     env: 'RAILHEAD_SAMPLE_CUSTOMER',
     flag: 'sample-customer',
     value: 'CHOICE',

@@ -210,8 +210,7 @@ function ready(dir: string, guard: ChildProcess, log: (line: string) => void): P
 async function startServer(place: Place, options: EmbeddedOptions): Promise<ChildProcess> {
   const { durable = true, log = () => undefined, maxConnections = 0 } = options;
   const start = process.platform === 'win32' ? startOnWindows : startGuard;
-  const timeout = Date.now() + CHANGE_MS;
-  while (Date.now() < timeout) {
+  for (let waited = 0; waited < CHANGE_MS; waited += ORPHANS_MS) {
     const guard = await start(place, flagsFor(durable, maxConnections));
     if (await ready(options.dir, guard, log)) return guard;
     await sleep(ORPHANS_MS);

@@ -11,6 +11,7 @@ import type { ApiResponse, TestApp } from '../app/harness.ts';
 const FIRST_OPERATOR = {
   kind: 'COMMAND',
   id: 'command',
+  personId: 'command',
   name: 'test@machine',
   roles: [],
   permissions: OPERATOR_PERMISSION_NAMES,

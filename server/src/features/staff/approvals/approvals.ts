@@ -29,18 +29,21 @@ const NEEDED = 'ApprovalNeeded';
 /** A change that must be approved, and the policy that says so. */
 interface NeededApproval extends Error {
   set: ChangeSet;
-  policy: PolicyRow;
+  policy: Pick<PolicyRow, 'id' | 'hours'>;
 }
+
+/** The policy of operations that always need a second person. */
+const BUILT_IN = { id: 'built-in', hours: 24 };
 
 export const isApprovalNeeded = (error: unknown): error is NeededApproval =>
   error instanceof Error && error.name === NEEDED;
 
-/** Prevents the commit of a change to which a policy applies. */
+/** Prevents the commit of a change to which a policy applies, or of each one if `always` is true. */
 export const policyGate =
-  ({ db }: Pick<Runtime, 'db'>, operationId: string): Gate =>
+  ({ db }: Pick<Runtime, 'db'>, operationId: string, always = false): Gate =>
   async (set, commits) => {
     if (commits > 0) return set;
-    const policy = await matchingPolicy(db, operationId, set);
+    const policy = (await matchingPolicy(db, operationId, set)) ?? (always ? BUILT_IN : undefined);
     if (!policy) return set;
     throw Object.assign(new Error('approval needed'), { name: NEEDED, set, policy });
   };
@@ -112,6 +115,7 @@ export async function requestApproval(
       status: 'PENDING',
       requested_by: operator.id,
       requester_name: operator.name,
+      requester_person_id: operator.personId,
       reason: reason ?? null,
       expires_at: ctx.now + policy.hours * HOUR_MS,
       created_at: ctx.now,
@@ -160,8 +164,13 @@ export async function approvalDetails(runtime: Runtime, operator: Operator, id: 
 
 /** Throws if this operator cannot decide this approval now. */
 function assertDecidable(row: ApprovalRow, operator: Operator, now: Time): void {
+<<<<<<< HEAD
   if (row.requested_by === operator.id) {
     throw new Fault('FORBIDDEN', 'The requester of a change cannot decide it.');
+=======
+  if (row.requester_person_id === operator.personId) {
+    throw new Fault('FORBIDDEN', 'A change is decided by another person than its requester.');
+>>>>>>> f19ebb8a (feat(operator): users with passkeys, passwords and authenticator apps, sessions, and recovery by two people)
   }
   const status = statusOf(row, now);
   if (status !== 'PENDING') throw new Fault('CONFLICT', `The approval is ${status}.`);

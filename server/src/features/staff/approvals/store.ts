@@ -38,6 +38,7 @@ const COLUMNS = {
   status: col.enum<StoredStatus>().mut,
   requested_by: col.text,
   requester_name: col.text,
+  requester_person_id: col.text,
   reason: col.text.null,
   decided_by: col.text.null.mut,
   decider_name: col.text.null.mut,

@@ -12,6 +12,7 @@ import { auditedRuntime, verifyAudit } from './index.ts';
 const OPERATOR = {
   kind: 'COMMAND',
   id: 'command',
+  personId: 'command',
   name: 'test@machine',
   roles: [],
   permissions: [],

@@ -1,9 +1,7 @@
 // Audit records of operators: append-only, numbered without gaps, chained by a keyed hash.
+import type { OperatorKind } from '../../../kernel/caller.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
-
-/** An operator token, or the command on the server's machine. */
-export type ActorKind = 'TOKEN' | 'COMMAND';
 
 /** A request with this idempotency key was executed, and its reply was not stored. */
 export const alreadyExecuted = (): Fault =>
@@ -16,7 +14,7 @@ const COLUMNS = {
   id: col.text,
   /** 1 for the first record, without gaps. */
   number: col.int8,
-  actor_kind: col.enum<ActorKind>(),
+  actor_kind: col.enum<OperatorKind>(),
   actor_id: col.text,
   actor_name: col.text,
   roles: col.enums<string>(),

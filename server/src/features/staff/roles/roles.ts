@@ -5,17 +5,22 @@ import {
 } from '../../../kernel/contract/operator-permissions.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 
-/** Reads without personal data. Operator tokens and audit records are not for everyone. */
-const READS = OPERATOR_PERMISSION_NAMES.filter(
-  (each) => each.endsWith('.read') && each !== 'audit.read' && each !== 'staff.read',
+/**
+ * What every role includes: one's own sign-in methods, and reads without personal data. Users,
+ * operator tokens and audit records are not for everyone.
+ */
+const COMMON = OPERATOR_PERMISSION_NAMES.filter(
+  (each) =>
+    each === 'profile.manage' ||
+    (each.endsWith('.read') && each !== 'audit.read' && each !== 'staff.read'),
 );
 
 /** Role → its permissions. */
 export const ROLES = {
-  viewer: READS,
-  support: [...READS, 'authentication.manage', 'personal-data.reveal', 'webhooks.manage'],
+  viewer: COMMON,
+  support: [...COMMON, 'authentication.manage', 'personal-data.reveal', 'webhooks.manage'],
   compliance: [
-    ...READS,
+    ...COMMON,
     'approvals.decide',
     'agents.manage',
     'audit.read',
@@ -29,9 +34,9 @@ export const ROLES = {
     'stablecoins.manage',
     'wallets.manage',
   ],
-  treasury: [...READS, 'accounts.manage', 'approvals.decide', 'cards.manage', 'payments.settle'],
+  treasury: [...COMMON, 'accounts.manage', 'approvals.decide', 'cards.manage', 'payments.settle'],
   developer: [
-    ...READS,
+    ...COMMON,
     'jobs.manage',
     'keys.manage',
     'requests.manage',

@@ -16,7 +16,7 @@ interface OperatorAuthenticator {
   operatorOf(authorization: string | undefined): Promise<Operator>;
 }
 
-export const operatorAuthenticator = ({
+export const operatorTokenAuthenticator = ({
   db,
   effects,
 }: Pick<Runtime, 'db' | 'effects'>): OperatorAuthenticator => ({
@@ -28,6 +28,7 @@ export const operatorAuthenticator = ({
     return {
       kind: 'TOKEN',
       id: row.id,
+      personId: row.person_id,
       name: row.name,
       roles: row.roles,
       permissions: permissionsOf(row.roles),

@@ -1,8 +1,9 @@
 // Public interface of operator tokens.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 
-export { operatorAuthenticator } from './authenticator.ts';
+export { operatorTokenAuthenticator } from './authenticator.ts';
 export {
+  assertWithin,
   createOperatorToken,
   listOperatorTokens,
   MAX_TOKEN_DAYS,

@@ -12,6 +12,8 @@ export const operatorTokens = table('operator_tokens', {
   secret_hash: col.text,
   /** Id of the operator that created it. */
   created_by: col.text,
+  /** The person behind it; its own id if the command created it. */
+  person_id: col.text,
   expires_at: col.time,
   revoked_at: col.time.null.mut,
   created_at: col.time,

@@ -43,7 +43,10 @@ const presentToken = (row: OperatorTokenRow, now: Time) => ({
 type OperatorToken = ReturnType<typeof presentToken>;
 
 /** Rejects roles and platforms beyond those of the creator. */
-function assertWithin(creator: Operator, { roles, platformIds }: NewOperatorToken): void {
+export function assertWithin(
+  creator: Operator,
+  { roles, platformIds }: Pick<NewOperatorToken, 'roles' | 'platformIds'>,
+): void {
   const missing = permissionsOf(roles).filter((each) => !creator.permissions.includes(each));
   if (missing.length) {
     throw new Fault('FORBIDDEN', `You do not have all permissions of these roles: ${missing[0]}.`);
@@ -68,13 +71,16 @@ export async function createOperatorToken(
   await Promise.all((platformIds ?? []).map((id) => platformById(runtime, id)));
   return operate(runtime, INSTALLATION, async (ctx) => {
     const secret = randomText(ctx.effects, 'rho_');
+    const id = ctx.id('OperatorToken');
     const row = ctx.insert(operatorTokens, {
-      id: ctx.id('OperatorToken'),
+      id,
       name,
       roles: [...new Set(roles)],
       platform_ids: platformIds ? [...new Set(platformIds)] : null,
       secret_hash: sha256Hex(secret),
       created_by: creator.id,
+      // Behind the command there may be any person.
+      person_id: creator.kind === 'COMMAND' ? id : creator.personId,
       expires_at: ctx.now + days * DAY_MS,
       created_at: ctx.now,
       updated_at: ctx.now,

@@ -1,6 +1,7 @@
 // Enrollment of factors. A pending enrollment is stored encrypted until it is confirmed, for ten minutes and
 // a limited number of failed attempts, which are counted in the row. Of two concurrent confirmations one
 // succeeds.
+import { generateSecret, inBase32, stepOf, totpUri } from '../../../../kernel/crypto/totp.ts';
 import { Fault, type FieldError, invalid, invalidField } from '../../../../kernel/fault.ts';
 import { isId } from '../../../../kernel/id.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
@@ -36,14 +37,7 @@ import {
   typedCode,
 } from './factors.ts';
 import { creationOptions, type PasskeyFacts, readRegistration, siteOf } from './passkey.ts';
-import {
-  generateRecoveryCodes,
-  generateSecret,
-  inBase32,
-  recoveryDigest,
-  stepOf,
-  totpUri,
-} from './totp.ts';
+import { generateRecoveryCodes, recoveryDigest } from './recovery-codes.ts';
 
 const ENROLLMENT_MS = 10 * 60_000;
 const MAX_WRONG = 5;

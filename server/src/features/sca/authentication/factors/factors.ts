@@ -1,5 +1,7 @@
 // Authentication factors: SMS codes to the verified phone number, TOTP codes, and a passkey. Secrets of
 // enrolled factors are encrypted with the customer's data key; the row records which codes were used.
+
+import { stepOf } from '../../../../kernel/crypto/totp.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { constantTimeEqual } from '../../../../runtime/security/crypto.ts';
 import { type CustomerRow, dataKeyOf } from '../../../customers/records/index.ts';
@@ -7,7 +9,7 @@ import { readOwnPlatform } from '../../../tenancy/platform/index.ts';
 import { SCA_FACTORS, type ScaFactorName } from '../contract.ts';
 import { type FactorRow, scaEnrollments, scaFactors } from '../store.ts';
 import { type PasskeyFacts, readAssertion, requestOptions, siteOf } from './passkey.ts';
-import { recoveryDigest, stepOf } from './totp.ts';
+import { recoveryDigest } from './recovery-codes.ts';
 
 export type EnrolledType = FactorRow['type'];
 

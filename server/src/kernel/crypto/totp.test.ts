@@ -1,16 +1,8 @@
 // Test vectors of RFC 6238 (appendix B, SHA-1) and RFC 4226 (appendix D), and requirements beyond
 // them.
 import { describe, expect, it } from 'vitest';
-import { testEffects } from '../../../../../test/kit/app/effects.ts';
-import { createVault } from '../../../../runtime/security/vault.ts';
-import {
-  generateRecoveryCodes,
-  generateSecret,
-  inBase32,
-  recoveryDigest,
-  stepOf,
-  totpUri,
-} from './totp.ts';
+import { testEffects } from '../../../test/kit/app/effects.ts';
+import { generateSecret, inBase32, stepOf, totpUri } from './totp.ts';
 
 /** The secret of both RFCs: the digits `12345678901234567890`. */
 const SECRET = Buffer.from('12345678901234567890').toString('hex');
@@ -124,27 +116,5 @@ describe('the otpauth URI', () => {
   it('has one colon in its label for all names', () => {
     const label = decodeURIComponent(new URL(uriOf('A:B', 'Customer:1')).pathname);
     expect(label).toBe('/A B:Customer 1');
-  });
-});
-
-describe('recovery codes', () => {
-  const vault = createVault(testEffects(), () => Buffer.alloc(32, 7));
-
-  it('are ten different codes in readable groups', () => {
-    const codes = generateRecoveryCodes(testEffects());
-    expect(new Set(codes).size).toBe(10);
-    for (const code of codes) {
-      expect(code).toMatch(/^[2-9A-HJKMNP-Z]{4}-[2-9A-HJKMNP-Z]{4}-[2-9A-HJKMNP-Z]{4}$/);
-    }
-  });
-
-  it('have the same hash in any notation, and another hash for another factor', () => {
-    const digestOf = (code: string, factorId = 'ScaFactor:1') =>
-      recoveryDigest(vault, factorId, code);
-    for (const typed of ['ABCD-EFGH-2345', 'abcdefgh2345', ' AbCd efgh-2345 ']) {
-      expect(digestOf(typed)).toBe(digestOf('ABCD-EFGH-2345'));
-    }
-    expect(digestOf('ABCD-EFGH-2346')).not.toBe(digestOf('ABCD-EFGH-2345'));
-    expect(digestOf('ABCD-EFGH-2345', 'ScaFactor:2')).not.toBe(digestOf('ABCD-EFGH-2345'));
   });
 });

@@ -1,9 +1,6 @@
-// TOTP codes (RFC 6238: SHA-1, six digits, 30 seconds) and recovery codes for a lost authenticator app. Pure
-// except for randomness.
+// TOTP codes (RFC 6238: SHA-1, six digits, 30 seconds). Pure except for randomness.
 import { Secret, TOTP } from 'otpauth';
-import type { Effects } from '../../../../kernel/effects.ts';
-import type { Vault } from '../../../../runtime/security/vault.ts';
-import { generateCode, LETTERS_AND_DIGITS } from '../../../notifications/codes/index.ts';
+import type { Effects } from '../effects.ts';
 
 /** Common apps support only these values and ignore others in the URI. */
 const RULES = { algorithm: 'SHA1', digits: 6, period: 30 } as const;
@@ -47,19 +44,3 @@ export function stepOf(
   const step = TOTP.counter({ period: RULES.period, timestamp: now }) + delta;
   return step > after ? step : undefined;
 }
-
-const RECOVERY = { codes: 10, length: 12, group: 4 };
-
-/** Ten single-use codes: XXXX-XXXX-XXXX. */
-export const generateRecoveryCodes = (effects: Pick<Effects, 'random'>): string[] =>
-  Array.from({ length: RECOVERY.codes }, () => {
-    const code = generateCode(effects, { length: RECOVERY.length, alphabet: LETTERS_AND_DIGITS });
-    return (code.match(new RegExp(`.{${RECOVERY.group}}`, 'g')) ?? []).join('-');
-  });
-
-/** Keyed hash of a recovery code, independent of case and grouping. */
-export const recoveryDigest = (vault: Vault, factorId: string, code: string): string =>
-  vault.digest(
-    'recovery code',
-    JSON.stringify([factorId, code.toUpperCase().replaceAll(/[^0-9A-Z]/g, '')]),
-  );

@@ -1,28 +1,23 @@
 // Operator tokens and roles.
 import { Type } from '@sinclair/typebox';
-import { ROLE_NAMES, ROLES } from '../features/staff/roles/index.ts';
+import { ROLE_NAMES, ROLES } from '../../features/staff/roles/index.ts';
 import {
   createOperatorToken,
   listOperatorTokens,
   MAX_TOKEN_DAYS,
   revokeOperatorToken,
-} from '../features/staff/tokens/index.ts';
-import { operation } from '../kernel/contract/operation.ts';
+} from '../../features/staff/tokens/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
 import {
   OPERATOR_PERMISSION_NAMES,
   OPERATOR_PERMISSIONS,
-} from '../kernel/contract/operator-permissions.ts';
-import { named, nullable, oneOf, PageQuery, page, text, time } from '../kernel/schema.ts';
-import { operatorHandle } from './handle.ts';
-import { OptionalReason } from './schemas.ts';
+} from '../../kernel/contract/operator-permissions.ts';
+import { named, nullable, oneOf, PageQuery, page, text, time } from '../../kernel/schema.ts';
+import { operatorHandle } from '../handle.ts';
+import { OptionalReason } from '../schemas.ts';
+import { PermissionName, Role } from './schemas.ts';
 
 const TAG = 'Operators';
-
-const Role = named('OperatorRole', oneOf(ROLE_NAMES, { description: 'Role of an operator.' }));
-const PermissionName = named(
-  'OperatorPermission',
-  oneOf(OPERATOR_PERMISSION_NAMES, { description: 'Permission of an operator.' }),
-);
 
 const TOKEN = {
   id: text('ID of the operator token.'),

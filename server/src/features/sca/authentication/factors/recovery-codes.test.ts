@@ -1,0 +1,27 @@
+// Their number, their form, and that their hash ignores case and grouping.
+import { describe, expect, it } from 'vitest';
+import { testEffects } from '../../../../../test/kit/app/effects.ts';
+import { createVault } from '../../../../runtime/security/vault.ts';
+import { generateRecoveryCodes, recoveryDigest } from './recovery-codes.ts';
+
+describe('recovery codes', () => {
+  const vault = createVault(testEffects(), () => Buffer.alloc(32, 7));
+
+  it('are ten different codes in readable groups', () => {
+    const codes = generateRecoveryCodes(testEffects());
+    expect(new Set(codes).size).toBe(10);
+    for (const code of codes) {
+      expect(code).toMatch(/^[2-9A-HJKMNP-Z]{4}-[2-9A-HJKMNP-Z]{4}-[2-9A-HJKMNP-Z]{4}$/);
+    }
+  });
+
+  it('have the same hash in any notation, and another hash for another factor', () => {
+    const digestOf = (code: string, factorId = 'ScaFactor:1') =>
+      recoveryDigest(vault, factorId, code);
+    for (const typed of ['ABCD-EFGH-2345', 'abcdefgh2345', ' AbCd efgh-2345 ']) {
+      expect(digestOf(typed)).toBe(digestOf('ABCD-EFGH-2345'));
+    }
+    expect(digestOf('ABCD-EFGH-2346')).not.toBe(digestOf('ABCD-EFGH-2345'));
+    expect(digestOf('ABCD-EFGH-2345', 'ScaFactor:2')).not.toBe(digestOf('ABCD-EFGH-2345'));
+  });
+});

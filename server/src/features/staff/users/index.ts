@@ -1,0 +1,92 @@
+// Public interface of operator users: people with roles, their sign-in and their sessions.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import {
+  enrollmentPasskeyOptions,
+  enrollmentTotp,
+  enrollPasskey,
+  enrollPassword,
+  firstAdministratorLink,
+  showLink,
+} from './sign-in/enrollment.ts';
+import {
+  addOwnPasskey,
+  ownPasskeyOptions,
+  ownPasskeys,
+  removeOwnPasskey,
+  signInOptions,
+  signInWithPasskey,
+} from './sign-in/passkeys.ts';
+import { ownTotpEnrollment, setOwnPassword, signInWithPassword } from './sign-in/passwords.ts';
+import {
+  csrfTokenIn,
+  currentSession,
+  endOtherSessions,
+  endSession,
+  listSessions,
+} from './sign-in/sessions.ts';
+import { signInSweep } from './sign-in/store.ts';
+import { userStates } from './store.ts';
+
+export { MAX_PASSWORD, MIN_PASSWORD } from './password-rules.ts';
+export { operatorAuthenticator } from './sign-in/authenticator.ts';
+export { type Browser, browserOf, endedCookie } from './sign-in/browser.ts';
+export type { SignedIn } from './sign-in/sessions.ts';
+export { siteOf } from './sign-in/site.ts';
+export {
+  createOperatorUser,
+  type Invited,
+  listOperatorUsers,
+  type OperatorUser,
+  presentUser,
+  recoverOperatorUser,
+  updateOperatorUser,
+} from './users.ts';
+
+/** Registration of the first sign-in method, with a link. */
+export const enrollment = {
+  enrollPasskey,
+  enrollPassword,
+  firstAdministratorLink,
+  passkeyOptions: enrollmentPasskeyOptions,
+  showLink,
+  totp: enrollmentTotp,
+};
+
+export const signIn = {
+  passkeyOptions: signInOptions,
+  withPasskey: signInWithPasskey,
+  withPassword: signInWithPassword,
+};
+
+/** Sign-in methods of the caller. */
+export const ownMethods = {
+  addPasskey: addOwnPasskey,
+  passkeyOptions: ownPasskeyOptions,
+  passkeys: ownPasskeys,
+  removePasskey: removeOwnPasskey,
+  setPassword: setOwnPassword,
+  totp: ownTotpEnrollment,
+};
+
+export const sessions = {
+  csrfTokenIn,
+  current: currentSession,
+  end: endSession,
+  endOthers: endOtherSessions,
+  list: listSessions,
+};
+
+/** What this feature adds to a server. */
+export const operatorUserFeature = {
+  states: { operatorUser: userStates },
+  sweeps: () => [signInSweep()],
+  reset: {
+    stays: {
+      operator_users: 'true',
+      operator_passkeys: 'true',
+      operator_links: 'true',
+      operator_sessions: 'true',
+      operator_used_challenges: 'true',
+    },
+  },
+} satisfies Feature;

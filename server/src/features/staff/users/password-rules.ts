@@ -1,0 +1,32 @@
+// Which passwords are accepted: long enough, and not easy to guess.
+import { invalidField } from '../../../kernel/fault.ts';
+
+/** NIST SP 800-63B requires 8 characters for a password that is used with a second factor. */
+export const MIN_PASSWORD = 12;
+export const MAX_PASSWORD = 128;
+
+/** Of 0 to 4: more than 10^8 guesses. */
+const MIN_SCORE = 3;
+
+type Estimate = (password: string, userWords: string[]) => number;
+
+/** Loaded on first use: the lists of common passwords and words take 30 MB of memory. */
+let loading: Promise<Estimate> | undefined;
+
+async function loadEstimate(): Promise<Estimate> {
+  const [{ ZxcvbnFactory }, { adjacencyGraphs: graphs, dictionary }] = await Promise.all([
+    import('@zxcvbn-ts/core'),
+    import('@zxcvbn-ts/language-common'),
+  ]);
+  const factory = new ZxcvbnFactory({ graphs, dictionary });
+  return (password, userWords) => factory.check(password, userWords).score;
+}
+
+/** Throws INVALID_INPUT for a common password, or one made of the user's own name or address. */
+export async function assertStrong(password: string, personal: readonly string[]): Promise<void> {
+  loading ??= loadEstimate();
+  const estimate = await loading;
+  const words = personal.flatMap((each) => [each, ...each.split(/[\s@.]+/)]).filter(Boolean);
+  if (estimate(password, [...words, 'railhead']) >= MIN_SCORE) return;
+  throw invalidField('password', 'is common or easy to guess; use several unrelated words');
+}

@@ -1,0 +1,69 @@
+// Authenticates operators: by the bearer secret of a token, or by the cookies of a session.
+import type { Operator } from '../../../../kernel/caller.ts';
+import { Fault } from '../../../../kernel/fault.ts';
+import { operate, type Runtime } from '../../../../runtime/operation/operate.ts';
+import { constantTimeEqual, sha256Hex } from '../../../../runtime/security/crypto.ts';
+import { INSTALLATION } from '../../roles/index.ts';
+import { operatorTokenAuthenticator } from '../../tokens/index.ts';
+import { operatorUsers } from '../store.ts';
+import { readCookies } from './browser.ts';
+import { csrfTokenOf, operatorOf, statusOf } from './sessions.ts';
+import { operatorSessions, type SessionRow } from './store.ts';
+
+/** What a request has of an operator. */
+interface Credential {
+  authorization: string | undefined;
+  cookie: string | undefined;
+  csrfToken: string | undefined;
+  isRead: boolean;
+}
+
+const rejected = () =>
+  new Fault('UNAUTHORIZED', 'The session has ended or is invalid. Sign in again.');
+
+/** Intervals in which a session's last use is written. */
+const USE_MS = 60_000;
+
+/** Writes the last use. Of requests at the same time one does; a failure only ends a session earlier. */
+async function markUsed(runtime: Runtime, row: SessionRow): Promise<void> {
+  const now = runtime.effects.now();
+  if (now - row.used_at < USE_MS) return;
+  const patch = { used_at: now, updated_at: now };
+  await operate(runtime, INSTALLATION, async (ctx) => {
+    const current = await ctx.read(operatorSessions, row.id);
+    if (current && current.ended_at === null && now - current.used_at >= USE_MS) {
+      ctx.update(operatorSessions, current, patch);
+    }
+  });
+}
+
+/** The operator of each request; throws UNAUTHORIZED, or FORBIDDEN without the CSRF token. */
+export function operatorAuthenticator(runtime: Runtime, operatorUrl: string | undefined) {
+  const tokens = operatorTokenAuthenticator(runtime);
+
+  async function userOf({ cookie, csrfToken, isRead }: Credential): Promise<Operator> {
+    const { session: secret, device } = readCookies(cookie, operatorUrl);
+    if (secret === undefined || device === undefined) throw rejected();
+    const { db, effects } = runtime;
+    const [row] = await db.find(operatorSessions, { secret_hash: sha256Hex(secret) });
+    if (!row || row.device_hash !== sha256Hex(device)) throw rejected();
+    if (statusOf(row, effects.now()) !== 'ACTIVE') throw rejected();
+    const user = await db.read(operatorUsers, row.user_id);
+    if (user?.status !== 'ACTIVE') throw rejected();
+    if (!isRead && !constantTimeEqual(csrfToken ?? '', csrfTokenOf(secret))) {
+      throw new Fault(
+        'FORBIDDEN',
+        'The header X-CSRF-Token is missing or not that of the session.',
+      );
+    }
+    await markUsed(runtime, row);
+    return operatorOf(user, row.id);
+  }
+
+  return {
+    operatorOf: (credential: Credential): Promise<Operator> =>
+      credential.authorization === undefined && credential.cookie !== undefined
+        ? userOf(credential)
+        : tokens.operatorOf(credential.authorization),
+  };
+}

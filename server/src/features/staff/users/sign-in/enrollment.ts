@@ -1,0 +1,173 @@
+// The first sign-in method of a user, registered with a link of one use; with a link for recovery it
+// replaces all earlier ones and ends every session. The first administrator also gives name and address.
+import { iso } from '../../../../kernel/effects.ts';
+import { invalidField } from '../../../../kernel/fault.ts';
+import type { Ctx } from '../../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../../runtime/operation/operate.ts';
+import { INSTALLATION } from '../../roles/index.ts';
+import { currentLink, type NewLink, type OpenedLink, openLink, useLink } from '../links.ts';
+import { addPasskey, removeMethods } from '../methods.ts';
+import { operatorUsers, type UserRow } from '../store.ts';
+import { emailColumns, emailOf, insertUser } from '../users.ts';
+import type { Browser } from './browser.ts';
+import { type Challenge, stageUse } from './challenges.ts';
+import { type RegisteredCredential, registrationOptions, verifyRegistration } from './passkeys.ts';
+import { type NewPassword, newPasswordColumns, totpEnrollment } from './passwords.ts';
+import { endSessionsOf, openSession, type SignedIn } from './sessions.ts';
+
+/** What the first administrator gives. */
+export interface Identity {
+  name?: string | undefined;
+  email?: string | undefined;
+}
+
+/** What a link is for. Throws LINK_ENDED. */
+export async function showLink(runtime: Runtime, secret: string) {
+  const { link, user } = await openLink(runtime, secret);
+  const email = emailOf(runtime.vault, user);
+  return {
+    kind: link.kind,
+    name: user.name,
+    ...(email === undefined ? {} : { email }),
+    needsIdentity: email === undefined,
+    expiresAt: iso(link.expires_at),
+  };
+}
+
+/** Name and e-mail address of the user: stored, or given. Throws INVALID_INPUT if one is missing. */
+function identityOf({ vault }: Runtime, user: UserRow, { name, email }: Identity) {
+  const stored = emailOf(vault, user);
+  if (stored !== undefined) return { name: user.name, email: stored };
+  if (email === undefined) throw invalidField('email', 'is required for the first administrator');
+  return { name: name ?? user.name, email };
+}
+
+export async function enrollmentPasskeyOptions(
+  runtime: Runtime,
+  browser: Browser,
+  { secret, ...identity }: { secret: string } & Identity,
+) {
+  const { link, user } = await openLink(runtime, secret);
+  const { name, email } = identityOf(runtime, user, identity);
+  const named = { ...user, name };
+  return registrationOptions(runtime, browser.site, { user: named, name: email, owner: link.id });
+}
+
+export async function enrollmentTotp(
+  runtime: Runtime,
+  { secret, ...identity }: { secret: string } & Identity,
+) {
+  const { link, user } = await openLink(runtime, secret);
+  return totpEnrollment(runtime, link.id, identityOf(runtime, user, identity).email);
+}
+
+/** A new sign-in method: the challenge it answered, and how it is staged. */
+interface NewMethod {
+  challenge: Challenge;
+  stage(ctx: Ctx, user: UserRow): Promise<UserRow>;
+}
+
+/** Stages the use of the link and the new method, which for a recovery replaces all others. */
+async function stageEnrollment(
+  ctx: Ctx,
+  opened: OpenedLink,
+  identity: { name: string; email: string },
+  { challenge, stage }: NewMethod,
+): Promise<UserRow> {
+  useLink(ctx, opened);
+  stageUse(ctx, challenge);
+  let { user } = opened;
+  if (opened.link.kind === 'RECOVERY') {
+    user = await removeMethods(ctx, user);
+    await endSessionsOf(ctx, user.id);
+  }
+  const given =
+    user.email === null
+      ? { name: identity.name, ...emailColumns(ctx.vault, user.id, identity.email) }
+      : {};
+  const enrolled = { ...given, enrolled_at: user.enrolled_at ?? ctx.now, updated_at: ctx.now };
+  return stage(ctx, ctx.update(operatorUsers, user, enrolled));
+}
+
+interface PasskeyEnrollment extends Identity {
+  secret: string;
+  state: string;
+  passkeyName: string;
+  credential: RegisteredCredential;
+}
+
+interface Enrollment {
+  browser: Browser;
+  operationId: string;
+  method: 'PASSKEY' | 'PASSWORD';
+  input: { secret: string } & Identity;
+  /** Verifies the method. */
+  prepare(opened: OpenedLink, identity: { name: string; email: string }): Promise<NewMethod>;
+}
+
+async function enroll(
+  runtime: Runtime,
+  { browser, operationId, method, input, prepare }: Enrollment,
+): Promise<SignedIn> {
+  const opened = await openLink(runtime, input.secret);
+  const identity = identityOf(runtime, opened.user, input);
+  const prepared = await prepare(opened, identity);
+  const user = { ...opened.user, name: identity.name };
+  return openSession(runtime, { user, method, browser, operationId }, async (ctx) =>
+    // Another enrollment at the same time may have used the link.
+    stageEnrollment(ctx, await openLink(ctx, input.secret), identity, prepared),
+  );
+}
+
+/** Registers a passkey with a link, and signs in. Throws LINK_ENDED, INVALID_INPUT and CONFLICT. */
+export const enrollPasskey = (
+  runtime: Runtime,
+  browser: Browser,
+  operationId: string,
+  input: PasskeyEnrollment,
+): Promise<SignedIn> =>
+  enroll(runtime, {
+    ...{ browser, operationId, input, method: 'PASSKEY' },
+    async prepare({ link }) {
+      const verified = verifyRegistration(runtime, browser.site, link.id, input);
+      return {
+        challenge: verified.challenge,
+        async stage(ctx, user) {
+          await addPasskey(ctx, user, input.passkeyName, verified);
+          return user;
+        },
+      };
+    },
+  });
+
+/** Sets a password and an authenticator app with a link, and signs in. */
+export const enrollPassword = (
+  runtime: Runtime,
+  browser: Browser,
+  operationId: string,
+  input: { secret: string } & NewPassword & Identity,
+): Promise<SignedIn> =>
+  enroll(runtime, {
+    ...{ browser, operationId, input, method: 'PASSWORD' },
+    async prepare({ link, user }, identity) {
+      const owner = { id: user.id, personal: [identity.name, identity.email] };
+      const { challenge, columns } = await newPasswordColumns(runtime, link.id, owner, input);
+      return { challenge, stage: async (ctx, row) => ctx.update(operatorUsers, row, columns) };
+    },
+  });
+
+/** The same for every process that starts, so that they create one. */
+const FIRST_ADMINISTRATOR = 'OperatorUser:00000000-0000-7000-8000-000000000001';
+const FIRST_START = 'first start';
+
+/** The link of the first administrator, as long as no user has enrolled; undefined afterwards. */
+export async function firstAdministratorLink(runtime: Runtime): Promise<NewLink | undefined> {
+  return operate(runtime, INSTALLATION, async (ctx) => {
+    const first = await ctx.read(operatorUsers, FIRST_ADMINISTRATOR);
+    const others = first ? [] : await ctx.db.find(operatorUsers, {}, { limit: 1 });
+    if (others.length > 0 || (first && first.enrolled_at !== null)) return undefined;
+    const details = { name: 'Administrator', roles: ['administrator'] as const };
+    const user = first ?? insertUser(ctx, details, FIRST_START, FIRST_ADMINISTRATOR);
+    return currentLink(ctx, user, 'ENROLLMENT', FIRST_START);
+  });
+}

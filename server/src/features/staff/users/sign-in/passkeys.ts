@@ -1,0 +1,232 @@
+// Passkeys of operators: the options for the browser, registration, and sign-in. A passkey is
+// discoverable and names its user, so a sign-in asks for no name and reveals none.
+
+import type { Operator } from '../../../../kernel/caller.ts';
+import {
+  type Assertion,
+  type Attestation,
+  checkAssertion,
+  checkAttestation,
+} from '../../../../kernel/crypto/webauthn.ts';
+import { Fault, type FieldError, invalid } from '../../../../kernel/fault.ts';
+import type { Ctx } from '../../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../../runtime/operation/operate.ts';
+import { INSTALLATION } from '../../roles/index.ts';
+import {
+  addPasskey,
+  passkeyByCredential,
+  passkeysOf,
+  presentPasskey,
+  removePasskey,
+} from '../methods.ts';
+import {
+  operatorPasskeys,
+  operatorUsers,
+  type PasskeyRow,
+  type StoredPasskey,
+  type UserRow,
+} from '../store.ts';
+import { emailOf } from '../users.ts';
+import type { Browser } from './browser.ts';
+import { type Challenge, issueChallenge, openChallenge, stageUse } from './challenges.ts';
+import { currentSession, openSession, recentUser, type SignedIn } from './sessions.ts';
+import type { Site } from './site.ts';
+
+const TIMEOUT_MS = 5 * 60_000;
+
+/** `PublicKeyCredential.toJSON()` of a registration. */
+export interface RegisteredCredential {
+  id: string;
+  response: {
+    clientDataJSON: string;
+    attestationObject: string;
+    transports?: string[] | undefined;
+  };
+}
+
+/** `PublicKeyCredential.toJSON()` of a sign-in. */
+export interface AssertedCredential {
+  id: string;
+  response: { clientDataJSON: string; authenticatorData: string; signature: string };
+}
+
+/** Fields of the shared WebAuthn module → those of the browser's JSON. */
+const FIELDS: Readonly<Record<string, string>> = {
+  credentialId: 'id',
+  clientDataJson: 'response.clientDataJSON',
+  attestationObject: 'response.attestationObject',
+  authenticatorData: 'response.authenticatorData',
+  signature: 'response.signature',
+};
+
+const invalidCredential = (errors: readonly FieldError[]): Fault =>
+  invalid(
+    errors.map((each) => ({ ...each, field: `credential.${FIELDS[each.field] ?? each.field}` })),
+  );
+
+const requirementsOf = ({ rpId, origin }: Site) => ({
+  userVerified: true,
+  rpId,
+  origins: [origin],
+});
+
+/** Options of `navigator.credentials.create`, as JSON, and the state of the registration. */
+export async function registrationOptions(
+  runtime: Runtime,
+  { rpId }: Site,
+  { user, name, owner }: { user: UserRow; name: string; owner: string },
+) {
+  const { challenge, state } = issueChallenge(runtime, 'passkey', owner);
+  const existing = await passkeysOf(runtime.db, user.id);
+  const publicKey = {
+    rp: { id: rpId, name: 'Railhead' },
+    user: { id: Buffer.from(user.id).toString('base64url'), name, displayName: user.name },
+    challenge,
+    pubKeyCredParams: [-7, -8, -257].map((alg) => ({ type: 'public-key', alg })),
+    timeout: TIMEOUT_MS,
+    excludeCredentials: existing.map(({ credential_id: id, passkey: { transports } }) => ({
+      ...{ type: 'public-key', id, transports },
+    })),
+    authenticatorSelection: {
+      residentKey: 'required',
+      requireResidentKey: true,
+      userVerification: 'required',
+    },
+    attestation: 'none',
+  };
+  return { state, publicKey };
+}
+
+/** A registration whose response was verified. */
+export interface VerifiedPasskey {
+  passkey: StoredPasskey;
+  signCount: number;
+  challenge: Challenge;
+}
+
+/** Verifies the response of a browser to `registrationOptions`. Throws INVALID_INPUT. */
+export function verifyRegistration(
+  runtime: Runtime,
+  site: Site,
+  owner: string,
+  { state, credential }: { state: string; credential: RegisteredCredential },
+): VerifiedPasskey {
+  const challenge = openChallenge(runtime, 'passkey', owner, state);
+  const {
+    clientDataJSON: clientDataJson,
+    attestationObject,
+    transports = [],
+  } = credential.response;
+  const attestation: Attestation = {
+    credentialId: credential.id,
+    clientDataJson,
+    attestationObject,
+  };
+  const checked = checkAttestation(attestation, challenge.challenge, requirementsOf(site));
+  if ('errors' in checked) throw invalidCredential(checked.errors);
+  const { passkey, signCount } = checked;
+  return { passkey: { ...passkey, transports }, signCount, challenge };
+}
+
+/** Options of `navigator.credentials.get`, as JSON, and the state of the sign-in. */
+export function signInOptions(runtime: Runtime, { site, deviceHash }: Browser) {
+  const { challenge, state } = issueChallenge(runtime, 'sign-in', deviceHash);
+  const publicKey = {
+    challenge,
+    timeout: TIMEOUT_MS,
+    rpId: site.rpId,
+    allowCredentials: [],
+    userVerification: 'required',
+  };
+  return { state, publicKey };
+}
+
+const rejected = (): Fault => new Fault('UNAUTHORIZED', 'The sign-in was not accepted.');
+
+/** Verifies an assertion; throws UNAUTHORIZED without a reason, so that nothing can be found out. */
+function verifyAssertion(
+  row: PasskeyRow | undefined,
+  credential: AssertedCredential,
+  { challenge }: Challenge,
+  site: Site,
+): { row: PasskeyRow; signCount: number } {
+  const { clientDataJSON: clientDataJson, authenticatorData, signature } = credential.response;
+  const assertion: Assertion = {
+    ...{ credentialId: credential.id, clientDataJson, authenticatorData, signature },
+  };
+  if (!row) throw rejected();
+  const checked = checkAssertion(assertion, {
+    passkey: row.passkey,
+    signCount: Number(row.sign_count),
+    challenge,
+    requirements: requirementsOf(site),
+  });
+  if ('errors' in checked) throw invalidCredential(checked.errors);
+  if ('failed' in checked) throw rejected();
+  return { row, signCount: checked.signCount };
+}
+
+/** Signs in with a passkey. Throws UNAUTHORIZED and INVALID_INPUT, and CONFLICT for a used state. */
+export async function signInWithPasskey(
+  runtime: Runtime,
+  browser: Browser,
+  operationId: string,
+  { state, credential }: { state: string; credential: AssertedCredential },
+): Promise<SignedIn> {
+  const challenge = openChallenge(runtime, 'sign-in', browser.deviceHash, state);
+  const found = await passkeyByCredential(runtime.db, credential.id);
+  const { row, signCount } = verifyAssertion(found, credential, challenge, browser.site);
+  const user = await runtime.db.read(operatorUsers, row.user_id);
+  if (user?.status !== 'ACTIVE') throw rejected();
+  const verified = { user, method: 'PASSKEY', browser, operationId } as const;
+  return openSession(runtime, verified, async (ctx) => {
+    stageUse(ctx, challenge);
+    // Another sign-in with it may be completed at the same time.
+    const current = await ctx.read(operatorPasskeys, row.id);
+    if (!current) throw rejected();
+    const patch = { sign_count: BigInt(signCount), used_at: ctx.now, updated_at: ctx.now };
+    ctx.update(operatorPasskeys, current, patch);
+    return user;
+  });
+}
+
+/** Options to register a further passkey of the caller. Throws FORBIDDEN if the sign-in is not recent. */
+export async function ownPasskeyOptions(runtime: Runtime, operator: Operator, site: Site) {
+  const user = await recentUser(runtime, operator);
+  const name = emailOf(runtime.vault, user) ?? user.name;
+  return registrationOptions(runtime, site, { user, name, owner: `${operator.sessionId}` });
+}
+
+/** Registers a further passkey of the caller. */
+export async function addOwnPasskey(
+  runtime: Runtime,
+  operator: Operator,
+  site: Site,
+  input: { name: string; state: string; credential: RegisteredCredential },
+) {
+  const user = await recentUser(runtime, operator);
+  const verified = verifyRegistration(runtime, site, `${operator.sessionId}`, input);
+  return operate(runtime, INSTALLATION, async (ctx) => {
+    stageUse(ctx, verified.challenge);
+    return presentPasskey(await addPasskey(ctx, user, input.name, verified));
+  });
+}
+
+/** The passkeys of the caller, oldest first. */
+export async function ownPasskeys(runtime: Runtime, operator: Operator) {
+  const { user } = await currentSession(runtime, operator);
+  return (await passkeysOf(runtime.db, user.id)).map(presentPasskey);
+}
+
+/** Removes a passkey of the caller. Throws NOT_FOUND, and CONFLICT for the only sign-in method. */
+export async function removeOwnPasskey(
+  runtime: Runtime,
+  operator: Operator,
+  id: string,
+): Promise<void> {
+  await recentUser(runtime, operator);
+  await operate(runtime, INSTALLATION, async (ctx: Ctx) => {
+    const { user } = await currentSession(runtime, operator);
+    await removePasskey(ctx, user, id);
+  });
+}

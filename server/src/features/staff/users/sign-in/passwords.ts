@@ -1,0 +1,132 @@
+// Sign-in with a password and a code of an authenticator app. Attempts are limited for each address of
+// a user and for each network address, whether the user exists or not, so that a limit reveals nothing.
+import type { Operator } from '../../../../kernel/caller.ts';
+import { generateSecret, inBase32, stepOf, totpUri } from '../../../../kernel/crypto/totp.ts';
+import { Fault, invalidField } from '../../../../kernel/fault.ts';
+import { countAttempt } from '../../../../runtime/operation/attempt-limiter.ts';
+import { operate, type Runtime } from '../../../../runtime/operation/operate.ts';
+import { matchesPassword, passwordHash } from '../../../../runtime/security/password.ts';
+import { INSTALLATION } from '../../roles/index.ts';
+import { passwordColumns, totpSecretOf } from '../methods.ts';
+import { assertStrong } from '../password-rules.ts';
+import { operatorUsers, type UserRow } from '../store.ts';
+import { emailDigest, emailOf, userById } from '../users.ts';
+import type { Browser } from './browser.ts';
+import { issueChallenge, openChallenge, stageUse } from './challenges.ts';
+import { openSession, recentUser, type SignedIn } from './sessions.ts';
+
+const MINUTE_MS = 60_000;
+const OF_USER = [
+  { max: 5, withinMs: 15 * MINUTE_MS },
+  { max: 20, withinMs: 24 * 60 * MINUTE_MS },
+];
+const OF_ADDRESS = [{ max: 30, withinMs: 15 * MINUTE_MS }];
+
+const rejected = (): Fault =>
+  new Fault('UNAUTHORIZED', 'The e-mail address, the password or the code is wrong.');
+
+export interface PasswordSignIn {
+  email: string;
+  password: string;
+  code: string;
+}
+
+/** The user and the step of its code. Throws UNAUTHORIZED, always after the same work. */
+async function verified(
+  { db, vault, effects }: Runtime,
+  digest: string,
+  { password, code }: PasswordSignIn,
+): Promise<{ user: UserRow; step: number }> {
+  const [user] = await db.find(operatorUsers, { email_digest: digest });
+  const isRight = await matchesPassword(password, user?.password_hash ?? null);
+  const secret = user && totpSecretOf(vault, user);
+  if (!user || secret === undefined || !isRight) throw rejected();
+  const step = stepOf(secret, code, { now: effects.now(), after: Number(user.totp_step) });
+  if (step === undefined || user.status !== 'ACTIVE') throw rejected();
+  return { user, step };
+}
+
+/** Signs in with a password and a code. Throws UNAUTHORIZED and RATE_LIMITED. */
+export async function signInWithPassword(
+  runtime: Runtime,
+  browser: Browser,
+  operationId: string,
+  input: PasswordSignIn,
+): Promise<SignedIn> {
+  const digest = emailDigest(runtime.vault, input.email);
+  // Counted before the comparison, so that attempts at the same time are limited as well.
+  await operate(runtime, INSTALLATION, async (ctx) => {
+    await countAttempt(ctx, `operator sign-in ${digest}`, OF_USER);
+    await countAttempt(ctx, `operator sign-in from ${browser.address}`, OF_ADDRESS);
+  });
+  const { user, step } = await verified(runtime, digest, input);
+  const signIn = { user, method: 'PASSWORD', browser, operationId } as const;
+  return openSession(runtime, signIn, async (ctx) => {
+    // The code may be used twice at the same time.
+    const current = await ctx.read(operatorUsers, user.id);
+    if (!current || current.totp_step >= step) throw rejected();
+    return ctx.update(operatorUsers, current, { totp_step: BigInt(step), updated_at: ctx.now });
+  });
+}
+
+/** A new secret for an authenticator app, and the state that remembers it. */
+export function totpEnrollment(runtime: Runtime, owner: string, account: string) {
+  const secret = generateSecret(runtime.effects);
+  const { state } = issueChallenge(runtime, 'totp', owner, { secret });
+  return {
+    state,
+    secret: inBase32(secret),
+    uri: totpUri(secret, { issuer: 'Railhead', account }),
+  };
+}
+
+export interface NewPassword {
+  state: string;
+  password: string;
+  /** Of the authenticator app. */
+  code: string;
+}
+
+/**
+ * The columns of a new password, after its app has shown a right code, and the challenge to use.
+ * Throws INVALID_INPUT.
+ */
+export async function newPasswordColumns(
+  runtime: Runtime,
+  owner: string,
+  { id, personal }: { id: string; personal: readonly string[] },
+  { state, password, code }: NewPassword,
+) {
+  const challenge = openChallenge(runtime, 'totp', owner, state);
+  const totpSecret = challenge.data.secret ?? '';
+  const step = stepOf(totpSecret, code, { now: runtime.effects.now(), after: 0 });
+  if (step === undefined) throw invalidField('code', 'is not the current code of the app');
+  await assertStrong(password, personal);
+  const hash = await passwordHash(runtime.effects, password);
+  return { challenge, columns: passwordColumns(runtime.vault, id, { hash, totpSecret, step }) };
+}
+
+/** A new secret for the authenticator app of the caller. */
+export async function ownTotpEnrollment(runtime: Runtime, operator: Operator) {
+  const user = await recentUser(runtime, operator);
+  return totpEnrollment(runtime, `${operator.sessionId}`, user.name);
+}
+
+/** Sets or replaces the password and the authenticator app of the caller. */
+export async function setOwnPassword(
+  runtime: Runtime,
+  operator: Operator,
+  input: NewPassword,
+): Promise<void> {
+  const user = await recentUser(runtime, operator);
+  const personal = [user.name, emailOf(runtime.vault, user) ?? ''];
+  const owner = { id: user.id, personal };
+  const made = await newPasswordColumns(runtime, `${operator.sessionId}`, owner, input);
+  await operate(runtime, INSTALLATION, async (ctx) => {
+    stageUse(ctx, made.challenge);
+    ctx.update(operatorUsers, await userById(ctx, user.id), {
+      ...made.columns,
+      updated_at: ctx.now,
+    });
+  });
+}

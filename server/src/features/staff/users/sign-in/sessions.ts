@@ -1,0 +1,184 @@
+// Sessions of operator users. They are read for each request, so that an end, a disabled user or
+// another role is effective at once.
+import type { Operator } from '../../../../kernel/caller.ts';
+import { iso, type Time } from '../../../../kernel/effects.ts';
+import { Fault } from '../../../../kernel/fault.ts';
+import { isId } from '../../../../kernel/id.ts';
+import { equals } from '../../../../runtime/db/database.ts';
+import type { Ctx } from '../../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../../runtime/operation/operate.ts';
+import { randomText, sha256Hex } from '../../../../runtime/security/crypto.ts';
+import { auditedRuntime } from '../../audit/index.ts';
+import { INSTALLATION, permissionsOf } from '../../roles/index.ts';
+import { operatorUsers, type UserRow } from '../store.ts';
+import { type OperatorUser, presentUser } from '../users.ts';
+import { type Browser, readCookies, sessionCookie } from './browser.ts';
+import { operatorSessions, type SessionRow, type SignInMethod } from './store.ts';
+
+/** A session ends after this time without a request. */
+const IDLE_MS = 30 * 60_000;
+/** A session ends after this time in any case. */
+const SESSION_MS = 12 * 3_600_000;
+/** Changes of sign-in methods require a sign-in within this time. */
+const RECENT_MS = 10 * 60_000;
+
+type SessionStatus = 'ACTIVE' | 'EXPIRED' | 'ENDED';
+
+export function statusOf({ ended_at, expires_at, used_at }: SessionRow, now: Time): SessionStatus {
+  if (ended_at !== null) return 'ENDED';
+  return expires_at <= now || used_at + IDLE_MS <= now ? 'EXPIRED' : 'ACTIVE';
+}
+
+const presentSession = (row: SessionRow, now: Time) => ({
+  id: row.id,
+  operatorUserId: row.user_id,
+  method: row.method,
+  status: statusOf(row, now),
+  ...(row.address === null ? {} : { address: row.address }),
+  createdAt: iso(row.created_at),
+  usedAt: iso(row.used_at),
+  expiresAt: iso(row.expires_at),
+});
+
+export type OperatorSession = ReturnType<typeof presentSession>;
+
+/** Derived from the session's secret, so that no other site knows it. */
+export const csrfTokenOf = (secret: string): string => sha256Hex(`csrf ${secret}`);
+
+/** The CSRF token of the session in a Cookie header. */
+export const csrfTokenIn = (cookie: string | undefined, operatorUrl: string | undefined): string =>
+  csrfTokenOf(readCookies(cookie, operatorUrl).session ?? '');
+
+/** A user as an operator. */
+export const operatorOf = (user: UserRow, sessionId?: string): Operator => ({
+  kind: 'USER',
+  id: user.id,
+  personId: user.id,
+  ...(sessionId === undefined ? {} : { sessionId }),
+  name: user.name,
+  roles: user.roles,
+  permissions: permissionsOf(user.roles),
+  platformIds: user.platform_ids,
+});
+
+/** Result of a sign-in. */
+export interface SignedIn {
+  session: OperatorSession;
+  user: OperatorUser;
+  csrfToken: string;
+  /** Values of `Set-Cookie`. */
+  cookies: readonly string[];
+}
+
+/** A sign-in that is complete but for its commit. */
+interface VerifiedSignIn {
+  user: UserRow;
+  method: SignInMethod;
+  browser: Browser;
+  operationId: string;
+}
+
+/**
+ * Opens a session and records the sign-in, in one commit with what `stage` stages; it returns the
+ * user as changed.
+ */
+export async function openSession(
+  runtime: Runtime,
+  { user, method, browser, operationId }: VerifiedSignIn,
+  stage: (ctx: Ctx) => Promise<UserRow>,
+): Promise<SignedIn> {
+  const { address, requestId, deviceHash, site, newCookies } = browser;
+  const actor = {
+    ...operatorOf(user),
+    ...(address === undefined ? {} : { address }),
+    ...(requestId === undefined ? {} : { requestId }),
+  };
+  const request = { operator: actor, operationId, subject: user.id };
+  const audited = auditedRuntime(runtime, request);
+  return operate(audited.runtime, INSTALLATION, async (ctx) => {
+    const current = await stage(ctx);
+    const secret = randomText(ctx.effects, 'rhi_');
+    const row = ctx.insert(operatorSessions, {
+      id: ctx.id('OperatorSession'),
+      user_id: user.id,
+      method,
+      secret_hash: sha256Hex(secret),
+      device_hash: deviceHash,
+      address: address ?? null,
+      expires_at: ctx.now + SESSION_MS,
+      used_at: ctx.now,
+      created_at: ctx.now,
+      updated_at: ctx.now,
+    });
+    return {
+      session: presentSession(row, ctx.now),
+      user: presentUser(ctx.vault, current),
+      csrfToken: csrfTokenOf(secret),
+      cookies: [...newCookies, sessionCookie(site, secret, SESSION_MS / 1000)],
+    };
+  });
+}
+
+async function sessionRow({ db }: Pick<Runtime, 'db'>, id: string): Promise<SessionRow> {
+  const row = isId(id, 'OperatorSession') ? await db.read(operatorSessions, id) : undefined;
+  if (!row) throw new Fault('NOT_FOUND', 'Operator session not found.');
+  return row;
+}
+
+/** The session and the user of a request. Throws UNAUTHORIZED for a request without a session. */
+export async function currentSession(
+  runtime: Pick<Runtime, 'db' | 'effects' | 'vault'>,
+  { sessionId }: Operator,
+) {
+  if (sessionId === undefined) {
+    throw new Fault('FORBIDDEN', 'This operation is for users who are signed in.');
+  }
+  const row = await sessionRow(runtime, sessionId);
+  const user = await runtime.db.read(operatorUsers, row.user_id);
+  if (!user) throw new Error(`${row.id} has no user`);
+  return { row, user, session: presentSession(row, runtime.effects.now()) };
+}
+
+/** The user of a session that began recently. Throws FORBIDDEN if it is older. */
+export async function recentUser(runtime: Runtime, operator: Operator): Promise<UserRow> {
+  const { row, user } = await currentSession(runtime, operator);
+  if (row.created_at + RECENT_MS > runtime.effects.now()) return user;
+  throw new Fault('FORBIDDEN', 'Sign in again to change a sign-in method.');
+}
+
+/** A page of sessions, newest first. */
+export async function listSessions(
+  { db, effects }: Pick<Runtime, 'db' | 'effects'>,
+  query: {
+    operatorUserId?: string | undefined;
+    limit?: number | undefined;
+    cursor?: string | undefined;
+  },
+) {
+  const { operatorUserId, limit = 20, cursor } = query;
+  const filters = equals({ user_id: operatorUserId });
+  const page = await db.page(operatorSessions, { filters, sort: 'desc', limit, cursor });
+  const { rows, ...rest } = page;
+  return { data: rows.map((row) => presentSession(row, effects.now())), ...rest };
+}
+
+/** Stages the end of the sessions of a user, except one. */
+export async function endSessionsOf(ctx: Ctx, userId: string, except?: string): Promise<void> {
+  for (const row of await ctx.db.find(operatorSessions, { user_id: userId, ended_at: null })) {
+    if (row.id === except || statusOf(row, ctx.now) !== 'ACTIVE') continue;
+    ctx.update(operatorSessions, row, { ended_at: ctx.now, updated_at: ctx.now });
+  }
+}
+
+/** Ends a session at once; an ended one stays as it is. Throws NOT_FOUND. */
+export const endSession = (runtime: Runtime, id: string): Promise<OperatorSession> =>
+  operate(runtime, INSTALLATION, async (ctx) => {
+    const row = await sessionRow(ctx, id);
+    if (statusOf(row, ctx.now) !== 'ACTIVE') return presentSession(row, ctx.now);
+    const ended = { ended_at: ctx.now, updated_at: ctx.now };
+    return presentSession(ctx.update(operatorSessions, row, ended), ctx.now);
+  });
+
+/** Ends all sessions of the caller but this one. */
+export const endOtherSessions = (runtime: Runtime, { id, sessionId }: Operator): Promise<void> =>
+  operate(runtime, INSTALLATION, (ctx) => endSessionsOf(ctx, id, sessionId));

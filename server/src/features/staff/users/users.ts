@@ -1,0 +1,192 @@
+// Creation, list and change of operator users. A user has at most the rights of the operator who
+// creates or changes it, and cannot change itself.
+import type { Operator } from '../../../kernel/caller.ts';
+import { iso } from '../../../kernel/effects.ts';
+import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import type { Vault } from '../../../runtime/security/vault.ts';
+import { platformById } from '../../tenancy/platform/index.ts';
+import { INSTALLATION, type RoleName } from '../roles/index.ts';
+import { assertWithin } from '../tokens/index.ts';
+import { type NewLink, replaceLink } from './links.ts';
+import { operatorUsers, type UserRow, userStates } from './store.ts';
+
+export type UserStatus = 'INVITED' | 'ACTIVE' | 'DISABLED';
+
+/** Lower case, so that every spelling finds the user. */
+const normalized = (email: string) => email.trim().toLowerCase();
+
+export const emailDigest = (vault: Vault, email: string): string =>
+  vault.digest('operator e-mail', normalized(email));
+
+const emailContext = (id: string) => `operator_users ${id} email`;
+
+/** The columns of an e-mail address. */
+export const emailColumns = (vault: Vault, id: string, email: string) => ({
+  email: vault.sealOwn(normalized(email), emailContext(id)),
+  email_digest: emailDigest(vault, email),
+});
+
+export const emailOf = (vault: Vault, { id, email }: UserRow): string | undefined =>
+  email === null ? undefined : vault.openOwn(email, emailContext(id)).toString();
+
+const statusOf = ({ status, enrolled_at }: UserRow): UserStatus =>
+  status === 'ACTIVE' && enrolled_at === null ? 'INVITED' : status;
+
+export const presentUser = (vault: Vault, row: UserRow) => {
+  const email = emailOf(vault, row);
+  return {
+    id: row.id,
+    name: row.name,
+    ...(email === undefined ? {} : { email }),
+    roles: [...row.roles],
+    platformIds: row.platform_ids === null ? null : [...row.platform_ids],
+    status: statusOf(row),
+    hasPassword: row.password_hash !== null,
+    usesIdentityProvider: row.identity_issuer !== null,
+    createdBy: row.created_by,
+    createdAt: iso(row.created_at),
+    updatedAt: iso(row.updated_at),
+  };
+};
+
+export type OperatorUser = ReturnType<typeof presentUser>;
+
+export interface NewUser {
+  name: string;
+  email: string;
+  roles: readonly RoleName[];
+  /** Absent: all platforms. */
+  platformIds?: readonly string[] | undefined;
+}
+
+const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];
+
+/** Stages a user who has no sign-in method yet. */
+export function insertUser(
+  ctx: Ctx,
+  { email, platformIds, ...user }: Omit<NewUser, 'email'> & { email?: string | undefined },
+  createdBy: string,
+  id: string = ctx.id('OperatorUser'),
+): UserRow {
+  return ctx.insert(operatorUsers, {
+    id,
+    name: user.name,
+    ...(email === undefined ? {} : emailColumns(ctx.vault, id, email)),
+    roles: unique(user.roles),
+    platform_ids: platformIds ? unique(platformIds) : null,
+    status: 'ACTIVE',
+    totp_step: 0n,
+    created_by: createdBy,
+    created_at: ctx.now,
+    updated_at: ctx.now,
+  });
+}
+
+/** A user with the link of one use that enrolls it; the secret is not stored. */
+export type Invited = OperatorUser & { link: NewLink };
+
+/**
+ * Creates a user with at most the rights of the creator. Throws FORBIDDEN, PLATFORM_NOT_FOUND, and
+ * CONFLICT if the e-mail address is taken.
+ */
+export async function createOperatorUser(
+  runtime: Runtime,
+  creator: Operator,
+  user: NewUser,
+): Promise<Invited> {
+  assertWithin(creator, user);
+  await Promise.all((user.platformIds ?? []).map((id) => platformById(runtime, id)));
+  return operate(runtime, INSTALLATION, async (ctx) => {
+    const row = insertUser(ctx, user, creator.id);
+    const link = await replaceLink(ctx, row, 'ENROLLMENT', creator.id);
+    return { ...presentUser(ctx.vault, row), link };
+  });
+}
+
+/** The user with this id. Throws NOT_FOUND. */
+export async function userById({ read }: Reader, id: string): Promise<UserRow> {
+  const row = isId(id, 'OperatorUser') ? await read(operatorUsers, id) : undefined;
+  if (!row) throw new Fault('NOT_FOUND', 'Operator user not found.');
+  return row;
+}
+
+/** A page of users, newest first. */
+export async function listOperatorUsers(
+  { db, vault }: Pick<Runtime, 'db' | 'vault'>,
+  { limit = 20, cursor }: { limit?: number | undefined; cursor?: string | undefined },
+) {
+  const query = { filters: [], sort: 'desc' as const, limit, cursor };
+  const { rows, ...rest } = await db.page(operatorUsers, query);
+  return { data: rows.map((row) => presentUser(vault, row)), ...rest };
+}
+
+export interface UserChange {
+  name?: string | undefined;
+  roles?: readonly RoleName[] | undefined;
+  /** Null: all platforms. */
+  platformIds?: readonly string[] | null | undefined;
+  isDisabled?: boolean | undefined;
+}
+
+function changesOf(row: UserRow, { name, roles, platformIds, isDisabled }: UserChange) {
+  const event = isDisabled ? 'disable' : 'enable';
+  const isSwitched = isDisabled !== undefined && isDisabled !== (row.status === 'DISABLED');
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(roles === undefined ? {} : { roles: unique(roles) }),
+    ...(platformIds === undefined
+      ? {}
+      : { platform_ids: platformIds === null ? null : unique(platformIds) }),
+    ...(isSwitched ? { status: userStates.next(row.status, event) } : {}),
+  };
+}
+
+/**
+ * Changes a user; effective with its next request. Neither the present nor the new rights may exceed
+ * those of the caller. Throws NOT_FOUND, FORBIDDEN and PLATFORM_NOT_FOUND, and INVALID_INPUT if it is
+ * the caller's own.
+ */
+export async function updateOperatorUser(
+  runtime: Runtime,
+  caller: Operator,
+  id: string,
+  change: UserChange,
+): Promise<OperatorUser> {
+  await Promise.all((change.platformIds ?? []).map((each) => platformById(runtime, each)));
+  return operate(runtime, INSTALLATION, async (ctx) => {
+    const row = await userById(ctx, id);
+    if (id === caller.personId) {
+      throw invalidField('operatorUserId', 'your own user is changed by another administrator');
+    }
+    assertWithin(caller, { roles: row.roles, platformIds: row.platform_ids ?? undefined });
+    const patch = changesOf(row, change);
+    const { roles = row.roles, platform_ids: platformIds = row.platform_ids } = patch;
+    assertWithin(caller, { roles, platformIds: platformIds ?? undefined });
+    if (Object.keys(patch).length === 0) return presentUser(ctx.vault, row);
+    const changed = ctx.update(operatorUsers, row, { ...patch, updated_at: ctx.now });
+    return presentUser(ctx.vault, changed);
+  });
+}
+
+/**
+ * Creates a link with which a user who lost every sign-in method registers a new one. Throws NOT_FOUND,
+ * FORBIDDEN, and INVALID_INPUT if it is the caller's own.
+ */
+export const recoverOperatorUser = (
+  runtime: Runtime,
+  caller: Operator,
+  id: string,
+): Promise<Invited> =>
+  operate(runtime, INSTALLATION, async (ctx) => {
+    const row = await userById(ctx, id);
+    if (id === caller.personId) {
+      throw invalidField('operatorUserId', 'your own user is recovered by another administrator');
+    }
+    assertWithin(caller, { roles: row.roles, platformIds: row.platform_ids ?? undefined });
+    const kind = row.enrolled_at === null ? 'ENROLLMENT' : 'RECOVERY';
+    const link = await replaceLink(ctx, row, kind, caller.id);
+    return { ...presentUser(ctx.vault, row), link };
+  });

@@ -1,0 +1,171 @@
+// Schemas of users, sessions and sign-in methods.
+import { Type } from '@sinclair/typebox';
+import { ROLE_NAMES } from '../../features/staff/roles/index.ts';
+import { MAX_PASSWORD, MIN_PASSWORD } from '../../features/staff/users/index.ts';
+import { OPERATOR_PERMISSION_NAMES } from '../../kernel/contract/operator-permissions.ts';
+import { Email, named, nullable, oneOf, text, time } from '../../kernel/schema.ts';
+
+export const Role = named(
+  'OperatorRole',
+  oneOf(ROLE_NAMES, { description: 'Role of an operator.' }),
+);
+
+export const PermissionName = named(
+  'OperatorPermission',
+  oneOf(OPERATOR_PERMISSION_NAMES, { description: 'Permission of an operator.' }),
+);
+
+export const Roles = Type.Array(Role, {
+  minItems: 1,
+  maxItems: 10,
+  description: 'Roles, whose permissions add up.',
+});
+
+export const Platforms = Type.Array(Type.String(), { minItems: 1, maxItems: 100 });
+
+export const UserName = text('Name of the user.', { minLength: 1, maxLength: 255 });
+
+const USER = {
+  id: text('Identifier of the user.'),
+  name: text('Name of the user.'),
+  email: Type.Optional(text('E-mail address, with which the user signs in by password.')),
+  roles: Type.Array(Role, { description: 'Roles of the user.' }),
+  platformIds: nullable(
+    Type.Array(Type.String(), { description: 'Platforms that the user may access; null for all.' }),
+  ),
+  status: oneOf(['INVITED', 'ACTIVE', 'DISABLED'], {
+    description: 'INVITED: has not registered a sign-in method. DISABLED: cannot sign in.',
+  }),
+  hasPassword: Type.Boolean({ description: 'Whether the user has a password.' }),
+  usesIdentityProvider: Type.Boolean({
+    description: 'Whether the user signs in at the identity provider.',
+  }),
+  createdBy: text('Operator who created the user.'),
+  createdAt: time('Time at which the user was created.'),
+  updatedAt: time('Time of the last change.'),
+};
+
+export const OperatorUser = named(
+  'OperatorUser',
+  Type.Object(USER, { description: 'A person who operates the installation.' }),
+);
+
+/** A user with its link, which is shown once. */
+export const InvitedUser = Type.Object({
+  ...USER,
+  link: Type.Optional(
+    Type.Object(
+      {
+        secret: text('Secret of the link: it is opened at `/operator/enroll#SECRET`.'),
+        kind: oneOf(['ENROLLMENT', 'RECOVERY'], {
+          description: 'RECOVERY: the new sign-in method replaces all others.',
+        }),
+        expiresAt: time('Time at which the link expires.'),
+      },
+      { description: 'Link of one use. Absent when the reply is repeated.' },
+    ),
+  ),
+});
+
+export const OperatorSession = named(
+  'OperatorSession',
+  Type.Object(
+    {
+      id: text('Identifier of the session.'),
+      operatorUserId: text('User of the session.'),
+      method: oneOf(['PASSKEY', 'PASSWORD', 'IDENTITY_PROVIDER'], {
+        description: 'How the user signed in.',
+      }),
+      status: oneOf(['ACTIVE', 'EXPIRED', 'ENDED'], {
+        description: 'EXPIRED: after 30 minutes without a request, or 12 hours.',
+      }),
+      address: Type.Optional(text('IP address of the sign-in.')),
+      createdAt: time('Time of the sign-in.'),
+      usedAt: time('Time of the last request, exact to a minute.'),
+      expiresAt: time('Time at which the session ends in any case.'),
+    },
+    { description: 'A session of a user.' },
+  ),
+);
+
+export const CsrfToken = text(
+  'Token for the header `X-CSRF-Token` of each request other than `GET`.',
+);
+
+export const SignedIn = named(
+  'OperatorSignIn',
+  Type.Object(
+    { session: OperatorSession, user: OperatorUser, csrfToken: CsrfToken },
+    { description: 'A completed sign-in. The cookies of the reply identify the session.' },
+  ),
+);
+
+const Base64Url = { minLength: 1, maxLength: 65_536 };
+
+/** Members of `PublicKeyCredential.toJSON()` that are not used are allowed. */
+export const RegisteredCredential = Type.Object(
+  {
+    id: text('Identifier of the credential, base64url.', Base64Url),
+    response: Type.Object({
+      clientDataJSON: text('Client data, base64url.', Base64Url),
+      attestationObject: text('Attestation object, base64url.', Base64Url),
+      transports: Type.Optional(
+        Type.Array(Type.String({ maxLength: 20 }), {
+          maxItems: 10,
+          description: 'How the browser reaches the authenticator.',
+        }),
+      ),
+    }),
+  },
+  { description: 'Result of `navigator.credentials.create`, from its `toJSON`.' },
+);
+
+export const AssertedCredential = Type.Object(
+  {
+    id: text('Identifier of the credential, base64url.', Base64Url),
+    response: Type.Object({
+      clientDataJSON: text('Client data, base64url.', Base64Url),
+      authenticatorData: text('Authenticator data, base64url.', Base64Url),
+      signature: text('Signature, base64url.', Base64Url),
+    }),
+  },
+  { description: 'Result of `navigator.credentials.get`, from its `toJSON`.' },
+);
+
+export const State = text('State from the reply that began this sign-in or registration.', {
+  minLength: 1,
+  maxLength: 4_096,
+});
+
+export const PasskeyOptions = Type.Object({
+  state: State,
+  publicKey: Type.Record(Type.String(), Type.Unknown(), {
+    description:
+      'Options in JSON, for `PublicKeyCredential.parseCreationOptionsFromJSON` or ' +
+      '`parseRequestOptionsFromJSON`.',
+  }),
+});
+
+export const TotpEnrollment = Type.Object({
+  state: State,
+  secret: text('Secret for the authenticator app, Base32.'),
+  uri: text('The secret as an `otpauth` URI, for a QR code.'),
+});
+
+export const Password = text(
+  `Password of ${MIN_PASSWORD} to ${MAX_PASSWORD} characters that is not easy to guess.`,
+  { minLength: MIN_PASSWORD, maxLength: MAX_PASSWORD },
+);
+
+export const Code = text('Code of the authenticator app.', { pattern: '^[0-9]{6}$' });
+
+export const PasskeyName = text('Name of the passkey, such as the device.', {
+  minLength: 1,
+  maxLength: 100,
+});
+
+/** Of the first administrator, who gives them at the enrollment. */
+export const Identity = {
+  name: Type.Optional(UserName),
+  email: Type.Optional(Email),
+};

@@ -1,0 +1,247 @@
+// Sessions of users: how they end, what a stolen cookie cannot do, and users that administrators change,
+// disable and recover.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+import {
+  type Browser,
+  browser,
+  enrollWithPasskey,
+  firstAdministrator,
+  newDevice,
+  signIn,
+} from '../../../test/kit/operator/people.ts';
+import { registrationJson } from '../../../test/kit/sca/factors.ts';
+import type { Authenticator } from '../../../test/kit/wallets/authenticator.ts';
+
+const app = testApp();
+const tokens = operatorClient(app);
+let administrator: Browser;
+let device: Authenticator;
+let administratorId: string;
+
+beforeAll(async () => {
+  const first = await firstAdministrator(app);
+  ({ person: administrator, device } = first);
+  administratorId = first.user.id;
+});
+
+const invite = async (email: string, fields: object = {}) => {
+  const body = { name: 'Grace', email, roles: ['support'], ...fields };
+  return ok(await administrator.call('POST', '/operator-users', { body }), 201);
+};
+
+/** A new user who is signed in. */
+async function newUser(email: string, fields: object = {}) {
+  const { id, link } = await invite(email, fields);
+  const person = browser(app);
+  const enrolled = await enrollWithPasskey(person, link.secret);
+  ok(enrolled.reply, 201);
+  return { id: id as string, person, device: enrolled.device };
+}
+
+const statusOf = async ({ call }: Browser) => (await call('GET', '/session')).status;
+
+describe('a session', () => {
+  it('has cookies that scripts and other sites cannot use', async () => {
+    const person = browser(app);
+    const options = await person.call('POST', '/sign-in/passkey-options');
+    const signedIn = await signIn(person, device);
+    const cookies = [options, signedIn].flatMap(({ headers }) => headers['set-cookie'] ?? []);
+    expect(cookies).toHaveLength(2);
+    for (const each of cookies) {
+      expect(each).toMatch(/^operator-(session|device)=rh[bi]_[\w-]{43}; /);
+      expect(each).toContain('HttpOnly; SameSite=Strict');
+    }
+  });
+
+  it('needs the cookie of its browser', async () => {
+    const { person } = await newUser('stolen@example.com');
+    const thief = browser(app);
+    ok(await thief.call('POST', '/sign-in/passkey-options'), 200);
+    thief.cookies.set('operator-session', person.cookies.get('operator-session') ?? '');
+    expect(await statusOf(thief)).toBe(401);
+    expect(await statusOf(person)).toBe(200);
+  });
+
+  it('changes nothing without its CSRF token', async () => {
+    const { person } = await newUser('csrf@example.com');
+    const { person: other } = await newUser('csrf2@example.com');
+    for (const csrfToken of [null, '', 'x', other.csrfToken() ?? '']) {
+      const reply = await person.call('POST', '/session/end-others', { csrfToken });
+      expect(reply).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+    }
+    ok(await person.call('POST', '/session/end-others'), 200);
+  });
+
+  it('ends after 30 minutes without a request, and after 12 hours', async () => {
+    const { person } = await newUser('idle@example.com');
+    const pass = (minutes: number) => app.effects.set(app.effects.now() + minutes * 60_000);
+    for (let minutes = 0; minutes < 12 * 60 - 29; minutes += 29) {
+      pass(29);
+      expect(await statusOf(person)).toBe(200);
+    }
+    pass(29);
+    expect(await statusOf(person)).toBe(401);
+    ok(await signIn(administrator, device), 201);
+    const { person: idle } = await newUser('idle2@example.com');
+    pass(31);
+    expect(await statusOf(idle)).toBe(401);
+    ok(await signIn(administrator, device), 201);
+  });
+
+  it('ends when its user signs out, or by an administrator', async () => {
+    const { id, person, device: own } = await newUser('out@example.com');
+    ok(await person.call('DELETE', '/session'), 200);
+    expect(await statusOf(person)).toBe(401);
+    const { session } = ok(await signIn(person, own), 201);
+    const listed = ok(
+      await administrator.call('GET', `/operator-sessions?operatorUserId=${id}`),
+      200,
+    );
+    expect(listed.data.map(({ status }: { status: string }) => status)).toEqual([
+      'ACTIVE',
+      'ENDED',
+    ]);
+    ok(await administrator.call('DELETE', `/operator-sessions/${session.id}`), 200);
+    expect(await statusOf(person)).toBe(401);
+  });
+
+  it('ends with the others of its user', async () => {
+    const { person, device: own } = await newUser('others@example.com');
+    const second = browser(app);
+    ok(await signIn(second, own), 201);
+    ok(await second.call('POST', '/session/end-others'), 200);
+    expect([await statusOf(person), await statusOf(second)]).toEqual([401, 200]);
+  });
+});
+
+describe('a user', () => {
+  it('loses a role with the next request', async () => {
+    const { id, person } = await newUser('role@example.com', { roles: ['administrator'] });
+    ok(await person.call('GET', '/operator-users'), 200);
+    const body = { roles: ['viewer'] };
+    ok(await administrator.call('PATCH', `/operator-users/${id}`, { body }), 200);
+    expect((await person.call('GET', '/operator-users')).status).toBe(403);
+  });
+
+  it('who is disabled cannot use a session or sign in, until enabled', async () => {
+    const { id, person, device: own } = await newUser('off@example.com');
+    const set = (isDisabled: boolean) =>
+      administrator.call('PATCH', `/operator-users/${id}`, { body: { isDisabled } });
+    expect(ok(await set(true), 200).status).toBe('DISABLED');
+    expect(await statusOf(person)).toBe(401);
+    expect((await signIn(browser(app), own)).status).toBe(401);
+    ok(await set(false), 200);
+    ok(await signIn(browser(app), own), 201);
+  });
+
+  it('of one platform sees that platform alone', async () => {
+    const { person } = await newUser('one@example.com', { platformIds: [app.platform.id] });
+    ok(await person.call('GET', `/platforms/${app.platform.id}`), 200);
+    expect((await person.call('GET', `/platforms/${app.other.id}`)).status).toBe(404);
+    expect((await person.call('GET', '/operator-users')).status).toBe(403);
+  });
+
+  it('cannot change itself, nor give more than it has', async () => {
+    const body = { roles: ['viewer'] };
+    const own = await administrator.call('PATCH', `/operator-users/${administratorId}`, { body });
+    expect(own.status).toBe(400);
+    const taken = { name: 'Namesake', email: 'ADA@example.com', roles: ['viewer'] };
+    expect(await administrator.call('POST', '/operator-users', { body: taken })).toMatchObject({
+      status: 409,
+    });
+    const support = await newUser('less@example.com');
+    const created = await support.person.call('POST', '/operator-users', { body: taken });
+    expect(created.status).toBe(403);
+  });
+
+  it('who lost every method is recovered by two others, and the old methods end', async () => {
+    const { id, person, device: lost } = await newUser('lost@example.com');
+    const second = await newUser('second@example.com', { roles: ['administrator'] });
+    const path = `/operator-users/${id}/recover`;
+    const requested = await administrator.call('POST', path, { body: { reason: 'lost phone' } });
+    expect(requested).toMatchObject({ status: 202, body: { policyId: 'built-in' } });
+    expect(JSON.stringify(requested.body)).not.toContain('rhe_');
+    const approve = `/approvals/${requested.body.id}/approve`;
+    const reason = { reason: 'called back' };
+    expect((await administrator.call('POST', approve, { body: reason })).status).toBe(403);
+    const { reply } = ok(await second.person.call('POST', approve, { body: reason }), 200);
+    const enrolled = await enrollWithPasskey(browser(app), reply.link.secret);
+    ok(enrolled.reply, 201);
+    expect(await statusOf(person)).toBe(401);
+    expect((await signIn(browser(app), lost)).status).toBe(401);
+    ok(await signIn(browser(app), enrolled.device), 201);
+  });
+
+  it('approves neither their own change nor that of their token', async () => {
+    const policy = { operationId: 'endOperatorSession', hours: 24, reason: 'test' };
+    const created = ok(await tokens.call('POST', '/approval-policies', { body: policy }), 201);
+    const { person } = await newUser('self@example.com', { roles: ['administrator'] });
+    const token = { name: 'Own', roles: ['administrator'], expiresInDays: 1 };
+    const { secret } = ok(await person.call('POST', '/operator-tokens', { body: token }), 201);
+    const second = { body: { ...token, name: 'Second' }, secret };
+    const { secret: deeper } = ok(await tokens.call('POST', '/operator-tokens', second), 201);
+    const { session } = ok(await administrator.call('GET', '/session'), 200);
+    const requested = await tokens.call('DELETE', `/operator-sessions/${session.id}`, {
+      secret: deeper,
+    });
+    expect(requested.status).toBe(202);
+    const body = { reason: 'mine' };
+    const approve = `/approvals/${requested.body.id}/approve`;
+    expect((await person.call('POST', approve, { body })).status).toBe(403);
+    expect((await tokens.call('POST', approve, { body, secret })).status).toBe(403);
+    ok(await tokens.call('DELETE', `/approval-policies/${created.id}`), 200);
+  });
+});
+
+describe('own passkeys', () => {
+  it('are added and removed after a recent sign-in; one remains', async () => {
+    const { person } = await newUser('keys@example.com');
+    const add = async () => {
+      const options = await person.call('POST', '/session/passkey-options');
+      if (options.status !== 200) return options;
+      const credential = registrationJson(newDevice(), options.body.publicKey.challenge);
+      const body = { name: 'Key', state: options.body.state, credential };
+      return person.call('POST', '/session/passkeys', { body });
+    };
+    const { id } = ok(await add(), 201);
+    const { data } = ok(await person.call('GET', '/session/passkeys'), 200);
+    expect(data).toHaveLength(2);
+    ok(await person.call('DELETE', `/session/passkeys/${data[0].id}`), 200);
+    expect((await person.call('DELETE', `/session/passkeys/${id}`)).status).toBe(409);
+    app.effects.set(app.effects.now() + 11 * 60_000);
+    expect(await add()).toMatchObject({ status: 403 });
+  });
+});
+
+describe('the audit', () => {
+  it('records sign-ins and changes of users, with the person', async () => {
+    const { id } = await newUser('audited@example.com');
+    const records = ok(await administrator.call('GET', '/audit-records?limit=5'), 200).data;
+    expect(records[0]).toMatchObject({
+      operationId: 'enrollPasskey',
+      actor: { kind: 'USER', id },
+      subject: id,
+      address: '127.0.0.1',
+    });
+    expect(records[1]).toMatchObject({
+      operationId: 'createOperatorUser',
+      actor: { kind: 'USER', id: administratorId },
+    });
+  });
+
+  it('contains no secret, also not in the log', async () => {
+    const { link } = await invite('secret@example.com');
+    const [record] = (await tokens.recordsOf('createOperatorUser')) as unknown as { id: string }[];
+    const changes = ok(
+      await administrator.call('GET', `/audit-records/${record?.id}/changes`),
+      200,
+    );
+    const secrets = [link.secret, ...administrator.cookies.values(), administrator.csrfToken()];
+    for (const text of [JSON.stringify(changes), app.log.join('\n')]) {
+      for (const each of secrets) expect(text).not.toContain(each);
+    }
+  });
+});

@@ -1,0 +1,55 @@
+// Handlers of operations by which an operator signs in. There is no credential yet, so there are no
+// policies and no platforms; the sign-in itself is recorded when it is complete.
+import type { Static, TSchema } from '@sinclair/typebox';
+import { type Browser, browserOf } from '../../features/staff/users/index.ts';
+import type { Caller } from '../../kernel/caller.ts';
+import type { Contract, Input, ReplyHeaders } from '../../kernel/contract/operation.ts';
+import type { Runtime } from '../../runtime/operation/operate.ts';
+import { type OperatorOperation, type Provided, withoutUnknownQuery } from '../handle.ts';
+
+type SignInContract = Extract<Contract, { auth: 'hosted' | 'none' | 'signIn' }>;
+type BodyOf<S> = S extends TSchema ? Static<S> : undefined;
+
+interface SignInCall {
+  runtime: Runtime;
+  browser: Browser;
+}
+
+const browserIn = (
+  { installation: { runtime }, operatorUrl }: Provided,
+  { address, requestId }: Caller,
+  headers: Record<string, string | undefined>,
+): Browser => {
+  const { host, cookie, origin } = headers;
+  return browserOf(runtime.effects, operatorUrl, { host, cookie, origin, address, requestId });
+};
+
+/** Binds an operation of a sign-in to its function. */
+export function signInHandle<C extends SignInContract, S extends keyof C['replies'] & number>(
+  declared: C,
+  run: (
+    call: SignInCall,
+    input: Input<C>,
+  ) => Promise<{ status: S; body: BodyOf<C['replies'][S]>; headers?: ReplyHeaders }>,
+): OperatorOperation {
+  const contract = withoutUnknownQuery(declared);
+  return {
+    contract,
+    execute: async () => {
+      throw new Error('a sign-in is never approved');
+    },
+    bind: (provided) => ({
+      contract,
+      async run({ caller }, input) {
+        // The route passes headers as it received them.
+        const headers = input.headers as Record<string, string | undefined>;
+        const browser = browserIn(provided, caller, headers);
+        const { runtime } = provided.installation;
+        // The route has validated the input against this contract.
+        const { headers: own, ...reply } = await run({ runtime, browser }, input as Input<C>);
+        const cookies = own ?? { 'set-cookie': [...browser.newCookies] };
+        return { ...reply, headers: cookies };
+      },
+    }),
+  };
+}

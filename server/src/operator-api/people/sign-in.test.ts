@@ -1,0 +1,226 @@
+// How people enroll and sign in: with passkeys, and with a password and an authenticator app; and what
+// is rejected.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import {
+  type Browser,
+  beginSignIn,
+  browser,
+  enrollWithPasskey,
+  enrollWithPassword,
+  firstAdministrator,
+  newDevice,
+  PASSWORD,
+  signIn,
+} from '../../../test/kit/operator/people.ts';
+import { codeAt, registrationJson } from '../../../test/kit/sca/factors.ts';
+import type { Authenticator } from '../../../test/kit/wallets/authenticator.ts';
+import { enrollment } from '../../features/staff/users/index.ts';
+
+const app = testApp();
+let administrator: Browser;
+let device: Authenticator;
+
+beforeAll(async () => {
+  ({ person: administrator, device } = await firstAdministrator(app));
+});
+
+let number = 0;
+
+/** Invites a user; returns the secret of the link. */
+async function invite(roles = ['viewer']) {
+  number += 1;
+  const email = `user${number}@example.com`;
+  const body = { name: `User ${number}`, email, roles };
+  const { id, link } = ok(await administrator.call('POST', '/operator-users', { body }), 201);
+  return { id: id as string, email, secret: link.secret as string };
+}
+
+describe('the first administrator', () => {
+  it('enrolls with name and address, and is signed in', async () => {
+    const { body } = await administrator.call('GET', '/session');
+    expect(body).toMatchObject({
+      session: { method: 'PASSKEY', status: 'ACTIVE' },
+      user: { name: 'Ada Admin', email: 'ada@example.com', roles: ['administrator'] },
+      csrfToken: administrator.csrfToken(),
+    });
+    expect(body.permissions).toContain('staff.manage');
+  });
+
+  it('gets no other link afterwards', async () => {
+    expect(await enrollment.firstAdministratorLink(app.runtime)).toBeUndefined();
+  });
+});
+
+describe('a link', () => {
+  it('shows whom it is for, is used once, and then has ended', async () => {
+    const { secret, email } = await invite();
+    const person = browser(app);
+    const shown = await person.call('POST', '/enrollment', { body: { secret } });
+    expect(shown.body).toMatchObject({ kind: 'ENROLLMENT', email, needsIdentity: false });
+    const { reply, input } = await enrollWithPasskey(person, secret);
+    expect(reply).toMatchObject({ status: 201, body: { user: { email, status: 'ACTIVE' } } });
+    const again = await browser(app).call('POST', '/enrollment/passkey', { body: input });
+    expect(again).toMatchObject({ status: 410, body: { code: 'LINK_ENDED' } });
+  });
+
+  it('has ended after a day, and for a disabled user', async () => {
+    const [late, disabled] = [await invite(), await invite()];
+    const body = { isDisabled: true };
+    ok(await administrator.call('PATCH', `/operator-users/${disabled.id}`, { body }), 200);
+    const statusOf = async (secret: string) =>
+      (await browser(app).call('POST', '/enrollment', { body: { secret } })).status;
+    expect([await statusOf(late.secret), await statusOf(disabled.secret)]).toEqual([200, 410]);
+    app.effects.set(app.effects.now() + 24 * 3_600_000);
+    expect(await statusOf(late.secret)).toBe(410);
+    ok(await signIn(administrator, device), 201);
+  });
+
+  it('is accepted once of two enrollments at the same time', async () => {
+    const { secret } = await invite();
+    const replies = await Promise.all([
+      enrollWithPasskey(browser(app), secret),
+      enrollWithPasskey(browser(app), secret),
+    ]);
+    expect(replies.map(({ reply }) => reply.status).sort()).toEqual([201, 410]);
+  });
+});
+
+describe('a passkey', () => {
+  it('signs its user in without a name', async () => {
+    const reply = await signIn(browser(app), device);
+    expect(reply).toMatchObject({ status: 201, body: { user: { name: 'Ada Admin' } } });
+  });
+
+  it.each([
+    ['another origin', { origin: 'https://evil.example' }],
+    ['another site', { rpId: 'evil.example' }],
+    ['no verified user', { uv: false }],
+    ['another type', { type: 'webauthn.create' }],
+  ])('is rejected with %s', async (_name, ceremony) => {
+    expect((await signIn(browser(app), device, ceremony)).status).toBe(401);
+  });
+
+  it('is rejected if it is not registered', async () => {
+    expect((await signIn(browser(app), newDevice())).status).toBe(401);
+  });
+
+  it('answers a challenge once, in the browser that began, within ten minutes', async () => {
+    const person = browser(app);
+    const first = await beginSignIn(person);
+    ok(await first.complete(device), 201);
+    expect((await first.complete(device)).status).toBe(409);
+    const second = await beginSignIn(person);
+    const other = browser(app);
+    await beginSignIn(other);
+    const stolen = { state: second.state, credential: {} };
+    const credential = registrationJson(device, second.publicKey.challenge);
+    const body = { ...stolen, credential: { ...credential, response: { ...assertionIn() } } };
+    expect(await other.call('POST', '/sign-in/passkey', { body })).toMatchObject({ status: 400 });
+    app.effects.set(app.effects.now() + 10 * 60_000);
+    expect((await second.complete(device)).status).toBe(400);
+  });
+
+  it('must answer the challenge of its registration', async () => {
+    const { secret } = await invite();
+    const person = browser(app);
+    const options = ok(
+      await person.call('POST', '/enrollment/passkey-options', { body: { secret } }),
+      200,
+    );
+    const credential = registrationJson(newDevice(), 'b3RoZXI');
+    const body = { secret, state: options.state, passkeyName: 'Laptop', credential };
+    const reply = await person.call('POST', '/enrollment/passkey', { body });
+    expect(reply.status).toBe(400);
+    expect(reply.body.details.errors[0].field).toBe('credential.response.clientDataJSON');
+  });
+});
+
+const assertionIn = () => ({ clientDataJSON: 'e30', authenticatorData: 'e30', signature: 'e30' });
+
+describe('a password', () => {
+  const passwordOf = async () => {
+    const { email, secret } = await invite();
+    const { totp, reply } = await enrollWithPassword(app, browser(app), secret);
+    ok(reply, 201);
+    app.effects.set(app.effects.now() + 30_000);
+    return { email, totp, code: () => codeAt(totp, app.effects.now()) };
+  };
+  const signInWith = (body: object) => browser(app).call('POST', '/sign-in/password', { body });
+
+  it('signs in with a code of the app, each of which is used once', async () => {
+    const { email, code } = await passwordOf();
+    const body = { email: email.toUpperCase(), password: PASSWORD, code: code() };
+    expect(ok(await signInWith(body), 201).session.method).toBe('PASSWORD');
+    expect((await signInWith(body)).status).toBe(401);
+  });
+
+  it('is rejected alike for a wrong password, a wrong code and an unknown user', async () => {
+    const { email, code } = await passwordOf();
+    const right = { email, password: PASSWORD, code: code() };
+    const wrong = String((Number(right.code) + 1) % 1_000_000).padStart(6, '0');
+    const attempts = [
+      { ...right, password: 'another-password' },
+      { ...right, code: wrong },
+      { ...right, email: 'unknown@example.com' },
+    ];
+    const messages = new Set<string>();
+    for (const each of attempts) {
+      const { status, body } = await signInWith(each);
+      expect(status).toBe(401);
+      messages.add(body.message);
+    }
+    expect(messages.size).toBe(1);
+  });
+
+  it.each(['of a user', 'of no user'])('%s has five attempts in 15 minutes', async (owner) => {
+    const { email, code } = await passwordOf();
+    const body = {
+      email: owner === 'of a user' ? email : `no-${email}`,
+      password: 'x',
+      code: '000000',
+    };
+    const statuses = await Promise.all(Array.from({ length: 8 }, () => signInWith(body)));
+    const counts = statuses.filter(({ status }) => status === 401).length;
+    expect(counts).toBe(5);
+    expect(await signInWith({ ...body, password: PASSWORD, code: code() })).toMatchObject({
+      status: 429,
+      headers: { 'retry-after': expect.any(String) },
+    });
+  });
+
+  it.each(['password1234', 'the address of its user', 'aaaaaaaaaaaaaaaa', 'qwertyuiop123'])(
+    'is not %s',
+    async (easy) => {
+      const { secret, email } = await invite();
+      const password = easy.startsWith('the ') ? email : easy;
+      const { reply } = await enrollWithPassword(app, browser(app), secret, { password });
+      expect(reply.status).toBe(400);
+      expect(reply.body.details.errors).toEqual([expect.objectContaining({ field: 'password' })]);
+    },
+  );
+
+  it('is accepted with the current code of the app only', async () => {
+    const { secret } = await invite();
+    const { reply } = await enrollWithPassword(app, browser(app), secret, { code: '000000' });
+    expect(reply.body.details.errors).toEqual([expect.objectContaining({ field: 'code' })]);
+  });
+});
+
+describe('the site', () => {
+  it.each(['127.0.0.1:8080', '[::1]:8080', '10.0.0.5', 'example.com', 'localhost.evil.example'])(
+    'is not %s over plain HTTP',
+    async (host) => {
+      const reply = await browser(app, host).call('POST', '/sign-in/passkey-options');
+      expect(reply).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+      expect(reply.body.message).toContain('http://localhost');
+    },
+  );
+
+  it('serves pages of its own origin only', async () => {
+    const headers = { origin: 'https://evil.example' };
+    const reply = await browser(app).call('POST', '/sign-in/passkey-options', { headers });
+    expect(reply.status).toBe(403);
+  });
+});

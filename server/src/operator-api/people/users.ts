@@ -1,0 +1,180 @@
+// Users and their sessions, for administrators.
+import { Type } from '@sinclair/typebox';
+import {
+  createOperatorUser,
+  listOperatorUsers,
+  recoverOperatorUser,
+  sessions,
+  updateOperatorUser,
+} from '../../features/staff/users/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import { described, Email, named, nullable, PageQuery, page, text } from '../../kernel/schema.ts';
+import { operatorHandle } from '../handle.ts';
+import { OptionalReason, Reason } from '../schemas.ts';
+import {
+  InvitedUser,
+  OperatorSession,
+  OperatorUser,
+  Platforms,
+  Roles,
+  UserName,
+} from './schemas.ts';
+
+const base = { auth: 'operator', tag: 'Users', wholeInstallation: true } as const;
+const params = Type.Object({ operatorUserId: text('Identifier of the user.') });
+
+const create = operation({
+  ...base,
+  operationId: 'createOperatorUser',
+  method: 'POST',
+  path: '/operator-users',
+  summary: 'Create a user',
+  description:
+    'Creates a user and a link of one use, with which the person registers a sign-in method within ' +
+    '24 hours. A user has at most the permissions and the platforms of its creator.',
+  operatorPermission: 'staff.manage',
+  commands: ['operator-user create'],
+  body: Type.Object({
+    name: UserName,
+    email: Email,
+    roles: Roles,
+    platformIds: Type.Optional(
+      described(Platforms, 'Platforms that the user may access. Absent for all platforms.'),
+    ),
+    ...OptionalReason,
+  }),
+  replies: { 201: InvitedUser },
+  errors: ['PLATFORM_NOT_FOUND', 'CONFLICT'],
+  omitOnReplay: ['link'],
+  sealed: true,
+});
+
+const list = operation({
+  ...base,
+  operationId: 'listOperatorUsers',
+  method: 'GET',
+  path: '/operator-users',
+  summary: 'List users',
+  description: 'Returns all users, newest first.',
+  operatorPermission: 'staff.read',
+  commands: ['operator-user list'],
+  query: Type.Object(PageQuery),
+  replies: { 200: named('OperatorUserPage', page(OperatorUser)) },
+  errors: [],
+});
+
+const update = operation({
+  ...base,
+  operationId: 'updateOperatorUser',
+  method: 'PATCH',
+  path: '/operator-users/{operatorUserId}',
+  summary: 'Change a user',
+  description:
+    'Changes the name, the roles, the platforms, or whether the user is disabled; effective with the ' +
+    'next request of the user. Users cannot change themselves.',
+  operatorPermission: 'staff.manage',
+  commands: ['operator-user update'],
+  params,
+  body: Type.Object({
+    name: Type.Optional(UserName),
+    roles: Type.Optional(Roles),
+    platformIds: Type.Optional(
+      described(nullable(Platforms), 'Platforms that the user may access; null for all.'),
+    ),
+    isDisabled: Type.Optional(
+      Type.Boolean({ description: 'A disabled user cannot sign in, and its sessions end.' }),
+    ),
+    ...OptionalReason,
+  }),
+  replies: { 200: OperatorUser },
+  errors: ['PLATFORM_NOT_FOUND'],
+  notFound: 'NOT_FOUND',
+});
+
+const recover = operation({
+  ...base,
+  operationId: 'recoverOperatorUser',
+  method: 'POST',
+  path: '/operator-users/{operatorUserId}/recover',
+  summary: 'Recover a user',
+  description:
+    'Creates a link for a user who lost every sign-in method; the method registered with it replaces ' +
+    'all others and ends every session. Always needs approval by a second person, whose reply contains ' +
+    'the link.',
+  operatorPermission: 'staff.manage',
+  commands: ['operator-user recover'],
+  needsApproval: true,
+  params,
+  body: Type.Object({ reason: Reason }),
+  replies: { 200: InvitedUser },
+  errors: [],
+  notFound: 'NOT_FOUND',
+  omitOnReplay: ['link'],
+  sealed: true,
+});
+
+const listAll = operation({
+  ...base,
+  operationId: 'listOperatorSessions',
+  method: 'GET',
+  path: '/operator-sessions',
+  summary: 'List sessions',
+  description:
+    'Returns the sessions of all users or of one, newest first, for 30 days after their end.',
+  operatorPermission: 'staff.read',
+  commands: [],
+  query: Type.Object({
+    operatorUserId: Type.Optional(text('Return only sessions of this user.')),
+    ...PageQuery,
+  }),
+  replies: { 200: named('OperatorSessionPage', page(OperatorSession)) },
+  errors: [],
+});
+
+const end = operation({
+  ...base,
+  operationId: 'endOperatorSession',
+  method: 'DELETE',
+  path: '/operator-sessions/{operatorSessionId}',
+  summary: 'End a session',
+  description: 'Ends the session of a user at once.',
+  operatorPermission: 'staff.manage',
+  commands: [],
+  params: Type.Object({ operatorSessionId: text('Identifier of the session.') }),
+  replies: { 200: OperatorSession },
+  errors: [],
+  notFound: 'NOT_FOUND',
+});
+
+export const userOperations = [
+  operatorHandle(create, async ({ installation, operator }, { body: { reason: _, ...user } }) => ({
+    status: 201,
+    body: await createOperatorUser(installation.runtime, operator, user),
+  })),
+  operatorHandle(list, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await listOperatorUsers(installation.runtime, query),
+  })),
+  operatorHandle(
+    update,
+    async ({ installation, operator }, { params: { operatorUserId }, body }) => {
+      const { reason: _, ...change } = body;
+      return {
+        status: 200,
+        body: await updateOperatorUser(installation.runtime, operator, operatorUserId, change),
+      };
+    },
+  ),
+  operatorHandle(recover, async ({ installation, operator }, { params: { operatorUserId } }) => ({
+    status: 200,
+    body: await recoverOperatorUser(installation.runtime, operator, operatorUserId),
+  })),
+  operatorHandle(listAll, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await sessions.list(installation.runtime, query),
+  })),
+  operatorHandle(end, async ({ installation }, { params: { operatorSessionId } }) => ({
+    status: 200,
+    body: await sessions.end(installation.runtime, operatorSessionId),
+  })),
+];

@@ -1,0 +1,126 @@
+// `operator-user create|list|update|recover`: the people of the operator API. On the machine no second
+// person is needed; the audit records show the command.
+import { ROLE_NAMES, type RoleName } from '../../features/staff/roles/index.ts';
+import {
+  createOperatorUser,
+  type Invited,
+  listOperatorUsers,
+  type OperatorUser,
+  recoverOperatorUser,
+  updateOperatorUser,
+} from '../../features/staff/users/index.ts';
+import { commandOperator } from '../cli/audited.ts';
+import type { CommandArgs } from '../cli/flags.ts';
+import { record, table } from '../cli/table.ts';
+import type { Output, System, Verb } from '../cli/verb.ts';
+
+const operatorOf = ({ operator = commandOperator(process.env) }: System) => operator;
+
+const platformsOf = ({ platformIds }: OperatorUser) => platformIds?.join(', ') ?? 'all';
+
+const userLines = (user: OperatorUser): [string, string][] => [
+  ['Operator user', user.id],
+  ['Name', user.name],
+  ['E-mail', user.email ?? '-'],
+  ['Roles', user.roles.join(', ')],
+  ['Platforms', platformsOf(user)],
+  ['Status', user.status],
+];
+
+const invitedOutput = (json: Invited): Output => ({
+  json,
+  text: record([
+    ...userLines(json),
+    ['Link', `/operator/enroll#${json.link.secret}  (shown only once)`],
+    ['Expires', json.link.expiresAt],
+  ]),
+});
+
+const create = async (system: System, args: CommandArgs): Promise<Output> =>
+  invitedOutput(
+    await createOperatorUser(system.runtime, operatorOf(system), {
+      name: args.required('name'),
+      email: args.required('email'),
+      roles: (args.list('role') ?? []) as RoleName[],
+      platformIds: args.list('platforms'),
+    }),
+  );
+
+async function list({ runtime }: System): Promise<Output> {
+  const { data: json } = await listOperatorUsers(runtime, { limit: 1_000 });
+  const heads = ['OPERATOR USER', 'NAME', 'E-MAIL', 'ROLES', 'PLATFORMS', 'STATUS'];
+  const text = table(
+    heads.map((head) => ({ head })),
+    json.map((each) => [
+      ...[each.id, each.name, each.email ?? '-', each.roles.join(',')],
+      ...[platformsOf(each), each.status],
+    ]),
+  );
+  return { json, text };
+}
+
+async function update(system: System, args: CommandArgs): Promise<Output> {
+  const status = args.text('status');
+  const platformIds = args.list('platforms');
+  const json = await updateOperatorUser(system.runtime, operatorOf(system), args.required('user'), {
+    name: args.text('name'),
+    roles: args.list('role') as RoleName[] | undefined,
+    platformIds: platformIds?.[0] === 'all' ? null : platformIds,
+    isDisabled: status === undefined ? undefined : status === 'disabled',
+  });
+  return { json, text: record(userLines(json)) };
+}
+
+const recover = async (system: System, args: CommandArgs): Promise<Output> =>
+  invitedOutput(
+    await recoverOperatorUser(system.runtime, operatorOf(system), args.required('user')),
+  );
+
+// `--roles` is a setting of the server.
+const role = { value: 'viewer,support', list: true, choices: ROLE_NAMES, help: 'Roles' } as const;
+const user = { value: 'USER', required: true, help: 'Id of the operator user' } as const;
+
+export const operatorUserVerbs: readonly Verb[] = [
+  {
+    noun: 'operator-user',
+    verb: 'create',
+    summary: 'Create a user of the operator API; the link to enroll is shown only once',
+    flags: {
+      name: { value: 'NAME', required: true, help: 'Name of the person' },
+      email: { value: 'EMAIL', required: true, help: 'E-mail address of the person' },
+      role: { ...role, required: true },
+      platforms: { value: 'PLATFORM,…', list: true, help: 'Platforms that it may access (all)' },
+    },
+    bare: 'name',
+    run: create,
+  },
+  {
+    noun: 'operator-user',
+    verb: 'list',
+    summary: 'List users of the operator API, newest first',
+    flags: {},
+    run: list,
+  },
+  {
+    noun: 'operator-user',
+    verb: 'update',
+    summary: 'Change a user of the operator API; effective with its next request',
+    flags: {
+      user,
+      name: { value: 'NAME', help: 'Name of the person' },
+      role,
+      platforms: { value: 'PLATFORM,…', list: true, help: 'Platforms that it may access, or all' },
+      status: { value: 'active|disabled', choices: ['active', 'disabled'], help: 'Status' },
+    },
+    bare: 'user',
+    run: update,
+  },
+  {
+    noun: 'operator-user',
+    verb: 'recover',
+    summary: 'Create a link for a user of the operator API who lost every sign-in method',
+    flags: { user, reason: { value: 'TEXT', required: true, help: 'Reason for the audit record' } },
+    bare: 'user',
+    run: recover,
+  },
+];
