@@ -26,7 +26,7 @@ export const Platforms = Type.Array(Type.String(), { minItems: 1, maxItems: 100 
 export const UserName = text('Name of the user.', { minLength: 1, maxLength: 255 });
 
 const USER = {
-  id: text('Identifier of the user.'),
+  id: text('ID of the user.'),
   name: text('Name of the user.'),
   email: Type.Optional(text('E-mail address, with which the user signs in by password.')),
   roles: Type.Array(Role, { description: 'Roles of the user.' }),
@@ -71,7 +71,7 @@ export const OperatorSession = named(
   'OperatorSession',
   Type.Object(
     {
-      id: text('Identifier of the session.'),
+      id: text('ID of the session.'),
       operatorUserId: text('User of the session.'),
       method: oneOf(['PASSKEY', 'PASSWORD', 'IDENTITY_PROVIDER'], {
         description: 'How the user signed in.',
@@ -105,7 +105,7 @@ const Base64Url = { minLength: 1, maxLength: 65_536 };
 /** Members of `PublicKeyCredential.toJSON()` that are not used are allowed. */
 export const RegisteredCredential = Type.Object(
   {
-    id: text('Identifier of the credential, base64url.', Base64Url),
+    id: text('ID of the credential, base64url.', Base64Url),
     response: Type.Object({
       clientDataJSON: text('Client data, base64url.', Base64Url),
       attestationObject: text('Attestation object, base64url.', Base64Url),
@@ -122,7 +122,7 @@ export const RegisteredCredential = Type.Object(
 
 export const AssertedCredential = Type.Object(
   {
-    id: text('Identifier of the credential, base64url.', Base64Url),
+    id: text('ID of the credential, base64url.', Base64Url),
     response: Type.Object({
       clientDataJSON: text('Client data, base64url.', Base64Url),
       authenticatorData: text('Authenticator data, base64url.', Base64Url),

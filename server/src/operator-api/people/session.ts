@@ -78,7 +78,7 @@ const Passkey = named(
   'OperatorPasskey',
   Type.Object(
     {
-      id: text('Identifier of the passkey.'),
+      id: text('ID of the passkey.'),
       name: text('Name of the passkey.'),
       usedAt: Type.Optional(time('Time of the last sign-in with it.')),
       createdAt: time('Time at which it was registered.'),
@@ -130,8 +130,8 @@ const removePasskey = operation({
   path: '/session/passkeys/{operatorPasskeyId}',
   summary: 'Remove a passkey',
   description: `Removes a passkey of the user, unless it is the only sign-in method.${RECENT}`,
-  params: Type.Object({ operatorPasskeyId: text('Identifier of the passkey.') }),
-  replies: { 200: Type.Object({ id: text('Identifier of the removed passkey.') }) },
+  params: Type.Object({ operatorPasskeyId: text('ID of the passkey.') }),
+  replies: { 200: Type.Object({ id: text('ID of the removed passkey.') }) },
   errors: ['CONFLICT'],
   notFound: 'NOT_FOUND',
 });

@@ -21,7 +21,7 @@ import {
 } from './schemas.ts';
 
 const base = { auth: 'operator', tag: 'Users', wholeInstallation: true } as const;
-const params = Type.Object({ operatorUserId: text('Identifier of the user.') });
+const params = Type.Object({ operatorUserId: text('ID of the user.') });
 
 const create = operation({
   ...base,
@@ -140,7 +140,7 @@ const end = operation({
   description: 'Ends the session of a user at once.',
   operatorPermission: 'staff.manage',
   commands: [],
-  params: Type.Object({ operatorSessionId: text('Identifier of the session.') }),
+  params: Type.Object({ operatorSessionId: text('ID of the session.') }),
   replies: { 200: OperatorSession },
   errors: [],
   notFound: 'NOT_FOUND',
