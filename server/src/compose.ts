@@ -364,50 +364,6 @@ const admissionOf = (runtime: Runtime, settings: Settings) => ({
   operators: operatorAuthenticator(runtime, operatorUrlOf(settings)),
 });
 
-<<<<<<< HEAD
-type ServerOptions = Parameters<typeof createServer>[0];
-
-interface Servers {
-  server: FastifyInstance;
-  listen: App['listen'];
-}
-
-function serverAlone(options: ServerOptions): Servers {
-  const server = createServer(options);
-  return { server, listen: (at) => listenOn(server, at) };
-}
-
-/** The server, with the operator API on it or on a separate port. */
-function serversOf(
-  { operatorApi = 'on', databaseUrl, masterKey }: Settings,
-  isApi: boolean,
-  installation: Omit<OperatorMount, 'databaseUrl' | 'masterKey' | 'provisioning'>,
-  options: ServerOptions,
-): Servers {
-  if (!isApi) return serverAlone({ ...options, operations: [] });
-  if (operatorApi === 'off') return serverAlone(options);
-  const { naming, operations } = options;
-  const provisioning = provisioningBy((env) => installation.connectors(env).funding, accountPorts);
-  const mount = { databaseUrl, masterKey, provisioning, ...installation };
-  const own = operatorOperationsOn(mount);
-  if (operatorApi === 'on') {
-    const alone = serverAlone({ ...options, operations: [...operations, ...own] });
-    addOperatorDocument(alone.server, naming);
-    return alone;
-  }
-  const { server } = serverAlone(options);
-  const operatorServer = createServer({ ...options, operations: own });
-  addOperatorDocument(operatorServer, naming);
-  server.addHook('preClose', () => operatorServer.close());
-  const listenOnBoth = async (at: Parameters<App['listen']>[0]) => {
-    await listenOn(operatorServer, { ...at, port: operatorApi });
-    return listenOn(server, at);
-  };
-  return { server, listen: listenOnBoth };
-}
-
-=======
->>>>>>> f19ebb8a (feat(operator): users with passkeys, passwords and authenticator apps, sessions, and recovery by two people)
 /** The work that becomes due when a clock is moved. */
 const clockWorkOf = (
   { kinds, run }: Pick<Worker, 'kinds' | 'run'>,

@@ -61,13 +61,9 @@ export interface Config {
   walletRecoveryMs: number | undefined;
   /** Retention of events. */
   eventRetentionMs: number;
-<<<<<<< HEAD
-  /** On the port of the server, on a separate port, or nowhere. */
-=======
   /** Address at which operators sign in; undefined: the public URL. */
   operatorUrl: string | undefined;
-  /** On the port of the server, on a port of its own, or nowhere. */
->>>>>>> f19ebb8a (feat(operator): users with passkeys, passwords and authenticator apps, sessions, and recovery by two people)
+  /** On the port of the server, on a separate port, or nowhere. */
   operatorApi: 'on' | 'off' | number;
 }
 

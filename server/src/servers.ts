@@ -1,4 +1,4 @@
-// The HTTP servers of a process: one, or a second one for the operator API on a port of its own.
+// The HTTP servers of a process: one, or a second one for the operator API on a separate port.
 import type { FastifyInstance } from 'fastify';
 import { provisioningBy } from './bootstrap.ts';
 import { accountPorts } from './features.ts';
@@ -36,7 +36,7 @@ function serverAlone(options: ServerOptions): Servers {
   return { server, listen: (at) => listenOn(server, at) };
 }
 
-/** The server, with the operator API on it or on a port of its own. */
+/** The server, with the operator API on it or on a separate port. */
 export function serversOf(
   settings: ServerSettings,
   isApi: boolean,

@@ -91,7 +91,7 @@ export const operatorUserVerbs: readonly Verb[] = [
       role: { ...role, required: true },
       platforms: { value: 'PLATFORM,…', list: true, help: 'Platforms that it may access (all)' },
     },
-    bare: 'name',
+    positional: 'name',
     run: create,
   },
   {
@@ -112,7 +112,7 @@ export const operatorUserVerbs: readonly Verb[] = [
       platforms: { value: 'PLATFORM,…', list: true, help: 'Platforms that it may access, or all' },
       status: { value: 'active|disabled', choices: ['active', 'disabled'], help: 'Status' },
     },
-    bare: 'user',
+    positional: 'user',
     run: update,
   },
   {
@@ -120,7 +120,7 @@ export const operatorUserVerbs: readonly Verb[] = [
     verb: 'recover',
     summary: 'Create a link for a user of the operator API who lost every sign-in method',
     flags: { user, reason: { value: 'TEXT', required: true, help: 'Reason for the audit record' } },
-    bare: 'user',
+    positional: 'user',
     run: recover,
   },
 ];

@@ -164,13 +164,8 @@ export async function approvalDetails(runtime: Runtime, operator: Operator, id: 
 
 /** Throws if this operator cannot decide this approval now. */
 function assertDecidable(row: ApprovalRow, operator: Operator, now: Time): void {
-<<<<<<< HEAD
-  if (row.requested_by === operator.id) {
-    throw new Fault('FORBIDDEN', 'The requester of a change cannot decide it.');
-=======
   if (row.requester_person_id === operator.personId) {
-    throw new Fault('FORBIDDEN', 'A change is decided by another person than its requester.');
->>>>>>> f19ebb8a (feat(operator): users with passkeys, passwords and authenticator apps, sessions, and recovery by two people)
+    throw new Fault('FORBIDDEN', 'The requester of a change cannot decide it.');
   }
   const status = statusOf(row, now);
   if (status !== 'PENDING') throw new Fault('CONFLICT', `The approval is ${status}.`);

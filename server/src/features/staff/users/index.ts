@@ -81,7 +81,7 @@ export const operatorUserFeature = {
   states: { operatorUser: userStates },
   sweeps: () => [signInSweep()],
   reset: {
-    stays: {
+    retained: {
       operator_users: 'true',
       operator_passkeys: 'true',
       operator_links: 'true',
