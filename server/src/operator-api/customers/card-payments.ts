@@ -29,9 +29,7 @@ const PAYMENT = {
   transactionId: text('ID of the card payment.'),
   platformId: text('Platform of the payment.'),
   environment: oneOf(MODES, {
-    description:
-      'Environment at the provider: SANDBOX for sandbox platforms, PRODUCTION for production ' +
-      'platforms.',
+    description: 'Environment of the platform.',
   }),
   status: Status,
   cardId: text('ID of the card.'),

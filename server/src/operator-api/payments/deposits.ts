@@ -193,7 +193,7 @@ const release = operation({
   path: '/deposits/{transactionId}/release',
   tag: TAG,
   summary: 'Release a held deposit',
-  description: 'Makes the funds available on the account.',
+  description: 'Makes the held funds available on the account.',
   auth: 'operator',
   operatorPermission: 'payments.decide',
   commands: ['deposits release'],

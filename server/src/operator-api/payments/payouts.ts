@@ -115,10 +115,13 @@ const settle = operation({
   params: transactionParams,
   body: Type.Object({
     reference: Type.Optional(
-      text("The bank's own reference. Defaults to the hash, else to the payment's reference.", {
-        minLength: 1,
-        maxLength: 255,
-      }),
+      text(
+        "The bank's own reference. Defaults to the hash, otherwise to the payment's reference.",
+        {
+          minLength: 1,
+          maxLength: 255,
+        },
+      ),
     ),
     transactionHash: Type.Optional(
       text('Transaction hash, of a payout over a blockchain.', { minLength: 1, maxLength: 255 }),
@@ -164,7 +167,8 @@ const returned = operation({
   path: '/payouts/{transactionId}/return',
   tag: TAG,
   summary: 'Record a returned transfer',
-  description: 'Records the return of a settled payout or direct debit, often days later.',
+  description:
+    'Records that a settled payout or direct debit was returned, which can be days later.',
   auth: 'operator',
   operatorPermission: 'payments.settle',
   commands: ['payouts return'],

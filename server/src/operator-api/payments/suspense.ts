@@ -25,9 +25,7 @@ import {
 const TAG = 'Suspense';
 
 const Environment = oneOf(MODES, {
-  description:
-    'Environment at the provider: SANDBOX for sandbox platforms, PRODUCTION for production ' +
-    'platforms.',
+  description: 'Environment of the platform.',
 });
 
 const SuspenseItem = named(

@@ -157,7 +157,7 @@ const CreateRequest = named(
       standardWebhooks: Type.Optional({
         ...settings.standardWebhooks,
         description:
-          'Whether deliveries contain the headers of Standard Webhooks. Defaults to ' + 'true.',
+          'Whether deliveries contain the headers of Standard Webhooks. Defaults to true.',
       }),
       format: Type.Optional(
         described(Format, 'What the body of deliveries contains. Defaults to FULL.'),

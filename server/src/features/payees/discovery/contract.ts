@@ -47,7 +47,7 @@ const ExchangeRate = named(
       sourceCurrency: described(Currency, 'Sending currency.'),
       sendingAmount: described(
         Amount,
-        'Amount to send, including fees, in minor units of the source currency, as ' + 'requested.',
+        'Amount to send, including fees, in minor units of the source currency, as requested.',
       ),
       minSendingAmount: described(
         Amount,
@@ -98,7 +98,7 @@ export const getExchangeRates = operation({
       Type.Array(currencyCode('Currency code.'), {
         maxItems: 100,
         description:
-          'Filter by receiving currency. Repeat the parameter or separate values with ' + 'commas.',
+          'Filter by receiving currency. Repeat the parameter or separate values with commas.',
       }),
     ),
     sendingAmount: Type.Optional(

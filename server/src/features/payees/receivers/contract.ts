@@ -61,9 +61,7 @@ const discoveryFields = {
 const sender = Type.Object({
   senderUmaAddress: Type.Optional(text('UMA address of the sending customer.', { maxLength: 320 })),
   customerId: Type.Optional(
-    text(
-      'Sending customer. Default: the customer with `senderUmaAddress`, or else the ' + 'platform.',
-    ),
+    text('Sending customer. Default: the customer with `senderUmaAddress`, or else the platform.'),
   ),
 });
 
@@ -189,7 +187,7 @@ const EstimateResponse = named(
       ),
       totalFee: described(
         Amount,
-        'Network fee, converted, and service fee, in minor units of the withdrawn ' + 'currency.',
+        'Network fee, converted, and service fee, in minor units of the withdrawn currency.',
       ),
       netAmount: described(Amount, 'Amount after fees, in minor units of the withdrawn currency.'),
     },
@@ -298,8 +296,7 @@ const Vasp = named(
       url: Type.Optional(text('Website.', { format: 'uri' })),
     },
     {
-      description:
-        'A virtual asset service provider: an exchange or custodian that holds ' + 'wallets.',
+      description: 'A virtual asset service provider: an exchange or custodian that holds wallets.',
     },
   ),
 );

@@ -58,7 +58,7 @@ export const listTransactions = operation({
     customerId: Type.Optional(
       Type.String({
         description:
-          'Filter by customer. The ID of the platform selects transactions of the ' + 'platform.',
+          'Filter by customer. The ID of the platform selects transactions of the platform.',
       }),
     ),
     platformCustomerId: Type.Optional(

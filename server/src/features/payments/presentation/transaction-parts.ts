@@ -231,7 +231,7 @@ export const RateDetails = named(
       }),
       counterpartyFixedFee: described(
         Amount,
-        'Fixed fee of the receiving provider, in minor units of the receiving ' + 'currency.',
+        'Fixed fee of the receiving provider, in minor units of the receiving currency.',
       ),
       serviceApiMultiplier: Type.Number({
         exclusiveMinimum: 0,

@@ -20,8 +20,9 @@ const SandboxClock = named(
         Type.String({
           format: 'date-time',
           description:
-            'Time that the latest change was to reach, if it ended earlier because too much was due ' +
-            'for one request or because it was interrupted. Send it as `to` to continue.',
+            'Requested time of the latest change, if the change ended earlier because too ' +
+            'much was due for one request or because it was interrupted. Send it as `to` to ' +
+            'continue.',
         }),
       ),
       processed: Type.Optional(
@@ -87,14 +88,13 @@ export const updateSandboxClock = operation({
           Type.String({
             format: 'date-time',
             description:
-              'New time of the clock: not before its current time and at most two ' +
-              'years after it. Excludes `advance`.',
+              'New time of the clock: not before its current time and at most two years ' +
+              'after it. Cannot be combined with `advance`.',
           }),
         ),
         freeze: Type.Optional(
           Type.Boolean({
-            description:
-              'Whether the clock is stopped afterwards. If absent, this does not change.',
+            description: 'Whether the clock is stopped afterwards. Unchanged if absent.',
           }),
         ),
       },

@@ -72,7 +72,7 @@ const SandboxFixtureRequest = named(
   Type.Object(
     {
       world: Type.Optional(
-        oneOf(WORLD_NAMES, { description: 'A built-in world, which is built before `steps`.' }),
+        oneOf(WORLD_NAMES, { description: 'Built-in world to build before `steps`.' }),
       ),
       steps: Type.Optional(
         Type.Array(FixtureStep, {

@@ -49,7 +49,7 @@ const SandboxResourceStatus = named(
   Type.Object(
     {
       resourceId: Type.String({ description: 'The resource.' }),
-      status: Type.String({ description: 'Its status after the change.' }),
+      status: Type.String({ description: 'Status of the resource after the change.' }),
     },
     { description: 'A resource and its status.' },
   ),

@@ -36,7 +36,7 @@ type ConfirmRequest = Static<(typeof confirmBeneficiaryTrust)['body']>;
 const aboutOf = (kind: Direction, { id, customer_id }: ExternalAccountRow): About => ({
   kind,
   subject: id,
-  // The id identifies the account details, because they are immutable.
+  // The ID identifies the account details, because they are immutable.
   binding: canonical([kind, customer_id, id]),
 });
 
