@@ -1,6 +1,7 @@
 // A production platform with a client of the operator API, which checks what every change has: one
 // audit record, and no effect for an operator of another platform.
 import { beforeAll, expect } from 'vitest';
+import type { NewOperatorToken } from '../../../src/features/staff/tokens/index.ts';
 import type { ApiResponse } from '../app/harness.ts';
 import { startProduction } from '../app/production.ts';
 import { opened } from '../app/test-app.ts';
@@ -33,6 +34,8 @@ export function operatorService() {
     service,
     call,
     secretOf,
+    /** The secret of an operator with a person of its own. */
+    newOperator: (token: Partial<NewOperatorToken>) => client?.secretOf(token) ?? '',
     /** Reads as an operator of all platforms. */
     read: (path: string) => expectReply(call('GET', path), 200),
     /** The request is rejected with this code. */

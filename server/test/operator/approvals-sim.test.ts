@@ -1,0 +1,182 @@
+// A simulator of approvals: operators request, approve and reject changes of money and change the same
+// money by the command, in a random order and at the same time. Whatever the order, a change takes effect
+// once, only with the decision of another person where a policy requires one, and is what was shown.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { rejectHeldDeposit, releaseHeldDeposit } from '../../src/features/payments/manual/index.ts';
+import { verifyAudit } from '../../src/features/staff/audit/index.ts';
+import { runSeed } from '../kit/app/effects.ts';
+import { balances } from '../kit/app/fixtures.ts';
+import type { ApiResponse } from '../kit/app/harness.ts';
+import { lengthOf } from '../kit/length.ts';
+import { operatorService } from '../kit/operator/production.ts';
+import { type Chance, chanceOf } from '../sim/harness/chance.ts';
+
+const SEED = process.env.APPROVALS_SEED ?? runSeed();
+const RUNS = lengthOf(60, 1_000);
+const MINIMUM = 10_00;
+const DAY_MS = 24 * 3_600_000;
+
+const { service, call, newOperator } = operatorService();
+
+interface Person {
+  name: string;
+  secret: string;
+  /** Whether it may release and reject deposits. */
+  mayDecide: boolean;
+  person: string;
+}
+
+let people: Person[] = [];
+let adaSecret = '';
+let account = '';
+/** Total of the deposits that were released. */
+let released = 0;
+
+const DAYS = 366;
+
+beforeAll(async () => {
+  ({ account } = await service.payer());
+  const [ada, grace, alan, treasurer] = await Promise.all([
+    newOperator({ name: 'Ada', days: DAYS }),
+    newOperator({ name: 'Grace', days: DAYS }),
+    newOperator({ name: 'Alan', days: DAYS }),
+    newOperator({ name: 'Treasurer', days: DAYS, roles: ['treasury'] }),
+  ]);
+  adaSecret = ada;
+  const body = { name: 'Ada again', roles: ['administrator'], expiresInDays: DAYS };
+  const second = await call('POST', '/operator-tokens', { body, secret: ada });
+  people = [
+    { name: 'Ada', secret: ada, mayDecide: true, person: 'Ada' },
+    { name: 'Ada again', secret: second.body.secret, mayDecide: true, person: 'Ada' },
+    { name: 'Grace', secret: grace, mayDecide: true, person: 'Grace' },
+    { name: 'Alan', secret: alan, mayDecide: true, person: 'Alan' },
+    { name: 'Treasurer', secret: treasurer, mayDecide: false, person: 'Treasurer' },
+  ];
+  const policies = [
+    { operationId: 'releaseDeposit', minimum: { amount: MINIMUM, currency: 'USD' } },
+    { operationId: 'rejectDeposit' },
+  ];
+  for (const policy of policies) {
+    const four = { ...policy, hours: 24, reason: 'four eyes' };
+    expect((await call('POST', '/approval-policies', { body: four })).status).toBe(201);
+  }
+});
+
+/** One deposit and what was done about it. */
+interface Run {
+  chance: Chance;
+  id: string;
+  amount: number;
+  approvals: { id: string; person: string }[];
+  /** Executions, with who decided and who requested. */
+  executions: { verb: 'release' | 'reject'; by: string; requester?: string }[];
+}
+
+const VERBS = ['release', 'reject'] as const;
+
+function assertAnswered({ status, body }: ApiResponse): void {
+  expect({ isAnswered: status < 500, status, body }).toMatchObject({ isAnswered: true });
+}
+
+/** Requests a change, which is executed at once only below the minimum of the policy. */
+async function request({ chance, id, amount, approvals, executions }: Run): Promise<void> {
+  const { name, secret, mayDecide, person } = chance.of(people);
+  const verb = chance.of(VERBS);
+  const reply = await call('POST', `/deposits/${id}/${verb}`, { body: { reason: name }, secret });
+  assertAnswered(reply);
+  if (!mayDecide) expect(reply.status).toBe(403);
+  if (reply.status === 202) approvals.push({ id: reply.body.id, person });
+  if (reply.status !== 200) return;
+  expect([verb, amount < MINIMUM]).toEqual(['release', true]);
+  executions.push({ verb, by: person });
+}
+
+/** Decides a change of this run. */
+async function decide({ chance, approvals, executions }: Run): Promise<void> {
+  if (approvals.length === 0) return;
+  const { id, person: requester } = chance.of(approvals);
+  const decider = chance.of(people);
+  const decision = chance.percent(75) ? 'approve' : 'reject';
+  const body = { reason: decider.name };
+  const { secret } = decider;
+  const reply = await call('POST', `/approvals/${id}/${decision}`, { body, secret });
+  assertAnswered(reply);
+  const isOwn = decider.person === requester;
+  if (isOwn) expect([403, 409]).toContain(reply.status);
+  if (decision === 'reject' || reply.status !== 200) return;
+  expect(decider.mayDecide && !isOwn).toBe(true);
+  const verb = reply.body.reply.status === 'FAILED' ? 'reject' : 'release';
+  executions.push({ verb, by: decider.person, requester });
+}
+
+/** Changes the deposit by a function of the command, to which no policy applies. */
+async function command({ chance, id, executions }: Run): Promise<void> {
+  const verb = chance.of(VERBS);
+  const input = { transactionId: id };
+  const { runtime } = service.app;
+  try {
+    if (verb === 'release') await releaseHeldDeposit(runtime, input);
+    else await rejectHeldDeposit(runtime, { ...input, reason: undefined });
+    executions.push({ verb, by: 'command' });
+  } catch (error) {
+    expect((error as { code?: string }).code).toBe('CONFLICT');
+  }
+}
+
+async function expire(): Promise<void> {
+  await service.app.advance(DAY_MS);
+}
+
+const ACTIONS = [
+  { weight: 40, act: request },
+  { weight: 45, act: decide },
+  { weight: 8, act: command },
+  { weight: 1, act: expire },
+];
+
+/** The status of a deposit and of each approval is what the executions say. */
+async function verify({ id, amount, approvals, executions }: Run): Promise<void> {
+  expect(executions.length).toBeLessThanOrEqual(1);
+  const [execution] = executions;
+  const expected = { release: 'COMPLETED', reject: 'FAILED', none: 'PENDING' } as const;
+  expect(await service.status(id)).toContain(expected[execution?.verb ?? 'none']);
+  if (execution?.verb === 'release') released += amount;
+  const approved: unknown[] = [];
+  for (const each of approvals) {
+    const { body } = await call('GET', `/approvals/${each.id}`, { secret: adaSecret });
+    if (body.status === 'APPROVED') approved.push(body.requestedBy.name.split(' ')[0]);
+  }
+  const requester = execution?.requester;
+  expect(approved).toEqual(requester === undefined ? [] : [requester]);
+}
+
+async function play(number: number): Promise<void> {
+  const chance = chanceOf(`${SEED} ${number}`);
+  const amount = chance.between(5_00, 20_00);
+  const entry = { accountId: account, amount, currency: 'USD', rail: 'WIRE' };
+  const body = { ...entry, bankReference: `SIM-${number}`, hold: 'COMPLIANCE_REVIEW' };
+  const { status, body: held } = await call('POST', '/deposits', { body, secret: adaSecret });
+  expect(status).toBe(201);
+  const run: Run = { chance, id: held.transactionId, amount, approvals: [], executions: [] };
+  for (let step = chance.between(2, 5); step > 0; step--) {
+    // Actions of one step happen at the same time.
+    const together = Array.from({ length: chance.between(1, 4) }, () => chance.weighed(ACTIONS));
+    await Promise.all(together.map(({ act }) => act(run)));
+  }
+  await verify(run);
+}
+
+describe(`random interleavings of approvals and changes (APPROVALS_SEED=${SEED})`, () => {
+  it(`keep the rules in ${RUNS} runs`, { timeout: 900_000 }, async () => {
+    for (let number = 0; number < RUNS; number++) {
+      await play(number).catch((error: unknown) => {
+        throw new Error(`run ${number} of seed ${SEED}`, { cause: error });
+      });
+    }
+    expect((await balances(service.app, account, service.as)).balance).toBe(released);
+    expect(released).toBeGreaterThan(0);
+    const { problems, records } = await verifyAudit(service.app.runtime);
+    expect(problems).toEqual([]);
+    expect(records).toBeGreaterThan(RUNS);
+  });
+});
