@@ -150,7 +150,12 @@ describe('a change with a policy', () => {
 describe('a policy', () => {
   it('names an operation that changes something', async () => {
     const secret = await asPerson('Requester');
-    for (const operationId of ['listOperatorTokens', 'approveChange', 'nothing']) {
+    for (const operationId of [
+      'listOperatorTokens',
+      'approveChange',
+      'resendEventOfPlatform',
+      'nothing',
+    ]) {
       const body = { operationId, hours: 1 };
       const { status } = await client.call('POST', '/approval-policies', { body, secret });
       expect([operationId, status]).toEqual([operationId, 400]);

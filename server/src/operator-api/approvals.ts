@@ -16,6 +16,7 @@ import { Fault, invalidField } from '../kernel/fault.ts';
 import { named, oneOf, PageQuery, PositiveAmount, page, text, time } from '../kernel/schema.ts';
 import { type OperatorCall, operatorHandle } from './handle.ts';
 import { APPROVAL, Approval, Changes, OptionalReason, PlatformFilter, Reason } from './schemas.ts';
+import { scopedDatabase } from './scoped-database.ts';
 
 const TAG = 'Approvals';
 const base = { tag: TAG, auth: 'operator', commands: [] } as const;
@@ -186,7 +187,8 @@ async function execute(call: OperatorCall, approvalId: string, reason: string) {
   const { operationId } = requested.contract;
   const request = { operator, operationId, subject: approvalId, reason };
   const audited = auditedRuntime(call.unaudited, request, approved.gate);
-  const own = { ...installation, runtime: audited.runtime };
+  const db = scopedDatabase(audited.runtime.db, operator);
+  const own = { ...installation, runtime: { ...audited.runtime, db } };
   const { params: requestParams, query, body } = approved.input;
   const input = { params: requestParams, query, headers: {}, body } as Parameters<
     typeof requested.execute
@@ -200,8 +202,10 @@ async function execute(call: OperatorCall, approvalId: string, reason: string) {
 const DECISIONS: readonly string[] = [approve.operationId, reject.operationId];
 
 function assertOperation({ operationOf }: OperatorCall, operationId: string): void {
-  const { method = 'GET', auth } = operationOf(operationId)?.contract ?? {};
-  if (auth === 'operator' && method !== 'GET' && !DECISIONS.includes(operationId)) return;
+  const { method = 'GET', auth, callsExternal } = operationOf(operationId)?.contract ?? {};
+  // A change that is no commit could not be prevented.
+  const isCommit = auth === 'operator' && method !== 'GET' && !callsExternal;
+  if (isCommit && !DECISIONS.includes(operationId)) return;
   throw invalidField('operationId', 'must be an operation that changes something');
 }
 

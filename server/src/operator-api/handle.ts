@@ -25,6 +25,7 @@ import type { Ctx } from '../runtime/operation/context.ts';
 import type { Runtime } from '../runtime/operation/operate.ts';
 import type { Installation, Provisioning } from './installation.ts';
 import { Approval } from './schemas.ts';
+import { scopedDatabase } from './scoped-database.ts';
 
 /** What a handler works with. */
 export interface OperatorCall {
@@ -198,7 +199,10 @@ export function operatorHandle<C extends OperatorContract, S extends keyof C['re
       const audited = auditedRuntime(installation.runtime, request, gate);
       const call = {
         ...{ ...provided, operator, unaudited: installation.runtime, request: raw.headers },
-        installation: { ...installation, runtime: audited.runtime },
+        installation: {
+          ...installation,
+          runtime: { ...audited.runtime, db: scopedDatabase(audited.runtime.db, operator) },
+        },
       };
       try {
         const reply = await execute(call, { ...input, query });

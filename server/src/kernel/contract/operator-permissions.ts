@@ -17,6 +17,7 @@ export const OPERATOR_PERMISSIONS = {
   'customers.read': 'Find customers and read their state, without personal data',
   'customers.decide': 'Decide verifications and imports',
   'customers.erase': 'Erase the personal data of a customer',
+  'external-accounts.decide': 'Review external accounts',
   'jobs.read': 'Read jobs',
   'jobs.manage': 'Retry jobs',
   'keys.manage': 'Rotate and retire the keys that sign webhooks',

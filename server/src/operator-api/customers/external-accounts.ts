@@ -89,7 +89,7 @@ const TRANSITION = {
   method: 'POST',
   tag: TAG,
   auth: 'operator',
-  operatorPermission: 'accounts.manage',
+  operatorPermission: 'external-accounts.decide',
   params,
   body: Body,
   bodyOptional: true,

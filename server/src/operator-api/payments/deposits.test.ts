@@ -79,6 +79,7 @@ describe('deposits', () => {
     expect(await service.status(rejected)).toContain('FAILED PENDING COMPLIANCE_REJECTED');
     await decide(mistaken, 'return', 'recordDepositReturn');
     await rejects(409, 'CONFLICT', 'POST', `/deposits/${stored}/release`);
+    await isHidden('POST', `/deposits/${stored}/release`);
     const none = '/deposits/Transaction:018f0000-0000-7000-8000-000000000000/return';
     await rejects(404, 'TRANSACTION_NOT_FOUND', 'POST', none);
     expect((await balances(service.app, account, service.as)).total).toBe(12_50);
