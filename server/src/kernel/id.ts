@@ -57,9 +57,10 @@ export function newId<R extends string>(effects: Effects, resource: R): Id<R> {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
+const ANY_ID = /^[A-Za-z]+:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
 /** Whether a text could be an id of any resource. */
-export const isAnyId = (text: string): boolean =>
-  /^[A-Za-z]+:/.test(text) && UUID.test(text.slice(text.indexOf(':') + 1));
+export const isAnyId = (text: string): boolean => ANY_ID.test(text);
 
 /** Whether a text could be an id of this resource; any other text is handled like an unknown id. */
 export function isId<R extends string>(text: string, resource: R): text is Id<R> {

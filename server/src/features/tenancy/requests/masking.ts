@@ -42,10 +42,14 @@ interface Listed {
 
 /** What is kept of the values of a field. */
 interface FieldRule {
+  /** The name in a stored body; undefined if no schema lists it. */
+  head: string | undefined;
+  /** Whether any text or any number is kept. */
+  keepsTexts: boolean;
+  keepsNumbers: boolean;
   isSecret: boolean;
   isPersonal: boolean;
   isCurrency: boolean;
-  isNumeric: boolean;
   isTime: boolean;
   isId: boolean;
   values: ReadonlySet<unknown> | undefined;
@@ -144,16 +148,21 @@ function listedIn(contract: Contract, all: readonly Contract[]): Listed {
 function ruleOf(name: string, listed: Listed): FieldRule {
   const found = listed.rules.get(name);
   if (found) return found;
-  const rule = {
-    isSecret: SECRET_NAMES.some((each) => each.test(name)),
-    isPersonal: PERSONAL_NAME.test(name),
-    isCurrency: CURRENCY_NAME.test(name) || name === 'code',
-    isNumeric: listed.numeric.has(name),
-    isTime: listed.times.has(name),
-    isId: listed.names.has(name) && ID_NAME.test(name),
-    values: listed.values.get(name),
+  const isListed = listed.names.has(name);
+  const isSecret = SECRET_NAMES.some((each) => each.test(name));
+  const isPersonal = PERSONAL_NAME.test(name);
+  const isCurrency = CURRENCY_NAME.test(name) || name === 'code';
+  const isTime = listed.times.has(name);
+  const isId = isListed && ID_NAME.test(name);
+  const values = listed.values.get(name);
+  const isHidden = isSecret || isPersonal;
+  const rule: FieldRule = {
+    head: isListed ? `"${name}":` : undefined,
+    keepsTexts: !isHidden && (isId || isTime || isCurrency || values !== undefined),
+    keepsNumbers: !isHidden && listed.numeric.has(name),
+    ...{ isSecret, isPersonal, isCurrency, isTime, isId, values },
   };
-  if (listed.names.has(name)) listed.rules.set(name, rule);
+  if (isListed) listed.rules.set(name, rule);
   return rule;
 }
 
@@ -171,14 +180,16 @@ const startsWithDigit = (text: string) => {
 };
 const isTime = (text: string) => startsWithDigit(text) && TIME.test(text);
 
-function isKeptText(text: string, name: string, listed: Listed): boolean {
+function isTextKeptBy(rule: FieldRule, text: string): boolean {
   if (text === '') return true;
-  const rule = ruleOf(name, listed);
-  if (rule.isSecret || rule.isPersonal) return false;
+  if (!rule.keepsTexts) return false;
   if ((rule.isId && isId(text)) || (rule.isTime && isTime(text))) return true;
   if (rule.values?.has(text)) return true;
   return rule.isCurrency && findCurrency(text) !== undefined;
 }
+
+const isKeptText = (text: string, name: string, listed: Listed) =>
+  isTextKeptBy(ruleOf(name, listed), text);
 
 /** In details of errors, which the server writes: ids and times of fields without a schema. */
 function isKeptDetail(text: string, name: string, listed: Listed): boolean {
@@ -188,10 +199,7 @@ function isKeptDetail(text: string, name: string, listed: Listed): boolean {
   return !isSecret && !isPersonal && (isId(text) || isTime(text));
 }
 
-function isKeptNumber(name: string, listed: Listed): boolean {
-  const { isNumeric, isSecret, isPersonal } = ruleOf(name, listed);
-  return isNumeric && !isSecret && !isPersonal;
-}
+const isKeptNumber = (name: string, listed: Listed) => ruleOf(name, listed).keepsNumbers;
 
 export interface MaskedBody {
   /** JSON. */
@@ -202,6 +210,18 @@ export interface MaskedBody {
 
 const MAX_DEPTH = 32;
 
+const MASKED_JSON = `"${MASKED}"`;
+
+/** A value without parts as JSON. */
+function maskedScalar(value: unknown, rule: FieldRule): string {
+  if (typeof value === 'string') {
+    // No kept text has a character that JSON escapes.
+    return isTextKeptBy(rule, value) ? `"${value}"` : MASKED_JSON;
+  }
+  if (typeof value === 'number' && rule.keepsNumbers) return String(value);
+  return value === null || typeof value === 'boolean' ? String(value) : MASKED_JSON;
+}
+
 /** The body as JSON of at most `MAX_BODY_BYTES`, masked. All kept texts and names are ASCII. */
 export function maskedBody(
   contract: Contract,
@@ -209,23 +229,9 @@ export function maskedBody(
   all: readonly Contract[] = [],
 ): MaskedBody {
   const listed = listedIn(contract, all);
+  let text = '';
   let left = MAX_BODY_BYTES;
   let isTruncated = false;
-
-  function maskScalar(value: unknown, name: string): string {
-    if (typeof value === 'string') {
-      // No kept text has a character that JSON escapes.
-      return isKeptText(value, name, listed) ? `"${value}"` : `"${MASKED}"`;
-    }
-    if (typeof value === 'number' && isKeptNumber(name, listed)) return String(value);
-    return value === null || typeof value === 'boolean' ? String(value) : `"${MASKED}"`;
-  }
-
-  function write(value: unknown, name: string, depth: number): string {
-    if (typeof value !== 'object' || value === null) return maskScalar(value, name);
-    if (depth >= MAX_DEPTH) return `"${MASKED}"`;
-    return Array.isArray(value) ? list(value, name, depth) : fields(value, depth);
-  }
 
   /** Takes room for a part; the brackets of all levels are counted with their first part. */
   function takesSpace(bytes: number): boolean {
@@ -234,39 +240,57 @@ export function maskedBody(
     return !isTruncated;
   }
 
-  function list(items: readonly unknown[], name: string, depth: number): string {
-    const written: string[] = [];
-    left -= 2;
-    for (const item of items) {
-      if (isTruncated || left < 1) break;
-      const part = write(item, name, depth + 1);
-      if (typeof item !== 'object' || item === null) {
-        if (!takesSpace(part.length + 1)) break;
-      } else left -= 1;
-      written.push(part);
-    }
-    if (written.length < items.length) isTruncated = true;
-    return `[${written.join(',')}]`;
+  /** Appends an object or an array. */
+  function write(value: object, rule: FieldRule, depth: number): void {
+    if (depth >= MAX_DEPTH) text += MASKED_JSON;
+    else if (Array.isArray(value)) writeItems(value, rule, depth);
+    else writeFields(value, depth);
   }
 
-  function fields(value: object, depth: number): string {
-    const written: string[] = [];
+  function writeItems(items: readonly unknown[], rule: FieldRule, depth: number): void {
     left -= 2;
+    text += '[';
+    let written = 0;
+    for (const item of items) {
+      if (isTruncated || left < 1) break;
+      const isNested = typeof item === 'object' && item !== null;
+      const part = isNested ? '' : maskedScalar(item, rule);
+      if (isNested) left -= 1;
+      else if (!takesSpace(part.length + 1)) break;
+      text += written ? `,${part}` : part;
+      if (isNested) write(item, rule, depth + 1);
+      written++;
+    }
+    if (written < items.length) isTruncated = true;
+    text += ']';
+  }
+
+  function writeFields(value: object, depth: number): void {
+    left -= 2;
+    let next = '{';
     let unknown = 0;
     for (const name of Object.keys(value)) {
       const inner = (value as Record<string, unknown>)[name];
       if (inner === undefined) continue;
-      const shown = listed.names.has(name) ? name : `${UNKNOWN_NAME} ${++unknown}`;
-      const head = `"${shown}":`;
+      const rule = ruleOf(name, listed);
+      const head = rule.head ?? `"${UNKNOWN_NAME} ${++unknown}":`;
       if (isTruncated || !takesSpace(head.length + 1)) break;
-      const part = write(inner, name, depth + 1);
-      if ((typeof inner !== 'object' || inner === null) && !takesSpace(part.length)) break;
-      written.push(head + part);
+      if (typeof inner === 'object' && inner !== null) {
+        text += next + head;
+        write(inner, rule, depth + 1);
+      } else {
+        const part = maskedScalar(inner, rule);
+        if (!takesSpace(part.length)) break;
+        text += next + head + part;
+      }
+      next = ',';
     }
-    return `{${written.join(',')}}`;
+    text += next === '{' ? '{}' : '}';
   }
 
-  const text = write(body, '', 0);
+  const rule = ruleOf('', listed);
+  if (typeof body === 'object' && body !== null) write(body, rule, 0);
+  else text = maskedScalar(body, rule);
   return { text, isTruncated };
 }
 

@@ -172,3 +172,24 @@ it('share a row, of which the operator finds the platform', async () => {
   }
   expect(await platformOfRequest(app.runtime.db, idAt(start))).toBeUndefined();
 });
+
+it('fill rows of at most 500', async () => {
+  const platformId = 'Platform:rows';
+  const recorder = createRequestRecorder({
+    connect: () => connectLane(app.databaseUrl),
+    now: app.effects.now,
+    log: silent,
+  });
+  for (let index = 0; index < 1_100; index++) {
+    recorder.add(
+      requestOf({ operation: 0, token: 0, atMs: index, status: 200, process: 0 }, platformId),
+    );
+  }
+  await recorder.close();
+  const rows = await app.runtime.db.query(
+    'select length(entries) / 22 as count from api_request_reads where platform_id = $1 order by 1',
+    [platformId],
+  );
+  expect(rows).toEqual([{ count: 100 }, { count: 500 }, { count: 500 }]);
+  expect(await listed(platformId, {}, 'asc')).toHaveLength(1_100);
+});

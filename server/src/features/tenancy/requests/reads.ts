@@ -77,8 +77,15 @@ export const newReads = ({ platformId, createdAt, requestId }: RequestRecord): R
   shapeValues: [],
 });
 
-/** Whether the time of the request is near those of the others. */
-export const fits = ({ firstAt, lastAt }: Reads, { createdAt }: RequestRecord): boolean =>
+/** A page reads whole rows, so a row is limited. */
+const MAX_ENTRIES = 500;
+
+/** Whether there is room for the request and its time is near those of the others. */
+export const fits = (
+  { firstAt, lastAt, durations }: Reads,
+  { createdAt }: RequestRecord,
+): boolean =>
+  durations.length < MAX_ENTRIES &&
   Math.max(lastAt, createdAt) - Math.min(firstAt, createdAt) <= MAX_SPAN_MS;
 
 function shapeIn(values: Shape[], record: RequestRecord): number {
@@ -128,7 +135,9 @@ function packed({ ids, durations, shapes }: Reads): Buffer {
   const idBytes = bytesOfIds(ids);
   const buffer = Buffer.allocUnsafe(durations.length * ENTRY_BYTES);
   for (let index = 0, at = 0; index < durations.length; index++, at += ENTRY_BYTES) {
-    idBytes.copy(buffer, at, index * ID_BYTES, (index + 1) * ID_BYTES);
+    // A loop is faster than a call of `copy` for so few bytes.
+    const from = index * ID_BYTES;
+    for (let byte = 0; byte < ID_BYTES; byte++) buffer[at + byte] = idBytes[from + byte] as number;
     buffer.writeUInt32LE(durations[index] as number, at + ID_BYTES);
     buffer.writeUInt16LE(shapes[index] as number, at + ID_BYTES + 4);
   }

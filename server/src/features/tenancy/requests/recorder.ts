@@ -47,7 +47,9 @@ interface RecorderOptions {
 
 /** A record is written after this period at most. */
 const GATHER_MS = 250;
-const BATCH_SIZE = 500;
+/** A batch is full with this many rows, or this many records, of which reads share rows. */
+const MAX_ROWS = 500;
+const MAX_RECORDS = 2_000;
 const MAX_BUFFERED = 20_000;
 /** Maximum size of the bodies and errors in memory, in characters. */
 const MAX_CHARACTERS = 32 * 1024 * 1024;
@@ -318,7 +320,8 @@ export function createRequestRecorder(options: RecorderOptions) {
     filling.count++;
     buffered++;
     if (!lane) open();
-    const isFull = filling.count >= BATCH_SIZE;
+    const { count, requests } = filling;
+    const isFull = count >= MAX_RECORDS || (requests[0]?.length ?? 0) >= MAX_ROWS;
     if (isFull) closeBatch();
     if (isFull && !writing) void start();
     else schedule(GATHER_MS);
