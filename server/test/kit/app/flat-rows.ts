@@ -51,7 +51,8 @@ export const filler =
       ...input,
     };
     const { rows } = await client.query<{ name: string }>(
-      `select column_name as name from information_schema.columns where table_name = '${table}'`,
+      `select column_name as name from information_schema.columns
+        where table_name = '${table}' and is_generated = 'NEVER'`,
     );
     const names = rows.map(({ name }) => name);
     const values = names.map((name) => columns[name] ?? `t.${name}`);
