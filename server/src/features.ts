@@ -39,6 +39,7 @@ import {
   isPaymentUnderWay,
   lifecycleFeature,
 } from './features/payments/lifecycle/index.ts';
+import { monitoringFeature } from './features/payments/monitoring/index.ts';
 import { payInFeature } from './features/payments/pay-ins/index.ts';
 import { payoutFeature } from './features/payments/payouts/index.ts';
 import { presentationFeature } from './features/payments/presentation/index.ts';
@@ -165,6 +166,7 @@ const FEATURES: readonly Feature<Parts>[] = [
   lifecycleFeature,
   presentationFeature,
   payoutFeature,
+  monitoringFeature,
   webhookFeature,
   endpointFeature,
   eventFeature,

@@ -212,6 +212,9 @@ describe('SQL', () => {
   for (const name of ['webhook_attempts', 'webhook_lanes', 'webhook_queue']) {
     owners.set(name, 'notifications');
   }
+  for (const name of ['payment_counts', 'payment_metrics', 'payment_metric_marks']) {
+    owners.set(name, 'payments');
+  }
   owners.set('job_cancellations', 'runtime');
 
   it('has an owner for every table', () => {

@@ -1,6 +1,7 @@
 // Lists over all platforms that an operator may access.
 import { customerListOperations } from './customers.ts';
 import { eventListOperations } from './events.ts';
+import { metricsOperations } from './metrics.ts';
 import { paymentListOperations } from './payments.ts';
 import { searchOperations } from './search.ts';
 
@@ -9,4 +10,5 @@ export const overviewGroup = [
   ...customerListOperations,
   ...eventListOperations,
   ...searchOperations,
+  ...metricsOperations,
 ];

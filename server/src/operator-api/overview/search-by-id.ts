@@ -7,6 +7,7 @@ import { readOwner } from '../../features/customers/owners/index.ts';
 import { readCustomer } from '../../features/customers/records/index.ts';
 import { platformOfEventById } from '../../features/notifications/events/index.ts';
 import { readExternalAccount } from '../../features/payees/external-accounts/index.ts';
+import { paymentsOfAmount } from '../../features/payments/monitoring/index.ts';
 import { readQuote } from '../../features/payments/quotes/index.ts';
 import { transactionIdOfReference } from '../../features/payments/suspense/index.ts';
 import { readTransaction } from '../../features/payments/transactions/index.ts';
@@ -154,6 +155,15 @@ export async function hitsById(runtime: Runtime, text: string): Promise<Hit[]> {
     ...ids.map((id) => hitOf(runtime, id, 'ID')),
   ]);
   return found.flat();
+}
+
+/** Executed payments of an amount, newest first. */
+export async function hitsByAmount(
+  runtime: Runtime,
+  query: Parameters<typeof paymentsOfAmount>[1],
+): Promise<Hit[]> {
+  const ids = await paymentsOfAmount(runtime, query);
+  return (await Promise.all(ids.map((id) => hitOf(runtime, id, 'AMOUNT')))).flat();
 }
 
 /** The payment or the internal account of a reference on a bank statement. */

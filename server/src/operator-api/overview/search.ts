@@ -6,11 +6,12 @@ import { findCustomers } from '../../features/customers/privacy/index.ts';
 import { findCustomers as customersWith } from '../../features/customers/records/index.ts';
 import { listExternalAccounts } from '../../features/payees/external-accounts/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
-import { named, nullable, oneOf, text } from '../../kernel/schema.ts';
+import { invalidField } from '../../kernel/fault.ts';
+import { Amount, DateOnly, described, named, nullable, oneOf, text } from '../../kernel/schema.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import { operatorHandle } from '../handle.ts';
 import { PlatformFilter } from '../schemas.ts';
-import { hitsById, hitsByReference } from './search-by-id.ts';
+import { hitsByAmount, hitsById, hitsByReference } from './search-by-id.ts';
 import {
   HIT_PERMISSIONS,
   type Hit,
@@ -20,6 +21,8 @@ import {
   type MatchedBy,
   visibleHits,
 } from './search-hits.ts';
+
+const optional = Type.Optional;
 
 const Result = named(
   'SearchHit',
@@ -47,7 +50,8 @@ const search = operation({
   description:
     'Finds resources by an identifier, a reference of a payment or an account, an e-mail address, ' +
     'a telephone number, an identity or tax number, the words of a name, a UMA address, an ' +
-    'account number, or the last four characters of an account or a card number. Returns at most ' +
+    'account number, or the last four characters of an account or a card number, and payments by ' +
+    'their amount, currency and day. Payments are found by amount a few seconds later. Returns at most ' +
     `${MAX_HITS} resources that the operator may read, without personal data. The text is in the ` +
     'body, because addresses of requests are logged. Each search is recorded, without its text.',
   auth: 'operator',
@@ -56,7 +60,12 @@ const search = operation({
   commands: [],
   query: Type.Object(PlatformFilter),
   body: Type.Object({
-    query: text('What to search for.', { minLength: 1, maxLength: 255 }),
+    query: optional(text('What to search for.', { minLength: 1, maxLength: 255 })),
+    amount: optional(
+      described(Amount, 'Amount of executed payments, in minor units of `currency`.'),
+    ),
+    currency: optional(text('Currency of `amount`.', { maxLength: 20 })),
+    date: optional(described(DateOnly, 'Day of creation of payments with the amount, UTC.')),
   }),
   replies: {
     200: Type.Object({
@@ -154,9 +163,20 @@ const SOURCES: readonly {
 
 export const searchOperations = [
   operatorHandle(search, async ({ installation, operator }, { query: { platformId }, body }) => {
-    const input = { query: body.query.trim(), platformId };
-    const fitting = SOURCES.filter(({ form }) => form.test(input.query));
-    const found = await Promise.all(fitting.map(({ find }) => find(installation.runtime, input)));
+    const { runtime } = installation;
+    const { query = '', amount, currency, date } = body;
+    if ((amount === undefined) !== (currency === undefined)) {
+      throw invalidField('currency', 'is required with `amount`, and only with it');
+    }
+    if (query.trim() === '' && amount === undefined) throw invalidField('query', 'is required');
+    const input = { query: query.trim(), platformId };
+    const fitting = SOURCES.filter(({ form }) => input.query !== '' && form.test(input.query));
+    const found = await Promise.all([
+      ...fitting.map(({ find }) => find(runtime, input)),
+      amount === undefined || currency === undefined
+        ? []
+        : hitsByAmount(runtime, { amount, currency, date, platformId, limit: LIMIT }),
+    ]);
     const hits = visibleHits(operator, platformId, found.flat());
     const data = hits.slice(0, MAX_HITS);
     return { status: 200, body: { data, hasMore: hits.length > MAX_HITS } };

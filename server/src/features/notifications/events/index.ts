@@ -6,7 +6,16 @@ import { eventSweeps } from './sweeps.ts';
 export { eventByOperator, pageOfEventsByOperator, platformOfEventById } from './by-operator.ts';
 export { createFollowers, type Followers } from './followers.ts';
 export { countEvents, eventsAfter } from './range.ts';
-export { type Counted, countedSql, horizonOf, OPEN_EPOCH, openEpoch } from './store.ts';
+export {
+  arrivedFor,
+  type Counted,
+  countedSql,
+  frontierOf,
+  horizonOf,
+  OPEN_EPOCH,
+  openEpoch,
+  subjectsAfter,
+} from './store.ts';
 
 /** Operations, jobs and other parts that this feature adds to a server. */
 export const eventFeature = {

@@ -156,6 +156,41 @@ export async function horizonOf(db: Database): Promise<bigint> {
   return (row as { horizon: bigint }).horizon;
 }
 
+/** The horizon, and a position above those of all transactions that have begun. */
+export interface Frontier {
+  horizon: bigint;
+  end: bigint;
+}
+
+const FRONTIER = `select event_horizon() as horizon,
+  event_horizon() + pg_snapshot_xmax(s)::text::bigint - pg_snapshot_xmin(s)::text::bigint as end
+  from pg_current_snapshot() s`;
+
+export async function frontierOf(db: Database): Promise<Frontier> {
+  const [row] = await db.query<Frontier>(FRONTIER, []);
+  return row as Frontier;
+}
+
+// Without the data of the events, which is most of them.
+const SUBJECTS = `select e.position, e.id, e.subject from events e
+  where ${OF_PLATFORM} and e.position >= $2 and e.position < $3
+    and (e.position, e.id) > ($2::bigint, $4::text) and ${OF_TYPES('$5')}
+  order by e.position, e.id limit $6::int`;
+
+interface SubjectStep extends Place {
+  platformId: string;
+  types: readonly string[];
+  horizon: bigint;
+  limit: number;
+}
+
+/** The resources of the events after a place and below the horizon, in their order. */
+export const subjectsAfter = (
+  db: Database,
+  { platformId, types, position, id, horizon, limit }: SubjectStep,
+): Promise<(Place & { subject: string })[]> =>
+  db.query(SUBJECTS, [platformId, position, horizon, id, types, limit]);
+
 /**
  * Times of events differ from their order by less than this: the longest time from the decision of an
  * operation to the commit of its events, and the difference between the clocks of processes.

@@ -1,0 +1,163 @@
+// SQL of the sums of payments. A payment is counted by the outcome that is stored beside the sums:
+// if its outcome differs, the sums change by the difference. So counting it again changes nothing,
+// and every statement advances the mark of its platform in the same transaction.
+import type { Time } from '../../../kernel/effects.ts';
+import type { Database } from '../../../runtime/db/database.ts';
+
+export interface Mark {
+  platform_id: string;
+  stage: 'clear' | 'backfill' | 'follow';
+  position: bigint;
+  event_id: string;
+  backfill_at: Time;
+  backfill_id: string;
+  version: number;
+}
+
+const COLUMNS = 'platform_id, stage, position, event_id, backfill_at, backfill_id, version';
+
+/**
+ * The outcome of a payment. NONE: a quote that was not executed. A payment that failed after its
+ * settlement was returned. A payment that completed with returned funds was canceled.
+ */
+export const OUTCOME = `case t.type
+    when 'OUTGOING' then case
+      when t.status in ('PENDING', 'EXPIRED') then 'NONE'
+      when t.status = 'COMPLETED' then case t.funds when 'RETURNED' then 'FAILED' else 'COMPLETED' end
+      when t.status = 'FAILED' then case when t.settled_at is null then 'FAILED' else 'RETURNED' end
+      else 'OPEN' end
+    when 'INCOMING' then case
+      when t.status = 'COMPLETED' then 'COMPLETED'
+      when t.status = 'FAILED' then case when t.settled_at is null then 'FAILED' else 'RETURNED' end
+      else 'OPEN' end
+    else case
+      when t.status in ('SETTLED', 'PARTIALLY_SETTLED') then 'COMPLETED'
+      when t.status = 'REFUNDED' then 'RETURNED'
+      else 'OPEN' end end`;
+
+/** Currency and amount: received by the platform's customer, or sent. */
+export const COUNTED = `t.id, t.platform_id, t.created_at, t.type, coalesce(t.rail, '') as rail,
+    case t.type when 'INCOMING' then t.received_currency else t.sent_currency end as currency,
+    case t.type when 'INCOMING' then t.received_amount else t.sent_amount end as amount`;
+
+/** The difference of a number of payments with an outcome, and of their amount. */
+const change = (outcome: string, factor: string) =>
+  `sum(${factor} * ((c.outcome = '${outcome}')::int - (c.before = '${outcome}')::int))`;
+const total = (factor: string) =>
+  `sum(${factor} * ((c.outcome <> 'NONE')::int - (c.before <> 'NONE')::int))`;
+
+const SUMS = [
+  ['payments', total('1')],
+  ['completed', change('COMPLETED', '1')],
+  ['failed', change('FAILED', '1')],
+  ['returned', change('RETURNED', '1')],
+  ['amount', total('c.amount')],
+  ['completed_amount', change('COMPLETED', 'c.amount')],
+  ['returned_amount', change('RETURNED', 'c.amount')],
+] as const;
+
+const NAMES = SUMS.map(([name]) => name).join(', ');
+
+const COUNT = `with mark as (
+    update payment_metric_marks set stage = $4, position = $5, event_id = $6, backfill_at = $7,
+      backfill_id = $8, version = version + 1
+    where platform_id = $1 and version = $2 returning platform_id
+  ), found as (
+    select ${COUNTED}, ${OUTCOME} as outcome from transactions t, mark
+    where t.id = any($3::text[]) and t.platform_id = mark.platform_id
+  ), compared as (
+    select f.*, coalesce(p.outcome, 'NONE') as before
+    from found f left join payment_counts p on p.platform_id = f.platform_id and p.id = f.id
+    where f.outcome <> coalesce(p.outcome, 'NONE')
+  ), stored as (
+    insert into payment_counts (platform_id, id, created_at, currency, amount, outcome)
+    select platform_id, id, created_at, currency, amount, outcome from compared
+    on conflict (platform_id, id) do update set outcome = excluded.outcome
+  ), added as (
+    insert into payment_metrics as m (platform_id, grain, bucket, type, currency, rail, ${NAMES})
+    select c.platform_id, g.grain, date_trunc(g.grain, c.created_at, 'UTC') as bucket, c.type,
+      c.currency, c.rail, ${SUMS.map(([, sum]) => sum).join(', ')}
+    from compared c, (values ('hour'), ('day')) g(grain)
+    group by 1, 2, 3, 4, 5, 6
+    on conflict (platform_id, grain, bucket, type, currency, rail) do update set
+      ${SUMS.map(([name]) => `${name} = m.${name} + excluded.${name}`).join(', ')}
+  )
+  select 1 as advanced from mark`;
+
+/** Counts payments and advances the mark. False if another process has advanced it. */
+export async function count(
+  db: Database,
+  { platform_id, version }: Mark,
+  ids: readonly string[],
+  next: Omit<Mark, 'platform_id' | 'version'>,
+): Promise<boolean> {
+  const backfillAt = new Date(next.backfill_at);
+  const mark = [next.stage, next.position, next.event_id, backfillAt, next.backfill_id];
+  return (await db.query(COUNT, [platform_id, version, ids, ...mark])).length > 0;
+}
+
+/** Marks of platforms. */
+export const readMarks = (db: Database): Promise<Mark[]> =>
+  db.query(`select ${COLUMNS} from payment_metric_marks where platform_id <> $1`, ['']);
+
+const START = `insert into payment_metric_marks
+    (platform_id, stage, position, event_id, backfill_at, backfill_id)
+  select id, 'clear', $2, '', 'epoch', '' from unnest($1::text[]) id
+  on conflict do nothing returning ${COLUMNS}`;
+
+/** Marks of new platforms. Events from the position on are followed after the earlier payments. */
+export const startMarks = (
+  db: Database,
+  ids: readonly string[],
+  position: bigint,
+): Promise<Mark[]> => db.query(START, [ids, position]);
+
+const CLEAR_BATCH = 5_000;
+
+const CLEAR = `delete from payment_counts where ctid = any(array(
+    select ctid from payment_counts where platform_id = $1 limit ${CLEAR_BATCH})) returning 1`;
+
+const CLEARED = `with mark as (
+    update payment_metric_marks set stage = 'backfill', version = version + 1
+    where platform_id = $1 and version = $2 returning platform_id)
+  delete from payment_metrics m using mark where m.platform_id = mark.platform_id`;
+
+/**
+ * Removes what is left of earlier sums, a batch at a time. The reset of a sandbox platform removes
+ * them beside a sweep that may still count.
+ */
+export async function clear(db: Database, { platform_id, version }: Mark): Promise<number> {
+  const removed = (await db.query(CLEAR, [platform_id])).length;
+  if (removed === 0) await db.query(CLEARED, [platform_id, version]);
+  return removed + 1;
+}
+
+const CREATED = `select id, created_at from transactions
+  where platform_id = $1 and (created_at, id) > ($2::timestamptz, $3)
+  order by created_at, id limit $4::int`;
+
+/** The payments of a platform after those that a backfill has counted. */
+export const createdAfter = (
+  db: Database,
+  { platform_id, backfill_at, backfill_id }: Mark,
+  limit: number,
+): Promise<{ id: string; created_at: Time }[]> =>
+  db.query(CREATED, [platform_id, new Date(backfill_at), backfill_id, limit]);
+
+const CLAIM = `update payment_metric_marks set claimed_by = $1, claimed_until = $3
+  where platform_id = '' and (claimed_by = $1 or claimed_until is null or claimed_until < $2)
+  returning 1`;
+
+/** Whether this process maintains the sums until a time. */
+export const claim = async (db: Database, process: string, now: Time, until: Time) =>
+  (await db.query(CLAIM, [process, new Date(now), new Date(until)])).length > 0;
+
+const COMPLETE = `update payment_metric_marks set complete_until = $1 where platform_id = ''
+  and complete_until is distinct from $1`;
+
+export const setComplete = (db: Database, until: Time | null) =>
+  db.query(COMPLETE, [until === null ? null : new Date(until)]);
+
+/** Counts a platform again from its payments. */
+export const forgetMark = (db: Database, platformId: string) =>
+  db.query('delete from payment_metric_marks where platform_id = $1', [platformId]);

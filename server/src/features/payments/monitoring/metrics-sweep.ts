@@ -1,0 +1,137 @@
+// Maintains the sums of payments. One process follows the events of each platform below the horizon,
+// as clients follow them, so a commit of any process is counted, late ones too
+// (decisions 0076, 0085).
+import type { Time } from '../../../kernel/effects.ts';
+import type { Sweep } from '../../../runtime/jobs/jobs.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { arrivedFor, frontierOf, subjectsAfter } from '../../notifications/events/index.ts';
+import { allPlatforms, platformById } from '../../tenancy/platform/index.ts';
+import { cardTransaction, incomingPayment, outgoingPayment } from '../presentation/index.ts';
+import {
+  claim,
+  clear,
+  count,
+  createdAfter,
+  forgetMark,
+  type Mark,
+  readMarks,
+  setComplete,
+  startMarks,
+} from './metrics-store.ts';
+
+const BATCH = 1_000;
+/** Steps of a run, after which other sweeps and the claim have their turn. */
+const MAX_STEPS = 50;
+const EVERY_MS = 5_000;
+const CLAIM_MS = 30_000;
+
+const STATUS_EVENTS = [outgoingPayment, incomingPayment, cardTransaction].flatMap((events) =>
+  Object.entries(events).flatMap(([name, { type }]) => (name.startsWith('REFUND_') ? [] : type)),
+);
+
+/** Counts the payments of one step. Returns the work done; 0 at the end. */
+async function step({ db }: Runtime, mark: Mark, horizon: bigint): Promise<number> {
+  if (mark.stage === 'clear') return clear(db, mark);
+  if (mark.stage === 'backfill') {
+    const created = await createdAfter(db, mark, BATCH);
+    const last = created.at(-1);
+    const ids = created.map(({ id }) => id);
+    await count(db, mark, ids, {
+      ...mark,
+      stage: last ? 'backfill' : 'follow',
+      backfill_at: last?.created_at ?? mark.backfill_at,
+      backfill_id: last?.id ?? mark.backfill_id,
+    });
+    return created.length + 1;
+  }
+  const { platform_id: platformId, position, event_id: id } = mark;
+  const place = { platformId, position, id, types: STATUS_EVENTS, horizon, limit: BATCH };
+  const events = await subjectsAfter(db, place);
+  const last = events.length === BATCH ? events.at(-1) : undefined;
+  await count(db, mark, [...new Set(events.map(({ subject }) => subject))], {
+    ...mark,
+    position: last?.position ?? horizon,
+    event_id: last?.id ?? '',
+  });
+  return last ? events.length : 0;
+}
+
+/** The marks of all platforms, also of new ones. */
+async function currentMarks({ db }: Runtime, horizon: bigint): Promise<Mark[]> {
+  const marks = await readMarks(db);
+  const known = new Set(marks.map((mark) => mark.platform_id));
+  const missing = (await allPlatforms(db)).map(({ id }) => id).filter((id) => !known.has(id));
+  return missing.length ? [...marks, ...(await startMarks(db, missing, horizon))] : marks;
+}
+
+/** Marks with something to count: events below the horizon, or earlier payments. */
+async function pendingMarks({ db }: Runtime, marks: readonly Mark[]): Promise<Mark[]> {
+  const following = marks.filter((mark) => mark.stage === 'follow');
+  const waiting = following.map(({ platform_id: platformId, position, event_id: id }) => ({
+    ...{ platformId, position, id },
+  }));
+  const arrived = (await arrivedFor(db, waiting)).map((at) => following[at] as Mark);
+  return [...marks.filter((mark) => mark.stage !== 'follow'), ...arrived];
+}
+
+interface Progress {
+  /** Steps of work; 0 if the sums contain everything below the horizon. */
+  count: number;
+  isComplete: boolean;
+}
+
+async function advance(runtime: Runtime, horizon: bigint): Promise<Progress> {
+  let done = 0;
+  for (let steps = 0; steps < MAX_STEPS; ) {
+    const pending = await pendingMarks(runtime, await currentMarks(runtime, horizon));
+    let worked = 0;
+    for (const mark of pending) {
+      worked += await step(runtime, mark, horizon);
+      steps++;
+    }
+    done += worked;
+    if (worked === 0) return { count: done, isComplete: true };
+  }
+  return { count: done, isComplete: false };
+}
+
+/** A time, and a position above those of all transactions that had begun then. */
+interface Begun {
+  at: Time;
+  end: bigint;
+}
+
+export function metricsSweep(): Sweep {
+  let next: Time = 0;
+  let process: string | undefined;
+  let begun: Begun | undefined;
+  return {
+    name: 'payments.metrics',
+    async run(runtime) {
+      const { effects, db } = runtime;
+      const at = effects.now();
+      if (at < next) return 0;
+      process ??= Buffer.from(effects.random(12)).toString('hex');
+      if (!(await claim(db, process, at, at + CLAIM_MS))) {
+        next = at + EVERY_MS;
+        return 0;
+      }
+      const { horizon, end } = await frontierOf(db);
+      const { count: done, isComplete } = await advance(runtime, horizon);
+      if (!isComplete) return done;
+      // What had begun at a time is complete when the horizon has passed it.
+      const passed = [{ at, end }, begun].find((each) => each && each.end <= horizon);
+      if (passed) await setComplete(db, passed.at);
+      if (passed || !begun) begun = { at, end };
+      next = at + EVERY_MS;
+      return done;
+    },
+  };
+}
+
+/** Counts the payments of a platform again. Throws PLATFORM_NOT_FOUND. */
+export async function recountPayments(runtime: Runtime, platformId: string) {
+  const { id } = await platformById(runtime, platformId);
+  await forgetMark(runtime.db, id);
+  return { platformId: id };
+}

@@ -1,0 +1,164 @@
+// Random payments and outcomes in concurrent transactions, some of them long or rolled back, while
+// two processes maintain the sums: afterwards the sums equal a direct count.
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { runSeed } from '../../../../test/kit/app/effects.ts';
+import {
+  externalAccount,
+  fundedCustomer,
+  ok,
+  quoteBody,
+} from '../../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { lengthOf } from '../../../../test/kit/length.ts';
+import { COUNTED, OUTCOME } from './metrics-store.ts';
+import { metricsSweep, recountPayments } from './metrics-sweep.ts';
+
+const app = testApp();
+let pool: pg.Pool;
+let template: string;
+
+beforeAll(async () => {
+  pool = new pg.Pool({ connectionString: app.databaseUrl, max: 12 });
+  const { person, account } = await fundedCustomer(app);
+  const payee = await externalAccount(app, person.id, 'USD');
+  const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 100)), 201);
+  template = quote.transactionId;
+});
+afterAll(() => pool?.end());
+
+/** The sums, computed from the payments. */
+const DIRECT = `select platform_id, grain, date_trunc(grain, created_at, 'UTC') as bucket, type,
+    currency, rail, count(*)::int4 as payments,
+    (count(*) filter (where outcome = 'COMPLETED'))::int4 as completed,
+    (count(*) filter (where outcome = 'FAILED'))::int4 as failed,
+    (count(*) filter (where outcome = 'RETURNED'))::int4 as returned,
+    sum(amount)::text as amount,
+    coalesce(sum(amount) filter (where outcome = 'COMPLETED'), 0)::text as completed_amount,
+    coalesce(sum(amount) filter (where outcome = 'RETURNED'), 0)::text as returned_amount
+  from (select ${COUNTED}, ${OUTCOME} as outcome from transactions t) t, (values ('hour'), ('day')) g(grain)
+  where outcome <> 'NONE' group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6`;
+
+const STORED = `select platform_id, grain, bucket, type, currency, rail, payments::int4,
+    completed::int4, failed::int4, returned::int4, amount::text, completed_amount::text,
+    returned_amount::text
+  from payment_metrics where payments > 0 order by 1, 2, 3, 4, 5, 6`;
+
+const rowsOf = async (text: string) => (await pool.query(text)).rows;
+
+const INSERT = `insert into transactions (id, platform_id, platform_customer_id, type, direction,
+    status, funds, source, destination, destination_account, sent_amount, sent_currency,
+    received_amount, received_currency, fees, platform_fees, exchange_rate, rail, created_at,
+    updated_at)
+  select $1, $2, platform_customer_id, type, direction, 'PENDING', funds, source, destination,
+    destination_account, $3, $4, received_amount, received_currency, fees, platform_fees,
+    exchange_rate, $5, $6, $6
+  from transactions where id = $7`;
+
+const EVENT = `insert into events (id, platform_id, type, subject, data, created_at)
+  values ($1, $2, $3, $4, '{}', $5)`;
+
+const STATUSES = ['PROCESSING', 'COMPLETED', 'FAILED', 'PENDING_AUTHORIZATION', 'EXPIRED'];
+
+let events = 0;
+const eventId = () =>
+  `Webhook:${crypto.randomUUID().slice(0, 24)}${String(events++).padStart(12, '0')}`;
+
+interface Change {
+  payment: number;
+  status: string;
+  isSettled: boolean;
+  openMs: number;
+  isRolledBack: boolean;
+}
+
+const changes = fc.array(
+  fc.record({
+    payment: fc.nat(30),
+    status: fc.constantFrom(...STATUSES),
+    isSettled: fc.boolean(),
+    openMs: fc.integer({ min: 0, max: 15 }),
+    isRolledBack: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
+  }),
+  { minLength: 20, maxLength: 120 },
+);
+
+const idOf = (run: number, payment: number) =>
+  `Transaction:0198${String(run).padStart(4, '0')}-0000-7000-8000-${String(payment).padStart(12, '0')}`;
+
+/** Changes a payment and stores its event in one transaction. */
+async function commit(run: number, change: Change) {
+  const { payment, status, isSettled, openMs, isRolledBack } = change;
+  const platform = payment % 3 === 0 ? app.other.id : app.platform.id;
+  const id = idOf(run, payment);
+  const at = new Date(app.effects.now() - payment * 1_700_000);
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    const [currency, rail] = [payment % 2 ? 'USD' : 'EUR', payment % 5 ? 'ACH' : null];
+    const input = [id, platform, 100 + payment, currency, rail, at, template];
+    await client.query(`${INSERT} on conflict do nothing`, input);
+    await client.query('update transactions set status = $2, settled_at = $3 where id = $1', [
+      ...[id, status, isSettled ? at : null],
+    ]);
+    await client.query(EVENT, [eventId(), platform, `OUTGOING_PAYMENT.${status}`, id, at]);
+    if (openMs > 5) await sleep(openMs);
+    await client.query(isRolledBack ? 'rollback' : 'commit');
+  } finally {
+    client.release();
+  }
+}
+
+/** Runs a sweep until its time has come and nothing is left. */
+async function drain(sweep = metricsSweep()) {
+  while ((await sweep.run(app.runtime)) > 0) {
+    // Continues with the next part.
+  }
+}
+
+/** Transactions of other databases of the cluster delay the horizon. */
+const expectEqual = () =>
+  vi.waitFor(
+    async () => {
+      await pool.query('update payment_metric_marks set claimed_until = null');
+      await drain();
+      expect(await rowsOf(STORED)).toEqual(await rowsOf(DIRECT));
+    },
+    { timeout: 20_000, interval: 20 },
+  );
+
+it(
+  'sums equal a direct count after concurrent changes',
+  async () => {
+    let runs = 0;
+    await fc.assert(
+      fc.asyncProperty(changes, fc.integer({ min: 1, max: 12 }), async (list, parallel) => {
+        const run = runs++;
+        let isOver = false;
+        const follower = async () => {
+          while (!isOver) {
+            // Each sweep is another process; the claim of the one before has ended.
+            await pool.query('update payment_metric_marks set claimed_until = null');
+            await drain();
+          }
+        };
+        const followers = [follower(), follower()];
+        const queue = [...list];
+        const writer = async () => {
+          for (let next = queue.shift(); next; next = queue.shift()) await commit(run, next);
+        };
+        await Promise.all(Array.from({ length: parallel }, writer));
+        isOver = true;
+        await Promise.all(followers);
+        await expectEqual();
+      }),
+      { numRuns: lengthOf(12, 100), seed: Number(runSeed()) },
+    );
+    // The same sums result from counting again.
+    await recountPayments(app.runtime, app.platform.id);
+    await expectEqual();
+  },
+  lengthOf(60_000, 600_000),
+);

@@ -1,0 +1,125 @@
+// Sums of payments: outcomes by bucket, groups, limits, and counting again.
+import { afterEach, expect, it, vi } from 'vitest';
+import { externalAccount, fundedCustomer, ok, quoteBody } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+
+const app = testApp();
+const client = operatorClient(app);
+// A call fails if a reply before it did not match its contract.
+afterEach(async () => {
+  ok(await app.call('GET', '/config'), 200);
+});
+
+const get = async (query = '', secret?: string) => {
+  const options = secret === undefined ? {} : { secret };
+  return ok(await client.call('GET', `/metrics/payments${query}`, options), 200);
+};
+
+async function pay(amount: number, suffix = '000') {
+  const { person, account } = await fundedCustomer(app);
+  const payee = await externalAccount(app, person.id, 'USD', suffix);
+  const body = quoteBody(account.id, payee.id, amount);
+  const quote = ok(await app.call('POST', '/quotes', body), 201);
+  ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
+  return quote.transactionId as string;
+}
+
+/** The sums after all that happened. Other databases of the cluster delay the horizon. */
+async function counted(query = '', secret?: string) {
+  await app.advance(120_000);
+  const since = app.effects.now();
+  return vi.waitFor(
+    async () => {
+      await app.advance(6_000);
+      const reply = await get(query, secret);
+      expect(Date.parse(reply.completeUntil)).toBeGreaterThanOrEqual(since);
+      return reply;
+    },
+    { timeout: 20_000, interval: 20 },
+  );
+}
+
+interface Sums {
+  type: string;
+  payments: number;
+  completed: number;
+}
+
+const outgoing = (data: readonly Sums[]) => data.find(({ type }) => type === 'OUTGOING');
+
+it('counts payments by their outcome, which may change later', async () => {
+  const before = outgoing((await counted()).data)?.payments ?? 0;
+  await pay(10_00);
+  const id = await pay(25_00);
+  const reply = await counted('?bucket=day');
+  expect(reply).toMatchObject({ bucket: 'day', completeUntil: expect.any(String) });
+  expect(outgoing(reply.data)).toMatchObject({
+    ...{ currency: 'USD', payments: before + 2, failed: 0, returned: 0, successRate: 1 },
+  });
+  for (const bucket of ['hour', 'week', 'month']) {
+    const { data } = await get(`?bucket=${bucket}`);
+    const sum = data.filter(({ type }: Sums) => type === 'OUTGOING');
+    expect(sum.reduce((all: number, each: Sums) => all + each.payments, 0)).toBe(before + 2);
+  }
+  const found = ok(
+    await client.call('POST', '/search', { body: { amount: 25_00, currency: 'USD' } }),
+    200,
+  );
+  expect(found.data).toMatchObject([{ kind: 'PAYMENT', id, matchedBy: 'AMOUNT' }]);
+  const dated = { amount: 25_00, currency: 'USD', date: '2020-01-01' };
+  expect(ok(await client.call('POST', '/search', { body: dated }), 200).data).toEqual([]);
+});
+
+it('counts a late return in the bucket of the payment', async () => {
+  const sumsOf = async (day: string) => {
+    const { data } = await counted(`?from=${day}T00:00:00Z&type=OUTGOING`);
+    const found = data.find(({ start }: { start: string }) => start.startsWith(day));
+    return found ?? { payments: 0, returned: 0, returnedAmount: 0, completed: 0 };
+  };
+  const day = new Date(app.effects.now()).toISOString().slice(0, 10);
+  const before = await sumsOf(day);
+  await pay(31_00, '008');
+  expect(await sumsOf(day)).toMatchObject({
+    ...{ payments: before.payments + 1, completed: before.completed + 1 },
+    returned: before.returned,
+  });
+  await app.advance(49 * 3_600_000);
+  const after = await sumsOf(day);
+  expect(after).toMatchObject({
+    ...{ payments: before.payments + 1, completed: before.completed },
+    ...{ returned: before.returned + 1, returnedAmount: before.returnedAmount + 31_00 },
+  });
+  expect(after.returnRate).toBeGreaterThan(0);
+});
+
+it('groups and filters', async () => {
+  await pay(11_00);
+  const { data } = await counted('?groupBy=rail,platform&type=OUTGOING');
+  expect(data[0]).toMatchObject({ platformId: app.platform.id, rail: expect.anything() });
+  expect((await get(`?platformId=${app.other.id}&type=OUTGOING`)).data).toEqual([]);
+  expect((await get('?mode=production')).data).toEqual([]);
+  expect((await get('?currency=JPY')).data).toEqual([]);
+  const secret = await client.secretOf({ platformIds: [app.other.id] });
+  expect(outgoing((await get('', secret)).data)).toBeUndefined();
+  const long = '?bucket=hour&from=2020-01-01T00:00:00Z';
+  expect((await client.call('GET', `/metrics/payments${long}`)).status).toBe(400);
+});
+
+it('counts a platform again', async () => {
+  const { data } = await counted();
+  const path = `/platforms/${app.platform.id}/payment-metrics/recount`;
+  ok(await client.call('POST', path, { body: { reason: 'Check' } }), 200);
+  expect((await counted()).data).toEqual(data);
+  const secret = await client.secretOf({ platformIds: [app.other.id] });
+  expect((await client.call('POST', path, { secret })).status).toBe(404);
+});
+
+it('contains nothing of a sandbox platform after its reset', async () => {
+  await pay(12_00);
+  expect(outgoing((await counted()).data)).toBeDefined();
+  ok(await app.call('POST', '/sandbox/reset'), 200);
+  expect(outgoing((await counted()).data)).toBeUndefined();
+  await pay(13_00);
+  expect(outgoing((await counted()).data)).toMatchObject({ payments: 1 });
+});

@@ -1,0 +1,131 @@
+// Sums of payments for charts.
+import { Type } from '@sinclair/typebox';
+import { PaymentRail } from '../../catalog/rails/rails.ts';
+import {
+  BUCKETS,
+  GROUPS,
+  MAX_BUCKETS,
+  paymentMetrics,
+  recountPayments,
+} from '../../features/payments/monitoring/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import { described, named, nullable, oneOf, text, time } from '../../kernel/schema.ts';
+import { assertPlatform, operatorHandle } from '../handle.ts';
+import { TransactionType } from '../payments/schemas.ts';
+import { OptionalReason, PlatformFilter } from '../schemas.ts';
+import { ModeFilter } from './schemas.ts';
+
+const TAG = 'Metrics';
+const optional = Type.Optional;
+const counted = (description: string) => Type.Integer({ minimum: 0, description });
+const rate = (description: string) =>
+  nullable(Type.Number({ minimum: 0, maximum: 1, description: `${description}; null if none.` }));
+const platformId = text('Identifier of the platform.');
+
+const Sums = named(
+  'PaymentSums',
+  Type.Object(
+    {
+      start: time('Start of the bucket, UTC.'),
+      type: TransactionType,
+      currency: text('Currency of the amounts: sent, or received by an incoming payment.'),
+      rail: optional(nullable(text('Rail; null without one. With `groupBy` rail.'))),
+      platformId: optional(text('Platform. With `groupBy` platform.')),
+      payments: counted('Payments that were created in the bucket and executed.'),
+      completed: counted('Completed ones that were not returned.'),
+      failed: counted('Ones that failed, or were canceled, before they were completed.'),
+      returned: counted('Completed ones that were returned or refunded later.'),
+      open: counted('Ones in progress.'),
+      amount: counted('Amount of all, in minor units.'),
+      completedAmount: counted('Amount of the completed ones, in minor units.'),
+      returnedAmount: counted('Amount of the returned ones, in minor units.'),
+      successRate: rate('Share of completed and returned ones among those that ended'),
+      returnRate: rate('Share of returned ones among completed and returned ones'),
+    },
+    { description: 'Payments of one bucket, type and currency.' },
+  ),
+);
+
+const get = operation({
+  operationId: 'getPaymentMetrics',
+  method: 'GET',
+  path: '/metrics/payments',
+  tag: TAG,
+  summary: 'Get sums of payments',
+  description:
+    'Returns numbers and amounts of payments by the time of their creation, type and currency. A ' +
+    'payment between two customers is counted on both sides, once as OUTGOING and once as ' +
+    'INCOMING. Later results change the sums of the bucket in which the payment was created. Weeks ' +
+    'begin on Monday, all times are UTC. Amounts above 2^53 are rounded.',
+  auth: 'operator',
+  operatorPermission: 'payments.read',
+  commands: [],
+  query: Type.Object({
+    ...PlatformFilter,
+    ...ModeFilter,
+    type: optional(described(TransactionType, 'Count only transactions of this type.')),
+    currency: optional(text('Count only payments in this currency.')),
+    rail: optional(described(PaymentRail, 'Count only payments over this rail.')),
+    bucket: optional(
+      oneOf(BUCKETS, { default: 'day', description: 'Length of a bucket. Defaults to day.' }),
+    ),
+    groupBy: optional(
+      Type.Array(oneOf(GROUPS), {
+        maxItems: GROUPS.length,
+        description: 'Further groups, separated by commas.',
+      }),
+    ),
+    from: optional(
+      time(
+        `Start of the period. Defaults to 30 buckets, at most ${MAX_BUCKETS}, before \`until\`.`,
+      ),
+    ),
+    until: optional(time('End of the period, exclusive. Defaults to now.')),
+  }),
+  replies: {
+    200: Type.Object({
+      bucket: oneOf(BUCKETS, { description: 'Length of a bucket.' }),
+      from: time('Start of the first hour or day that is counted.'),
+      until: time('End of the period.'),
+      completeUntil: nullable(
+        time(
+          'Changes of payments until this time are counted; null while payments are counted again.',
+        ),
+      ),
+      data: Type.Array(Sums, { description: 'Sums in the order of time; empty ones are absent.' }),
+    }),
+  },
+  errors: ['NOT_FOUND'],
+});
+
+const recount = operation({
+  operationId: 'recountPaymentMetrics',
+  method: 'POST',
+  path: '/platforms/{platformId}/payment-metrics/recount',
+  tag: TAG,
+  summary: 'Count payments again',
+  description:
+    'Discards the sums of a platform and counts its payments again in the background. Until it has ' +
+    'finished, `completeUntil` is null and the sums are too low.',
+  auth: 'operator',
+  operatorPermission: 'jobs.manage',
+  commands: [],
+  params: Type.Object({ platformId }),
+  body: Type.Object(OptionalReason),
+  bodyOptional: true,
+  replies: { 200: Type.Object({ platformId }) },
+  errors: [],
+  notFound: 'PLATFORM_NOT_FOUND',
+  callsExternal: true,
+});
+
+export const metricsOperations = [
+  operatorHandle(get, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await paymentMetrics(installation.runtime, query),
+  })),
+  operatorHandle(recount, async ({ installation, operator }, { params }) => {
+    assertPlatform(operator, params.platformId);
+    return { status: 200, body: await recountPayments(installation.runtime, params.platformId) };
+  }),
+];
