@@ -129,7 +129,9 @@ const removePasskey = operation({
   method: 'DELETE',
   path: '/session/passkeys/{operatorPasskeyId}',
   summary: 'Remove a passkey',
-  description: `Removes a passkey of the user, unless it is the only sign-in method.${RECENT}`,
+  description:
+    'Removes a passkey of the user, unless it is the only sign-in method, and ends all other ' +
+    `sessions.${RECENT}`,
   params: Type.Object({ operatorPasskeyId: text('ID of the passkey.') }),
   replies: { 200: Type.Object({ id: text('ID of the removed passkey.') }) },
   errors: ['CONFLICT'],
@@ -154,7 +156,9 @@ const setPassword = operation({
   method: 'PUT',
   path: '/session/password',
   summary: 'Set your password',
-  description: `Sets or replaces the password and the authenticator app of the user.${RECENT}`,
+  description:
+    'Sets or replaces the password and the authenticator app of the user, and ends all other ' +
+    `sessions.${RECENT}`,
   body: Type.Object({ state: State, password: Password, code: Code }),
   replies: { 200: OperatorUser },
   errors: ['CONFLICT'],

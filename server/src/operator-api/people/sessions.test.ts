@@ -10,9 +10,10 @@ import {
   enrollWithPasskey,
   firstAdministrator,
   newDevice,
+  PASSWORD,
   signIn,
 } from '../../../test/kit/operator/people.ts';
-import { registrationJson } from '../../../test/kit/sca/factors.ts';
+import { codeAt, registrationJson } from '../../../test/kit/sca/factors.ts';
 import type { Authenticator } from '../../../test/kit/wallets/authenticator.ts';
 
 const app = testApp();
@@ -198,7 +199,7 @@ describe('a user', () => {
 
 describe('own passkeys', () => {
   it('are added and removed after a recent sign-in; one remains', async () => {
-    const { person } = await newUser('keys@example.com');
+    const { person, device: first } = await newUser('keys@example.com');
     const add = async () => {
       const options = await person.call('POST', '/session/passkey-options');
       if (options.status !== 200) return options;
@@ -207,12 +208,32 @@ describe('own passkeys', () => {
       return person.call('POST', '/session/passkeys', { body });
     };
     const { id } = ok(await add(), 201);
+    const elsewhere = browser(app);
+    ok(await signIn(elsewhere, first), 201);
     const { data } = ok(await person.call('GET', '/session/passkeys'), 200);
     expect(data).toHaveLength(2);
     ok(await person.call('DELETE', `/session/passkeys/${data[0].id}`), 200);
+    expect([await statusOf(elsewhere), await statusOf(person)]).toEqual([401, 200]);
     expect((await person.call('DELETE', `/session/passkeys/${id}`)).status).toBe(409);
     app.effects.set(app.effects.now() + 11 * 60_000);
     expect(await add()).toMatchObject({ status: 403 });
+  });
+});
+
+describe('the own password', () => {
+  it('is set after a recent sign-in, and ends other sessions', async () => {
+    const { person, device: own } = await newUser('password@example.com');
+    const elsewhere = browser(app);
+    ok(await signIn(elsewhere, own), 201);
+    const { secret, state } = ok(await person.call('POST', '/session/totp'), 200);
+    const code = codeAt(secret, app.effects.now());
+    const body = { state, password: PASSWORD, code };
+    expect(ok(await person.call('PUT', '/session/password', { body }), 200).hasPassword).toBe(true);
+    expect([await statusOf(elsewhere), await statusOf(person)]).toEqual([401, 200]);
+    app.effects.set(app.effects.now() + 30_000);
+    const next = { email: 'password@example.com', password: PASSWORD };
+    const signInBody = { ...next, code: codeAt(secret, app.effects.now()) };
+    ok(await elsewhere.call('POST', '/sign-in/password', { body: signInBody }), 201);
   });
 });
 

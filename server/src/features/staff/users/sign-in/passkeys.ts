@@ -29,7 +29,13 @@ import {
 import { emailOf } from '../users.ts';
 import type { Browser } from './browser.ts';
 import { type Challenge, issueChallenge, openChallenge, stageUse } from './challenges.ts';
-import { currentSession, openSession, recentUser, type SignedIn } from './sessions.ts';
+import {
+  currentSession,
+  endSessionsOf,
+  openSession,
+  recentUser,
+  type SignedIn,
+} from './sessions.ts';
 import type { Site } from './site.ts';
 
 const TIMEOUT_MS = 5 * 60_000;
@@ -218,7 +224,7 @@ export async function ownPasskeys(runtime: Runtime, operator: Operator) {
   return (await passkeysOf(runtime.db, user.id)).map(presentPasskey);
 }
 
-/** Removes a passkey of the caller. Throws NOT_FOUND, and CONFLICT for the only sign-in method. */
+/** Removes a passkey of the caller and ends other sessions. Throws NOT_FOUND, and CONFLICT for the only sign-in method. */
 export async function removeOwnPasskey(
   runtime: Runtime,
   operator: Operator,
@@ -228,5 +234,6 @@ export async function removeOwnPasskey(
   await operate(runtime, INSTALLATION, async (ctx: Ctx) => {
     const { user } = await currentSession(runtime, operator);
     await removePasskey(ctx, user, id);
+    await endSessionsOf(ctx, user.id, operator.sessionId);
   });
 }

@@ -13,7 +13,7 @@ import { operatorUsers, type UserRow } from '../store.ts';
 import { emailDigest, emailOf, userById } from '../users.ts';
 import type { Browser } from './browser.ts';
 import { issueChallenge, openChallenge, stageUse } from './challenges.ts';
-import { openSession, recentUser, type SignedIn } from './sessions.ts';
+import { endSessionsOf, openSession, recentUser, type SignedIn } from './sessions.ts';
 
 const MINUTE_MS = 60_000;
 const OF_USER = [
@@ -112,7 +112,7 @@ export async function ownTotpEnrollment(runtime: Runtime, operator: Operator) {
   return totpEnrollment(runtime, `${operator.sessionId}`, user.name);
 }
 
-/** Sets or replaces the password and the authenticator app of the caller. */
+/** Sets or replaces the password and the authenticator app of the caller, and ends other sessions. */
 export async function setOwnPassword(
   runtime: Runtime,
   operator: Operator,
@@ -124,6 +124,7 @@ export async function setOwnPassword(
   const made = await newPasswordColumns(runtime, `${operator.sessionId}`, owner, input);
   await operate(runtime, INSTALLATION, async (ctx) => {
     stageUse(ctx, made.challenge);
+    await endSessionsOf(ctx, user.id, operator.sessionId);
     ctx.update(operatorUsers, await userById(ctx, user.id), {
       ...made.columns,
       updated_at: ctx.now,
