@@ -224,7 +224,10 @@ export async function ownPasskeys(runtime: Runtime, operator: Operator) {
   return (await passkeysOf(runtime.db, user.id)).map(presentPasskey);
 }
 
-/** Removes a passkey of the caller and ends other sessions. Throws NOT_FOUND, and CONFLICT for the only sign-in method. */
+/**
+ * Removes a passkey of the caller and ends other sessions. Throws NOT_FOUND, and CONFLICT for the only
+ * sign-in method.
+ */
 export async function removeOwnPasskey(
   runtime: Runtime,
   operator: Operator,
