@@ -70,6 +70,7 @@ import { createClocks } from './runtime/clocks/clocks.ts';
 import { type Committer, createCommitter } from './runtime/committer/committer.ts';
 import { pressureOn } from './runtime/committer/pressure.ts';
 import { platformReset } from './runtime/committer/reset.ts';
+import type { IdentityProviderSettings } from './runtime/config/identity-provider.ts';
 import { ROLES, type Role } from './runtime/config/roles.ts';
 import { openDatabase } from './runtime/db/database.ts';
 import { connectLane } from './runtime/db/lane.ts';
@@ -123,6 +124,8 @@ export interface Settings {
   operatorApi?: OperatorApiSetting | undefined;
   /** Address at which operators sign in; default: the public URL. */
   operatorUrl?: string | undefined;
+  /** Identity provider of operators; absent: none. */
+  operatorOidc?: IdentityProviderSettings | undefined;
 }
 
 const EVENT_RETENTION_MS = 30 * 86_400_000;

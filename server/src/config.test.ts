@@ -68,6 +68,7 @@ describe('readConfig', () => {
       sampleCustomer: true,
       loopbackWebhooks: true,
       operatorUrl: undefined,
+      operatorOidc: undefined,
       operatorApi: 'on',
       walletRecoveryMs: undefined,
       eventRetentionMs: 30 * 86_400_000,
@@ -86,6 +87,49 @@ describe('readConfig', () => {
     expect(errorsOf({ RAILHEAD_LOOPBACK_WEBHOOKS: 'yes' })).toEqual([
       'RAILHEAD_LOOPBACK_WEBHOOKS must be allowed or refused.',
     ]);
+  });
+
+  it('reads the identity provider of operators', () => {
+    const env = {
+      RAILHEAD_OPERATOR_OIDC_ISSUER: 'https://id.example.com/realms/main',
+      RAILHEAD_OPERATOR_OIDC_CLIENT_ID: 'railhead',
+      RAILHEAD_OPERATOR_OIDC_ROLES: 'admins = administrator; cn=ops,ou=it=support+treasury',
+    };
+    expect(validConfig(env).operatorOidc).toEqual({
+      issuer: 'https://id.example.com/realms/main',
+      clientId: 'railhead',
+      clientSecret: undefined,
+      roles: new Map([
+        ['admins', ['administrator']],
+        ['cn=ops,ou=it', ['support', 'treasury']],
+      ]),
+      groupsClaim: 'groups',
+    });
+    const secret = { RAILHEAD_OPERATOR_OIDC_CLIENT_SECRET: 's3cret' };
+    const more = { ...env, ...secret, RAILHEAD_OPERATOR_OIDC_GROUPS: 'roles' };
+    expect(validConfig(more).operatorOidc).toMatchObject({
+      clientSecret: 's3cret',
+      groupsClaim: 'roles',
+    });
+    const [incomplete] = errorsOf(secret);
+    expect(incomplete).toContain('must all be set');
+    expect(incomplete).not.toContain('s3cret');
+    expect(errorsOf({ ...env, RAILHEAD_OPERATOR_OIDC_ISSUER: 'http://id.example.com' })).toEqual([
+      'RAILHEAD_OPERATOR_OIDC_ISSUER must be an https URL, or an http URL on this machine.',
+    ]);
+  });
+
+  it.each([
+    'admins',
+    'admins=',
+    '=viewer',
+    'a=viewer;',
+    'a=viewer;a=support',
+    'a=owner',
+    'a=viewer+',
+  ])('rejects %s as roles of groups', (text) => {
+    const [problem] = errorsOf({ RAILHEAD_OPERATOR_OIDC_ROLES: text });
+    expect(problem).toContain('must give roles to different groups');
   });
 
   it('accepts proxies as addresses and networks', () => {

@@ -11,6 +11,11 @@ import {
 } from './connectors/registry.ts';
 import { nearest } from './kernel/nearest.ts';
 import { listOf, type Setting } from './kernel/settings.ts';
+import {
+  type IdentityProviderSettings,
+  identityProviderOf,
+  identityProviderProblem,
+} from './runtime/config/identity-provider.ts';
 import { type Role, rolesOf, rolesProblem } from './runtime/config/roles.ts';
 import { projectRoot } from './runtime/config/root.ts';
 import { keyFrom, SERVER_SETTINGS } from './runtime/config/settings.ts';
@@ -63,6 +68,8 @@ export interface Config {
   eventRetentionMs: number;
   /** Address at which operators sign in; undefined: the public URL. */
   operatorUrl: string | undefined;
+  /** Identity provider of operators; undefined: none. */
+  operatorOidc: IdentityProviderSettings | undefined;
   /** On the port of the server, on a separate port, or nowhere. */
   operatorApi: 'on' | 'off' | number;
 }
@@ -176,6 +183,7 @@ function build(values: Map<string, string>, base: string): Config {
     loopbackWebhooks:
       (text('RAILHEAD_LOOPBACK_WEBHOOKS') ?? (production ? 'refused' : 'allowed')) === 'allowed',
     operatorUrl: text('RAILHEAD_OPERATOR_URL')?.replace(/\/+$/, ''),
+    operatorOidc: identityProviderOf(values),
     operatorApi: operatorApiOf(text('RAILHEAD_OPERATOR_API')!),
     walletRecoveryMs: hours === undefined ? undefined : Number(hours) * 3_600_000,
     eventRetentionMs: Number(text('RAILHEAD_EVENT_RETENTION')) * 86_400_000,
@@ -190,7 +198,7 @@ function combinationErrors(values: Map<string, string>): string[] {
       'RAILHEAD_CLIENT_ID and RAILHEAD_CLIENT_SECRET must both be set or both be absent.',
     );
   }
-  errors.push(...settingConflicts(values));
+  errors.push(...settingConflicts(values), ...[identityProviderProblem(values) ?? []].flat());
   const text = values.get('RAILHEAD_ROLES') ?? '';
   const roles = rolesProblem(text) ? [] : rolesOf(text);
   if (roles.includes('jobs') && !roles.includes('api') && !values.has('RAILHEAD_PUBLIC_URL')) {
@@ -236,7 +244,7 @@ export function settingsHelp(): string {
   const lines = SETTINGS.map(({ env, flag, fallback, value, help }) => {
     const usage = flag ? `  --${flag} ${value}` : `  ${env}=${value}`;
     const meaning = fallback ? `${help} (${fallback})` : help;
-    return `${usage.padEnd(32)}${(flag ? env : '').padEnd(32)}${meaning}`;
+    return `${usage.padEnd(32)}${(flag ? env : '').padEnd(34)}${meaning}`;
   });
   return ['Settings, as flags or environment variables:', ...lines].join('\n');
 }

@@ -1,6 +1,7 @@
 // The HTTP servers of a process: one, or a second one for the operator API on a separate port.
 import type { FastifyInstance } from 'fastify';
 import { provisioningBy } from './bootstrap.ts';
+import { signIn } from './features/staff/users/index.ts';
 import { accountPorts } from './features.ts';
 import { listenOn } from './http/connection/listen.ts';
 import { createServer } from './http/server.ts';
@@ -10,6 +11,7 @@ import {
   type OperatorMount,
   operatorOperationsOn,
 } from './operator-api/mount.ts';
+import type { IdentityProviderSettings } from './runtime/config/identity-provider.ts';
 
 interface ServerSettings {
   databaseUrl: string;
@@ -17,11 +19,15 @@ interface ServerSettings {
   operatorApi?: OperatorApiSetting | undefined;
   operatorUrl?: string | undefined;
   publicUrl?: string | undefined;
+  operatorOidc?: IdentityProviderSettings | undefined;
 }
 
 /** Address at which operators sign in. */
 export const operatorUrlOf = ({ operatorUrl, publicUrl }: ServerSettings): string | undefined =>
   operatorUrl ?? publicUrl;
+
+/** Parts of the mount that follow from the settings. */
+type OfSettings = 'databaseUrl' | 'masterKey' | 'provisioning' | 'operatorUrl' | 'identityProvider';
 
 type ServerOptions = Parameters<typeof createServer>[0];
 
@@ -40,16 +46,19 @@ function serverAlone(options: ServerOptions): Servers {
 export function serversOf(
   settings: ServerSettings,
   isApi: boolean,
-  installation: Omit<OperatorMount, 'databaseUrl' | 'masterKey' | 'provisioning' | 'operatorUrl'>,
+  installation: Omit<OperatorMount, OfSettings>,
   options: ServerOptions,
 ): Servers {
-  const { operatorApi = 'on', databaseUrl, masterKey } = settings;
+  const { operatorApi = 'on', databaseUrl, masterKey, operatorOidc } = settings;
   if (!isApi) return serverAlone({ ...options, operations: [] });
   if (operatorApi === 'off') return serverAlone(options);
   const { naming, operations } = options;
   const provisioning = provisioningBy((env) => installation.connectors(env).funding, accountPorts);
   const operatorUrl = operatorUrlOf(settings);
-  const mount = { databaseUrl, masterKey, provisioning, operatorUrl, ...installation };
+  const identityProvider =
+    operatorOidc && signIn.identityProvider(installation.runtime.effects, operatorOidc);
+  const known = { databaseUrl, masterKey, provisioning, operatorUrl, identityProvider };
+  const mount = { ...known, ...installation };
   const own = operatorOperationsOn(mount);
   if (operatorApi === 'on') {
     const alone = serverAlone({ ...options, operations: [...operations, ...own] });

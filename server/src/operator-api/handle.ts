@@ -9,6 +9,7 @@ import {
   requestApproval,
 } from '../features/staff/approvals/index.ts';
 import { type AuditedRequest, auditedRuntime } from '../features/staff/audit/index.ts';
+import type { signIn } from '../features/staff/users/index.ts';
 import type { Operator } from '../kernel/caller.ts';
 import {
   type Bound,
@@ -27,6 +28,8 @@ import type { Installation, Provisioning } from './installation.ts';
 import { Approval } from './schemas.ts';
 import { scopedDatabase } from './scoped-database.ts';
 
+export type IdentityProvider = ReturnType<typeof signIn.identityProvider>;
+
 /** What a handler works with. */
 export interface OperatorCall {
   /** Its runtime writes audit records. */
@@ -38,6 +41,8 @@ export interface OperatorCall {
   operationOf(operationId: string): OperatorOperation | undefined;
   /** The configured address of operators. */
   operatorUrl: string | undefined;
+  /** At which users may sign in; undefined: none is configured. */
+  identityProvider: IdentityProvider | undefined;
   operator: Operator;
   request: RequestHeaders;
 }

@@ -11,6 +11,7 @@ import { streamRows } from '../runtime/db/stream.ts';
 import type { Files } from '../runtime/files/files.ts';
 import type { Runtime } from '../runtime/operation/operate.ts';
 import { operatorOpenApiSteps } from './document.ts';
+import type { IdentityProvider } from './handle.ts';
 import { OPERATOR_OPERATIONS } from './index.ts';
 import type { Installation, Provisioning } from './installation.ts';
 
@@ -27,6 +28,7 @@ export interface OperatorMount {
   provisioning: Provisioning;
   /** Address at which operators sign in. */
   operatorUrl: string | undefined;
+  identityProvider: IdentityProvider | undefined;
 }
 
 /** Maximum time of a statement that reads whole tables, such as the verification of the books. */
@@ -34,7 +36,8 @@ const STATEMENT_TIMEOUT_MS = 600_000;
 
 /** The operations of the operator API on this installation. */
 export function operatorOperationsOn(options: OperatorMount): Operation[] {
-  const { databaseUrl: url, masterKey, connectors, provisioning, operatorUrl, ...rest } = options;
+  const { databaseUrl: url, masterKey, connectors, provisioning, ...others } = options;
+  const { operatorUrl, identityProvider, ...rest } = others;
   const installation: Installation = {
     ...rest,
     connectorsOf: connectors,
@@ -45,7 +48,7 @@ export function operatorOperationsOn(options: OperatorMount): Operation[] {
   };
   const operationOf = (id: string) =>
     OPERATOR_OPERATIONS.find(({ contract }) => contract.operationId === id);
-  const provided = { installation, provisioning, operationOf, operatorUrl };
+  const provided = { installation, provisioning, operationOf, operatorUrl, identityProvider };
   return OPERATOR_OPERATIONS.map((each) => each.bind(provided));
 }
 

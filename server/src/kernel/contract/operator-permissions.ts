@@ -45,6 +45,18 @@ export const OPERATOR_PERMISSIONS = {
   'webhooks.manage': 'Resend events',
 } as const;
 
+/** Names of the roles. */
+export const OPERATOR_ROLE_NAMES = [
+  'viewer',
+  'support',
+  'compliance',
+  'treasury',
+  'developer',
+  'administrator',
+] as const;
+
+export type OperatorRole = (typeof OPERATOR_ROLE_NAMES)[number];
+
 export type OperatorPermission = keyof typeof OPERATOR_PERMISSIONS;
 
 export const OPERATOR_PERMISSION_NAMES = Object.keys(

@@ -5,7 +5,12 @@ import { type Browser, browserOf } from '../../features/staff/users/index.ts';
 import type { Caller } from '../../kernel/caller.ts';
 import type { Contract, Input, ReplyHeaders } from '../../kernel/contract/operation.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
-import { type OperatorOperation, type Provided, withoutUnknownQuery } from '../handle.ts';
+import {
+  type IdentityProvider,
+  type OperatorOperation,
+  type Provided,
+  withoutUnknownQuery,
+} from '../handle.ts';
 
 type SignInContract = Extract<Contract, { auth: 'hosted' | 'none' | 'signIn' }>;
 type BodyOf<S> = S extends TSchema ? Static<S> : undefined;
@@ -13,6 +18,7 @@ type BodyOf<S> = S extends TSchema ? Static<S> : undefined;
 interface SignInCall {
   runtime: Runtime;
   browser: Browser;
+  identityProvider: IdentityProvider | undefined;
 }
 
 const browserIn = (
@@ -44,9 +50,10 @@ export function signInHandle<C extends SignInContract, S extends keyof C['replie
         // The route passes headers as it received them.
         const headers = input.headers as Record<string, string | undefined>;
         const browser = browserIn(provided, caller, headers);
-        const { runtime } = provided.installation;
+        const { installation, identityProvider } = provided;
+        const call = { runtime: installation.runtime, browser, identityProvider };
         // The route has validated the input against this contract.
-        const { headers: own, ...reply } = await run({ runtime, browser }, input as Input<C>);
+        const { headers: own, ...reply } = await run(call, input as Input<C>);
         const cookies = own ?? { 'set-cookie': [...browser.newCookies] };
         return { ...reply, headers: cookies };
       },

@@ -54,6 +54,45 @@ const withPassword = operation({
   errors: ['UNAUTHORIZED', 'FORBIDDEN'],
 });
 
+const oidcOptions = operation({
+  ...base,
+  operationId: 'getOperatorOidcOptions',
+  path: '/sign-in/oidc-options',
+  summary: 'Begin a sign-in at the identity provider',
+  description:
+    'Returns the address of the identity provider to open. It returns the browser to ' +
+    '`/operator/sign-in`. `NOT_IMPLEMENTED` if no provider is configured, `SERVICE_UNAVAILABLE` if it ' +
+    `does not respond.${SITE}`,
+  replies: {
+    200: Type.Object({
+      state: State,
+      authorizationUrl: text('Address to which the browser navigates.'),
+    }),
+  },
+  errors: ['FORBIDDEN', 'NOT_IMPLEMENTED'],
+});
+
+const withOidc = operation({
+  ...base,
+  operationId: 'signInWithOidc',
+  path: '/sign-in/oidc',
+  summary: 'Sign in at the identity provider',
+  description:
+    'Verifies the response of the identity provider and opens a session. The groups of the user give ' +
+    'its roles; the first sign-in creates the user. `FORBIDDEN` if the user is disabled or its groups ' +
+    'give no role, which ends its sessions. `CONFLICT` if another user has the e-mail address: users ' +
+    `are not linked.${SITE}`,
+  body: Type.Object({
+    state: State,
+    callbackUrl: text('Address to which the provider returned the browser, with its query.', {
+      minLength: 1,
+      maxLength: 8_192,
+    }),
+  }),
+  replies: { 201: SignedIn },
+  errors: ['UNAUTHORIZED', 'FORBIDDEN', 'CONFLICT', 'NOT_IMPLEMENTED'],
+});
+
 /** The reply to a completed sign-in. */
 export const signedInReply = ({ cookies, ...body }: CompletedSignIn) => ({
   status: 201 as const,
@@ -72,4 +111,12 @@ export const signInOperations = [
   signInHandle(withPassword, async ({ runtime, browser }, { body }) =>
     signedInReply(await signIn.withPassword(runtime, browser, withPassword.operationId, body)),
   ),
+  signInHandle(oidcOptions, async ({ runtime, browser, identityProvider }) => ({
+    status: 200,
+    body: await signIn.oidcOptions(runtime, browser, identityProvider),
+  })),
+  signInHandle(withOidc, async ({ runtime, browser, identityProvider }, { body }) => {
+    const at = { browser, operationId: withOidc.operationId };
+    return signedInReply(await signIn.withOidc(runtime, at, identityProvider, body));
+  }),
 ];

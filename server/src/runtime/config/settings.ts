@@ -12,6 +12,7 @@ import {
   serviceUrlProblem,
 } from '../../kernel/settings.ts';
 import { LEVELS } from '../observability/log.ts';
+import { groupRolesProblem } from './identity-provider.ts';
 import { ROLES, rolesProblem } from './roles.ts';
 
 function urlProblem(text: string): string | undefined {
@@ -247,6 +248,40 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     value: 'URL',
     help: 'https address at which operators sign in; RAILHEAD_PUBLIC_URL if absent',
     validate: serviceUrlProblem,
+  },
+  {
+    env: 'RAILHEAD_OPERATOR_OIDC_ISSUER',
+    flag: 'operator-oidc-issuer',
+    value: 'URL',
+    help: 'issuer of the identity provider (OpenID Connect) at which operators may sign in',
+    validate: serviceUrlProblem,
+  },
+  {
+    env: 'RAILHEAD_OPERATOR_OIDC_CLIENT_ID',
+    flag: 'operator-oidc-client-id',
+    value: 'TEXT',
+    help: 'client ID of this server at the identity provider',
+    validate: matches(/^[!-~]{1,256}$/, 'must be 1 to 256 visible characters'),
+  },
+  {
+    env: 'RAILHEAD_OPERATOR_OIDC_CLIENT_SECRET',
+    value: 'TEXT',
+    help: 'client secret at the identity provider; absent for a public client',
+    validate: matches(/^[!-~]{1,512}$/, 'must be 1 to 512 visible characters'),
+  },
+  {
+    env: 'RAILHEAD_OPERATOR_OIDC_ROLES',
+    flag: 'operator-oidc-roles',
+    value: 'TEXT',
+    help: 'groups that have roles, like `admins=administrator;ops=support+treasury`',
+    validate: groupRolesProblem,
+  },
+  {
+    env: 'RAILHEAD_OPERATOR_OIDC_GROUPS',
+    flag: 'operator-oidc-groups',
+    value: 'CLAIM',
+    help: 'claim that contains the groups; `groups` if absent',
+    validate: matches(/^[!-~]{1,256}$/, 'must be 1 to 256 visible characters'),
   },
   {
     env: 'RAILHEAD_SAMPLE_CUSTOMER',

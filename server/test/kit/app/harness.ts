@@ -24,6 +24,7 @@ import type { Contract, Permission } from '../../../src/kernel/contract/operatio
 import { fieldErrors } from '../../../src/kernel/contract/validate.ts';
 import type { Code } from '../../../src/kernel/fault.ts';
 import type { Mode } from '../../../src/kernel/mode.ts';
+import type { IdentityProviderSettings } from '../../../src/runtime/config/identity-provider.ts';
 import { createLog } from '../../../src/runtime/observability/log.ts';
 import type { Ctx } from '../../../src/runtime/operation/context.ts';
 import { operate } from '../../../src/runtime/operation/operate.ts';
@@ -130,6 +131,7 @@ export interface AppOptions {
   publicUrl?: string;
   stalledMs?: number;
   operatorApi?: 'on' | 'off' | number;
+  operatorOidc?: IdentityProviderSettings;
 }
 
 /**

@@ -1,7 +1,9 @@
 // Roles of operators: sets of permissions.
 import {
   OPERATOR_PERMISSION_NAMES,
+  OPERATOR_ROLE_NAMES,
   type OperatorPermission,
+  type OperatorRole,
 } from '../../../kernel/contract/operator-permissions.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 
@@ -52,11 +54,11 @@ export const ROLES = {
     'webhooks.manage',
   ],
   administrator: OPERATOR_PERMISSION_NAMES,
-} as const satisfies Record<string, readonly OperatorPermission[]>;
+} as const satisfies Record<OperatorRole, readonly OperatorPermission[]>;
 
-export type RoleName = keyof typeof ROLES;
+export type RoleName = OperatorRole;
 
-export const ROLE_NAMES = Object.keys(ROLES) as readonly RoleName[];
+export const ROLE_NAMES: readonly RoleName[] = OPERATOR_ROLE_NAMES;
 
 /** The permissions of several roles, each once. */
 export const permissionsOf = (roles: readonly RoleName[]): OperatorPermission[] => [

@@ -8,6 +8,8 @@ import {
   firstAdministratorLink,
   showLink,
 } from './sign-in/enrollment.ts';
+import { identityProvider } from './sign-in/identity-provider.ts';
+import { oidcOptions, signInWithOidc } from './sign-in/oidc.ts';
 import {
   addOwnPasskey,
   ownPasskeyOptions,
@@ -53,7 +55,10 @@ export const enrollment = {
 };
 
 export const signIn = {
+  identityProvider,
+  oidcOptions,
   passkeyOptions: signInOptions,
+  withOidc: signInWithOidc,
   withPasskey: signInWithPasskey,
   withPassword: signInWithPassword,
 };

@@ -64,10 +64,22 @@ export interface NewUser {
 
 const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
-/** Stages a user who has no sign-in method yet. */
+/** Subject at the identity provider. */
+interface ProviderIdentity {
+  issuer: string;
+  subject: string;
+}
+
+interface InsertedUser extends Omit<NewUser, 'email'> {
+  email?: string | undefined;
+  /** Its only sign-in method. Absent: it has none yet. */
+  identity?: ProviderIdentity | undefined;
+}
+
+/** Stages a user. */
 export function insertUser(
   ctx: Ctx,
-  { email, platformIds, ...user }: Omit<NewUser, 'email'> & { email?: string | undefined },
+  { email, platformIds, identity, ...user }: InsertedUser,
   createdBy: string,
   id: string = ctx.id('OperatorUser'),
 ): UserRow {
@@ -79,6 +91,11 @@ export function insertUser(
     platform_ids: platformIds ? unique(platformIds) : null,
     status: 'ACTIVE',
     totp_step: 0n,
+    ...(identity && {
+      identity_issuer: identity.issuer,
+      identity_subject: identity.subject,
+      enrolled_at: ctx.now,
+    }),
     created_by: createdBy,
     created_at: ctx.now,
     updated_at: ctx.now,
@@ -147,7 +164,7 @@ function changesOf(row: UserRow, { name, roles, platformIds, isDisabled }: UserC
 /**
  * Changes a user; effective with its next request. Neither the present nor the new rights may exceed
  * those of the caller. Throws NOT_FOUND, FORBIDDEN and PLATFORM_NOT_FOUND, and INVALID_INPUT if it is
- * the caller's own.
+ * the caller's own, or for roles that follow from groups of the identity provider.
  */
 export async function updateOperatorUser(
   runtime: Runtime,
@@ -161,6 +178,9 @@ export async function updateOperatorUser(
     if (id === caller.personId) {
       throw invalidField('operatorUserId', 'your own user is changed by another administrator');
     }
+    if (change.roles !== undefined && row.identity_issuer !== null) {
+      throw invalidField('roles', 'follow from the groups of the user at the identity provider');
+    }
     assertWithin(caller, { roles: row.roles, platformIds: row.platform_ids ?? undefined });
     const patch = changesOf(row, change);
     const { roles = row.roles, platform_ids: platformIds = row.platform_ids } = patch;
@@ -173,7 +193,7 @@ export async function updateOperatorUser(
 
 /**
  * Creates a link with which a user who lost every sign-in method registers a new one. Throws NOT_FOUND,
- * FORBIDDEN, and INVALID_INPUT if it is the caller's own.
+ * FORBIDDEN, and INVALID_INPUT if it is the caller's own or signs in at the identity provider.
  */
 export const recoverOperatorUser = (
   runtime: Runtime,
@@ -184,6 +204,9 @@ export const recoverOperatorUser = (
     const row = await userById(ctx, id);
     if (id === caller.personId) {
       throw invalidField('operatorUserId', 'your own user is recovered by another administrator');
+    }
+    if (row.identity_issuer !== null) {
+      throw invalidField('operatorUserId', 'signs in at the identity provider, which recovers it');
     }
     assertWithin(caller, { roles: row.roles, platformIds: row.platform_ids ?? undefined });
     const kind = row.enrolled_at === null ? 'ENROLLMENT' : 'RECOVERY';

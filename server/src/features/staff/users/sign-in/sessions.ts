@@ -49,8 +49,11 @@ export const csrfTokenOf = (secret: string): string => sha256Hex(`csrf ${secret}
 export const csrfTokenIn = (cookie: string | undefined, operatorUrl: string | undefined): string =>
   csrfTokenOf(readCookies(cookie, operatorUrl).session ?? '');
 
+/** What identifies a user and gives it permissions. */
+export type Person = Pick<UserRow, 'id' | 'name' | 'roles' | 'platform_ids'>;
+
 /** A user as an operator. */
-export const operatorOf = (user: UserRow, sessionId?: string): Operator => ({
+export const operatorOf = (user: Person, sessionId?: string): Operator => ({
   kind: 'USER',
   id: user.id,
   personId: user.id,
@@ -72,10 +75,24 @@ export interface SignedIn {
 
 /** A sign-in that is complete but for its commit. */
 interface VerifiedSignIn {
-  user: UserRow;
+  user: Person;
   method: SignInMethod;
   browser: Browser;
   operationId: string;
+}
+
+/** A runtime whose commit records a sign-in by its user. */
+export function signInRuntime(
+  runtime: Runtime,
+  { user, browser, operationId }: Omit<VerifiedSignIn, 'method'>,
+): Runtime {
+  const { address, requestId } = browser;
+  const operator = {
+    ...operatorOf(user),
+    ...(address === undefined ? {} : { address }),
+    ...(requestId === undefined ? {} : { requestId }),
+  };
+  return auditedRuntime(runtime, { operator, operationId, subject: user.id }).runtime;
 }
 
 /**
@@ -84,18 +101,12 @@ interface VerifiedSignIn {
  */
 export async function openSession(
   runtime: Runtime,
-  { user, method, browser, operationId }: VerifiedSignIn,
+  verified: VerifiedSignIn,
   stage: (ctx: Ctx) => Promise<UserRow>,
 ): Promise<SignedIn> {
-  const { address, requestId, deviceHash, site, newCookies } = browser;
-  const actor = {
-    ...operatorOf(user),
-    ...(address === undefined ? {} : { address }),
-    ...(requestId === undefined ? {} : { requestId }),
-  };
-  const request = { operator: actor, operationId, subject: user.id };
-  const audited = auditedRuntime(runtime, request);
-  return operate(audited.runtime, INSTALLATION, async (ctx) => {
+  const { user, method, browser } = verified;
+  const { address, deviceHash, site, newCookies } = browser;
+  return operate(signInRuntime(runtime, verified), INSTALLATION, async (ctx) => {
     const current = await stage(ctx);
     const secret = randomText(ctx.effects, 'rhi_');
     const row = ctx.insert(operatorSessions, {
@@ -139,9 +150,15 @@ export async function currentSession(
   return { row, user, session: presentSession(row, runtime.effects.now()) };
 }
 
-/** The user of a session that began recently. Throws FORBIDDEN if it is older. */
+/**
+ * The user of a session that began recently, who may change its sign-in methods. Throws FORBIDDEN if
+ * it is older, and for a user of the identity provider: another method would not check its groups.
+ */
 export async function recentUser(runtime: Runtime, operator: Operator): Promise<UserRow> {
   const { row, user } = await currentSession(runtime, operator);
+  if (user.identity_issuer !== null) {
+    throw new Fault('FORBIDDEN', 'This user signs in at the identity provider only.');
+  }
   if (row.created_at + RECENT_MS > runtime.effects.now()) return user;
   throw new Fault('FORBIDDEN', 'Sign in again to change a sign-in method.');
 }

@@ -1,0 +1,214 @@
+// The identity provider of a company, by OpenID Connect: authorization code flow with PKCE, state and
+// nonce. The library is loaded with the first sign-in; its requests are made by `Effects`.
+import type { AuthorizationCodeGrantChecks, Configuration, CustomFetch } from 'openid-client';
+import type { Effects, Time } from '../../../../kernel/effects.ts';
+import { Fault } from '../../../../kernel/fault.ts';
+import type { IdentityProviderSettings } from '../../../../runtime/config/identity-provider.ts';
+import type { RoleName } from '../../roles/index.ts';
+
+/** Of one request to the provider; a sign-in makes at most four. */
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 1_048_576;
+/** The provider's metadata is read again after this time. */
+const DISCOVERY_MS = 3_600_000;
+const RETRY_AFTER_S = 10;
+const MAX_NAME = 255;
+const MAX_EMAIL = 254;
+
+/** What the provider says about a person, verified. */
+export interface ProvidedPerson {
+  issuer: string;
+  subject: string;
+  name: string;
+  /** Only if the provider has verified it. */
+  email: string | undefined;
+  /** Of its groups. */
+  roles: readonly RoleName[];
+}
+
+const unavailable = (reason: string, cause?: unknown): Fault =>
+  new Fault('SERVICE_UNAVAILABLE', `The identity provider ${reason}.`, undefined, {
+    retryAfterS: RETRY_AFTER_S,
+    cause,
+  });
+
+const rejected = (): Fault =>
+  new Fault('UNAUTHORIZED', 'The response of the identity provider was not accepted. Begin again.');
+
+/** Requests of the library. A provider that does not respond, or fails, is unavailable. */
+const requestThrough =
+  (effects: Effects): CustomFetch =>
+  async (url, { method, headers, body }) => {
+    const request = {
+      url,
+      method: method === 'POST' ? ('POST' as const) : ('GET' as const),
+      headers,
+      ...(body ? { body: String(body) } : {}),
+      ...{ timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, publicOnly: false },
+    };
+    const reply = await effects.http(request).catch((error: unknown) => {
+      throw unavailable('does not respond', error);
+    });
+    if (reply.status >= 500) throw unavailable('has an error');
+    const isEmpty = [101, 204, 205, 304].includes(reply.status);
+    return new Response(isEmpty ? null : reply.body, {
+      status: reply.status,
+      headers: reply.headers,
+    });
+  };
+
+/** The fault that caused an error of the library, which wraps it. */
+function faultIn(error: unknown): Fault | undefined {
+  let each = error;
+  while (each instanceof Error && !(each instanceof Fault)) each = each.cause;
+  return each instanceof Fault ? each : undefined;
+}
+
+/** Rejections that the user cannot cause. */
+const OF_THIS_SERVER = ['invalid_client', 'unauthorized_client', 'unsupported_grant_type'];
+
+/** The fault of a failed exchange. The error of the library is not kept: it may contain tokens. */
+function faultOf(error: unknown): Fault {
+  const known = faultIn(error);
+  if (known) return known;
+  const code = (error as { error?: unknown }).error;
+  return OF_THIS_SERVER.some((each) => each === code)
+    ? unavailable(`rejects the client ID or secret of this server (${code})`)
+    : rejected();
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+const textIn = (claims: Claims, name: string): string | undefined => {
+  const value = claims[name];
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+};
+
+function personOf(
+  claims: Claims,
+  { roles, groupsClaim }: IdentityProviderSettings,
+): ProvidedPerson {
+  const [issuer, subject] = [textIn(claims, 'iss'), textIn(claims, 'sub')];
+  if (issuer === undefined || subject === undefined) throw rejected();
+  const address = textIn(claims, 'email');
+  const isUsable = claims.email_verified === true && (address?.length ?? 0) <= MAX_EMAIL;
+  const name = textIn(claims, 'name') ?? textIn(claims, 'preferred_username') ?? address ?? subject;
+  const groups = [claims[groupsClaim] ?? []].flat();
+  const given = groups.flatMap((group) => (typeof group === 'string' && roles.get(group)) || []);
+  return {
+    ...{ issuer, subject, name: name.slice(0, MAX_NAME) },
+    email: isUsable ? address : undefined,
+    roles: [...new Set(given)],
+  };
+}
+
+interface Discovered {
+  config: Configuration;
+  readAt: Time;
+}
+
+/** The metadata of the provider. */
+async function discover(
+  effects: Effects,
+  { issuer, clientId, clientSecret }: IdentityProviderSettings,
+): Promise<Discovered> {
+  const client = await import('openid-client');
+  const secretless = clientSecret === undefined ? client.None() : undefined;
+  const isPlain = new URL(issuer).protocol === 'http:';
+  const options = {
+    [client.customFetch]: requestThrough(effects),
+    // The library trusts the connection otherwise; the settings allow plain HTTP on this machine.
+    execute: [
+      client.enableNonRepudiationChecks,
+      ...(isPlain ? [client.allowInsecureRequests] : []),
+    ],
+  };
+  try {
+    const server = new URL(issuer);
+    const config = await client.discovery(server, clientId, clientSecret, secretless, options);
+    return { config, readAt: effects.now() };
+  } catch (error) {
+    throw faultIn(error) ?? unavailable('has no valid metadata at its issuer', error);
+  }
+}
+
+/** What a sign-in keeps between its two requests. */
+export interface PendingSignIn {
+  redirectUri: string;
+  state: string;
+  nonce: string;
+  verifier: string;
+}
+
+/** The identity provider of these settings. Its functions throw SERVICE_UNAVAILABLE. */
+export function identityProvider(effects: Effects, settings: IdentityProviderSettings) {
+  let discovered: Discovered | undefined;
+  let reading: Promise<Discovered> | undefined;
+
+  async function configuration(): Promise<Configuration> {
+    if (!discovered || discovered.readAt + DISCOVERY_MS <= effects.now()) {
+      reading ??= discover(effects, settings).finally(() => {
+        reading = undefined;
+      });
+      discovered = await reading;
+    }
+    return discovered.config;
+  }
+
+  /** Claims of the ID token, and of the user if it lacks some: many providers put them there. */
+  async function claimsOf(
+    config: Configuration,
+    callback: URL,
+    checks: AuthorizationCodeGrantChecks,
+  ) {
+    const client = await import('openid-client');
+    const tokens = await client.authorizationCodeGrant(config, callback, checks);
+    const claims = tokens.claims();
+    if (!claims) throw rejected();
+    const isComplete = [settings.groupsClaim, 'email', 'name'].every((each) => each in claims);
+    if (isComplete || !config.serverMetadata().userinfo_endpoint) return claims;
+    const more = await client.fetchUserInfo(config, tokens.access_token, claims.sub);
+    return { ...more, ...claims };
+  }
+
+  return {
+    /** The address to which the browser navigates. */
+    async authorizationUrl({
+      redirectUri,
+      state,
+      nonce,
+      verifier,
+    }: PendingSignIn): Promise<string> {
+      const config = await configuration();
+      const client = await import('openid-client');
+      const { scopes_supported: supported = [] } = config.serverMetadata();
+      const scopes = ['openid', 'profile', 'email', settings.groupsClaim];
+      const parameters = {
+        redirect_uri: redirectUri,
+        // Some providers reject a scope that they do not know.
+        scope: scopes.filter((each, at) => at < 3 || supported.includes(each)).join(' '),
+        code_challenge: await client.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+        ...{ state, nonce },
+      };
+      return client.buildAuthorizationUrl(config, parameters).href;
+    },
+
+    /** The person whom the provider signed in. Throws UNAUTHORIZED. */
+    async person(
+      callback: URL,
+      pending: Omit<PendingSignIn, 'redirectUri'>,
+    ): Promise<ProvidedPerson> {
+      const config = await configuration();
+      const { state, nonce, verifier } = pending;
+      const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier };
+      try {
+        return personOf(await claimsOf(config, callback, checks), settings);
+      } catch (error) {
+        throw faultOf(error);
+      }
+    },
+  };
+}
+
+export type IdentityProvider = ReturnType<typeof identityProvider>;

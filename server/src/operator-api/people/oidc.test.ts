@@ -1,0 +1,326 @@
+// Sign-in at an identity provider with the whole authorization code flow, and what is rejected.
+import { createServer } from 'node:net';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp } from '../../../test/kit/app/harness.ts';
+import { opened, testApp } from '../../../test/kit/app/test-app.ts';
+import {
+  type Account,
+  CLIENT,
+  startIdentityProvider,
+} from '../../../test/kit/operator/identity-provider.ts';
+import { type Browser, browser, firstAdministrator } from '../../../test/kit/operator/people.ts';
+import { groupRolesOf } from '../../runtime/config/identity-provider.ts';
+
+const settingsOf = (issuer: string, clientId = CLIENT.id) => ({
+  issuer,
+  clientId,
+  clientSecret: clientId === 'public' ? undefined : CLIENT.secret,
+  roles: groupRolesOf('admins=administrator;ops=support+treasury;cn=read,ou=x=viewer'),
+  groupsClaim: 'groups',
+});
+
+/** Tokens expire by the clock of the machine. */
+const atRealTime = (issuer: string, clientId?: string) => ({
+  start: Date.now(),
+  operatorOidc: settingsOf(issuer, clientId),
+});
+
+type Provider = Awaited<ReturnType<typeof startIdentityProvider>>;
+
+const begin = async ({ call }: Browser) =>
+  ok(await call('POST', '/sign-in/oidc-options'), 200) as {
+    state: string;
+    authorizationUrl: string;
+  };
+
+const finish = ({ call }: Browser, state: string, callbackUrl: string) =>
+  call('POST', '/sign-in/oidc', { body: { state, callbackUrl } });
+
+const changed = (url: string, name: string, value: string) => {
+  const parsed = new URL(url);
+  parsed.searchParams.set(name, value);
+  return parsed.href;
+};
+
+const provider = opened(() => startIdentityProvider());
+const app = testApp(() => atRealTime(provider.issuer));
+let administrator: Browser;
+
+beforeAll(async () => {
+  ({ person: administrator } = await firstAdministrator(app));
+});
+
+let number = 0;
+
+function account(details: Account): string {
+  number += 1;
+  provider.accounts.set(`subject-${number}`, details);
+  return `subject-${number}`;
+}
+
+async function signIn(subject: string, person = browser(app), at: Provider = provider) {
+  const { state, authorizationUrl } = await begin(person);
+  return finish(person, state, await at.signIn(authorizationUrl, subject));
+}
+
+const changeUser = (id: string, body: object) =>
+  administrator.call('PATCH', `/operator-users/${id}`, { body });
+
+describe('a sign-in at the identity provider', () => {
+  it('creates the user with the roles of its groups, and opens a session', async () => {
+    const person = browser(app);
+    const groups = ['ops', 'staff', 'cn=read,ou=x'];
+    const details = { name: 'Olga Ops', email: 'Olga@example.com', email_verified: true, groups };
+    const reply = await signIn(account(details), person);
+    expect(reply).toMatchObject({
+      status: 201,
+      body: {
+        session: { method: 'IDENTITY_PROVIDER', status: 'ACTIVE' },
+        user: {
+          ...{ name: 'Olga Ops', email: 'olga@example.com', platformIds: null, status: 'ACTIVE' },
+          ...{ roles: ['support', 'treasury', 'viewer'], usesIdentityProvider: true },
+          ...{ hasPassword: false, createdBy: 'identity provider' },
+        },
+      },
+    });
+    const session = await person.call('GET', '/session');
+    expect(session.body.permissions).toContain('payments.settle');
+    const records = await administrator.call(
+      'GET',
+      '/audit-records?operationId=signInWithOidc&limit=1',
+    );
+    expect(records.body.data[0]).toMatchObject({
+      ...{ subject: reply.body.user.id, actor: { name: 'Olga Ops' } },
+    });
+  });
+
+  it('asks for code, PKCE, state and nonce', async () => {
+    const { authorizationUrl } = await begin(browser(app));
+    const query = Object.fromEntries(new URL(authorizationUrl).searchParams);
+    expect(query).toMatchObject({
+      ...{ response_type: 'code', code_challenge_method: 'S256', client_id: CLIENT.id },
+      ...{ redirect_uri: 'http://localhost:8080/operator/sign-in' },
+      ...{ scope: 'openid profile email groups' },
+      ...{ state: expect.stringMatching(/^.{43}$/), nonce: expect.stringMatching(/^.{43}$/) },
+    });
+  });
+
+  it('stores only an e-mail address that the provider verified', async () => {
+    const reply = await signIn(account({ groups: 'ops', email: 'no@example.com' }));
+    expect(reply.status).toBe(201);
+    expect(reply.body.user).not.toHaveProperty('email');
+    expect(reply.body.user.name).toBe('no@example.com');
+  });
+
+  it('applies changed groups at the next sign-in, to the same user', async () => {
+    const subject = account({ groups: ['admins'] });
+    const first = await signIn(subject);
+    provider.accounts.set(subject, { groups: ['ops'] });
+    const second = await signIn(subject);
+    expect(second.body.user).toMatchObject({
+      id: first.body.user.id,
+      roles: ['support', 'treasury'],
+    });
+  });
+
+  it('without a role is FORBIDDEN and ends the sessions of the user', async () => {
+    const subject = account({ groups: ['admins'] });
+    const person = browser(app);
+    const { id } = (await signIn(subject, person)).body.user;
+    provider.accounts.set(subject, { groups: ['others'] });
+    expect(await signIn(subject)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+    expect((await person.call('GET', '/session')).status).toBe(401);
+    const { body } = await administrator.call('GET', '/operator-users');
+    const stored = body.data.find((each: { id: string }) => each.id === id);
+    expect(stored).toMatchObject({ roles: [], status: 'ACTIVE' });
+    provider.accounts.set(subject, { groups: ['ops'] });
+    expect((await signIn(subject)).body.user.id).toBe(id);
+  });
+
+  it.each([{}, { groups: [] }, { groups: ['admins '] }])(
+    'creates no user for %j',
+    async (details) => {
+      const before = await administrator.call('GET', '/operator-users');
+      expect((await signIn(account(details))).status).toBe(403);
+      const after = await administrator.call('GET', '/operator-users');
+      expect(after.body.data).toHaveLength(before.body.data.length);
+    },
+  );
+
+  it('of a disabled user is FORBIDDEN, and the user stays disabled', async () => {
+    const subject = account({ groups: ['ops'] });
+    const { id } = (await signIn(subject)).body.user;
+    ok(await changeUser(id, { isDisabled: true }), 200);
+    expect((await signIn(subject)).status).toBe(403);
+    expect(ok(await changeUser(id, { name: 'X' }), 200).status).toBe('DISABLED');
+  });
+
+  it('is a CONFLICT if another user has the e-mail address', async () => {
+    const subject = account({ groups: ['admins'], email: 'ADA@example.com', email_verified: true });
+    const reply = await signIn(subject);
+    expect(reply).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+    expect(reply.body.message).toContain('e-mail address');
+  });
+});
+
+describe('a user of the identity provider', () => {
+  it('has the roles of its groups and the platforms that administrators select', async () => {
+    const { id } = (await signIn(account({ groups: ['ops'] }))).body.user;
+    const reply = await changeUser(id, { roles: ['administrator'] });
+    expect(reply.status).toBe(400);
+    expect(reply.body.details.errors[0].field).toBe('roles');
+    const platformIds = [app.platform.id];
+    expect(ok(await changeUser(id, { platformIds }), 200)).toMatchObject({ platformIds });
+  });
+
+  it('is not recovered and registers no other method', async () => {
+    const person = browser(app);
+    const { id } = (await signIn(account({ groups: ['ops'] }), person)).body.user;
+    const body = { reason: 'lost' };
+    const recovery = await administrator.call('POST', `/operator-users/${id}/recover`, { body });
+    expect(recovery.status).toBe(400);
+    const options = await person.call('POST', '/session/passkey-options');
+    expect([options.status, (await person.call('POST', '/session/totp')).status]).toEqual([
+      ...[403, 403],
+    ]);
+  });
+});
+
+describe('a callback', () => {
+  const subject = () => account({ groups: ['ops'] });
+
+  it('is accepted once, and only one of two at the same time', async () => {
+    const person = browser(app);
+    const { state, authorizationUrl } = await begin(person);
+    const callback = await provider.signIn(authorizationUrl, subject());
+    const before = provider.tokenRequests();
+    const replies = await Promise.all([1, 2].map(() => finish(person, state, callback)));
+    const statuses = replies.map(({ status }) => status).sort();
+    expect(statuses).toEqual([201, 409]);
+    expect((await finish(person, state, callback)).status).toBe(409);
+    // A provider revokes the tokens of a code that it sees twice.
+    expect(provider.tokenRequests() - before).toBe(1);
+  });
+
+  it('belongs to the browser that began', async () => {
+    const [person, other] = [browser(app), browser(app)];
+    const { state, authorizationUrl } = await begin(person);
+    await begin(other);
+    const callback = await provider.signIn(authorizationUrl, subject());
+    expect((await finish(other, state, callback)).status).toBe(400);
+    expect((await finish(person, state, callback)).status).toBe(201);
+  });
+
+  it('belongs to the state, and expires with it', async () => {
+    const person = browser(app);
+    const [first, second] = [await begin(person), await begin(person)];
+    const callback = await provider.signIn(first.authorizationUrl, subject());
+    expect((await finish(person, second.state, callback)).status).toBe(400);
+    // With the other state, the code lacks its verifier.
+    const wanted = new URL(second.authorizationUrl).searchParams.get('state') ?? '';
+    const mixed = changed(callback, 'state', wanted);
+    expect((await finish(person, second.state, mixed)).status).toBe(401);
+    const third = await begin(person);
+    const late = await provider.signIn(third.authorizationUrl, subject());
+    app.effects.set(app.effects.now() + 10 * 60_000);
+    expect((await finish(person, third.state, late)).status).toBe(400);
+  });
+
+  it.each([
+    ['the nonce of another sign-in', { nonce: 'another' }],
+    ['the code of another client', { client_id: 'another' }],
+  ])('is rejected with %s', async (_name, change) => {
+    const person = browser(app);
+    const { state, authorizationUrl } = await begin(person);
+    const [[name, value]] = Object.entries(change) as [[string, string]];
+    const callback = await provider.signIn(changed(authorizationUrl, name, value), subject());
+    expect(callback).toContain('code=');
+    expect((await finish(person, state, callback)).status).toBe(401);
+  });
+
+  it.each([
+    ['another issuer', (url: string) => changed(url, 'iss', 'https://evil.example'), 401],
+    ['an error', (url: string) => changed(url, 'error', 'access_denied'), 401],
+    ['an invented code', (url: string) => changed(url, 'code', 'invented'), 401],
+    ['another address', (url: string) => url.replace('/operator/', '/other/'), 400],
+    ['another host', (url: string) => url.replace('localhost', 'evil.example'), 400],
+    ['no address', () => 'code', 400],
+  ])('is rejected with %s', async (_name, change, status) => {
+    const person = browser(app);
+    const { state, authorizationUrl } = await begin(person);
+    const callback = await provider.signIn(authorizationUrl, subject());
+    expect((await finish(person, state, change(callback))).status).toBe(status);
+  });
+
+  it.each([
+    ['the signature of another key', {}, true],
+    ['another audience', { aud: 'another' }, false],
+    ['another issuer', { iss: 'https://evil.example' }, false],
+    ['another nonce', { nonce: 'another' }, false],
+    ['expired', { exp: 1_000_000_000 }, false],
+  ])('is rejected if the ID token has or is %s', async (_name, claims, isForged) => {
+    provider.change({ claims, isForged });
+    const reply = await signIn(subject());
+    provider.change({ claims: {}, isForged: false });
+    expect(reply.status).toBe(401);
+    expect((await signIn(subject())).status).toBe(201);
+  });
+});
+
+describe('the provider', () => {
+  it('may have the claims at its userinfo endpoint, and a client without a secret', async () => {
+    const other = await startIdentityProvider('userinfo');
+    other.accounts.set('una', { name: 'Una', groups: ['ops'] });
+    const served = await startApp(atRealTime(other.issuer, 'public'));
+    const reply = await signIn('una', browser(served), other);
+    expect(reply.body).toMatchObject({ user: { name: 'Una', roles: ['support', 'treasury'] } });
+    await Promise.all([served.close(), other.close()]);
+  });
+
+  it('is unavailable with 503 if it is down, and for a wrong secret', async () => {
+    const other = await startIdentityProvider();
+    const operatorOidc = { ...settingsOf(other.issuer), clientSecret: 'wrong' };
+    const served = await startApp({ start: Date.now(), operatorOidc });
+    const person = browser(served);
+    const { state, authorizationUrl } = await begin(person);
+    const callback = await other.signIn(authorizationUrl, 'una');
+    const second = await begin(person);
+    const otherCallback = await other.signIn(second.authorizationUrl, 'una');
+    const rejected = await finish(person, state, callback);
+    expect(rejected).toMatchObject({ status: 503, headers: { 'retry-after': '10' } });
+    expect(rejected.body.message).toContain('client ID or secret');
+    await other.close();
+    const down = await finish(person, second.state, otherCallback);
+    expect(down.body.message).toBe('The identity provider does not respond.');
+    served.effects.set(served.effects.now() + 3_600_000);
+    expect((await person.call('POST', '/sign-in/oidc-options')).status).toBe(503);
+    expect(served.log.join()).not.toContain(CLIENT.secret);
+    await served.close();
+  });
+
+  it('is unavailable within seconds if it does not respond', async () => {
+    const silent = createServer();
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as { port: number };
+    const served = await startApp(atRealTime(`http://127.0.0.1:${port}`));
+    const began = performance.now();
+    const reply = await browser(served).call('POST', '/sign-in/oidc-options');
+    expect(reply.status).toBe(503);
+    expect(performance.now() - began).toBeLessThan(8_000);
+    await served.close();
+    silent.close();
+  }, 20_000);
+
+  it('is NOT_IMPLEMENTED if none is configured', async () => {
+    const served = await startApp();
+    const { call } = browser(served);
+    const body = { state: 'x', callbackUrl: 'x' };
+    const replies = [
+      await call('POST', '/sign-in/oidc-options'),
+      await call('POST', '/sign-in/oidc', { body }),
+    ];
+    expect(replies.map(({ status }) => status)).toEqual([501, 501]);
+    await served.close();
+  });
+});

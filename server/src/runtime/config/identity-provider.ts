@@ -1,0 +1,78 @@
+// Settings of the identity provider at which operators sign in, and which of its groups give which
+// roles: `payments-admins=administrator;payments-ops=support+treasury`.
+import {
+  OPERATOR_ROLE_NAMES,
+  type OperatorRole,
+} from '../../kernel/contract/operator-permissions.ts';
+import { problemUnless } from '../../kernel/settings.ts';
+
+export interface IdentityProviderSettings {
+  /** As the provider writes it in its tokens. */
+  issuer: string;
+  clientId: string;
+  /** Absent for a public client. */
+  clientSecret?: string | undefined;
+  /** Roles of each group. */
+  roles: ReadonlyMap<string, readonly OperatorRole[]>;
+  /** Claim that contains the groups of a user. */
+  groupsClaim: string;
+}
+
+const MAX_GROUPS = 100;
+
+/** Group → its roles. The last `=` separates them: names of directories contain it as well. */
+export function groupRolesOf(text: string): ReadonlyMap<string, readonly OperatorRole[]> {
+  const entries = text.split(';').map((entry): [string, OperatorRole[]] => {
+    const at = entry.lastIndexOf('=');
+    const names = entry.slice(at + 1).split('+');
+    // `groupRolesProblem` rejects other names.
+    return [
+      entry.slice(0, Math.max(at, 0)).trim(),
+      names.map((name) => name.trim() as OperatorRole),
+    ];
+  });
+  return new Map(entries);
+}
+
+/** The problem of a text that gives roles to groups. */
+export function groupRolesProblem(text: string): string | undefined {
+  const count = text.split(';').length;
+  const groups = groupRolesOf(text);
+  const isRole = (role: OperatorRole) => OPERATOR_ROLE_NAMES.includes(role);
+  const areRoles = [...groups.values()].every((roles) => roles.every(isRole));
+  const isValid = areRoles && !groups.has('') && groups.size === count && count <= MAX_GROUPS;
+  return problemUnless(
+    isValid,
+    'must give roles to different groups, like admins=administrator;ops=support+treasury; roles are ' +
+      OPERATOR_ROLE_NAMES.join(', '),
+  );
+}
+
+const PREFIX = 'RAILHEAD_OPERATOR_OIDC_';
+
+const REQUIRED = ['ISSUER', 'CLIENT_ID', 'ROLES'] as const;
+
+/** The identity provider of valid settings; undefined: none. */
+export function identityProviderOf(
+  values: ReadonlyMap<string, string>,
+): IdentityProviderSettings | undefined {
+  const text = (name: string) => values.get(`${PREFIX}${name}`);
+  const [issuer, clientId, roles] = REQUIRED.map(text);
+  if (issuer === undefined || clientId === undefined || roles === undefined) return undefined;
+  return {
+    issuer,
+    clientId,
+    clientSecret: text('CLIENT_SECRET'),
+    roles: groupRolesOf(roles),
+    groupsClaim: text('GROUPS') ?? 'groups',
+  };
+}
+
+/** The problem of settings of which some are absent. */
+export function identityProviderProblem(values: ReadonlyMap<string, string>): string | undefined {
+  const isSet = (name: string) => values.has(`${PREFIX}${name}`);
+  const isAny = [...REQUIRED, 'CLIENT_SECRET', 'GROUPS'].some(isSet);
+  if (!isAny || REQUIRED.every(isSet)) return undefined;
+  const [first, second, last] = REQUIRED.map((name) => `${PREFIX}${name}`);
+  return `${first}, ${second} and ${last} must all be set, or no ${PREFIX} setting.`;
+}

@@ -1,0 +1,145 @@
+// An identity provider on this machine with the real protocol: oidc-provider, whose sign-in page is
+// replaced by the account that the test selects.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { Provider } from 'oidc-provider';
+
+const CALLBACK = 'http://localhost:8080/operator/sign-in';
+export const CLIENT = { id: 'railhead', secret: 'a-client-secret-of-the-tests-0123456789' };
+
+export interface Account {
+  groups?: readonly string[] | string;
+  email?: string;
+  email_verified?: boolean;
+  name?: string;
+}
+
+const client = (client_id: string) => ({
+  client_id,
+  client_secret: CLIENT.secret,
+  redirect_uris: [CALLBACK],
+  grant_types: ['authorization_code' as const],
+  response_types: ['code' as const],
+});
+
+/** Where the claims are: in the ID token, or at the userinfo endpoint only. */
+type Placement = 'id token' | 'userinfo';
+
+const newKey = () => generateKeyPair('RS256', { extractable: true });
+type Key = Awaited<ReturnType<typeof newKey>>;
+
+interface ProviderOptions {
+  issuer: string;
+  accounts: Map<string, Account>;
+  placement: Placement;
+  key: Key;
+}
+
+async function providerAt({ issuer, accounts, placement, key }: ProviderOptions) {
+  const signing = { ...(await exportJWK(key.privateKey)), alg: 'RS256', use: 'sig', kid: 'test' };
+  return new Provider(issuer, {
+    jwks: { keys: [signing] },
+    ttl: { AccessToken: 600, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
+    clients: [
+      client(CLIENT.id),
+      client('another'),
+      {
+        ...client('public'),
+        client_secret: undefined,
+        token_endpoint_auth_method: 'none' as const,
+      },
+    ],
+    claims: {
+      email: ['email', 'email_verified'],
+      profile: ['name'],
+      groups: ['groups'],
+    },
+    conformIdTokenClaims: placement === 'userinfo',
+    features: { devInteractions: { enabled: false } },
+    cookies: { keys: ['key-of-the-tests'] },
+    interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
+    findAccount: (_ctx, sub) => ({
+      accountId: sub,
+      claims: async () => ({ sub, ...accounts.get(sub) }),
+    }),
+    // Every client has the consent of every account.
+    async loadExistingGrant({ oidc }) {
+      const { session, client: requesting } = oidc;
+      const ids = { accountId: session?.accountId, clientId: requesting?.clientId };
+      const grant = new oidc.provider.Grant(ids);
+      grant.addOIDCScope('openid profile email groups');
+      await grant.save();
+      return grant;
+    },
+  });
+}
+
+/** Starts a provider. */
+export async function startIdentityProvider(placement: Placement = 'id token') {
+  const accounts = new Map<string, Account>();
+  let selected = '';
+  let changed: { claims: object; isForged: boolean } | undefined;
+  let tokenRequests = 0;
+  let handle: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
+  const server = createServer((request, response) => handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const issuer = `http://localhost:${(server.address() as AddressInfo).port}`;
+  const [key, forged] = await Promise.all([newKey(), newKey()]);
+  const provider = await providerAt({ issuer, accounts, placement, key });
+  provider.use(async (ctx, next) => {
+    await next();
+    if (ctx.path !== '/token') return;
+    tokenRequests += 1;
+    const body = ctx.body as { id_token?: string };
+    if (!changed || !body.id_token) return;
+    const [, content = ''] = body.id_token.split('.');
+    const claims = JSON.parse(Buffer.from(content, 'base64url').toString());
+    const { privateKey } = changed.isForged ? forged : key;
+    const token = new SignJWT({ ...claims, ...changed.claims });
+    const id_token = await token.setProtectedHeader({ alg: 'RS256', kid: 'test' }).sign(privateKey);
+    ctx.body = { ...body, id_token };
+  });
+  const serve = provider.callback();
+  handle = (request, response) => {
+    if (!request.url?.startsWith('/interaction/')) return void serve(request, response);
+    const result = { login: { accountId: selected } };
+    const options = { mergeWithLastSubmission: false };
+    void provider.interactionFinished(request, response, result, options);
+  };
+
+  /** A browser without cookies that opens the address and signs in; returns the callback address. */
+  async function signIn(authorizationUrl: string, subject: string): Promise<string> {
+    selected = subject;
+    const cookies = new Map<string, string>();
+    let url = authorizationUrl;
+    for (let step = 0; step < 10 && !url.startsWith(CALLBACK); step += 1) {
+      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+      const reply = await fetch(url, { redirect: 'manual', headers: { cookie } });
+      for (const line of reply.headers.getSetCookie()) {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+        cookies.set(name, value);
+      }
+      const location = reply.headers.get('location');
+      if (location === null) throw new Error(`${reply.status}: ${await reply.text()}`);
+      url = new URL(location, url).href;
+    }
+    return url;
+  }
+
+  return {
+    issuer,
+    accounts,
+    signIn,
+    tokenRequests: () => tokenRequests,
+    /** Changes claims of the ID tokens from now on; forged ones are signed with another key. */
+    change(change: typeof changed) {
+      changed = change;
+    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
