@@ -118,6 +118,8 @@ const TOKENS = new RegExp(`(${UUID}|[A-Za-z0-9_=-]{40,}|[A-Za-z0-9]+)`);
 /** Keys, signatures and encrypted texts, whose length may be random as well. */
 const OPAQUE = /^[A-Za-z0-9+/_=-]{60,}$/;
 const OPAQUE_LENGTH = 86;
+/** IDs and secrets of clients, which may contain separators at the same places by chance. */
+const CREDENTIAL = /^rh[a-z]_[A-Za-z0-9_-]+$/;
 const DURATION_MS = 4.217;
 
 /** Replacements by kind of text; the first kind that matches both values is used. */
@@ -170,7 +172,7 @@ function withoutChance(first: unknown, second: unknown): unknown {
   };
   const text = (one: string, other: string): string => {
     if (one === other) return one;
-    if (OPAQUE.test(one)) return replaced(one, other);
+    if (OPAQUE.test(one) || CREDENTIAL.test(one)) return replaced(one, other);
     const [parts, others] = [one.split(TOKENS), other.split(TOKENS)];
     const isAligned =
       parts.length === others.length &&
