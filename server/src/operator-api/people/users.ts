@@ -71,7 +71,8 @@ const update = operation({
   summary: 'Change a user',
   description:
     'Changes the name, the roles, the platforms, or whether the user is disabled; effective with the ' +
-    'next request of the user. Users cannot change themselves.',
+    'next request of the user. Users cannot change themselves, and the roles of a user who signs in ' +
+    'at the identity provider follow from its groups.',
   operatorPermission: 'staff.manage',
   commands: ['operator-user update'],
   params,
@@ -99,8 +100,8 @@ const recover = operation({
   summary: 'Recover a user',
   description:
     'Creates a link for a user who lost every sign-in method; the method registered with it replaces ' +
-    'all others and ends every session. Always needs approval by a second person, whose reply contains ' +
-    'the link.',
+    'all others and ends every session. Not for users who sign in at the ' +
+    'identity provider. Always needs approval by a second person, whose reply contains the link.',
   operatorPermission: 'staff.manage',
   commands: ['operator-user recover'],
   needsApproval: true,
