@@ -3,13 +3,13 @@
 // change with their content, and data is loaded from the hosted operations below the same address.
 // Only the logo is loaded from elsewhere; other pages cannot frame it, browsers do not store it,
 // and other sites do not receive its address.
-import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { HostedApp, PageBrand, PageContent } from '../../kernel/contract/page.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Log } from '../../runtime/observability/log.ts';
 import type { LinkBearers } from '../admission/admission.ts';
 import type { Limiter } from '../admission/rate-limit.ts';
+import { addAssets } from './asset-files.ts';
 import { pageAssets } from './assets.ts';
 import { brandStyle } from './brand.ts';
 import { documentHtml, escaped, hashSource, logoOrigin } from './page-html.ts';
@@ -30,22 +30,6 @@ function policyOf(brand: PageBrand | undefined): string {
     "frame-ancestors 'none'",
   ].join('; ');
 }
-
-const IMMUTABLE_CACHE = 'public, max-age=31536000, immutable';
-
-interface Asset {
-  name: string;
-  type: string;
-  text: string;
-}
-
-const nameOf = (text: string, suffix: string) =>
-  `page-${createHash('sha256').update(text).digest('hex').slice(0, 16)}.${suffix}`;
-
-const filesOf = (script: string, style: string): { script: Asset; style: Asset } => ({
-  script: { name: nameOf(script, 'js'), type: 'text/javascript; charset=utf-8', text: script },
-  style: { name: nameOf(style, 'css'), type: 'text/css; charset=utf-8', text: style },
-});
 
 /** Relative addresses, so that the page also works below a path of a proxy. */
 const appHtml = (
@@ -108,28 +92,9 @@ export function addHostedApp(
   app: HostedApp,
   options: HostedOptions,
 ): void {
-  let files: Promise<ReturnType<typeof filesOf>> | undefined;
-  const load = () => {
-    files ??= Promise.all([app.script(), pageAssets()]).then(([script, { style }]) =>
-      filesOf(script, style),
-    );
-    // Repeated at the next request after a failure.
-    files.catch(() => {
-      files = undefined;
-    });
-    return files;
-  };
-
-  server.get(`${app.path}/assets/:file`, async (request, reply) => {
-    const { file } = request.params as { file: string };
-    const asset = Object.values(await load()).find((each) => each.name === file);
-    if (!asset) return reply.callNotFound();
-    const headers = {
-      'content-type': asset.type,
-      'cache-control': IMMUTABLE_CACHE,
-      'x-content-type-options': 'nosniff',
-    };
-    return reply.headers(headers).send(asset.text);
+  const load = addAssets(server, app.path, async () => {
+    const [script, { style }] = await Promise.all([app.script(), pageAssets()]);
+    return { script, style };
   });
   server.get(`${app.path}/:secret`, async (request, reply) => {
     const errorPage = await rejection(app, options, request, reply);
