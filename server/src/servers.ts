@@ -11,6 +11,7 @@ import {
   type OperatorMount,
   operatorOperationsOn,
 } from './operator-api/mount.ts';
+import { addOperatorPages } from './operator-api/pages/pages.ts';
 import type { IdentityProviderSettings } from './runtime/config/identity-provider.ts';
 
 interface ServerSettings {
@@ -63,11 +64,13 @@ export function serversOf(
   if (operatorApi === 'on') {
     const alone = serverAlone({ ...options, operations: [...operations, ...own] });
     addOperatorDocument(alone.server, naming);
+    addOperatorPages(alone.server);
     return alone;
   }
   const { server } = serverAlone(options);
   const operatorServer = createServer({ ...options, operations: own });
   addOperatorDocument(operatorServer, naming);
+  addOperatorPages(operatorServer);
   server.addHook('preClose', () => operatorServer.close());
   const listenOnBoth = async (at: Parameters<Servers['listen']>[0]) => {
     await listenOn(operatorServer, { ...at, port: operatorApi });

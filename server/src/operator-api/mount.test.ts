@@ -4,12 +4,14 @@ import { startApp } from '../../test/kit/app/harness.ts';
 import { operatorClient } from '../../test/kit/operator/client.ts';
 
 const DOCUMENT = '/operator/v1/openapi.json';
+const PAGE = '/operator/sign-in';
 
 it('is absent if it is off', async () => {
   const app = await startApp({ operatorApi: 'off' });
   const client = operatorClient(app);
   expect((await client.call('GET', '/roles')).status).toBe(404);
   expect((await app.server.inject(DOCUMENT)).statusCode).toBe(404);
+  expect((await app.server.inject(PAGE)).statusCode).toBe(404);
   await app.close();
 });
 
@@ -30,6 +32,8 @@ it('is served on a separate port, which ends with the server', async () => {
   expect((await read(origin)).status).toBe(404);
   expect((await fetch(`${own}/2025-10-13/config`)).status).toBe(404);
   expect((await fetch(`${own}${DOCUMENT}`)).status).toBe(200);
+  expect((await fetch(`${own}${PAGE}`)).status).toBe(200);
+  expect((await fetch(`${origin}${PAGE}`)).status).toBe(404);
   await app.close();
   await expect(read(own)).rejects.toThrow();
 });

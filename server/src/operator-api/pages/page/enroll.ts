@@ -1,0 +1,175 @@
+// The page of a link of one use: registers a passkey, or a password with an authenticator app. The secret
+// is in the fragment of the address, which browsers do not send, and is removed from the address bar.
+import { action, h } from '../../../features/customers/hosted-verification/page/dom.ts';
+import { call, type Rejection } from './api.ts';
+import { createForm, FIELDS, type Problem, problem, type Values } from './form.ts';
+import { TEXTS } from './texts.ts';
+import { passwordForm, type TotpEnrollment } from './totp.ts';
+import {
+  backLink,
+  buttons,
+  command,
+  formatTime,
+  goTo,
+  paragraph,
+  show,
+  showLoadError,
+  showWrongAddress,
+} from './view.ts';
+import {
+  type Creation,
+  createPasskey,
+  deviceName,
+  type PasskeyOptions,
+  passkeyProblem,
+  supportsPasskeys,
+} from './webauthn.ts';
+
+interface Link {
+  kind: 'ENROLLMENT' | 'RECOVERY';
+  name: string;
+  email?: string;
+  needsIdentity: boolean;
+  expiresAt: string;
+}
+
+const { enroll, passkey, totp } = TEXTS;
+
+/** Removes the secret from the address bar; a reload finds it in the state of the history. */
+function takeSecret(): string {
+  const fromAddress = location.hash.slice(1);
+  const kept = (history.state as { secret?: string } | null)?.secret ?? '';
+  const secret = fromAddress || kept;
+  history.replaceState({ secret }, '', location.pathname);
+  return secret;
+}
+
+function showEnded(): void {
+  show(
+    enroll.ended,
+    paragraph(enroll.endedText),
+    ...enroll.endedNext.map((each) => paragraph(each)),
+    command(enroll.recoverCommand),
+    paragraph(enroll.firstNext),
+    buttons(action(enroll.toSignIn, () => goTo('/sign-in'))),
+  );
+}
+
+/** The page instead of the form for some rejections; otherwise what is wrong with the form. */
+function problemOf(rejection: Rejection, secret: string): Problem | undefined {
+  const { code, reason, errors } = rejection;
+  if (code === 'LINK_ENDED') showEnded();
+  else if (code === 'FORBIDDEN') showWrongAddress(reason, `#${secret}`);
+  else {
+    // Fields of the request that the form does not have.
+    const isHidden = errors.some(({ field }) => /^(credential|state)/.test(field));
+    return isHidden ? problem(passkey.notRegistered) : rejection;
+  }
+  return undefined;
+}
+
+/** Creates a passkey and signs in with it. */
+async function register(secret: string, values: Values): Promise<Problem | undefined> {
+  const { passkeyName, ...identity } = values;
+  const input = { secret, ...identity };
+  const options = await call<PasskeyOptions<Creation>>(
+    'POST',
+    '/enrollment/passkey-options',
+    input,
+  );
+  if (options.rejected) return problemOf(options, secret);
+  const { state, publicKey } = options.body;
+  let credential: object;
+  try {
+    credential = await createPasskey(publicKey);
+  } catch (error) {
+    return problem(passkeyProblem(error));
+  }
+  const body = { ...input, state, passkeyName, credential };
+  const reply = await call('POST', '/enrollment/passkey', body);
+  if (reply.rejected) return problemOf(reply, secret);
+  finish();
+  return undefined;
+}
+
+/** Forgets the secret before the next page. */
+function finish(): void {
+  history.replaceState(null, '');
+  goTo('');
+}
+
+function showPasswordForm(secret: string, link: Link, identity: Values, begun: TotpEnrollment) {
+  const submit = async (values: Values): Promise<Problem | undefined> => {
+    const { password, code } = values;
+    const body = { secret, ...identity, state: begun.state, password, code };
+    const reply = await call('POST', '/enrollment/password', body);
+    if (reply.rejected) return problemOf(reply, secret);
+    finish();
+    return undefined;
+  };
+  const email = identity.email ?? link.email;
+  const form = passwordForm(begun, email, submit);
+  show(
+    totp.title,
+    backLink(() => showStart(secret, link, identity)),
+    form.root,
+  );
+}
+
+/** The fields of the first view, without the name of the passkey. */
+const identityOf = ({ passkeyName: _, ...identity }: Values): Values => identity;
+
+function showStart(secret: string, link: Link, before: Values = {}): void {
+  const { kind, name, email, needsIdentity, expiresAt } = link;
+  const isRecovery = kind === 'RECOVERY';
+  const identity = needsIdentity ? [FIELDS.name, FIELDS.email] : [];
+  const device = { ...FIELDS.passkeyName, value: deviceName() };
+  const canUsePasskeys = supportsPasskeys();
+  const toPassword = async (values: Values): Promise<Problem | undefined> => {
+    const given = identityOf(values);
+    const begun = await call<TotpEnrollment>('POST', '/enrollment/totp', { secret, ...given });
+    if (begun.rejected) return problemOf(begun, secret);
+    showPasswordForm(secret, link, given, begun.body);
+    return undefined;
+  };
+  const other = action(totp.use, async () => {
+    const values = form.validValues();
+    const found = values && (await toPassword(values));
+    if (found) form.showProblem(found);
+  });
+  const form = createForm({
+    fields: [
+      ...identity.map((each) => ({ ...each, value: before[each.name] })),
+      ...(canUsePasskeys ? [device] : []),
+    ],
+    submitLabel: canUsePasskeys ? passkey.create : totp.use,
+    submit: (values) => (canUsePasskeys ? register(secret, values) : toPassword(values)),
+    before: [paragraph(canUsePasskeys ? passkey.about : passkey.unsupported)],
+  });
+  show(
+    isRecovery ? enroll.recovery : enroll.title,
+    h(
+      'div',
+      { class: 'about' },
+      !needsIdentity && paragraph(enroll.for(name, email)),
+      paragraph(enroll.until(formatTime(expiresAt))),
+      isRecovery && paragraph(enroll.replaces),
+    ),
+    form.root,
+    canUsePasskeys && h('p', { class: 'or' }, TEXTS.or),
+    canUsePasskeys && buttons(other),
+  );
+}
+
+/** Opens the page. */
+export async function openEnroll(): Promise<void> {
+  const secret = takeSecret();
+  // Another link in the same tab changes the fragment only.
+  addEventListener('hashchange', () => location.hash && location.reload());
+  if (!secret) return showEnded();
+  const reply = await call<Link>('POST', '/enrollment', { secret });
+  if (!reply.rejected) return showStart(secret, reply.body);
+  if (reply.code === 'LINK_ENDED' || reply.code === 'INVALID_INPUT') return showEnded();
+  if (reply.code === 'FORBIDDEN') return showWrongAddress(reply.reason, `#${secret}`);
+  showLoadError(reply, openEnroll);
+}

@@ -1,0 +1,14 @@
+// The script of the pages for operators, selected by the address.
+import { openAccount } from './account.ts';
+import { openEnroll } from './enroll.ts';
+import { openSignIn } from './sign-in.ts';
+import { openFrame } from './view.ts';
+
+const open = location.pathname.endsWith('/enroll')
+  ? openEnroll
+  : location.pathname.endsWith('/sign-in')
+    ? openSignIn
+    : () => openAccount();
+
+openFrame();
+void open();

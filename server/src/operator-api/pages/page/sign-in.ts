@@ -1,0 +1,147 @@
+// Sign-in with a passkey, a password with a code, or at the company's identity provider.
+import { action, h } from '../../../features/customers/hosted-verification/page/dom.ts';
+import { call, type Rejection } from './api.ts';
+import { createForm, createSummary, FIELDS, type Problem, type Values } from './form.ts';
+import { TEXTS } from './texts.ts';
+import {
+  backLink,
+  buttons,
+  command,
+  goTo,
+  paragraph,
+  show,
+  showLoadError,
+  showWrongAddress,
+} from './view.ts';
+import {
+  type PasskeyOptions,
+  passkeyProblem,
+  type Request,
+  supportsPasskeys,
+  usePasskey,
+} from './webauthn.ts';
+
+interface CompanyOptions {
+  state: string;
+  authorizationUrl: string;
+}
+
+const { signIn, passkey, enroll } = TEXTS;
+
+/** Key of the state while the browser is at the identity provider. */
+const STATE_KEY = 'railhead-operator-sign-in';
+
+const signedIn = (): void => goTo('');
+
+/** A rejection of a sign-in, with the text of this way. */
+const problemOf = (rejection: Rejection, unauthorized: string): Problem =>
+  rejection.status === 401 || rejection.code === 'INVALID_INPUT'
+    ? { reason: unauthorized, errors: [] }
+    : rejection;
+
+/** Returns what is wrong; undefined once signed in. */
+async function withPasskey(): Promise<Problem | undefined> {
+  const options = await call<PasskeyOptions<Request>>('POST', '/sign-in/passkey-options');
+  if (options.rejected) return options;
+  const { state, publicKey } = options.body;
+  let credential: object;
+  try {
+    credential = await usePasskey(publicKey);
+  } catch (error) {
+    return { reason: passkeyProblem(error), errors: [] };
+  }
+  const reply = await call('POST', '/sign-in/passkey', { state, credential });
+  if (reply.rejected) return problemOf(reply, signIn.passkeyRejected);
+  signedIn();
+  return undefined;
+}
+
+function showPasswordForm(): void {
+  const submit = async (values: Values): Promise<Problem | undefined> => {
+    const reply = await call('POST', '/sign-in/password', values);
+    if (reply.rejected) {
+      return reply.status === 401 ? problemOf(reply, signIn.passwordRejected) : reply;
+    }
+    signedIn();
+    return undefined;
+  };
+  const fields = [FIELDS.email, FIELDS.password, FIELDS.code];
+  const form = createForm({ fields, submitLabel: signIn.submit, submit });
+  show(
+    signIn.passwordTitle,
+    backLink(() => showStart()),
+    form.root,
+  );
+  form.root.querySelector('input')?.focus();
+}
+
+/** Sends the browser to the identity provider, which returns to this page. */
+async function toCompany(): Promise<Problem | undefined> {
+  const reply = await call<CompanyOptions>('POST', '/sign-in/oidc-options');
+  if (reply.rejected) return reply;
+  sessionStorage.setItem(STATE_KEY, reply.body.state);
+  location.assign(reply.body.authorizationUrl);
+  return undefined;
+}
+
+/** Adds the button for company accounts if the server has an identity provider. */
+async function addCompanyButton(place: HTMLElement, button: HTMLElement): Promise<void> {
+  const reply = await call('POST', '/sign-in/oidc-options');
+  if (!reply.rejected) place.append(button);
+}
+
+function showStart(found?: Problem): void {
+  const summary = createSummary();
+  const attempt = async (way: () => Promise<Problem | undefined>) => {
+    summary.clear();
+    const problem = await way();
+    if (problem) summary.show([{ text: problem.reason }], problem.requestId);
+  };
+  const canUsePasskeys = supportsPasskeys();
+  const primary = action(signIn.withPasskey, () => attempt(withPasskey), { kind: 'primary' });
+  const company = action(signIn.withCompany, () => attempt(toCompany));
+  const others = buttons(action(signIn.withPassword, showPasswordForm));
+  show(
+    signIn.title,
+    summary.root,
+    !canUsePasskeys && paragraph(passkey.unsupported),
+    canUsePasskeys && buttons(primary),
+    canUsePasskeys && h('p', { class: 'or' }, TEXTS.or),
+    others,
+    h(
+      'div',
+      { class: 'notes' },
+      h('h2', {}, signIn.help),
+      paragraph(signIn.helpText),
+      command(enroll.recoverCommand),
+    ),
+  );
+  if (found) summary.show([{ text: found.reason }], found.requestId);
+  else if (canUsePasskeys) primary.focus({ preventScroll: true });
+  void addCompanyButton(others, company);
+}
+
+/** Completes the sign-in of an identity provider that sent the browser back. */
+async function returnFromCompany(): Promise<void> {
+  const callbackUrl = location.href;
+  history.replaceState(null, '', location.pathname);
+  show(signIn.companyWaiting, h('div', { class: 'skeleton' }));
+  const state = sessionStorage.getItem(STATE_KEY);
+  sessionStorage.removeItem(STATE_KEY);
+  const failed: Problem = { reason: signIn.companyRejected, errors: [] };
+  if (!state) return showStart(failed);
+  const reply = await call('POST', '/sign-in/oidc', { state, callbackUrl });
+  if (!reply.rejected) return signedIn();
+  showStart(problemOf(reply, signIn.companyRejected));
+}
+
+/** Opens the page. */
+export async function openSignIn(): Promise<void> {
+  const query = new URLSearchParams(location.search);
+  if (query.has('state')) return returnFromCompany();
+  // Asked first, because sign-in is possible at one address only.
+  const reply = await call('POST', '/sign-in/passkey-options');
+  if (!reply.rejected) return showStart();
+  if (reply.code === 'FORBIDDEN') return showWrongAddress(reply.reason);
+  showLoadError(reply, openSignIn);
+}

@@ -1,0 +1,68 @@
+// The pages on which operators enroll and sign in. The documents are the same for everyone: they contain
+// no data and no secret. The script reads the secret of a link from the fragment, which browsers do not
+// send, and calls the operator API.
+import type { FastifyInstance } from 'fastify';
+import { type AssetFiles, addAssets } from '../../http/pages/asset-files.ts';
+import { documentHtml, escaped } from '../../http/pages/page-html.ts';
+import { CLOSED_HEADERS } from '../../http/pages/pages.ts';
+import { pageAssets } from './assets.ts';
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  // The empty icon.
+  'img-src data:',
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+interface Page {
+  path: string;
+  title: string;
+  /** From the page to the folder of `/operator/enroll`, so that a proxy may serve both below a path. */
+  base: string;
+  isNarrow: boolean;
+}
+
+const PAGES: readonly Page[] = [
+  { path: '/operator', title: 'Your account', base: 'operator/', isNarrow: false },
+  { path: '/operator/sign-in', title: 'Sign in', base: '', isNarrow: true },
+  { path: '/operator/enroll', title: 'Set up your sign-in', base: '', isNarrow: true },
+];
+
+const WITHOUT_SCRIPT = 'This page needs JavaScript. Enable it in the settings of the browser.';
+
+const HEADER = `<header><div class="inner">
+<p class="brand"><span>Railhead</span><span class="tag">Operators</span></p>
+</div></header>`;
+
+const html = ({ title, base, isNarrow }: Page, { script, style }: AssetFiles): string =>
+  documentHtml({
+    title: `${title} – Railhead`,
+    brand: undefined,
+    head: `<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${base}assets/${style.name}">
+<script type="module" src="${base}assets/${script.name}"></script>
+`,
+    body: `${HEADER}
+<main${isNarrow ? ' class="narrow"' : ''}>
+<h1 class="waiting">${escaped(title)}</h1>
+<div class="skeleton"></div>
+<noscript><p>${escaped(WITHOUT_SCRIPT)}</p></noscript></main>
+`,
+  });
+
+/** Adds the pages and their files. */
+export function addOperatorPages(server: FastifyInstance): void {
+  const load = addAssets(server, '/operator', pageAssets);
+  for (const page of PAGES) {
+    server.get(page.path, async (_request, reply) =>
+      reply
+        .headers({ ...CLOSED_HEADERS, 'content-security-policy': POLICY })
+        .send(html(page, await load())),
+    );
+  }
+}
