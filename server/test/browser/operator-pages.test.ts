@@ -1,0 +1,317 @@
+// The pages for operators in a real browser with a virtual authenticator: enrollment by a link, sign-in,
+// and the account. Each state is checked by axe in light and dark, on a phone and on a desktop.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { enrollment } from '../../src/features/staff/users/index.ts';
+import { ok } from '../kit/app/fixtures.ts';
+import { testApp } from '../kit/app/test-app.ts';
+import { operatorClient } from '../kit/operator/client.ts';
+import { PASSWORD } from '../kit/operator/people.ts';
+import { codeAt } from '../kit/sca/factors.ts';
+import { browserPath, launch, SIZES, type Visit, visit } from './browser.ts';
+import { inspect, press, TIMEOUT_MS, title } from './office.ts';
+
+const app = testApp();
+let browser: Awaited<ReturnType<typeof launch>>;
+let port: number;
+let opened: Visit;
+/** Secrets of links and passwords that the test has used. */
+const secrets: string[] = [PASSWORD];
+
+const at = (path: string, host = 'localhost') => `http://${host}:${port}/operator${path}`;
+
+/** Replies of the API that the page shows are logged by the browser as failed loads. */
+const violations = () => opened.problems.filter((each) => !each.startsWith('Failed to load'));
+
+/** Adds a device that verifies its user. */
+async function addDevice(transport: 'internal' | 'usb' = 'internal') {
+  const cdp = await opened.context.newCDPSession(opened.page);
+  await cdp.send('WebAuthn.enable');
+  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      ...{ protocol: 'ctap2', transport, hasResidentKey: true },
+      ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+    },
+  });
+  return {
+    /** Whether the user is verified, as with a fingerprint. */
+    verify: (isUserVerified: boolean) =>
+      cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
+    remove: () => cdp.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId }),
+  };
+}
+
+/** Inspects the state in every size and color scheme. */
+async function look(name: string): Promise<void> {
+  const { page } = opened;
+  for (const size of [SIZES.phone, SIZES.desktop]) {
+    await page.setViewportSize(size.viewport);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await inspect(page, `operator-${name}-${size.viewport.width}-${colorScheme}`);
+    }
+  }
+}
+
+async function firstLink(): Promise<string> {
+  const link = await enrollment.firstAdministratorLink(app.runtime);
+  if (!link) throw new Error('the first administrator has enrolled already');
+  secrets.push(link.secret);
+  return link.secret;
+}
+
+async function invite(name: string, email: string): Promise<string> {
+  const { call } = operatorClient(app);
+  const body = { name, email, roles: ['support'], reason: 'new colleague' };
+  const { link } = ok(await call('POST', '/operator-users', { body }), 201);
+  secrets.push(link.secret);
+  return link.secret;
+}
+
+const fill = (label: string, text: string) =>
+  opened.page.getByLabel(label, { exact: true }).fill(text);
+
+/** The text of the alert, which has the focus. */
+async function alert(text: string | RegExp): Promise<void> {
+  await opened.page.getByRole('alert').filter({ hasText: text }).waitFor();
+  expect(await opened.page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
+}
+
+const focused = (): Promise<string> =>
+  opened.page.evaluate('document.activeElement.name') as Promise<string>;
+
+describe.runIf(browserPath)('the pages for operators', () => {
+  beforeAll(async () => {
+    await app.app.server.listen({ port: 0, host: '127.0.0.1' });
+    ({ port } = app.app.server.server.address() as { port: number });
+    browser = await launch();
+  }, TIMEOUT_MS);
+  beforeEach(async () => {
+    opened = await visit(browser, 'desktop', `http://localhost:${port}`);
+    return () => opened.close();
+  });
+  afterAll(async () => {
+    await browser?.close();
+  });
+
+  it(
+    'explain the address at which a link works, and keep the link',
+    async () => {
+      await opened.close();
+      opened = await visit(browser, 'desktop', 'http://');
+      const secret = await firstLink();
+      await opened.page.goto(at(`/enroll#${secret}`, '127.0.0.1'));
+      await title(opened.page, 'Open this page at another address');
+      await look('wrong-address');
+      await opened.page.getByRole('link', { name: `Open at http://localhost:${port}` }).click();
+      await title(opened.page, 'Set up your sign-in');
+      expect(opened.page.url()).toBe(at('/enroll'));
+      await opened.page.goto(at('/sign-in', '127.0.0.1'));
+      await title(opened.page, 'Open this page at another address');
+      expect(violations()).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'enroll the first administrator, who signs out, signs in and changes passkeys',
+    async () => {
+      const { page } = opened;
+      const device = await addDevice();
+      await page.goto(at(`/enroll#${await firstLink()}`));
+      await title(page, 'Set up your sign-in');
+      expect(page.url()).toBe(at('/enroll'));
+      expect(await page.getByLabel('Name of this device').inputValue()).toMatch(/Chrome on Linux/);
+      await look('enroll');
+
+      await press(page, 'Create a passkey');
+      await alert('Enter your name');
+      await look('enroll-missing');
+      await page.getByRole('link', { name: 'Enter your e-mail address' }).click();
+      expect(await focused()).toBe('email');
+      await fill('Your name', 'Ada Admin');
+      await fill('E-mail address', 'ada@');
+      await press(page, 'Create a passkey');
+      await alert('Enter an e-mail address such as');
+      await fill('E-mail address', 'ada@example.com');
+      await device.verify(false);
+      await press(page, 'Create a passkey');
+      await alert('No passkey was used');
+      await device.verify(true);
+      await press(page, 'Create a passkey');
+      await title(page, 'Your account');
+      await page.getByText('ada@example.com').waitFor();
+      await page.getByText('administrator', { exact: true }).waitFor();
+      await look('account');
+
+      await press(page, 'Sign out');
+      await title(page, 'Sign in');
+      await look('sign-in');
+      await page.goto(at(''));
+      await title(page, 'Sign in');
+      expect(page.url()).toBe(at('/sign-in'));
+      // By the keyboard: the button has the focus.
+      await page.keyboard.press('Enter');
+      await title(page, 'Your account');
+
+      const second = await addDevice('usb');
+      await press(page, 'Add a passkey');
+      await title(page, 'Add a passkey');
+      await fill('Name of this device', 'Security key');
+      await look('add-passkey');
+      await press(page, 'Create a passkey');
+      await page.getByText('The passkey “Security key” was added.').first().waitFor();
+      await look('account-two-passkeys');
+      await press(page, 'Remove the passkey “Security key”');
+      await look('account-remove');
+      await press(page, 'Remove passkey');
+      await page.getByText('The passkey “Security key” was removed.').first().waitFor();
+      await second.remove();
+      await page.getByRole('button', { name: /^Remove the passkey/ }).click();
+      await press(page, 'Remove passkey');
+      await alert('This is the only sign-in method.');
+      await look('account-conflict');
+      await press(page, 'End other sessions');
+      await page.getByText('All other sessions were ended.').first().waitFor();
+
+      await app.advance(11 * 60_000);
+      await press(page, 'Add a passkey');
+      await press(page, 'Create a passkey');
+      await alert('Sign in again to change a sign-in method.');
+      await look('account-not-recent');
+      await page.getByRole('link', { name: 'Sign in again' }).click();
+      await title(page, 'Sign in');
+      expect(violations()).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'enroll a user with a password and an authenticator app, who signs in with them',
+    async () => {
+      const { page } = opened;
+      const link = at(`/enroll#${await invite('Carl Support', 'carl@example.com')}`);
+      await page.goto(link);
+      await page.getByText('For Carl Support (carl@example.com).').waitFor();
+      await look('enroll-invited');
+      await press(page, 'Use a password and an authenticator app');
+      await title(page, 'Set a password');
+      const secretOf = async () =>
+        `${await page.locator('dd .code').first().textContent()}`.replaceAll(' ', '');
+      const code = async () => codeAt(await secretOf(), app.effects.now());
+      const attributes = (label: string) =>
+        page.getByLabel(label, { exact: true }).getAttribute('autocomplete');
+      expect(await attributes('New password')).toBe('new-password');
+      expect(await attributes('Code')).toBe('one-time-code');
+      expect(await attributes('E-mail address')).toBe('username');
+      await look('enroll-password');
+      await fill('New password', 'password1234');
+      await fill('Code', '12345');
+      await press(page, 'Set password');
+      await alert('The code has six digits');
+      await fill('Code', await code());
+      await press(page, 'Set password');
+      await alert('New password is common or easy to guess');
+      await look('enroll-password-weak');
+      await fill('New password', PASSWORD);
+      const totp = await secretOf();
+      secrets.push(totp);
+      await press(page, 'Set password');
+      await title(page, 'Your account');
+      await page.getByText('You have no passkey.').waitFor();
+
+      await press(page, 'Sign out');
+      await press(page, 'Use a password and a code');
+      await title(page, 'Sign in with a password');
+      expect(await attributes('Password')).toBe('current-password');
+      await look('sign-in-password');
+      await fill('E-mail address', 'carl@example.com');
+      await fill('Password', 'wrong');
+      await fill('Code', '000000');
+      await press(page, 'Sign in');
+      await alert('The e-mail address, the password or the code is wrong.');
+      await look('sign-in-rejected');
+      await app.advance(30_000);
+      await fill('Password', PASSWORD);
+      await fill('Code', codeAt(totp, app.effects.now()));
+      await page.keyboard.press('Enter');
+      await title(page, 'Your account');
+
+      await page.goto(link);
+      await title(page, 'This link no longer works');
+      await look('enroll-ended');
+      expect(violations()).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'say when attempts are limited, and register passkeys in browsers without JSON options',
+    async () => {
+      const { page } = opened;
+      await addDevice();
+      await page.addInitScript(`
+        delete PublicKeyCredential.parseCreationOptionsFromJSON;
+        delete PublicKeyCredential.parseRequestOptionsFromJSON;`);
+      await page.goto(at('/sign-in'));
+      await press(page, 'Use a password and a code');
+      await fill('E-mail address', 'unknown@example.com');
+      await fill('Password', 'wrong');
+      await fill('Code', '000000');
+      for (let attempt = 0; attempt < 5; attempt++) {
+        await press(page, 'Sign in');
+        await alert('is wrong');
+      }
+      await press(page, 'Sign in');
+      await alert('Too many attempts. Try again in 15 minutes.');
+      await look('sign-in-limited');
+
+      await page.goto(at(`/enroll#${await invite('Dora', 'dora@example.com')}`));
+      await press(page, 'Create a passkey');
+      await title(page, 'Your account');
+      await press(page, 'Sign out');
+      await press(page, 'Sign in with a passkey');
+      await title(page, 'Your account');
+      expect(violations()).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'complete a sign-in with a company account by the state that the browser kept',
+    async () => {
+      const { page } = opened;
+      const posted: unknown[] = [];
+      await page.route('**/operator/v1/sign-in/oidc*', async (route) => {
+        const isOptions = route.request().url().endsWith('-options');
+        if (!isOptions) posted.push(route.request().postDataJSON());
+        const authorizationUrl = at('/sign-in?code=one&state=two');
+        return isOptions
+          ? route.fulfill({ json: { state: 'sealed', authorizationUrl } })
+          : route.fulfill({ status: 401, json: { status: 401, code: 'UNAUTHORIZED', reason: '' } });
+      });
+      await page.goto(at('/sign-in'));
+      await look('sign-in-company');
+      await press(page, 'Sign in with your company account');
+      await alert('The sign-in with your company account was not completed.');
+      expect(page.url()).toBe(at('/sign-in'));
+      const callbackUrl = at('/sign-in?code=one&state=two');
+      expect(posted).toEqual([{ state: 'sealed', callbackUrl }]);
+      expect(violations()).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  it('has strict headers, and no secret is in the log', async () => {
+    for (const path of ['', '/sign-in', '/enroll']) {
+      const { headers } = await fetch(at(path, '127.0.0.1'));
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('x-frame-options')).toBe('DENY');
+      const policy = headers.get('content-security-policy');
+      expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+      expect(policy).not.toContain('unsafe');
+    }
+    const log = app.log.join('\n');
+    for (const secret of secrets) expect(log).not.toContain(secret);
+  });
+});
