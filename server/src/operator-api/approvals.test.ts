@@ -85,6 +85,11 @@ describe('a change with a policy', () => {
     expect((await client.call('POST', path, { body, secret: treasurer })).status).toBe(403);
     const viewer = await client.secretOf({ name: 'Viewer', roles: ['viewer'] });
     expect((await client.call('POST', path, { body, secret: viewer })).status).toBe(403);
+    expect(
+      (await client.call('GET', `/approvals/${approval.id}`, { secret: treasurer })).status,
+    ).toBe(403);
+    const rejection = `/approvals/${approval.id}/reject`;
+    expect((await client.call('POST', rejection, { body, secret: treasurer })).status).toBe(403);
     expect(await statusOfToken(token.secret)).toBe('active');
   });
 
@@ -154,6 +159,7 @@ describe('a policy', () => {
       'listOperatorTokens',
       'approveChange',
       'resendEventOfPlatform',
+      'setOwnPassword',
       'nothing',
     ]) {
       const body = { operationId, hours: 1 };

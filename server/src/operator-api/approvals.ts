@@ -198,13 +198,28 @@ async function execute(call: OperatorCall, approvalId: string, reason: string) {
   return { approvalId, status: reply.status, reply: reply.body ?? null };
 }
 
+const OWN_SESSION = 'must not be an operation on the own session';
+
+/** Throws FORBIDDEN unless the operator may use the operation that an approval is about. */
+function assertMayDecide({ operationOf, operator }: OperatorCall, operationId: string): void {
+  const requested = operationOf(operationId);
+  if (requested) assertOperatorPermission(requested.contract, operator);
+}
+
 /** Operations that decide cannot wait for a decision themselves. */
 const DECISIONS: readonly string[] = [approve.operationId, reject.operationId];
 
 function assertOperation({ operationOf }: OperatorCall, operationId: string): void {
-  const { method = 'GET', auth, callsExternal } = operationOf(operationId)?.contract ?? {};
+  const {
+    method = 'GET',
+    auth,
+    callsExternal,
+    operatorPermission,
+  } = operationOf(operationId)?.contract ?? {};
   // A change that is no commit could not be prevented.
   const isCommit = auth === 'operator' && method !== 'GET' && !callsExternal;
+  // What a user does with the own session concerns no other person.
+  if (operatorPermission === 'profile.manage') throw invalidField('operationId', OWN_SESSION);
   if (isCommit && !DECISIONS.includes(operationId)) return;
   throw invalidField('operationId', 'must be an operation that changes something');
 }
@@ -227,15 +242,23 @@ export const approvalOperations = [
     status: 200,
     body: await listApprovals(installation.runtime, operator, query),
   })),
-  operatorHandle(get, async ({ installation, operator }, { params: { approvalId } }) => ({
-    status: 200,
-    body: await approvalDetails(installation.runtime, operator, approvalId),
-  })),
+  operatorHandle(get, async (call, { params: { approvalId } }) => {
+    const body = await approvalDetails(call.installation.runtime, call.operator, approvalId);
+    assertMayDecide(call, body.operationId);
+    return { status: 200, body };
+  }),
   operatorHandle(approve, async (call, { params: { approvalId }, body: { reason } }) => ({
     status: 200,
     body: await execute(call, approvalId, reason),
   })),
-  operatorHandle(reject, async ({ installation, operator }, { params, body: { reason } }) => {
+  operatorHandle(reject, async (call, { params, body: { reason } }) => {
+    const { installation, operator } = call;
+    const { operationId } = await approvalDetails(
+      installation.runtime,
+      operator,
+      params.approvalId,
+    );
+    assertMayDecide(call, operationId);
     const decision = { operator, reason };
     return {
       status: 200,

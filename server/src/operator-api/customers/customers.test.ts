@@ -90,3 +90,33 @@ it('hides customers of other platforms', async () => {
   const exported = ok(await client.call('GET', `/customers/${id}/export`), 200);
   expect(JSON.stringify(exported)).toContain('Quintessa');
 });
+
+it('erases after the approval of a second person, and changes nothing before', async () => {
+  const policy = { operationId: 'eraseCustomer', hours: 24, reason: 'four eyes' };
+  const { id: policyId } = ok(
+    await client.call('POST', '/approval-policies', { body: policy }),
+    201,
+  );
+  const id = await person({ email: 'approved@vandermolen.example' });
+  ok(await app.call('DELETE', `/customers/${id}`), 200);
+  const count = async () => {
+    const [row] = await app.runtime.db.query<{ version: number; personal: string | null }>(
+      'select version, personal from customers where id = $1',
+      [id],
+    );
+    return row;
+  };
+  const before = await count();
+  const requested = await client.call('POST', `/customers/${id}/erasure`, { body: ERASURE });
+  expect(requested.status).toBe(202);
+  expect(await count()).toEqual(before);
+  const secret = await client.secretOf({ name: 'Second' });
+  const approval = `/approvals/${requested.body.id}`;
+  const shown = ok(await client.call('GET', approval, { secret }), 200);
+  expect(shown.changes.rows).toMatchObject([{ table: 'customers', id }]);
+  const body = { reason: 'checked' };
+  const { reply } = ok(await client.call('POST', `${approval}/approve`, { body, secret }), 200);
+  expect(reply).toMatchObject({ customerId: id, finishedAt: expect.any(String) });
+  expect((await count())?.personal).toBeNull();
+  ok(await client.call('DELETE', `/approval-policies/${policyId}`), 200);
+});

@@ -2,6 +2,7 @@
 import { Type } from '@sinclair/typebox';
 import { SEARCH_FIELDS } from '../../features/customers/digests/index.ts';
 import {
+  beginErasure,
   eraseCustomerData,
   findCustomers,
   listErasures,
@@ -176,6 +177,7 @@ export const customerOperations = [
     assertPlatform(operator, customer.platform_id);
     const input = { customerId, actor: operator.name, reason };
     const all = provisioning.personalData;
+    await beginErasure(installation.runtime, customerId);
     return { status: 200, body: await eraseCustomerData(installation.runtime, all, input) };
   }),
   operatorHandle(list, async ({ installation }, { query }) => ({

@@ -135,7 +135,34 @@ describe('a user', () => {
     expect(await statusOf(person)).toBe(401);
     expect((await signIn(browser(app), own)).status).toBe(401);
     ok(await set(false), 200);
+    // The old session and the old link stay ended.
+    expect(await statusOf(person)).toBe(401);
     ok(await signIn(browser(app), own), 201);
+    const invited = await invite('off2@example.com');
+    const path = `/operator-users/${invited.id}`;
+    for (const isDisabled of [true, false]) {
+      ok(await administrator.call('PATCH', path, { body: { isDisabled } }), 200);
+    }
+    const { secret } = invited.link;
+    expect((await browser(app).call('POST', '/enrollment', { body: { secret } })).status).toBe(410);
+  });
+
+  it('leaves its tokens no right that it has lost', async () => {
+    const { id, person } = await newUser('tokens@example.com', { roles: ['administrator'] });
+    const token = { name: 'Own', roles: ['administrator'], expiresInDays: 1 };
+    const { secret } = ok(await person.call('POST', '/operator-tokens', { body: token }), 201);
+    const use = async () => (await tokens.call('GET', '/operator-users', { secret })).status;
+    const change = async (body: object) =>
+      ok(await administrator.call('PATCH', `/operator-users/${id}`, { body }), 200);
+    expect(await use()).toBe(200);
+    await change({ roles: ['viewer'] });
+    expect(await use()).toBe(403);
+    await change({ roles: ['administrator'], platformIds: [app.platform.id] });
+    expect(await use()).toBe(403);
+    const other = await tokens.call('GET', `/platforms/${app.other.id}`, { secret });
+    expect(other.status).toBe(404);
+    await change({ isDisabled: true });
+    expect(await use()).toBe(401);
   });
 
   it('of one platform sees that platform alone', async () => {

@@ -102,6 +102,19 @@ describe('a passkey', () => {
     expect((await signIn(browser(app), device, ceremony)).status).toBe(401);
   });
 
+  it('is accepted once of two sign-ins with different counters at the same time', async () => {
+    const person = browser(app);
+    const { secret } = await invite();
+    const { device: counting, reply } = await enrollWithPasskey(person, secret);
+    ok(reply, 201);
+    const begun = [await beginSignIn(browser(app)), await beginSignIn(browser(app))] as const;
+    const replies = await Promise.all([
+      begun[0].complete(counting, { counter: 90 }),
+      begun[1].complete(counting, { counter: 50 }),
+    ]);
+    expect(replies.map(({ status }) => status).sort()).toEqual([201, 401]);
+  });
+
   it('is rejected if it is not registered', async () => {
     expect((await signIn(browser(app), newDevice())).status).toBe(401);
   });

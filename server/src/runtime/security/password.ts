@@ -3,6 +3,7 @@
 import { scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Effects } from '../../kernel/effects.ts';
+import { Fault } from '../../kernel/fault.ts';
 
 const compute = promisify<string, Uint8Array, number, object, Buffer>(scrypt);
 
@@ -12,14 +13,26 @@ const MAX_MEMORY = 64 * 1024 * 1024;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-let last: Promise<unknown> = Promise.resolve();
+/** More computations than this would keep a person waiting for seconds. */
+const MAX_WAITING = 20;
+const RETRY_S = 10;
 
-function derived(password: string, salt: Uint8Array, cost: typeof COST): Promise<Buffer> {
+let last: Promise<unknown> = Promise.resolve();
+let waiting = 0;
+
+async function derived(password: string, salt: Uint8Array, cost: typeof COST): Promise<Buffer> {
+  if (waiting >= MAX_WAITING) {
+    const reason = 'Too many people sign in by password at the moment. Try again.';
+    throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: RETRY_S });
+  }
+  waiting += 1;
   // Equal characters may be typed as different sequences of code points.
   const text = password.normalize('NFKC');
   const next = last.then(() => compute(text, salt, HASH_BYTES, { ...cost, maxmem: MAX_MEMORY }));
   last = next.catch(() => undefined);
-  return next;
+  return next.finally(() => {
+    waiting -= 1;
+  });
 }
 
 /** The hash of a password with its parameters: `scrypt$N$r$p$salt$hash`, base64url. */

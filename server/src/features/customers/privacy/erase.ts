@@ -14,7 +14,7 @@ import {
   type PersonalData,
 } from '../../../runtime/operation/personal-data.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
-import { type CustomerRow, eraseCustomer, readCustomer } from '../records/index.ts';
+import { type CustomerRow, eraseCustomer, readCustomer, touchCustomer } from '../records/index.ts';
 import { type ErasureRow, erasures } from './store.ts';
 import { type AllPersonalData, isOwned, subjectIdsSql } from './subjects.ts';
 
@@ -153,18 +153,36 @@ async function countsOf({ db }: Ctx, all: AllPersonalData, id: string): Promise<
 
 const customerNotFound = () => new Fault('CUSTOMER_NOT_FOUND', 'Customer not found.');
 
+/** The customer to erase. Throws CUSTOMER_NOT_FOUND, and CONFLICT if it is not deleted. */
+async function erasableCustomer(ctx: Ctx, id: string): Promise<CustomerRow> {
+  const row = await readCustomer(ctx, id);
+  if (!row) throw customerNotFound();
+  if (row.deleted_at !== null) return row;
+  const problem = 'The customer is not deleted. The platform must delete it first.';
+  throw new Fault('CONFLICT', problem, { customerId: id });
+}
+
+/**
+ * Commits that the customer is about to be erased, before anything else changes: an approval is about
+ * this commit. Nothing for an erasure that was begun. Throws like `eraseCustomerData`.
+ */
+export async function beginErasure(runtime: Runtime, id: string): Promise<void> {
+  const row = await readCustomer(runtime.db, id);
+  const platform = row && (await readPlatform(runtime.db, row.platform_id));
+  if (!platform) throw customerNotFound();
+  await operate(runtime, systemCaller(platform.id, platform.environment), async (ctx) => {
+    const customer = await erasableCustomer(ctx, id);
+    if (!(await ctx.read(erasures, id))) touchCustomer(ctx, customer);
+  });
+}
+
 async function deleteDataKey(
   ctx: Ctx,
   all: AllPersonalData,
   input: ErasureInput,
 ): Promise<ErasureRow> {
   const { customerId: id, actor, reason } = input;
-  const row = await readCustomer(ctx, id);
-  if (!row) throw customerNotFound();
-  if (row.deleted_at === null) {
-    const problem = 'The customer is not deleted. The platform must delete it first.';
-    throw new Fault('CONFLICT', problem, { customerId: id });
-  }
+  const row = await erasableCustomer(ctx, id);
   const knownErasure = await ctx.read(erasures, id);
   if (knownErasure) return knownErasure;
   const counts = await countsOf(ctx, all, id);

@@ -171,8 +171,10 @@ export async function recordDeposit(runtime: Runtime, input: DepositEntry): Prom
     });
     return resultOf(runtime, row.id, 'now');
   } catch (error) {
-    const otherDeposit = isKeyTaken(error) ? await findRecorded() : undefined;
-    if (!otherDeposit) throw error;
+    if (!isKeyTaken(error)) throw error;
+    const otherDeposit = await findRecorded();
+    // Of a platform that the operator may not access.
+    if (!otherDeposit) throw conflict('The bank reference is already recorded.');
     return resultOf(runtime, otherDeposit.transaction_id, 'before');
   }
 }

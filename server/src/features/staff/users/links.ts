@@ -55,6 +55,13 @@ export async function currentLink(
   return existing ? presentLink(ctx, existing) : replaceLink(ctx, user, kind, createdBy);
 }
 
+/** Stages the end of the valid links of a user. */
+export async function endLinks(ctx: Ctx, userId: string): Promise<void> {
+  for (const row of await validLinks(ctx, userId)) {
+    ctx.update(operatorLinks, row, { expires_at: ctx.now, updated_at: ctx.now });
+  }
+}
+
 /** Stages a link, and ends the earlier ones of the user. */
 export async function replaceLink(
   ctx: Ctx,
@@ -62,9 +69,7 @@ export async function replaceLink(
   kind: LinkKind,
   createdBy: string,
 ): Promise<NewLink> {
-  for (const row of await validLinks(ctx, userId)) {
-    ctx.update(operatorLinks, row, { expires_at: ctx.now, updated_at: ctx.now });
-  }
+  await endLinks(ctx, userId);
   const id = ctx.id('OperatorLink');
   const row = ctx.insert(operatorLinks, {
     id,

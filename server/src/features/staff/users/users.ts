@@ -10,7 +10,8 @@ import type { Vault } from '../../../runtime/security/vault.ts';
 import { platformById } from '../../tenancy/platform/index.ts';
 import { INSTALLATION, type RoleName } from '../roles/index.ts';
 import { assertWithin } from '../tokens/index.ts';
-import { type NewLink, replaceLink } from './links.ts';
+import { endLinks, type NewLink, replaceLink } from './links.ts';
+import { operatorSessions } from './sign-in/store.ts';
 import { operatorUsers, type UserRow, userStates } from './store.ts';
 
 export type UserStatus = 'INVITED' | 'ACTIVE' | 'DISABLED';
@@ -140,6 +141,14 @@ export async function listOperatorUsers(
   return { data: rows.map((row) => presentUser(vault, row)), ...rest };
 }
 
+/** Stages the end of a user's sessions and links, so that another status does not restore them. */
+async function endAccess(ctx: Ctx, id: string): Promise<void> {
+  for (const row of await ctx.db.find(operatorSessions, { user_id: id, ended_at: null })) {
+    ctx.update(operatorSessions, row, { ended_at: ctx.now, updated_at: ctx.now });
+  }
+  await endLinks(ctx, id);
+}
+
 export interface UserChange {
   name?: string | undefined;
   roles?: readonly RoleName[] | undefined;
@@ -186,6 +195,7 @@ export async function updateOperatorUser(
     const { roles = row.roles, platform_ids: platformIds = row.platform_ids } = patch;
     assertWithin(caller, { roles, platformIds: platformIds ?? undefined });
     if (Object.keys(patch).length === 0) return presentUser(ctx.vault, row);
+    if (patch.status === 'DISABLED') await endAccess(ctx, id);
     const changed = ctx.update(operatorUsers, row, { ...patch, updated_at: ctx.now });
     return presentUser(ctx.vault, changed);
   });

@@ -1,9 +1,10 @@
 // Authenticates operators: by the bearer secret of a token, or by the cookies of a session.
 import type { Operator } from '../../../../kernel/caller.ts';
 import { Fault } from '../../../../kernel/fault.ts';
+import { isId } from '../../../../kernel/id.ts';
 import { operate, type Runtime } from '../../../../runtime/operation/operate.ts';
 import { constantTimeEqual, sha256Hex } from '../../../../runtime/security/crypto.ts';
-import { INSTALLATION } from '../../roles/index.ts';
+import { INSTALLATION, permissionsOf } from '../../roles/index.ts';
 import { operatorTokenAuthenticator } from '../../tokens/index.ts';
 import { operatorUsers } from '../store.ts';
 import { readCookies } from './browser.ts';
@@ -60,10 +61,28 @@ export function operatorAuthenticator(runtime: Runtime, operatorUrl: string | un
     return operatorOf(user, row.id);
   }
 
+  /** A token has no rights that the user who created it has lost. */
+  async function tokenOf(authorization: string | undefined): Promise<Operator> {
+    const operator = await tokens.operatorOf(authorization);
+    if (!isId(operator.personId, 'OperatorUser')) return operator;
+    const user = await runtime.db.read(operatorUsers, operator.personId);
+    if (user?.status !== 'ACTIVE') {
+      throw new Fault('UNAUTHORIZED', 'The operator token is missing or invalid.');
+    }
+    const permissions = permissionsOf(user.roles);
+    const { platform_ids: ofUser } = user;
+    const { platformIds: own } = operator;
+    return {
+      ...operator,
+      permissions: operator.permissions.filter((each) => permissions.includes(each)),
+      platformIds: ofUser && own ? own.filter((id) => ofUser.includes(id)) : (own ?? ofUser),
+    };
+  }
+
   return {
     operatorOf: (credential: Credential): Promise<Operator> =>
       credential.authorization === undefined && credential.cookie !== undefined
         ? userOf(credential)
-        : tokens.operatorOf(credential.authorization),
+        : tokenOf(credential.authorization),
   };
 }

@@ -5,7 +5,14 @@ import { invalidField } from '../../../../kernel/fault.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../../runtime/operation/operate.ts';
 import { INSTALLATION } from '../../roles/index.ts';
-import { currentLink, type NewLink, type OpenedLink, openLink, useLink } from '../links.ts';
+import {
+  currentLink,
+  endLinks,
+  type NewLink,
+  type OpenedLink,
+  openLink,
+  useLink,
+} from '../links.ts';
 import { addPasskey, removeMethods } from '../methods.ts';
 import { operatorUsers, type UserRow } from '../store.ts';
 import { emailColumns, emailOf, insertUser } from '../users.ts';
@@ -76,6 +83,8 @@ async function stageEnrollment(
 ): Promise<UserRow> {
   useLink(ctx, opened);
   stageUse(ctx, challenge);
+  // As soon as a user has enrolled, it invites all others.
+  if (opened.user.id !== FIRST_ADMINISTRATOR) await endLinks(ctx, FIRST_ADMINISTRATOR);
   let { user } = opened;
   if (opened.link.kind === 'RECOVERY') {
     user = await removeMethods(ctx, user);
@@ -163,9 +172,13 @@ const FIRST_START = 'first start';
 /** The link of the first administrator, as long as no user has enrolled; undefined afterwards. */
 export async function firstAdministratorLink(runtime: Runtime): Promise<NewLink | undefined> {
   return operate(runtime, INSTALLATION, async (ctx) => {
-    const first = await ctx.read(operatorUsers, FIRST_ADMINISTRATOR);
-    const others = first ? [] : await ctx.db.find(operatorUsers, {}, { limit: 1 });
-    if (others.length > 0 || (first && first.enrolled_at !== null)) return undefined;
+    const users = await ctx.db.find(operatorUsers, {});
+    const first = users.find(({ id }) => id === FIRST_ADMINISTRATOR);
+    if (users.some(({ enrolled_at }) => enrolled_at !== null)) {
+      await endLinks(ctx, FIRST_ADMINISTRATOR);
+      return undefined;
+    }
+    if (!first && users.length > 0) return undefined;
     const details = { name: 'Administrator', roles: ['administrator'] as const };
     const user = first ?? insertUser(ctx, details, FIRST_START, FIRST_ADMINISTRATOR);
     return currentLink(ctx, user, 'ENROLLMENT', FIRST_START);

@@ -167,8 +167,7 @@ function verifyAssertion(
     challenge,
     requirements: requirementsOf(site),
   });
-  if ('errors' in checked) throw invalidCredential(checked.errors);
-  if ('failed' in checked) throw rejected();
+  if ('errors' in checked || 'failed' in checked) throw rejected();
   return { row, signCount: checked.signCount };
 }
 
@@ -189,7 +188,7 @@ export async function signInWithPasskey(
     stageUse(ctx, challenge);
     // Another sign-in with it may be completed at the same time.
     const current = await ctx.read(operatorPasskeys, row.id);
-    if (!current) throw rejected();
+    if (current?.sign_count !== row.sign_count) throw rejected();
     const patch = { sign_count: BigInt(signCount), used_at: ctx.now, updated_at: ctx.now };
     ctx.update(operatorPasskeys, current, patch);
     return user;

@@ -1,0 +1,27 @@
+// The link that a start prints: the same one at every start, until any user has enrolled.
+import { expect, it } from 'vitest';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+import { browser, enrollWithPasskey } from '../../../test/kit/operator/people.ts';
+import { enrollment } from '../../features/staff/users/index.ts';
+
+const app = testApp();
+const tokens = operatorClient(app);
+
+it('is the same at every start, also of several processes, and ends when another user enrolls', async () => {
+  const links = await Promise.all(
+    [1, 2, 3].map(() => enrollment.firstAdministratorLink(app.runtime)),
+  );
+  const [first] = links;
+  for (const each of links) expect(each).toEqual(first);
+  const secret = first?.secret ?? '';
+  const show = () => browser(app).call('POST', '/enrollment', { body: { secret } });
+  expect((await show()).status).toBe(200);
+  const body = { name: 'Other', email: 'other@example.com', roles: ['administrator'] };
+  const { link } = ok(await tokens.call('POST', '/operator-users', { body }), 201);
+  expect((await show()).status).toBe(200);
+  ok((await enrollWithPasskey(browser(app), link.secret)).reply, 201);
+  expect((await show()).status).toBe(410);
+  expect(await enrollment.firstAdministratorLink(app.runtime)).toBeUndefined();
+});
