@@ -1,5 +1,5 @@
 // Examples of the platform itself: its configuration, API tokens and test webhooks.
-import { describe } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
 import { examples, type Stage } from '../kit/http/examples.ts';
 
@@ -106,6 +106,8 @@ async function webhookReplays(stage: Stage, endpointId: string) {
   });
 }
 
+const WAIT = { timeout: 15_000, interval: 50 };
+
 async function pulledDeliveries(stage: Stage) {
   const { id: endpointId } = await stage.show('createWebhookEndpoint', 'pulled', {
     summary: 'An endpoint without a URL, whose deliveries are pulled',
@@ -117,6 +119,11 @@ async function pulledDeliveries(stage: Stage) {
     region: 'US',
     fullName: 'Kwame Mensah',
   });
+  // The delivery is visible as soon as no earlier transaction of any test is open.
+  await vi.waitFor(async () => {
+    const path = `/webhook-endpoints/${endpointId}/deliveries?limit=1`;
+    expect((await stage.app.call('GET', path)).body.data).toHaveLength(1);
+  }, WAIT);
   const params = { endpointId };
   const { cursor } = await stage.show('pullWebhookDeliveries', 'oldest', {
     summary: 'The oldest deliveries that are not acknowledged',
