@@ -114,8 +114,12 @@ export const startMarks = (
 
 const CLEAR_BATCH = 5_000;
 
-const CLEAR = `delete from payment_counts where ctid = any(array(
-    select ctid from payment_counts where platform_id = $1 limit ${CLEAR_BATCH})) returning 1`;
+// Only with the mark as it was read: after a pause the sums may be those of another process.
+const CLEAR = `with mark as (
+    select platform_id from payment_metric_marks where platform_id = $1 and version = $2 for update)
+  delete from payment_counts where ctid = any(array(
+    select c.ctid from payment_counts c, mark where c.platform_id = mark.platform_id
+    limit ${CLEAR_BATCH})) returning 1`;
 
 const CLEARED = `with mark as (
     update payment_metric_marks set stage = 'backfill', version = version + 1
@@ -127,7 +131,7 @@ const CLEARED = `with mark as (
  * them beside a sweep that may still count.
  */
 export async function clear(db: Database, { platform_id, version }: Mark): Promise<number> {
-  const removed = (await db.query(CLEAR, [platform_id])).length;
+  const removed = (await db.query(CLEAR, [platform_id, version])).length;
   if (removed === 0) await db.query(CLEARED, [platform_id, version]);
   return removed + 1;
 }
@@ -159,5 +163,5 @@ export const setComplete = (db: Database, until: Time | null) =>
   db.query(COMPLETE, [until === null ? null : new Date(until)]);
 
 /** Counts a platform again from its payments. */
-export const forgetMark = (db: Database, platformId: string) =>
+export const removeMark = (db: Database, platformId: string) =>
   db.query('delete from payment_metric_marks where platform_id = $1', [platformId]);

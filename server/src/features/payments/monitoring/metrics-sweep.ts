@@ -12,9 +12,9 @@ import {
   clear,
   count,
   createdAfter,
-  forgetMark,
   type Mark,
   readMarks,
+  removeMark,
   setComplete,
   startMarks,
 } from './metrics-store.ts';
@@ -132,6 +132,6 @@ export function metricsSweep(): Sweep {
 /** Counts the payments of a platform again. Throws PLATFORM_NOT_FOUND. */
 export async function recountPayments(runtime: Runtime, platformId: string) {
   const { id } = await platformById(runtime, platformId);
-  await forgetMark(runtime.db, id);
+  await removeMark(runtime.db, id);
   return { platformId: id };
 }
