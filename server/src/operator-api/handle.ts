@@ -79,7 +79,7 @@ const servedContract = (contract: Contract): Contract => ({
   replies: contract.method === 'GET' ? contract.replies : { ...contract.replies, 202: Approval },
 });
 
-const notFound = () => new Fault('NOT_FOUND', 'Resource not found.');
+const notFound = (reason = 'Resource not found.') => new Fault('NOT_FOUND', reason);
 
 /** Rejects the path of a platform that the operator may not access like that of an unknown one. */
 function assertPlatformInPath(
@@ -124,9 +124,16 @@ function assertVisible({ platformIds }: Operator, body: unknown): void {
   for (const id of platformIdsIn(body)) if (!platformIds.includes(id)) throw notFound();
 }
 
-/** Rejects work on a platform that the operator may not access, before it has an effect. */
-export function assertPlatform({ platformIds }: Operator, platformId: string): void {
-  if (platformIds !== null && !platformIds.includes(platformId)) throw notFound();
+/**
+ * Rejects work on a platform that the operator may not access, before it has an effect. `reason` is
+ * that of an unknown resource.
+ */
+export function assertPlatform(
+  { platformIds }: Operator,
+  platformId: string,
+  reason?: string,
+): void {
+  if (platformIds !== null && !platformIds.includes(platformId)) throw notFound(reason);
 }
 
 /** The platform and the customer of a reply, for the record of a revelation. */

@@ -12,7 +12,7 @@ import {
 import { EVENT_TYPES } from '../../kernel/contract/event.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import { named, nullable, oneOf, page, text, time } from '../../kernel/schema.ts';
-import { operatorHandle } from '../handle.ts';
+import { assertPlatform, operatorHandle } from '../handle.ts';
 import { ListQuery, SHORT_PAGES } from './schemas.ts';
 
 const TAG = 'Webhooks';
@@ -115,10 +115,11 @@ export const eventListOperations = [
     status: 200,
     body: await pageOfEventsByOperator(installation.runtime, query),
   })),
-  operatorHandle(get, async ({ installation }, { params: { eventId } }) => ({
-    status: 200,
-    body: await eventByOperator(installation.runtime, eventId),
-  })),
+  operatorHandle(get, async ({ installation, operator }, { params: { eventId } }) => {
+    const body = await eventByOperator(installation.runtime, eventId);
+    assertPlatform(operator, body.platformId, 'Event not found.');
+    return { status: 200, body };
+  }),
   operatorHandle(deliveries, async ({ installation }, { params, query }) => ({
     status: 200,
     body: await pageOfDeliveriesByOperator(installation.runtime, params.platformId, query),

@@ -20,7 +20,7 @@ const optional = Type.Optional;
 const counted = (description: string) => Type.Integer({ minimum: 0, description });
 const rate = (description: string) =>
   nullable(Type.Number({ minimum: 0, maximum: 1, description: `${description}; null if none.` }));
-const platformId = text('Identifier of the platform.');
+const platformId = text('ID of the platform.');
 
 const Sums = named(
   'PaymentSums',

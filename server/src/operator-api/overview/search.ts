@@ -48,7 +48,7 @@ const search = operation({
   tag: 'Search',
   summary: 'Search',
   description:
-    'Finds resources by an identifier, a reference of a payment or an account, an e-mail address, ' +
+    'Finds resources by an ID, a reference of a payment or an account, an e-mail address, ' +
     'a telephone number, an identity or tax number, the words of a name, a UMA address, an ' +
     'account number, or the last four characters of an account or a card number, and payments by ' +
     'their amount, currency and day. Payments are found by amount a few seconds later. Returns at most ' +

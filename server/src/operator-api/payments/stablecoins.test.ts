@@ -38,6 +38,8 @@ describe('stablecoins', () => {
     const none = '/stablecoins/Stablecoin:00000000-0000-7000-8000-000000000000';
     await rejects(404, 'STABLECOIN_NOT_FOUND', 'POST', `${none}/approve`);
     await rejects(404, 'STABLECOIN_NOT_FOUND', 'GET', `${none}/history`);
+    const otherKind = '/stablecoins/StablecoinOperation:018f0000-0000-7000-8000-000000000000';
+    await rejects(404, 'STABLECOIN_NOT_FOUND', 'GET', `${otherKind}/history`);
   });
 
   it('are listed by page, with their circulating supply', async () => {

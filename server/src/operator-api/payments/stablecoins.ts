@@ -13,6 +13,8 @@ import {
   stablecoinHistory,
 } from '../../features/stablecoins/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { isId } from '../../kernel/id.ts';
 import {
   described,
   named,
@@ -247,13 +249,14 @@ export const stablecoinOperations = [
       limit: query.limit ?? 20,
     }),
   })),
-  operatorHandle(coinHistory, async ({ installation }, { params, query }) => ({
-    status: 200,
-    body: await stablecoinHistory(installation.runtime, params.stablecoinId, {
-      limit: 20,
-      ...query,
-    }),
-  })),
+  operatorHandle(coinHistory, async ({ installation }, { params: { stablecoinId: id }, query }) => {
+    // The function also accepts the ID of a mint or burn.
+    if (!isId(id, 'Stablecoin')) throw new Fault('STABLECOIN_NOT_FOUND', 'Stablecoin not found.');
+    return {
+      status: 200,
+      body: await stablecoinHistory(installation.runtime, id, { limit: 20, ...query }),
+    };
+  }),
   operatorHandle(approve, (call, { params, body }) =>
     decide(call, params.stablecoinId, 'approve', body.reason),
   ),

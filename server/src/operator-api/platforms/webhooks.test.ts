@@ -58,10 +58,14 @@ describe('deliveries', () => {
 
     const secret = await client.secretOf({ platformIds: [app.other.id] });
     for (const [method, rest] of [
+      ['GET', ''],
       ['GET', '/deliveries'],
       ['POST', '/resend'],
     ] as const) {
-      expect((await client.call(method, path + rest, { secret })).status).toBe(404);
+      const foreign = await client.call(method, path + rest, { secret });
+      const missing = await client.call(method, `/events/Webhook:none${rest}`, { secret });
+      expect(foreign.status).toBe(404);
+      expect(foreign.body).toEqual(missing.body);
     }
     const own = ok(await client.call('GET', '/events/dropped', { secret }), 200);
     expect(own.data).toEqual([]);

@@ -10,7 +10,7 @@ import {
 } from '../../features/notifications/deliveries/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import { named, PageQuery, page, text, time } from '../../kernel/schema.ts';
-import { operatorHandle } from '../handle.ts';
+import { assertPlatform, operatorHandle } from '../handle.ts';
 import { OptionalReason, PlatformFilter } from '../schemas.ts';
 
 const TAG = 'Webhooks';
@@ -139,10 +139,11 @@ export const webhookOperations = [
     status: 200,
     body: await pageOfDroppedEvents(installation.runtime, query),
   })),
-  operatorHandle(listDeliveries, async ({ installation }, { params: { eventId } }) => ({
-    status: 200,
-    body: await deliveriesOfEvent(installation.runtime, eventId),
-  })),
+  operatorHandle(listDeliveries, async ({ installation, operator }, { params: { eventId } }) => {
+    const body = await deliveriesOfEvent(installation.runtime, eventId);
+    assertPlatform(operator, body.platformId, 'Event not found.');
+    return { status: 200, body };
+  }),
   operatorHandle(resend, async ({ installation, operator }, { params: { eventId }, body }) => {
     const { platformIds } = operator;
     const request = { eventId, endpointId: body.endpointId, platformIds };

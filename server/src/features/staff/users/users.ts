@@ -11,7 +11,7 @@ import { platformById } from '../../tenancy/platform/index.ts';
 import { INSTALLATION, type RoleName } from '../roles/index.ts';
 import { assertWithin } from '../tokens/index.ts';
 import { endLinks, type NewLink, replaceLink } from './links.ts';
-import { operatorSessions } from './sign-in/store.ts';
+import { endSessionsOf } from './sign-in/session-ends.ts';
 import { operatorUsers, type UserRow, userStates } from './store.ts';
 
 export type UserStatus = 'INVITED' | 'ACTIVE' | 'DISABLED';
@@ -141,14 +141,6 @@ export async function listOperatorUsers(
   return { data: rows.map((row) => presentUser(vault, row)), ...rest };
 }
 
-/** Stages the end of a user's sessions and links, so that another status does not restore them. */
-async function endAccess(ctx: Ctx, id: string): Promise<void> {
-  for (const row of await ctx.db.find(operatorSessions, { user_id: id, ended_at: null })) {
-    ctx.update(operatorSessions, row, { ended_at: ctx.now, updated_at: ctx.now });
-  }
-  await endLinks(ctx, id);
-}
-
 export interface UserChange {
   name?: string | undefined;
   roles?: readonly RoleName[] | undefined;
@@ -195,7 +187,11 @@ export async function updateOperatorUser(
     const { roles = row.roles, platform_ids: platformIds = row.platform_ids } = patch;
     assertWithin(caller, { roles, platformIds: platformIds ?? undefined });
     if (Object.keys(patch).length === 0) return presentUser(ctx.vault, row);
-    if (patch.status === 'DISABLED') await endAccess(ctx, id);
+    if (patch.status === 'DISABLED') {
+      // Another status later does not restore them.
+      await endSessionsOf(ctx, id);
+      await endLinks(ctx, id);
+    }
     const changed = ctx.update(operatorUsers, row, { ...patch, updated_at: ctx.now });
     return presentUser(ctx.vault, changed);
   });

@@ -57,7 +57,7 @@ function problemOf(rejection: Rejection): Problem | undefined {
 /** A message above the content, which may offer to sign in again. */
 function createMessages() {
   const summary = createSummary();
-  const root = h('div', {}, summary.root);
+  const root = h('div', { class: 'messages' }, summary.root);
   const again = h('a', { class: 'button', href: `${BASE}/operator/sign-in` }, texts.signInAgain);
   return {
     root,

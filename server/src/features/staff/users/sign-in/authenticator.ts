@@ -8,7 +8,8 @@ import { INSTALLATION, permissionsOf } from '../../roles/index.ts';
 import { operatorTokenAuthenticator } from '../../tokens/index.ts';
 import { operatorUsers } from '../store.ts';
 import { readCookies } from './browser.ts';
-import { csrfTokenOf, operatorOf, statusOf } from './sessions.ts';
+import { statusOf } from './session-ends.ts';
+import { csrfTokenOf, operatorOf } from './sessions.ts';
 import { operatorSessions, type SessionRow } from './store.ts';
 
 /** What a request has of an operator. */

@@ -20,7 +20,8 @@ import type { Browser } from './browser.ts';
 import { type Challenge, stageUse } from './challenges.ts';
 import { type RegisteredCredential, registrationOptions, verifyRegistration } from './passkeys.ts';
 import { type NewPassword, newPasswordColumns, totpEnrollment } from './passwords.ts';
-import { endSessionsOf, openSession, type SignedIn } from './sessions.ts';
+import { endSessionsOf } from './session-ends.ts';
+import { openSession, type SignedIn } from './sessions.ts';
 
 /** What the first administrator gives. */
 export interface Identity {

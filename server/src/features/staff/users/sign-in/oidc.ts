@@ -13,7 +13,8 @@ import { emailDigest, insertUser, userById } from '../users.ts';
 import type { Browser } from './browser.ts';
 import { type Challenge, issueChallenge, openChallenge, stageUse } from './challenges.ts';
 import type { IdentityProvider, ProvidedPerson } from './identity-provider.ts';
-import { endSessionsOf, openSession, type SignedIn, signInRuntime } from './sessions.ts';
+import { endSessionsOf } from './session-ends.ts';
+import { openSession, type SignedIn, signInRuntime } from './sessions.ts';
 import type { Site } from './site.ts';
 
 const CREATOR = 'identity provider';

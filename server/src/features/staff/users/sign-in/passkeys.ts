@@ -29,13 +29,8 @@ import {
 import { emailOf } from '../users.ts';
 import type { Browser } from './browser.ts';
 import { type Challenge, issueChallenge, openChallenge, stageUse } from './challenges.ts';
-import {
-  currentSession,
-  endSessionsOf,
-  openSession,
-  recentUser,
-  type SignedIn,
-} from './sessions.ts';
+import { endSessionsOf } from './session-ends.ts';
+import { currentSession, openSession, recentUser, type SignedIn } from './sessions.ts';
 import type { Site } from './site.ts';
 
 const TIMEOUT_MS = 5 * 60_000;

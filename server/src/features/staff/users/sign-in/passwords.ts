@@ -13,7 +13,8 @@ import { operatorUsers, type UserRow } from '../store.ts';
 import { emailDigest, emailOf, userById } from '../users.ts';
 import type { Browser } from './browser.ts';
 import { issueChallenge, openChallenge, stageUse } from './challenges.ts';
-import { endSessionsOf, openSession, recentUser, type SignedIn } from './sessions.ts';
+import { endSessionsOf } from './session-ends.ts';
+import { openSession, recentUser, type SignedIn } from './sessions.ts';
 
 const MINUTE_MS = 60_000;
 const OF_USER = [

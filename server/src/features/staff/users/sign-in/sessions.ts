@@ -13,21 +13,13 @@ import { INSTALLATION, permissionsOf } from '../../roles/index.ts';
 import { operatorUsers, type UserRow } from '../store.ts';
 import { type OperatorUser, presentUser } from '../users.ts';
 import { type Browser, readCookies, sessionCookie } from './browser.ts';
+import { endSessionsOf, statusOf } from './session-ends.ts';
 import { operatorSessions, type SessionRow, type SignInMethod } from './store.ts';
 
-/** A session ends after this time without a request. */
-const IDLE_MS = 30 * 60_000;
 /** A session ends after this time in any case. */
 const SESSION_MS = 12 * 3_600_000;
 /** Changes of sign-in methods require a sign-in within this time. */
 const RECENT_MS = 10 * 60_000;
-
-type SessionStatus = 'ACTIVE' | 'EXPIRED' | 'ENDED';
-
-export function statusOf({ ended_at, expires_at, used_at }: SessionRow, now: Time): SessionStatus {
-  if (ended_at !== null) return 'ENDED';
-  return expires_at <= now || used_at + IDLE_MS <= now ? 'EXPIRED' : 'ACTIVE';
-}
 
 const presentSession = (row: SessionRow, now: Time) => ({
   id: row.id,
@@ -177,14 +169,6 @@ export async function listSessions(
   const page = await db.page(operatorSessions, { filters, sort: 'desc', limit, cursor });
   const { rows, ...rest } = page;
   return { data: rows.map((row) => presentSession(row, effects.now())), ...rest };
-}
-
-/** Stages the end of the sessions of a user, except one. */
-export async function endSessionsOf(ctx: Ctx, userId: string, except?: string): Promise<void> {
-  for (const row of await ctx.db.find(operatorSessions, { user_id: userId, ended_at: null })) {
-    if (row.id === except || statusOf(row, ctx.now) !== 'ACTIVE') continue;
-    ctx.update(operatorSessions, row, { ended_at: ctx.now, updated_at: ctx.now });
-  }
 }
 
 /** Ends a session at once; an ended one stays as it is. Throws NOT_FOUND. */
