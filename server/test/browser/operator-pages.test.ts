@@ -290,6 +290,8 @@ describe.runIf(browserPath)('the pages for operators', () => {
           : route.fulfill({ status: 401, json: { status: 401, code: 'UNAUTHORIZED', reason: '' } });
       });
       await page.goto(at('/sign-in'));
+      await title(page, 'Sign in');
+      await page.getByRole('button', { name: 'Sign in with your company account' }).waitFor();
       await look('sign-in-company');
       await press(page, 'Sign in with your company account');
       await alert('The sign-in with your company account was not completed.');

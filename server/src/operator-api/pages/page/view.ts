@@ -7,8 +7,9 @@ const heading = h('h1', { tabindex: '-1' });
 const screen = h('div');
 const live = h('p', { class: 'unseen', role: 'status' });
 
-/** Puts the frame into the document. */
+/** Puts the frame into the document, with the document's own heading until the first view. */
 export function openFrame(): void {
+  heading.textContent = document.querySelector('h1')?.textContent ?? TEXTS.product;
   document.querySelector('main')?.replaceChildren(heading, screen, live);
 }
 
