@@ -49,7 +49,7 @@ export function checkCurrencyCodes(
  */
 export function createPlatform(ctx: Ctx, input: NewPlatform): PlatformRow {
   checkCurrencyCodes(input.currencies, (at) => `currencies.${at}`);
-  // The random end of the id, so that two platforms created together still differ.
+  // The random suffix of the ID, so that two platforms created together still differ.
   const subdomain = `p-${ctx.caller.platformId.slice(-12)}`;
   return insertPlatform(ctx, {
     id: ctx.caller.platformId,
