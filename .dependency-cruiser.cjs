@@ -65,6 +65,7 @@ const FEATURES = [
   'staff/approvals',
   'staff/tokens',
   'staff/users',
+  'staff/changes',
 ];
 const layer = (name, from, to) => ({
   name: `${name} imports only what is below it`,

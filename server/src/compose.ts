@@ -34,6 +34,7 @@ import {
   watchPending,
 } from './features/notifications/webhooks/index.ts';
 import type { ClockWork, SandboxWorldParts } from './features/sandbox/index.ts';
+import { type ChangeFeed, createChangeFeed } from './features/staff/changes/index.ts';
 import { operatorAuthenticator } from './features/staff/users/index.ts';
 import { createRequestRecorder } from './features/tenancy/requests/index.ts';
 import { authenticator } from './features/tenancy/tokens/index.ts';
@@ -302,13 +303,33 @@ const wakeOf = (loops: () => Loops): Runtime['wake'] => ({
   jobs: () => loops().jobs.wake(),
 });
 
-/** Ends requests that wait for events, and closes each connection with its next reply. */
-function drainAll(server: FastifyInstance, followers: Followers, draining: Draining) {
-  followers.close();
+interface OpenRequests {
+  followers: Followers;
+  changes: ChangeFeed;
+  wake(): void;
+  close(): void;
+}
+
+/** Requests that follow events, of platforms and of operators. */
+function openRequests(runtime: Runtime, log: Log, metrics: Metrics): OpenRequests {
+  const followers = createFollowers({ db: runtime.db, log, metrics });
+  const changes = createChangeFeed({ runtime, log, metrics });
+  const both = [followers, changes];
+  return {
+    followers,
+    changes,
+    wake: () => both.forEach((each) => void each.wake()),
+    close: () => both.forEach((each) => void each.close()),
+  };
+}
+
+/** Ends requests that follow events, and closes each connection with its next reply. */
+function drainAll(server: FastifyInstance, open: OpenRequests, draining: Draining) {
+  open.close();
   return drainConnections(server, draining);
 }
 
-const eventPartsOf = ({ eventRetentionMs }: Settings, followers: Followers) => ({
+const eventPartsOf = ({ eventRetentionMs }: Settings, { followers }: OpenRequests) => ({
   followers,
   eventRetentionMs: eventRetentionMs ?? EVENT_RETENTION_MS,
 });
@@ -391,11 +412,11 @@ export async function compose(
   const naming = namingFor(settings.serviceNamePrefix);
   const db = openDatabase({ url: settings.databaseUrl });
   const committer = committerOf(settings, metrics);
-  const followers = createFollowers({ db, log, metrics });
-  const wake = wakeOf(() => ({ events: [deliverer, followers], jobs: worker }));
+  const wake = wakeOf(() => ({ events: [deliverer, open], jobs: worker }));
   const vault = createVault(effects, () => settings.masterKey);
   const clocks = createClocks(db, effects);
   const runtime: Runtime = { effects, db, vault, clocks, committer, wake };
+  const open = openRequests(runtime, log, metrics);
   watchPending(metrics, runtime);
   const keyRing = await prepareDatabase(runtime, settings, log);
   const circuits = reportedCircuits(effects, log, metrics);
@@ -411,7 +432,7 @@ export async function compose(
   const shared = { connectors, tokens, webhooks, files, storage, origin, note, log, bodyErrors };
   const clockWork = () => ({ runtime, work: clockWorkOf(worker, deliverer) });
   const world = { ...sandboxWorldOf(settings, runtime, () => operations), clockWork };
-  const extra = { ...world, ...pressure, ...recorder.ports, ...eventPartsOf(settings, followers) };
+  const extra = { ...world, ...pressure, ...recorder.ports, ...eventPartsOf(settings, open) };
   const parts = partsOf({ ...shared, ...extra, walletRecoveryMs });
   const operations: Operation[] = operationsOf(parts);
   const deliverer = createDeliverer({ ...runtime, ...pressure, ...webhooks, log });
@@ -425,7 +446,7 @@ export async function compose(
   const bearers = linkAuthenticator(runtime);
   const admission = { ...admissionOf(runtime, settings), ...tokens, bearers, limiter };
   const isApi = roles.includes('api');
-  const installation = { runtime, files, connectors, walletRecoveryMs };
+  const installation = { runtime, files, connectors, walletRecoveryMs, changes: open.changes };
   const hooks = { naming, log, metrics, record: recorder.add, watch, ...networkOf(settings) };
   const routes = { runtime, files, operations, ...admission, ...hooks };
   const { server, listen } = serversOf(settings, isApi, installation, routes);
@@ -434,7 +455,7 @@ export async function compose(
   connectIssuers(runtime, parts);
   const web = { ...keyRing, bearers, limiter, log, openApi, siteFolder: settings.siteFolder };
   if (isApi) addPublicPages(server, { runtime, parts, operations, ...web });
-  const loops = { keyRing, worker, deliverer };
+  const loops = { keyRing, worker, deliverer, followers: open, recorder, committer, db };
   return {
     server,
     runtime,
@@ -446,13 +467,13 @@ export async function compose(
     openApi,
     readiness,
     listen,
-    drain: (draining) => drainAll(server, followers, draining),
+    drain: (draining) => drainAll(server, open, draining),
     start(keysChanged = () => undefined) {
       keyRing.start(keysChanged);
       if (roles.includes('jobs')) worker.start();
       if (roles.includes('deliver')) deliverer.start();
     },
     compileSchemas: () => runInSteps(compileSchemas(isApi ? contracts : []), nextTurn),
-    stop: () => stopParts({ ...loops, readiness, server, followers, recorder, committer, db }),
+    stop: () => stopParts({ ...loops, readiness, server }),
   };
 }

@@ -17,7 +17,7 @@ const DATABASE_MS = 1_500;
 interface Stoppable {
   readiness: { stop(): void };
   server: FastifyInstance;
-  /** Requests that wait for events. */
+  /** Requests that follow events. */
   followers: { close(): void };
   keyRing: { stop(): void };
   worker: { stop(): Promise<void> };

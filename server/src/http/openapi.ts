@@ -154,9 +154,12 @@ function parametersOf(schema: TSchema | undefined, place: string, components: Js
   );
 }
 
-const contentOf = (schema: TSchema, components: Json, examples: Json = {}) => ({
-  'application/json': { schema: toOpenApi(schema, components), ...examples },
-});
+const contentOf = (
+  schema: TSchema,
+  components: Json,
+  examples: Json = {},
+  type = 'application/json',
+) => ({ [type]: { schema: toOpenApi(schema, components), ...examples } });
 
 /** Its exchanges among the examples. */
 const exchangesOf = ({ operationId }: Contract, { examples }: Document): Exchange[] =>
@@ -310,12 +313,12 @@ function operationOf(contract: Contract, document: Document): Json {
   const { components } = document;
   const exchanges = exchangesOf(contract, document);
   const responses: Json = {};
+  const type = contract.streams ? 'text/event-stream' : 'application/json';
   for (const [status, schema] of Object.entries(contract.replies)) {
+    const examples = replyExamples(exchanges, Number(status));
     responses[status] = {
       description: STATUS_TEXT[Number(status)],
-      ...(schema
-        ? { content: contentOf(schema, components, replyExamples(exchanges, Number(status))) }
-        : {}),
+      ...(schema ? { content: contentOf(schema, components, examples, type) } : {}),
     };
   }
   for (const [status, codes] of codesByStatus(contract)) {

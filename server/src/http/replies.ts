@@ -1,5 +1,6 @@
 // Sends replies as JSON, and errors in one format. Compiled serializers for this many schemas would
 // cost seconds at the start; tests check each reply against its schema instead.
+import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Naming } from '../catalog/naming.ts';
 import { Fault, retryAdvice } from '../kernel/fault.ts';
@@ -49,6 +50,14 @@ export function send(reply: FastifyReply, status: number, body: unknown): void {
   if (body === undefined || body === null) void reply.send();
   else
     void reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
+}
+
+/** Sends server-sent events as they come; proxies must not collect them. */
+export function sendStream(reply: FastifyReply, status: number, stream: Readable): void {
+  reply.code(status);
+  reply.header('X-Request-Id', reply.request.id);
+  reply.header('x-accel-buffering', 'no');
+  void reply.header('content-type', 'text/event-stream; charset=utf-8').send(stream);
 }
 
 /** Sends an error body. */

@@ -2,6 +2,7 @@
 // and sends the response.
 
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Naming } from '../catalog/naming.ts';
 import type { Caller } from '../kernel/caller.ts';
@@ -20,7 +21,7 @@ import { rejectUnreadableQuery, splitLists } from './body/query.ts';
 import type { FormParts, Uploads } from './body/upload.ts';
 import { expectationOf } from './connection/raw-errors.ts';
 import { faultBody } from './fault-body.ts';
-import { advise, faultOf, send } from './replies.ts';
+import { advise, faultOf, send, sendStream } from './replies.ts';
 
 /** The header of a wallet stamp for operations, independent of the service name prefix. */
 const STAMP_HEADER = 'service-wallet-signature';
@@ -66,6 +67,7 @@ interface RouteResponse {
   replayed?: boolean;
   idleMs?: number;
   headers?: ReplyHeaders;
+  stream?: Readable | undefined;
 }
 
 /** Sends the responses of one contract and records its requests. */
@@ -101,7 +103,8 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
       reply.header('cache-control', 'no-store');
       metrics.request(contract.operationId, response.status, busyMs);
       watch?.(contract, response.status, response.body);
-      send(reply, response.status, naming.toWire(response.body));
+      if (response.stream) sendStream(reply, response.status, response.stream);
+      else send(reply, response.status, naming.toWire(response.body));
       const requestRecord = recordOf(request, caller, response, ms);
       log.request(requestRecord);
       if (!record || requestRecord.platformId === '') return;
@@ -159,8 +162,8 @@ export function bindRoute(
     if (contract.signedRetry) headers[STAMP_HEADER] = headers[stampHeader];
     const params = request.params as Record<string, string>;
     const query = splitLists(contract, naming.fromWire(request.query) as Record<string, unknown>);
-    const { upload: rules, waits } = contract;
-    const closed = waits && closedSignalOf(reply);
+    const { upload: rules, waits, streams } = contract;
+    const closed = waits || streams ? closedSignalOf(reply) : undefined;
     const execute = (parts: FormParts) =>
       perform(runtime, caller, operation, { params, query, headers, closed, ...parts }, toBody);
     const isLink = contract.auth === 'hosted';

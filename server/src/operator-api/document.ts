@@ -16,6 +16,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Audit: 'Records of what operators changed and viewed.',
   Search: 'Search over all kinds of resources.',
   Metrics: 'Sums of payments for charts.',
+  Changes: 'Events and changes as they happen.',
   Payments: 'Payments and quotes of all platforms.',
   Platforms: 'Platforms, their settings, their limits and their card programs.',
   'API tokens': 'Credentials of platforms.',

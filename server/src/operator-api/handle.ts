@@ -2,6 +2,7 @@
 // records, and the operator. An operator of single platforms sees and changes nothing else: a list
 // requires one of its platforms, a reply with another one is an unknown resource, and the commit of
 // such a change is rejected.
+import type { Readable } from 'node:stream';
 import type { Static, TSchema } from '@sinclair/typebox';
 import {
   isApprovalNeeded,
@@ -9,6 +10,7 @@ import {
   requestApproval,
 } from '../features/staff/approvals/index.ts';
 import { type AuditedRequest, auditedRuntime } from '../features/staff/audit/index.ts';
+import type { ChangeFeed } from '../features/staff/changes/index.ts';
 import type { signIn } from '../features/staff/users/index.ts';
 import type { Operator } from '../kernel/caller.ts';
 import {
@@ -35,6 +37,8 @@ export interface OperatorCall {
   /** Its runtime writes audit records. */
   installation: Installation;
   provisioning: Provisioning;
+  /** Changes for operators who follow them. */
+  changes: ChangeFeed;
   /** The runtime without audit records. */
   unaudited: Runtime;
   /** Another operation of the operator API. */
@@ -193,7 +197,12 @@ export function operatorHandle<C extends OperatorContract, S extends keyof C['re
   run: (
     call: OperatorCall,
     input: Input<C>,
-  ) => Promise<{ status: S; body: BodyOf<C['replies'][S]>; headers?: ReplyHeaders }>,
+  ) => Promise<{
+    status: S;
+    body: BodyOf<C['replies'][S]>;
+    headers?: ReplyHeaders;
+    stream?: Readable;
+  }>,
 ): OperatorOperation {
   const contract = servedContract(declared);
   // The route has validated the input against this contract.

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { type Naming, namingFor } from '../catalog/naming.ts';
 import type { Connectors } from '../connectors/ports/index.ts';
+import type { ChangeFeed } from '../features/staff/changes/index.ts';
 import type { Operation } from '../http/bind.ts';
 import { OPERATOR_BASE_PATH } from '../http/route.ts';
 import type { Mode } from '../kernel/mode.ts';
@@ -26,6 +27,7 @@ export interface OperatorMount {
   files: Files;
   connectors(environment: Mode): Connectors;
   provisioning: Provisioning;
+  changes: ChangeFeed;
   /** Address at which operators sign in. */
   operatorUrl: string | undefined;
   identityProvider: IdentityProvider | undefined;
@@ -36,7 +38,7 @@ const STATEMENT_TIMEOUT_MS = 600_000;
 
 /** The operations of the operator API on this installation. */
 export function operatorOperationsOn(options: OperatorMount): Operation[] {
-  const { databaseUrl: url, masterKey, connectors, provisioning, ...others } = options;
+  const { databaseUrl: url, masterKey, connectors, provisioning, changes, ...others } = options;
   const { operatorUrl, identityProvider, ...rest } = others;
   const installation: Installation = {
     ...rest,
@@ -48,7 +50,8 @@ export function operatorOperationsOn(options: OperatorMount): Operation[] {
   };
   const operationOf = (id: string) =>
     OPERATOR_OPERATIONS.find(({ contract }) => contract.operationId === id);
-  const provided = { installation, provisioning, operationOf, operatorUrl, identityProvider };
+  const found = { operationOf, operatorUrl, identityProvider };
+  const provided = { installation, provisioning, changes, ...found };
   return OPERATOR_OPERATIONS.map((each) => each.bind(provided));
 }
 

@@ -1,6 +1,7 @@
 // An operation is one value, its contract, and one handler. The contract states everything a client
 // needs (path, fields, statuses, permission) and feeds routing, validation, the OpenAPI document
 // and the tests; the operationId names both, in code, logs and metrics.
+import type { Readable } from 'node:stream';
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { Code, Fault, FieldError } from '../fault.ts';
 import type { OperatorPermission } from './operator-permissions.ts';
@@ -33,6 +34,8 @@ interface ContractBase {
   readonly notFound?: Code;
   /** A long poll: its handler gets `closed` and returns `idleMs`. */
   readonly waits?: true;
+  /** Its reply is a stream of server-sent events, which ends with the connection at the latest. */
+  readonly streams?: true;
   /** Its body and its reply contain those of other operations. */
   readonly callsOperations?: true;
 }
@@ -231,7 +234,7 @@ export interface Input<C = object> {
   query: Part<C, 'query'>;
   headers: Part<C, 'headers'>;
   body: Part<C, 'body'>;
-  /** Aborted when the client disconnects; of an operation that `waits`. */
+  /** Aborted when the client disconnects; of an operation that `waits` or `streams`. */
   closed?: AbortSignal | undefined;
 }
 
@@ -249,6 +252,8 @@ export interface Reply {
   idleMs?: number;
   /** Further headers, such as cookies. */
   headers?: ReplyHeaders;
+  /** Sent instead of the body; of an operation that `streams`. */
+  stream?: Readable | undefined;
 }
 
 export type ReplyHeaders = Readonly<Record<string, string | string[]>>;

@@ -4,6 +4,7 @@ import { eventListOperations } from './events.ts';
 import { metricsOperations } from './metrics.ts';
 import { paymentListOperations } from './payments.ts';
 import { searchOperations } from './search.ts';
+import { streamOperations } from './stream.ts';
 
 export const overviewGroup = [
   ...paymentListOperations,
@@ -11,4 +12,5 @@ export const overviewGroup = [
   ...eventListOperations,
   ...searchOperations,
   ...metricsOperations,
+  ...streamOperations,
 ];

@@ -1,4 +1,5 @@
 // A client of the operator API, with tokens of given roles.
+import { text as textOf } from 'node:stream/consumers';
 import {
   createOperatorToken,
   type NewOperatorToken,
@@ -61,13 +62,16 @@ export function operatorClient(app: TestApp) {
         ...headers,
       },
       ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+      payloadAsStream: true,
     });
-    const isJson = String(reply.headers['content-type']).includes('json') && reply.body !== '';
-    return {
-      status: reply.statusCode,
-      body: isJson ? JSON.parse(reply.body) : reply.body,
-      headers: reply.headers,
-    };
+    const { statusCode: status, headers: replyHeaders } = reply;
+    const type = String(replyHeaders['content-type']);
+    const stream = reply.stream();
+    // A stream of events has no end.
+    if (type.startsWith('text/event-stream')) stream.destroy();
+    const content = stream.destroyed ? '' : await textOf(stream);
+    const isJson = type.includes('json') && content !== '';
+    return { status, body: isJson ? JSON.parse(content) : content, headers: replyHeaders };
   }
 
   /** The audit records of an operation, newest first. */

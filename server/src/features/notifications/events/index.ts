@@ -5,6 +5,7 @@ import { eventSweeps } from './sweeps.ts';
 
 export { eventByOperator, pageOfEventsByOperator, platformOfEventById } from './by-operator.ts';
 export { createFollowers, type Followers } from './followers.ts';
+export { type EventHead, eventsOfPlatforms } from './heads.ts';
 export { countEvents, eventsAfter } from './range.ts';
 export {
   arrivedFor,

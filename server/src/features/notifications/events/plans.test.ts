@@ -4,6 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { idSql, type Planned, planner, uuid } from '../../../../test/kit/app/query-plans.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { HEADS } from './heads.ts';
 import { BOUNDARY, countSql, type EventFilter, LOWEST, rangeSql } from './store.ts';
 import { walk } from './walk.ts';
 
@@ -101,4 +102,11 @@ it.each(['asc', 'desc'] as const)('finds all events that a filter matches, %s', 
     from = page.end;
   }
   expect(ids).toHaveLength(Math.ceil(EVENTS / 20_000));
+});
+
+it('reads the events of all platforms after a place', async () => {
+  for (const position of [MIDDLE, HIGH]) {
+    const platformIds = [app.platform.id, app.other.id, app.unregulated.id, app.production.id];
+    await checkFlat({ text: HEADS, values: [platformIds, position, '', HIGH, 21] }, 2 * FEW);
+  }
 });

@@ -10,6 +10,8 @@ export {
   changesOfRecord,
   pageOfRecords,
   presentRecord,
+  type RecordHead,
+  recordHeads,
   verifyAudit,
 } from './read.ts';
 export { type AuditedRequest, type AuditedRuntime, auditedRuntime, type Gate } from './record.ts';

@@ -86,6 +86,26 @@ async function recordsAfter(
   return rows.filter((row) => row !== undefined);
 }
 
+/** What a record says without reasons and values. */
+export type RecordHead = Pick<
+  AuditRow,
+  'number' | 'operation_id' | 'subject' | 'platform_id' | 'created_at'
+> & { has_changes: boolean };
+
+const HEADS = `select number, operation_id, subject, platform_id, created_at,
+    changes is not null as has_changes
+  from operator_audit where number > $1 order by number limit $2`;
+
+/** Records as they are followed. */
+export const recordHeads = {
+  /** Up to `limit` records with a number above `after`, in order. */
+  after: (db: Pick<Database, 'query'>, after: bigint, limit: number): Promise<RecordHead[]> =>
+    db.query<RecordHead>(HEADS, [after, limit]),
+  /** Number of the last record; 0 without one. */
+  last: async (db: Pick<Database, 'read'>): Promise<bigint> =>
+    (await db.read(auditHead, HEAD))?.number ?? 0n,
+};
+
 /** All records with a number above `after`, in order, in chunks. */
 async function* allRecordsAfter(db: Database, after: number): AsyncGenerator<AuditRow[]> {
   let last: bigint | number = after;

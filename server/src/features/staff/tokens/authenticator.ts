@@ -5,7 +5,7 @@ import { Fault } from '../../../kernel/fault.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { permissionsOf } from '../roles/index.ts';
-import { operatorTokens } from './store.ts';
+import { type OperatorTokenRow, operatorTokens } from './store.ts';
 
 const rejected = () => new Fault('UNAUTHORIZED', 'The operator token is missing or invalid.');
 
@@ -14,17 +14,16 @@ const SECRET = /^bearer +(rho_[A-Za-z0-9_-]{43}) *$/i;
 interface OperatorAuthenticator {
   /** The operator of an `Authorization` header. Throws UNAUTHORIZED. */
   operatorOf(authorization: string | undefined): Promise<Operator>;
+  /** The operator of a token by its ID; undefined if the token is no longer valid. */
+  operatorById(id: string): Promise<Operator | undefined>;
 }
 
-export const operatorTokenAuthenticator = ({
+export function operatorTokenAuthenticator({
   db,
   effects,
-}: Pick<Runtime, 'db' | 'effects'>): OperatorAuthenticator => ({
-  async operatorOf(authorization) {
-    const secret = SECRET.exec(authorization ?? '')?.[1];
-    if (secret === undefined) throw rejected();
-    const [row] = await db.find(operatorTokens, { secret_hash: sha256Hex(secret) });
-    if (!row || row.revoked_at !== null || row.expires_at <= effects.now()) throw rejected();
+}: Pick<Runtime, 'db' | 'effects'>): OperatorAuthenticator {
+  function validOperator(row: OperatorTokenRow | undefined): Operator | undefined {
+    if (!row || row.revoked_at !== null || row.expires_at <= effects.now()) return undefined;
     return {
       kind: 'TOKEN',
       id: row.id,
@@ -34,5 +33,17 @@ export const operatorTokenAuthenticator = ({
       permissions: permissionsOf(row.roles),
       platformIds: row.platform_ids,
     };
-  },
-});
+  }
+
+  return {
+    async operatorOf(authorization) {
+      const secret = SECRET.exec(authorization ?? '')?.[1];
+      if (secret === undefined) throw rejected();
+      const [row] = await db.find(operatorTokens, { secret_hash: sha256Hex(secret) });
+      const operator = validOperator(row);
+      if (!operator) throw rejected();
+      return operator;
+    },
+    operatorById: async (id) => validOperator(await db.read(operatorTokens, id)),
+  };
+}

@@ -1,5 +1,6 @@
 // Public interface of operator users: people with roles, their sign-in and their sessions.
 import type { Feature } from '../../../runtime/operation/feature.ts';
+import { currentOperator } from './sign-in/authenticator.ts';
 import {
   enrollmentPasskeyOptions,
   enrollmentTotp,
@@ -76,6 +77,7 @@ export const ownMethods = {
 export const sessions = {
   csrfTokenIn,
   current: currentSession,
+  currentOperator,
   end: endSession,
   endOthers: endOtherSessions,
   list: listSessions,

@@ -15,6 +15,10 @@ export interface OperatorListQuery {
   cursor?: string | undefined;
 }
 
+/** IDs of all platforms. */
+export const allPlatformIds = async (db: Pick<Database, 'query'>): Promise<string[]> =>
+  (await db.query<{ id: string }>('select id from platforms', [])).map(({ id }) => id);
+
 const timeOf = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
 
 /** A page that reads the narrowest index for the owners in a query; `own` are further filters. */

@@ -39,6 +39,45 @@ async function markUsed(runtime: Runtime, row: SessionRow): Promise<void> {
   });
 }
 
+/** A token has no rights that the user who created it has lost; undefined if that user is disabled. */
+async function withinUser(
+  { db }: Pick<Runtime, 'db'>,
+  operator: Operator,
+): Promise<Operator | undefined> {
+  if (!isId(operator.personId, 'OperatorUser')) return operator;
+  const user = await db.read(operatorUsers, operator.personId);
+  if (user?.status !== 'ACTIVE') return undefined;
+  const permissions = permissionsOf(user.roles);
+  const { platform_ids: ofUser } = user;
+  const { platformIds: own } = operator;
+  return {
+    ...operator,
+    permissions: operator.permissions.filter((each) => permissions.includes(each)),
+    platformIds: ofUser && own ? own.filter((id) => ofUser.includes(id)) : (own ?? ofUser),
+  };
+}
+
+/**
+ * The operator of an open request as it is now; undefined if the session or the token has ended. It is
+ * no use of the session.
+ */
+export async function currentOperator(
+  runtime: Pick<Runtime, 'db' | 'effects'>,
+  { id, sessionId }: Operator,
+): Promise<Operator | undefined> {
+  const { db, effects } = runtime;
+  if (sessionId === undefined) {
+    const operator = await operatorTokenAuthenticator(runtime).operatorById(id);
+    return operator && withinUser(runtime, operator);
+  }
+  const [session, user] = await Promise.all([
+    db.read(operatorSessions, sessionId),
+    db.read(operatorUsers, id),
+  ]);
+  if (!session || statusOf(session, effects.now()) !== 'ACTIVE') return undefined;
+  return user?.status === 'ACTIVE' ? operatorOf(user, sessionId) : undefined;
+}
+
 /** The operator of each request; throws UNAUTHORIZED, or FORBIDDEN without the CSRF token. */
 export function operatorAuthenticator(runtime: Runtime, operatorUrl: string | undefined) {
   const tokens = operatorTokenAuthenticator(runtime);
@@ -62,22 +101,10 @@ export function operatorAuthenticator(runtime: Runtime, operatorUrl: string | un
     return operatorOf(user, row.id);
   }
 
-  /** A token has no rights that the user who created it has lost. */
   async function tokenOf(authorization: string | undefined): Promise<Operator> {
-    const operator = await tokens.operatorOf(authorization);
-    if (!isId(operator.personId, 'OperatorUser')) return operator;
-    const user = await runtime.db.read(operatorUsers, operator.personId);
-    if (user?.status !== 'ACTIVE') {
-      throw new Fault('UNAUTHORIZED', 'The operator token is missing or invalid.');
-    }
-    const permissions = permissionsOf(user.roles);
-    const { platform_ids: ofUser } = user;
-    const { platformIds: own } = operator;
-    return {
-      ...operator,
-      permissions: operator.permissions.filter((each) => permissions.includes(each)),
-      platformIds: ofUser && own ? own.filter((id) => ofUser.includes(id)) : (own ?? ofUser),
-    };
+    const operator = await withinUser(runtime, await tokens.operatorOf(authorization));
+    if (!operator) throw new Fault('UNAUTHORIZED', 'The operator token is missing or invalid.');
+    return operator;
   }
 
   return {

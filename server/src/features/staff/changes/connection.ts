@@ -1,0 +1,176 @@
+// One connection of an operator: a stream of server-sent events with a bounded rate and a bounded
+// buffer. Beyond them a reset requests the client to load everything again.
+import { Readable } from 'node:stream';
+import type { Operator } from '../../../kernel/caller.ts';
+import { type ChangePlace, cursorText, laterOf } from './cursor.ts';
+import { type Batch, lastOfEach, type Message, messagesFor } from './messages.ts';
+
+/** Messages per second, and in one burst. */
+const MAX_RATE = 200;
+/** Messages that a slow client has not received yet. */
+const MAX_PENDING = 400;
+/** Minimum time between two resets. */
+const RESET_MS = 1_000;
+const HEARTBEAT_MS = 15_000;
+/** After which time a client connects again. */
+const RETRY_MS = 2_000;
+
+/** Why a stream ends. */
+type EndReason = 'SESSION_ENDED' | 'ACCESS_CHANGED' | 'SERVER_STOPPING';
+
+/** What a client has missed after a place. */
+export interface Resumption {
+  from: ChangePlace;
+  missed: Batch;
+}
+
+export interface Connection {
+  readonly operator: Operator;
+  readonly stream: Readable;
+  /** Begins to send: from its place, after an earlier one, or with a reset. */
+  begin(resume?: Resumption | 'reset'): void;
+  receive(batch: Batch): void;
+  /** Skips changes that are too many to be read. */
+  reset(place: ChangePlace): void;
+  /** Sends what is due by time. */
+  tick(): void;
+  end(reason: EndReason): void;
+}
+
+const eventText = (name: string, place: ChangePlace, data: object): string =>
+  `event: ${name}\nid: ${cursorText(place)}\ndata: ${JSON.stringify(data)}\n\n`;
+
+/** Tokens for `MAX_RATE` messages per second. */
+function createBudget(now: () => number) {
+  let remaining = MAX_RATE;
+  let at = now();
+  return {
+    take(count: number): boolean {
+      remaining = Math.min(MAX_RATE, remaining + ((now() - at) / 1_000) * MAX_RATE);
+      at = now();
+      if (count > remaining) return false;
+      remaining -= count;
+      return true;
+    },
+  };
+}
+
+/** Texts that wait until the client reads. */
+function createOutput(onClose: () => void) {
+  const pending: string[] = [];
+  let isWanted = false;
+  function flush(): void {
+    while (isWanted && pending.length) isWanted = stream.push(pending.shift());
+  }
+  const stream = new Readable({
+    read() {
+      isWanted = true;
+      flush();
+    },
+    destroy(error, done) {
+      onClose();
+      done(error);
+    },
+  });
+  return {
+    stream,
+    pending: () => pending.length,
+    send(text: string): void {
+      pending.push(text);
+      flush();
+    },
+    end(): void {
+      for (const text of pending.splice(0)) stream.push(text);
+      stream.push(null);
+    },
+  };
+}
+
+interface ConnectionOptions {
+  operator: Operator;
+  place: ChangePlace;
+  now(): number;
+  onClose(): void;
+}
+
+export function createConnection({ operator, place, now, onClose }: ConnectionOptions): Connection {
+  const output = createOutput(onClose);
+  const budget = createBudget(now);
+  /** Everything until here was sent, or is covered by the reset that is due. */
+  let current = place;
+  /** Batches that arrive before `begin`; undefined afterwards. */
+  let held: Batch[] | undefined = [];
+  let isResetDue = false;
+  let isEnded = false;
+  let lastReset = -RESET_MS;
+  let lastSent = now();
+
+  function send(text: string): void {
+    lastSent = now();
+    output.send(text);
+  }
+
+  function sendAll(messages: readonly Message[]): boolean {
+    const fits = output.pending() + messages.length <= MAX_PENDING;
+    if (!fits || !budget.take(messages.length)) return false;
+    for (const each of messages) send(eventText('change', each.place, each.data));
+    return true;
+  }
+
+  function tick(): void {
+    if (isEnded || held) return;
+    const hasRoom = output.pending() < MAX_PENDING;
+    if (isResetDue && hasRoom && now() - lastReset >= RESET_MS) {
+      send(eventText('reset', current, {}));
+      lastReset = now();
+      isResetDue = false;
+    }
+    if (output.pending() === 0 && now() - lastSent >= HEARTBEAT_MS) {
+      send(`: heartbeat\nid: ${cursorText(current)}\n\n`);
+    }
+  }
+
+  function receive(batch: Batch): void {
+    if (isEnded) return;
+    if (held) return void held.push(batch);
+    if (!isResetDue) {
+      const messages = messagesFor(operator, current, batch);
+      isResetDue = !sendAll(messages) && !sendAll(lastOfEach(messages));
+    }
+    current = laterOf(current, batch.place);
+    tick();
+  }
+
+  function reset(to: ChangePlace): void {
+    isResetDue = true;
+    if (held) held = [];
+    current = laterOf(current, to);
+    tick();
+  }
+
+  return {
+    operator,
+    stream: output.stream,
+    receive,
+    reset,
+    tick,
+    begin(resume) {
+      const waiting = held ?? [];
+      held = undefined;
+      if (isEnded) return;
+      if (resume === 'reset') isResetDue = true;
+      else if (resume && !isResetDue) current = resume.from;
+      send(`retry: ${RETRY_MS}\n${eventText('ready', current, {})}`);
+      if (typeof resume === 'object') receive(resume.missed);
+      for (const each of waiting) receive(each);
+      tick();
+    },
+    end(reason) {
+      if (isEnded) return;
+      isEnded = true;
+      if (held) output.send(`retry: ${RETRY_MS}\n`);
+      output.send(eventText('end', current, { reason }));
+      output.end();
+    },
+  };
+}

@@ -1,0 +1,35 @@
+// A place in the changes of the installation: in the order of events, and in that of audit records.
+
+/** After the event with this position and ID, and after the audit record with this number. */
+export interface ChangePlace {
+  position: bigint;
+  /** Empty: before all events with this position. */
+  id: string;
+  record: bigint;
+}
+
+const FORM = /^(-?\d{1,19}) (\d{1,18}) ([\x21-\x7e]{0,200})$/;
+
+export const cursorText = ({ position, id, record }: ChangePlace): string =>
+  Buffer.from(`${position} ${record} ${id}`).toString('base64url');
+
+/** The place of a cursor; undefined for any other text. */
+export function placeOfCursor(text: string): ChangePlace | undefined {
+  const [, position, record, id] = FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  if (position === undefined || record === undefined || id === undefined) return undefined;
+  const place = { position: BigInt(position), id, record: BigInt(record) };
+  return cursorText(place) === text ? place : undefined;
+}
+
+/** Whether the event at `a` is after that of `b`. */
+export const isEventAfter = (
+  a: Pick<ChangePlace, 'position' | 'id'>,
+  b: Pick<ChangePlace, 'position' | 'id'>,
+): boolean => a.position > b.position || (a.position === b.position && a.id > b.id);
+
+/** The later one in both orders. */
+export const laterOf = (a: ChangePlace, b: ChangePlace): ChangePlace => {
+  const { position, id } = isEventAfter(a, b) ? a : b;
+  const { record } = a.record > b.record ? a : b;
+  return { position, id, record };
+};

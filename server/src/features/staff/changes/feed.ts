@@ -1,0 +1,224 @@
+// Changes of the installation for operators who follow them: events of platforms, and audit records.
+// One loop per process reads them for all connections, soon after commits of this process and several
+// times per second for those of others, as long as there is a connection. It also ends connections whose
+// session has ended or whose rights have changed.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Operator } from '../../../kernel/caller.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import type { Log } from '../../../runtime/observability/log.ts';
+import type { Metrics } from '../../../runtime/observability/metrics.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { eventsOfPlatforms, horizonOf } from '../../notifications/events/index.ts';
+import { allPlatformIds } from '../../tenancy/operator-lists/index.ts';
+import { recordHeads } from '../audit/index.ts';
+import { sessions } from '../users/index.ts';
+import { type Connection, createConnection, type Resumption } from './connection.ts';
+import { type ChangePlace, placeOfCursor } from './cursor.ts';
+
+/** Maximum number of connections in one process, per operator and in total. */
+const MAX_OF_OPERATOR = 10;
+const MAX_CONNECTIONS = 500;
+/** Poll interval for changes of other processes. */
+const POLL_MS = 250;
+/** Minimum pause between two polls; polling takes at most a fifth of the time. */
+const MIN_PAUSE_MS = 50;
+const PAUSE_SHARE = 4;
+/** Pause after more changes than one poll reads. */
+const OVERFLOW_MS = 1_000;
+/** Interval at which sessions and rights are read again. */
+const CHECK_MS = 1_000;
+/** Changes that are read at once; if there are more, clients load everything again. */
+const MAX_BATCH = 500;
+
+export interface ChangeFeed {
+  /** Opens a stream of changes, after a cursor or from now on. Throws RATE_LIMITED. */
+  open(operator: Operator, after: string | undefined): Promise<Connection['stream']>;
+  /** Call it after a commit that may have stored events. */
+  wake(): void;
+  /** Ends all streams; later ones end at once. */
+  close(): void;
+}
+
+interface FeedOptions {
+  runtime: Pick<Runtime, 'db' | 'effects'>;
+  log: Log;
+  metrics: Pick<Metrics, 'watch'>;
+}
+
+type Db = FeedOptions['runtime']['db'];
+
+/** The changes after a place; undefined instead of them if they are too many. */
+async function readAfter(db: Db, from: ChangePlace, platformIds: readonly string[] | null) {
+  const horizon = await horizonOf(db);
+  // After the horizon, so that no platform is missing that has an event below it.
+  const ids = platformIds ?? (await allPlatformIds(db));
+  const [events, records] = await Promise.all([
+    eventsOfPlatforms(db, ids, from, horizon, MAX_BATCH + 1),
+    recordHeads.after(db, from.record, MAX_BATCH + 1),
+  ]);
+  const isComplete = events.length <= MAX_BATCH && records.length <= MAX_BATCH;
+  const record = isComplete ? records.at(-1)?.number : await recordHeads.last(db);
+  const place: ChangePlace = {
+    // Below the place only after a crash of the database.
+    ...(horizon > from.position ? { position: horizon, id: '' } : from),
+    record: record ?? from.record,
+  };
+  return { place, batch: isComplete ? { events, records, place } : undefined };
+}
+
+/** What a client has missed since its cursor; a reset if that is unknown or too much. */
+async function missedSince(
+  db: Db,
+  cursor: string,
+  { platformIds }: Operator,
+): Promise<Resumption | 'reset'> {
+  const from = placeOfCursor(cursor);
+  if (!from) return 'reset';
+  const [horizon, record] = await Promise.all([horizonOf(db), recordHeads.last(db)]);
+  // Of another installation.
+  if (from.position > horizon || from.record > record) return 'reset';
+  const { batch } = await readAfter(db, from, platformIds);
+  return batch ? { from, missed: batch } : 'reset';
+}
+
+const rightsOf = ({ permissions, platformIds }: Operator) =>
+  JSON.stringify([permissions, platformIds]);
+
+/** Ends the connections of operators whose session has ended or whose rights are others now. */
+async function endInvalid(
+  runtime: FeedOptions['runtime'],
+  connections: Iterable<Connection>,
+): Promise<void> {
+  await Promise.all(
+    [...connections].map(async (connection) => {
+      const { operator } = connection;
+      const current = await sessions.currentOperator(runtime, operator);
+      if (!current) connection.end('SESSION_ENDED');
+      else if (rightsOf(current) !== rightsOf(operator)) connection.end('ACCESS_CHANGED');
+    }),
+  );
+}
+
+/** Waits for the next poll, or less after `wake`. */
+function createPause() {
+  let isWoken = false;
+  let wakeUp: (() => void) | undefined;
+  return {
+    wake() {
+      isWoken = true;
+      wakeUp?.();
+    },
+    async until(leastMs: number): Promise<void> {
+      await sleep(leastMs);
+      if (!isWoken) {
+        const controller = new AbortController();
+        wakeUp = () => controller.abort();
+        await sleep(POLL_MS, undefined, { signal: controller.signal }).catch(() => undefined);
+        wakeUp = undefined;
+      }
+      isWoken = false;
+    },
+  };
+}
+
+function assertRoom(connections: ReadonlySet<Connection>, { id }: Operator): void {
+  const own = [...connections].filter(({ operator }) => operator.id === id).length;
+  if (own < MAX_OF_OPERATOR && connections.size < MAX_CONNECTIONS) return;
+  const reason =
+    own < MAX_OF_OPERATOR
+      ? 'Too many operators follow changes. Try again later.'
+      : `The operator has ${MAX_OF_OPERATOR} open streams. Close one of them first.`;
+  throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: 5 });
+}
+
+export function createChangeFeed({ runtime, log, metrics }: FeedOptions): ChangeFeed {
+  const { db } = runtime;
+  const connections = new Set<Connection>();
+  const pause = createPause();
+  const now = () => performance.now();
+  /** Everything until here was passed to the connections; undefined while there is none. */
+  let place: ChangePlace | undefined;
+  let finding: Promise<void> | undefined;
+  let isRunning = false;
+  let isStopping = false;
+  let checkedAt = 0;
+  metrics.watch('railhead_operator_streams', 'Streams of changes.', () => connections.size);
+
+  /** Returns whether there were too many changes. */
+  async function poll(from: ChangePlace): Promise<boolean> {
+    const { place: next, batch } = await readAfter(db, from, null);
+    place = next;
+    for (const each of connections) {
+      if (batch) each.receive(batch);
+      else each.reset(next);
+    }
+    return batch === undefined;
+  }
+
+  async function check(): Promise<void> {
+    if (now() - checkedAt < CHECK_MS) return;
+    await endInvalid(runtime, connections);
+    checkedAt = now();
+  }
+
+  async function run(): Promise<void> {
+    while (connections.size && place) {
+      const started = now();
+      let isOverflow = false;
+      try {
+        [isOverflow] = await Promise.all([poll(place), check()]);
+      } catch (error) {
+        log.error({ err: error }, 'changes could not be read for operators');
+      }
+      for (const each of connections) each.tick();
+      const leastMs = Math.max(MIN_PAUSE_MS, (now() - started) * PAUSE_SHARE);
+      await pause.until(isOverflow ? OVERFLOW_MS : leastMs);
+    }
+    place = undefined;
+    isRunning = false;
+  }
+
+  async function findPlace(): Promise<void> {
+    const [position, record] = await Promise.all([horizonOf(db), recordHeads.last(db)]);
+    place ??= { position, id: '', record };
+  }
+
+  async function connect(operator: Operator): Promise<Connection> {
+    while (!place) {
+      finding ??= findPlace().finally(() => {
+        finding = undefined;
+      });
+      await finding;
+    }
+    assertRoom(connections, operator);
+    const onClose = () => void connections.delete(connection);
+    const connection = createConnection({ operator, place, now, onClose });
+    connections.add(connection);
+    if (isRunning) return connection;
+    isRunning = true;
+    void run();
+    return connection;
+  }
+
+  return {
+    async open(operator, after) {
+      const connection = await connect(operator);
+      const { stream } = connection;
+      if (isStopping) connection.end('SERVER_STOPPING');
+      try {
+        const isResumed = after !== undefined && !isStopping;
+        connection.begin(isResumed ? await missedSince(db, after, operator) : undefined);
+      } catch (error) {
+        stream.destroy();
+        throw error;
+      }
+      return stream;
+    },
+    wake: pause.wake,
+    close() {
+      isStopping = true;
+      for (const each of connections) each.end('SERVER_STOPPING');
+      pause.wake();
+    },
+  };
+}

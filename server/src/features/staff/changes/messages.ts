@@ -1,0 +1,80 @@
+// What operators receive of events and audit records.
+import type { Operator } from '../../../kernel/caller.ts';
+import { iso } from '../../../kernel/effects.ts';
+import type { EventHead } from '../../notifications/events/index.ts';
+import type { RecordHead } from '../audit/index.ts';
+import { type ChangePlace, isEventAfter, laterOf } from './cursor.ts';
+
+/** Changes between two places. */
+export interface Batch {
+  events: readonly EventHead[];
+  records: readonly RecordHead[];
+  /** The place after them. */
+  place: ChangePlace;
+}
+
+export interface Message {
+  /** Of messages with the same key, the last one is sufficient. */
+  key: string;
+  place: ChangePlace;
+  data: Record<string, unknown>;
+}
+
+const OPERATOR_CHANGE = 'OPERATOR.CHANGE';
+
+/**
+ * What an operator receives of a record. Without `audit.read` it says only that rows were changed, so
+ * that lists are read again, and not by which operation.
+ */
+function recordData(operator: Operator, record: RecordHead): Record<string, unknown> | undefined {
+  const { platformIds, permissions } = operator;
+  const { platform_id: platformId, operation_id: operationId, subject } = record;
+  if (platformIds !== null && !platformIds.includes(platformId ?? '')) return undefined;
+  const head = { type: OPERATOR_CHANGE, createdAt: iso(record.created_at) };
+  if (!permissions.includes('audit.read')) return record.has_changes ? head : undefined;
+  return {
+    ...head,
+    operationId,
+    ...(subject === null ? {} : { subject }),
+    ...(platformId === null ? {} : { platformId }),
+  };
+}
+
+/** The messages of a batch for an operator who has received everything until `from`. */
+export function messagesFor(operator: Operator, from: ChangePlace, batch: Batch): Message[] {
+  const { platformIds } = operator;
+  const events = batch.events.filter(
+    (each) =>
+      (platformIds === null || platformIds.includes(each.platformId)) && isEventAfter(each, from),
+  );
+  const ofEvents = events.map((each): Message => {
+    const { position, id, type, resourceId, platformId, customerId, createdAt } = each;
+    return {
+      key: resourceId,
+      place: { position, id, record: from.record },
+      data: {
+        ...{ type, resourceId, platformId },
+        ...(customerId === undefined ? {} : { customerId }),
+        createdAt: iso(createdAt),
+      },
+    };
+  });
+  const { position, id } = laterOf(from, batch.place);
+  const ofRecords = batch.records.flatMap((record): Message[] => {
+    const data = record.number > from.record ? recordData(operator, record) : undefined;
+    if (!data) return [];
+    const key = `${OPERATOR_CHANGE} ${data.operationId ?? ''} ${data.subject ?? ''}`;
+    return [{ key, place: { position, id, record: record.number }, data }];
+  });
+  return [...ofEvents, ...ofRecords];
+}
+
+/** The last message of each key, in their order. */
+export function lastOfEach(messages: readonly Message[]): Message[] {
+  const last = new Map<string, Message>();
+  for (const each of messages) {
+    last.delete(each.key);
+    last.set(each.key, each);
+  }
+  return [...last.values()];
+}

@@ -1,0 +1,213 @@
+// Changes that operators follow: content, rights, resumption, limits, and the end of a stream.
+import { afterEach, beforeAll, expect, it } from 'vitest';
+import { customer, fundedCustomer, ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp } from '../../../test/kit/app/harness.ts';
+import { idSql } from '../../../test/kit/app/query-plans.ts';
+import { secondProcess } from '../../../test/kit/app/second-process.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+import {
+  browser,
+  enrollWithPasskey,
+  firstAdministrator,
+} from '../../../test/kit/operator/people.ts';
+import { type OpenStream, openStream } from '../../../test/kit/operator/streams.ts';
+import { testEvent } from '../../features/tenancy/config/index.ts';
+import { systemCaller } from '../../features/tenancy/platform/index.ts';
+import { operate } from '../../runtime/operation/operate.ts';
+
+const app = testApp();
+const client = operatorClient(app);
+const open: OpenStream[] = [];
+
+beforeAll(async () => {
+  await app.server.listen({ port: 0, host: '127.0.0.1' });
+});
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.close();
+  // A call fails if a reply before it did not match its contract.
+  ok(await app.call('GET', '/config'), 200);
+});
+
+async function follow(token: object = {}, query = '', headers: Record<string, string> = {}) {
+  const secret = await client.secretOf(token);
+  const stream = await openStream(app, { authorization: `Bearer ${secret}`, ...headers }, query);
+  open.push(stream);
+  return stream;
+}
+
+const isReady = ({ event }: { event: string }) => event === 'ready';
+const isAbout = (id: string) => (each: { data: { resourceId?: string } }) =>
+  each.data.resourceId === id;
+
+it('sends events of all processes and of every platform', async () => {
+  const stream = await follow();
+  expect(stream.status).toBe(200);
+  expect(stream.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+  expect(stream.headers.get('cache-control')).toBe('no-store');
+  expect(stream.headers.get('x-accel-buffering')).toBe('no');
+  await stream.until(isReady);
+
+  const { person, account } = await fundedCustomer(app);
+  const { data } = await stream.until(isAbout(account.id));
+  expect(data).toEqual({
+    type: expect.stringMatching(/^[A-Z_]+\.[A-Z_]+$/),
+    resourceId: account.id,
+    platformId: app.platform.id,
+    customerId: person.id,
+    createdAt: expect.any(String),
+  });
+  expect(JSON.stringify(stream.data())).not.toContain('balance"');
+  const { id: other } = await customer(app, { as: app.other });
+  await stream.until(isAbout(other));
+
+  const second = secondProcess(app);
+  const started = performance.now();
+  const emitted = await operate(second, systemCaller(app.other.id, 'sandbox'), async (ctx) => {
+    const id = ctx.id('Transaction');
+    ctx.emit(testEvent, id, {});
+    return id;
+  });
+  await stream.until(isAbout(emitted));
+  expect(performance.now() - started).toBeLessThan(1_000);
+  await second.close();
+});
+
+it('sends changes by operators, to others without their content', async () => {
+  const [administrator, viewer] = [await follow(), await follow({ roles: ['viewer'] })];
+  await Promise.all([administrator.until(isReady), viewer.until(isReady)]);
+  const body = { hourlyPayments: 500 };
+  const path = `/platforms/${app.platform.id}`;
+  ok(await client.call('PATCH', path, { body }), 200);
+  const isOperation = (each: { data: { operationId?: string } }) =>
+    each.data.operationId === 'updatePlatform';
+  expect((await administrator.until(isOperation)).data).toEqual({
+    type: 'OPERATOR.CHANGE',
+    operationId: 'updatePlatform',
+    subject: app.platform.id,
+    platformId: app.platform.id,
+    createdAt: expect.any(String),
+  });
+  const { data } = await viewer.until((each) => each.data.type === 'OPERATOR.CHANGE');
+  expect(data).toEqual({ type: 'OPERATOR.CHANGE', createdAt: expect.any(String) });
+});
+
+it('sends an operator of one platform nothing of others', async () => {
+  const stream = await follow({ platformIds: [app.other.id] });
+  await stream.until(isReady);
+  await fundedCustomer(app);
+  const body = { hourlyPayments: 501 };
+  ok(await client.call('PATCH', `/platforms/${app.platform.id}`, { body }), 200);
+  const { id } = await customer(app, { as: app.other });
+  await stream.until(isAbout(id));
+  expect(new Set(stream.data().map(({ platformId }) => platformId))).toEqual(
+    new Set([app.other.id]),
+  );
+});
+
+it('continues after the last event without gaps', async () => {
+  const first = await follow();
+  const ready = await first.until(isReady);
+  const { id } = await customer(app);
+  await first.until(isAbout(id));
+  await first.close();
+  const between = await customer(app);
+  const resumed = await follow({}, '', { 'last-event-id': `${ready.id}` });
+  await resumed.until(isAbout(between.id));
+  const subjects = resumed.data().map(({ resourceId }) => resourceId);
+  expect(subjects).toEqual([id, between.id]);
+
+  const last = resumed.events.at(-1);
+  const { id: later } = await customer(app);
+  const byQuery = await follow({}, `?after=${last?.id}`);
+  await byQuery.until(isAbout(later));
+  expect(byQuery.data().map(({ resourceId }) => resourceId)).toEqual([later]);
+  expect(byQuery.events.map(({ event }) => event)).toEqual(['ready', 'change']);
+});
+
+const manyEvents = (count: number, start: number) =>
+  app.runtime.db.query(
+    `insert into events (id, platform_id, type, subject, data, created_at)
+     select ${idSql('Webhook', `(${start} + n)`)}, $1, 'TEST', ${idSql('Transaction', `(${start} + n)`)},
+       '{}', now() from generate_series(1, $2::int) n`,
+    [app.platform.id, count],
+  );
+
+it('replaces too many changes by a reset', async () => {
+  const stream = await follow();
+  const ready = await stream.until(isReady);
+  await manyEvents(300, 0);
+  await stream.until(({ event }) => event === 'reset');
+  await manyEvents(600, 1_000);
+  const resets = () => stream.events.filter(({ event }) => event === 'reset');
+  await expect.poll(() => resets().length, { timeout: 5_000 }).toBe(2);
+  expect(stream.data().filter(({ type }) => type === 'TEST')).toEqual([]);
+
+  for (const cursor of [`${ready.id}`, 'nothing']) {
+    const late = await follow({}, `?after=${cursor}`);
+    await late.until(({ event }) => event === 'reset');
+    expect(late.events.map(({ event }) => event)).toEqual(['ready', 'reset']);
+  }
+});
+
+it('limits the streams of an operator', async () => {
+  const streams = await Promise.all(Array.from({ length: 10 }, () => follow()));
+  expect(streams.map(({ status }) => status)).toEqual(Array(10).fill(200));
+  expect((await follow()).status).toBe(429);
+  expect((await follow({ name: 'Another' })).status).toBe(200);
+  await streams[0]?.close();
+  await expect.poll(async () => (await follow()).status).toBe(200);
+});
+
+const endOf = (stream: OpenStream) => stream.until(({ event }) => event === 'end');
+
+it('ends with the token', async () => {
+  const token = { name: 'Revoked' };
+  const stream = await follow(token);
+  await stream.until(isReady);
+  const { data } = (await client.call('GET', '/operator-tokens?limit=100')).body;
+  const { id } = data.find((each: { name: string }) => each.name === token.name);
+  const started = performance.now();
+  ok(await client.call('DELETE', `/operator-tokens/${id}`), 200);
+  expect((await endOf(stream)).data).toEqual({ reason: 'SESSION_ENDED' });
+  await stream.ended;
+  expect(performance.now() - started).toBeLessThan(2_000);
+});
+
+it('ends with the session, and when rights change', async () => {
+  const { person: administrator } = await firstAdministrator(app);
+  const invited = { name: 'Grace', email: 'grace@example.com', roles: ['support'] };
+  const created = await administrator.call('POST', '/operator-users', { body: invited });
+  const { id, link } = ok(created, 201);
+  const person = browser(app);
+  ok((await enrollWithPasskey(person, link.secret)).reply, 201);
+  const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const openAs = async () => {
+    const stream = await openStream(app, { cookie });
+    open.push(stream);
+    await stream.until(isReady);
+    return stream;
+  };
+  const first = await openAs();
+  const body = { roles: ['viewer'] };
+  ok(await administrator.call('PATCH', `/operator-users/${id}`, { body }), 200);
+  expect((await endOf(first)).data).toEqual({ reason: 'ACCESS_CHANGED' });
+
+  const second = await openAs();
+  ok(await person.call('DELETE', '/session'), 200);
+  expect((await endOf(second)).data).toEqual({ reason: 'SESSION_ENDED' });
+  expect((await openStream(app, { cookie })).status).toBe(401);
+});
+
+it('ends when the server stops', async () => {
+  const stopping = await startApp();
+  const secret = await operatorClient(stopping).secretOf();
+  await stopping.server.listen({ port: 0, host: '127.0.0.1' });
+  const stream = await openStream(stopping, { authorization: `Bearer ${secret}` });
+  await stream.until(isReady);
+  const started = performance.now();
+  await stopping.close();
+  await stream.ended;
+  expect(performance.now() - started).toBeLessThan(3_000);
+  expect(stream.events.at(-1)).toMatchObject({ event: 'end', data: { reason: 'SERVER_STOPPING' } });
+});

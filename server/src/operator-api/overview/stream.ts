@@ -1,0 +1,53 @@
+// A stream of changes, with which a console keeps its views current.
+import { Type } from '@sinclair/typebox';
+import { operation } from '../../kernel/contract/operation.ts';
+import { text } from '../../kernel/schema.ts';
+import { operatorHandle } from '../handle.ts';
+
+const follow = operation({
+  operationId: 'followChanges',
+  method: 'GET',
+  path: '/stream',
+  tag: 'Changes',
+  summary: 'Follow changes',
+  description:
+    'Sends changes as server-sent events, within a second of their commit by any process. `ready` ' +
+    'is the first one. `change` has the data `{type, resourceId, platformId, customerId?, ' +
+    'createdAt}` of an event of a platform that the operator may access. After a change by an ' +
+    'operator, it has the type `OPERATOR.CHANGE` and `createdAt`, and for operators with ' +
+    '`audit.read` also `operationId`, `subject` and `platformId`. `reset` says that changes were ' +
+    'omitted: load everything again. Of many changes of one resource at once, only the last may be ' +
+    'sent; beyond 200 a second a reset replaces them. `end` with a `reason` is the last one: ' +
+    '`SESSION_ENDED`, `ACCESS_CHANGED` or `SERVER_STOPPING`. A comment is sent every 15 seconds. ' +
+    'Each event has an `id`, after which the stream can be resumed. An operator can have ten ' +
+    'streams per process. An open stream does not extend a session.',
+  auth: 'operator',
+  operatorPermission: 'webhooks.read',
+  commands: [],
+  streams: true,
+  query: Type.Object({
+    after: Type.Optional(
+      text('`id` of the last event that was received. The header `Last-Event-ID` has priority.', {
+        maxLength: 400,
+      }),
+    ),
+  }),
+  headers: Type.Object({
+    'last-event-id': Type.Optional(
+      text('`id` of the last event that was received; sent by browsers.', { maxLength: 400 }),
+    ),
+  }),
+  replies: { 200: text('Server-sent events.') },
+  errors: [],
+});
+
+export const streamOperations = [
+  operatorHandle(follow, async ({ changes, operator }, { query, headers, closed }) => {
+    const after = headers['last-event-id'] ?? query.after;
+    const stream = await changes.open(operator, after);
+    const close = () => void stream.destroy();
+    closed?.addEventListener('abort', close);
+    if (closed?.aborted) close();
+    return { status: 200, body: '', stream };
+  }),
+];

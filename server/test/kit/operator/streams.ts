@@ -1,0 +1,82 @@
+// A client that follows changes of the operator API over HTTP.
+import type { AddressInfo } from 'node:net';
+import { OPERATOR_BASE_PATH } from '../../../src/http/route.ts';
+import type { TestApp } from '../app/harness.ts';
+
+interface StreamEvent {
+  event: string;
+  id: string | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields that they read.
+  data: any;
+}
+
+function eventOf(block: string): StreamEvent | undefined {
+  const fields = new Map<string, string>();
+  for (const line of block.split('\n')) {
+    const [, name = '', value = ''] = /^(\w+): (.*)$/.exec(line) ?? [];
+    fields.set(name, value);
+  }
+  const event = fields.get('event');
+  if (event === undefined) return undefined;
+  return { event, id: fields.get('id'), data: JSON.parse(fields.get('data') ?? 'null') };
+}
+
+const MAX_MS = 10_000;
+
+/** Opens a stream of a listening server; events are collected until it ends or is closed. */
+export async function openStream(
+  app: Pick<TestApp, 'server'>,
+  headers: Record<string, string>,
+  query = '',
+) {
+  const { port } = app.server.server.address() as AddressInfo;
+  const controller = new AbortController();
+  const reply = await fetch(`http://127.0.0.1:${port}${OPERATOR_BASE_PATH}/stream${query}`, {
+    headers,
+    signal: controller.signal,
+  });
+  const events: StreamEvent[] = [];
+  let text = '';
+  let isOpen = true;
+
+  async function collect(): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const chunk of reply.body ?? []) {
+      text += decoder.decode(chunk as Uint8Array, { stream: true });
+      const blocks = text.split('\n\n');
+      text = blocks.pop() ?? '';
+      events.push(...blocks.flatMap((each) => eventOf(each) ?? []));
+    }
+  }
+  const ended = collect().catch(() => undefined);
+  void ended.then(() => {
+    isOpen = false;
+  });
+
+  return {
+    status: reply.status,
+    headers: reply.headers,
+    events,
+    ended,
+    isOpen: () => isOpen,
+    data: () => events.filter(({ event }) => event === 'change').map(({ data }) => data),
+    /** The first event for which it is true, as soon as it arrives. */
+    async until(isIt: (event: StreamEvent) => boolean): Promise<StreamEvent> {
+      const started = performance.now();
+      for (;;) {
+        const found = events.find(isIt);
+        if (found) return found;
+        if (performance.now() - started > MAX_MS) {
+          throw new Error(`not received: ${JSON.stringify(events)}`);
+        }
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    },
+    async close(): Promise<void> {
+      controller.abort();
+      await ended;
+    },
+  };
+}
+
+export type OpenStream = Awaited<ReturnType<typeof openStream>>;
