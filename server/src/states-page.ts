@@ -33,194 +33,204 @@ interface Chapter {
 export const CHAPTERS: readonly Chapter[] = [
   {
     title: 'Outgoing payment',
-    about: `\`status\` of a transaction of type OUTGOING. Initially PENDING, with its quote or
-transfer. A completed payment fails if the receiving bank returns it later.`,
+    about: `The \`status\` of a transaction of type OUTGOING. It is PENDING when its quote or
+transfer is created. A completed payment fails if the receiving bank returns it later.`,
     states: transactionFeature.states.outgoing,
   },
   {
     title: 'Incoming payment',
-    about: `\`status\` of a transaction of type INCOMING. Initially COMPLETED if the funds are
-available at once; PENDING if they are held, or need an approval or a declaration.`,
+    about: `The \`status\` of a transaction of type INCOMING. It is initially COMPLETED if the
+funds are available at once, and PENDING if they are held or need an approval or a declaration.`,
     states: transactionFeature.states.incoming,
   },
   {
     title: 'Card payment',
-    about: `\`status\` of a transaction of type CARD. Initially AUTHORIZED, or SETTLED if the
-network authorizes and clears in a single message. EXCEPTION: the network was paid
-and the cardholder's account could not be debited; an operator decides.`,
+    about: `The \`status\` of a transaction of type CARD. It is initially AUTHORIZED, or
+SETTLED if the network authorizes and clears in a single message. EXCEPTION means that the network
+was paid but the cardholder's account could not be debited; an operator decides who pays.`,
     states: cardPaymentFeature.states.cardPayment,
   },
   {
     title: 'Refund',
-    about: `\`refund.status\` of a transaction; NONE is a transaction without a refund. FAILED: the
-funds could not be returned and are in suspense until an operator returns them.`,
+    about: `The \`refund.status\` of a transaction. NONE is a transaction without a refund.
+FAILED means that the funds could not be returned and are in suspense until an operator returns
+them.`,
     states: transactionFeature.states.refund,
   },
   {
     title: 'Internal account',
-    about: `\`status\` of an internal account. Initially ACTIVE, or PENDING for an account added to
-an existing owner. In every state but ACTIVE new transfers are rejected; earlier holds continue
-and refunds are credited. Only an empty account can be closed.`,
+    about: `The \`status\` of an internal account. It is initially ACTIVE, or PENDING for an
+account that is added to an existing owner. New transfers are rejected in every state except
+ACTIVE; earlier holds continue and refunds are credited. Only an empty account can be closed.`,
     states: internalAccountFeature.states.internalAccount,
   },
   {
     title: 'Identity check',
-    about: `\`kycStatus\` of a person, \`kybStatus\` of a business, \`kycStatus\` of a beneficial
-owner. Initially UNVERIFIED, or the result that the sandbox returns at once. HOLD: more
-information is required.`,
+    about: `The \`kycStatus\` of a person or beneficial owner, or the \`kybStatus\` of a
+business. It is initially UNVERIFIED, or the result that the sandbox returns at once. HOLD means
+that more information is required.`,
     states: customerFeature.states.check,
   },
   {
     title: 'Import of customers',
-    about: `\`status\` of an import of customers from a file. It ends when every row was processed:
-COMPLETED if at least one row became a customer. A file that cannot be read fails before any row.`,
+    about: `The \`status\` of an import of customers from a file. The import ends when every
+row is processed, as COMPLETED if at least one row became a customer. It fails before any row is
+processed if the file cannot be read.`,
     states: importFeature.states.import,
   },
   {
     title: 'Replay of webhooks',
-    about: `\`status\` of a replay of events to a webhook endpoint. It completes when all its events
-are queued for delivery, and fails if the endpoint is deleted first.`,
+    about: `The \`status\` of a replay of events to a webhook endpoint. The replay completes
+when all its events are queued for delivery, and fails if the endpoint is deleted first.`,
     states: replayFeature.states.webhookReplay,
   },
   {
     title: 'Verification',
-    about: `\`verificationStatus\` of one submission. Its first value is the result of the
-submission. A corrected case is submitted again, as a separate verification.`,
+    about: `The \`verificationStatus\` of one submission. Its first value is the result of the
+submission. A corrected submission is a separate verification.`,
     states: verificationFeature.states.verification,
   },
   {
     title: 'Verification link',
-    about: `Internal: a link to the hosted verification page. Initially OPEN, and USED once a
-submission through it was accepted. An expired link remains OPEN but gives no access.`,
+    about: `The internal state of a link to the hosted verification page. It is initially
+OPEN, and USED once a submission through it is accepted. An expired link remains OPEN but gives no
+access.`,
     states: kycLinkFeature.states.link,
   },
   {
     title: 'Invitation',
-    about: `\`status\` of an invitation. Initially PENDING; an expired pending invitation is shown as
-EXPIRED and can no longer be claimed.`,
+    about: `The \`status\` of an invitation. It is initially PENDING. An expired pending
+invitation is shown as EXPIRED and can no longer be claimed.`,
     states: invitationFeature.states.invitation,
   },
   {
     title: 'Wallet credential',
-    about: `Internal: a credential of an embedded wallet. Initially ACTIVE; a REVOKED
-credential is no longer listed or accepted, and its sessions have ended.`,
+    about: `The internal state of a credential of an embedded wallet. It is initially ACTIVE.
+A REVOKED credential is no longer listed or accepted, and its sessions have ended.`,
     states: walletFeature.states.credential,
   },
   {
     title: 'Wallet session',
-    about: `Internal: a key that may sign for an embedded wallet. Initially ACTIVE and listed until
-its \`expiresAt\`; an expired session remains ACTIVE but cannot sign.`,
+    about: `The internal state of a session, which is a key that may sign for an embedded
+wallet. It is initially ACTIVE, and the session is listed until its \`expiresAt\`. An expired
+session remains ACTIVE but cannot sign.`,
     states: walletFeature.states.session,
   },
   {
     title: 'Request to sign',
-    about: `Internal: the request of a \`requestId\`. Initially PENDING. PROCESSING: signed and in
-progress. SETTLED: completed, reply not yet returned. DONE: reply returned. DROPPED: expired,
-wrongly signed too often, or replaced by newer requests.`,
+    about: `The internal state of a request that a wallet signs (\`requestId\`). It is
+initially PENDING, PROCESSING once it is signed, SETTLED when it is completed and its reply is not
+yet returned, and DONE when the reply is returned. A request is DROPPED if it has expired, has too
+many invalid signatures, or is replaced by newer requests.`,
     states: walletFeature.states.request,
   },
   {
     title: 'Wallet recovery',
-    about: `Shown to the operator: a new credential for a user who can no longer use any
-credential. Initially WAITING, and DONE when the credential was added. CANCELLED: the recovery shows
-the reason.`,
+    about: `The recovery of a wallet by the operator, which adds a credential for a user who
+can no longer use any credential. It is initially WAITING, and DONE when the credential is added.
+A CANCELLED recovery shows the reason.`,
     states: walletFeature.states.recovery,
   },
   {
     title: 'External account',
-    about: `\`status\` of an external account. The initial status follows from the checks at
-registration.`,
+    about: `The \`status\` of an external account. The checks at registration determine the
+initial status.`,
     states: externalAccountFeature.states.externalAccount,
   },
   {
     title: 'Challenge',
-    about: `A challenge that a customer completes with a second factor. Initially PENDING; a newer
-challenge for the same purpose replaces it.`,
+    about: `A challenge that a customer completes with a second factor. It is initially
+PENDING. A newer challenge for the same purpose replaces it.`,
     states: scaFeature.states.challenge,
   },
   {
     title: 'Factor reset',
-    about: `\`status\` of the reset of a lost factor. Initially INITIATED.`,
+    about: `The \`status\` of the reset of a lost factor. It is initially INITIATED.`,
     states: scaFeature.states.reset,
   },
   {
     title: 'Action of an agent',
-    about: `\`status\` of an action. Initially APPROVED if its policy needs no approval, else
-PENDING_APPROVAL. FAILED: approved, but could no longer be executed.`,
+    about: `The \`status\` of an action of an agent. It is initially APPROVED if the policy
+requires no approval, and PENDING_APPROVAL otherwise. FAILED means that the action was approved
+but could no longer be executed.`,
     states: agentFeature.states.action,
   },
   {
     title: 'Device code',
-    about: `A code by which a program becomes an agent. Initially PENDING; a new code replaces
-codes that were not redeemed.`,
+    about: `A code that connects a program as an agent. It is initially PENDING. A new code
+replaces codes that were not redeemed.`,
     states: agentFeature.states.code,
   },
   {
     title: 'Card',
-    about: `\`state\` of a card. Initially PROCESSING until its issuer has responded. A platform
-freezes, unfreezes and closes; a PROCESSING card is closed only by the service.`,
+    about: `The \`state\` of a card. It is PROCESSING until the issuer has responded. A
+platform can freeze, unfreeze and close a card. Only the server closes a PROCESSING card.`,
     states: cardFeature.states.card,
   },
   {
     title: 'Delegated key',
-    about: `\`status\` of a key that signs for a wallet which funds a card. Initially PENDING: it
-cannot sign until the owner of the wallet has authorized it. It expires with its binding to the card.`,
+    about: `The \`status\` of a key that signs for a wallet that funds a card. It is initially
+PENDING and cannot sign until the owner of the wallet has authorized it. The key is revoked when
+its binding to the card ends.`,
     states: cardFeature.states.delegatedKey,
   },
   {
     title: 'Provider account',
-    about: `\`status\` of a platform's account at a stablecoin provider. Initially ACTIVE, and
-ACTIVE again after it is relinked.`,
+    about: `The \`status\` of a platform's account at a stablecoin provider. It is initially
+ACTIVE, and ACTIVE again after the account is linked again.`,
     states: stablecoinFeature.states.providerAccount,
   },
   {
     title: 'Stablecoin',
-    about: `\`issuanceStatus\` of a stablecoin. The initial status is the provider's at
-registration.`,
+    about: `The \`issuanceStatus\` of a stablecoin. The initial status is that of the provider
+at the time of registration.`,
     states: stablecoinFeature.states.issuance,
   },
   {
     title: 'Use of a stablecoin in the service',
-    about: `\`serviceOperationsStatus\` of a stablecoin. Initially NOT_ENABLED. A platform requests
-enablement, the operator decides; ENABLING becomes ENABLED once the token is provisioned.`,
+    about: `The \`serviceOperationsStatus\` of a stablecoin. It is initially NOT_ENABLED. A
+platform requests enablement and the operator decides. ENABLING becomes ENABLED once the token is
+provisioned.`,
     states: stablecoinFeature.states.service,
   },
   {
     title: 'Mint or burn',
-    about: `\`status\` of a mint or burn. Initially CREATED, before it is submitted to the
+    about: `The \`status\` of a mint or burn. It is CREATED until it is submitted to the
 provider.`,
     states: stablecoinFeature.states.operation,
   },
   {
     title: 'Message',
-    about: `Status of an e-mail or a text message, for the operator. Initially QUEUED. KEPT: the
-sandbox stores the message for the operator instead of sending it.`,
+    about: `The status of an e-mail or text message, which the operator can read. It is
+initially QUEUED. KEPT means that the sandbox stores the message for the operator instead of
+sending it.`,
     states: messageFeature.states.message,
   },
   {
     title: 'File',
-    about: `A file sent by a client. Initially UPLOADING. GONE: not attached by an operation within
-an hour, or deleted by its operation. The object is then deleted from storage, and afterwards the
-row.`,
+    about: `A file that a client uploads. It is initially UPLOADING. It is GONE if no
+operation attaches it within an hour, or if an operation deletes it. The object is then deleted
+from storage, and afterwards the row.`,
     states: fileStates,
   },
   {
     title: 'Job',
-    about: `Work after a commit, for the operator. Initially queued; its row is removed in
-the change set of its result. A job that failed too often is dead until an operator retries or
-cancels it.`,
+    about: `Work after a commit. A job is initially queued, and its row is removed in the
+change set of its result. A job is dead after its last failed attempt, until an operator retries
+or cancels it.`,
     states: jobStates,
   },
   {
     title: 'Operator approval',
-    about: `A change of an operator that another one must approve. Initially PENDING. One that was not
-decided in time remains PENDING and is shown as EXPIRED.`,
+    about: `A change that a second operator must approve. It is initially PENDING. A change
+that is not decided in time remains PENDING and is shown as EXPIRED.`,
     states: approvalFeature.states.approval,
   },
   {
     title: 'Operator user',
     about:
-      '`status` of a user of the operator API. An ACTIVE one is INVITED until it has enrolled.',
+      'The `status` of a user of the operator API. An ACTIVE user is shown as INVITED until the ' +
+      'user has enrolled.',
     states: operatorUserFeature.states.operatorUser,
   },
 ];
@@ -267,9 +277,10 @@ function chapter({ title, about, states }: Chapter): string {
 
 const OPENING = `# Lifecycles
 
-Generated by \`npm run states\` from the transition tables of the server; do not edit. Any other
-transition throws while it is staged (\`kernel/states.ts\`, \`runtime/db/table.ts\`), so it is never
-committed.`;
+This page shows every lifecycle of the server: its states, and the events that change them. A
+transition that is not listed is an error when it is staged (\`kernel/states.ts\`,
+\`runtime/db/table.ts\`), so it is never committed. \`npm run states\` generates this page from the
+transition tables; do not edit it.`;
 
 /** The text of docs/states.md. */
 export const statesPage = (): string => `${[OPENING, ...CHAPTERS.map(chapter)].join('\n\n')}\n`;
