@@ -12,7 +12,7 @@ export const bridge = defineConnector({
     identityUrl: serviceSetting({
       env: 'RAILHEAD_IDENTITY_URL',
       flag: 'identity-url',
-      help: 'service that verifies production customers; default: an operator verifies them',
+      help: 'URL of a service that verifies production customers; default: an operator decides',
       secret: true,
     }),
   }),

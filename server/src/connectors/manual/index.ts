@@ -16,7 +16,7 @@ const settings = Type.Object({
     serviceSetting({
       env: 'RAILHEAD_RATES_URL',
       flag: 'rates-url',
-      help: 'service with the production exchange rates',
+      help: 'URL of a service with the production exchange rates',
       secret: true,
     }),
   ),
@@ -24,14 +24,14 @@ const settings = Type.Object({
     fileSetting({
       env: 'RAILHEAD_RATES_FILE',
       flag: 'rates-file',
-      help: 'or a file with these rates, JSON or CSV; a relative path starts at the checkout',
+      help: 'file with these rates instead, JSON or CSV; a relative path starts at the checkout',
     }),
   ),
   ratesMaxAgeMs: secondsSetting({
     env: 'RAILHEAD_RATES_MAX_AGE',
     flag: 'rates-max-age',
     fallback: '86400',
-    help: 'older production exchange rates are not used',
+    help: 'maximum age of production exchange rates in seconds; older rates are not used',
   }),
   fundingFile: Type.Optional(
     fileSetting({

@@ -11,7 +11,7 @@ export const sms = defineConnector({
   settings: Type.Object({
     smsUrl: serviceSetting({
       env: 'RAILHEAD_SMS_URL',
-      help: 'service for production text messages',
+      help: 'URL of a service that sends production text messages',
       secret: true,
     }),
   }),

@@ -71,7 +71,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'port',
     fallback: '4000',
     value: 'NUMBER',
-    help: 'port to listen on; 0 selects a free one',
+    help: 'port to listen on; 0 selects a free port',
     validate: (text) =>
       problemUnless(
         /^\d{1,5}$/.test(text) && Number(text) < 65_536,
@@ -107,7 +107,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'drain',
     fallback: '0',
     value: 'SECONDS',
-    help: 'after SIGTERM: seconds of service with /readyz at 503, for load balancers to detect it',
+    help: 'seconds between SIGTERM and the stop, in which /readyz is 503 and requests are served',
     validate: numberFrom(0, MAX_DRAIN_S, ' of seconds'),
   },
   {
@@ -273,7 +273,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'RAILHEAD_OPERATOR_OIDC_ROLES',
     flag: 'operator-oidc-roles',
     value: 'TEXT',
-    help: 'groups that have roles, like `admins=administrator;ops=support+treasury`',
+    help: 'roles of each group, such as `admins=administrator;ops=support+treasury`',
     validate: groupRolesProblem,
   },
   {
@@ -287,7 +287,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'RAILHEAD_SAMPLE_CUSTOMER',
     flag: 'sample-customer',
     value: 'CHOICE',
-    help: 'customer for the first platform: create or none; default in production: none',
+    help: 'sample customer of the first platform: create or none; default in production: none',
     validate: matches(/^(create|none)$/, 'must be create or none'),
   },
   {
@@ -295,7 +295,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'log-level',
     fallback: 'info',
     value: 'LEVEL',
-    help: LEVELS.join(', '),
+    help: `lowest level of log lines: ${LEVELS.join(', ')}`,
     validate: (text) =>
       problemUnless(
         (LEVELS as readonly string[]).includes(text),
