@@ -2,7 +2,7 @@
 // as it was shown.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { testApp } from '../../test/kit/app/test-app.ts';
-import { operatorClient } from '../../test/kit/operator/client.ts';
+import { newOperatorUser, operatorClient } from '../../test/kit/operator/client.ts';
 import { verifyAudit } from '../features/staff/audit/index.ts';
 
 const app = testApp();
@@ -149,6 +149,82 @@ describe('a change with a policy', () => {
     expect([first.status, again.status]).toEqual([202, 202]);
     expect(again.body.id).toBe(first.body.id);
     expect(again.headers['idempotency-replayed']).toBe('true');
+  });
+});
+
+describe('a change whose requester has changed since', () => {
+  const asUser = async () => {
+    const { user, secretOf } = await newOperatorUser(app);
+    const secret = await secretOf();
+    return { user, secret, another: secretOf };
+  };
+
+  /** Requests the revocation of a new token with this secret. */
+  async function requestBy(secret: string) {
+    const { body: token } = await client.call('POST', '/operator-tokens', { body: NEW });
+    const { status, body } = await client.call('DELETE', `/operator-tokens/${token.id}`, {
+      secret,
+    });
+    expect(status).toBe(202);
+    return { token, id: body.id as string };
+  }
+
+  const change = async (userId: string, body: object) => {
+    const reply = await client.call('PATCH', `/operator-users/${userId}`, { body });
+    expect(reply.status).toBe(200);
+  };
+
+  async function isInvalid({ id, token }: { id: string; token: { secret: string } }) {
+    const refused = await decide(id, 'approve');
+    expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
+    expect(refused.body.reason).toContain('its requester may no longer make this change');
+    expect(await statusOfToken(token.secret)).toBe('active');
+    const { body: shown } = await client.call('GET', `/approvals/${id}`);
+    const { body: page } = await client.call('GET', '/approvals?status=PENDING&limit=100');
+    const listed = page.data.find((each: { id: string }) => each.id === id);
+    expect([shown.status, listed.status]).toEqual(['INVALID', 'INVALID']);
+  }
+
+  it('is not executed after its requester was disabled, and can be rejected', async () => {
+    const { user, secret } = await asUser();
+    const requested = await requestBy(secret);
+    await change(user.id, { isDisabled: true });
+    await isInvalid(requested);
+    const rejected = await decide(requested.id, 'reject');
+    expect([rejected.status, rejected.body.status]).toEqual([200, 'REJECTED']);
+  });
+
+  it('is executed only while its requester has the permission', async () => {
+    const { user, secret } = await asUser();
+    const requested = await requestBy(secret);
+    await change(user.id, { roles: ['viewer'] });
+    await isInvalid(requested);
+    await change(user.id, { roles: ['administrator'] });
+    expect((await decide(requested.id, 'approve')).status).toBe(200);
+  });
+
+  it('is not executed after its requester lost access to the installation', async () => {
+    const { user, secret } = await asUser();
+    const requested = await requestBy(secret);
+    await change(user.id, { platformIds: [app.platform.id] });
+    await isInvalid(requested);
+  });
+
+  it('is not executed after its token was revoked or has expired', async () => {
+    const { secret, another } = await asUser();
+    const requested = await requestBy(secret);
+    const tokens = (await client.call('GET', '/operator-tokens?limit=100')).body.data;
+    const { id } = tokens.find(({ name }: { name: string }) => name === 'Of a user');
+    const approver = await asPerson('Requester');
+    const removal = await client.call('DELETE', `/operator-tokens/${id}`, { secret: approver });
+    expect((await decide(removal.body.id, 'approve')).status).toBe(200);
+    await isInvalid(requested);
+
+    const short = await another(1);
+    await app.advance(23 * 3_600_000);
+    const late = await requestBy(short);
+    await app.advance(3_600_000);
+    await isInvalid(late);
   });
 });
 

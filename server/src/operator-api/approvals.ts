@@ -6,11 +6,13 @@ import {
   listApprovals,
   listPolicies,
   prepareApproved,
+  type RightsOfRequester,
   rejectApproval,
   removePolicy,
 } from '../features/staff/approvals/index.ts';
 import { auditedRuntime } from '../features/staff/audit/index.ts';
-import { assertOperatorPermission } from '../http/admission/admission.ts';
+import { sessions } from '../features/staff/users/index.ts';
+import { assertOperatorPermission, mayUse } from '../http/admission/admission.ts';
 import { operation } from '../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../kernel/fault.ts';
 import { named, oneOf, PageQuery, PositiveAmount, page, text, time } from '../kernel/schema.ts';
@@ -107,7 +109,8 @@ const list = operation({
   query: Type.Object({
     status: Type.Optional(
       oneOf(['PENDING', 'APPROVED', 'REJECTED'], {
-        description: 'Return only approvals with this status; PENDING includes expired ones.',
+        description:
+          'Return only approvals with this status; PENDING includes expired and invalid ones.',
       }),
     ),
     ...PlatformFilter,
@@ -145,8 +148,8 @@ const approve = operation({
   description:
     'Executes the change and records the decision in one commit. Requires the permission of ' +
     'the operation. The requester cannot approve it. Returns `CONFLICT` if the state has ' +
-    'changed since the request, so that the change would differ from the one that was shown; ' +
-    'request the change again.',
+    'changed since the request, so that the change would differ from the one that was shown, or if ' +
+    'the requester may no longer make it: request the change again.',
   operatorPermission: 'approvals.decide',
   params,
   body: Type.Object({ reason: Reason }),
@@ -176,11 +179,27 @@ const reject = operation({
   notFound: 'NOT_FOUND',
 });
 
+/** Whether a requester may still make the change that it requested. */
+const rightsIn =
+  ({ operationOf, unaudited: { effects } }: OperatorCall): RightsOfRequester =>
+  async (reader, { requestedBy, operationId, platformId }) => {
+    const { operator, rows } = await sessions.presentOperator(reader, requestedBy, effects.now());
+    const contract = operationOf(operationId)?.contract;
+    const mayRequest =
+      operator !== undefined &&
+      contract !== undefined &&
+      mayUse(contract, operator) &&
+      (platformId === null || (operator.platformIds?.includes(platformId) ?? true));
+    return { mayRequest, rows };
+  };
+
 /** Executes an approved change as the approver. */
 async function execute(call: OperatorCall, approvalId: string, reason: string) {
   const { installation, operator, operationOf } = call;
   const { runtime } = installation;
-  const approved = await prepareApproved(runtime, approvalId, { operator, reason });
+  const approved = await prepareApproved(runtime, approvalId, {
+    ...{ operator, reason, rightsOf: rightsIn(call) },
+  });
   const requested = operationOf(approved.operationId);
   if (!requested) throw new Fault('CONFLICT', 'The operation no longer exists.');
   assertOperatorPermission(requested.contract, operator);
@@ -238,12 +257,13 @@ export const approvalOperations = [
     status: 200,
     body: await removePolicy(installation.runtime, policyId),
   })),
-  operatorHandle(list, async ({ installation, operator }, { query }) => ({
+  operatorHandle(list, async (call, { query }) => ({
     status: 200,
-    body: await listApprovals(installation.runtime, operator, query),
+    body: await listApprovals(call.installation.runtime, rightsIn(call), call.operator, query),
   })),
   operatorHandle(get, async (call, { params: { approvalId } }) => {
-    const body = await approvalDetails(call.installation.runtime, call.operator, approvalId);
+    const { installation, operator } = call;
+    const body = await approvalDetails(installation.runtime, rightsIn(call), operator, approvalId);
     assertMayDecide(call, body.operationId);
     return { status: 200, body };
   }),
@@ -255,6 +275,7 @@ export const approvalOperations = [
     const { installation, operator } = call;
     const { operationId } = await approvalDetails(
       installation.runtime,
+      rightsIn(call),
       operator,
       params.approvalId,
     );

@@ -25,8 +25,10 @@ const Person = Type.Object(
 export const APPROVAL = {
   id: text('ID of the approval.'),
   operationId: text('Operation that was requested.'),
-  status: oneOf(['PENDING', 'APPROVED', 'REJECTED', 'EXPIRED'], {
-    description: 'PENDING: waits for a decision until `expiresAt`.',
+  status: oneOf(['PENDING', 'APPROVED', 'REJECTED', 'EXPIRED', 'INVALID'], {
+    description:
+      'PENDING: waits for a decision until `expiresAt`. INVALID: the requester was disabled, its ' +
+      'token has ended, or it has lost the permission or the platform; it can only be rejected.',
   }),
   platformId: Type.Optional(text('Platform, if the change is about one.')),
   customerId: Type.Optional(text('Customer, if the change is about one.')),

@@ -1,6 +1,7 @@
 // A simulator of approvals: operators request, approve and reject changes of money and change the same
-// money by the command, in a random order and at the same time. Whatever the order, a change takes effect
-// once, only with the decision of another person where a policy requires one, and is what was shown.
+// money by the command, while a requester is disabled, loses its role or its token, in a random order and
+// at the same time. Whatever the order, a change takes effect once, only with the decision of another
+// person where a policy requires one, while its requester may make it, and is what was shown.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { rejectHeldDeposit, releaseHeldDeposit } from '../../src/features/payments/manual/index.ts';
 import { verifyAudit } from '../../src/features/staff/audit/index.ts';
@@ -8,6 +9,7 @@ import { runSeed } from '../kit/app/effects.ts';
 import { balances } from '../kit/app/fixtures.ts';
 import type { ApiResponse } from '../kit/app/harness.ts';
 import { lengthOf } from '../kit/length.ts';
+import { newOperatorUser } from '../kit/operator/client.ts';
 import { operatorService } from '../kit/operator/production.ts';
 import { type Chance, chanceOf } from '../sim/harness/chance.ts';
 
@@ -21,8 +23,8 @@ const { service, call, newOperator } = operatorService();
 interface Person {
   name: string;
   secret: string;
-  /** Whether it may release and reject deposits. */
-  mayDecide: boolean;
+  /** Whether it may release and reject deposits; undefined: it changes during a run. */
+  mayDecide: boolean | undefined;
   person: string;
 }
 
@@ -31,6 +33,8 @@ let adaSecret = '';
 let account = '';
 /** Total of the deposits that were released. */
 let released = 0;
+/** Number of changes whose requester could not make them any more at the end of a run. */
+let invalid = 0;
 
 const DAYS = 366;
 
@@ -62,11 +66,68 @@ beforeAll(async () => {
   }
 });
 
+/** A user whose rights change during a run, and the token with which it calls. */
+interface Member {
+  userId: string;
+  tokenId: string;
+}
+
+const MEMBER = 'Member';
+
+async function newMember(): Promise<{ member: Member; person: Person }> {
+  const { user, secretOf } = await newOperatorUser(service.app, MEMBER);
+  const secret = await secretOf(DAYS);
+  const { data } = (await call('GET', '/operator-tokens?limit=1', { secret: adaSecret })).body;
+  const member = { userId: user.id, tokenId: data[0].id };
+  return { member, person: { name: MEMBER, secret, mayDecide: undefined, person: MEMBER } };
+}
+
+/** Reason, which names the change in the audit records → the change. */
+const RIGHTS = {
+  disable: { isDisabled: true },
+  enable: { isDisabled: false },
+  demote: { roles: ['viewer'] },
+  promote: { roles: ['administrator'] },
+};
+
+async function changeRights({ chance, member: { userId, tokenId } }: Run): Promise<void> {
+  const secret = adaSecret;
+  if (chance.percent(15)) {
+    assertAnswered(await call('DELETE', `/operator-tokens/${tokenId}`, { secret }));
+    return;
+  }
+  const reason = chance.of(Object.keys(RIGHTS) as (keyof typeof RIGHTS)[]);
+  const body = { ...RIGHTS[reason], reason };
+  assertAnswered(await call('PATCH', `/operator-users/${userId}`, { body, secret }));
+}
+
+/** Whether the member could request changes when an audit record was written, or now. */
+async function couldRequest({ userId, tokenId }: Member, approvalId?: string): Promise<boolean> {
+  const rows = await service.app.runtime.db.query<{ operation_id: string; reason: string }>(
+    `SELECT operation_id, reason FROM operator_audit
+     WHERE subject IN ($1, $2) AND number < coalesce(
+       (SELECT min(number) FROM operator_audit WHERE subject = $3 AND operation_id LIKE '%Deposit'),
+       9223372036854775807)
+     ORDER BY number`,
+    [userId, tokenId, approvalId ?? ''],
+  );
+  const rights = { isDisabled: false, isDemoted: false, isRevoked: false };
+  for (const { operation_id: operation, reason } of rows) {
+    if (operation === 'revokeOperatorToken') rights.isRevoked = true;
+    if (reason === 'disable' || reason === 'enable') rights.isDisabled = reason === 'disable';
+    if (reason === 'demote' || reason === 'promote') rights.isDemoted = reason === 'demote';
+  }
+  return !Object.values(rights).includes(true);
+}
+
 /** One deposit and what was done about it. */
 interface Run {
   chance: Chance;
   id: string;
   amount: number;
+  /** All operators, and the member three times, so that it requests more often. */
+  people: Person[];
+  member: Member;
   approvals: { id: string; person: string }[];
   /** Executions, with who decided and who requested. */
   executions: { verb: 'release' | 'reject'; by: string; requester?: string }[];
@@ -79,12 +140,12 @@ function assertAnswered({ status, body }: ApiResponse): void {
 }
 
 /** Requests a change, which is executed at once only below the minimum of the policy. */
-async function request({ chance, id, amount, approvals, executions }: Run): Promise<void> {
+async function request({ chance, id, amount, people, approvals, executions }: Run): Promise<void> {
   const { name, secret, mayDecide, person } = chance.of(people);
   const verb = chance.of(VERBS);
   const reply = await call('POST', `/deposits/${id}/${verb}`, { body: { reason: name }, secret });
   assertAnswered(reply);
-  if (!mayDecide) expect(reply.status).toBe(403);
+  if (mayDecide === false) expect(reply.status).toBe(403);
   if (reply.status === 202) approvals.push({ id: reply.body.id, person });
   if (reply.status !== 200) return;
   expect([verb, amount < MINIMUM]).toEqual(['release', true]);
@@ -92,7 +153,7 @@ async function request({ chance, id, amount, approvals, executions }: Run): Prom
 }
 
 /** Decides a change of this run. */
-async function decide({ chance, approvals, executions }: Run): Promise<void> {
+async function decide({ chance, people, approvals, executions }: Run): Promise<void> {
   if (approvals.length === 0) return;
   const { id, person: requester } = chance.of(approvals);
   const decider = chance.of(people);
@@ -102,9 +163,9 @@ async function decide({ chance, approvals, executions }: Run): Promise<void> {
   const reply = await call('POST', `/approvals/${id}/${decision}`, { body, secret });
   assertAnswered(reply);
   const isOwn = decider.person === requester;
-  if (isOwn) expect([403, 409]).toContain(reply.status);
+  if (isOwn) expect([401, 403, 409]).toContain(reply.status);
   if (decision === 'reject' || reply.status !== 200) return;
-  expect(decider.mayDecide && !isOwn).toBe(true);
+  expect(decider.mayDecide !== false && !isOwn).toBe(true);
   const verb = reply.body.reply.status === 'FAILED' ? 'reject' : 'release';
   executions.push({ verb, by: decider.person, requester });
 }
@@ -131,11 +192,24 @@ const ACTIONS = [
   { weight: 40, act: request },
   { weight: 45, act: decide },
   { weight: 8, act: command },
+  { weight: 20, act: changeRights },
   { weight: 1, act: expire },
 ];
 
+/** A change of the member was executed only with its rights, and is INVALID while they are missing. */
+async function verifyRights(member: Member, id: string, status: string): Promise<void> {
+  if (status === 'APPROVED') expect(await couldRequest(member, id)).toBe(true);
+  if (status !== 'PENDING' && status !== 'INVALID') return;
+  expect(status).toBe((await couldRequest(member)) ? 'PENDING' : 'INVALID');
+  if (status === 'PENDING') return;
+  invalid++;
+  const body = { reason: 'late' };
+  const reply = await call('POST', `/approvals/${id}/approve`, { body, secret: adaSecret });
+  expect(reply.status).toBe(409);
+}
+
 /** The status of a deposit and of each approval is what the executions say. */
-async function verify({ id, amount, approvals, executions }: Run): Promise<void> {
+async function verify({ id, amount, member, approvals, executions }: Run): Promise<void> {
   expect(executions.length).toBeLessThanOrEqual(1);
   const [execution] = executions;
   const expected = { release: 'COMPLETED', reject: 'FAILED', none: 'PENDING' } as const;
@@ -144,7 +218,9 @@ async function verify({ id, amount, approvals, executions }: Run): Promise<void>
   const approved: unknown[] = [];
   for (const each of approvals) {
     const { body } = await call('GET', `/approvals/${each.id}`, { secret: adaSecret });
-    if (body.status === 'APPROVED') approved.push(body.requestedBy.name.split(' ')[0]);
+    if (body.status === 'APPROVED') approved.push(each.person);
+    if (each.person !== MEMBER) expect(body.status).not.toBe('INVALID');
+    else await verifyRights(member, each.id, body.status);
   }
   const requester = execution?.requester;
   expect(approved).toEqual(requester === undefined ? [] : [requester]);
@@ -157,7 +233,11 @@ async function play(number: number): Promise<void> {
   const body = { ...entry, bankReference: `SIM-${number}`, hold: 'COMPLIANCE_REVIEW' };
   const { status, body: held } = await call('POST', '/deposits', { body, secret: adaSecret });
   expect(status).toBe(201);
-  const run: Run = { chance, id: held.transactionId, amount, approvals: [], executions: [] };
+  const { member, person } = await newMember();
+  const run: Run = {
+    ...{ chance, id: held.transactionId, amount, member },
+    ...{ people: [...people, person, person, person], approvals: [], executions: [] },
+  };
   for (let step = chance.between(2, 5); step > 0; step--) {
     // Actions of one step happen at the same time.
     const together = Array.from({ length: chance.between(1, 4) }, () => chance.weighed(ACTIONS));
@@ -175,6 +255,7 @@ describe(`random interleavings of approvals and changes (APPROVALS_SEED=${SEED})
     }
     expect((await balances(service.app, account, service.as)).balance).toBe(released);
     expect(released).toBeGreaterThan(0);
+    expect(invalid).toBeGreaterThan(0);
     const { problems, records } = await verifyAudit(service.app.runtime);
     expect(problems).toEqual([]);
     expect(records).toBeGreaterThan(RUNS);

@@ -132,15 +132,23 @@ const operatorCaller = (operator: Operator, { id, ip }: FastifyRequest): Caller 
   operator: { ...operator, address: ip, requestId: id },
 });
 
+/** Whether an operator may use an operation. */
+export function mayUse(
+  { operatorPermission, wholeInstallation }: Contract,
+  { permissions, platformIds }: Operator,
+): boolean {
+  const isPermitted = operatorPermission === undefined || permissions.includes(operatorPermission);
+  return isPermitted && (!wholeInstallation || platformIds === null);
+}
+
 /** Throws FORBIDDEN unless the operator may use the operation. */
 export function assertOperatorPermission(contract: Contract, operator: Operator): void {
-  const { operatorPermission, wholeInstallation } = contract;
+  if (mayUse(contract, operator)) return;
+  const { operatorPermission } = contract;
   if (operatorPermission && !operator.permissions.includes(operatorPermission)) {
     throw new Fault('FORBIDDEN', `The roles do not include the permission ${operatorPermission}.`);
   }
-  if (wholeInstallation && operator.platformIds !== null) {
-    throw new Fault('FORBIDDEN', 'This operation requires access to all platforms.');
-  }
+  throw new Fault('FORBIDDEN', 'This operation requires access to all platforms.');
 }
 
 function assertPermission(contract: Contract, caller: Caller): void {

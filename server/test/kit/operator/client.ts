@@ -1,9 +1,11 @@
 // A client of the operator API, with tokens of given roles.
+import { randomUUID } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
 import {
   createOperatorToken,
   type NewOperatorToken,
 } from '../../../src/features/staff/tokens/index.ts';
+import { createOperatorUser } from '../../../src/features/staff/users/index.ts';
 import { OPERATOR_BASE_PATH } from '../../../src/http/route.ts';
 import { OPERATOR_PERMISSION_NAMES } from '../../../src/kernel/contract/operator-permissions.ts';
 import type { ApiResponse, TestApp } from '../app/harness.ts';
@@ -18,6 +20,21 @@ const FIRST_OPERATOR = {
   permissions: OPERATOR_PERMISSION_NAMES,
   platformIds: null,
 } as const;
+
+/** A user who creates tokens, which lose the rights that the user loses. */
+export async function newOperatorUser(app: TestApp, name = 'User') {
+  const details = { name, email: `${randomUUID()}@example.com`, roles: ['administrator'] as const };
+  const user = await createOperatorUser(app.runtime, FIRST_OPERATOR, details);
+  const operator = { ...FIRST_OPERATOR, kind: 'USER', id: user.id, personId: user.id } as const;
+  return {
+    user,
+    /** The secret of a new token of the user. */
+    async secretOf(days = 30): Promise<string> {
+      const token = { name: 'Of a user', roles: ['administrator'] as const, days };
+      return (await createOperatorToken(app.runtime, operator, token)).secret;
+    },
+  };
+}
 
 interface OperatorRequest {
   body?: unknown;

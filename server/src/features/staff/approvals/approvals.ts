@@ -5,9 +5,9 @@ import type { Operator } from '../../../kernel/caller.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId, newId } from '../../../kernel/id.ts';
-import type { ChangeSet } from '../../../runtime/committer/change-set.ts';
+import type { ChangeSet, Versioned } from '../../../runtime/committer/change-set.ts';
 import { equals, type Filter } from '../../../runtime/db/database.ts';
-import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import {
   type Changes,
@@ -55,16 +55,44 @@ interface RequestedInput {
   body: unknown;
 }
 
-export type ApprovalStatus = 'PENDING' | 'APPROVED' | 'REJECTED' | 'EXPIRED';
+export type ApprovalStatus = 'PENDING' | 'APPROVED' | 'REJECTED' | 'EXPIRED' | 'INVALID';
 
-function statusOf({ status, expires_at }: ApprovalRow, now: Time): ApprovalStatus {
-  return status === 'PENDING' && expires_at <= now ? 'EXPIRED' : status;
+/** Whether the requester of a change may still make it, and the rows that this depends on. */
+interface RequesterRights {
+  mayRequest: boolean;
+  rows: Versioned[];
 }
 
-const presentApproval = (row: ApprovalRow, now: Time) => ({
+/** Reads the present rights of a requester for one operation on one platform. */
+export type RightsOfRequester = (
+  reader: Reader,
+  request: { requestedBy: string; operationId: string; platformId: string | null },
+) => Promise<RequesterRights>;
+
+interface Status {
+  status: ApprovalStatus;
+  /** Rows that the rights of the requester depend on. */
+  rows: Versioned[];
+}
+
+/** The status at present. Only a pending change depends on the rights of its requester. */
+async function statusOf(
+  reader: Reader,
+  row: ApprovalRow,
+  now: Time,
+  rightsOf: RightsOfRequester,
+): Promise<Status> {
+  if (row.status !== 'PENDING') return { status: row.status, rows: [] };
+  if (row.expires_at <= now) return { status: 'EXPIRED', rows: [] };
+  const { requested_by: requestedBy, operation_id: operationId, platform_id: platformId } = row;
+  const { mayRequest, rows } = await rightsOf(reader, { requestedBy, operationId, platformId });
+  return { status: mayRequest ? 'PENDING' : 'INVALID', rows };
+}
+
+const presentApproval = (row: ApprovalRow, status: ApprovalStatus) => ({
   id: row.id,
   operationId: row.operation_id,
-  status: statusOf(row, now),
+  status,
   ...(row.platform_id === null ? {} : { platformId: row.platform_id }),
   ...(row.customer_id === null ? {} : { customerId: row.customer_id }),
   policyId: row.policy_id,
@@ -121,7 +149,7 @@ export async function requestApproval(
       created_at: ctx.now,
       updated_at: ctx.now,
     });
-    return presentApproval(row, ctx.now);
+    return presentApproval(row, row.status);
   });
 }
 
@@ -139,6 +167,7 @@ async function approvalRow(
 /** A page of approvals, newest first. */
 export async function listApprovals(
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,
+  rightsOf: RightsOfRequester,
   { platformIds }: Pick<Operator, 'platformIds'>,
   query: {
     status?: 'PENDING' | 'APPROVED' | 'REJECTED' | undefined;
@@ -151,29 +180,62 @@ export async function listApprovals(
   const filters: Filter<typeof approvals>[] = equals({ status, platform_id: platformId });
   if (platformIds) filters.push({ column: 'platform_id', op: 'in', value: [...platformIds] });
   const { rows, ...rest } = await db.page(approvals, { filters, sort: 'desc', limit, cursor });
-  return { data: rows.map((row) => presentApproval(row, effects.now())), ...rest };
+  const now = effects.now();
+  const data = rows.map(async (row) =>
+    presentApproval(row, (await statusOf(db, row, now, rightsOf)).status),
+  );
+  return { data: await Promise.all(data), ...rest };
 }
 
 /** An approval with the changes that were shown; they are absent after an erasure. */
-export async function approvalDetails(runtime: Runtime, operator: Operator, id: string) {
+export async function approvalDetails(
+  runtime: Runtime,
+  rightsOf: RightsOfRequester,
+  operator: Operator,
+  id: string,
+) {
   const row = await approvalRow(runtime.db, operator, id);
   const opened = await openFor(runtime, row.customer_id, row.changes, contextOf(id, 'changes'));
   const changes = opened === undefined ? {} : { changes: JSON.parse(opened) as Changes };
-  return { ...presentApproval(row, runtime.effects.now()), ...changes };
+  const { status } = await statusOf(runtime.db, row, runtime.effects.now(), rightsOf);
+  return { ...presentApproval(row, status), ...changes };
 }
 
-/** Throws if this operator cannot decide this approval now. */
-function assertDecidable(row: ApprovalRow, operator: Operator, now: Time): void {
-  if (row.requester_person_id === operator.personId) {
+const undecidable = (status: ApprovalStatus): Fault =>
+  new Fault(
+    'CONFLICT',
+    status === 'INVALID'
+      ? 'The approval is INVALID: its requester may no longer make this change.'
+      : `The approval is ${status}.`,
+  );
+
+function assertNotRequester(row: ApprovalRow, { personId }: Operator): void {
+  if (row.requester_person_id === personId) {
     throw new Fault('FORBIDDEN', 'The requester of a change cannot decide it.');
   }
-  const status = statusOf(row, now);
-  if (status !== 'PENDING') throw new Fault('CONFLICT', `The approval is ${status}.`);
+}
+
+/** Throws if this operator cannot approve this change now; returns the rows that this depends on. */
+async function assertApprovable(
+  reader: Reader,
+  row: ApprovalRow,
+  { operator, rightsOf }: Approver,
+  now: Time,
+): Promise<Versioned[]> {
+  assertNotRequester(row, operator);
+  const { status, rows } = await statusOf(reader, row, now, rightsOf);
+  if (status !== 'PENDING') throw undecidable(status);
+  return rows;
 }
 
 export interface Decision {
   operator: Operator;
   reason: string;
+}
+
+interface Approver {
+  operator: Operator;
+  rightsOf: RightsOfRequester;
 }
 
 const decided = (
@@ -189,14 +251,26 @@ const decided = (
   updated_at: now,
 });
 
-/** Rejects a change. Throws NOT_FOUND, FORBIDDEN and CONFLICT. */
+/**
+ * Rejects a change, also of a requester who may no longer make it. Throws NOT_FOUND, FORBIDDEN and
+ * CONFLICT.
+ */
 export const rejectApproval = (runtime: Runtime, id: string, decision: Decision) =>
   operate(runtime, INSTALLATION, async (ctx) => {
     const row = await approvalRow(ctx, decision.operator, id);
-    assertDecidable(row, decision.operator, ctx.now);
+    assertNotRequester(row, decision.operator);
+    if (row.status !== 'PENDING') throw undecidable(row.status);
+    if (row.expires_at <= ctx.now) throw undecidable('EXPIRED');
     const patch = decided('reject', row, decision, ctx.now);
-    return presentApproval(ctx.update(approvals, row, patch), ctx.now);
+    const rejected = ctx.update(approvals, row, patch);
+    return presentApproval(rejected, rejected.status);
   });
+
+/** A change set that is rejected if one of the rows has changed; rows that it changes are checked anyway. */
+function withRequired(set: ChangeSet, rows: readonly Versioned[]): ChangeSet {
+  const changed = new Set([...set.updates, ...set.removes].map(({ id }) => id));
+  return { ...set, requires: [...set.requires, ...rows.filter(({ id }) => !changed.has(id))] };
+}
 
 /** A change to execute: its operation, its input, and the gate of its commit. */
 export interface Approved {
@@ -211,11 +285,11 @@ export interface Approved {
 export async function prepareApproved(
   runtime: Runtime,
   id: string,
-  decision: Decision,
+  decision: Decision & Approver,
 ): Promise<Approved> {
   const { operator } = decision;
   const row = await approvalRow(runtime.db, operator, id);
-  assertDecidable(row, operator, runtime.effects.now());
+  await assertApprovable(runtime.db, row, decision, runtime.effects.now());
   const opened = await openFor(runtime, row.customer_id, row.request, contextOf(id, 'request'));
   if (opened === undefined) throw new Fault('CONFLICT', 'The customer was erased.');
   return {
@@ -227,7 +301,7 @@ export async function prepareApproved(
       // Another operator may have decided since an earlier attempt.
       const current = await approvalRow(runtime.db, operator, id);
       const now = runtime.effects.now();
-      assertDecidable(current, operator, now);
+      const requires = await assertApprovable(runtime.db, current, decision, now);
       if (digestOf(set) !== current.digest) {
         throw new Fault('CONFLICT', 'The state has changed since the request. Request it again.');
       }
@@ -237,7 +311,7 @@ export async function prepareApproved(
         row: { ...current, ...patch },
         changed: new Set(Object.keys(patch)),
       };
-      return { ...set, updates: [...set.updates, update] };
+      return withRequired({ ...set, updates: [...set.updates, update] }, requires);
     },
   };
 }

@@ -9,6 +9,7 @@ export {
   listApprovals,
   policyGate,
   prepareApproved,
+  type RightsOfRequester,
   rejectApproval,
   requestApproval,
 } from './approvals.ts';

@@ -1,7 +1,11 @@
 // Authenticates operators by the bearer secret of their token. It is read for each request, so that a
 // revocation is effective at once; requests of operators are few.
 import type { Operator } from '../../../kernel/caller.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import type { Versioned } from '../../../runtime/committer/change-set.ts';
+import type { Reader } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { permissionsOf } from '../roles/index.ts';
@@ -11,39 +15,55 @@ const rejected = () => new Fault('UNAUTHORIZED', 'The operator token is missing 
 
 const SECRET = /^bearer +(rho_[A-Za-z0-9_-]{43}) *$/i;
 
+/** Whether a token can be used. */
+const isActiveToken = ({ revoked_at, expires_at }: OperatorTokenRow, now: Time): boolean =>
+  revoked_at === null && expires_at > now;
+
+/** A token as an operator, with its own rights. */
+const operatorOfToken = (row: OperatorTokenRow): Operator => ({
+  kind: 'TOKEN',
+  id: row.id,
+  personId: row.person_id,
+  name: row.name,
+  roles: row.roles,
+  permissions: permissionsOf(row.roles),
+  platformIds: row.platform_ids,
+});
+
+/** An operator as of now. */
+export interface PresentOperator {
+  /** Undefined for a disabled user, and for a token that was revoked, has expired, or is of one. */
+  operator: Operator | undefined;
+  /** The rows that determine it. */
+  rows: Versioned[];
+}
+
+/** The token with this ID and its own rights. */
+export async function presentToken(
+  { read }: Reader,
+  id: string,
+  now: Time,
+): Promise<PresentOperator> {
+  const row = isId(id, 'OperatorToken') ? await read(operatorTokens, id) : undefined;
+  if (!row || !isActiveToken(row, now)) return { operator: undefined, rows: [] };
+  const rows = [{ table: operatorTokens, id, version: row.version }];
+  return { operator: operatorOfToken(row), rows };
+}
+
 interface OperatorAuthenticator {
   /** The operator of an `Authorization` header. Throws UNAUTHORIZED. */
   operatorOf(authorization: string | undefined): Promise<Operator>;
-  /** The operator of a token by its ID; undefined if the token is no longer valid. */
-  operatorById(id: string): Promise<Operator | undefined>;
 }
 
-export function operatorTokenAuthenticator({
+export const operatorTokenAuthenticator = ({
   db,
   effects,
-}: Pick<Runtime, 'db' | 'effects'>): OperatorAuthenticator {
-  function validOperator(row: OperatorTokenRow | undefined): Operator | undefined {
-    if (!row || row.revoked_at !== null || row.expires_at <= effects.now()) return undefined;
-    return {
-      kind: 'TOKEN',
-      id: row.id,
-      personId: row.person_id,
-      name: row.name,
-      roles: row.roles,
-      permissions: permissionsOf(row.roles),
-      platformIds: row.platform_ids,
-    };
-  }
-
-  return {
-    async operatorOf(authorization) {
-      const secret = SECRET.exec(authorization ?? '')?.[1];
-      if (secret === undefined) throw rejected();
-      const [row] = await db.find(operatorTokens, { secret_hash: sha256Hex(secret) });
-      const operator = validOperator(row);
-      if (!operator) throw rejected();
-      return operator;
-    },
-    operatorById: async (id) => validOperator(await db.read(operatorTokens, id)),
-  };
-}
+}: Pick<Runtime, 'db' | 'effects'>): OperatorAuthenticator => ({
+  async operatorOf(authorization) {
+    const secret = SECRET.exec(authorization ?? '')?.[1];
+    if (secret === undefined) throw rejected();
+    const [row] = await db.find(operatorTokens, { secret_hash: sha256Hex(secret) });
+    if (!row || !isActiveToken(row, effects.now())) throw rejected();
+    return operatorOfToken(row);
+  },
+});

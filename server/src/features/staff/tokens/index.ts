@@ -1,7 +1,7 @@
 // Public interface of operator tokens.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 
-export { operatorTokenAuthenticator } from './authenticator.ts';
+export { operatorTokenAuthenticator, type PresentOperator, presentToken } from './authenticator.ts';
 export {
   assertWithin,
   createOperatorToken,

@@ -1,5 +1,6 @@
 // Public interface of operator users: people with roles, their sign-in and their sessions.
 import type { Feature } from '../../../runtime/operation/feature.ts';
+import { presentOperator } from './present-operator.ts';
 import { currentOperator } from './sign-in/authenticator.ts';
 import {
   enrollmentPasskeyOptions,
@@ -81,6 +82,7 @@ export const sessions = {
   end: endSession,
   endOthers: endOtherSessions,
   list: listSessions,
+  presentOperator,
 };
 
 /** What this feature adds to a server. */

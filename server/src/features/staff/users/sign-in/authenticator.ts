@@ -4,8 +4,9 @@ import { Fault } from '../../../../kernel/fault.ts';
 import { isId } from '../../../../kernel/id.ts';
 import { operate, type Runtime } from '../../../../runtime/operation/operate.ts';
 import { constantTimeEqual, sha256Hex } from '../../../../runtime/security/crypto.ts';
-import { INSTALLATION, permissionsOf } from '../../roles/index.ts';
+import { INSTALLATION } from '../../roles/index.ts';
 import { operatorTokenAuthenticator } from '../../tokens/index.ts';
+import { presentOperator, withinUser } from '../present-operator.ts';
 import { operatorUsers } from '../store.ts';
 import { readCookies } from './browser.ts';
 import { statusOf } from './session-ends.ts';
@@ -39,24 +40,6 @@ async function markUsed(runtime: Runtime, row: SessionRow): Promise<void> {
   });
 }
 
-/** A token has no rights that the user who created it has lost; undefined if that user is disabled. */
-async function withinUser(
-  { db }: Pick<Runtime, 'db'>,
-  operator: Operator,
-): Promise<Operator | undefined> {
-  if (!isId(operator.personId, 'OperatorUser')) return operator;
-  const user = await db.read(operatorUsers, operator.personId);
-  if (user?.status !== 'ACTIVE') return undefined;
-  const permissions = permissionsOf(user.roles);
-  const { platform_ids: ofUser } = user;
-  const { platformIds: own } = operator;
-  return {
-    ...operator,
-    permissions: operator.permissions.filter((each) => permissions.includes(each)),
-    platformIds: ofUser && own ? own.filter((id) => ofUser.includes(id)) : (own ?? ofUser),
-  };
-}
-
 /**
  * The operator of an open request as it is now; undefined if the session or the token has ended. It is
  * no use of the session.
@@ -67,8 +50,7 @@ export async function currentOperator(
 ): Promise<Operator | undefined> {
   const { db, effects } = runtime;
   if (sessionId === undefined) {
-    const operator = await operatorTokenAuthenticator(runtime).operatorById(id);
-    return operator && withinUser(runtime, operator);
+    return (await presentOperator(db, id, effects.now())).operator;
   }
   const [session, user] = await Promise.all([
     db.read(operatorSessions, sessionId),
@@ -102,9 +84,11 @@ export function operatorAuthenticator(runtime: Runtime, operatorUrl: string | un
   }
 
   async function tokenOf(authorization: string | undefined): Promise<Operator> {
-    const operator = await withinUser(runtime, await tokens.operatorOf(authorization));
-    if (!operator) throw new Fault('UNAUTHORIZED', 'The operator token is missing or invalid.');
-    return operator;
+    const operator = await tokens.operatorOf(authorization);
+    if (!isId(operator.personId, 'OperatorUser')) return operator;
+    const user = await runtime.db.read(operatorUsers, operator.personId);
+    if (user?.status === 'ACTIVE') return withinUser(operator, user);
+    throw new Fault('UNAUTHORIZED', 'The operator token is missing or invalid.');
   }
 
   return {

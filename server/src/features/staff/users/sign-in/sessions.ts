@@ -9,7 +9,8 @@ import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../../runtime/operation/operate.ts';
 import { randomText, sha256Hex } from '../../../../runtime/security/crypto.ts';
 import { auditedRuntime } from '../../audit/index.ts';
-import { INSTALLATION, permissionsOf } from '../../roles/index.ts';
+import { INSTALLATION } from '../../roles/index.ts';
+import { operatorOfUser } from '../present-operator.ts';
 import { operatorUsers, type UserRow } from '../store.ts';
 import { type OperatorUser, presentUser } from '../users.ts';
 import { type Browser, readCookies, sessionCookie } from './browser.ts';
@@ -46,14 +47,8 @@ export type Person = Pick<UserRow, 'id' | 'name' | 'roles' | 'platform_ids'>;
 
 /** A user as an operator. */
 export const operatorOf = (user: Person, sessionId?: string): Operator => ({
-  kind: 'USER',
-  id: user.id,
-  personId: user.id,
+  ...operatorOfUser(user),
   ...(sessionId === undefined ? {} : { sessionId }),
-  name: user.name,
-  roles: user.roles,
-  permissions: permissionsOf(user.roles),
-  platformIds: user.platform_ids,
 });
 
 /** Result of a sign-in. */

@@ -1,0 +1,61 @@
+// The present rights of an operator who made a request earlier, for decisions about that request.
+import type { Operator } from '../../../kernel/caller.ts';
+import type { Time } from '../../../kernel/effects.ts';
+import { isId } from '../../../kernel/id.ts';
+import type { Versioned } from '../../../runtime/committer/change-set.ts';
+import type { Reader } from '../../../runtime/operation/context.ts';
+import { permissionsOf } from '../roles/index.ts';
+import { type PresentOperator, presentToken } from '../tokens/index.ts';
+import { operatorUsers, type UserRow } from './store.ts';
+
+/** A token has no rights that the user who created it has lost. */
+export function withinUser(operator: Operator, user: UserRow): Operator {
+  const permissions = permissionsOf(user.roles);
+  const { platform_ids: ofUser } = user;
+  const { platformIds: own } = operator;
+  return {
+    ...operator,
+    permissions: operator.permissions.filter((each) => permissions.includes(each)),
+    platformIds: ofUser && own ? own.filter((id) => ofUser.includes(id)) : (own ?? ofUser),
+  };
+}
+
+/** A user as an operator. */
+export const operatorOfUser = (
+  user: Pick<UserRow, 'id' | 'name' | 'roles' | 'platform_ids'>,
+): Operator => ({
+  kind: 'USER',
+  id: user.id,
+  personId: user.id,
+  name: user.name,
+  roles: user.roles,
+  permissions: permissionsOf(user.roles),
+  platformIds: user.platform_ids,
+});
+
+async function presentUserOf({ read }: Reader, id: string): Promise<UserRow | undefined> {
+  const row = await read(operatorUsers, id);
+  return row?.status === 'ACTIVE' ? row : undefined;
+}
+
+const versionOf = ({ id, version }: UserRow): Versioned => ({ table: operatorUsers, id, version });
+
+/** The user or the token with this ID, with the rights that it has now. */
+export async function presentOperator(
+  reader: Reader,
+  id: string,
+  now: Time,
+): Promise<PresentOperator> {
+  if (isId(id, 'OperatorUser')) {
+    const user = await presentUserOf(reader, id);
+    return user
+      ? { operator: operatorOfUser(user), rows: [versionOf(user)] }
+      : { operator: undefined, rows: [] };
+  }
+  const token = await presentToken(reader, id, now);
+  const { operator } = token;
+  if (!operator || !isId(operator.personId, 'OperatorUser')) return token;
+  const user = await presentUserOf(reader, operator.personId);
+  if (!user) return { operator: undefined, rows: [] };
+  return { operator: withinUser(operator, user), rows: [...token.rows, versionOf(user)] };
+}
