@@ -39,6 +39,18 @@ export const systemAccount = (
   currency: string,
 ): string => `system:${environment}:${purpose}:${currency}`;
 
+/** All ids of system accounts are between these two texts. */
+export const SYSTEM_ACCOUNT_IDS = { after: 'system:', before: 'system;' };
+
+/** Environment and purpose of a system account; undefined for any other account. */
+export function partsOfSystemAccount(
+  id: string,
+): { environment: Mode; purpose: SystemAccount } | undefined {
+  const [first, environment, purpose] = id.split(':');
+  if (`${first}:` !== SYSTEM_ACCOUNT_IDS.after) return undefined;
+  return { environment: environment as Mode, purpose: purpose as SystemAccount };
+}
+
 /** Ids of a system account in all environments and currencies, as an SQL pattern. */
 export const systemAccountPattern = (purpose: SystemAccount): string => `system:%:${purpose}:%`;
 

@@ -31,7 +31,9 @@ const STATEMENTS = 'runtime/committer/ledger-statements.ts';
 
 /** Reports that read one consistent snapshot; structure.test.ts checks which tables they name. */
 const REPORTS = [
+  'features/accounting/account-postings.ts',
   'features/accounting/export.ts',
+  'features/accounting/ledger-accounts.ts',
   'features/accounting/ledger.ts',
   'features/stablecoins/supply/reconciliation.ts',
 ];

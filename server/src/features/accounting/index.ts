@@ -1,4 +1,6 @@
 // Accounting: exports by day, and verification of the ledger.
+
+export { listLedgerAccountPostings } from './account-postings.ts';
 export {
   type BalanceLine,
   type ExportRange,
@@ -10,3 +12,4 @@ export {
 } from './export.ts';
 export { balancesPage, postingsPage, transactionsPage } from './export-pages.ts';
 export { listPostings, readableAmount, verifyLedger } from './ledger.ts';
+export { LEDGER_ACCOUNT_TYPES, listLedgerAccounts, trialBalance } from './ledger-accounts.ts';

@@ -1,9 +1,8 @@
 // Internal accounts: list, manual transitions with their history, and funding details.
 import { Type } from '@sinclair/typebox';
 import {
-  accountHistory,
+  accountsByOperator,
   internalAccountFeature,
-  listAccounts,
   refreshAccountFunding,
   transitionAccount,
 } from '../../features/balances/internal-accounts/index.ts';
@@ -232,7 +231,7 @@ async function refreshOf(
 export const accountOperations = [
   operatorHandle(list, async ({ installation }, { query: { owing, ...query } }) => ({
     status: 200,
-    body: await listAccounts(installation.runtime, {
+    body: await accountsByOperator.list(installation.runtime, {
       ...query,
       isOwing: owing,
       limit: query.limit ?? 20,
@@ -240,7 +239,10 @@ export const accountOperations = [
   })),
   operatorHandle(history, async ({ installation }, { params: { accountId }, query }) => ({
     status: 200,
-    body: await accountHistory(installation.runtime, accountId, { limit: 20, ...query }),
+    body: await accountsByOperator.history(installation.runtime, accountId, {
+      limit: 20,
+      ...query,
+    }),
   })),
   operatorHandle(freeze, (call, { params, body }) =>
     transition(call, params.accountId, 'freeze', body.reason),

@@ -3,6 +3,7 @@ import { accountOperations } from './accounts.ts';
 import { depositOperations } from './deposits.ts';
 import { exportOperations } from './exports.ts';
 import { ledgerOperations } from './ledger.ts';
+import { ledgerAccountOperations } from './ledger-accounts.ts';
 import { payoutOperations } from './payouts.ts';
 import { stablecoinOperations } from './stablecoins.ts';
 import { suspenseOperations } from './suspense.ts';
@@ -13,6 +14,7 @@ export const paymentOperations = [
   ...suspenseOperations,
   ...accountOperations,
   ...ledgerOperations,
+  ...ledgerAccountOperations,
   ...exportOperations,
   ...stablecoinOperations,
 ];

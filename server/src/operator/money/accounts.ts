@@ -4,9 +4,8 @@
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import type { accountActionsOf } from '../../features/balances/account-actions/index.ts';
 import {
-  accountHistory,
+  accountsByOperator,
   internalAccountFeature,
-  listAccounts,
   refreshAccountFunding,
   transitionAccount,
 } from '../../features/balances/internal-accounts/index.ts';
@@ -32,7 +31,7 @@ const COLUMNS = [
 ] as const;
 
 async function list(system: System, args: CommandArgs): Promise<Output> {
-  const { data: json } = await listAccounts(system.runtime, {
+  const { data: json } = await accountsByOperator.list(system.runtime, {
     platformId: await platformIn(system, args),
     status: args.text('status'),
     isOwing: args.on('owing'),
@@ -145,7 +144,7 @@ export const accountVerbs: readonly Verb[] = [
     flags: ACCOUNT,
     positional: 'account',
     run: async ({ runtime }, args) =>
-      actionsOutput((await accountHistory(runtime, args.required('account'))).data),
+      actionsOutput((await accountsByOperator.history(runtime, args.required('account'))).data),
   },
   statusVerb(
     'freeze',

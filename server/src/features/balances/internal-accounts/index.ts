@@ -9,7 +9,7 @@ import { internalAccountStates } from './states.ts';
 export { isBalance } from './account.ts';
 export { InternalAccount, listCustomerInternalAccounts } from './contract.ts';
 export { listInternalAccountsOf } from './operations.ts';
-export { accountHistory, listAccounts, transitionAccount } from './operator-actions.ts';
+export { accountsByOperator, transitionAccount } from './operator-actions.ts';
 export { emitBalances, internalAccountOf, presentAccount, provisionAccounts } from './provision.ts';
 export { refreshAccountFunding } from './refresh-funding.ts';
 export {

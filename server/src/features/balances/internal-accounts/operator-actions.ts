@@ -5,10 +5,12 @@
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import type { Filter } from '../../../runtime/db/database.ts';
+import { equals, type Filter } from '../../../runtime/db/database.ts';
 import { cursorOf } from '../../../runtime/db/paging.ts';
+import { pageInSteps } from '../../../runtime/db/steps.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { listSteps, type OperatorListQuery } from '../../tenancy/operator-lists/index.ts';
 import { platformById, systemCaller } from '../../tenancy/platform/index.ts';
 import { type ActionsQuery, pageOfAccountActions } from '../account-actions/index.ts';
 import { readLedgerAccount } from '../ledger-accounts/index.ts';
@@ -65,7 +67,7 @@ interface ListInput {
 }
 
 /** Accounts with balances and shortfalls, oldest first. */
-export async function listAccounts(
+async function listAccounts(
   runtime: Runtime,
   { platformId, status, isOwing, after, cursor: position, limit }: ListInput,
 ) {
@@ -80,8 +82,44 @@ export async function listAccounts(
 }
 
 /** Operator actions on an account, with their reasons. Throws ACCOUNT_NOT_FOUND. */
-export const accountHistory = async (runtime: Runtime, id: string, query: ActionsQuery = {}) =>
+const accountHistory = async (runtime: Runtime, id: string, query: ActionsQuery = {}) =>
   pageOfAccountActions(runtime, await accountById(runtime, id), query);
+
+interface PageInput extends OperatorListQuery {
+  currency?: string | undefined;
+  status?: string | undefined;
+  /** Accounts of customers, or of platforms. */
+  owner?: 'CUSTOMER' | 'PLATFORM' | undefined;
+}
+
+/** A page of accounts with balances, newest first. */
+async function pageOfAccounts(runtime: Runtime, query: PageInput) {
+  const { currency, status, owner } = query;
+  const filters: Filter<typeof internalAccounts>[] = equals({ currency, status });
+  if (owner === 'PLATFORM') filters.push({ column: 'customer_id', op: 'isNull' });
+  // Not null.
+  if (owner === 'CUSTOMER') filters.push({ column: 'customer_id', op: '>=', value: '' });
+  const { rows, ...rest } = await pageInSteps(runtime.db, internalAccounts, {
+    ...(await listSteps(runtime.db, query, filters)),
+    resources: ['InternalAccount'],
+  });
+  const views = await viewsOf(runtime, rows);
+  const data = views.map((view, at) => ({
+    ...view,
+    type: rows[at]?.type ?? 'INTERNAL_FIAT',
+    createdAt: iso(rows[at]?.created_at ?? 0),
+  }));
+  return { data, ...rest };
+}
+
+/** Reads of operators. */
+export const accountsByOperator = {
+  history: accountHistory,
+  list: listAccounts,
+  page: pageOfAccounts,
+  /** Throws ACCOUNT_NOT_FOUND. */
+  byId: accountById,
+};
 
 interface TransitionParts
   extends PaymentsOfAccount,

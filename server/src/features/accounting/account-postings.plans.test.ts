@@ -1,0 +1,46 @@
+// The cost of a window of postings does not depend on the number of postings: it reads the blocks of its
+// times only.
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { idSql } from '../../../test/kit/app/query-plans.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { WINDOW } from './account-postings.ts';
+
+const POSTINGS = 200_000;
+const START = 1_790_000_000;
+const ACCOUNT = 'system:production:losses:USD';
+/** Blocks of two summarized ranges, of 128 each. */
+const FEW = 300;
+
+const app = testApp();
+let client: pg.Client;
+
+beforeAll(async () => {
+  client = new pg.Client({ connectionString: app.databaseUrl });
+  await client.connect();
+  await client.query('begin');
+  await client.query(`insert into ledger_transfers
+      (transaction_id, step, phase, debit, credit, currency, amount, created_at)
+    select ${idSql('Transaction', 'n')}, 'test', 'void', 'a', 'b', 'USD', 1, to_timestamp(${START} + n)
+    from generate_series(1, ${POSTINGS}) n`);
+  await client.query('analyze ledger_transfers');
+  await client.query(`select brin_summarize_new_values('ledger_transfers_age')`);
+}, 120_000);
+
+afterAll(async () => {
+  await client.query('rollback');
+  await client.end();
+});
+
+it.each([1_000, POSTINGS / 2, POSTINGS])(
+  'reads the blocks of its times, at %i',
+  async (seconds) => {
+    const until = new Date((START + seconds) * 1_000);
+    const from = new Date(until.getTime() - 300_000);
+    const values = [ACCOUNT, from, until, 100_001, '~', '~', 21];
+    const text = `explain (analyze, buffers, format json) ${WINDOW}`;
+    const { rows } = await client.query(text, values);
+    const { Plan: plan } = rows[0]['QUERY PLAN'][0];
+    expect(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']).toBeLessThan(FEW);
+  },
+);

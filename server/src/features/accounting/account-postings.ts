@@ -1,0 +1,213 @@
+// Postings of one ledger account, newest first, with the balance after each. Postings have no index by
+// account, because it would be written by every payment. They are read along the index of their times, in
+// windows that grow until they contain enough rows, and each page ends after a bounded time. Balances are
+// calculated backwards from the current one, which the first window reads in the same snapshot.
+import { iso, type Time } from '../../kernel/effects.ts';
+import { invalidField } from '../../kernel/fault.ts';
+import type { Phase } from '../../ledger/transfer.ts';
+import type { Runtime } from '../../runtime/operation/operate.ts';
+import { ledgerAccountById } from './ledger-accounts.ts';
+
+/** First window: longer than the time between a decision and its commit. */
+const FIRST_MS = 300_000;
+const MIN_WINDOW_MS = 1;
+const MAX_GROWTH = 8;
+/** Rows of all accounts that one window may contain; a larger one is divided. */
+const MAX_SCANNED = 100_000;
+/** Maximum duration of a page, apart from its last window. */
+const PAGE_MS = 150;
+/** No posting is older. */
+const BEGINNING = Date.UTC(2000, 0, 1);
+/** Later than any posting. */
+const END = Date.UTC(3000, 0, 1);
+/** Postings of an account are not older than the account, apart from the disorder of their times. */
+const DISORDER_MS = 86_400_000;
+
+interface Position {
+  at: Time;
+  transactionId: string;
+  step: string;
+  /** Balance and holds before the posting after this position, going backwards. */
+  balance: bigint;
+  held: bigint;
+}
+
+interface TransferRow {
+  transaction_id: string;
+  step: string;
+  phase: Phase;
+  debit: string;
+  credit: string;
+  amount: bigint;
+  created_at: Time;
+}
+
+interface WindowRow extends TransferRow {
+  scanned: number;
+  balance: bigint;
+  held: bigint;
+}
+
+/** The statement of a window, exported to test its plan. */
+export const WINDOW = `with seen as materialized (
+    select transaction_id, step, phase, debit, credit, amount, created_at from ledger_transfers
+    where created_at > $2 and created_at <= $3 limit $4::bigint
+  ), own as (
+    select * from seen where (debit = $1 or credit = $1)
+      and (created_at, transaction_id, step) < ($3, $5::text, $6::text)
+    order by created_at desc, transaction_id desc, step desc limit $7::int
+  )
+  select a.balance, a.held, (select count(*)::int4 from seen) as scanned, own.*
+  from ledger_accounts a left join own on true where a.id = $1
+  order by own.created_at desc, own.transaction_id desc, own.step desc`;
+
+/** Higher than every transaction id and step. */
+const HIGHEST = '~';
+
+interface Window {
+  accountId: string;
+  after: Time;
+  until: Position;
+  maxScanned: number;
+  limit: number;
+}
+
+const readWindow = ({ db }: Runtime, { accountId, after, until, maxScanned, limit }: Window) =>
+  db.query<WindowRow>(WINDOW, [
+    accountId,
+    new Date(after),
+    new Date(until.at),
+    maxScanned,
+    until.transactionId,
+    until.step,
+    limit,
+  ]);
+
+const FORM = /^(\d{1,15}) (-?\d{1,19}) (-?\d{1,19}) (\S{1,200}) (.{0,200})$/;
+
+const cursorOf = ({ at, balance, held, transactionId, step }: Position): string =>
+  Buffer.from(`${at} ${balance} ${held} ${transactionId} ${step}`).toString('base64url');
+
+function positionOf(cursor: string): Position {
+  const text = Buffer.from(cursor, 'base64url').toString();
+  const [, at, balance, held, transactionId, step] = FORM.exec(text) ?? [];
+  const isComplete = balance !== undefined && held !== undefined && transactionId !== undefined;
+  if (!isComplete || step === undefined || Number(at) > END) {
+    throw invalidField('cursor', 'is not a cursor of this list');
+  }
+  return {
+    ...{ at: Number(at), transactionId, step },
+    balance: BigInt(balance),
+    held: BigInt(held),
+  };
+}
+
+/** Changes of balance and holds of an account by a transfer. */
+function effectOf({ phase, debit, amount }: TransferRow, accountId: string) {
+  const isDebit = debit === accountId;
+  const isPosted = phase === 'posted' || phase === 'post';
+  const hold = phase === 'pending' ? amount : phase === 'posted' ? 0n : -amount;
+  return {
+    balance: isPosted ? (isDebit ? -amount : amount) : 0n,
+    held: isDebit ? hold : 0n,
+  };
+}
+
+/** Balances before a transfer, from those after it. */
+function before(position: Position, row: TransferRow, accountId: string): Position {
+  const effect = effectOf(row, accountId);
+  return {
+    at: row.created_at,
+    transactionId: row.transaction_id,
+    step: row.step,
+    balance: position.balance - effect.balance,
+    held: position.held - effect.held,
+  };
+}
+
+function present(row: TransferRow, accountId: string, after: Position) {
+  const isDebit = row.debit === accountId;
+  return {
+    transactionId: row.transaction_id,
+    step: row.step,
+    phase: row.phase,
+    direction: isDebit ? ('DEBIT' as const) : ('CREDIT' as const),
+    amount: Number(row.amount),
+    counterAccountId: isDebit ? row.credit : row.debit,
+    balanceAfter: Number(after.balance),
+    heldAfter: Number(after.held),
+    createdAt: iso(row.created_at),
+  };
+}
+
+interface PostingQuery {
+  accountId: string;
+  limit: number;
+  cursor?: string | undefined;
+}
+
+/** The length of the next window, by the rows that the last one contained. */
+function nextLength(length: number, scanned: number): number {
+  if (scanned > MAX_SCANNED) return Math.max(MIN_WINDOW_MS, Math.floor(length / MAX_GROWTH));
+  return scanned > MAX_SCANNED / MAX_GROWTH ? length : length * MAX_GROWTH;
+}
+
+/** Reads windows until the page is full, its time is over, or the beginning is reached. */
+async function collect(runtime: Runtime, { accountId, limit, cursor }: PostingQuery, oldest: Time) {
+  const started = performance.now();
+  const postings: ReturnType<typeof present>[] = [];
+  let position = cursor === undefined ? undefined : positionOf(cursor);
+  let length = FIRST_MS;
+  for (;;) {
+    const isFirst = position === undefined;
+    const until = position ?? {
+      ...{ at: END, transactionId: HIGHEST, step: HIGHEST, balance: 0n, held: 0n },
+    };
+    // The first window reaches back from now; only times of test clocks are later.
+    const from = Math.min(until.at, runtime.effects.now()) - length;
+    const isShortest = length === MIN_WINDOW_MS || isFirst;
+    const rows = await readWindow(runtime, {
+      ...{ accountId, after: from, until, limit: limit + 1 - postings.length },
+      maxScanned: isShortest ? Number.MAX_SAFE_INTEGER : MAX_SCANNED + 1,
+    });
+    const [first] = rows;
+    const scanned = first?.scanned ?? 0;
+    if (scanned > MAX_SCANNED && !isShortest) {
+      length = nextLength(length, scanned);
+      continue;
+    }
+    position = isFirst
+      ? { ...until, balance: first?.balance ?? 0n, held: first?.held ?? 0n }
+      : until;
+    for (const row of rows) {
+      if (row.step === null) continue;
+      if (postings.length === limit) return { postings, position };
+      postings.push(present(row, accountId, position));
+      position = before(position, row, accountId);
+    }
+    if (from <= oldest) return { postings, position: undefined };
+    position = { ...position, at: from, transactionId: HIGHEST, step: HIGHEST };
+    if (performance.now() - started > PAGE_MS) return { postings, position };
+    length = nextLength(length, scanned);
+  }
+}
+
+/** A page of the postings of a ledger account, newest first. Throws ACCOUNT_NOT_FOUND. */
+export async function listLedgerAccountPostings(runtime: Runtime, query: PostingQuery) {
+  const { id, currency, platform_id, balance, held, created_at } = await ledgerAccountById(
+    runtime,
+    query.accountId,
+  );
+  const oldest = platform_id === null ? BEGINNING : created_at - DISORDER_MS;
+  const { postings, position } = await collect(runtime, query, oldest);
+  return {
+    accountId: id,
+    ...(platform_id === null ? {} : { platformId: platform_id }),
+    currency,
+    balance: Number(balance),
+    held: Number(held),
+    data: postings,
+    hasMore: position !== undefined,
+    ...(position ? { nextCursor: cursorOf(position) } : {}),
+  };
+}

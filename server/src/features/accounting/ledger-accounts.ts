@@ -1,0 +1,316 @@
+// The chart of accounts and the trial balance. System accounts are few and read by their ids, which begin
+// alike. Accounts of customers and platforms are counted up to a limit; beyond it their sum follows from the
+// system accounts, because the balances of an environment and currency sum to zero.
+import { iso, type Time } from '../../kernel/effects.ts';
+import { Fault, invalidField } from '../../kernel/fault.ts';
+import { MODES, type Mode } from '../../kernel/mode.ts';
+import {
+  partsOfSystemAccount,
+  SYSTEM_ACCOUNT_IDS,
+  SYSTEM_ACCOUNTS,
+  type SystemAccount,
+} from '../../ledger/chart.ts';
+import type { Runtime } from '../../runtime/operation/operate.ts';
+import { accountsByOperator } from '../balances/internal-accounts/index.ts';
+import { platformById } from '../tenancy/platform/index.ts';
+
+const PURPOSES = Object.keys(SYSTEM_ACCOUNTS) as SystemAccount[];
+const typeOfPurpose = (purpose: string) => purpose.toUpperCase();
+
+/** Types of ledger accounts: of customers, of platforms, and each kind of system account. */
+export const LEDGER_ACCOUNT_TYPES: readonly string[] = [
+  'CUSTOMER',
+  'PLATFORM',
+  ...PURPOSES.map(typeOfPurpose),
+];
+
+interface LedgerRow {
+  id: string;
+  currency: string;
+  balance: bigint;
+  held: bigint;
+  created_at: Time;
+}
+
+function presentSystem({ id, currency, balance, held, created_at }: LedgerRow) {
+  const parts = partsOfSystemAccount(id);
+  if (!parts) throw new Error(`${id} is no system account`);
+  const { environment: mode, purpose } = parts;
+  return {
+    id,
+    type: typeOfPurpose(purpose),
+    name: SYSTEM_ACCOUNTS[purpose],
+    mode,
+    currency,
+    balance: Number(balance),
+    held: Number(held),
+    createdAt: iso(created_at),
+  };
+}
+
+type InternalView = Awaited<ReturnType<typeof accountsByOperator.page>>['data'][number];
+
+const presentInternal = (view: InternalView, mode: Mode) => ({
+  id: view.accountId,
+  type: view.customerId === null ? 'PLATFORM' : 'CUSTOMER',
+  name: view.customerId === null ? 'Platform' : 'Customer',
+  mode,
+  platformId: view.platformId,
+  ...(view.customerId === null ? {} : { customerId: view.customerId }),
+  currency: view.currency,
+  status: view.status,
+  balance: view.balance + view.held,
+  held: view.held,
+  createdAt: view.createdAt,
+});
+
+type LedgerAccount = ReturnType<typeof presentSystem> | ReturnType<typeof presentInternal>;
+
+export interface LedgerAccountQuery {
+  platformId?: string | undefined;
+  customerId?: string | undefined;
+  type?: string | undefined;
+  currency?: string | undefined;
+  mode?: Mode | undefined;
+  /** Only accounts with a balance or a hold. */
+  hasBalance?: boolean | undefined;
+  limit: number;
+  cursor?: string | undefined;
+}
+
+interface AccountPage {
+  data: LedgerAccount[];
+  hasMore: boolean;
+  nextCursor?: string;
+}
+
+const SYSTEM = `select id, currency, balance, held, created_at from ledger_accounts
+  where id > $1 and id < $7
+    and ($2::text is null or split_part(id, ':', 3) = $2)
+    and ($3::text is null or currency = $3)
+    and ($4::text is null or split_part(id, ':', 2) = $4)
+    and (not $5::boolean or balance <> 0 or held <> 0)
+  order by id limit $6`;
+
+const FORM = /^(system|internal) ([\x21-\x7e]{0,300})$/;
+
+/** Where a page begins: among the system accounts, or among the others. */
+function startOf(cursor: string | undefined): { part: string; position: string } {
+  if (cursor === undefined) return { part: 'system', position: SYSTEM_ACCOUNT_IDS.after };
+  const text = Buffer.from(cursor, 'base64url').toString();
+  const [, part, position] = FORM.exec(text) ?? [];
+  if (part === undefined || position === undefined) {
+    throw invalidField('cursor', 'is not a cursor of this list');
+  }
+  return { part, position };
+}
+
+const cursorAt = (part: 'system' | 'internal', position: string) =>
+  Buffer.from(`${part} ${position}`).toString('base64url');
+
+const purposeOf = (type: string | undefined) =>
+  PURPOSES.find((purpose) => typeOfPurpose(purpose) === type);
+
+async function systemPage(
+  { db }: Runtime,
+  { type, currency, mode, hasBalance = false, limit }: LedgerAccountQuery,
+  position: string,
+): Promise<AccountPage> {
+  const filters = [purposeOf(type) ?? null, currency ?? null, mode ?? null, hasBalance];
+  const rows = await db.query<LedgerRow>(SYSTEM, [
+    position,
+    ...filters,
+    limit + 1,
+    SYSTEM_ACCOUNT_IDS.before,
+  ]);
+  const data = rows.slice(0, limit).map(presentSystem);
+  const last = data.at(-1);
+  if (rows.length > limit && last) {
+    return { data, hasMore: true, nextCursor: cursorAt('system', last.id) };
+  }
+  if (type !== undefined) return { data, hasMore: false };
+  return { data, hasMore: true, nextCursor: cursorAt('internal', '') };
+}
+
+async function internalPage(
+  runtime: Runtime,
+  { type, hasBalance, ...query }: LedgerAccountQuery,
+  position: string,
+): Promise<AccountPage> {
+  const owner = type === 'CUSTOMER' || type === 'PLATFORM' ? type : undefined;
+  const cursor = position === '' ? undefined : position;
+  const page = await accountsByOperator.page(runtime, { ...query, owner, cursor });
+  const platformIds = [...new Set(page.data.map(({ platformId }) => platformId))];
+  const platforms = await Promise.all(platformIds.map((id) => platformById(runtime, id)));
+  const modes = new Map(platforms.map(({ id, environment }) => [id, environment]));
+  const all = page.data.map((view) =>
+    presentInternal(view, modes.get(view.platformId) ?? 'sandbox'),
+  );
+  const data = hasBalance ? all.filter(({ balance, held }) => balance !== 0 || held !== 0) : all;
+  return {
+    data,
+    hasMore: page.hasMore,
+    ...(page.nextCursor ? { nextCursor: cursorAt('internal', page.nextCursor) } : {}),
+  };
+}
+
+/** A page of ledger accounts: system accounts by id, then all others, newest first. */
+export async function listLedgerAccounts(
+  runtime: Runtime,
+  query: LedgerAccountQuery,
+): Promise<AccountPage> {
+  const { platformId, customerId, type, limit, cursor } = query;
+  const isOwned = platformId !== undefined || customerId !== undefined;
+  if (isOwned && purposeOf(type)) return { data: [], hasMore: false };
+  const isInternal = isOwned || type === 'CUSTOMER' || type === 'PLATFORM';
+  const { part, position } = startOf(cursor);
+  if (part === 'internal') return internalPage(runtime, query, position);
+  if (isInternal) return internalPage(runtime, query, '');
+  const page = await systemPage(runtime, query, position);
+  const isFull = page.data.length === limit || type !== undefined;
+  if (isFull || page.nextCursor !== cursorAt('internal', '')) return page;
+  const rest = { ...query, limit: limit - page.data.length };
+  const others = await internalPage(runtime, rest, '');
+  return { ...others, data: [...page.data, ...others.data] };
+}
+
+/** A ledger account by its id. Throws ACCOUNT_NOT_FOUND. */
+export async function ledgerAccountById(
+  runtime: Runtime,
+  id: string,
+): Promise<LedgerRow & { platform_id: string | null }> {
+  const [row] = await runtime.db.query<LedgerRow>(
+    'select id, currency, balance, held, created_at from ledger_accounts where id = $1',
+    [id],
+  );
+  const isMoney = row && !row.currency.includes('.');
+  if (!isMoney) throw new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
+  if (partsOfSystemAccount(id)) return { ...row, platform_id: null };
+  const { platform_id } = await accountsByOperator.byId(runtime, id);
+  return { ...row, platform_id };
+}
+
+/** Accounts of customers and platforms that are counted. */
+const MAX_COUNTED = 50_000;
+
+const TRIAL = `with own as materialized (
+    select p.environment as mode, i.currency, i.customer_id is null as is_own, a.balance, a.held
+    from internal_accounts i join platforms p on p.id = i.platform_id
+      join ledger_accounts a on a.id = i.id
+    where ($1::text is null or i.platform_id = $1)
+    limit $2::int + 1
+  ), lines as (
+    select mode, currency, case when is_own then 'PLATFORM' else 'CUSTOMER' end as type, balance, held
+    from own
+    union all
+    select split_part(id, ':', 2), currency, upper(split_part(id, ':', 3)), balance, held
+    from ledger_accounts where id > $4 and id < $5 and $1::text is null
+  )
+  select mode, currency, type, count(*)::int4 as accounts, sum(held)::text as held,
+    (-coalesce(sum(balance) filter (where balance < 0), 0))::text as debit,
+    coalesce(sum(balance) filter (where balance > 0), 0)::text as credit,
+    (select count(*)::int4 from own) as counted
+  from lines where $3::text is null or mode = $3
+  group by mode, currency, type
+  having bool_or(balance <> 0 or held <> 0)
+  order by mode, currency, type`;
+
+interface TrialRow {
+  mode: Mode;
+  currency: string;
+  type: string;
+  accounts: number;
+  held: string;
+  debit: string;
+  credit: string;
+  counted: number;
+}
+
+/** A line of the trial balance. */
+interface TrialLine {
+  mode: Mode;
+  currency: string;
+  type: string;
+  /** Null if they were not counted. */
+  accounts: number | null;
+  debit: bigint;
+  credit: bigint;
+  held: bigint | null;
+}
+
+const isOwnerType = ({ type }: { type: string }) => type === 'CUSTOMER' || type === 'PLATFORM';
+
+/** The lines of customers and platforms as the counterpart of the system accounts. */
+function derivedLines(system: readonly TrialLine[]): TrialLine[] {
+  const nets = new Map<string, TrialLine>();
+  for (const { mode, currency, debit, credit } of system) {
+    const key = `${mode} ${currency}`;
+    const line = nets.get(key) ?? {
+      ...{ mode, currency, type: 'CUSTOMER', accounts: null, held: null },
+      ...{ debit: 0n, credit: 0n },
+    };
+    const net = line.credit - line.debit + debit - credit;
+    nets.set(key, { ...line, debit: net < 0n ? -net : 0n, credit: net > 0n ? net : 0n });
+  }
+  return [...nets.values()];
+}
+
+const inNumbers = ({ debit, credit, held, ...line }: TrialLine) => ({
+  ...line,
+  debit: Number(debit),
+  credit: Number(credit),
+  net: Number(credit - debit),
+  held: held === null ? null : Number(held),
+});
+
+function totalsOf(lines: readonly TrialLine[]) {
+  const keys = [...new Set(lines.map(({ mode, currency }) => `${mode} ${currency}`))];
+  return keys.map((key) => {
+    const own = lines.filter(({ mode, currency }) => `${mode} ${currency}` === key);
+    const [{ mode, currency }] = own as [TrialLine];
+    const debit = own.reduce((sum, each) => sum + each.debit, 0n);
+    const credit = own.reduce((sum, each) => sum + each.credit, 0n);
+    return {
+      ...{ mode, currency, debit: Number(debit), credit: Number(credit) },
+      difference: Number(credit - debit),
+    };
+  });
+}
+
+interface TrialQuery {
+  platformId?: string | undefined;
+  mode?: Mode | undefined;
+  /** Accounts of customers and platforms that are counted. */
+  maxCounted?: number | undefined;
+}
+
+/**
+ * Balances by environment, currency and type. `isCounted` is false if there are too many accounts: those of
+ * customers and platforms are then one line, calculated from the system accounts, and for a single platform
+ * the first ones only.
+ */
+export async function trialBalance(
+  runtime: Runtime,
+  { platformId, mode, maxCounted = MAX_COUNTED }: TrialQuery,
+) {
+  if (platformId !== undefined) await platformById(runtime, platformId);
+  const { after, before } = SYSTEM_ACCOUNT_IDS;
+  const values = [platformId ?? null, maxCounted, mode ?? null, after, before];
+  const rows = await runtime.db.query<TrialRow>(TRIAL, values);
+  const isCounted = (rows[0]?.counted ?? 0) <= maxCounted;
+  const all = rows.map(({ counted: _, debit, credit, held, ...row }): TrialLine => {
+    return { ...row, debit: BigInt(debit), credit: BigInt(credit), held: BigInt(held) };
+  });
+  const system = all.filter((line) => !isOwnerType(line));
+  const isDerived = !isCounted && platformId === undefined;
+  const lines = isDerived ? [...derivedLines(system), ...system] : all;
+  const order = ({ mode: of, currency, type }: TrialLine) =>
+    `${MODES.indexOf(of)} ${currency} ${LEDGER_ACCOUNT_TYPES.indexOf(type) + 10}`;
+  const sorted = lines.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
+  return {
+    at: iso(runtime.effects.now()),
+    isCounted,
+    data: sorted.map(inNumbers),
+    totals: totalsOf(sorted),
+  };
+}

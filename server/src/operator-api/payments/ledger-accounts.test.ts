@@ -1,0 +1,153 @@
+// The chart of accounts, the trial balance and postings with running balances, against the ledger.
+import { afterEach, beforeAll, expect, it } from 'vitest';
+import { externalAccount, fundedCustomer, ok, quoteBody } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+import { trialBalance } from '../../features/accounting/index.ts';
+
+const app = testApp();
+const client = operatorClient(app);
+const customers: { id: string; accountId: string }[] = [];
+
+beforeAll(async () => {
+  for (const amount of [10_00, 20_00, 30_00]) {
+    const { person, account } = await fundedCustomer(app);
+    customers.push({ id: person.id, accountId: account.id });
+    const payee = await externalAccount(app, person.id, 'USD');
+    const body = quoteBody(account.id, payee.id, amount);
+    const { id } = ok(await app.call('POST', '/quotes', body), 201);
+    ok(await app.call('POST', `/quotes/${id}/execute`), 200);
+    await app.advance(60_000);
+    await app.settle();
+  }
+});
+// A call fails if a reply before it did not match its contract.
+afterEach(async () => {
+  ok(await app.call('GET', '/config'), 200);
+});
+
+const get = async (path: string, secret?: string) =>
+  ok(await client.call('GET', path, secret === undefined ? {} : { secret }), 200);
+
+// biome-ignore lint/suspicious/noExplicitAny: the lists have different items.
+async function all(path: string): Promise<any[]> {
+  const items = [];
+  let cursor: string | undefined;
+  do {
+    const separator = path.includes('?') ? '&' : '?';
+    const page = await get(`${path}${separator}${cursor ? `cursor=${cursor}` : ''}`);
+    items.push(...page.data);
+    cursor = page.nextCursor;
+    expect(page.hasMore).toBe(cursor !== undefined);
+  } while (cursor);
+  return items;
+}
+
+const ledger = () =>
+  app.runtime.db.query<{ id: string; balance: bigint; held: bigint }>(
+    "select id, balance, held from ledger_accounts where currency not like '%.%'",
+    [],
+  );
+
+it('lists every account once with its balance', async () => {
+  const stored = await ledger();
+  const listed = await all('/ledger/accounts?limit=100');
+  expect(listed.map(({ id }) => id).sort()).toEqual(stored.map(({ id }) => id).sort());
+  const balances = new Map(listed.map(({ id, balance, held }) => [id, [balance, held]]));
+  for (const { id, balance, held } of stored) {
+    expect([id, balances.get(id)]).toEqual([id, [Number(balance), Number(held)]]);
+  }
+});
+
+it('filters by owner, type, currency, environment and balance', async () => {
+  const [first] = customers;
+  const ofCustomer = await all(`/ledger/accounts?customerId=${first?.id}`);
+  expect(ofCustomer.map(({ id }) => id)).toContain(first?.accountId);
+  expect(new Set(ofCustomer.map(({ customerId }) => customerId))).toEqual(new Set([first?.id]));
+  const suspense = await all('/ledger/accounts?type=SUSPENSE&currency=USD');
+  expect(suspense.map(({ id }) => id)).toEqual([
+    'system:production:suspense:USD',
+    'system:sandbox:suspense:USD',
+  ]);
+  const own = await all(`/ledger/accounts?type=PLATFORM&platformId=${app.platform.id}&limit=3`);
+  expect(own.length).toBeGreaterThan(3);
+  expect(own.every((each) => each.type === 'PLATFORM')).toBe(true);
+  expect(await all(`/ledger/accounts?type=FEES&platformId=${app.platform.id}`)).toEqual([]);
+  const used = await all('/ledger/accounts?mode=sandbox&hasBalance=true');
+  expect(used.every(({ balance, held, mode }) => mode === 'sandbox' && (balance || held))).toBe(
+    true,
+  );
+  const small = await all('/ledger/accounts?mode=sandbox&hasBalance=true&limit=1');
+  expect(small).toEqual(used);
+  expect((await client.call('GET', '/ledger/accounts?cursor=x')).body.code).toBe('INVALID_INPUT');
+});
+
+it('balances debits and credits', async () => {
+  const { data, totals, isCounted } = await get('/ledger/trial-balance');
+  expect(isCounted).toBe(true);
+  expect(totals.length).toBeGreaterThan(0);
+  for (const each of totals) expect(each.difference).toBe(0);
+  const line = (type: string) =>
+    data.find(
+      (each: { type: string; mode: string; currency: string }) =>
+        each.type === type && each.mode === 'sandbox' && each.currency === 'USD',
+    );
+  const stored = await ledger();
+  const owned = stored
+    .filter(({ id }) => customers.some(({ accountId }) => accountId === id))
+    .reduce((sum, { balance }) => sum + Number(balance), 0);
+  expect(line('CUSTOMER')).toMatchObject({ credit: owned, debit: 0, net: owned });
+  const ofPlatform = await get(`/ledger/trial-balance?platformId=${app.platform.id}`);
+  expect(ofPlatform.data).toContainEqual(line('CUSTOMER'));
+
+  // With too many accounts the same sum follows from the system accounts.
+  const derived = await trialBalance(app.runtime, { maxCounted: 1 });
+  expect(derived.isCounted).toBe(false);
+  const derivedLine = derived.data.find(
+    ({ type, mode, currency }) => type === 'CUSTOMER' && mode === 'sandbox' && currency === 'USD',
+  );
+  const both = (line('CUSTOMER')?.net ?? 0) + (line('PLATFORM')?.net ?? 0);
+  expect(derivedLine).toMatchObject({ net: both, accounts: null });
+  for (const each of derived.totals) expect(each.difference).toBe(0);
+});
+
+it('lists the postings of each account with running balances', async () => {
+  for (const { id, balance, held } of await ledger()) {
+    const expected = await app.runtime.db.query<{ step: string; transaction_id: string }>(
+      `select transaction_id, step from ledger_transfers where debit = $1 or credit = $1
+       order by created_at desc, transaction_id desc, step desc`,
+      [id],
+    );
+    const path = `/ledger/accounts/${id}/postings`;
+    const postings = await all(`${path}?limit=2`);
+    const keys = postings.map(({ transactionId, step }) => [transactionId, step]);
+    expect(keys).toEqual(expected.map((each) => [each.transaction_id, each.step]));
+    const [newest] = postings;
+    if (newest) {
+      expect([newest.balanceAfter, newest.heldAfter]).toEqual([Number(balance), Number(held)]);
+    }
+    for (const [at, each] of postings.entries()) {
+      const isPosted = each.phase === 'posted' || each.phase === 'post';
+      const change = isPosted ? (each.direction === 'DEBIT' ? -each.amount : each.amount) : 0;
+      expect(each.balanceAfter - change).toBe(postings[at + 1]?.balanceAfter ?? 0);
+    }
+    expect(await all(`${path}?limit=100`)).toEqual(postings);
+  }
+});
+
+it('hides accounts of other platforms and system accounts', async () => {
+  const secret = await client.secretOf({ platformIds: [app.other.id] });
+  const { data } = await get('/ledger/accounts?limit=100', secret);
+  expect(new Set(data.map((each: { platformId: string }) => each.platformId))).toEqual(
+    new Set([app.other.id]),
+  );
+  for (const id of [customers[0]?.accountId, 'system:sandbox:fees:USD']) {
+    const reply = await client.call('GET', `/ledger/accounts/${id}/postings`, { secret });
+    expect([id, reply.status]).toEqual([id, 404]);
+  }
+  const none = 'InternalAccount:018f0000-0000-7000-8000-000000000000';
+  const unknown = await client.call('GET', `/ledger/accounts/${none}/postings`);
+  expect(unknown.body.code).toBe('ACCOUNT_NOT_FOUND');
+  const foreign = `/ledger/trial-balance?platformId=${app.platform.id}`;
+  expect((await client.call('GET', foreign, { secret })).status).toBe(404);
+});

@@ -1,0 +1,227 @@
+// The chart of accounts, the trial balance, and the postings of one account.
+import { Type } from '@sinclair/typebox';
+import {
+  LEDGER_ACCOUNT_TYPES,
+  listLedgerAccountPostings,
+  listLedgerAccounts,
+  trialBalance,
+} from '../../features/accounting/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { MODES } from '../../kernel/mode.ts';
+import {
+  Amount,
+  described,
+  named,
+  nullable,
+  oneOf,
+  PageQuery,
+  page,
+  text,
+  time,
+} from '../../kernel/schema.ts';
+import { operatorHandle } from '../handle.ts';
+import { CustomerFilter, ModeFilter, SHORT_PAGES } from '../overview/schemas.ts';
+import { listInput, PlatformFilter } from '../schemas.ts';
+import { CurrencyOf, Posting } from './schemas.ts';
+
+const TAG = 'Ledger';
+const optional = Type.Optional;
+const signed = (description: string) =>
+  Type.Integer({ format: 'int64', description: `${description}, in minor units.` });
+
+const LedgerAccountType = named(
+  'LedgerAccountType',
+  oneOf(LEDGER_ACCOUNT_TYPES, {
+    description:
+      'CUSTOMER and PLATFORM are internal accounts; the others are system accounts, one for each ' +
+      'environment and currency.',
+  }),
+);
+const Mode = oneOf(MODES, { description: 'Environment.' });
+const accountId = text('ID of the ledger account. An internal account has the same ID.');
+const platformId = text('Platform of an internal account.');
+
+const LedgerAccount = named(
+  'LedgerAccount',
+  Type.Object(
+    {
+      id: accountId,
+      type: LedgerAccountType,
+      name: text('Name of the type.'),
+      mode: Mode,
+      platformId: optional(platformId),
+      customerId: optional(text('Customer of an internal account.')),
+      currency: CurrencyOf,
+      status: optional(text('Status of an internal account.')),
+      balance: signed('Balance: credits less debits'),
+      held: described(Amount, 'Amount held for payments, in minor units.'),
+      createdAt: time('Time of creation.'),
+    },
+    { description: 'An account of the ledger with its balance.' },
+  ),
+);
+
+const list = operation({
+  operationId: 'listLedgerAccounts',
+  method: 'GET',
+  path: '/ledger/accounts',
+  tag: TAG,
+  summary: 'List ledger accounts',
+  description:
+    'Returns the chart of accounts: system accounts by ID, then internal accounts, newest first. ' +
+    `With a platform or a customer, only internal accounts. ${SHORT_PAGES}`,
+  auth: 'operator',
+  operatorPermission: 'ledger.read',
+  commands: [],
+  query: Type.Object({
+    ...PlatformFilter,
+    ...ModeFilter,
+    ...CustomerFilter,
+    type: optional(described(LedgerAccountType, 'Return only accounts of this type.')),
+    currency: optional(text('Return only accounts in this currency.')),
+    hasBalance: optional(
+      Type.Boolean({ description: 'If true, return only accounts with a balance or a hold.' }),
+    ),
+    ...PageQuery,
+  }),
+  replies: { 200: named('LedgerAccountPage', page(LedgerAccount)) },
+  errors: ['NOT_FOUND'],
+});
+
+const debit = described(Amount, 'Sum of the debit balances, in minor units.');
+const credit = described(Amount, 'Sum of the credit balances, in minor units.');
+
+const trial = operation({
+  operationId: 'getTrialBalance',
+  method: 'GET',
+  path: '/ledger/trial-balance',
+  tag: TAG,
+  summary: 'Get the trial balance',
+  description:
+    'Returns the balances of all accounts of money in one snapshot, by environment, currency and ' +
+    'type of account. Debits and credits of an environment and currency are equal. With more than ' +
+    '50,000 internal accounts they are one line, calculated from the system accounts. With ' +
+    '`platformId`, only its accounts: debits and credits then differ. Amounts above 2^53 are rounded.',
+  auth: 'operator',
+  operatorPermission: 'ledger.read',
+  commands: [],
+  query: Type.Object({ ...PlatformFilter, ...ModeFilter }),
+  replies: {
+    200: Type.Object({
+      at: time('Time of the snapshot.'),
+      isCounted: Type.Boolean({
+        description:
+          'Whether all accounts were counted. If not, internal accounts are one line of the type ' +
+          'CUSTOMER; with `platformId`, sums contain its first 50,000 accounts only.',
+      }),
+      data: Type.Array(
+        named(
+          'TrialBalanceLine',
+          Type.Object(
+            {
+              mode: Mode,
+              currency: CurrencyOf,
+              type: LedgerAccountType,
+              accounts: nullable(
+                Type.Integer({ description: 'Number of accounts; null if they were not counted.' }),
+              ),
+              debit,
+              credit,
+              net: signed('Credits less debits'),
+              held: nullable(described(Amount, 'Amount held; null if it was not counted.')),
+            },
+            { description: 'Balances of one type of account.' },
+          ),
+        ),
+        { description: 'Lines that are not zero, by environment and currency.' },
+      ),
+      totals: Type.Array(
+        named(
+          'TrialBalanceTotal',
+          Type.Object(
+            {
+              mode: Mode,
+              currency: CurrencyOf,
+              debit,
+              credit,
+              difference: signed('Credits less debits; 0 if the books balance'),
+            },
+            { description: 'Sums of an environment and currency.' },
+          ),
+        ),
+        { description: 'Sums by environment and currency.' },
+      ),
+    }),
+  },
+  errors: ['NOT_FOUND', 'PLATFORM_NOT_FOUND'],
+});
+
+const params = Type.Object({ ledgerAccountId: accountId });
+const { step, phase, createdAt } = Posting;
+
+const AccountPosting = named(
+  'AccountPosting',
+  Type.Object(
+    {
+      transactionId: text('ID of the transaction.'),
+      step,
+      phase,
+      direction: oneOf(['DEBIT', 'CREDIT'], { description: 'Side of this account.' }),
+      amount: Amount,
+      counterAccountId: text('The other account.'),
+      balanceAfter: signed('Balance after the posting'),
+      heldAfter: signed('Amount held after the posting'),
+      createdAt,
+    },
+    { description: 'A posting of one account with the balance after it.' },
+  ),
+);
+
+const postings = operation({
+  operationId: 'listLedgerAccountPostings',
+  method: 'GET',
+  path: '/ledger/accounts/{ledgerAccountId}/postings',
+  tag: TAG,
+  summary: 'List the postings of a ledger account',
+  description:
+    'Returns the postings of an account, newest first, with balance and hold after each. A page may ' +
+    'be shorter than `limit`, or empty, although `hasMore` is true: it ends after 150 ms.',
+  auth: 'operator',
+  operatorPermission: 'ledger.read',
+  commands: [],
+  params,
+  query: Type.Object(PageQuery),
+  replies: {
+    200: Type.Object({
+      accountId,
+      platformId: optional(platformId),
+      currency: CurrencyOf,
+      balance: signed('Current balance'),
+      held: described(Amount, 'Amount held now, in minor units.'),
+      ...page(AccountPosting).properties,
+    }),
+  },
+  errors: ['NOT_FOUND'],
+  notFound: 'ACCOUNT_NOT_FOUND',
+});
+
+export const ledgerAccountOperations = [
+  operatorHandle(list, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await listLedgerAccounts(installation.runtime, listInput(query)),
+  })),
+  operatorHandle(trial, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await trialBalance(installation.runtime, query),
+  })),
+  operatorHandle(postings, async ({ installation, operator }, { params: of, query }) => {
+    const input = { ...listInput(query), accountId: of.ledgerAccountId };
+    const body = await listLedgerAccountPostings(installation.runtime, input);
+    // System accounts belong to no platform.
+    if (operator.platformIds !== null && body.platformId === undefined) {
+      throw new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
+    }
+    return { status: 200, body };
+  }),
+];
