@@ -97,21 +97,21 @@ const password = operation({
 });
 
 export const enrollmentOperations = [
-  signInHandle(show, async ({ runtime }, { body: { secret } }) => ({
+  signInHandle(show, async ({ runtime, browser }, { body: { secret } }) => ({
     status: 200,
-    body: await enrollment.showLink(runtime, secret),
+    body: await enrollment.showLink(runtime, { browser, operationId: show.operationId }, secret),
   })),
-  signInHandle(passkeyOptions, async ({ runtime, browser }, { body }) => ({
-    status: 200,
-    body: await enrollment.passkeyOptions(runtime, browser, body),
-  })),
+  signInHandle(passkeyOptions, async ({ runtime, browser }, { body }) => {
+    const attempt = { browser, operationId: passkeyOptions.operationId };
+    return { status: 200, body: await enrollment.passkeyOptions(runtime, attempt, body) };
+  }),
   signInHandle(passkey, async ({ runtime, browser }, { body }) =>
     signedInReply(await enrollment.enrollPasskey(runtime, browser, passkey.operationId, body)),
   ),
-  signInHandle(totp, async ({ runtime }, { body }) => ({
-    status: 200,
-    body: await enrollment.totp(runtime, body),
-  })),
+  signInHandle(totp, async ({ runtime, browser }, { body }) => {
+    const attempt = { browser, operationId: totp.operationId };
+    return { status: 200, body: await enrollment.totp(runtime, attempt, body) };
+  }),
   signInHandle(password, async ({ runtime, browser }, { body }) =>
     signedInReply(await enrollment.enrollPassword(runtime, browser, password.operationId, body)),
   ),

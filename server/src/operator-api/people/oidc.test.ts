@@ -67,6 +67,13 @@ async function signIn(subject: string, person = browser(app), at: Provider = pro
 const changeUser = (id: string, body: object) =>
   administrator.call('PATCH', `/operator-users/${id}`, { body });
 
+/** The reason of the last rejected sign-in of a user. */
+async function rejectionOf(id: string): Promise<string | undefined> {
+  const path = `/audit-records?operationId=signInWithOidc&subject=${id}`;
+  const { body } = await administrator.call('GET', path);
+  return body.data[0]?.reason;
+}
+
 describe('a sign-in at the identity provider', () => {
   it('creates the user with the roles of its groups, and opens a session', async () => {
     const person = browser(app);
@@ -134,6 +141,7 @@ describe('a sign-in at the identity provider', () => {
     const { body } = await administrator.call('GET', '/operator-users');
     const stored = body.data.find((each: { id: string }) => each.id === id);
     expect(stored).toMatchObject({ roles: [], status: 'ACTIVE' });
+    expect(await rejectionOf(id)).toBe('Rejected: groups without a role.');
     provider.accounts.set(subject, { groups: ['ops'] });
     expect((await signIn(subject)).body.user.id).toBe(id);
   });
@@ -154,6 +162,7 @@ describe('a sign-in at the identity provider', () => {
     ok(await changeUser(id, { isDisabled: true }), 200);
     expect((await signIn(subject)).status).toBe(403);
     expect(ok(await changeUser(id, { name: 'X' }), 200).status).toBe('DISABLED');
+    expect(await rejectionOf(id)).toBe('Rejected: disabled user.');
   });
 
   it('is a CONFLICT if another user has the e-mail address', async () => {
@@ -161,6 +170,8 @@ describe('a sign-in at the identity provider', () => {
     const reply = await signIn(subject);
     expect(reply).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
     expect(reply.body.message).toContain('e-mail address');
+    const { body } = await administrator.call('GET', '/session');
+    expect(await rejectionOf(body.user.id)).toBe('Rejected: identity of another person.');
   });
 });
 

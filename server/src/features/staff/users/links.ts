@@ -90,20 +90,28 @@ export interface OpenedLink {
   user: UserRow;
 }
 
-/** The link with this secret. Throws LINK_ENDED if it is unknown, used, expired, or its user disabled. */
-export async function openLink(
+/** The link with this secret, also if it has ended. */
+export async function findLink(
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,
   secret: string,
-): Promise<OpenedLink> {
+): Promise<(OpenedLink & { isEnded: boolean }) | undefined> {
   const [link] = await db.find(operatorLinks, { secret_hash: sha256Hex(secret) });
   const user = link && (await db.read(operatorUsers, link.user_id));
-  if (user?.status !== 'ACTIVE' || !link || !isValid(link, effects.now())) {
-    throw new Fault(
-      'LINK_ENDED',
-      'The link was used, has expired or is unknown. Request a new one.',
-    );
-  }
-  return { link, user };
+  if (!user) return undefined;
+  return { link, user, isEnded: user.status !== 'ACTIVE' || !isValid(link, effects.now()) };
+}
+
+export const linkEnded = (): Fault =>
+  new Fault('LINK_ENDED', 'The link was used, has expired or is unknown. Request a new one.');
+
+/** The link with this secret. Throws LINK_ENDED if it is unknown, used, expired, or its user disabled. */
+export async function openLink(
+  reader: Pick<Runtime, 'db' | 'effects'>,
+  secret: string,
+): Promise<OpenedLink> {
+  const found = await findLink(reader, secret);
+  if (!found || found.isEnded) throw linkEnded();
+  return found;
 }
 
 /** Stages the use of a link. */

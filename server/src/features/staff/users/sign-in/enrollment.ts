@@ -8,6 +8,8 @@ import { INSTALLATION } from '../../roles/index.ts';
 import {
   currentLink,
   endLinks,
+  findLink,
+  linkEnded,
   type NewLink,
   type OpenedLink,
   openLink,
@@ -20,6 +22,7 @@ import type { Browser } from './browser.ts';
 import { type Challenge, stageUse } from './challenges.ts';
 import { type RegisteredCredential, registrationOptions, verifyRegistration } from './passkeys.ts';
 import { type NewPassword, newPasswordColumns, totpEnrollment } from './passwords.ts';
+import { recordRejection, type SignInAttempt } from './rejections.ts';
 import { endSessionsOf } from './session-ends.ts';
 import { openSession, type SignedIn } from './sessions.ts';
 
@@ -29,9 +32,24 @@ export interface Identity {
   email?: string | undefined;
 }
 
+/**
+ * The link of a request. Throws LINK_ENDED, and records the use of a link that has ended. Nothing
+ * conceals which links existed: their secrets cannot be guessed.
+ */
+async function requestedLink(
+  runtime: Runtime,
+  attempt: SignInAttempt,
+  secret: string,
+): Promise<OpenedLink> {
+  const found = await findLink(runtime, secret);
+  if (found && !found.isEnded) return found;
+  if (found) await recordRejection(runtime, attempt, found.user, 'ended link');
+  throw linkEnded();
+}
+
 /** What a link is for. Throws LINK_ENDED. */
-export async function showLink(runtime: Runtime, secret: string) {
-  const { link, user } = await openLink(runtime, secret);
+export async function showLink(runtime: Runtime, attempt: SignInAttempt, secret: string) {
+  const { link, user } = await requestedLink(runtime, attempt, secret);
   const email = emailOf(runtime.vault, user);
   return {
     kind: link.kind,
@@ -52,20 +70,25 @@ function identityOf({ vault }: Runtime, user: UserRow, { name, email }: Identity
 
 export async function enrollmentPasskeyOptions(
   runtime: Runtime,
-  browser: Browser,
+  attempt: SignInAttempt,
   { secret, ...identity }: { secret: string } & Identity,
 ) {
-  const { link, user } = await openLink(runtime, secret);
+  const { link, user } = await requestedLink(runtime, attempt, secret);
   const { name, email } = identityOf(runtime, user, identity);
   const named = { ...user, name };
-  return registrationOptions(runtime, browser.site, { user: named, name: email, owner: link.id });
+  return registrationOptions(runtime, attempt.browser.site, {
+    user: named,
+    name: email,
+    owner: link.id,
+  });
 }
 
 export async function enrollmentTotp(
   runtime: Runtime,
+  attempt: SignInAttempt,
   { secret, ...identity }: { secret: string } & Identity,
 ) {
-  const { link, user } = await openLink(runtime, secret);
+  const { link, user } = await requestedLink(runtime, attempt, secret);
   return totpEnrollment(runtime, link.id, identityOf(runtime, user, identity).email);
 }
 
@@ -119,7 +142,7 @@ async function enroll(
   runtime: Runtime,
   { browser, operationId, method, input, prepare }: Enrollment,
 ): Promise<SignedIn> {
-  const opened = await openLink(runtime, input.secret);
+  const opened = await requestedLink(runtime, { browser, operationId }, input.secret);
   const identity = identityOf(runtime, opened.user, input);
   const prepared = await prepare(opened, identity);
   const user = { ...opened.user, name: identity.name };

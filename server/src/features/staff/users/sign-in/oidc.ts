@@ -13,6 +13,7 @@ import { emailDigest, insertUser, userById } from '../users.ts';
 import type { Browser } from './browser.ts';
 import { type Challenge, issueChallenge, openChallenge, stageUse } from './challenges.ts';
 import type { IdentityProvider, ProvidedPerson } from './identity-provider.ts';
+import { recordRejection, type SignInAttempt } from './rejections.ts';
 import { endSessionsOf } from './session-ends.ts';
 import { openSession, type SignedIn, signInRuntime } from './sessions.ts';
 import type { Site } from './site.ts';
@@ -65,21 +66,30 @@ async function userOf(
   return row;
 }
 
+/** A user who has the e-mail address of a person. */
+async function userWithAddress(
+  { db, vault }: Pick<Ctx, 'db' | 'vault'>,
+  { email }: ProvidedPerson,
+): Promise<UserRow | undefined> {
+  if (email === undefined) return undefined;
+  const [row] = await db.find(operatorUsers, { email_digest: emailDigest(vault, email) });
+  return row;
+}
+
+const taken = (): Fault =>
+  new Fault(
+    'CONFLICT',
+    'Another operator user has this e-mail address. Sign in as that user with its passkey or ' +
+      'password: users are not linked.',
+  );
+
 /** Stages the first sign-in of a person. Throws CONFLICT if another user has the e-mail address. */
 async function stageNew(ctx: Ctx, id: string, person: ProvidedPerson): Promise<UserRow> {
   if (await userOf(ctx, person)) {
     throw new Fault('CONFLICT', 'Another sign-in created this user at the same time. Begin again.');
   }
   const { name, email, roles } = person;
-  const digest = email === undefined ? undefined : emailDigest(ctx.vault, email);
-  const others = digest ? await ctx.db.find(operatorUsers, { email_digest: digest }) : [];
-  if (others.length > 0) {
-    throw new Fault(
-      'CONFLICT',
-      'Another operator user has this e-mail address. Sign in as that user with its passkey or ' +
-        'password: users are not linked.',
-    );
-  }
+  if (await userWithAddress(ctx, person)) throw taken();
   return insertUser(ctx, { name, email, roles, identity: person }, CREATOR, id);
 }
 
@@ -95,13 +105,12 @@ async function stageRoles(ctx: Ctx, id: string, roles: readonly RoleName[]): Pro
 
 const disabled = (): Fault => new Fault('FORBIDDEN', 'This user is disabled.');
 
-interface Attempt {
-  browser: Browser;
-  operationId: string;
-}
-
 /** Ends the access of a user whose groups give no role any more. */
-async function removeAccess(runtime: Runtime, attempt: Attempt, user: UserRow): Promise<void> {
+async function removeAccess(
+  runtime: Runtime,
+  attempt: SignInAttempt,
+  user: UserRow,
+): Promise<void> {
   await operate(signInRuntime(runtime, { user, ...attempt }), INSTALLATION, async (ctx) => {
     await stageRoles(ctx, user.id, []);
     await endSessionsOf(ctx, user.id);
@@ -115,7 +124,7 @@ async function removeAccess(runtime: Runtime, attempt: Attempt, user: UserRow): 
  */
 export async function signInWithOidc(
   runtime: Runtime,
-  attempt: Attempt,
+  attempt: SignInAttempt,
   configured: IdentityProvider | undefined,
   { state, callbackUrl }: { state: string; callbackUrl: string },
 ): Promise<SignedIn> {
@@ -129,10 +138,21 @@ export async function signInWithOidc(
   const person = await provider.person(callback, { state: challenge.challenge, nonce, verifier });
   const { roles, name } = person;
   const known = await userOf(runtime, person);
-  if (known && known.status !== 'ACTIVE') throw disabled();
+  if (known && known.status !== 'ACTIVE') {
+    await recordRejection(runtime, attempt, known, 'disabled user');
+    throw disabled();
+  }
   if (roles.length === 0) {
-    if (known) await removeAccess(runtime, attempt, known);
+    if (known) {
+      await removeAccess(runtime, attempt, known);
+      await recordRejection(runtime, attempt, known, 'groups without a role');
+    }
     throw new Fault('FORBIDDEN', 'Your groups at the identity provider give no role here.');
+  }
+  const other = known ? undefined : await userWithAddress(runtime, person);
+  if (other) {
+    await recordRejection(runtime, attempt, other, 'identity of another person');
+    throw taken();
   }
   const id = known?.id ?? newId(runtime.effects, 'OperatorUser');
   const user = known

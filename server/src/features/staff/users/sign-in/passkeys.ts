@@ -29,6 +29,7 @@ import {
 import { emailOf } from '../users.ts';
 import type { Browser } from './browser.ts';
 import { type Challenge, issueChallenge, openChallenge, stageUse } from './challenges.ts';
+import { recordRejection } from './rejections.ts';
 import { endSessionsOf } from './session-ends.ts';
 import { currentSession, openSession, recentUser, type SignedIn } from './sessions.ts';
 import type { Site } from './site.ts';
@@ -142,27 +143,28 @@ export function signInOptions(runtime: Runtime, { site, deviceHash }: Browser) {
   return { state, publicKey };
 }
 
+/** Without a reason, so that nothing can be found out. */
 const rejected = (): Fault => new Fault('UNAUTHORIZED', 'The sign-in was not accepted.');
 
-/** Verifies an assertion; throws UNAUTHORIZED without a reason, so that nothing can be found out. */
+/** Verifies an assertion; undefined, without a reason, if it is not valid. */
 function verifyAssertion(
   row: PasskeyRow | undefined,
   credential: AssertedCredential,
   { challenge }: Challenge,
   site: Site,
-): { row: PasskeyRow; signCount: number } {
+): { row: PasskeyRow; signCount: number } | undefined {
   const { clientDataJSON: clientDataJson, authenticatorData, signature } = credential.response;
   const assertion: Assertion = {
     ...{ credentialId: credential.id, clientDataJson, authenticatorData, signature },
   };
-  if (!row) throw rejected();
+  if (!row) return undefined;
   const checked = checkAssertion(assertion, {
     passkey: row.passkey,
     signCount: Number(row.sign_count),
     challenge,
     requirements: requirementsOf(site),
   });
-  if ('errors' in checked || 'failed' in checked) throw rejected();
+  if ('errors' in checked || 'failed' in checked) return undefined;
   return { row, signCount: checked.signCount };
 }
 
@@ -175,9 +177,14 @@ export async function signInWithPasskey(
 ): Promise<SignedIn> {
   const challenge = openChallenge(runtime, 'sign-in', browser.deviceHash, state);
   const found = await passkeyByCredential(runtime.db, credential.id);
-  const { row, signCount } = verifyAssertion(found, credential, challenge, browser.site);
-  const user = await runtime.db.read(operatorUsers, row.user_id);
-  if (user?.status !== 'ACTIVE') throw rejected();
+  const user = found && (await runtime.db.read(operatorUsers, found.user_id));
+  const checked = verifyAssertion(found, credential, challenge, browser.site);
+  if (!checked || user?.status !== 'ACTIVE') {
+    const reason = checked ? 'disabled user' : 'the response of the passkey is not valid';
+    await recordRejection(runtime, { browser, operationId }, user, reason);
+    throw rejected();
+  }
+  const { row, signCount } = checked;
   const verified = { user, method: 'PASSKEY', browser, operationId } as const;
   return openSession(runtime, verified, async (ctx) => {
     stageUse(ctx, challenge);

@@ -13,15 +13,11 @@ import { operatorUsers, type UserRow } from '../store.ts';
 import { emailDigest, emailOf, userById } from '../users.ts';
 import type { Browser } from './browser.ts';
 import { issueChallenge, openChallenge, stageUse } from './challenges.ts';
+import { OF_USER, recordLimitedRejection } from './rejections.ts';
 import { endSessionsOf } from './session-ends.ts';
 import { openSession, recentUser, type SignedIn } from './sessions.ts';
 
-const MINUTE_MS = 60_000;
-const OF_USER = [
-  { max: 5, withinMs: 15 * MINUTE_MS },
-  { max: 20, withinMs: 24 * 60 * MINUTE_MS },
-];
-const OF_ADDRESS = [{ max: 30, withinMs: 15 * MINUTE_MS }];
+const OF_ADDRESS = [{ max: 30, withinMs: 15 * 60_000 }];
 
 const rejected = (): Fault =>
   new Fault('UNAUTHORIZED', 'The e-mail address, the password or the code is wrong.');
@@ -32,19 +28,24 @@ export interface PasswordSignIn {
   code: string;
 }
 
-/** The user and the step of its code. Throws UNAUTHORIZED, always after the same work. */
+/** A verified user and the step of its code, or why the sign-in is rejected. */
+type Verified =
+  | { user: UserRow; step: number }
+  | { user: UserRow | undefined; step?: undefined; reason: string };
+
+/** Verifies password and code, always with the same work. */
 async function verified(
   { db, vault, effects }: Runtime,
   digest: string,
   { password, code }: PasswordSignIn,
-): Promise<{ user: UserRow; step: number }> {
+): Promise<Verified> {
   const [user] = await db.find(operatorUsers, { email_digest: digest });
   const isRight = await matchesPassword(password, user?.password_hash ?? null);
   const secret = user && totpSecretOf(vault, user);
-  if (!user || secret === undefined || !isRight) throw rejected();
+  if (!user || secret === undefined || !isRight) return { user, reason: 'wrong password' };
   const step = stepOf(secret, code, { now: effects.now(), after: Number(user.totp_step) });
-  if (step === undefined || user.status !== 'ACTIVE') throw rejected();
-  return { user, step };
+  if (step === undefined) return { user, reason: 'wrong code' };
+  return user.status === 'ACTIVE' ? { user, step } : { user, reason: 'disabled user' };
 }
 
 /** Signs in with a password and a code. Throws UNAUTHORIZED and RATE_LIMITED. */
@@ -60,7 +61,13 @@ export async function signInWithPassword(
     await countAttempt(ctx, `operator sign-in ${digest}`, OF_USER);
     await countAttempt(ctx, `operator sign-in from ${browser.address}`, OF_ADDRESS);
   });
-  const { user, step } = await verified(runtime, digest, input);
+  const checked = await verified(runtime, digest, input);
+  const { user, step } = checked;
+  if (step === undefined) {
+    const attempt = { browser, operationId };
+    await recordLimitedRejection(runtime, attempt, user, checked.reason);
+    throw rejected();
+  }
   const signIn = { user, method: 'PASSWORD', browser, operationId } as const;
   return openSession(runtime, signIn, async (ctx) => {
     // The code may be used twice at the same time.

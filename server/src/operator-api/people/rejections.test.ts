@@ -1,0 +1,174 @@
+// Rejected sign-ins leave audit records about the user concerned, as many as can be tried; unknown users
+// leave none, and nothing that was tried is stored.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+import {
+  type Browser,
+  browser,
+  enrollWithPasskey,
+  enrollWithPassword,
+  firstAdministrator,
+  newDevice,
+  PASSWORD,
+  signIn,
+} from '../../../test/kit/operator/people.ts';
+import { codeAt } from '../../../test/kit/sca/factors.ts';
+import { verifyAudit } from '../../features/staff/audit/index.ts';
+
+const app = testApp();
+const client = operatorClient(app);
+let administrator: Browser;
+
+beforeAll(async () => {
+  ({ person: administrator } = await firstAdministrator(app));
+});
+
+let number = 0;
+
+async function invite() {
+  number += 1;
+  const body = { name: `User ${number}`, email: `user${number}@example.com`, roles: ['viewer'] };
+  const { id, link } = ok(await administrator.call('POST', '/operator-users', { body }), 201);
+  return { id: id as string, email: body.email, secret: link.secret as string };
+}
+
+async function withPassword() {
+  const invited = await invite();
+  const { totp, reply } = await enrollWithPassword(app, browser(app), invited.secret);
+  ok(reply, 201);
+  app.effects.set(app.effects.now() + 30_000);
+  return { ...invited, code: () => codeAt(totp, app.effects.now()) };
+}
+
+const disable = async (id: string) => {
+  const body = { isDisabled: true };
+  ok(await administrator.call('PATCH', `/operator-users/${id}`, { body }), 200);
+};
+
+/** Reasons of the rejections of a user, newest first. */
+async function rejectionsOf(id: string): Promise<string[]> {
+  const { body } = await client.call('GET', `/audit-records?actorId=${id}&limit=100`);
+  return body.data
+    .filter(({ reason = '' }) => reason.startsWith('Rejected'))
+    .map(({ operationId, reason, actor, subject }: Record<string, unknown>) => {
+      expect([actor, subject]).toMatchObject([{ kind: 'USER', id, roles: [] }, id]);
+      return `${operationId} ${reason}`;
+    });
+}
+
+const total = async () => (await verifyAudit(app.runtime)).records;
+
+const signInWith = (body: object) => browser(app).call('POST', '/sign-in/password', { body });
+
+describe('a rejected password', () => {
+  it('is recorded with its reason, and without what was tried', async () => {
+    const { id, email, code } = await withPassword();
+    const wrong = String((Number(code()) + 1) % 1_000_000).padStart(6, '0');
+    await signInWith({ email, password: 'tried-secret-words', code: code() });
+    await signInWith({ email, password: PASSWORD, code: wrong });
+    await disable(id);
+    const right = { email, password: PASSWORD, code: code() };
+    expect((await signInWith(right)).status).toBe(401);
+    expect(await rejectionsOf(id)).toEqual([
+      'signInWithPassword Rejected: disabled user.',
+      'signInWithPassword Rejected: wrong code.',
+      'signInWithPassword Rejected: wrong password.',
+    ]);
+    const rows = JSON.stringify(
+      await app.runtime.db.query('select * from operator_audit where actor_id = $1', [id]),
+      (_name, value) => (typeof value === 'bigint' ? String(value) : value),
+    );
+    for (const tried of ['tried-secret-words', PASSWORD, wrong, email]) {
+      expect(rows).not.toContain(tried);
+    }
+    expect((await verifyAudit(app.runtime)).problems).toEqual([]);
+  });
+
+  it('is recorded as often as it can be tried', async () => {
+    const { id, email } = await withPassword();
+    const body = { email, password: 'x', code: '000000' };
+    const replies = await Promise.all(Array.from({ length: 9 }, () => signInWith(body)));
+    expect(replies.filter(({ status }) => status === 401)).toHaveLength(5);
+    expect(await rejectionsOf(id)).toHaveLength(5);
+  });
+
+  it('of an unknown user has no record, in a similar time', async () => {
+    const { id, email } = await withPassword();
+    const time = async (address: string) => {
+      const start = performance.now();
+      await signInWith({ email: address, password: 'x', code: '000000' });
+      return performance.now() - start;
+    };
+    const before = await total();
+    const unknown = [];
+    const known = [];
+    for (let attempt = 0; attempt < 5; attempt++) {
+      unknown.push(await time(`unknown@example.com`));
+      known.push(await time(email));
+    }
+    expect((await total()) - before).toBe(5);
+    expect(await rejectionsOf(id)).toHaveLength(5);
+    // The comparison of a password takes most of the time, with or without a user.
+    const median = (times: number[]) => times.sort((a, b) => a - b)[2] ?? 0;
+    const ratio = median(known) / median(unknown);
+    expect(ratio).toBeGreaterThan(0.4);
+    expect(ratio).toBeLessThan(2.5);
+    const { length } = await app.runtime.db.query(
+      "select id from attempt_limits where id = 'operator sign-in of no user'",
+    );
+    expect(length).toBe(1);
+  });
+});
+
+describe('a rejected passkey', () => {
+  it('is recorded five times, and works afterwards', async () => {
+    const { id, secret } = await invite();
+    const { device, reply } = await enrollWithPasskey(browser(app), secret);
+    ok(reply, 201);
+    for (let attempt = 0; attempt < 7; attempt++) {
+      const { status, body } = await signIn(browser(app), device, {
+        origin: 'https://evil.example',
+      });
+      expect([status, body.reason]).toEqual([401, 'The sign-in was not accepted.']);
+    }
+    const expected = 'signInWithPasskey Rejected: the response of the passkey is not valid.';
+    expect(await rejectionsOf(id)).toEqual(Array(5).fill(expected));
+    ok(await signIn(browser(app), device), 201);
+    await disable(id);
+    app.effects.set(app.effects.now() + 15 * 60_000);
+    expect((await signIn(browser(app), device)).status).toBe(401);
+    expect((await rejectionsOf(id))[0]).toBe('signInWithPasskey Rejected: disabled user.');
+  });
+
+  it('that is unknown has no record', async () => {
+    const before = await total();
+    expect((await signIn(browser(app), newDevice())).status).toBe(401);
+    expect(await total()).toBe(before);
+  });
+});
+
+describe('a link', () => {
+  it('that has ended is recorded for its user; an unknown one is not', async () => {
+    const { id, secret } = await invite();
+    const { input, reply } = await enrollWithPasskey(browser(app), secret);
+    ok(reply, 201);
+    const before = await total();
+    const unknown = await browser(app).call('POST', '/enrollment', { body: { secret: 'rhe_x' } });
+    expect([unknown.status, await total()]).toEqual([410, before]);
+    const { call } = browser(app);
+    const statuses = [
+      await call('POST', '/enrollment', { body: { secret } }),
+      await call('POST', '/enrollment/totp', { body: { secret } }),
+      await call('POST', '/enrollment/passkey-options', { body: { secret } }),
+      await call('POST', '/enrollment/passkey', { body: input }),
+    ].map(({ status }) => status);
+    expect(statuses).toEqual([410, 410, 410, 410]);
+    expect(await rejectionsOf(id)).toEqual(
+      ['enrollPasskey', 'getEnrollmentPasskeyOptions', 'getEnrollmentTotp', 'showEnrollment'].map(
+        (each) => `${each} Rejected: ended link.`,
+      ),
+    );
+  });
+});
