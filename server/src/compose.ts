@@ -77,6 +77,7 @@ import { openDatabase } from './runtime/db/database.ts';
 import { connectLane } from './runtime/db/lane.ts';
 import { createFiles, type Files, fileJobs, fileReset, fileSweep } from './runtime/files/files.ts';
 import { reportedCircuits, STORAGE_FAILURES } from './runtime/jobs/circuit-report.ts';
+import type { Circuits } from './runtime/jobs/circuits.ts';
 import { measuredWorker } from './runtime/jobs/job-metrics.ts';
 import type { Worker } from './runtime/jobs/jobs.ts';
 import type { Log } from './runtime/observability/log.ts';
@@ -388,6 +389,17 @@ const admissionOf = (runtime: Runtime, settings: Settings) => ({
   operators: operatorAuthenticator(runtime, operatorUrlOf(settings)),
 });
 
+/** What the operator API needs of the process. */
+const operatorPartsOf = (
+  { walletRecoveryMs, process, roles = ROLES }: Settings,
+  { changes }: OpenRequests,
+  circuits: Circuits,
+) => ({
+  walletRecoveryMs,
+  changes,
+  process: { number: process?.number, roles, circuits: circuits.states },
+});
+
 /** The work that becomes due when a clock is moved. */
 const clockWorkOf = (
   { kinds, run }: Pick<Worker, 'kinds' | 'run'>,
@@ -446,7 +458,7 @@ export async function compose(
   const bearers = linkAuthenticator(runtime);
   const admission = { ...admissionOf(runtime, settings), ...tokens, bearers, limiter };
   const isApi = roles.includes('api');
-  const installation = { runtime, files, connectors, walletRecoveryMs, changes: open.changes };
+  const installation = { runtime, files, connectors, ...operatorPartsOf(settings, open, circuits) };
   const hooks = { naming, log, metrics, record: recorder.add, watch, ...networkOf(settings) };
   const routes = { runtime, files, operations, ...admission, ...hooks };
   const { server, listen } = serversOf(settings, isApi, installation, routes);

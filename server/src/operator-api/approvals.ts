@@ -180,7 +180,7 @@ const reject = operation({
 });
 
 /** Whether a requester may still make the change that it requested. */
-const rightsIn =
+export const rightsIn =
   ({ operationOf, unaudited: { effects } }: OperatorCall): RightsOfRequester =>
   async (reader, { requestedBy, operationId, platformId }) => {
     const { operator, rows } = await sessions.presentOperator(reader, requestedBy, effects.now());

@@ -15,7 +15,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Approvals: 'Changes that a second operator must approve.',
   Audit: 'Records of what operators changed and viewed.',
   Search: 'Search over all kinds of resources.',
-  Metrics: 'Sums of payments for charts.',
+  Metrics: 'State at a glance, and sums of payments for charts.',
   Changes: 'Events and changes as they happen.',
   Payments: 'Payments and quotes of all platforms.',
   Platforms: 'Platforms, their settings, their limits and their card programs.',

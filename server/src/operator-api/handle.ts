@@ -26,7 +26,7 @@ import { isAnyId } from '../kernel/id.ts';
 import { NO_QUERY } from '../kernel/schema.ts';
 import type { Ctx } from '../runtime/operation/context.ts';
 import type { Runtime } from '../runtime/operation/operate.ts';
-import type { Installation, Provisioning } from './installation.ts';
+import type { Installation, ProcessState, Provisioning } from './installation.ts';
 import { Approval } from './schemas.ts';
 import { scopedDatabase } from './scoped-database.ts';
 
@@ -39,6 +39,7 @@ export interface OperatorCall {
   provisioning: Provisioning;
   /** Changes for operators who follow them. */
   changes: ChangeFeed;
+  process: ProcessState;
   /** The runtime without audit records. */
   unaudited: Runtime;
   /** Another operation of the operator API. */

@@ -51,3 +51,12 @@ export const custodyKeys = (connectorsOf: (environment: Mode) => Pick<Connectors
     const { custody } = connectorsOf(environment);
     return custody ? [{ environment, ...custody.publicKeys() }] : [];
   });
+
+/** State of the process that answers a request. */
+export interface ProcessState {
+  /** Number among the processes that share a port; undefined if it is the only one. */
+  number: number | undefined;
+  roles: readonly string[];
+  /** Circuits of providers by name. */
+  circuits(): ReadonlyMap<string, string>;
+}

@@ -14,7 +14,7 @@ import type { Runtime } from '../runtime/operation/operate.ts';
 import { operatorOpenApiSteps } from './document.ts';
 import type { IdentityProvider } from './handle.ts';
 import { OPERATOR_OPERATIONS } from './index.ts';
-import type { Installation, Provisioning } from './installation.ts';
+import type { Installation, ProcessState, Provisioning } from './installation.ts';
 
 /** On the port of the server, on a separate port, or nowhere. */
 export type OperatorApiSetting = 'on' | 'off' | number;
@@ -28,6 +28,7 @@ export interface OperatorMount {
   connectors(environment: Mode): Connectors;
   provisioning: Provisioning;
   changes: ChangeFeed;
+  process: ProcessState;
   /** Address at which operators sign in. */
   operatorUrl: string | undefined;
   identityProvider: IdentityProvider | undefined;
@@ -38,7 +39,15 @@ const STATEMENT_TIMEOUT_MS = 600_000;
 
 /** The operations of the operator API on this installation. */
 export function operatorOperationsOn(options: OperatorMount): Operation[] {
-  const { databaseUrl: url, masterKey, connectors, provisioning, changes, ...others } = options;
+  const {
+    databaseUrl: url,
+    masterKey,
+    connectors,
+    provisioning,
+    changes,
+    process,
+    ...others
+  } = options;
   const { operatorUrl, identityProvider, ...rest } = others;
   const installation: Installation = {
     ...rest,
@@ -51,7 +60,7 @@ export function operatorOperationsOn(options: OperatorMount): Operation[] {
   const operationOf = (id: string) =>
     OPERATOR_OPERATIONS.find(({ contract }) => contract.operationId === id);
   const found = { operationOf, operatorUrl, identityProvider };
-  const provided = { installation, provisioning, changes, ...found };
+  const provided = { installation, provisioning, changes, process, ...found };
   return OPERATOR_OPERATIONS.map((each) => each.bind(provided));
 }
 

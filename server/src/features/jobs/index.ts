@@ -1,4 +1,5 @@
 // Public interface of job operations for the operator.
+export { readQueues } from '../../runtime/jobs/job-metrics.ts';
 export { JOB_STATES, listJobs } from '../../runtime/jobs/job-review.ts';
 export {
   cancelJob,

@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import {
   externalAccountFeature,
-  externalAccountHistory,
+  externalAccountReviews,
   listExternalAccounts,
   transitionExternalAccountByOperator,
 } from '../../features/payees/external-accounts/index.ts';
@@ -175,7 +175,7 @@ export const externalAccountOperations = [
   })),
   operatorHandle(history, async ({ installation }, { params: { accountId }, query }) => ({
     status: 200,
-    body: await externalAccountHistory(installation.runtime, accountId, listInput(query)),
+    body: await externalAccountReviews.history(installation.runtime, accountId, listInput(query)),
   })),
   operatorHandle(check, transition('check')),
   operatorHandle(review, transition('review')),

@@ -2,6 +2,7 @@
 import { customerListOperations } from './customers.ts';
 import { eventListOperations } from './events.ts';
 import { metricsOperations } from './metrics.ts';
+import { stateOperations } from './overview.ts';
 import { paymentListOperations } from './payments.ts';
 import { searchOperations } from './search.ts';
 import { streamOperations } from './stream.ts';
@@ -11,6 +12,7 @@ export const overviewGroup = [
   ...customerListOperations,
   ...eventListOperations,
   ...searchOperations,
+  ...stateOperations,
   ...metricsOperations,
   ...streamOperations,
 ];

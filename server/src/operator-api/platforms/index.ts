@@ -9,6 +9,7 @@ import { platformOperations } from './platforms.ts';
 import { requestOperations } from './requests.ts';
 import { signingKeyOperations } from './signing-keys.ts';
 import { tokenOperations } from './tokens.ts';
+import { webhookEndpointOperations } from './webhook-endpoints.ts';
 import { webhookOperations } from './webhooks.ts';
 
 export const platformGroup: readonly OperatorOperation[] = [
@@ -17,6 +18,7 @@ export const platformGroup: readonly OperatorOperation[] = [
   ...tokenOperations,
   ...signingKeyOperations,
   ...webhookOperations,
+  ...webhookEndpointOperations,
   ...requestOperations,
   ...jobOperations,
   ...messageOperations,

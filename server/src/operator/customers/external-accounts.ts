@@ -1,7 +1,7 @@
 // `external-accounts …`: transitions of external accounts that an operator may make.
 import {
   externalAccountFeature,
-  externalAccountHistory,
+  externalAccountReviews,
   listExternalAccounts,
   transitionExternalAccountByOperator,
 } from '../../features/payees/external-accounts/index.ts';
@@ -96,7 +96,11 @@ export const externalAccountVerbs: readonly Verb[] = [
     positional: 'account',
     run: async ({ runtime }, args) => {
       const page = { limit: MAX_ACTIONS };
-      const { data } = await externalAccountHistory(runtime, args.required('account'), page);
+      const { data } = await externalAccountReviews.history(
+        runtime,
+        args.required('account'),
+        page,
+      );
       return actionsOutput(data);
     },
   },

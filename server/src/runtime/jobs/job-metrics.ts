@@ -41,6 +41,60 @@ export const WAITING = `with recursive kinds as (
 export const DEAD = `select kind, count(*)::int4 as dead from (
     select kind from jobs where state = 'dead' limit $1) bounded group by kind`;
 
+// The same for one platform, whose jobs of a kind are a range of the index.
+const WAITING_OF_PLATFORM = `with recursive kinds as (
+    (select kind from jobs where state <> 'dead' order by kind limit 1)
+    union all
+    select next.kind from kinds cross join lateral (
+      select kind from jobs where state <> 'dead' and kind > kinds.kind
+      order by kind limit 1) next)
+  select k.kind, counted.queued, oldest.due_at
+  from kinds k
+  cross join lateral (select count(*)::int4 as queued from (
+    select 1 from jobs where kind = k.kind and platform_id = $2 and state = 'queued'
+      and state <> 'dead' limit $1) bounded) counted
+  left join lateral (select due_at from jobs where kind = k.kind and platform_id = $2
+    and state <> 'dead' order by due_at limit 1) oldest on true`;
+
+const DEAD_OF_PLATFORM = `select kind, count(*)::int4 as dead from (
+    select kind from jobs where state = 'dead' and platform_id = $2 limit $1) bounded group by kind`;
+
+/** Jobs of one kind. */
+interface Queue {
+  kind: string;
+  /** Counted up to `MAX_COUNTED`, as dead ones. */
+  queued: number;
+  dead: number;
+  /** Age of the oldest job that is due. */
+  oldestMs: number;
+}
+
+/** The queues of all kinds with jobs, of one platform or of all. */
+export async function readQueues(
+  { db, effects }: Pick<Runtime, 'db' | 'effects'>,
+  platformId?: string,
+): Promise<Queue[]> {
+  const isOne = platformId !== undefined;
+  const [waiting, dead] = await Promise.all([
+    isOne
+      ? db.query<Waiting>(WAITING_OF_PLATFORM, [MAX_COUNTED, platformId])
+      : db.query<Waiting>(WAITING, [MAX_COUNTED, MAX_LANES]),
+    isOne
+      ? db.query<{ kind: string; dead: number }>(DEAD_OF_PLATFORM, [MAX_COUNTED, platformId])
+      : db.query<{ kind: string; dead: number }>(DEAD, [MAX_COUNTED]),
+  ]);
+  const now = effects.now();
+  const kinds = [...new Set([...waiting, ...dead].map(({ kind }) => kind))].sort();
+  return kinds.map((kind) => {
+    const { queued = 0, due_at = null } = waiting.find((each) => each.kind === kind) ?? {};
+    return {
+      ...{ kind, queued },
+      dead: dead.find((each) => each.kind === kind)?.dead ?? 0,
+      oldestMs: Math.max(0, now - (due_at ?? now)),
+    };
+  });
+}
+
 interface Waiting {
   kind: string;
   queued: number;

@@ -13,6 +13,7 @@ export {
   resendEventByOperator,
 } from './by-operator.ts';
 export { listWebhookDeliveries, WebhookDelivery, WebhookDeliveryDetails } from './contract.ts';
+export { deliveryHealth, endpointsWithHealth, MAX_COUNTED } from './health.ts';
 export { pageOfDeliveries } from './list.ts';
 export { deliveryId, eventIdsOf } from './position.ts';
 export { countUndelivered } from './store.ts';

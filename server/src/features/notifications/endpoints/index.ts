@@ -6,9 +6,11 @@ import { endpointOperations } from './operations.ts';
 import { pausingSweep } from './pausing.ts';
 import { deletedEndpointSweep } from './purge.ts';
 
+export { WebhookEndpoint } from './contract.ts';
 export { endpointOf, pulledEndpointOf } from './find.ts';
 export { giveUpKept } from './kept.ts';
 export { createEndpointSigner, type EndpointSigner } from './keys.ts';
+export { endpointViews, platformOfEndpoint, setEndpointStatus } from './operations.ts';
 export { type FailingEndpoint, firstFailing, pauseFailing } from './pausing.ts';
 export { configuredId } from './present.ts';
 export { CONFIGURED, type EndpointKey, type EventFormat } from './store.ts';

@@ -1,7 +1,9 @@
 // Operations of webhook endpoints. The endpoint of the configuration is changed here only in what the
 // configuration does not have.
+import type { Time } from '../../../kernel/effects.ts';
 import { Fault, type FieldError, invalid, invalidField } from '../../../kernel/fault.ts';
 import { endpointProblem } from '../../../kernel/net/endpoint.ts';
+import type { Database } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { changePlatform, type PlatformRow, readOwnPlatform } from '../../tenancy/platform/index.ts';
@@ -16,7 +18,7 @@ import {
 } from './contract.ts';
 import { endpointOf } from './find.ts';
 import { newEndpointKey, validKeys } from './keys.ts';
-import { presentConfigured, presentEndpoint } from './present.ts';
+import { type EndpointView, presentConfigured, presentEndpoint } from './present.ts';
 import {
   CONFIGURED,
   type EndpointRow,
@@ -141,16 +143,53 @@ function rotateKey(ctx: Ctx, row: EndpointRow, overlapHours: number) {
 const configuredConflict = (what: string) =>
   new Fault('CONFLICT', `This is the endpoint of the platform configuration. ${what}`);
 
+/** All endpoints of a platform as the API shows them, with their numbers. */
+export async function endpointViews(
+  db: Pick<Database, 'find'>,
+  platform: PlatformRow,
+  realTime: Time,
+): Promise<{ number: number; view: EndpointView }[]> {
+  const rows = await rowsOfPlatform(db, platform.id);
+  const own = rows.filter((row) => row.number !== CONFIGURED && row.deleted_at === null);
+  const settings = rows.find((row) => row.number === CONFIGURED);
+  const configured =
+    platform.webhook_endpoint === null
+      ? []
+      : [{ number: CONFIGURED, view: presentConfigured(platform, settings) }];
+  const others = own.map((row) => ({ number: row.number, view: presentEndpoint(row, realTime) }));
+  return [...configured, ...others];
+}
+
+/** Pauses or resumes an endpoint of the calling platform. Throws NOT_FOUND. */
+export async function setEndpointStatus(
+  ctx: Ctx,
+  endpointId: string,
+  status: 'ENABLED' | 'PAUSED',
+  statusReason?: string,
+): Promise<EndpointView> {
+  const change = { status, ...(statusReason === undefined ? {} : { statusReason }) };
+  const { platform, row } = await endpointOf(ctx, endpointId);
+  if (platform) return changeConfigured(ctx, platform, row, change);
+  const changed = ctx.update(webhookEndpoints, row, patchOf(ctx, row, change));
+  return presentEndpoint(changed, ctx.effects.now());
+}
+
+/**
+ * The platform of an endpoint by its id. An unknown id may be that of a configured endpoint: it names a
+ * platform, which may not exist.
+ */
+export async function platformOfEndpoint(
+  { read }: Pick<Ctx, 'read'>,
+  endpointId: string,
+): Promise<string> {
+  const row = await read(webhookEndpoints, endpointId);
+  return row?.platform_id ?? `PlatformConfig:${endpointId.slice(endpointId.indexOf(':') + 1)}`;
+}
+
 export const endpointOperations = (deps: EndpointDeps) => [
   handle(listWebhookEndpoints, async (ctx) => {
-    const platform = await readOwnPlatform(ctx);
-    const rows = await rowsOfPlatform(ctx.db, platform.id);
-    const own = rows.filter((row) => row.number !== CONFIGURED && row.deleted_at === null);
-    const settings = rows.find((row) => row.number === CONFIGURED);
-    const configured =
-      platform.webhook_endpoint === null ? [] : [presentConfigured(platform, settings)];
-    const data = [...configured, ...own.map((row) => presentEndpoint(row, ctx.effects.now()))];
-    return { status: 200, body: { data } };
+    const views = await endpointViews(ctx.db, await readOwnPlatform(ctx), ctx.effects.now());
+    return { status: 200, body: { data: views.map(({ view }) => view) } };
   }),
 
   handle(createWebhookEndpoint, async (ctx, { body }) => {

@@ -15,7 +15,7 @@ export {
 } from './contract.ts';
 export { isDeclared, proveOwnership, WALLET_DECLARED } from './declared.ts';
 export {
-  externalAccountHistory,
+  externalAccountReviews,
   listExternalAccounts,
   transitionExternalAccountByOperator,
 } from './operator-actions.ts';

@@ -77,6 +77,28 @@ interface ListInput extends PageInput {
   after?: string | undefined;
 }
 
+// As the index names it; a parameter would not use the index.
+const IN_REVIEW = `select id, platform_id, created_at from external_accounts
+  where status = 'UNDER_REVIEW' and deleted_at is null and ($1::text is null or platform_id = $1)
+  order by created_at, id limit $2`;
+
+/** The oldest external accounts that wait for a review. */
+async function externalAccountsInReview(
+  { db }: Pick<Runtime, 'db'>,
+  { platformId, limit }: { platformId?: string | undefined; limit: number },
+) {
+  const rows = await db.query<Pick<ExternalAccountRow, 'id' | 'platform_id' | 'created_at'>>(
+    IN_REVIEW,
+    [platformId ?? null, limit + 1],
+  );
+  const data = rows.slice(0, limit).map(({ id, platform_id, created_at }) => ({
+    accountId: id,
+    platformId: platform_id,
+    createdAt: iso(created_at),
+  }));
+  return { data, hasMore: rows.length > limit };
+}
+
 /** A page of external accounts, oldest first. */
 export async function listExternalAccounts(
   runtime: Runtime,
@@ -95,10 +117,16 @@ export async function listExternalAccounts(
 }
 
 /** A page of the operator actions on an account, and its platform. Throws ACCOUNT_NOT_FOUND. */
-export async function externalAccountHistory(runtime: Runtime, id: string, page: PageInput) {
+async function externalAccountHistory(runtime: Runtime, id: string, page: PageInput) {
   const account = await accountById(runtime, id);
   return { accountId: id, ...(await pageOfAccountActions(runtime, account, page)) };
 }
+
+/** Reads of operators. */
+export const externalAccountReviews = {
+  history: externalAccountHistory,
+  waiting: externalAccountsInReview,
+};
 
 /** Stages and records the transition. Throws CONFLICT if the status does not allow it. */
 function applyTransition(

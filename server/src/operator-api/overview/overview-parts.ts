@@ -1,0 +1,237 @@
+// The numbers of the overview. Each is read with a limit from an index, or by the first page of the list
+// that it counts, so the cost does not depend on how many there are. All numbers are kept for a second, so
+// that many open consoles cost as much as one.
+import { trialBalance } from '../../features/accounting/index.ts';
+import { listCardExceptions } from '../../features/cards/index.ts';
+import { listVerifications } from '../../features/customers/verifications/index.ts';
+import { readQueues } from '../../features/jobs/index.ts';
+import { deliveryHealth } from '../../features/notifications/deliveries/index.ts';
+import { externalAccountReviews } from '../../features/payees/external-accounts/index.ts';
+import {
+  listAwaitedTransfers,
+  listHeldFunds,
+  listSuspense,
+} from '../../features/payments/manual/index.ts';
+import { searchFactorResets } from '../../features/sca/authentication/index.ts';
+import { searchStablecoins } from '../../features/stablecoins/index.ts';
+import { listApprovals } from '../../features/staff/approvals/index.ts';
+import { allPlatforms } from '../../features/tenancy/platform/index.ts';
+import { searchWalletRecoveries } from '../../features/wallets/index.ts';
+import type { Operator } from '../../kernel/caller.ts';
+import type { OperatorPermission } from '../../kernel/contract/operator-permissions.ts';
+import { iso } from '../../kernel/effects.ts';
+import { MODES, type Mode } from '../../kernel/mode.ts';
+import type { Runtime } from '../../runtime/operation/operate.ts';
+import { rightsIn } from '../approvals.ts';
+import type { OperatorCall } from '../handle.ts';
+
+/** Items of a list that are counted. */
+export const MAX_WORK = 100;
+/** Internal accounts of a single platform whose balances are summed. */
+const MAX_ACCOUNTS = 5_000;
+const MAX_PLATFORMS = 200;
+const KEPT_MS = 1_000;
+const MAX_KEPT = 100;
+
+interface Query {
+  platformId?: string | undefined;
+  mode?: Mode | undefined;
+}
+
+/** What a list says of an item. */
+interface Item {
+  platformId?: string | undefined;
+  since?: string | undefined;
+  createdAt?: string | undefined;
+}
+
+interface Items {
+  data: readonly Item[];
+  hasMore: boolean;
+}
+
+interface WorkQuery {
+  platformId?: string | undefined;
+  limit: number;
+}
+
+type ReadItems = (runtime: Runtime, query: WorkQuery, call: OperatorCall) => Promise<Items>;
+
+/** Work that waits for people: the permission to see it, and its list. */
+const WORK = {
+  heldDeposits: ['payments.read', listHeldFunds],
+  awaitedTransfers: ['payments.read', listAwaitedTransfers],
+  suspenseItems: ['payments.read', listSuspense],
+  verifications: [
+    'customers.read',
+    (runtime, query) => listVerifications(runtime, { ...query, status: 'PENDING_MANUAL_REVIEW' }),
+  ],
+  externalAccounts: ['customers.read', externalAccountReviews.waiting],
+  factorResets: [
+    'authentication.read',
+    (runtime, query) => searchFactorResets(runtime, { ...query, status: 'PENDING_REVIEW' }),
+  ],
+  walletRecoveries: [
+    'wallets.read',
+    (runtime, query) => searchWalletRecoveries(runtime, { ...query, status: 'WAITING' }),
+  ],
+  cardExceptions: ['cards.read', listCardExceptions],
+  stablecoins: [
+    'stablecoins.read',
+    (runtime, query) => searchStablecoins(runtime, { ...query, serviceStatus: 'PENDING_APPROVAL' }),
+  ],
+  approvals: [
+    'approvals.read',
+    async (runtime, query, call) => {
+      const pending = { ...query, status: 'PENDING' } as const;
+      const page = await listApprovals(runtime, rightsIn(call), call.operator, pending);
+      // Expired ones are stored as pending.
+      return { ...page, data: page.data.filter(({ status }) => status === 'PENDING') };
+    },
+  ],
+} as const satisfies Record<string, readonly [OperatorPermission, ReadItems]>;
+
+export const WORK_NAMES = Object.keys(WORK) as (keyof typeof WORK)[];
+
+interface Counted {
+  name: string;
+  count: number;
+  hasMore: boolean;
+  oldestAt?: string;
+}
+
+function countOf(name: string, { data, hasMore }: Items, isWanted: (item: Item) => boolean) {
+  const wanted = data.filter(isWanted);
+  const [oldestAt] = wanted.flatMap(({ since, createdAt }) => since ?? createdAt ?? []).sort();
+  const counted: Counted = { name, count: wanted.length, hasMore };
+  return oldestAt === undefined ? counted : { ...counted, oldestAt };
+}
+
+const mayRead = ({ permissions }: Operator, permission: OperatorPermission) =>
+  permissions.includes(permission);
+
+interface Scope {
+  runtime: Runtime;
+  call: OperatorCall;
+  query: Query;
+  /** IDs of the selected platforms. */
+  platformIds: readonly string[];
+}
+
+async function work({ runtime, call, query, platformIds }: Scope): Promise<Counted[]> {
+  const { platformId, mode } = query;
+  const selected = new Set(platformIds);
+  const isWanted = ({ platformId: of }: Item) => mode === undefined || selected.has(of ?? '');
+  const names = WORK_NAMES.filter((name) => mayRead(call.operator, WORK[name][0]));
+  return Promise.all(
+    names.map(async (name) => {
+      const read: ReadItems = WORK[name][1];
+      const items = await read(runtime, { platformId, limit: MAX_WORK }, call);
+      return countOf(name, items, isWanted);
+    }),
+  );
+}
+
+/** Jobs by the first part of their kind. */
+async function jobs({ runtime, query }: Scope) {
+  const groups = new Map<string, { queued: number; dead: number; oldestMs: number }>();
+  for (const { kind, queued, dead, oldestMs } of await readQueues(runtime, query.platformId)) {
+    const [name = kind] = kind.split('.');
+    const group = groups.get(name) ?? { queued: 0, dead: 0, oldestMs: 0 };
+    groups.set(name, {
+      queued: group.queued + queued,
+      dead: group.dead + dead,
+      oldestMs: Math.max(group.oldestMs, oldestMs),
+    });
+  }
+  return [...groups].map(([group, { oldestMs, ...counts }]) => ({
+    ...{ group, ...counts },
+    oldestSeconds: Math.round(oldestMs / 1_000),
+  }));
+}
+
+async function balances({ runtime, query }: Scope) {
+  // Over all platforms the internal accounts follow from the system accounts.
+  const maxCounted = query.platformId === undefined ? 0 : MAX_ACCOUNTS;
+  const { data, isCounted } = await trialBalance(runtime, { ...query, maxCounted });
+  const isComplete = isCounted || query.platformId === undefined;
+  return {
+    isComplete,
+    data: data.map(({ mode, currency, type, net }) => ({ mode, currency, type, net })),
+  };
+}
+
+async function platformsOf(runtime: Runtime, { platformId, mode }: Query) {
+  const all = await allPlatforms(runtime.db);
+  return all
+    .filter(
+      ({ id, environment }) => (platformId ?? id) === id && (mode ?? environment) === environment,
+    )
+    .map(({ id }) => id);
+}
+
+const ifAllowed = async <V>(
+  { call: { operator } }: Scope,
+  permission: OperatorPermission,
+  name: string,
+  read: () => Promise<V>,
+): Promise<Record<string, V>> => (mayRead(operator, permission) ? { [name]: await read() } : {});
+
+/** Providers of each environment, and their circuits in this process. */
+const connectorsOf = ({ installation, process }: OperatorCall) => ({
+  environments: MODES.map((mode) => ({
+    mode,
+    capabilities: Object.entries(installation.connectorsOf(mode))
+      .flatMap(([name, port]) => (port === undefined ? [] : name))
+      .sort(),
+  })),
+  circuits: [...process.circuits()].map(([provider, state]) => ({ provider, state })),
+});
+
+async function read(call: OperatorCall, query: Query) {
+  const { installation, operator } = call;
+  const { runtime } = installation;
+  const platformIds = await platformsOf(runtime, query);
+  const scope: Scope = { runtime, call, query, platformIds };
+  const parts = await Promise.all([
+    ifAllowed(scope, 'jobs.read', 'jobs', () => jobs(scope)),
+    ifAllowed(scope, 'webhooks.read', 'webhooks', () =>
+      deliveryHealth(runtime, platformIds.slice(0, MAX_PLATFORMS)),
+    ),
+    ifAllowed(scope, 'ledger.read', 'balances', () => balances(scope)),
+    work(scope).then((counted) => ({ work: counted })),
+  ]);
+  const isWhole = operator.platformIds === null;
+  return {
+    at: iso(runtime.effects.now()),
+    platforms: platformIds.length,
+    ...Object.assign({}, ...parts),
+    ...(isWhole ? { connectors: connectorsOf(call) } : {}),
+  };
+}
+
+type Overview = Awaited<ReturnType<typeof read>>;
+
+interface Kept {
+  at: number;
+  overview: Promise<Overview>;
+}
+
+const keptBy = new WeakMap<object, Map<string, Kept>>();
+
+/** The overview of an operator, read at most once per second for the same rights and filters. */
+export function overviewOf(call: OperatorCall, query: Query): Promise<Overview> {
+  const { operator, unaudited } = call;
+  const kept = keptBy.get(unaudited) ?? new Map<string, Kept>();
+  keptBy.set(unaudited, kept);
+  const { permissions, platformIds } = operator;
+  const key = JSON.stringify([query.platformId, query.mode, permissions, platformIds]);
+  const now = performance.now();
+  const existing = kept.get(key);
+  if (existing && now - existing.at < KEPT_MS) return existing.overview;
+  if (kept.size >= MAX_KEPT) kept.clear();
+  const overview = read(call, query);
+  kept.set(key, { at: now, overview });
+  overview.catch(() => kept.delete(key));
+  return overview;
+}

@@ -1,0 +1,82 @@
+// The state at a glance: what it counts, for whom, and how old it may be.
+import { afterEach, expect, it } from 'vitest';
+import { customer, externalAccount, fundedCustomer, ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+
+const app = testApp();
+const client = operatorClient(app);
+// A call fails if a reply before it did not match its contract.
+afterEach(async () => {
+  ok(await app.call('GET', '/config'), 200);
+});
+
+/** Numbers are kept for a second. */
+const later = () => new Promise((resolve) => setTimeout(resolve, 1_050));
+const get = async (query = '', secret?: string) =>
+  ok(await client.call('GET', `/overview${query}`, secret === undefined ? {} : { secret }), 200);
+
+const workOf = (overview: { work: { name: string; count: number }[] }, name: string) =>
+  overview.work.find((each) => each.name === name);
+
+it('counts open work, jobs, deliveries and balances', async () => {
+  await fundedCustomer(app, 500_00);
+  const overview = await get();
+  expect(overview.platforms).toBeGreaterThanOrEqual(4);
+  expect(overview.work.map(({ name }: { name: string }) => name)).toEqual([
+    'heldDeposits',
+    'awaitedTransfers',
+    'suspenseItems',
+    'verifications',
+    'externalAccounts',
+    'factorResets',
+    'walletRecoveries',
+    'cardExceptions',
+    'stablecoins',
+    'approvals',
+  ]);
+  const usd = overview.balances.data.find(
+    (each: { type: string; currency: string; mode: string }) =>
+      each.type === 'CUSTOMER' && each.currency === 'USD' && each.mode === 'sandbox',
+  );
+  expect(usd.net).toBe(500_00);
+  expect(overview.connectors.environments).toHaveLength(2);
+  const [{ capabilities }] = overview.connectors.environments;
+  expect(capabilities).toContain('rail');
+
+  const ofPlatform = await get(`?platformId=${app.platform.id}`);
+  expect(ofPlatform.balances).toMatchObject({ isComplete: true });
+  expect(ofPlatform.balances.data).toContainEqual({ ...usd });
+  expect(ofPlatform.platforms).toBe(1);
+  expect((await get('?mode=production')).balances.data).toEqual([]);
+});
+
+it('counts accounts that wait for a review', async () => {
+  const person = await customer(app);
+  await later();
+  const before = workOf(await get(), 'externalAccounts')?.count ?? 0;
+  const payee = await externalAccount(app, person.id, 'USD');
+  const reason = { reason: 'Looks unusual.' };
+  const path = `/external-accounts/${payee.id}`;
+  ok(await client.call('POST', `${path}/check`, { body: reason }), 200);
+  ok(await client.call('POST', `${path}/review`, { body: reason }), 200);
+  await later();
+  expect(workOf(await get(), 'externalAccounts')).toMatchObject({
+    count: before + 1,
+    hasMore: false,
+    oldestAt: expect.any(String),
+  });
+  expect(workOf(await get('?mode=production'), 'externalAccounts')).toMatchObject({ count: 0 });
+});
+
+it('keeps its numbers for a second, for the same rights only', async () => {
+  const first = await get();
+  expect(await get()).toEqual(first);
+  const secret = await client.secretOf({ platformIds: [app.other.id] });
+  const other = await get('', secret);
+  expect(other.platforms).toBe(1);
+  expect(other).not.toHaveProperty('connectors');
+  expect(JSON.stringify(other)).not.toContain(app.platform.id);
+  const foreign = `/overview?platformId=${app.platform.id}`;
+  expect((await client.call('GET', foreign, { secret })).status).toBe(404);
+});

@@ -1,0 +1,57 @@
+// Webhook endpoints of a platform: their state, pausing and resuming, and what other operators see.
+import { afterEach, expect, it } from 'vitest';
+import { customer, ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+
+const app = testApp();
+const client = operatorClient(app);
+// A call fails if a reply before it did not match its contract.
+afterEach(async () => {
+  ok(await app.call('GET', '/config'), 200);
+});
+
+const URL = 'http://127.0.0.1:9/webhooks';
+const path = () => `/platforms/${app.platform.id}/webhook-endpoints`;
+const list = async () => ok(await client.call('GET', path()), 200).data;
+
+it('are listed with the state of their deliveries', async () => {
+  expect(await list()).toEqual([]);
+  ok(await app.call('PATCH', '/config', { webhookEndpoint: URL }), 200);
+  const created = ok(await app.call('POST', '/webhook-endpoints', { url: `${URL}/2` }), 201);
+  await customer(app);
+  const [configured, own] = await list();
+  expect(configured).toMatchObject({ isConfigured: true, url: URL, platformId: app.platform.id });
+  expect(own).toMatchObject({ id: created.id, status: 'ENABLED', failed: 0 });
+  expect(own.pending).toBeGreaterThan(0);
+  expect(Date.parse(own.oldestPendingAt)).toBeGreaterThan(0);
+  expect(own).not.toHaveProperty('lastSuccessAt');
+  expect(JSON.stringify(own)).not.toContain('secret');
+});
+
+it('are paused with a reason, and resumed', async () => {
+  for (const { id } of await list()) {
+    const body = { reason: 'The receiver is under maintenance.' };
+    const paused = ok(await client.call('POST', `/webhook-endpoints/${id}/pause`, { body }), 200);
+    expect(paused).toMatchObject({ id, status: 'PAUSED', statusReason: body.reason });
+    expect((await client.recordsOf('pauseWebhookEndpoint'))[0]).toMatchObject({
+      ...{ subject: id, platformId: app.platform.id, reason: body.reason },
+    });
+    const resumed = ok(await client.call('POST', `/webhook-endpoints/${id}/resume`), 200);
+    expect(resumed).toMatchObject({ id, status: 'ENABLED' });
+  }
+});
+
+it('are hidden from operators of other platforms', async () => {
+  const secret = await client.secretOf({ platformIds: [app.other.id] });
+  expect((await client.call('GET', path(), { secret })).status).toBe(404);
+  const body = { reason: 'None.' };
+  for (const { id } of await list()) {
+    const reply = await client.call('POST', `/webhook-endpoints/${id}/pause`, { body, secret });
+    expect(reply.status).toBe(404);
+  }
+  for (const id of ['WebhookEndpoint:018f0000-0000-7000-8000-000000000000', 'nothing']) {
+    const reply = await client.call('POST', `/webhook-endpoints/${id}/pause`, { body });
+    expect([reply.status, reply.body.code]).toEqual([404, 'NOT_FOUND']);
+  }
+});

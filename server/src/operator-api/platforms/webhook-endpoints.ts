@@ -1,0 +1,129 @@
+// Webhook endpoints of a platform with the state of their deliveries, and pausing them.
+import { Type } from '@sinclair/typebox';
+import { endpointsWithHealth, MAX_COUNTED } from '../../features/notifications/deliveries/index.ts';
+import {
+  platformOfEndpoint,
+  setEndpointStatus,
+  WebhookEndpoint,
+} from '../../features/notifications/endpoints/index.ts';
+import { callerOf, platformById } from '../../features/tenancy/platform/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { isId } from '../../kernel/id.ts';
+import { named, text, time } from '../../kernel/schema.ts';
+import { operate } from '../../runtime/operation/operate.ts';
+import { assertPlatform, type OperatorCall, operatorHandle } from '../handle.ts';
+import { OptionalReason, Reason } from '../schemas.ts';
+
+const TAG = 'Webhooks';
+const NOT_FOUND = 'Webhook endpoint not found.';
+const platformId = text('Platform of the endpoint.');
+const params = Type.Object({ webhookEndpointId: text('ID of the endpoint.') });
+
+const Endpoint = named(
+  'OperatorWebhookEndpoint',
+  Type.Intersect([Type.Object({ platformId }), WebhookEndpoint]),
+);
+
+const EndpointHealth = named(
+  'WebhookEndpointHealth',
+  Type.Intersect([
+    Type.Object({
+      platformId,
+      pending: Type.Integer({ description: `Pending deliveries, counted up to ${MAX_COUNTED}.` }),
+      failed: Type.Integer({
+        description: `Deliveries of events of the last 24 hours that failed, counted up to ${MAX_COUNTED}.`,
+      }),
+      oldestPendingAt: Type.Optional(time('Time of the oldest event that is pending.')),
+      lastSuccessAt: Type.Optional(
+        time('Time of the last success among the last 200 attempts; absent without one.'),
+      ),
+    }),
+    WebhookEndpoint,
+  ]),
+);
+
+const list = operation({
+  operationId: 'listWebhookEndpointsOfPlatform',
+  method: 'GET',
+  path: '/platforms/{platformId}/webhook-endpoints',
+  tag: TAG,
+  summary: 'List webhook endpoints of a platform',
+  description:
+    'Returns the endpoints of a platform, that of its configuration included, with the state of ' +
+    'their deliveries. `failingSince` is present while every attempt fails.',
+  auth: 'operator',
+  operatorPermission: 'webhooks.read',
+  commands: [],
+  params: Type.Object({ platformId }),
+  replies: {
+    200: Type.Object({ data: Type.Array(EndpointHealth, { description: 'All endpoints.' }) }),
+  },
+  errors: [],
+  notFound: 'PLATFORM_NOT_FOUND',
+});
+
+const CHANGE = {
+  method: 'POST',
+  tag: TAG,
+  auth: 'operator',
+  operatorPermission: 'webhooks.manage',
+  commands: [],
+  params,
+  replies: { 200: Endpoint },
+  errors: [],
+  notFound: 'NOT_FOUND',
+} as const;
+
+const pause = operation({
+  ...CHANGE,
+  operationId: 'pauseWebhookEndpoint',
+  path: '/webhook-endpoints/{webhookEndpointId}/pause',
+  summary: 'Pause a webhook endpoint',
+  description:
+    'Nothing is sent to a paused endpoint. Its deliveries remain pending and are sent after it is ' +
+    'resumed, unless they expire before. The platform sees the reason.',
+  body: Type.Object({ reason: Reason }),
+});
+
+const resume = operation({
+  ...CHANGE,
+  operationId: 'resumeWebhookEndpoint',
+  path: '/webhook-endpoints/{webhookEndpointId}/resume',
+  summary: 'Resume a webhook endpoint',
+  description: 'Pending deliveries of the endpoint are sent again.',
+  body: Type.Object(OptionalReason),
+  bodyOptional: true,
+});
+
+async function setStatus(
+  { installation: { runtime }, operator }: OperatorCall,
+  id: string,
+  status: 'ENABLED' | 'PAUSED',
+  reason?: string,
+) {
+  const unknown = () => new Fault('NOT_FOUND', NOT_FOUND);
+  if (!isId(id, 'WebhookEndpoint')) throw unknown();
+  const of = await platformOfEndpoint(runtime.db, id);
+  assertPlatform(operator, of, NOT_FOUND);
+  await platformById(runtime, of).catch(() => {
+    throw unknown();
+  });
+  const caller = await callerOf(runtime.db, of);
+  const view = await operate(runtime, caller, (ctx) => setEndpointStatus(ctx, id, status, reason));
+  runtime.wake.events();
+  return { status: 200, body: { platformId: of, ...view } } as const;
+}
+
+export const webhookEndpointOperations = [
+  operatorHandle(list, async ({ installation }, { params: of }) => ({
+    status: 200,
+    body: { data: await endpointsWithHealth(installation.runtime, of.platformId) },
+  })),
+  operatorHandle(pause, (call, { params: of, body }) =>
+    setStatus(call, of.webhookEndpointId, 'PAUSED', body.reason),
+  ),
+  operatorHandle(resume, (call, { params: of }) =>
+    setStatus(call, of.webhookEndpointId, 'ENABLED'),
+  ),
+];
