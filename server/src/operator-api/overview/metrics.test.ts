@@ -75,7 +75,7 @@ it('counts a late return in the bucket of the payment', async () => {
   const sumsOf = async (day: string) => {
     const { data } = await counted(`?from=${day}T00:00:00Z&type=OUTGOING`);
     const found = data.find(({ start }: { start: string }) => start.startsWith(day));
-    return found ?? { payments: 0, returned: 0, returnedAmount: 0, completed: 0 };
+    return found ?? { payments: 0, returned: 0, returnedAmount: '0', completed: 0 };
   };
   const day = new Date(app.effects.now()).toISOString().slice(0, 10);
   const before = await sumsOf(day);
@@ -88,9 +88,31 @@ it('counts a late return in the bucket of the payment', async () => {
   const after = await sumsOf(day);
   expect(after).toMatchObject({
     ...{ payments: before.payments + 1, completed: before.completed },
-    ...{ returned: before.returned + 1, returnedAmount: before.returnedAmount + 31_00 },
+    ...{
+      returned: before.returned + 1,
+      returnedAmount: String(Number(before.returnedAmount) + 31_00),
+    },
   });
   expect(after.returnRate).toBeGreaterThan(0);
+});
+
+it('has exact amounts above 2^53', async () => {
+  const amount = 2n ** 53n + 1n;
+  await app.runtime.db.query(
+    `insert into payment_metrics (platform_id, grain, bucket, type, currency, rail, payments, completed,
+       failed, returned, amount, completed_amount, returned_amount)
+     values ($1, 'day', '2001-02-03', 'OUTGOING', 'JPY', 'A', 1, 1, 0, 0, $2, $2, 0),
+       ($1, 'day', '2001-02-03', 'OUTGOING', 'JPY', 'B', 1, 0, 0, 1, $3, 0, $3)`,
+    [app.platform.id, amount, 2n ** 62n],
+  );
+  const { data } = await get('?currency=JPY&from=2001-02-01T00:00:00Z&until=2001-02-05T00:00:00Z');
+  expect(data).toMatchObject([
+    {
+      amount: String(amount + 2n ** 62n),
+      ...{ completedAmount: String(amount), returnedAmount: String(2n ** 62n) },
+    },
+  ]);
+  await app.runtime.db.query('delete from payment_metrics where currency = $1', ['JPY']);
 });
 
 it('groups and filters', async () => {

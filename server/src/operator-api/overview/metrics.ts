@@ -18,6 +18,9 @@ import { ModeFilter } from './schemas.ts';
 const TAG = 'Metrics';
 const optional = Type.Optional;
 const counted = (description: string) => Type.Integer({ minimum: 0, description });
+/** Sums may exceed the integers that JSON readers represent exactly. */
+const sum = (description: string) =>
+  text(`${description}, in minor units: an integer as text.`, { pattern: '^(0|[1-9][0-9]*)$' });
 const rate = (description: string) =>
   nullable(Type.Number({ minimum: 0, maximum: 1, description: `${description}; null if none.` }));
 const platformId = text('ID of the platform.');
@@ -36,9 +39,9 @@ const Sums = named(
       failed: counted('Ones that failed, or were canceled, before they were completed.'),
       returned: counted('Completed ones that were returned or refunded later.'),
       open: counted('Ones in progress.'),
-      amount: counted('Amount of all, in minor units.'),
-      completedAmount: counted('Amount of the completed ones, in minor units.'),
-      returnedAmount: counted('Amount of the returned ones, in minor units.'),
+      amount: sum('Amount of all'),
+      completedAmount: sum('Amount of the completed ones'),
+      returnedAmount: sum('Amount of the returned ones'),
       successRate: rate('Share of completed and returned ones among those that ended'),
       returnRate: rate('Share of returned ones among completed and returned ones'),
     },
@@ -56,7 +59,7 @@ const get = operation({
     'Returns numbers and amounts of payments by the time of their creation, type and currency. A ' +
     'payment between two customers is counted on both sides, once as OUTGOING and once as ' +
     'INCOMING. Later results change the sums of the bucket in which the payment was created. Weeks ' +
-    'begin on Monday, all times are UTC. Amounts above 2^53 are rounded.',
+    'begin on Monday, all times are UTC.',
   auth: 'operator',
   operatorPermission: 'payments.read',
   commands: [],

@@ -87,9 +87,9 @@ const presentRow = ({ platform_id, rail, ...row }: Sums) => {
     failed: Number(row.failed),
     returned: Number(row.returned),
     open: Number(row.payments - settled - row.failed),
-    amount: Number(row.amount),
-    completedAmount: Number(row.completed_amount),
-    returnedAmount: Number(row.returned_amount),
+    amount: row.amount,
+    completedAmount: row.completed_amount,
+    returnedAmount: row.returned_amount,
     successRate: share(settled, settled + row.failed),
     returnRate: share(row.returned, settled),
   };
