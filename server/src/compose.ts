@@ -21,12 +21,7 @@ import {
   verificationPage,
 } from './features/customers/hosted-verification/index.ts';
 import { sealOldCustomers } from './features/customers/records/index.ts';
-import {
-  createFollowers,
-  type Followers,
-  OPEN_EPOCH,
-  openEpoch,
-} from './features/notifications/events/index.ts';
+import { OPEN_EPOCH, openEpoch } from './features/notifications/events/index.ts';
 import {
   createDeliverer,
   type Deliverer,
@@ -34,7 +29,6 @@ import {
   watchPending,
 } from './features/notifications/webhooks/index.ts';
 import type { ClockWork, SandboxWorldParts } from './features/sandbox/index.ts';
-import { type ChangeFeed, createChangeFeed } from './features/staff/changes/index.ts';
 import { operatorAuthenticator } from './features/staff/users/index.ts';
 import { createRequestRecorder } from './features/tenancy/requests/index.ts';
 import { authenticator } from './features/tenancy/tokens/index.ts';
@@ -77,7 +71,6 @@ import { openDatabase } from './runtime/db/database.ts';
 import { connectLane } from './runtime/db/lane.ts';
 import { createFiles, type Files, fileJobs, fileReset, fileSweep } from './runtime/files/files.ts';
 import { reportedCircuits, STORAGE_FAILURES } from './runtime/jobs/circuit-report.ts';
-import type { Circuits } from './runtime/jobs/circuits.ts';
 import { measuredWorker } from './runtime/jobs/job-metrics.ts';
 import type { Worker } from './runtime/jobs/jobs.ts';
 import type { Log } from './runtime/observability/log.ts';
@@ -91,7 +84,13 @@ import { type KeyRing, openKeyRing, type SigningKeys } from './runtime/security/
 import { checkSigningKeys } from './runtime/security/keys.ts';
 import { createVault } from './runtime/security/vault.ts';
 import { sampleReference } from './sample-reference.ts';
-import { operatorUrlOf, serversOf } from './servers.ts';
+import {
+  type OpenRequests,
+  openRequests,
+  operatorPartsOf,
+  operatorUrlOf,
+  serversOf,
+} from './servers.ts';
 import { stopParts } from './shutdown.ts';
 
 export interface Settings {
@@ -272,10 +271,12 @@ function recorderOf(parts: RecorderParts, operations: () => readonly Operation[]
   return { ...recorder, ports: { flushRequests: flush, isOperation } };
 }
 
-/** The roles as metrics: 1 for each role of the process, 0 for the others. */
-function watchRoles(metrics: Metrics, roles: readonly Role[]): void {
+/** The metrics of the process, with its roles: 1 for each of them, 0 for the others. */
+function metricsFor({ process }: Settings, roles: readonly Role[]): Metrics {
+  const metrics = createMetrics({ process: process?.number });
   const values = new Map(ROLES.map((role) => [role, roles.includes(role) ? 1 : 0]));
   metrics.watchEach('railhead_role', 'Whether this process has the role.', 'role', () => values);
+  return metrics;
 }
 
 /** Text of /metrics: that of all processes, because a scrape of a shared port reaches only one. */
@@ -303,26 +304,6 @@ const wakeOf = (loops: () => Loops): Runtime['wake'] => ({
   },
   jobs: () => loops().jobs.wake(),
 });
-
-interface OpenRequests {
-  followers: Followers;
-  changes: ChangeFeed;
-  wake(): void;
-  close(): void;
-}
-
-/** Requests that follow events, of platforms and of operators. */
-function openRequests(runtime: Runtime, log: Log, metrics: Metrics): OpenRequests {
-  const followers = createFollowers({ db: runtime.db, log, metrics });
-  const changes = createChangeFeed({ runtime, log, metrics });
-  const both = [followers, changes];
-  return {
-    followers,
-    changes,
-    wake: () => both.forEach((each) => void each.wake()),
-    close: () => both.forEach((each) => void each.close()),
-  };
-}
 
 /** Ends requests that follow events, and closes each connection with its next reply. */
 function drainAll(server: FastifyInstance, open: OpenRequests, draining: Draining) {
@@ -389,17 +370,6 @@ const admissionOf = (runtime: Runtime, settings: Settings) => ({
   operators: operatorAuthenticator(runtime, operatorUrlOf(settings)),
 });
 
-/** What the operator API needs of the process. */
-const operatorPartsOf = (
-  { walletRecoveryMs, process, roles = ROLES }: Settings,
-  { changes }: OpenRequests,
-  circuits: Circuits,
-) => ({
-  walletRecoveryMs,
-  changes,
-  process: { number: process?.number, roles, circuits: circuits.states },
-});
-
 /** The work that becomes due when a clock is moved. */
 const clockWorkOf = (
   { kinds, run }: Pick<Worker, 'kinds' | 'run'>,
@@ -419,8 +389,7 @@ export async function compose(
   watch?: Watch,
 ): Promise<App> {
   const { roles = ROLES, loopbackWebhooks = true, walletRecoveryMs } = settings;
-  const metrics = createMetrics({ process: settings.process?.number });
-  watchRoles(metrics, roles);
+  const metrics = metricsFor(settings, roles);
   const naming = namingFor(settings.serviceNamePrefix);
   const db = openDatabase({ url: settings.databaseUrl });
   const committer = committerOf(settings, metrics);
@@ -458,7 +427,8 @@ export async function compose(
   const bearers = linkAuthenticator(runtime);
   const admission = { ...admissionOf(runtime, settings), ...tokens, bearers, limiter };
   const isApi = roles.includes('api');
-  const installation = { runtime, files, connectors, ...operatorPartsOf(settings, open, circuits) };
+  const made = { circuits, committer, world };
+  const installation = { runtime, files, connectors, ...operatorPartsOf(settings, open, made) };
   const hooks = { naming, log, metrics, record: recorder.add, watch, ...networkOf(settings) };
   const routes = { runtime, files, operations, ...admission, ...hooks };
   const { server, listen } = serversOf(settings, isApi, installation, routes);

@@ -1,6 +1,10 @@
-// The HTTP servers of a process: one, or a second one for the operator API on a separate port.
+// The HTTP servers of a process: one, or a second one for the operator API on a separate port; and what the
+// operator API needs of the process.
 import type { FastifyInstance } from 'fastify';
 import { provisioningBy } from './bootstrap.ts';
+import { createFollowers, type Followers } from './features/notifications/events/index.ts';
+import type { SandboxWorldParts } from './features/sandbox/index.ts';
+import { type ChangeFeed, createChangeFeed } from './features/staff/changes/index.ts';
 import { signIn } from './features/staff/users/index.ts';
 import { accountPorts } from './features.ts';
 import { listenOn } from './http/connection/listen.ts';
@@ -12,7 +16,13 @@ import {
   operatorOperationsOn,
 } from './operator-api/mount.ts';
 import { addOperatorPages } from './operator-api/pages/pages.ts';
+import type { Committer } from './runtime/committer/committer.ts';
 import type { IdentityProviderSettings } from './runtime/config/identity-provider.ts';
+import { ROLES, type Role } from './runtime/config/roles.ts';
+import type { Circuits } from './runtime/jobs/circuits.ts';
+import type { Log } from './runtime/observability/log.ts';
+import type { Metrics } from './runtime/observability/metrics.ts';
+import type { Runtime } from './runtime/operation/operate.ts';
 
 interface ServerSettings {
   databaseUrl: string;
@@ -78,3 +88,52 @@ export function serversOf(
   };
   return { server, listen: listenOnBoth };
 }
+
+export interface OpenRequests {
+  followers: Followers;
+  changes: ChangeFeed;
+  wake(): void;
+  close(): void;
+}
+
+/** Requests that follow events, of platforms and of operators. */
+export function openRequests(runtime: Runtime, log: Log, metrics: Metrics): OpenRequests {
+  const followers = createFollowers({ db: runtime.db, log, metrics });
+  const changes = createChangeFeed({ runtime, log, metrics });
+  const both = [followers, changes];
+  return {
+    followers,
+    changes,
+    wake: () => both.forEach((each) => void each.wake()),
+    close: () => both.forEach((each) => void each.close()),
+  };
+}
+
+interface ProcessSettings {
+  walletRecoveryMs?: number | undefined;
+  process?: { number: number } | undefined;
+  roles?: readonly Role[] | undefined;
+}
+
+interface OperatorResources {
+  circuits: Circuits;
+  committer: Committer;
+  world: Pick<SandboxWorldParts, 'operations' | 'perform'>;
+}
+
+/** What the operator API needs of the process. */
+export const operatorPartsOf = (
+  { walletRecoveryMs, process, roles = ROLES }: ProcessSettings,
+  { changes }: OpenRequests,
+  { circuits, committer, world }: OperatorResources,
+) => ({
+  walletRecoveryMs,
+  changes,
+  world,
+  process: {
+    number: process?.number,
+    roles,
+    circuits: circuits.states,
+    committer: committer.stats,
+  },
+});

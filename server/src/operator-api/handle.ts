@@ -4,6 +4,7 @@
 // such a change is rejected.
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from '@sinclair/typebox';
+import type { SandboxWorldParts } from '../features/sandbox/index.ts';
 import {
   isApprovalNeeded,
   policyGate,
@@ -40,6 +41,8 @@ export interface OperatorCall {
   /** Changes for operators who follow them. */
   changes: ChangeFeed;
   process: ProcessState;
+  /** Operations of platforms, to call them on behalf of one. */
+  world: Pick<SandboxWorldParts, 'operations' | 'perform'>;
   /** The runtime without audit records. */
   unaudited: Runtime;
   /** Another operation of the operator API. */

@@ -59,4 +59,6 @@ export interface ProcessState {
   roles: readonly string[];
   /** Circuits of providers by name. */
   circuits(): ReadonlyMap<string, string>;
+  /** Connections of the committer, and change sets that wait for one. */
+  committer(): { lanes: number; waiting: number };
 }

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { type Naming, namingFor } from '../catalog/naming.ts';
 import type { Connectors } from '../connectors/ports/index.ts';
+import type { SandboxWorldParts } from '../features/sandbox/index.ts';
 import type { ChangeFeed } from '../features/staff/changes/index.ts';
 import type { Operation } from '../http/bind.ts';
 import { OPERATOR_BASE_PATH } from '../http/route.ts';
@@ -29,6 +30,7 @@ export interface OperatorMount {
   provisioning: Provisioning;
   changes: ChangeFeed;
   process: ProcessState;
+  world: Pick<SandboxWorldParts, 'operations' | 'perform'>;
   /** Address at which operators sign in. */
   operatorUrl: string | undefined;
   identityProvider: IdentityProvider | undefined;
@@ -39,16 +41,8 @@ const STATEMENT_TIMEOUT_MS = 600_000;
 
 /** The operations of the operator API on this installation. */
 export function operatorOperationsOn(options: OperatorMount): Operation[] {
-  const {
-    databaseUrl: url,
-    masterKey,
-    connectors,
-    provisioning,
-    changes,
-    process,
-    ...others
-  } = options;
-  const { operatorUrl, identityProvider, ...rest } = others;
+  const { databaseUrl: url, masterKey, connectors, ...others } = options;
+  const { provisioning, operatorUrl, identityProvider, changes, process, world, ...rest } = others;
   const installation: Installation = {
     ...rest,
     connectorsOf: connectors,
@@ -59,8 +53,8 @@ export function operatorOperationsOn(options: OperatorMount): Operation[] {
   };
   const operationOf = (id: string) =>
     OPERATOR_OPERATIONS.find(({ contract }) => contract.operationId === id);
-  const found = { operationOf, operatorUrl, identityProvider };
-  const provided = { installation, provisioning, changes, process, ...found };
+  const found = { operationOf, operatorUrl, identityProvider, changes, process, world };
+  const provided = { installation, provisioning, ...found };
   return OPERATOR_OPERATIONS.map((each) => each.bind(provided));
 }
 

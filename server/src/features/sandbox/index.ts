@@ -10,7 +10,10 @@ import { type SandboxWorldParts, sandboxWorldOperations } from './world/operatio
 import { type StatusParts, sandboxStatusOperations } from './world/status.ts';
 
 export type { ClockWork } from './clock/advance.ts';
+export { getSandboxClock, updateSandboxClock } from './clock/contract.ts';
+export { createSandboxFixtures, resetSandbox } from './world/contract.ts';
 export type { SandboxWorldParts } from './world/operations.ts';
+export { WORLDS } from './world/worlds.ts';
 export type { ClockParts };
 
 /** Operations, jobs and other parts that this feature adds to a server. */

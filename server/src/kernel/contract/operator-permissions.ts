@@ -33,6 +33,7 @@ export const OPERATOR_PERMISSIONS = {
   'profile.manage': 'See and change your own sign-in methods and sessions',
   'requests.read': 'Read recorded requests',
   'requests.manage': 'Permit the retention of bodies of production requests',
+  'sandbox.manage': 'Change the clocks of sandbox platforms, fill and reset them',
   'stablecoins.read': 'Read stablecoins, mints and burns',
   'stablecoins.manage': 'Approve, reject and disable stablecoins',
   'staff.read': 'Read users, sessions, operator tokens and roles',

@@ -7,6 +7,7 @@ import { limitOperations } from './limits.ts';
 import { messageOperations } from './messages.ts';
 import { platformOperations } from './platforms.ts';
 import { requestOperations } from './requests.ts';
+import { sandboxOperations } from './sandbox.ts';
 import { signingKeyOperations } from './signing-keys.ts';
 import { tokenOperations } from './tokens.ts';
 import { webhookEndpointOperations } from './webhook-endpoints.ts';
@@ -21,6 +22,7 @@ export const platformGroup: readonly OperatorOperation[] = [
   ...webhookEndpointOperations,
   ...requestOperations,
   ...jobOperations,
+  ...sandboxOperations,
   ...messageOperations,
   ...importOperations,
   ...documentOperations,

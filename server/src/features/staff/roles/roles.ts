@@ -50,6 +50,7 @@ export const ROLES = {
     'jobs.manage',
     'keys.manage',
     'requests.manage',
+    'sandbox.manage',
     'tokens.manage',
     'webhooks.manage',
   ],

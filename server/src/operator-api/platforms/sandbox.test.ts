@@ -1,0 +1,77 @@
+// Operators move the clock of a sandbox platform, fill it and reset it, and no other platform.
+import { afterEach, expect, it } from 'vitest';
+import { customer, ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+
+const app = testApp();
+const client = operatorClient(app);
+// A call fails if a reply before it did not match its contract.
+afterEach(async () => {
+  ok(await app.call('GET', '/config'), 200);
+});
+
+const path = (name: string, id = app.platform.id) => `/platforms/${id}/${name}`;
+const post = (name: string, body: object, id?: string) =>
+  client.call('POST', path(name, id), { body });
+
+it('fills a platform with a world', async () => {
+  const { data } = ok(await client.call('GET', '/sandbox-worlds'), 200);
+  expect(data.map(({ name }: { name: string }) => name)).toContain('payments');
+  const built = ok(await post('fixtures', { world: 'starter' }), 201);
+  expect(built).toMatchObject({ platformId: app.platform.id, steps: expect.any(Number) });
+  const person = ok(await app.call('GET', `/customers/${built.resources.amara}`), 200);
+  expect(person.fullName).toBe('Amara Okafor');
+  expect(JSON.stringify(built)).not.toContain('Amara Okafor');
+  const records = await client.recordsOf('createPlatformFixtures');
+  expect(records).toHaveLength(1);
+  expect(records[0]).toMatchObject({ subject: app.platform.id, platformId: app.platform.id });
+
+  const steps = [{ operationId: 'getCustomerById', params: { customerId: 'Customer:x' } }];
+  const rejected = await post('fixtures', { steps });
+  expect(rejected.body).toMatchObject({ code: 'INVALID_INPUT', details: { step: 0 } });
+  expect(await client.recordsOf('createPlatformFixtures')).toHaveLength(2);
+});
+
+it('moves its clock', async () => {
+  const before = ok(await client.call('GET', path('clock')), 200);
+  const moved = ok(await post('clock', { advance: 'P2D', freeze: true, reason: 'Test.' }), 200);
+  expect(moved).toMatchObject({ platformId: app.platform.id, frozen: true });
+  const days = (Date.parse(moved.currentTime) - Date.parse(before.currentTime)) / 86_400_000;
+  expect(Math.round(days)).toBe(2);
+  const clock = ok(await app.call('GET', '/sandbox/clock'), 200);
+  expect(clock.currentTime).toBe(moved.currentTime);
+  expect((await client.recordsOf('changePlatformClock'))[0]).toMatchObject({ reason: 'Test.' });
+  const both = await post('clock', { advance: 'P2D', to: moved.currentTime });
+  expect([both.status, both.body.code]).toEqual([400, 'INVALID_INPUT']);
+});
+
+it('removes its data', async () => {
+  const { id } = await customer(app);
+  const { id: other } = await customer(app, { as: app.other });
+  expect((await post('reset', {})).status).toBe(400);
+  const { removed } = ok(await post('reset', { reason: 'A new test.' }), 200);
+  expect(removed.customers).toBeGreaterThan(0);
+  expect((await app.call('GET', `/customers/${id}`)).status).toBe(404);
+  ok(await app.call('GET', `/customers/${other}`, undefined, { as: app.other }), 200);
+  expect(ok(await client.call('GET', path('clock')), 200).frozen).toBe(false);
+  expect((await client.recordsOf('resetPlatform'))[0]).toMatchObject({ reason: 'A new test.' });
+});
+
+it('rejects production platforms and those of others', async () => {
+  for (const [name, body] of [
+    ['clock', { advance: 'P1D' }],
+    ['fixtures', { world: 'starter' }],
+    ['reset', { reason: 'None.' }],
+  ] as const) {
+    const { id } = app.production;
+    expect((await post(name, body, id)).body.code).toBe('CONFLICT');
+    const secret = await client.secretOf({ platformIds: [app.other.id] });
+    const foreign = await client.call('POST', path(name), { body, secret });
+    expect([name, foreign.status]).toEqual([name, 404]);
+  }
+  const production = await client.call('GET', path('clock', app.production.id));
+  expect(production.body.code).toBe('CONFLICT');
+  const unknown = 'PlatformConfig:018f0000-0000-7000-8000-000000000000';
+  expect((await client.call('GET', path('clock', unknown))).body.code).toBe('PLATFORM_NOT_FOUND');
+});

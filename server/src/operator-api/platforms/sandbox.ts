@@ -1,0 +1,213 @@
+// The clock, the data and the worlds of sandbox platforms. Each calls the operation of the platform API on
+// behalf of the platform; its change sets are those of the platform, and one audit record is about all.
+import { Type } from '@sinclair/typebox';
+import {
+  createSandboxFixtures,
+  getSandboxClock,
+  resetSandbox,
+  updateSandboxClock,
+  WORLDS,
+} from '../../features/sandbox/index.ts';
+import { platformById, systemCaller } from '../../features/tenancy/platform/index.ts';
+import { type Contract, operation } from '../../kernel/contract/operation.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { named, text } from '../../kernel/schema.ts';
+import { emptyChangeSet } from '../../runtime/committer/change-set.ts';
+import { assertPlatform, type OperatorCall, operatorHandle } from '../handle.ts';
+import { OptionalReason, Reason } from '../schemas.ts';
+import { params } from './platforms.ts';
+
+const TAG = 'Sandbox';
+const optional = Type.Optional;
+const platformId = text('ID of the platform.');
+
+const Clock = named(
+  'PlatformClock',
+  Type.Intersect([Type.Object({ platformId }), getSandboxClock.replies[200]]),
+);
+
+const getClock = operation({
+  operationId: 'getPlatformClock',
+  method: 'GET',
+  path: '/platforms/{platformId}/clock',
+  tag: TAG,
+  summary: 'Get the clock of a sandbox platform',
+  description: `${getSandboxClock.description} Returns CONFLICT for a production platform.`,
+  auth: 'operator',
+  operatorPermission: 'platforms.read',
+  commands: [],
+  params,
+  replies: { 200: Clock },
+  errors: ['CONFLICT'],
+  notFound: 'PLATFORM_NOT_FOUND',
+});
+
+const CHANGE = {
+  method: 'POST',
+  tag: TAG,
+  auth: 'operator',
+  operatorPermission: 'sandbox.manage',
+  commands: [],
+  params,
+  errors: ['CONFLICT'],
+  notFound: 'PLATFORM_NOT_FOUND',
+  callsExternal: true,
+} as const;
+
+const { advance, to, freeze } = updateSandboxClock.body.properties;
+
+const changeClock = operation({
+  ...CHANGE,
+  operationId: 'changePlatformClock',
+  path: '/platforms/{platformId}/clock',
+  summary: 'Change the clock of a sandbox platform',
+  description: updateSandboxClock.description,
+  body: Type.Object({ advance, to, freeze, ...OptionalReason }),
+  replies: { 200: Clock },
+});
+
+const reset = operation({
+  ...CHANGE,
+  operationId: 'resetPlatform',
+  path: '/platforms/{platformId}/reset',
+  summary: 'Remove all data of a sandbox platform',
+  description: resetSandbox.description,
+  body: Type.Object({
+    isConfigurationReset: optional(
+      Type.Boolean({ description: 'Whether its configuration is reset to the defaults as well.' }),
+    ),
+    reason: Reason,
+  }),
+  replies: {
+    200: Type.Intersect([Type.Object({ platformId }), resetSandbox.replies[200]]),
+  },
+});
+
+const { world, steps, seed } = createSandboxFixtures.body.properties;
+
+const fixtures = operation({
+  ...CHANGE,
+  operationId: 'createPlatformFixtures',
+  path: '/platforms/{platformId}/fixtures',
+  summary: 'Build a world in a sandbox platform',
+  description:
+    'Calls operations of the platform API in order, with all permissions. A step that is rejected ' +
+    'ends the call: `details.step` is its number, from 0, and `details.error` its error. Earlier ' +
+    'steps are not undone.',
+  body: Type.Object({ world, steps, seed, ...OptionalReason }),
+  maxBody: createSandboxFixtures.maxBody,
+  replies: {
+    201: Type.Object({
+      platformId,
+      steps: Type.Integer({ description: 'Number of calls.' }),
+      resources: Type.Record(Type.String(), Type.String(), {
+        description: 'IDs of the resources by the name of their step.',
+      }),
+    }),
+  },
+});
+
+const listWorlds = operation({
+  operationId: 'listSandboxWorlds',
+  method: 'GET',
+  path: '/sandbox-worlds',
+  tag: TAG,
+  summary: 'List the built-in worlds',
+  description: 'Returns the worlds that can be built in a sandbox platform.',
+  auth: 'operator',
+  operatorPermission: 'platforms.read',
+  commands: [],
+  replies: {
+    200: Type.Object({
+      data: Type.Array(
+        Type.Object({
+          name: text('Name of the world.'),
+          steps: Type.Integer({ description: 'Number of calls.' }),
+        }),
+        { description: 'All worlds.' },
+      ),
+    }),
+  },
+  errors: [],
+});
+
+type Request = Parameters<OperatorCall['world']['perform']>[3];
+
+/** Calls an operation of a sandbox platform on its behalf. Throws CONFLICT for a production platform. */
+async function callFor(
+  { world: { operations, perform }, unaudited, operator }: OperatorCall,
+  id: string,
+  { operationId }: Contract,
+  body?: Request['body'],
+): Promise<Record<string, unknown>> {
+  assertPlatform(operator, id, 'Platform not found.');
+  const { environment } = await platformById(unaudited, id);
+  if (environment !== 'sandbox') {
+    throw new Fault(
+      'CONFLICT',
+      'This is a production platform. Only a sandbox platform can be used.',
+    );
+  }
+  const called = operations().find(({ contract }) => contract.operationId === operationId);
+  if (!called) throw new Error(`no operation ${operationId}`);
+  const caller = systemCaller(id, environment);
+  const reply = await perform(unaudited, caller, called, { params: {}, query: {}, body });
+  return { platformId: id, ...(reply as object) };
+}
+
+/** The same for a change, which is recorded even if it fails: a part may have been executed. */
+async function changeFor(...[call, ...input]: Parameters<typeof callFor>) {
+  try {
+    return await callFor(call, ...input);
+  } catch (error) {
+    await call.installation.runtime.committer.commit(emptyChangeSet());
+    throw error;
+  }
+}
+
+/** The id of a reply; replies of a sandbox may contain personal data and secrets. */
+function idOf(reply: unknown): string | undefined {
+  const { id } = (reply ?? {}) as { id?: unknown };
+  return typeof id === 'string' ? id : undefined;
+}
+
+const idsIn = (resources: unknown): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(resources as object).flatMap(([name, reply]) => {
+      const id = idOf(reply);
+      return id === undefined ? [] : [[name, id]];
+    }),
+  );
+
+type Body<O extends { replies: object }, S extends keyof O['replies']> = O['replies'][S] extends {
+  static: infer B;
+}
+  ? B
+  : never;
+
+export const sandboxOperations = [
+  operatorHandle(getClock, async (call, { params: of }) => {
+    const body = await callFor(call, of.platformId, getSandboxClock);
+    // Validated by the tests of the called operation.
+    return { status: 200, body: body as Body<typeof getClock, 200> };
+  }),
+  operatorHandle(changeClock, async (call, { params: of, body: { reason: _, ...change } }) => {
+    const body = await changeFor(call, of.platformId, updateSandboxClock, change);
+    return { status: 200, body: body as Body<typeof changeClock, 200> };
+  }),
+  operatorHandle(reset, async (call, { params: of, body: { isConfigurationReset } }) => {
+    const options = isConfigurationReset ? { including: ['CONFIGURATION'] } : {};
+    const body = await changeFor(call, of.platformId, resetSandbox, options);
+    return { status: 200, body: body as Body<typeof reset, 200> };
+  }),
+  operatorHandle(fixtures, async (call, { params: of, body: { reason: _, ...input } }) => {
+    const built = await changeFor(call, of.platformId, createSandboxFixtures, input);
+    const { steps: count, resources } = built;
+    const reply = { platformId: of.platformId, steps: Number(count), resources: idsIn(resources) };
+    return { status: 201, body: reply };
+  }),
+  operatorHandle(listWorlds, async () => {
+    const data = Object.entries(WORLDS).map(([name, calls]) => ({ name, steps: calls.length }));
+    return { status: 200, body: { data } };
+  }),
+];
