@@ -1,4 +1,4 @@
-// Policies that require a second person, and the decisions.
+// Policies that require a second person, and the decisions about requested changes.
 import { Type } from '@sinclair/typebox';
 import {
   approvalDetails,
@@ -25,17 +25,19 @@ const base = { tag: TAG, auth: 'operator', commands: [] } as const;
 
 const POLICY = {
   operationId: text('Operation that needs approval.', { minLength: 1, maxLength: 100 }),
-  platformId: Type.Optional(text('Platform to which it applies. Absent for all.')),
+  platformId: Type.Optional(
+    text('Platform to which the policy applies. Absent for all platforms.'),
+  ),
   minimum: Type.Optional(
     Type.Object(
       { amount: PositiveAmount, currency: text('Currency code.') },
-      { description: 'Smallest posting to which it applies. Absent for every change.' },
+      { description: 'Smallest posting to which the policy applies. Absent for every change.' },
     ),
   ),
   hours: Type.Integer({
     minimum: 1,
     maximum: 720,
-    description: 'Hours after which a request that is not decided expires.',
+    description: 'Hours after which an undecided request expires.',
   }),
 };
 const Policy = named(
@@ -44,7 +46,7 @@ const Policy = named(
     {
       id: text('ID of the policy.'),
       ...POLICY,
-      createdBy: text('Operator that created the policy.'),
+      createdBy: text('ID of the operator who created the policy.'),
       createdAt: time('Time at which the policy was created.'),
     },
     { description: 'Changes that a second operator must approve.' },
@@ -60,8 +62,8 @@ const create = operation({
   path: '/approval-policies',
   summary: 'Create an approval policy',
   description:
-    'When the policy applies, the operation is not executed at once: its reply is 202 with ' +
-    'an approval, which another operator with the permission of the operation must approve.',
+    'A request to which the policy applies is not executed at once. Its reply is 202 with an ' +
+    'approval, which a second operator with the permission of the operation must approve.',
   operatorPermission: 'staff.manage',
   wholeInstallation: true,
   body: Type.Object({ ...POLICY, ...OptionalReason }),
@@ -127,8 +129,8 @@ const get = operation({
   path: '/approvals/{approvalId}',
   summary: 'Show an approval with its changes',
   description:
-    'Returns the rows and the postings that will change. They may be personal data, so this request ' +
-    'is recorded.',
+    'Returns the rows and the postings that will change. They may contain personal data, so this ' +
+    'request is recorded.',
   operatorPermission: 'approvals.decide',
   reveals: true,
   params,
@@ -205,7 +207,7 @@ async function execute(call: OperatorCall, approvalId: string, reason: string) {
   assertOperatorPermission(requested.contract, operator);
   const { operationId } = requested.contract;
   const request = { operator, operationId, subject: approvalId, reason };
-  const audited = auditedRuntime(call.unaudited, request, approved.gate);
+  const audited = auditedRuntime(call.unaudited, request, approved.check);
   const db = scopedDatabase(audited.runtime.db, operator);
   const own = { ...installation, runtime: { ...audited.runtime, db } };
   const { params: requestParams, query, body } = approved.input;
@@ -213,11 +215,11 @@ async function execute(call: OperatorCall, approvalId: string, reason: string) {
     typeof requested.execute
   >[1];
   const reply = await requested.execute({ ...call, installation: own }, input);
-  if (audited.count() === 0) throw new Fault('CONFLICT', 'There is nothing to change any more.');
+  if (audited.count() === 0) throw new Fault('CONFLICT', 'The change has no effect any more.');
   return { approvalId, status: reply.status, reply: reply.body ?? null };
 }
 
-const OWN_SESSION = 'must not be an operation on the own session';
+const OWN_SESSION = 'must not be an operation on a session of the caller';
 
 /** Throws FORBIDDEN unless the operator may use the operation that an approval is about. */
 function assertMayDecide({ operationOf, operator }: OperatorCall, operationId: string): void {
@@ -235,12 +237,12 @@ function assertOperation({ operationOf }: OperatorCall, operationId: string): vo
     callsExternal,
     operatorPermission,
   } = operationOf(operationId)?.contract ?? {};
-  // A change that is no commit could not be prevented.
+  // A change outside of a commit cannot be prevented.
   const isCommit = auth === 'operator' && method !== 'GET' && !callsExternal;
-  // What a user does with the own session concerns no other person.
+  // The own session and sign-in methods of a user need no second person.
   if (operatorPermission === 'profile.manage') throw invalidField('operationId', OWN_SESSION);
   if (isCommit && !DECISIONS.includes(operationId)) return;
-  throw invalidField('operationId', 'must be an operation that changes something');
+  throw invalidField('operationId', 'must be an operation that changes data');
 }
 
 export const approvalOperations = [

@@ -1,14 +1,14 @@
-// Handlers of the operator API. Each gets the installation with a runtime whose commits contain audit
-// records, and the operator. An operator of single platforms sees and changes nothing else: a list
-// requires one of its platforms, a reply with another one is an unknown resource, and the commit of
-// such a change is rejected.
+// Binds handlers of the operator API. A handler receives the operator, and the installation with a runtime
+// whose commits contain audit records. An operator with certain platforms only cannot read or change
+// others: a list requires one of the permitted platforms, a resource of another platform is not found, and
+// the commit of such a change is rejected.
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { SandboxWorldParts } from '../features/sandbox/index.ts';
 import {
   isApprovalNeeded,
-  policyGate,
   requestApproval,
+  requirePolicies,
 } from '../features/staff/approvals/index.ts';
 import { type AuditedRequest, auditedRuntime } from '../features/staff/audit/index.ts';
 import type { ChangeFeed } from '../features/staff/changes/index.ts';
@@ -33,7 +33,7 @@ import { scopedDatabase } from './scoped-database.ts';
 
 export type IdentityProvider = ReturnType<typeof signIn.identityProvider>;
 
-/** What a handler works with. */
+/** Input of a handler in addition to the request. */
 export interface OperatorCall {
   /** Its runtime writes audit records. */
   installation: Installation;
@@ -49,19 +49,19 @@ export interface OperatorCall {
   operationOf(operationId: string): OperatorOperation | undefined;
   /** The configured address of operators. */
   operatorUrl: string | undefined;
-  /** At which users may sign in; undefined: none is configured. */
+  /** Undefined if no identity provider is configured. */
   identityProvider: IdentityProvider | undefined;
   operator: Operator;
   request: RequestHeaders;
 }
 
-/** Headers of a request that matter for a sign-in. */
+/** Headers of a request that identify the site and the session. */
 interface RequestHeaders {
   host?: string | undefined;
   cookie?: string | undefined;
 }
 
-/** What the composition provides. */
+/** The parts that the composition provides. */
 export type Provided = Omit<OperatorCall, 'operator' | 'unaudited' | 'request'>;
 
 type OperatorContract = Extract<Contract, { auth: 'operator' }>;
@@ -70,7 +70,7 @@ type BodyOf<S> = S extends TSchema ? Static<S> : undefined;
 /** A handler of a contract, before the installation is known. */
 export interface OperatorOperation {
   contract: Contract;
-  /** Executes it without policies; `call` has a runtime that writes audit records. */
+  /** Executes the operation without policies. The runtime of `call` writes audit records. */
   execute(call: OperatorCall, input: Input): Promise<Reply>;
   bind(provided: Provided): Bound<Ctx>;
 }
@@ -89,7 +89,7 @@ const servedContract = (contract: Contract): Contract => ({
 
 const notFound = (reason = 'Resource not found.') => new Fault('NOT_FOUND', reason);
 
-/** Rejects the path of a platform that the operator may not access like that of an unknown one. */
+/** Rejects a path with a platform that the operator may not access, like an unknown platform. */
 function assertPlatformInPath(
   { notFound: code = 'NOT_FOUND' }: Contract,
   { platformIds }: Operator,
@@ -111,7 +111,7 @@ function* platformIdsIn(value: unknown): Generator<string> {
   }
 }
 
-/** The query of an operator of single platforms, which names one of them. */
+/** The query of an operator with certain platforms only, which must select one of them. */
 function scopedQuery(
   contract: Contract,
   { platformIds }: Operator,
@@ -133,8 +133,8 @@ function assertVisible({ platformIds }: Operator, body: unknown): void {
 }
 
 /**
- * Rejects work on a platform that the operator may not access, before it has an effect. `reason` is
- * that of an unknown resource.
+ * Throws NOT_FOUND for a platform that the operator may not access, before the operation has an effect.
+ * `reason` is the reason for an unknown resource.
  */
 export function assertPlatform(
   { platformIds }: Operator,
@@ -144,7 +144,7 @@ export function assertPlatform(
   if (platformIds !== null && !platformIds.includes(platformId)) throw notFound(reason);
 }
 
-/** The platform and the customer of a reply, for the record of a revelation. */
+/** The platform and the customer of a reply, for the audit record of a read. */
 function ownersIn(body: unknown): { platformId?: string; customerId?: string } {
   const { platformId, customerId } = (body ?? {}) as Record<string, unknown>;
   return {
@@ -178,7 +178,7 @@ function requestOf(
   };
 }
 
-/** Stores a change to which a policy applies, for a decision by another operator. */
+/** Stores a change to which a policy applies until another operator decides. */
 async function approvalReply(
   { runtime }: Installation,
   request: AuditedRequest,
@@ -220,8 +220,12 @@ export function operatorHandle<C extends OperatorContract, S extends keyof C['re
       assertPlatformInPath(contract, operator, raw.params);
       const query = scopedQuery(contract, operator, raw.query);
       const request = requestOf(contract, operator, installation, raw);
-      const gate = policyGate(installation.runtime, contract.operationId, contract.needsApproval);
-      const audited = auditedRuntime(installation.runtime, request, gate);
+      const check = requirePolicies(
+        installation.runtime,
+        contract.operationId,
+        contract.needsApproval,
+      );
+      const audited = auditedRuntime(installation.runtime, request, check);
       const call = {
         ...{ ...provided, operator, unaudited: installation.runtime, request: raw.headers },
         installation: {

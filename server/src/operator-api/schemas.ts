@@ -2,14 +2,17 @@
 import { Type } from '@sinclair/typebox';
 import { named, oneOf, text, time } from '../kernel/schema.ts';
 
-/** Filter by platform; an operator of several single platforms must set it. */
+/** Filter by platform. Required for an operator with access to several platforms only. */
 export const PlatformFilter = {
   platformId: Type.Optional(
-    text('Return only items of this platform. Required for an operator of several platforms.'),
+    text(
+      'Return only items of this platform. Required for an operator with access to certain platforms ' +
+        'only, if there are several.',
+    ),
   ),
 };
 
-/** Why the operator does this; part of the audit record. */
+/** Reason of the operator for the change; part of the audit record. */
 export const Reason = text('Reason, stored in the audit record. Must not contain personal data.', {
   minLength: 1,
   maxLength: 500,
@@ -18,7 +21,10 @@ export const Reason = text('Reason, stored in the audit record. Must not contain
 export const OptionalReason = { reason: Type.Optional(Reason) };
 
 const Person = Type.Object(
-  { id: text('ID of the operator.'), name: text('Name of the operator at that time.') },
+  {
+    id: text('ID of the operator.'),
+    name: text('Name of the operator at the time of the action.'),
+  },
   { description: 'An operator.' },
 );
 
@@ -27,25 +33,32 @@ export const APPROVAL = {
   operationId: text('Operation that was requested.'),
   status: oneOf(['PENDING', 'APPROVED', 'REJECTED', 'EXPIRED', 'INVALID'], {
     description:
-      'PENDING: waits for a decision until `expiresAt`. INVALID: the requester was disabled, its ' +
-      'token has ended, or it has lost the permission or the platform; it can only be rejected.',
+      'PENDING: can be decided until `expiresAt`. EXPIRED: was not decided in time. APPROVED: was ' +
+      'executed. REJECTED: is not executed. INVALID: can only be rejected, because the requester is ' +
+      'disabled, uses a token that has ended, or has lost the permission or the platform.',
   }),
-  platformId: Type.Optional(text('Platform, if the change is about one.')),
-  customerId: Type.Optional(text('Customer, if the change is about one.')),
-  policyId: text('Policy that requires the approval.'),
+  platformId: Type.Optional(
+    text('ID of the platform whose data changes. Absent if there is none.'),
+  ),
+  customerId: Type.Optional(
+    text('ID of the customer whose data changes. Absent if there is none.'),
+  ),
+  policyId: text('ID of the policy that requires the approval.'),
   requestedBy: Person,
   reason: Type.Optional(text('Reason for the request.')),
   decidedBy: Type.Optional(Person),
   decisionReason: Type.Optional(text('Reason for the decision.')),
-  expiresAt: time('Time until which it can be decided.'),
+  expiresAt: time('Time until which the request can be decided.'),
   createdAt: time('Time of the request.'),
   updatedAt: time('Time of the last change.'),
 };
 
-/** A change that another operator must approve. */
+/** A requested change that a second operator must approve. */
 export const Approval = named(
   'Approval',
-  Type.Object(APPROVAL, { description: 'A change that waits for another operator.' }),
+  Type.Object(APPROVAL, {
+    description: 'A requested change that a second operator approves or rejects.',
+  }),
 );
 
 const RowValues = Type.Record(Type.String(), Type.Unknown());

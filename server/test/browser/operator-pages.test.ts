@@ -207,7 +207,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await fill('New password', 'password1234');
       await fill('Code', '12345');
       await press(page, 'Set password');
-      await alert('The code has six digits');
+      await alert('Enter the six digits of the code');
       await fill('Code', await code());
       await press(page, 'Set password');
       await alert('New password is common or easy to guess');

@@ -1,14 +1,14 @@
-// Permissions of the operator API, one for each kind of work. Roles are sets of them
-// (features/staff/roles).
+// Permissions of the operator API. Roles are sets of permissions (features/staff/roles).
 
-/** Permission → what it allows. */
+/** Descriptions of the permissions. */
 export const OPERATOR_PERMISSIONS = {
   'accounts.read': 'Read internal accounts, their balances and history',
   'accounts.manage': 'Close accounts and refresh funding instructions',
   'agents.read': 'Read agents, their policies and their audit entries',
   'agents.manage': 'Pause, resume and revoke agents',
-  'approvals.read': 'Read changes that wait for a second person',
-  'approvals.decide': 'Approve or reject changes, with the permission of their operation',
+  'approvals.read': 'Read changes that a second person must approve',
+  'approvals.decide':
+    'Approve or reject changes for whose operation the operator has the permission',
   'audit.read': 'Read, verify and export the audit records of operators',
   'authentication.read': 'Read factors and lockouts of customers',
   'authentication.manage': 'Unlock customers and decide resets of lost factors',
@@ -23,17 +23,17 @@ export const OPERATOR_PERMISSIONS = {
   'keys.manage': 'Rotate and retire the keys that sign webhooks',
   'ledger.read': 'Read postings and verify the books',
   'limits.manage': 'Change sending limits',
-  'messages.read': 'Read which messages were sent to customers',
-  'payments.read': 'Read transfers, deposits, funds held and suspense',
-  'payments.decide': 'Release or reject deposits that are held',
+  'messages.read': 'Read the status of messages to customers',
+  'payments.read': 'Read payments, deposits, held funds and funds in suspense',
+  'payments.decide': 'Release or reject held deposits',
   'payments.settle': 'Record the results of manual payouts, deposits and returns',
   'personal-data.reveal': 'Show personal data; each use is recorded',
   'platforms.read': 'Read platforms, their settings, limits and tokens',
   'platforms.manage': 'Create platforms and change their settings',
-  'profile.manage': 'See and change your own sign-in methods and sessions',
+  'profile.manage': 'Read and change your own sign-in methods and sessions',
   'requests.read': 'Read recorded requests',
-  'requests.manage': 'Permit the retention of bodies of production requests',
-  'sandbox.manage': 'Change the clocks of sandbox platforms, fill and reset them',
+  'requests.manage': 'Enable the retention of bodies of production requests',
+  'sandbox.manage': 'Change the clock of a sandbox platform, create its fixtures and reset it',
   'stablecoins.read': 'Read stablecoins, mints and burns',
   'stablecoins.manage': 'Approve, reject and disable stablecoins',
   'staff.read': 'Read users, sessions, operator tokens and roles',

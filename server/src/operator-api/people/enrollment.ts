@@ -1,4 +1,4 @@
-// Registration of the first sign-in method with a link.
+// Registration of the first sign-in method with an enrollment link.
 import { Type } from '@sinclair/typebox';
 import { enrollment } from '../../features/staff/users/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
@@ -26,8 +26,8 @@ const show = operation({
   ...base,
   operationId: 'showEnrollment',
   path: '/enrollment',
-  summary: 'Show a link',
-  description: 'Returns what the link is for, without using it.',
+  summary: 'Get an enrollment link',
+  description: 'Returns the purpose and the user of a link. The link is not used.',
   body: Type.Object({ secret: Secret }),
   replies: {
     200: Type.Object({
@@ -37,7 +37,7 @@ const show = operation({
       name: text('Name of the user.'),
       email: Type.Optional(text('E-mail address of the user.')),
       needsIdentity: Type.Boolean({
-        description: 'Whether `email` is required: the first administrator gives it.',
+        description: 'Whether `email` is required. True only for the first administrator.',
       }),
       expiresAt: time('Time at which the link expires.'),
     }),
@@ -61,7 +61,7 @@ const passkey = operation({
   operationId: 'enrollPasskey',
   path: '/enrollment/passkey',
   summary: 'Register a passkey with a link',
-  description: 'Verifies the new passkey, uses the link, and opens a session.',
+  description: 'Verifies the new passkey and opens a session. The link cannot be used again.',
   body: Type.Object({
     ...{ secret: Secret, state: State, passkeyName: PasskeyName },
     ...{ credential: RegisteredCredential, ...Identity },
@@ -75,7 +75,9 @@ const totp = operation({
   operationId: 'getEnrollmentTotp',
   path: '/enrollment/totp',
   summary: 'Begin the registration of a password',
-  description: 'Returns a secret for an authenticator app, which every password needs.',
+  description:
+    'Returns a secret for an authenticator app. A password can be used only together with a code of ' +
+    'the app.',
   body: Type.Object({ secret: Secret, ...Identity }),
   replies: { 200: TotpEnrollment },
   errors,
@@ -87,7 +89,8 @@ const password = operation({
   path: '/enrollment/password',
   summary: 'Register a password with a link',
   description:
-    'Verifies the code of the authenticator app, sets the password, uses the link, and opens a session.',
+    'Verifies the code of the authenticator app, sets the password and opens a session. The link ' +
+    'cannot be used again.',
   body: Type.Object({
     ...{ secret: Secret, state: State, password: Password, code: Code },
     ...Identity,

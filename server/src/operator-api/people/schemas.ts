@@ -18,7 +18,7 @@ export const PermissionName = named(
 export const Roles = Type.Array(Role, {
   minItems: 1,
   maxItems: 10,
-  description: 'Roles, whose permissions add up.',
+  description: 'Roles. The permissions of all roles apply.',
 });
 
 export const Platforms = Type.Array(Type.String(), { minItems: 1, maxItems: 100 });
@@ -28,19 +28,22 @@ export const UserName = text('Name of the user.', { minLength: 1, maxLength: 255
 const USER = {
   id: text('ID of the user.'),
   name: text('Name of the user.'),
-  email: Type.Optional(text('E-mail address, with which the user signs in by password.')),
+  email: Type.Optional(
+    text('E-mail address, which is also the user name of a sign-in with a password.'),
+  ),
   roles: Type.Array(Role, { description: 'Roles of the user.' }),
   platformIds: nullable(
     Type.Array(Type.String(), { description: 'Platforms that the user may access; null for all.' }),
   ),
   status: oneOf(['INVITED', 'ACTIVE', 'DISABLED'], {
-    description: 'INVITED: has not registered a sign-in method. DISABLED: cannot sign in.',
+    description:
+      'INVITED: no sign-in method is registered yet. ACTIVE: can sign in. DISABLED: cannot sign in.',
   }),
   hasPassword: Type.Boolean({ description: 'Whether the user has a password.' }),
   usesIdentityProvider: Type.Boolean({
     description: 'Whether the user signs in at the identity provider.',
   }),
-  createdBy: text('Operator who created the user.'),
+  createdBy: text('ID of the operator who created the user.'),
   createdAt: time('Time at which the user was created.'),
   updatedAt: time('Time of the last change.'),
 };
@@ -50,19 +53,19 @@ export const OperatorUser = named(
   Type.Object(USER, { description: 'A person who operates the installation.' }),
 );
 
-/** A user with its link, which is shown once. */
+/** A user with the enrollment link, which is shown once. */
 export const InvitedUser = Type.Object({
   ...USER,
   link: Type.Optional(
     Type.Object(
       {
-        secret: text('Secret of the link: it is opened at `/operator/enroll#SECRET`.'),
+        secret: text('Secret of the link. The link is `/operator/enroll#SECRET`.'),
         kind: oneOf(['ENROLLMENT', 'RECOVERY'], {
           description: 'RECOVERY: the new sign-in method replaces all others.',
         }),
         expiresAt: time('Time at which the link expires.'),
       },
-      { description: 'Link of one use. Absent when the reply is repeated.' },
+      { description: 'Single-use link. Absent when the reply is replayed.' },
     ),
   ),
 });
@@ -72,17 +75,19 @@ export const OperatorSession = named(
   Type.Object(
     {
       id: text('ID of the session.'),
-      operatorUserId: text('User of the session.'),
+      operatorUserId: text('ID of the user.'),
       method: oneOf(['PASSKEY', 'PASSWORD', 'IDENTITY_PROVIDER'], {
         description: 'How the user signed in.',
       }),
       status: oneOf(['ACTIVE', 'EXPIRED', 'ENDED'], {
-        description: 'EXPIRED: after 30 minutes without a request, or 12 hours.',
+        description:
+          'ACTIVE: valid. EXPIRED: ended 30 minutes after the last request, or 12 hours after the ' +
+          'sign-in. ENDED: ended before its expiry, such as by signing out.',
       }),
       address: Type.Optional(text('IP address of the sign-in.')),
       createdAt: time('Time of the sign-in.'),
-      usedAt: time('Time of the last request, exact to a minute.'),
-      expiresAt: time('Time at which the session ends in any case.'),
+      usedAt: time('Time of the last request, accurate to one minute.'),
+      expiresAt: time('Time at which the session ends at the latest.'),
     },
     { description: 'A session of a user.' },
   ),
@@ -112,7 +117,7 @@ export const RegisteredCredential = Type.Object(
       transports: Type.Optional(
         Type.Array(Type.String({ maxLength: 20 }), {
           maxItems: 10,
-          description: 'How the browser reaches the authenticator.',
+          description: 'Transports of the authenticator, such as `internal` or `usb`.',
         }),
       ),
     }),
@@ -132,7 +137,7 @@ export const AssertedCredential = Type.Object(
   { description: 'Result of `navigator.credentials.get`, from its `toJSON`.' },
 );
 
-export const State = text('State from the reply that began this sign-in or registration.', {
+export const State = text('`state` of the reply that began this sign-in or registration.', {
   minLength: 1,
   maxLength: 4_096,
 });
@@ -153,18 +158,18 @@ export const TotpEnrollment = Type.Object({
 });
 
 export const Password = text(
-  `Password of ${MIN_PASSWORD} to ${MAX_PASSWORD} characters that is not easy to guess.`,
+  `Password of ${MIN_PASSWORD} to ${MAX_PASSWORD} characters. A password that is easy to guess is rejected.`,
   { minLength: MIN_PASSWORD, maxLength: MAX_PASSWORD },
 );
 
-export const Code = text('Code of the authenticator app.', { pattern: '^[0-9]{6}$' });
+export const Code = text('Six-digit code of the authenticator app.', { pattern: '^[0-9]{6}$' });
 
-export const PasskeyName = text('Name of the passkey, such as the device.', {
+export const PasskeyName = text('Name of the passkey, such as the name of the device.', {
   minLength: 1,
   maxLength: 100,
 });
 
-/** Of the first administrator, who gives them at the enrollment. */
+/** Name and address of the first administrator, whose user is created without them. */
 export const Identity = {
   name: Type.Optional(UserName),
   email: Type.Optional(Email),

@@ -39,7 +39,7 @@ const get = operation({
   method: 'GET',
   path: '/session',
   summary: 'Get your session',
-  description: 'Returns the session and the user of the request, with the permissions of the user.',
+  description: 'Returns the current session and its user, with the permissions of the user.',
   replies: {
     200: Type.Object({
       session: OperatorSession,
@@ -57,7 +57,7 @@ const signOut = operation({
   method: 'DELETE',
   path: '/session',
   summary: 'Sign out',
-  description: 'Ends the session of the request.',
+  description: 'Ends the current session.',
   replies: { 200: OperatorSession },
   errors: [],
 });
@@ -69,7 +69,7 @@ const endOthers = operation({
   idempotency: 'none',
   path: '/session/end-others',
   summary: 'End your other sessions',
-  description: 'Ends all sessions of the user but that of the request.',
+  description: 'Ends all sessions of the user except the current one.',
   replies: { 200: OperatorSession },
   errors: [],
 });
@@ -80,8 +80,8 @@ const Passkey = named(
     {
       id: text('ID of the passkey.'),
       name: text('Name of the passkey.'),
-      usedAt: Type.Optional(time('Time of the last sign-in with it.')),
-      createdAt: time('Time at which it was registered.'),
+      usedAt: Type.Optional(time('Time of the last sign-in with the passkey.')),
+      createdAt: time('Time at which the passkey was registered.'),
     },
     { description: 'A passkey of a user.' },
   ),
@@ -104,7 +104,7 @@ const passkeyOptions = operation({
   method: 'POST',
   idempotency: 'none',
   path: '/session/passkey-options',
-  summary: 'Begin the registration of a further passkey',
+  summary: 'Begin the registration of another passkey',
   description: `Returns the options with which the browser creates a passkey.${RECENT}`,
   replies: { 200: PasskeyOptions },
   errors: [],
@@ -116,7 +116,7 @@ const addPasskey = operation({
   method: 'POST',
   idempotency: 'none',
   path: '/session/passkeys',
-  summary: 'Register a further passkey',
+  summary: 'Register another passkey',
   description: `Verifies and stores a new passkey of the user.${RECENT}`,
   body: Type.Object({ name: PasskeyName, state: State, credential: RegisteredCredential }),
   replies: { 201: Passkey },
@@ -130,8 +130,8 @@ const removePasskey = operation({
   path: '/session/passkeys/{operatorPasskeyId}',
   summary: 'Remove a passkey',
   description:
-    'Removes a passkey of the user, unless it is the only sign-in method, and ends all other ' +
-    `sessions.${RECENT}`,
+    'Removes a passkey of the user and ends all other sessions. The only sign-in method cannot be ' +
+    `removed.${RECENT}`,
   params: Type.Object({ operatorPasskeyId: text('ID of the passkey.') }),
   replies: { 200: Type.Object({ id: text('ID of the removed passkey.') }) },
   errors: ['CONFLICT'],
@@ -145,7 +145,9 @@ const totp = operation({
   idempotency: 'none',
   path: '/session/totp',
   summary: 'Begin a change of your password',
-  description: `Returns a secret for an authenticator app, which every password needs.${RECENT}`,
+  description:
+    'Returns a secret for an authenticator app. A password can be used only together with a code of ' +
+    `the app.${RECENT}`,
   replies: { 200: TotpEnrollment },
   errors: [],
 });

@@ -1,5 +1,5 @@
-// Handlers of operations by which an operator signs in. There is no credential yet, so there are no
-// policies and no platforms; the sign-in itself is recorded when it is complete.
+// Binds the operations of a sign-in. The operator is not identified yet, so neither policies nor
+// platforms apply. The sign-in is recorded when it is complete.
 import type { Static, TSchema } from '@sinclair/typebox';
 import { type Browser, browserOf } from '../../features/staff/users/index.ts';
 import type { Caller } from '../../kernel/caller.ts';

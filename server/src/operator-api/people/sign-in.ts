@@ -13,14 +13,15 @@ import { signInHandle } from './sign-in-handle.ts';
 const base = { auth: 'signIn', method: 'POST', tag: 'Sign-in' } as const;
 
 const SITE =
-  ' Only over https, or at `http://localhost`; elsewhere it is `FORBIDDEN` with the address to use.';
+  ' Requires https or `http://localhost`. At any other address the request is rejected with ' +
+  '`FORBIDDEN`, and the error states the address to use.';
 
 const passkeyOptions = operation({
   ...base,
   operationId: 'getOperatorPasskeyOptions',
   path: '/sign-in/passkey-options',
   summary: 'Begin a sign-in with a passkey',
-  description: `Returns a challenge for the passkeys of every user.${SITE}`,
+  description: `Returns a challenge that the passkey of any user can answer.${SITE}`,
   replies: { 200: PasskeyOptions },
   errors: ['FORBIDDEN'],
 });
@@ -42,9 +43,9 @@ const withPassword = operation({
   path: '/sign-in/password',
   summary: 'Sign in with a password',
   description:
-    'Verifies the password and a code of the authenticator app, and opens a session. An e-mail ' +
-    'address has five attempts in 15 minutes and 20 in a day, whether a user has it or not; its ' +
-    `passkeys are not affected.${SITE}`,
+    'Verifies the password and a code of the authenticator app, and opens a session. Each e-mail ' +
+    'address has five attempts in 15 minutes and 20 in a day, even if no user has this address. The ' +
+    `limit does not apply to passkeys.${SITE}`,
   body: Type.Object({
     email: Email,
     password: text('Password.', { minLength: 1, maxLength: MAX_PASSWORD }),
@@ -60,13 +61,14 @@ const oidcOptions = operation({
   path: '/sign-in/oidc-options',
   summary: 'Begin a sign-in at the identity provider',
   description:
-    'Returns the address of the identity provider to open. It returns the browser to ' +
-    '`/operator/sign-in`. `NOT_IMPLEMENTED` if no provider is configured, `SERVICE_UNAVAILABLE` if it ' +
-    `does not respond.${SITE}`,
+    'Returns the address of the identity provider that the browser opens. The provider then returns ' +
+    'the browser to `/operator/sign-in`. The request is rejected with `NOT_IMPLEMENTED` if no ' +
+    'provider is configured, and with `SERVICE_UNAVAILABLE` if the provider does not respond.' +
+    SITE,
   replies: {
     200: Type.Object({
       state: State,
-      authorizationUrl: text('Address to which the browser navigates.'),
+      authorizationUrl: text('Address that the browser opens.'),
     }),
   },
   errors: ['FORBIDDEN', 'NOT_IMPLEMENTED'],
@@ -78,13 +80,14 @@ const withOidc = operation({
   path: '/sign-in/oidc',
   summary: 'Sign in at the identity provider',
   description:
-    'Verifies the response of the identity provider and opens a session. The groups of the user give ' +
-    'its roles; the first sign-in creates the user. `FORBIDDEN` if the user is disabled or its groups ' +
-    'give no role, which ends its sessions. `CONFLICT` if another user has the e-mail address: users ' +
-    `are not linked.${SITE}`,
+    'Verifies the response of the identity provider and opens a session. The first sign-in creates ' +
+    'the user, and the groups at the provider determine the roles at each sign-in. The request is ' +
+    'rejected with `FORBIDDEN` if the user is disabled. It is also rejected with `FORBIDDEN` if no ' +
+    'group has a role; all sessions of the user then end. If another user has the e-mail address, it ' +
+    `is rejected with \`CONFLICT\`, because users are not linked.${SITE}`,
   body: Type.Object({
     state: State,
-    callbackUrl: text('Address to which the provider returned the browser, with its query.', {
+    callbackUrl: text('Complete URL to which the provider returned the browser.', {
       minLength: 1,
       maxLength: 8_192,
     }),

@@ -24,16 +24,20 @@ const TOKEN = {
   name: text('Display name.'),
   roles: Type.Array(Role, { description: 'Roles of the token.' }),
   platformIds: nullable(
-    Type.Array(Type.String(), { description: 'Platforms that it may access; null for all.' }),
+    Type.Array(Type.String(), {
+      description: 'Platforms that the token may access; null for all.',
+    }),
   ),
-  status: oneOf(['ACTIVE', 'EXPIRED', 'REVOKED'], { description: 'Status of the token.' }),
-  createdBy: text('Operator that created the token.'),
+  status: oneOf(['ACTIVE', 'EXPIRED', 'REVOKED'], {
+    description: 'ACTIVE: valid. EXPIRED: `expiresAt` has passed. REVOKED: ended by an operator.',
+  }),
+  createdBy: text('ID of the operator who created the token.'),
   expiresAt: time('Time at which the token expires.'),
   createdAt: time('Time at which the token was created.'),
 };
 const OperatorToken = named(
   'OperatorToken',
-  Type.Object(TOKEN, { description: 'A bearer token of an operator, with roles.' }),
+  Type.Object(TOKEN, { description: 'A bearer token of the operator API, with roles.' }),
 );
 
 const listRoles = operation({
@@ -42,7 +46,7 @@ const listRoles = operation({
   path: '/roles',
   tag: TAG,
   summary: 'List roles',
-  description: 'Returns each role with its permissions, and what each permission allows.',
+  description: 'Returns each role with its permissions, and a description of each permission.',
   auth: 'operator',
   operatorPermission: 'staff.read',
   commands: [],
@@ -71,7 +75,7 @@ const createToken = operation({
   summary: 'Create an operator token',
   description:
     'Creates a bearer token for a script or another system. Only this reply contains the ' +
-    'secret. A token has at most the permissions and the platforms of its creator.',
+    'secret. The token cannot have permissions or platforms that the creator does not have.',
   auth: 'operator',
   operatorPermission: 'staff.manage',
   commands: ['operator-token create'],
@@ -82,7 +86,7 @@ const createToken = operation({
       Type.Array(Type.String(), {
         minItems: 1,
         maxItems: 100,
-        description: 'Platforms that it may access. Absent for all platforms.',
+        description: 'Platforms that the token may access. Absent for all platforms.',
       }),
     ),
     expiresInDays: Type.Integer({
@@ -95,7 +99,7 @@ const createToken = operation({
   replies: {
     201: Type.Object({
       ...TOKEN,
-      secret: Type.Optional(text('The bearer secret. Absent when the reply is repeated.')),
+      secret: Type.Optional(text('The bearer secret. Absent when the reply is replayed.')),
     }),
   },
   errors: ['PLATFORM_NOT_FOUND'],
@@ -124,7 +128,7 @@ const revokeToken = operation({
   path: '/operator-tokens/{operatorTokenId}',
   tag: TAG,
   summary: 'Revoke an operator token',
-  description: 'Revokes a token at once. A token cannot revoke itself.',
+  description: 'Revokes a token immediately. A token cannot revoke itself.',
   auth: 'operator',
   operatorPermission: 'staff.manage',
   wholeInstallation: true,

@@ -30,8 +30,8 @@ const create = operation({
   path: '/operator-users',
   summary: 'Create a user',
   description:
-    'Creates a user and a link of one use, with which the person registers a sign-in method within ' +
-    '24 hours. A user has at most the permissions and the platforms of its creator.',
+    'Creates a user and a single-use link, with which the person registers a sign-in method within ' +
+    '24 hours. The user cannot have permissions or platforms that the creator does not have.',
   operatorPermission: 'staff.manage',
   commands: ['operator-user create'],
   body: Type.Object({
@@ -70,9 +70,9 @@ const update = operation({
   path: '/operator-users/{operatorUserId}',
   summary: 'Change a user',
   description:
-    'Changes the name, the roles, the platforms, or whether the user is disabled; effective with the ' +
-    'next request of the user. Users cannot change themselves, and the roles of a user who signs in ' +
-    'at the identity provider follow from its groups.',
+    'Changes the name, the roles or the platforms of a user, or disables or enables the user. Changes ' +
+    'apply from the next request of the user. Users cannot change themselves. The roles of a user ' +
+    'who signs in at the identity provider are those of the groups and cannot be changed.',
   operatorPermission: 'staff.manage',
   commands: ['operator-user update'],
   params,
@@ -83,7 +83,9 @@ const update = operation({
       described(nullable(Platforms), 'Platforms that the user may access; null for all.'),
     ),
     isDisabled: Type.Optional(
-      Type.Boolean({ description: 'A disabled user cannot sign in, and its sessions end.' }),
+      Type.Boolean({
+        description: 'A disabled user cannot sign in, and all sessions of the user end.',
+      }),
     ),
     ...OptionalReason,
   }),
@@ -99,9 +101,10 @@ const recover = operation({
   path: '/operator-users/{operatorUserId}/recover',
   summary: 'Recover a user',
   description:
-    'Creates a link for a user who lost every sign-in method; the method registered with it replaces ' +
-    'all others and ends every session. Not for users who sign in at the ' +
-    'identity provider. Always needs approval by a second person, whose reply contains the link.',
+    'Creates a link for a user who has lost every sign-in method. The method that is registered with ' +
+    'it replaces all others and ends every session. The recovery always requires an approval by a ' +
+    'second person; the reply to the approval contains the link. Users who sign in at the identity ' +
+    'provider are recovered there.',
   operatorPermission: 'staff.manage',
   commands: ['operator-user recover'],
   needsApproval: true,
@@ -121,7 +124,8 @@ const listAll = operation({
   path: '/operator-sessions',
   summary: 'List sessions',
   description:
-    'Returns the sessions of all users or of one, newest first, for 30 days after their end.',
+    'Returns the sessions of all users or of one user, newest first. A session is listed until 30 ' +
+    'days after its expiry.',
   operatorPermission: 'staff.read',
   commands: [],
   query: Type.Object({
@@ -138,7 +142,7 @@ const end = operation({
   method: 'DELETE',
   path: '/operator-sessions/{operatorSessionId}',
   summary: 'End a session',
-  description: 'Ends the session of a user at once.',
+  description: 'Ends a session immediately. A session that has already ended does not change.',
   operatorPermission: 'staff.manage',
   commands: [],
   params: Type.Object({ operatorSessionId: text('ID of the session.') }),

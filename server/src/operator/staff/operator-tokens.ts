@@ -72,8 +72,12 @@ export const operatorTokenVerbs: readonly Verb[] = [
         choices: ROLE_NAMES,
         help: 'Roles',
       },
-      platforms: { value: 'PLATFORM,…', list: true, help: 'Platforms that it may access (all)' },
-      days: { value: 'N', help: `Days until it expires (${DEFAULT_DAYS})` },
+      platforms: {
+        value: 'PLATFORM,…',
+        list: true,
+        help: 'Platforms that the token may access (all)',
+      },
+      days: { value: 'N', help: `Days until the token expires (${DEFAULT_DAYS})` },
     },
     positional: 'name',
     run: create,
@@ -88,7 +92,7 @@ export const operatorTokenVerbs: readonly Verb[] = [
   {
     noun: 'operator-token',
     verb: 'revoke',
-    summary: 'Revoke a token of the operator API at once',
+    summary: 'Revoke a token of the operator API immediately',
     flags: { token: { value: 'TOKEN', required: true, help: 'ID of the operator token' } },
     positional: 'token',
     run: revoke,

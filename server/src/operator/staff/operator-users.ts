@@ -1,5 +1,5 @@
-// `operator-user create|list|update|recover`: the people of the operator API. On the machine no second
-// person is needed; the audit records show the command.
+// `operator-user create|list|update|recover`: users of the operator API. The command needs no approval by
+// a second person; its audit records name the command.
 import { ROLE_NAMES, type RoleName } from '../../features/staff/roles/index.ts';
 import {
   createOperatorUser,
@@ -78,18 +78,22 @@ const recover = async (system: System, args: CommandArgs): Promise<Output> =>
 
 // `--roles` is a setting of the server.
 const role = { value: 'viewer,support', list: true, choices: ROLE_NAMES, help: 'Roles' } as const;
-const user = { value: 'USER', required: true, help: 'Id of the operator user' } as const;
+const user = { value: 'USER', required: true, help: 'ID of the operator user' } as const;
 
 export const operatorUserVerbs: readonly Verb[] = [
   {
     noun: 'operator-user',
     verb: 'create',
-    summary: 'Create a user of the operator API; the link to enroll is shown only once',
+    summary: 'Create a user of the operator API; the enrollment link is shown only once',
     flags: {
       name: { value: 'NAME', required: true, help: 'Name of the person' },
       email: { value: 'EMAIL', required: true, help: 'E-mail address of the person' },
       role: { ...role, required: true },
-      platforms: { value: 'PLATFORM,…', list: true, help: 'Platforms that it may access (all)' },
+      platforms: {
+        value: 'PLATFORM,…',
+        list: true,
+        help: 'Platforms that the user may access (all)',
+      },
     },
     positional: 'name',
     run: create,
@@ -104,12 +108,16 @@ export const operatorUserVerbs: readonly Verb[] = [
   {
     noun: 'operator-user',
     verb: 'update',
-    summary: 'Change a user of the operator API; effective with its next request',
+    summary: 'Change a user of the operator API from the next request on',
     flags: {
       user,
       name: { value: 'NAME', help: 'Name of the person' },
       role,
-      platforms: { value: 'PLATFORM,…', list: true, help: 'Platforms that it may access, or all' },
+      platforms: {
+        value: 'PLATFORM,…',
+        list: true,
+        help: 'Platforms that the user may access, or all',
+      },
       status: { value: 'active|disabled', choices: ['active', 'disabled'], help: 'Status' },
     },
     positional: 'user',
@@ -118,7 +126,7 @@ export const operatorUserVerbs: readonly Verb[] = [
   {
     noun: 'operator-user',
     verb: 'recover',
-    summary: 'Create a link for a user of the operator API who lost every sign-in method',
+    summary: 'Create a link for a user of the operator API who has lost every sign-in method',
     flags: { user, reason: { value: 'TEXT', required: true, help: 'Reason for the audit record' } },
     positional: 'user',
     run: recover,

@@ -11,9 +11,9 @@ import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import {
   type Changes,
+  type CommitCheck,
   changesOf,
   changesText,
-  type Gate,
   openFor,
   ownersOf,
   sealFor,
@@ -26,7 +26,7 @@ import { type ApprovalRow, approvalStates, approvals, type PolicyRow } from './s
 const HOUR_MS = 3_600_000;
 const NEEDED = 'ApprovalNeeded';
 
-/** A change that must be approved, and the policy that says so. */
+/** A change that must be approved, and the policy that requires it. */
 interface NeededApproval extends Error {
   set: ChangeSet;
   policy: Pick<PolicyRow, 'id' | 'hours'>;
@@ -39,8 +39,8 @@ export const isApprovalNeeded = (error: unknown): error is NeededApproval =>
   error instanceof Error && error.name === NEEDED;
 
 /** Prevents the commit of a change to which a policy applies, or of each one if `always` is true. */
-export const policyGate =
-  ({ db }: Pick<Runtime, 'db'>, operationId: string, always = false): Gate =>
+export const requirePolicies =
+  ({ db }: Pick<Runtime, 'db'>, operationId: string, always = false): CommitCheck =>
   async (set, commits) => {
     if (commits > 0) return set;
     const policy = (await matchingPolicy(db, operationId, set)) ?? (always ? BUILT_IN : undefined);
@@ -48,7 +48,7 @@ export const policyGate =
     throw Object.assign(new Error('approval needed'), { name: NEEDED, set, policy });
   };
 
-/** What an operator requested: the input of an operation. */
+/** Input of the requested operation. */
 interface RequestedInput {
   params: unknown;
   query: unknown;
@@ -187,7 +187,7 @@ export async function listApprovals(
   return { data: await Promise.all(data), ...rest };
 }
 
-/** An approval with the changes that were shown; they are absent after an erasure. */
+/** An approval with its changes, which are absent after an erasure of the customer. */
 export async function approvalDetails(
   runtime: Runtime,
   rightsOf: RightsOfRequester,
@@ -215,7 +215,7 @@ function assertNotRequester(row: ApprovalRow, { personId }: Operator): void {
   }
 }
 
-/** Throws if this operator cannot approve this change now; returns the rows that this depends on. */
+/** Throws if this operator cannot approve this change now. Returns the rows on which the check depends. */
 async function assertApprovable(
   reader: Reader,
   row: ApprovalRow,
@@ -238,7 +238,7 @@ interface Approver {
   rightsOf: RightsOfRequester;
 }
 
-const decided = (
+const decisionPatch = (
   event: 'approve' | 'reject',
   row: ApprovalRow,
   { operator, reason }: Decision,
@@ -252,7 +252,7 @@ const decided = (
 });
 
 /**
- * Rejects a change, also of a requester who may no longer make it. Throws NOT_FOUND, FORBIDDEN and
+ * Rejects a change, even if the requester may no longer make it. Throws NOT_FOUND, FORBIDDEN and
  * CONFLICT.
  */
 export const rejectApproval = (runtime: Runtime, id: string, decision: Decision) =>
@@ -261,24 +261,24 @@ export const rejectApproval = (runtime: Runtime, id: string, decision: Decision)
     assertNotRequester(row, decision.operator);
     if (row.status !== 'PENDING') throw undecidable(row.status);
     if (row.expires_at <= ctx.now) throw undecidable('EXPIRED');
-    const patch = decided('reject', row, decision, ctx.now);
+    const patch = decisionPatch('reject', row, decision, ctx.now);
     const rejected = ctx.update(approvals, row, patch);
     return presentApproval(rejected, rejected.status);
   });
 
-/** A change set that is rejected if one of the rows has changed; rows that it changes are checked anyway. */
+/** Adds rows that the commit requires unchanged. Rows that the change set changes are checked anyway. */
 function withRequired(set: ChangeSet, rows: readonly Versioned[]): ChangeSet {
   const changed = new Set([...set.updates, ...set.removes].map(({ id }) => id));
   return { ...set, requires: [...set.requires, ...rows.filter(({ id }) => !changed.has(id))] };
 }
 
-/** A change to execute: its operation, its input, and the gate of its commit. */
+/** An approved change: its operation, its input, and the check of its commit. */
 export interface Approved {
   operationId: string;
   input: RequestedInput;
   requestedBy: string;
-  /** Commits the decision together with the change; throws CONFLICT if the change is another one. */
-  gate: Gate;
+  /** Adds the decision to the change set. Throws CONFLICT if the change differs from the approved one. */
+  check: CommitCheck;
 }
 
 /** Prepares the execution of a change. Throws NOT_FOUND, FORBIDDEN and CONFLICT. */
@@ -296,16 +296,16 @@ export async function prepareApproved(
     operationId: row.operation_id,
     input: JSON.parse(opened) as RequestedInput,
     requestedBy: row.requested_by,
-    async gate(set, commits) {
+    async check(set, commits) {
       if (commits > 0) return set;
-      // Another operator may have decided since an earlier attempt.
+      // Another operator may have decided in the meantime.
       const current = await approvalRow(runtime.db, operator, id);
       const now = runtime.effects.now();
       const requires = await assertApprovable(runtime.db, current, decision, now);
       if (digestOf(set) !== current.digest) {
         throw new Fault('CONFLICT', 'The state has changed since the request. Request it again.');
       }
-      const patch = decided('approve', current, decision, now);
+      const patch = decisionPatch('approve', current, decision, now);
       const update = {
         ...{ table: approvals, id, version: current.version, before: current },
         row: { ...current, ...patch },

@@ -1,12 +1,12 @@
-// The digest of a change set: equal exactly if the same rows, in the same versions, change to the same
-// states by the same amounts. Ids, times and random values, which differ each time, are excluded; the
-// request is the same.
+// The digest of a change set. Two digests are equal if and only if the same rows, in the same versions,
+// change to the same states by the same amounts. IDs, times and random values are excluded, because they
+// differ each time; the stored request is the same.
 import { createHash } from 'node:crypto';
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import type { ChangeSet, Row } from '../../../runtime/committer/change-set.ts';
 import { statesOf, type Table } from '../../../runtime/db/table.ts';
 
-const ofType = (table: Table, row: Row, types: readonly string[]) =>
+const valuesOfType = (table: Table, row: Row, types: readonly string[]) =>
   Object.entries(row)
     .filter(([name, value]) => types.includes(table.columns[name]?.type ?? '') && value !== null)
     .map(([name, value]) => [name, String(value)]);
@@ -16,11 +16,11 @@ export function digestOf({ inserts, updates, removes, transfers, freezes }: Chan
     inserts: inserts.map(({ table, row }) => [
       table.name,
       statesOf(table, row),
-      ofType(table, row, ['int8', 'bool']),
+      valuesOfType(table, row, ['int8', 'bool']),
     ]),
     updates: updates.map(({ table, id, version, changed, row }) => [
       ...[table.name, id, version, [...changed].sort(), statesOf(table, row)],
-      ofType(table, row, ['int8', 'int4', 'bool']),
+      valuesOfType(table, row, ['int8', 'int4', 'bool']),
     ]),
     removes: removes.map(({ table, id, version }) => [table.name, id, version]),
     transfers: transfers.map(({ step, phase, debit, credit, amount, currency }) => [

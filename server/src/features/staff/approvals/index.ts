@@ -7,11 +7,11 @@ export {
   approvalDetails,
   isApprovalNeeded,
   listApprovals,
-  policyGate,
   prepareApproved,
   type RightsOfRequester,
   rejectApproval,
   requestApproval,
+  requirePolicies,
 } from './approvals.ts';
 export { createPolicy, listPolicies, removePolicy } from './policies.ts';
 

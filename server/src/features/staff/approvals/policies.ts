@@ -1,4 +1,5 @@
-// Policies: which changes need a second person, by operation, platform and amount.
+// Approval policies. A policy selects the changes that need a second person by operation, platform and
+// amount.
 import type { Operator } from '../../../kernel/caller.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -15,9 +16,9 @@ export interface NewPolicy {
   operationId: string;
   /** Absent: every platform. */
   platformId?: string | undefined;
-  /** The smallest posting to which it applies; absent: every change. */
+  /** The smallest posting to which the policy applies. Absent: every change. */
   minimum?: { amount: number; currency: string } | undefined;
-  /** Hours in which a request is decided. */
+  /** Hours after which an undecided request expires. */
   hours: number;
 }
 
@@ -74,10 +75,10 @@ export const removePolicy = (runtime: Runtime, id: string) =>
     return presentPolicy(row);
   });
 
-const reaches = ({ currency, amount }: PolicyRow, { transfers }: ChangeSet): boolean =>
+const includesMinimum = ({ currency, amount }: PolicyRow, { transfers }: ChangeSet): boolean =>
   amount === null || transfers.some((each) => each.currency === currency && each.amount >= amount);
 
-/** The policy that applies to a change set; the one with the shortest time if there are several. */
+/** The policy that applies to a change set. Of several policies, the one with the shortest time. */
 export async function matchingPolicy(
   db: Pick<Database, 'find'>,
   operationId: string,
@@ -87,6 +88,6 @@ export async function matchingPolicy(
   const { platformId } = ownersOf(set);
   return policies
     .filter((each) => each.platform_id === null || each.platform_id === platformId)
-    .filter((each) => reaches(each, set))
+    .filter((each) => includesMinimum(each, set))
     .sort((a, b) => a.hours - b.hours)[0];
 }

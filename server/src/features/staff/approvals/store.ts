@@ -1,4 +1,4 @@
-// Policies that require a second person, and the changes that wait for one.
+// Policies that require a second person, and the requested changes.
 import { stateTable } from '../../../kernel/states.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 

@@ -12,7 +12,7 @@ export type Unhashed = Omit<AuditRow, 'hash'>;
 export const hashOf = (vault: Pick<Vault, 'digest'>, row: Unhashed): string =>
   vault.digest('operator audit', canonical({ ...row, number: row.number.toString() }));
 
-/** What is wrong with a record, given the number and the hash of the one before it. */
+/** The problem of a record after the previous record; undefined if it is valid. */
 export function problemOf(
   vault: Pick<Vault, 'digest'>,
   { hash, ...row }: AuditRow,

@@ -18,7 +18,7 @@ export interface Changes {
 
 const MAX_ROWS = 100;
 
-/** Work and messages that result from a change; the change itself is in the other rows. */
+/** Tables whose rows only result from a change in other rows. */
 const OMITTED_TABLES = new Set(['jobs', 'idempotency']);
 
 /** Columns that could help to guess a credential. */
@@ -81,7 +81,7 @@ function sharedValue(set: ChangeSet, column: string): string | undefined {
   return values.size === 1 ? (value as string) : undefined;
 }
 
-/** The platform and the customer that a record is about, if it is about one. */
+/** The platform and the customer whose data a change set changes, if there is exactly one. */
 export interface Owners {
   platformId?: string | undefined;
   customerId?: string | undefined;
@@ -106,7 +106,7 @@ export const platformsOf = (set: ChangeSet): Set<string> =>
     }),
   );
 
-/** Changes as JSON; numbers of the database are texts, because they may exceed those of JSON. */
+/** Changes as JSON. A bigint is a text, because it may exceed the numbers of JSON. */
 export const changesText = (changes: Changes): string =>
   JSON.stringify(changes, (_, value: unknown) =>
     typeof value === 'bigint' ? value.toString() : value,

@@ -14,7 +14,12 @@ export {
   recordHeads,
   verifyAudit,
 } from './read.ts';
-export { type AuditedRequest, type AuditedRuntime, auditedRuntime, type Gate } from './record.ts';
+export {
+  type AuditedRequest,
+  type AuditedRuntime,
+  auditedRuntime,
+  type CommitCheck,
+} from './record.ts';
 export { openFor, sealFor } from './sealed.ts';
 
 /** Records are retained after an erasure: what was changed becomes unreadable with the customer's key. */

@@ -1,5 +1,5 @@
-// Writes audit records: each change set that an operator commits contains its record. The last record
-// is part of the decision, so that two commits at the same time get successive numbers.
+// Writes audit records: each change set that an operator commits contains its record. The commit requires
+// the last record, so that concurrent commits get successive numbers.
 import type { Operator } from '../../../kernel/caller.ts';
 import { contended, Fault } from '../../../kernel/fault.ts';
 import { newId } from '../../../kernel/id.ts';
@@ -16,7 +16,7 @@ import { changesOf, changesText, type Owners, ownersOf, platformsOf } from './ch
 import { sealFor } from './sealed.ts';
 import { type AuditRow, alreadyExecuted, auditHead, HEAD, operatorAudit } from './store.ts';
 
-/** What an operator does: the fields of its audit records that are known before it is done. */
+/** The fields of an audit record that are known before the request is executed. */
 export interface AuditedRequest {
   operator: Operator;
   operationId: string;
@@ -27,7 +27,7 @@ export interface AuditedRequest {
   requestKey?: string | undefined;
 }
 
-/** Attempts to append; others append at the same time. */
+/** Maximum attempts to append a record while other operators append records. */
 const MAX_ATTEMPTS = 100;
 
 export const changesContext = (id: string) => `operator_audit ${id} changes`;
@@ -72,7 +72,7 @@ async function recordOf(
   };
 }
 
-/** Adds a record behind the head to a change set. */
+/** Adds the next record and the new head to a change set. */
 function withRecord(
   { vault }: Pick<Runtime, 'vault'>,
   set: ChangeSet,
@@ -95,7 +95,7 @@ function withRecord(
 const isRepeated = (rejection: Rejection): boolean =>
   rejection.reason === 'constraint' && rejection.constraint in operatorAudit.unique;
 
-/** Rejects a change of platforms that the operator may not access, as if they did not exist. */
+/** Throws NOT_FOUND for a change of a platform that the operator may not access. */
 function assertPlatforms(set: ChangeSet, { platformIds }: Operator): void {
   if (platformIds === null) return;
   for (const id of platformsOf(set)) {
@@ -106,7 +106,7 @@ function assertPlatforms(set: ChangeSet, { platformIds }: Operator): void {
 /** A runtime whose commits contain their audit records. */
 export interface AuditedRuntime {
   runtime: Runtime;
-  /** Records that something was done or shown without a commit of `runtime`. */
+  /** Records an access or an effect without a commit of `runtime`. */
   recordAccess(owners?: Owners): Promise<void>;
   /** Number of records so far. */
   count(): number;
@@ -116,15 +116,15 @@ export interface AuditedRuntime {
  * Checks a change set before its commit, and may add to it. Throws to prevent the commit. `commits` is
  * the number of earlier commits of the request.
  */
-export type Gate = (set: ChangeSet, commits: number) => Promise<ChangeSet>;
+export type CommitCheck = (set: ChangeSet, commits: number) => Promise<ChangeSet>;
 
-const openGate: Gate = async (set) => set;
+const acceptAll: CommitCheck = async (set) => set;
 
 /** A runtime for one request of an operator. */
 export function auditedRuntime(
   base: Runtime,
   request: AuditedRequest,
-  gate: Gate = openGate,
+  check: CommitCheck = acceptAll,
 ): AuditedRuntime {
   let count = 0;
 
@@ -147,7 +147,7 @@ export function auditedRuntime(
   }
 
   return {
-    runtime: { ...base, committer: { commit: async (set) => commit(await gate(set, count)) } },
+    runtime: { ...base, committer: { commit: async (set) => commit(await check(set, count)) } },
     async recordAccess(owners) {
       const outcome = await commit(emptyChangeSet(), owners);
       if (!outcome.ok) throw contended('Too many requests were recorded at the same time.');

@@ -8,8 +8,8 @@ import {
 import { systemCaller } from '../../tenancy/platform/index.ts';
 
 /**
- * What every role includes: one's own sign-in methods, and reads without personal data. Users,
- * operator tokens and audit records are not for everyone.
+ * Permissions of every role: the user's own sign-in methods, and reads without personal data. Reading
+ * users, operator tokens and audit records is excluded.
  */
 const COMMON = OPERATOR_PERMISSION_NAMES.filter(
   (each) =>
@@ -66,5 +66,5 @@ export const permissionsOf = (roles: readonly RoleName[]): OperatorPermission[] 
   ...new Set(roles.flatMap((role): readonly OperatorPermission[] => ROLES[role])),
 ];
 
-/** The caller of work for no platform: tokens and approvals belong to the installation. */
+/** Caller of work that belongs to the installation and not to a platform, such as approvals. */
 export const INSTALLATION = systemCaller('', 'production');

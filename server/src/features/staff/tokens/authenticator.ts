@@ -1,5 +1,5 @@
-// Authenticates operators by the bearer secret of their token. It is read for each request, so that a
-// revocation is effective at once; requests of operators are few.
+// Authenticates operators by the bearer secret of their token. The token is read for each request, so that
+// a revocation takes effect immediately. Requests of operators are rare enough for this.
 import type { Operator } from '../../../kernel/caller.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';

@@ -8,11 +8,11 @@ export const operatorTokens = table('operator_tokens', {
   roles: col.enums<RoleName>(),
   /** Null for all platforms. */
   platform_ids: col.enums<string>().null,
-  /** SHA-256 of the secret, hex; the secret is random enough to need no slower hash. */
+  /** SHA-256 of the secret, hex. The secret is random, so no slower hash is needed. */
   secret_hash: col.text,
-  /** Id of the operator that created it. */
+  /** ID of the operator who created the token. */
   created_by: col.text,
-  /** The person behind it; its own id if the command created it. */
+  /** ID of the responsible user; the ID of the token itself if the command created it. */
   person_id: col.text,
   expires_at: col.time,
   revoked_at: col.time.null.mut,

@@ -18,7 +18,7 @@ export interface NewOperatorToken {
   roles: readonly RoleName[];
   /** Absent: all platforms. */
   platformIds?: readonly string[] | undefined;
-  /** Days until it expires, 1 to `MAX_TOKEN_DAYS`. */
+  /** Days until the expiry, 1 to `MAX_TOKEN_DAYS`. */
   days: number;
 }
 
@@ -42,7 +42,7 @@ const presentToken = (row: OperatorTokenRow, now: Time) => ({
 
 type OperatorToken = ReturnType<typeof presentToken>;
 
-/** Rejects roles and platforms beyond those of the creator. */
+/** Throws FORBIDDEN for permissions or platforms that the creator does not have. */
 export function assertWithin(
   creator: Operator,
   { roles, platformIds }: Pick<NewOperatorToken, 'roles' | 'platformIds'>,
@@ -79,7 +79,7 @@ export async function createOperatorToken(
       platform_ids: platformIds ? [...new Set(platformIds)] : null,
       secret_hash: sha256Hex(secret),
       created_by: creator.id,
-      // Behind the command there may be any person.
+      // The person who uses the command is unknown.
       person_id: creator.kind === 'COMMAND' ? id : creator.personId,
       expires_at: ctx.now + days * DAY_MS,
       created_at: ctx.now,
@@ -110,8 +110,8 @@ async function tokenById({ read }: Pick<Ctx, 'read'>, id: string): Promise<Opera
 }
 
 /**
- * Revokes an operator token at once; a revoked one is unchanged. Throws NOT_FOUND, and
- * INVALID_INPUT if it is the caller's own.
+ * Revokes an operator token immediately. A revoked token is unchanged. Throws NOT_FOUND, and
+ * INVALID_INPUT for the token of the caller.
  */
 export const revokeOperatorToken = (
   runtime: Runtime,

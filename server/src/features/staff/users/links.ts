@@ -1,4 +1,4 @@
-// Links of one use, by which a user registers a sign-in method. A user has one that is valid.
+// Single-use links with which a user registers a sign-in method. A user has at most one valid link.
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -62,7 +62,7 @@ export async function endLinks(ctx: Ctx, userId: string): Promise<void> {
   }
 }
 
-/** Stages a link, and ends the earlier ones of the user. */
+/** Stages a link and the end of the user's earlier links. */
 export async function replaceLink(
   ctx: Ctx,
   { id: userId }: UserRow,
@@ -90,7 +90,7 @@ export interface OpenedLink {
   user: UserRow;
 }
 
-/** The link with this secret, also if it has ended. */
+/** The link with this secret, including a link that has ended. */
 export async function findLink(
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,
   secret: string,
@@ -104,7 +104,7 @@ export async function findLink(
 export const linkEnded = (): Fault =>
   new Fault('LINK_ENDED', 'The link was used, has expired or is unknown. Request a new one.');
 
-/** The link with this secret. Throws LINK_ENDED if it is unknown, used, expired, or its user disabled. */
+/** The link with this secret. Throws LINK_ENDED if it is unknown, used or expired, or its user is disabled. */
 export async function openLink(
   reader: Pick<Runtime, 'db' | 'effects'>,
   secret: string,

@@ -12,7 +12,7 @@ import {
   type UserRow,
 } from './store.ts';
 
-/** Of one user. */
+/** Maximum for one user. */
 const MAX_PASSKEYS = 20;
 
 export const presentPasskey = (row: PasskeyRow) => ({
@@ -60,7 +60,7 @@ const totpContext = (id: string) => `operator_users ${id} totp`;
 export const totpSecretOf = (vault: Vault, { id, totp_secret }: UserRow): string | undefined =>
   totp_secret === null ? undefined : vault.openOwn(totp_secret, totpContext(id)).toString();
 
-/** A password's hash and the secret of the authenticator app whose code of `step` was used. */
+/** The hash of a password, the secret of its authenticator app, and the step of the last used code. */
 export interface PasswordMethod {
   hash: string;
   totpSecret: string;
@@ -87,7 +87,7 @@ export async function removeMethods(ctx: Ctx, user: UserRow): Promise<UserRow> {
   });
 }
 
-/** Stages the removal of a passkey. Throws NOT_FOUND, and CONFLICT if it is the only method. */
+/** Stages the removal of a passkey. Throws NOT_FOUND, and CONFLICT for the only sign-in method. */
 export async function removePasskey(ctx: Ctx, user: UserRow, id: string): Promise<void> {
   const rows = await ctx.db.find(operatorPasskeys, { user_id: user.id });
   const row = rows.find((each) => each.id === id);
@@ -96,12 +96,12 @@ export async function removePasskey(ctx: Ctx, user: UserRow, id: string): Promis
     throw new Fault('CONFLICT', 'This is the only sign-in method. Add another one first.');
   }
   ctx.remove(operatorPasskeys, row);
-  // Two removals at the same time must not leave no method.
+  // Concurrent removals must leave one method.
   ctx.require(operatorUsers, user);
   for (const other of rows) if (other !== row) ctx.require(operatorPasskeys, other);
 }
 
-/** A passkey by the id that a browser returns; rejected like a wrong one if there is none. */
+/** The passkey with this credential ID. */
 export async function passkeyByCredential(
   db: Pick<Database, 'find'>,
   credentialId: string,

@@ -1,14 +1,14 @@
-// Which passwords are accepted: long enough, and not easy to guess.
+// Rules for passwords: a minimum length, and an estimate of how easily a password is guessed.
 import { invalidField } from '../../../kernel/fault.ts';
 
 /** NIST SP 800-63B requires 8 characters for a password that is used with a second factor. */
 export const MIN_PASSWORD = 12;
 export const MAX_PASSWORD = 128;
 
-/** Of 0 to 4: more than 10^8 guesses. */
+/** On the scale from 0 to 4 of the estimate; 3 means more than 10^8 guesses. */
 const MIN_SCORE = 3;
 
-/** The time of an estimate grows faster than the length. */
+/** Characters that are estimated, because the time of an estimate grows faster than the length. */
 const MAX_ESTIMATED = 64;
 
 type Estimate = (password: string, userWords: string[]) => number;
@@ -25,7 +25,7 @@ async function loadEstimate(): Promise<Estimate> {
   return (password, userWords) => factory.check(password, userWords).score;
 }
 
-/** Throws INVALID_INPUT for a common password, or one made of the user's own name or address. */
+/** Throws INVALID_INPUT for a common password, or one that consists of the user's name or address. */
 export async function assertStrong(password: string, personal: readonly string[]): Promise<void> {
   loading ??= loadEstimate();
   const estimate = await loading;

@@ -1,4 +1,4 @@
-// The present rights of an operator who made a request earlier, for decisions about that request.
+// The current rights of an operator who made an earlier request, for decisions about that request.
 import type { Operator } from '../../../kernel/caller.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -8,15 +8,18 @@ import { permissionsOf } from '../roles/index.ts';
 import { type PresentOperator, presentToken } from '../tokens/index.ts';
 import { operatorUsers, type UserRow } from './store.ts';
 
-/** A token has no rights that the user who created it has lost. */
-export function withinUser(operator: Operator, user: UserRow): Operator {
+/** Restricts a token to the current rights of the user who created it. */
+export function restrictToUser(operator: Operator, user: UserRow): Operator {
   const permissions = permissionsOf(user.roles);
-  const { platform_ids: ofUser } = user;
-  const { platformIds: own } = operator;
+  const { platform_ids: userPlatforms } = user;
+  const { platformIds: tokenPlatforms } = operator;
   return {
     ...operator,
     permissions: operator.permissions.filter((each) => permissions.includes(each)),
-    platformIds: ofUser && own ? own.filter((id) => ofUser.includes(id)) : (own ?? ofUser),
+    platformIds:
+      userPlatforms && tokenPlatforms
+        ? tokenPlatforms.filter((id) => userPlatforms.includes(id))
+        : (tokenPlatforms ?? userPlatforms),
   };
 }
 
@@ -33,21 +36,21 @@ export const operatorOfUser = (
   platformIds: user.platform_ids,
 });
 
-async function presentUserOf({ read }: Reader, id: string): Promise<UserRow | undefined> {
+async function activeUser({ read }: Reader, id: string): Promise<UserRow | undefined> {
   const row = await read(operatorUsers, id);
   return row?.status === 'ACTIVE' ? row : undefined;
 }
 
 const versionOf = ({ id, version }: UserRow): Versioned => ({ table: operatorUsers, id, version });
 
-/** The user or the token with this ID, with the rights that it has now. */
+/** The current rights of the user or token with this ID. */
 export async function presentOperator(
   reader: Reader,
   id: string,
   now: Time,
 ): Promise<PresentOperator> {
   if (isId(id, 'OperatorUser')) {
-    const user = await presentUserOf(reader, id);
+    const user = await activeUser(reader, id);
     return user
       ? { operator: operatorOfUser(user), rows: [versionOf(user)] }
       : { operator: undefined, rows: [] };
@@ -55,7 +58,7 @@ export async function presentOperator(
   const token = await presentToken(reader, id, now);
   const { operator } = token;
   if (!operator || !isId(operator.personId, 'OperatorUser')) return token;
-  const user = await presentUserOf(reader, operator.personId);
+  const user = await activeUser(reader, operator.personId);
   if (!user) return { operator: undefined, rows: [] };
-  return { operator: withinUser(operator, user), rows: [...token.rows, versionOf(user)] };
+  return { operator: restrictToUser(operator, user), rows: [...token.rows, versionOf(user)] };
 }

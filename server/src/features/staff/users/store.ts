@@ -1,4 +1,4 @@
-// Users of the operator API: people with roles, their sign-in methods, and links of one use.
+// Users of the operator API: people with roles, their sign-in methods, and single-use links.
 
 import type { Passkey } from '../../../kernel/crypto/webauthn.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -33,7 +33,7 @@ const COLUMNS = {
   identity_issuer: col.text.null.mut,
   identity_subject: col.text.null.mut,
   enrolled_at: col.time.null.mut,
-  /** Id of the operator that created it. */
+  /** ID of the operator who created the user. */
   created_by: col.text,
   created_at: col.time,
   updated_at: col.time.mut,
@@ -78,7 +78,7 @@ export const operatorPasskeys = table(
 
 export type PasskeyRow = RowOf<typeof operatorPasskeys>;
 
-/** `ENROLLMENT`: the first sign-in method. `RECOVERY`: a new one instead of all earlier ones. */
+/** `ENROLLMENT` registers the first sign-in method. `RECOVERY` replaces all earlier methods. */
 export type LinkKind = 'ENROLLMENT' | 'RECOVERY';
 
 export const operatorLinks = table('operator_links', {

@@ -1,5 +1,5 @@
 // Creation, list and change of operator users. A user has at most the rights of the operator who
-// creates or changes it, and cannot change itself.
+// creates or changes the user. Users cannot change themselves.
 import type { Operator } from '../../../kernel/caller.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -73,7 +73,7 @@ interface ProviderIdentity {
 
 interface InsertedUser extends Omit<NewUser, 'email'> {
   email?: string | undefined;
-  /** Its only sign-in method. Absent: it has none yet. */
+  /** The only sign-in method of a user of the identity provider. */
   identity?: ProviderIdentity | undefined;
 }
 
@@ -103,7 +103,7 @@ export function insertUser(
   });
 }
 
-/** A user with the link of one use that enrolls it; the secret is not stored. */
+/** A user with the single-use link for the enrollment, whose secret is not stored. */
 export type Invited = OperatorUser & { link: NewLink };
 
 /**
@@ -163,9 +163,9 @@ function changesOf(row: UserRow, { name, roles, platformIds, isDisabled }: UserC
 }
 
 /**
- * Changes a user; effective with its next request. Neither the present nor the new rights may exceed
- * those of the caller. Throws NOT_FOUND, FORBIDDEN and PLATFORM_NOT_FOUND, and INVALID_INPUT if it is
- * the caller's own, or for roles that follow from groups of the identity provider.
+ * Changes a user from the next request on. Neither the current nor the new rights may exceed those of
+ * the caller. Throws NOT_FOUND, FORBIDDEN and PLATFORM_NOT_FOUND. Throws INVALID_INPUT for the user of
+ * the caller, and for roles that are derived from groups of the identity provider.
  */
 export async function updateOperatorUser(
   runtime: Runtime,
@@ -177,10 +177,16 @@ export async function updateOperatorUser(
   return operate(runtime, INSTALLATION, async (ctx) => {
     const row = await userById(ctx, id);
     if (id === caller.personId) {
-      throw invalidField('operatorUserId', 'your own user is changed by another administrator');
+      throw invalidField(
+        'operatorUserId',
+        'is your own user, which another administrator must change',
+      );
     }
     if (change.roles !== undefined && row.identity_issuer !== null) {
-      throw invalidField('roles', 'follow from the groups of the user at the identity provider');
+      throw invalidField(
+        'roles',
+        'are determined by the groups of the user at the identity provider',
+      );
     }
     assertWithin(caller, { roles: row.roles, platformIds: row.platform_ids ?? undefined });
     const patch = changesOf(row, change);
@@ -188,7 +194,7 @@ export async function updateOperatorUser(
     assertWithin(caller, { roles, platformIds: platformIds ?? undefined });
     if (Object.keys(patch).length === 0) return presentUser(ctx.vault, row);
     if (patch.status === 'DISABLED') {
-      // Another status later does not restore them.
+      // Sessions and links do not return when the user is enabled again.
       await endSessionsOf(ctx, id);
       await endLinks(ctx, id);
     }
@@ -198,8 +204,9 @@ export async function updateOperatorUser(
 }
 
 /**
- * Creates a link with which a user who lost every sign-in method registers a new one. Throws NOT_FOUND,
- * FORBIDDEN, and INVALID_INPUT if it is the caller's own or signs in at the identity provider.
+ * Creates a link with which a user who has lost every sign-in method registers a new one. Throws
+ * NOT_FOUND and FORBIDDEN. Throws INVALID_INPUT for the user of the caller and for a user who signs in at
+ * the identity provider.
  */
 export const recoverOperatorUser = (
   runtime: Runtime,
@@ -209,10 +216,16 @@ export const recoverOperatorUser = (
   operate(runtime, INSTALLATION, async (ctx) => {
     const row = await userById(ctx, id);
     if (id === caller.personId) {
-      throw invalidField('operatorUserId', 'your own user is recovered by another administrator');
+      throw invalidField(
+        'operatorUserId',
+        'is your own user, which another administrator must recover',
+      );
     }
     if (row.identity_issuer !== null) {
-      throw invalidField('operatorUserId', 'signs in at the identity provider, which recovers it');
+      throw invalidField(
+        'operatorUserId',
+        'signs in at the identity provider; recover the user there',
+      );
     }
     assertWithin(caller, { roles: row.roles, platformIds: row.platform_ids ?? undefined });
     const kind = row.enrolled_at === null ? 'ENROLLMENT' : 'RECOVERY';

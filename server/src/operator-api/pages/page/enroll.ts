@@ -1,4 +1,4 @@
-// The page of a link of one use: registers a passkey, or a password with an authenticator app. The secret
+// The page of a single-use link: registers a passkey, or a password with an authenticator app. The secret
 // is in the fragment of the address, which browsers do not send, and is removed from the address bar.
 import { action, h } from '../../../features/customers/hosted-verification/page/dom.ts';
 import { call, type Rejection } from './api.ts';

@@ -1,4 +1,4 @@
-// Every text of the pages for operators.
+// Texts of the pages for operators.
 const minutes = (seconds: number): string => {
   const count = Math.max(1, Math.ceil(seconds / 60));
   return count === 1 ? 'a minute' : `${count} minutes`;
@@ -34,7 +34,7 @@ export const TEXTS = {
     },
     passkeyName: {
       label: 'Name of this device',
-      hint: 'With this name you find the passkey again in your list.',
+      hint: 'Identifies the passkey in your list.',
       empty: 'Enter a name for this device',
     },
     password: { label: 'Password', empty: 'Enter your password' },
@@ -48,7 +48,7 @@ export const TEXTS = {
       label: 'Code',
       hint: 'The six digits that your authenticator app shows.',
       empty: 'Enter the code of your authenticator app',
-      invalid: 'The code has six digits',
+      invalid: 'Enter the six digits of the code',
     },
     showPassword: 'Show password',
   },
@@ -57,11 +57,11 @@ export const TEXTS = {
     create: 'Create a passkey',
     about:
       'You sign in with the fingerprint, face or PIN of your device, or with a security key. ' +
-      'There is no password to remember or to lose.',
+      'You need no password.',
     unsupported: 'This browser does not support passkeys. Use another browser, or a password.',
     canceled: 'No passkey was used: the request was canceled or timed out. Try again.',
     exists: 'This device already has a passkey for you. Use another device or a security key.',
-    notRegistered: 'The passkey was not accepted. Try again, or use another device.',
+    notRegistered: 'The passkey could not be verified. Try again, or use another device.',
   },
 
   totp: {
@@ -73,7 +73,9 @@ export const TEXTS = {
     secret: 'Secret',
     uri: 'Setup address',
     submit: 'Set password',
-    sameApp: 'Each password needs an authenticator app that shows a new code every 30 seconds.',
+    sameApp:
+      'A password is used together with an authenticator app, which shows a new code every 30 ' +
+      'seconds.',
   },
 
   enroll: {
@@ -83,13 +85,13 @@ export const TEXTS = {
     until: (time: string) => `The link works once, until ${time}.`,
     replaces: 'The new sign-in method replaces all earlier ones and ends all of your sessions.',
     ended: 'This link no longer works',
-    endedText: 'The link was used, has expired, or is incomplete.',
+    endedText: 'The link was already used, has expired, or is incomplete.',
     endedNext: [
       'Ask another administrator for a new link.',
       'If there is no other administrator, run this on the server:',
     ],
     recoverCommand: 'railhead-server operator-user recover',
-    firstNext: 'If no user has enrolled yet, the start of the server prints a new link.',
+    firstNext: 'If no user has enrolled yet, restart the server. It prints a new link.',
     toSignIn: 'Sign in',
   },
 
@@ -102,8 +104,8 @@ export const TEXTS = {
     submit: 'Sign in',
     passkeyRejected: 'This passkey was not accepted. Use another passkey, or ask for a new link.',
     passwordRejected:
-      'The e-mail address, the password or the code is wrong. Each code works once: wait for the ' +
-      'next one.',
+      'The e-mail address, the password or the code is wrong. A code can be used once. Wait for the ' +
+      'next code and try again.',
     companyRejected: 'The sign-in with your company account was not completed. Try again.',
     companyWaiting: 'Signing in',
     help: 'No access?',
@@ -127,7 +129,7 @@ export const TEXTS = {
       IDENTITY_PROVIDER: 'Signed in with a company account',
     },
     passkeys: 'Passkeys',
-    noPasskeys: 'You have no passkey. A passkey is the safest way to sign in.',
+    noPasskeys: 'You have no passkey. A passkey is the most secure way to sign in.',
     added: 'Added',
     used: 'last used',
     neverUsed: 'never used',
@@ -142,7 +144,7 @@ export const TEXTS = {
     removed: (name: string) => `The passkey “${name}” was removed.`,
     password: 'Password',
     hasPassword: 'You can sign in with a password and a code of your authenticator app.',
-    noPassword: 'You have no password. Passkeys are enough; a password is an additional way.',
+    noPassword: 'You have no password. You can sign in with a passkey only.',
     setPassword: 'Set a password',
     changePassword: 'Change password',
     passwordSet: 'The password was set.',

@@ -6,14 +6,14 @@ import { operate, type Runtime } from '../../../../runtime/operation/operate.ts'
 import { constantTimeEqual, sha256Hex } from '../../../../runtime/security/crypto.ts';
 import { INSTALLATION } from '../../roles/index.ts';
 import { operatorTokenAuthenticator } from '../../tokens/index.ts';
-import { presentOperator, withinUser } from '../present-operator.ts';
+import { presentOperator, restrictToUser } from '../present-operator.ts';
 import { operatorUsers } from '../store.ts';
 import { readCookies } from './browser.ts';
 import { statusOf } from './session-ends.ts';
 import { csrfTokenOf, operatorOf } from './sessions.ts';
 import { operatorSessions, type SessionRow } from './store.ts';
 
-/** What a request has of an operator. */
+/** The credential of a request: a bearer token, or the cookies of a session. */
 interface Credential {
   authorization: string | undefined;
   cookie: string | undefined;
@@ -24,25 +24,25 @@ interface Credential {
 const rejected = () =>
   new Fault('UNAUTHORIZED', 'The session has ended or is invalid. Sign in again.');
 
-/** Intervals in which a session's last use is written. */
-const USE_MS = 60_000;
+/** Minimum interval between two writes of the last use. */
+const USE_INTERVAL_MS = 60_000;
 
-/** Writes the last use. Of requests at the same time one does; a failure only ends a session earlier. */
+/** Writes the last use of a session. One of several concurrent requests writes it. */
 async function markUsed(runtime: Runtime, row: SessionRow): Promise<void> {
   const now = runtime.effects.now();
-  if (now - row.used_at < USE_MS) return;
+  if (now - row.used_at < USE_INTERVAL_MS) return;
   const patch = { used_at: now, updated_at: now };
   await operate(runtime, INSTALLATION, async (ctx) => {
     const current = await ctx.read(operatorSessions, row.id);
-    if (current && current.ended_at === null && now - current.used_at >= USE_MS) {
+    if (current && current.ended_at === null && now - current.used_at >= USE_INTERVAL_MS) {
       ctx.update(operatorSessions, current, patch);
     }
   });
 }
 
 /**
- * The operator of an open request as it is now; undefined if the session or the token has ended. It is
- * no use of the session.
+ * The current rights of the operator of an open request. Undefined if the session or the token has
+ * ended. Does not count as a use of the session.
  */
 export async function currentOperator(
   runtime: Pick<Runtime, 'db' | 'effects'>,
@@ -87,7 +87,7 @@ export function operatorAuthenticator(runtime: Runtime, operatorUrl: string | un
     const operator = await tokens.operatorOf(authorization);
     if (!isId(operator.personId, 'OperatorUser')) return operator;
     const user = await runtime.db.read(operatorUsers, operator.personId);
-    if (user?.status === 'ACTIVE') return withinUser(operator, user);
+    if (user?.status === 'ACTIVE') return restrictToUser(operator, user);
     throw new Fault('UNAUTHORIZED', 'The operator token is missing or invalid.');
   }
 

@@ -1,5 +1,5 @@
-// Cookies of operators. The session cookie alone is not enough: it is valid only with the cookie of the
-// browser that signed in, and changes need a token that other sites cannot read.
+// Cookies of operators. The session cookie is valid only together with the cookie of the browser that
+// signed in, and changes require a token that other sites cannot read.
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Effects } from '../../../../kernel/effects.ts';
 import { Fault } from '../../../../kernel/fault.ts';
@@ -13,13 +13,13 @@ const nameOf = (name: 'session' | 'device', isSecure: boolean) =>
 const DEVICE_S = 365 * 86_400;
 const VALUE = /^rh[bi]_[A-Za-z0-9_-]{43}$/;
 
-/** Secrets in the cookies of a request. */
+/** Secrets in the cookies of a request; undefined if a cookie is absent or malformed. */
 export interface Cookies {
   session: string | undefined;
   device: string | undefined;
 }
 
-/** Reads the cookies of an operator; values that this server did not create are ignored. */
+/** Reads the cookies of an operator. Values in another format are ignored. */
 export function readCookies(header: string | undefined, operatorUrl: string | undefined): Cookies {
   const isSecure = isSecureSite(operatorUrl);
   const cookies = header === undefined || header.length > 8_192 ? {} : parseCookie(header);
@@ -51,7 +51,7 @@ export const endedCookie = (site: Site): string => cookie('session', '', 0, site
 export interface Browser {
   site: Site;
   deviceHash: string;
-  /** Sets the cookie of a browser that had none. */
+  /** Sets the device cookie, if the browser has none. */
   newCookies: readonly string[];
   address: string | undefined;
   requestId: string | undefined;
@@ -67,8 +67,8 @@ interface BrowserRequest {
 }
 
 /**
- * The browser of a request without a session. Throws FORBIDDEN at another site, and for a page of
- * another origin, which could otherwise sign its visitor in as another user.
+ * The browser of a request without a session. Throws FORBIDDEN at another site, and for a request from a
+ * page of another origin, which could otherwise sign a visitor in as another user.
  */
 export function browserOf(
   effects: Effects,
@@ -79,8 +79,8 @@ export function browserOf(
   if (origin !== undefined && origin !== site.origin) {
     throw new Fault('FORBIDDEN', `Operators sign in on pages of ${site.origin} only.`);
   }
-  const { device: known } = readCookies(header, operatorUrl);
-  const device = known ?? randomText(effects, 'rhb_');
-  const newCookies = known === undefined ? [cookie('device', device, DEVICE_S, site)] : [];
+  const { device: existing } = readCookies(header, operatorUrl);
+  const device = existing ?? randomText(effects, 'rhb_');
+  const newCookies = existing === undefined ? [cookie('device', device, DEVICE_S, site)] : [];
   return { site, deviceHash: sha256Hex(device), newCookies, address, requestId };
 }

@@ -1,6 +1,6 @@
-// Challenges of a sign-in. The client holds the state between its two requests, sealed, so that a
-// request without a credential stores nothing. A state belongs to one owner (a browser, a link, a
-// session), expires after some minutes, and is used once.
+// Challenges of a sign-in. The client keeps the sealed state between its two requests, so that a request
+// without a credential stores nothing. A state belongs to one owner (a browser, a link or a session),
+// expires after ten minutes, and can be used once.
 import type { Time } from '../../../../kernel/effects.ts';
 import { type Fault, invalidField } from '../../../../kernel/fault.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
@@ -16,7 +16,7 @@ type Purpose = 'sign-in' | 'passkey' | 'totp' | 'identity provider';
 export interface Challenge {
   /** base64url. */
   challenge: string;
-  /** Kept for the second request. */
+  /** Needed by the second request. */
   data: Readonly<Record<string, string>>;
 }
 
@@ -40,7 +40,10 @@ export function issueChallenge(
 }
 
 const invalidState = (): Fault =>
-  invalidField('state', 'has expired, or belongs to another browser or purpose; begin again');
+  invalidField(
+    'state',
+    'has expired, or belongs to another browser or purpose; begin the sign-in again',
+  );
 
 /** The challenge of a state. Throws INVALID_INPUT. */
 export function openChallenge(

@@ -1,5 +1,5 @@
-// The first sign-in method of a user, registered with a link of one use; with a link for recovery it
-// replaces all earlier ones and ends every session. The first administrator also gives name and address.
+// Registers the first sign-in method of a user with a single-use link. A recovery link replaces all
+// earlier methods and ends every session. The first administrator also enters a name and an address.
 import { iso } from '../../../../kernel/effects.ts';
 import { invalidField } from '../../../../kernel/fault.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
@@ -26,28 +26,28 @@ import { recordRejection, type SignInAttempt } from './rejections.ts';
 import { endSessionsOf } from './session-ends.ts';
 import { openSession, type SignedIn } from './sessions.ts';
 
-/** What the first administrator gives. */
+/** Name and address that the first administrator enters. */
 export interface Identity {
   name?: string | undefined;
   email?: string | undefined;
 }
 
 /**
- * The link of a request. Throws LINK_ENDED, and records the use of a link that has ended. Nothing
- * conceals which links existed: their secrets cannot be guessed.
+ * The link of a request. Throws LINK_ENDED, and records the use of a link that has ended. Links need no
+ * protection against guessing, because their secrets are random.
  */
 async function requestedLink(
   runtime: Runtime,
   attempt: SignInAttempt,
   secret: string,
 ): Promise<OpenedLink> {
-  const found = await findLink(runtime, secret);
-  if (found && !found.isEnded) return found;
-  if (found) await recordRejection(runtime, attempt, found.user, 'ended link');
+  const opened = await findLink(runtime, secret);
+  if (opened && !opened.isEnded) return opened;
+  if (opened) await recordRejection(runtime, attempt, opened.user, 'ended link');
   throw linkEnded();
 }
 
-/** What a link is for. Throws LINK_ENDED. */
+/** The purpose and the user of a link. Throws LINK_ENDED. */
 export async function showLink(runtime: Runtime, attempt: SignInAttempt, secret: string) {
   const { link, user } = await requestedLink(runtime, attempt, secret);
   const email = emailOf(runtime.vault, user);
@@ -60,7 +60,7 @@ export async function showLink(runtime: Runtime, attempt: SignInAttempt, secret:
   };
 }
 
-/** Name and e-mail address of the user: stored, or given. Throws INVALID_INPUT if one is missing. */
+/** Stored or entered name and e-mail address. Throws INVALID_INPUT without an e-mail address. */
 function identityOf({ vault }: Runtime, user: UserRow, { name, email }: Identity) {
   const stored = emailOf(vault, user);
   if (stored !== undefined) return { name: user.name, email: stored };
@@ -92,13 +92,13 @@ export async function enrollmentTotp(
   return totpEnrollment(runtime, link.id, identityOf(runtime, user, identity).email);
 }
 
-/** A new sign-in method: the challenge it answered, and how it is staged. */
+/** A verified sign-in method: its challenge, and the function that stages it. */
 interface NewMethod {
   challenge: Challenge;
   stage(ctx: Ctx, user: UserRow): Promise<UserRow>;
 }
 
-/** Stages the use of the link and the new method, which for a recovery replaces all others. */
+/** Stages the use of the link and the new method. A recovery first removes all other methods. */
 async function stageEnrollment(
   ctx: Ctx,
   opened: OpenedLink,
@@ -107,18 +107,22 @@ async function stageEnrollment(
 ): Promise<UserRow> {
   useLink(ctx, opened);
   stageUse(ctx, challenge);
-  // As soon as a user has enrolled, it invites all others.
+  // The first user who has enrolled invites all others.
   if (opened.user.id !== FIRST_ADMINISTRATOR) await endLinks(ctx, FIRST_ADMINISTRATOR);
   let { user } = opened;
   if (opened.link.kind === 'RECOVERY') {
     user = await removeMethods(ctx, user);
     await endSessionsOf(ctx, user.id);
   }
-  const given =
+  const enteredColumns =
     user.email === null
       ? { name: identity.name, ...emailColumns(ctx.vault, user.id, identity.email) }
       : {};
-  const enrolled = { ...given, enrolled_at: user.enrolled_at ?? ctx.now, updated_at: ctx.now };
+  const enrolled = {
+    ...enteredColumns,
+    enrolled_at: user.enrolled_at ?? ctx.now,
+    updated_at: ctx.now,
+  };
   return stage(ctx, ctx.update(operatorUsers, user, enrolled));
 }
 
@@ -147,7 +151,7 @@ async function enroll(
   const prepared = await prepare(opened, identity);
   const user = { ...opened.user, name: identity.name };
   return openSession(runtime, { user, method, browser, operationId }, async (ctx) =>
-    // Another enrollment at the same time may have used the link.
+    // A concurrent enrollment may have used the link.
     stageEnrollment(ctx, await openLink(ctx, input.secret), identity, prepared),
   );
 }
@@ -189,11 +193,11 @@ export const enrollPassword = (
     },
   });
 
-/** The same for every process that starts, so that they create one. */
+/** Fixed, so that concurrently starting processes create the same user. */
 const FIRST_ADMINISTRATOR = 'OperatorUser:00000000-0000-7000-8000-000000000001';
 const FIRST_START = 'first start';
 
-/** The link of the first administrator, as long as no user has enrolled; undefined afterwards. */
+/** The link of the first administrator; undefined once a user has enrolled. */
 export async function firstAdministratorLink(runtime: Runtime): Promise<NewLink | undefined> {
   return operate(runtime, INSTALLATION, async (ctx) => {
     const users = await ctx.db.find(operatorUsers, {});

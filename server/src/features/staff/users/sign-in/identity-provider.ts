@@ -1,28 +1,28 @@
-// The identity provider of a company, by OpenID Connect: authorization code flow with PKCE, state and
-// nonce. The library is loaded with the first sign-in; its requests are made by `Effects`.
+// The identity provider of a company (OpenID Connect, authorization code flow with PKCE, state and
+// nonce). The library is loaded with the first sign-in, and its requests are made by `Effects`.
 import type { AuthorizationCodeGrantChecks, Configuration, CustomFetch } from 'openid-client';
 import type { Effects, Time } from '../../../../kernel/effects.ts';
 import { Fault } from '../../../../kernel/fault.ts';
 import type { IdentityProviderSettings } from '../../../../runtime/config/identity-provider.ts';
 import type { RoleName } from '../../roles/index.ts';
 
-/** Of one request to the provider; a sign-in makes at most four. */
+/** Timeout of one request to the provider; a sign-in makes at most four. */
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1_048_576;
-/** The provider's metadata is read again after this time. */
-const DISCOVERY_MS = 3_600_000;
+/** Maximum age of the provider's metadata. */
+const METADATA_MS = 3_600_000;
 const RETRY_AFTER_S = 10;
 const MAX_NAME = 255;
 const MAX_EMAIL = 254;
 
-/** What the provider says about a person, verified. */
+/** Verified claims of the provider about a person. */
 export interface ProvidedPerson {
   issuer: string;
   subject: string;
   name: string;
-  /** Only if the provider has verified it. */
+  /** Undefined unless the provider has verified it. */
   email: string | undefined;
-  /** Of its groups. */
+  /** Roles of the person's groups. */
   roles: readonly RoleName[];
 }
 
@@ -33,9 +33,12 @@ const unavailable = (reason: string, cause?: unknown): Fault =>
   });
 
 const rejected = (): Fault =>
-  new Fault('UNAUTHORIZED', 'The response of the identity provider was not accepted. Begin again.');
+  new Fault(
+    'UNAUTHORIZED',
+    'The response of the identity provider was not accepted. Begin the sign-in again.',
+  );
 
-/** Requests of the library. A provider that does not respond, or fails, is unavailable. */
+/** Makes the requests of the library. Throws SERVICE_UNAVAILABLE if there is no response, or a 5xx. */
 const requestThrough =
   (effects: Effects): CustomFetch =>
   async (url, { method, headers, body }) => {
@@ -64,15 +67,15 @@ function faultIn(error: unknown): Fault | undefined {
   return each instanceof Fault ? each : undefined;
 }
 
-/** Rejections that the user cannot cause. */
-const OF_THIS_SERVER = ['invalid_client', 'unauthorized_client', 'unsupported_grant_type'];
+/** Rejections caused by the configuration of this server. */
+const CONFIGURATION_ERRORS = ['invalid_client', 'unauthorized_client', 'unsupported_grant_type'];
 
 /** The fault of a failed exchange. The error of the library is not kept: it may contain tokens. */
 function faultOf(error: unknown): Fault {
   const known = faultIn(error);
   if (known) return known;
   const code = (error as { error?: unknown }).error;
-  return OF_THIS_SERVER.some((each) => each === code)
+  return CONFIGURATION_ERRORS.some((each) => each === code)
     ? unavailable(`rejects the client ID or secret of this server (${code})`)
     : rejected();
 }
@@ -94,11 +97,13 @@ function personOf(
   const isUsable = claims.email_verified === true && (address?.length ?? 0) <= MAX_EMAIL;
   const name = textIn(claims, 'name') ?? textIn(claims, 'preferred_username') ?? address ?? subject;
   const groups = [claims[groupsClaim] ?? []].flat();
-  const given = groups.flatMap((group) => (typeof group === 'string' && roles.get(group)) || []);
+  const groupRoles = groups.flatMap(
+    (group) => (typeof group === 'string' && roles.get(group)) || [],
+  );
   return {
     ...{ issuer, subject, name: name.slice(0, MAX_NAME) },
     email: isUsable ? address : undefined,
-    roles: [...new Set(given)],
+    roles: [...new Set(groupRoles)],
   };
 }
 
@@ -113,11 +118,12 @@ async function discover(
   { issuer, clientId, clientSecret }: IdentityProviderSettings,
 ): Promise<Discovered> {
   const client = await import('openid-client');
-  const secretless = clientSecret === undefined ? client.None() : undefined;
+  const clientAuth = clientSecret === undefined ? client.None() : undefined;
   const isPlain = new URL(issuer).protocol === 'http:';
   const options = {
     [client.customFetch]: requestThrough(effects),
-    // The library trusts the connection otherwise; the settings allow plain HTTP on this machine.
+    // Verifies the signature of the ID token, which the library omits by default. The settings allow
+    // plain HTTP for a provider on the same machine.
     execute: [
       client.enableNonRepudiationChecks,
       ...(isPlain ? [client.allowInsecureRequests] : []),
@@ -125,14 +131,14 @@ async function discover(
   };
   try {
     const server = new URL(issuer);
-    const config = await client.discovery(server, clientId, clientSecret, secretless, options);
+    const config = await client.discovery(server, clientId, clientSecret, clientAuth, options);
     return { config, readAt: effects.now() };
   } catch (error) {
     throw faultIn(error) ?? unavailable('has no valid metadata at its issuer', error);
   }
 }
 
-/** What a sign-in keeps between its two requests. */
+/** State of a sign-in between its two requests. */
 export interface PendingSignIn {
   redirectUri: string;
   state: string;
@@ -146,7 +152,7 @@ export function identityProvider(effects: Effects, settings: IdentityProviderSet
   let reading: Promise<Discovered> | undefined;
 
   async function configuration(): Promise<Configuration> {
-    if (!discovered || discovered.readAt + DISCOVERY_MS <= effects.now()) {
+    if (!discovered || discovered.readAt + METADATA_MS <= effects.now()) {
       reading ??= discover(effects, settings).finally(() => {
         reading = undefined;
       });
@@ -155,7 +161,7 @@ export function identityProvider(effects: Effects, settings: IdentityProviderSet
     return discovered.config;
   }
 
-  /** Claims of the ID token, and of the user if it lacks some: many providers put them there. */
+  /** Claims of the ID token, complemented by the userinfo endpoint if some are missing. */
   async function claimsOf(
     config: Configuration,
     callback: URL,

@@ -1,5 +1,5 @@
 // Sign-in at the identity provider. A user is found by issuer and subject and has the roles of its
-// groups; it is never linked to a user with a sign-in method here, whatever its e-mail address is.
+// groups. It is never linked to a user with another sign-in method, even if the e-mail addresses are equal.
 import { Fault, invalidField } from '../../../../kernel/fault.ts';
 import { newId } from '../../../../kernel/id.ts';
 import { readUrl } from '../../../../kernel/net/url.ts';
@@ -22,7 +22,7 @@ const CREATOR = 'identity provider';
 
 const redirectUriOf = ({ origin }: Site) => `${origin}/operator/sign-in`;
 
-function required(provider: IdentityProvider | undefined): IdentityProvider {
+function requireProvider(provider: IdentityProvider | undefined): IdentityProvider {
   if (provider) return provider;
   throw new Fault('NOT_IMPLEMENTED', 'No identity provider is configured.');
 }
@@ -33,7 +33,7 @@ export async function oidcOptions(
   { site, deviceHash }: Browser,
   configured: IdentityProvider | undefined,
 ) {
-  const provider = required(configured);
+  const provider = requireProvider(configured);
   const data = {
     nonce: randomText(runtime.effects, ''),
     verifier: randomText(runtime.effects, ''),
@@ -55,7 +55,7 @@ function callbackOf(site: Site, { challenge }: Challenge, text: string): URL {
   return url;
 }
 
-async function userOf(
+async function findUser(
   { db }: { db: Pick<Database, 'find'> },
   { issuer, subject }: ProvidedPerson,
 ): Promise<UserRow | undefined> {
@@ -66,7 +66,7 @@ async function userOf(
   return row;
 }
 
-/** A user who has the e-mail address of a person. */
+/** The user with the e-mail address of a person. */
 async function userWithAddress(
   { db, vault }: Pick<Ctx, 'db' | 'vault'>,
   { email }: ProvidedPerson,
@@ -76,36 +76,36 @@ async function userWithAddress(
   return row;
 }
 
-const taken = (): Fault =>
+const addressTaken = (): Fault =>
   new Fault(
     'CONFLICT',
-    'Another operator user has this e-mail address. Sign in as that user with its passkey or ' +
-      'password: users are not linked.',
+    'Another operator user has this e-mail address, and users are not linked. Sign in with the ' +
+      'passkey or password of that user.',
   );
 
-/** Stages the first sign-in of a person. Throws CONFLICT if another user has the e-mail address. */
-async function stageNew(ctx: Ctx, id: string, person: ProvidedPerson): Promise<UserRow> {
-  if (await userOf(ctx, person)) {
-    throw new Fault('CONFLICT', 'Another sign-in created this user at the same time. Begin again.');
+/** Stages the user of a first sign-in. Throws CONFLICT if another user has the e-mail address. */
+async function stageUser(ctx: Ctx, id: string, person: ProvidedPerson): Promise<UserRow> {
+  if (await findUser(ctx, person)) {
+    throw new Fault('CONFLICT', 'A concurrent sign-in created this user. Begin the sign-in again.');
   }
   const { name, email, roles } = person;
-  if (await userWithAddress(ctx, person)) throw taken();
+  if (await userWithAddress(ctx, person)) throw addressTaken();
   return insertUser(ctx, { name, email, roles, identity: person }, CREATOR, id);
 }
 
-const withoutOrder = (roles: readonly RoleName[]) => [...roles].sort().join();
+const sortedText = (roles: readonly RoleName[]) => [...roles].sort().join();
 
-/** Stages the roles of a user that signs in again. */
+/** Stages the current roles of a known user. */
 async function stageRoles(ctx: Ctx, id: string, roles: readonly RoleName[]): Promise<UserRow> {
   const row = await userById(ctx, id);
   if (row.status !== 'ACTIVE') throw disabled();
-  if (withoutOrder(row.roles) === withoutOrder(roles)) return row;
+  if (sortedText(row.roles) === sortedText(roles)) return row;
   return ctx.update(operatorUsers, row, { roles: [...roles], updated_at: ctx.now });
 }
 
 const disabled = (): Fault => new Fault('FORBIDDEN', 'This user is disabled.');
 
-/** Ends the access of a user whose groups give no role any more. */
+/** Ends the access of a user whose groups no longer have a role. */
 async function removeAccess(
   runtime: Runtime,
   attempt: SignInAttempt,
@@ -118,9 +118,9 @@ async function removeAccess(
 }
 
 /**
- * Signs in with the response of the identity provider. Throws UNAUTHORIZED and INVALID_INPUT for a
- * response that is not valid, FORBIDDEN for a disabled user and without a role, and CONFLICT for a
- * used state and an e-mail address of another user.
+ * Signs in with the response of the identity provider. Throws UNAUTHORIZED and INVALID_INPUT for an
+ * invalid response, FORBIDDEN for a disabled user and a user without a role, and CONFLICT for a used
+ * state and for an e-mail address of another user.
  */
 export async function signInWithOidc(
   runtime: Runtime,
@@ -129,36 +129,36 @@ export async function signInWithOidc(
   { state, callbackUrl }: { state: string; callbackUrl: string },
 ): Promise<SignedIn> {
   const { deviceHash, site } = attempt.browser;
-  const provider = required(configured);
+  const provider = requireProvider(configured);
   const challenge = openChallenge(runtime, 'identity provider', deviceHash, state);
   const callback = callbackOf(site, challenge, callbackUrl);
-  // Before the exchange: a provider that sees a code twice revokes the tokens of the first time.
+  // Used before the exchange, because a provider revokes the tokens of a code that it receives twice.
   await operate(runtime, INSTALLATION, async (ctx) => stageUse(ctx, challenge));
   const { nonce = '', verifier = '' } = challenge.data;
   const person = await provider.person(callback, { state: challenge.challenge, nonce, verifier });
   const { roles, name } = person;
-  const known = await userOf(runtime, person);
-  if (known && known.status !== 'ACTIVE') {
-    await recordRejection(runtime, attempt, known, 'disabled user');
+  const existing = await findUser(runtime, person);
+  if (existing && existing.status !== 'ACTIVE') {
+    await recordRejection(runtime, attempt, existing, 'disabled user');
     throw disabled();
   }
   if (roles.length === 0) {
-    if (known) {
-      await removeAccess(runtime, attempt, known);
-      await recordRejection(runtime, attempt, known, 'groups without a role');
+    if (existing) {
+      await removeAccess(runtime, attempt, existing);
+      await recordRejection(runtime, attempt, existing, 'groups without a role');
     }
-    throw new Fault('FORBIDDEN', 'Your groups at the identity provider give no role here.');
+    throw new Fault('FORBIDDEN', 'None of your groups at the identity provider has a role here.');
   }
-  const other = known ? undefined : await userWithAddress(runtime, person);
+  const other = existing ? undefined : await userWithAddress(runtime, person);
   if (other) {
     await recordRejection(runtime, attempt, other, 'identity of another person');
-    throw taken();
+    throw addressTaken();
   }
-  const id = known?.id ?? newId(runtime.effects, 'OperatorUser');
-  const user = known
-    ? { ...known, roles: [...roles] }
+  const id = existing?.id ?? newId(runtime.effects, 'OperatorUser');
+  const user = existing
+    ? { ...existing, roles: [...roles] }
     : { id, name, roles: [...roles], platform_ids: null };
   return openSession(runtime, { user, method: 'IDENTITY_PROVIDER', ...attempt }, (ctx) =>
-    known ? stageRoles(ctx, id, roles) : stageNew(ctx, id, person),
+    existing ? stageRoles(ctx, id, roles) : stageUser(ctx, id, person),
   );
 }

@@ -1,5 +1,5 @@
 // Passkeys of operators: the options for the browser, registration, and sign-in. A passkey is
-// discoverable and names its user, so a sign-in asks for no name and reveals none.
+// discoverable and contains its user, so a sign-in needs no user name and reveals none.
 
 import type { Operator } from '../../../../kernel/caller.ts';
 import {
@@ -99,7 +99,7 @@ export async function registrationOptions(
   return { state, publicKey };
 }
 
-/** A registration whose response was verified. */
+/** A verified registration. */
 export interface VerifiedPasskey {
   passkey: StoredPasskey;
   signCount: number;
@@ -146,7 +146,7 @@ export function signInOptions(runtime: Runtime, { site, deviceHash }: Browser) {
 /** Without a reason, so that nothing can be found out. */
 const rejected = (): Fault => new Fault('UNAUTHORIZED', 'The sign-in was not accepted.');
 
-/** Verifies an assertion; undefined, without a reason, if it is not valid. */
+/** Verifies an assertion; undefined if it is invalid. */
 function verifyAssertion(
   row: PasskeyRow | undefined,
   credential: AssertedCredential,
@@ -176,19 +176,19 @@ export async function signInWithPasskey(
   { state, credential }: { state: string; credential: AssertedCredential },
 ): Promise<SignedIn> {
   const challenge = openChallenge(runtime, 'sign-in', browser.deviceHash, state);
-  const found = await passkeyByCredential(runtime.db, credential.id);
-  const user = found && (await runtime.db.read(operatorUsers, found.user_id));
-  const checked = verifyAssertion(found, credential, challenge, browser.site);
-  if (!checked || user?.status !== 'ACTIVE') {
-    const reason = checked ? 'disabled user' : 'the response of the passkey is not valid';
+  const passkeyRow = await passkeyByCredential(runtime.db, credential.id);
+  const user = passkeyRow && (await runtime.db.read(operatorUsers, passkeyRow.user_id));
+  const verifiedAssertion = verifyAssertion(passkeyRow, credential, challenge, browser.site);
+  if (!verifiedAssertion || user?.status !== 'ACTIVE') {
+    const reason = verifiedAssertion ? 'disabled user' : 'the response of the passkey is invalid';
     await recordRejection(runtime, { browser, operationId }, user, reason);
     throw rejected();
   }
-  const { row, signCount } = checked;
+  const { row, signCount } = verifiedAssertion;
   const verified = { user, method: 'PASSKEY', browser, operationId } as const;
   return openSession(runtime, verified, async (ctx) => {
     stageUse(ctx, challenge);
-    // Another sign-in with it may be completed at the same time.
+    // A concurrent sign-in with this passkey may be complete.
     const current = await ctx.read(operatorPasskeys, row.id);
     if (current?.sign_count !== row.sign_count) throw rejected();
     const patch = { sign_count: BigInt(signCount), used_at: ctx.now, updated_at: ctx.now };
@@ -197,14 +197,14 @@ export async function signInWithPasskey(
   });
 }
 
-/** Options to register a further passkey of the caller. Throws FORBIDDEN if the sign-in is not recent. */
+/** Options to register another passkey of the caller. Throws FORBIDDEN if the sign-in is not recent. */
 export async function ownPasskeyOptions(runtime: Runtime, operator: Operator, site: Site) {
   const user = await recentUser(runtime, operator);
   const name = emailOf(runtime.vault, user) ?? user.name;
   return registrationOptions(runtime, site, { user, name, owner: `${operator.sessionId}` });
 }
 
-/** Registers a further passkey of the caller. */
+/** Registers another passkey of the caller. */
 export async function addOwnPasskey(
   runtime: Runtime,
   operator: Operator,
@@ -226,8 +226,8 @@ export async function ownPasskeys(runtime: Runtime, operator: Operator) {
 }
 
 /**
- * Removes a passkey of the caller and ends other sessions. Throws NOT_FOUND, and CONFLICT for the only
- * sign-in method.
+ * Removes a passkey of the caller and ends all other sessions. Throws NOT_FOUND, and CONFLICT for the
+ * only sign-in method.
  */
 export async function removeOwnPasskey(
   runtime: Runtime,

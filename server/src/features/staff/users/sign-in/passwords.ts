@@ -1,5 +1,6 @@
-// Sign-in with a password and a code of an authenticator app. Attempts are limited for each address of
-// a user and for each network address, whether the user exists or not, so that a limit reveals nothing.
+// Sign-in with a password and a code of an authenticator app. Attempts are limited for each e-mail
+// address and for each IP address. The limit also applies to addresses without a user, so that it does not
+// reveal which users exist.
 import type { Operator } from '../../../../kernel/caller.ts';
 import { generateSecret, inBase32, stepOf, totpUri } from '../../../../kernel/crypto/totp.ts';
 import { Fault, invalidField } from '../../../../kernel/fault.ts';
@@ -13,11 +14,11 @@ import { operatorUsers, type UserRow } from '../store.ts';
 import { emailDigest, emailOf, userById } from '../users.ts';
 import type { Browser } from './browser.ts';
 import { issueChallenge, openChallenge, stageUse } from './challenges.ts';
-import { OF_USER, recordLimitedRejection } from './rejections.ts';
+import { recordLimitedRejection, USER_LIMITS } from './rejections.ts';
 import { endSessionsOf } from './session-ends.ts';
 import { openSession, recentUser, type SignedIn } from './sessions.ts';
 
-const OF_ADDRESS = [{ max: 30, withinMs: 15 * 60_000 }];
+const IP_LIMITS = [{ max: 30, withinMs: 15 * 60_000 }];
 
 const rejected = (): Fault =>
   new Fault('UNAUTHORIZED', 'The e-mail address, the password or the code is wrong.');
@@ -28,21 +29,21 @@ export interface PasswordSignIn {
   code: string;
 }
 
-/** A verified user and the step of its code, or why the sign-in is rejected. */
-type Verified =
+/** A verified user and the step of the code, or the reason for the rejection. */
+type PasswordResult =
   | { user: UserRow; step: number }
   | { user: UserRow | undefined; step?: undefined; reason: string };
 
 /** Verifies password and code, always with the same work. */
-async function verified(
+async function verifyPassword(
   { db, vault, effects }: Runtime,
   digest: string,
   { password, code }: PasswordSignIn,
-): Promise<Verified> {
+): Promise<PasswordResult> {
   const [user] = await db.find(operatorUsers, { email_digest: digest });
-  const isRight = await matchesPassword(password, user?.password_hash ?? null);
+  const isCorrect = await matchesPassword(password, user?.password_hash ?? null);
   const secret = user && totpSecretOf(vault, user);
-  if (!user || secret === undefined || !isRight) return { user, reason: 'wrong password' };
+  if (!user || secret === undefined || !isCorrect) return { user, reason: 'wrong password' };
   const step = stepOf(secret, code, { now: effects.now(), after: Number(user.totp_step) });
   if (step === undefined) return { user, reason: 'wrong code' };
   return user.status === 'ACTIVE' ? { user, step } : { user, reason: 'disabled user' };
@@ -56,28 +57,28 @@ export async function signInWithPassword(
   input: PasswordSignIn,
 ): Promise<SignedIn> {
   const digest = emailDigest(runtime.vault, input.email);
-  // Counted before the comparison, so that attempts at the same time are limited as well.
+  // Counted before the comparison, so that concurrent attempts are limited as well.
   await operate(runtime, INSTALLATION, async (ctx) => {
-    await countAttempt(ctx, `operator sign-in ${digest}`, OF_USER);
-    await countAttempt(ctx, `operator sign-in from ${browser.address}`, OF_ADDRESS);
+    await countAttempt(ctx, `operator sign-in ${digest}`, USER_LIMITS);
+    await countAttempt(ctx, `operator sign-in from ${browser.address}`, IP_LIMITS);
   });
-  const checked = await verified(runtime, digest, input);
-  const { user, step } = checked;
+  const result = await verifyPassword(runtime, digest, input);
+  const { user, step } = result;
   if (step === undefined) {
     const attempt = { browser, operationId };
-    await recordLimitedRejection(runtime, attempt, user, checked.reason);
+    await recordLimitedRejection(runtime, attempt, user, result.reason);
     throw rejected();
   }
   const signIn = { user, method: 'PASSWORD', browser, operationId } as const;
   return openSession(runtime, signIn, async (ctx) => {
-    // The code may be used twice at the same time.
+    // A concurrent sign-in may have used the code.
     const current = await ctx.read(operatorUsers, user.id);
     if (!current || current.totp_step >= step) throw rejected();
     return ctx.update(operatorUsers, current, { totp_step: BigInt(step), updated_at: ctx.now });
   });
 }
 
-/** A new secret for an authenticator app, and the state that remembers it. */
+/** A new secret for an authenticator app, and the state that contains it. */
 export function totpEnrollment(runtime: Runtime, owner: string, account: string) {
   const secret = generateSecret(runtime.effects);
   const { state } = issueChallenge(runtime, 'totp', owner, { secret });
@@ -91,12 +92,12 @@ export function totpEnrollment(runtime: Runtime, owner: string, account: string)
 export interface NewPassword {
   state: string;
   password: string;
-  /** Of the authenticator app. */
+  /** Current code of the authenticator app. */
   code: string;
 }
 
 /**
- * The columns of a new password, after its app has shown a right code, and the challenge to use.
+ * Verifies the code of the app. Returns the columns of the new password and the challenge to use.
  * Throws INVALID_INPUT.
  */
 export async function newPasswordColumns(
@@ -120,7 +121,7 @@ export async function ownTotpEnrollment(runtime: Runtime, operator: Operator) {
   return totpEnrollment(runtime, `${operator.sessionId}`, user.name);
 }
 
-/** Sets or replaces the password and the authenticator app of the caller, and ends other sessions. */
+/** Sets the password and the authenticator app of the caller, and ends other sessions. */
 export async function setOwnPassword(
   runtime: Runtime,
   operator: Operator,
@@ -129,12 +130,12 @@ export async function setOwnPassword(
   const user = await recentUser(runtime, operator);
   const personal = [user.name, emailOf(runtime.vault, user) ?? ''];
   const owner = { id: user.id, personal };
-  const made = await newPasswordColumns(runtime, `${operator.sessionId}`, owner, input);
+  const newPassword = await newPasswordColumns(runtime, `${operator.sessionId}`, owner, input);
   await operate(runtime, INSTALLATION, async (ctx) => {
-    stageUse(ctx, made.challenge);
+    stageUse(ctx, newPassword.challenge);
     await endSessionsOf(ctx, user.id, operator.sessionId);
     ctx.update(operatorUsers, await userById(ctx, user.id), {
-      ...made.columns,
+      ...newPassword.columns,
       updated_at: ctx.now,
     });
   });

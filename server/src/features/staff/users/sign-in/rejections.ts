@@ -1,6 +1,6 @@
-// Audit records of rejected sign-ins, about the user concerned. Nothing is recorded about an unknown
-// user; a commit of the same cost takes its place, so that the time of a reply reveals no user. The
-// tried secrets are never stored.
+// Audit records of rejected sign-ins of a user. Nothing is recorded for an unknown user. A commit of the
+// same cost replaces the record, so that the time of a reply does not reveal which users exist. The
+// submitted secrets are never stored.
 import { Fault } from '../../../../kernel/fault.ts';
 import { claim, countAttempt } from '../../../../runtime/operation/attempt-limiter.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
@@ -13,8 +13,8 @@ import type { Browser } from './browser.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Attempts of a user; also the number of its records of rejected sign-ins. */
-export const OF_USER = [
+/** Limits of the password attempts of a user, and of the records of rejected sign-ins. */
+export const USER_LIMITS = [
   { max: 5, withinMs: 15 * MINUTE_MS },
   { max: 20, withinMs: 24 * 60 * MINUTE_MS },
 ];
@@ -27,8 +27,8 @@ export interface SignInAttempt {
 
 const NO_USER = 'operator sign-in of no user';
 
-/** Commits what `stage` stages; false if a limit or other requests at the same time prevent it. */
-async function isCommitted(runtime: Runtime, stage: (ctx: Ctx) => Promise<void>): Promise<boolean> {
+/** Commits the changes of `stage`. False if a limit or a concurrent request prevents the commit. */
+async function tryCommit(runtime: Runtime, stage: (ctx: Ctx) => Promise<void>): Promise<boolean> {
   try {
     await operate(runtime, INSTALLATION, stage);
     return true;
@@ -38,7 +38,7 @@ async function isCommitted(runtime: Runtime, stage: (ctx: Ctx) => Promise<void>)
   }
 }
 
-/** The actor is the user whom the request claims to be, without roles: it has proven nothing. */
+/** Records a rejection. The actor is the claimed user, without roles, because nothing is proved. */
 async function record(
   runtime: Runtime,
   { browser: { address, requestId }, operationId }: SignInAttempt,
@@ -54,7 +54,7 @@ async function record(
   await auditedRuntime(runtime, request).recordAccess();
 }
 
-/** Records a rejected sign-in whose number is limited already. */
+/** Records a rejected sign-in. The caller has already limited the attempts. */
 export async function recordLimitedRejection(
   runtime: Runtime,
   attempt: SignInAttempt,
@@ -62,10 +62,10 @@ export async function recordLimitedRejection(
   reason: string,
 ): Promise<void> {
   if (user) await record(runtime, attempt, user, reason);
-  else await isCommitted(runtime, (ctx) => claim(ctx, NO_USER));
+  else await tryCommit(runtime, (ctx) => claim(ctx, NO_USER));
 }
 
-/** Records a rejected sign-in, at most as often as a password can be tried. */
+/** Records a rejected sign-in, at most as often as a user has password attempts. */
 export async function recordRejection(
   runtime: Runtime,
   attempt: SignInAttempt,
@@ -74,9 +74,9 @@ export async function recordRejection(
 ): Promise<void> {
   const isCounted =
     user !== undefined &&
-    (await isCommitted(runtime, (ctx) =>
-      countAttempt(ctx, `operator rejections ${user.id}`, OF_USER),
+    (await tryCommit(runtime, (ctx) =>
+      countAttempt(ctx, `operator rejections ${user.id}`, USER_LIMITS),
     ));
-  if (!isCounted) await isCommitted(runtime, (ctx) => claim(ctx, NO_USER));
+  if (!isCounted) await tryCommit(runtime, (ctx) => claim(ctx, NO_USER));
   await recordLimitedRejection(runtime, attempt, isCounted ? user : undefined, reason);
 }

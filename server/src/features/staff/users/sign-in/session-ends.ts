@@ -13,7 +13,7 @@ export function statusOf({ ended_at, expires_at, used_at }: SessionRow, now: Tim
   return expires_at <= now || used_at + IDLE_MS <= now ? 'EXPIRED' : 'ACTIVE';
 }
 
-/** Stages the end of the sessions of a user, except one. */
+/** Stages the end of the sessions of a user, except the session `except`. */
 export async function endSessionsOf(ctx: Ctx, userId: string, except?: string): Promise<void> {
   for (const row of await ctx.db.find(operatorSessions, { user_id: userId, ended_at: null })) {
     if (row.id === except || statusOf(row, ctx.now) !== 'ACTIVE') continue;

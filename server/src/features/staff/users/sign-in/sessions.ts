@@ -1,5 +1,5 @@
-// Sessions of operator users. They are read for each request, so that an end, a disabled user or
-// another role is effective at once.
+// Sessions of operator users. They are read for each request, so that an ended session, a disabled
+// user or a changed role takes effect immediately.
 import type { Operator } from '../../../../kernel/caller.ts';
 import { iso, type Time } from '../../../../kernel/effects.ts';
 import { Fault } from '../../../../kernel/fault.ts';
@@ -17,9 +17,9 @@ import { type Browser, readCookies, sessionCookie } from './browser.ts';
 import { endSessionsOf, statusOf } from './session-ends.ts';
 import { operatorSessions, type SessionRow, type SignInMethod } from './store.ts';
 
-/** A session ends after this time in any case. */
+/** Maximum duration of a session. */
 const SESSION_MS = 12 * 3_600_000;
-/** Changes of sign-in methods require a sign-in within this time. */
+/** Maximum age of the sign-in for a change of sign-in methods. */
 const RECENT_MS = 10 * 60_000;
 
 const presentSession = (row: SessionRow, now: Time) => ({
@@ -35,14 +35,14 @@ const presentSession = (row: SessionRow, now: Time) => ({
 
 export type OperatorSession = ReturnType<typeof presentSession>;
 
-/** Derived from the session's secret, so that no other site knows it. */
+/** Derived from the secret of the session, which other sites cannot read. */
 export const csrfTokenOf = (secret: string): string => sha256Hex(`csrf ${secret}`);
 
 /** The CSRF token of the session in a Cookie header. */
 export const csrfTokenIn = (cookie: string | undefined, operatorUrl: string | undefined): string =>
   csrfTokenOf(readCookies(cookie, operatorUrl).session ?? '');
 
-/** What identifies a user and gives it permissions. */
+/** The fields that identify a user and determine the permissions. */
 export type Person = Pick<UserRow, 'id' | 'name' | 'roles' | 'platform_ids'>;
 
 /** A user as an operator. */
@@ -60,7 +60,7 @@ export interface SignedIn {
   cookies: readonly string[];
 }
 
-/** A sign-in that is complete but for its commit. */
+/** A verified sign-in that is not committed yet. */
 interface VerifiedSignIn {
   user: Person;
   method: SignInMethod;
@@ -83,8 +83,8 @@ export function signInRuntime(
 }
 
 /**
- * Opens a session and records the sign-in, in one commit with what `stage` stages; it returns the
- * user as changed.
+ * Opens a session and records the sign-in, in one commit with the changes of `stage`, which returns the
+ * changed user.
  */
 export async function openSession(
   runtime: Runtime,
@@ -123,13 +123,16 @@ async function sessionRow({ db }: Pick<Runtime, 'db'>, id: string): Promise<Sess
   return row;
 }
 
-/** The session and the user of a request. Throws UNAUTHORIZED for a request without a session. */
+/** The session and the user of a request. Throws FORBIDDEN for a request without a session. */
 export async function currentSession(
   runtime: Pick<Runtime, 'db' | 'effects' | 'vault'>,
   { sessionId }: Operator,
 ) {
   if (sessionId === undefined) {
-    throw new Fault('FORBIDDEN', 'This operation is for users who are signed in.');
+    throw new Fault(
+      'FORBIDDEN',
+      'This operation requires a session. Operator tokens cannot use it.',
+    );
   }
   const row = await sessionRow(runtime, sessionId);
   const user = await runtime.db.read(operatorUsers, row.user_id);
@@ -138,8 +141,8 @@ export async function currentSession(
 }
 
 /**
- * The user of a session that began recently, who may change its sign-in methods. Throws FORBIDDEN if
- * it is older, and for a user of the identity provider: another method would not check its groups.
+ * The user of a recent session, in which sign-in methods can be changed. Throws FORBIDDEN for an older
+ * session, and for a user of the identity provider, because another method would not check the groups.
  */
 export async function recentUser(runtime: Runtime, operator: Operator): Promise<UserRow> {
   const { row, user } = await currentSession(runtime, operator);
@@ -166,7 +169,7 @@ export async function listSessions(
   return { data: rows.map((row) => presentSession(row, effects.now())), ...rest };
 }
 
-/** Ends a session at once; an ended one stays as it is. Throws NOT_FOUND. */
+/** Ends a session immediately. An ended session is unchanged. Throws NOT_FOUND. */
 export const endSession = (runtime: Runtime, id: string): Promise<OperatorSession> =>
   operate(runtime, INSTALLATION, async (ctx) => {
     const row = await sessionRow(ctx, id);
@@ -175,6 +178,6 @@ export const endSession = (runtime: Runtime, id: string): Promise<OperatorSessio
     return presentSession(ctx.update(operatorSessions, row, ended), ctx.now);
   });
 
-/** Ends all sessions of the caller but this one. */
+/** Ends all sessions of the caller except the current one. */
 export const endOtherSessions = (runtime: Runtime, { id, sessionId }: Operator): Promise<void> =>
   operate(runtime, INSTALLATION, (ctx) => endSessionsOf(ctx, id, sessionId));

@@ -1,6 +1,6 @@
-// The site at which operators sign in. Passkeys are bound to it, and passwords are accepted at no other,
-// because plain HTTP does not encrypt them. An IP address cannot be a site for passkeys, so without a
-// configured one it is `localhost`.
+// The site at which operators sign in. Passkeys are bound to it. Passwords are not accepted at any other
+// site, because plain HTTP does not encrypt them. Without a configured site it is `localhost`, because
+// passkeys cannot be bound to an IP address.
 import { Fault } from '../../../../kernel/fault.ts';
 
 export interface Site {
@@ -11,11 +11,11 @@ export interface Site {
   isSecure: boolean;
 }
 
-/** Whether the site is https, so that cookies have the prefix which other hosts cannot set. */
+/** Whether the site is https. Cookies then have a prefix that other hosts cannot set. */
 export const isSecureSite = (operatorUrl: string | undefined): boolean =>
   operatorUrl?.startsWith('https:') ?? false;
 
-const refused = (reason: string): Fault => new Fault('FORBIDDEN', reason);
+const forbidden = (reason: string): Fault => new Fault('FORBIDDEN', reason);
 
 /**
  * The site of a request with this Host header. `operatorUrl` is the configured one. Throws FORBIDDEN
@@ -26,14 +26,14 @@ export function siteOf(operatorUrl: string | undefined, host = ''): Site {
     const { host: expected, hostname, origin, protocol } = new URL(operatorUrl);
     if (protocol === 'https:' || hostname === 'localhost') {
       if (host === expected) return { rpId: hostname, origin, isSecure: protocol === 'https:' };
-      throw refused(`Operators sign in at ${origin} only.`);
+      throw forbidden(`Operators sign in at ${origin} only.`);
     }
   }
   const [, port = ''] = /^localhost(:\d{1,5})?$/.exec(host) ?? [];
   if (/^localhost(:|$)/.test(host)) {
     return { rpId: 'localhost', origin: `http://localhost${port}`, isSecure: false };
   }
-  throw refused(
+  throw forbidden(
     'Operators sign in over https, or on this machine at http://localhost. Set RAILHEAD_OPERATOR_URL ' +
       'to the https address of this server.',
   );

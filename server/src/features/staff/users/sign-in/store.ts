@@ -1,4 +1,4 @@
-// Sessions of operator users, and the challenges that were answered.
+// Sessions of operator users, and challenges that were used.
 import { Fault } from '../../../../kernel/fault.ts';
 import { retentionSweep } from '../../../../runtime/db/retention.ts';
 import { col, type RowOf, table } from '../../../../runtime/db/table.ts';
@@ -31,7 +31,7 @@ export const usedChallenges = table(
   {
     unique: {
       operator_used_challenges_pkey: () =>
-        new Fault('CONFLICT', 'This sign-in was completed already. Begin again.'),
+        new Fault('CONFLICT', 'This sign-in was already completed. Begin it again.'),
     },
   },
 );
