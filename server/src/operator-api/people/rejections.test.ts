@@ -133,7 +133,7 @@ describe('a rejected passkey', () => {
       });
       expect([status, body.reason]).toEqual([401, 'The sign-in was not accepted.']);
     }
-    const expected = 'signInWithPasskey Rejected: the response of the passkey is not valid.';
+    const expected = 'signInWithPasskey Rejected: the response of the passkey is invalid.';
     expect(await rejectionsOf(id)).toEqual(Array(5).fill(expected));
     ok(await signIn(browser(app), device), 201);
     await disable(id);

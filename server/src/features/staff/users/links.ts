@@ -104,7 +104,7 @@ export async function findLink(
 export const linkEnded = (): Fault =>
   new Fault('LINK_ENDED', 'The link was used, has expired or is unknown. Request a new one.');
 
-/** The link with this secret. Throws LINK_ENDED if it is unknown, used or expired, or its user is disabled. */
+/** The link with this secret. Throws LINK_ENDED for an unknown, used or expired link or a disabled user. */
 export async function openLink(
   reader: Pick<Runtime, 'db' | 'effects'>,
   secret: string,
