@@ -3,6 +3,7 @@ import type { OperatorOperation } from '../handle.ts';
 import { agentOperations } from './agents.ts';
 import { cardPaymentOperations } from './card-payments.ts';
 import { cardOperations } from './cards.ts';
+import { customerStateOperations } from './customer-state.ts';
 import { customerOperations } from './customers.ts';
 import { externalAccountOperations } from './external-accounts.ts';
 import { scaOperations } from './sca.ts';
@@ -13,6 +14,7 @@ export const customerGroup: readonly OperatorOperation[] = [
   ...verificationOperations,
   ...scaOperations,
   ...customerOperations,
+  ...customerStateOperations,
   ...cardOperations,
   ...cardPaymentOperations,
   ...externalAccountOperations,

@@ -2,8 +2,8 @@
 import { Type } from '@sinclair/typebox';
 import { DOCUMENT_FORMATS } from '../../connectors/ports/documents.ts';
 import {
+  documentLists,
   openDocument,
-  pageOfDocumentsForReview,
   uploadDocument,
 } from '../../features/customers/documents/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
@@ -91,7 +91,7 @@ const getContent = operation({
 export const documentOperations = [
   operatorHandle(list, async ({ installation }, { params: { customerId }, query }) => ({
     status: 200,
-    body: await pageOfDocumentsForReview(installation.runtime, customerId, query),
+    body: await documentLists.page(installation.runtime, customerId, query),
   })),
   operatorHandle(getContent, async ({ installation }, { params: { documentId } }) => {
     const { document, platformId: owner, content } = await openDocument(installation, documentId);

@@ -1,5 +1,10 @@
 // Velocity limits: amounts and counts per period, in the ledger.
-export { checkPaymentSize, countPayment, isWithinPaymentLimits } from './payment-limits.ts';
+export {
+  checkPaymentSize,
+  countPayment,
+  hourlyUsage,
+  isWithinPaymentLimits,
+} from './payment-limits.ts';
 export {
   countUsage,
   openVelocityLimits,

@@ -6,13 +6,14 @@ import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { type CurrencyCode, isLess, type Money, smallerOf } from '../../../kernel/money.ts';
 import { velocityLimitOf } from '../../../ledger/chart.ts';
-import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 import type { PaymentLimit, PlatformRow } from '../../tenancy/platform/index.ts';
 import {
   countUsage,
   hasRemaining,
   openVelocityLimits,
   type Usage,
+  usedOf,
   type VelocityLimit,
 } from './velocity-limit.ts';
 
@@ -167,4 +168,16 @@ export async function isWithinPaymentLimits(
   const countedLimits = await openLimits(ctx, platform, payment);
   const isAllowed = countedLimits.map(({ limit, usage }) => hasRemaining(ctx, limit, usage.amount));
   return (await Promise.all(isAllowed)).every(Boolean);
+}
+
+/** Payments that a customer has started in the current hour, and how many it may start; null: no limit. */
+export async function hourlyUsage(
+  reader: Reader,
+  { hourly_payments: maximum }: PlatformRow,
+  customerId: string,
+  now: Time,
+): Promise<{ maximum: number; used: number } | null> {
+  if (maximum === null) return null;
+  const of = velocityLimitOf.starts(customerId, iso(now).slice(0, 13));
+  return { maximum, used: Number(await usedOf(reader, { of })) };
 }

@@ -13,7 +13,7 @@ import {
 import { type FloorBasis, setFloors } from '../../../runtime/committer/ledger-accounts.ts';
 import { transfersInStep } from '../../../runtime/committer/ledger-reads.ts';
 import type { Database } from '../../../runtime/db/database.ts';
-import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 import { readLedgerAccount } from '../ledger-accounts/index.ts';
 
 export interface VelocityLimit {
@@ -131,8 +131,11 @@ export function countUsage(
 }
 
 /** The usage so far. */
-export async function usedOf(ctx: Ctx, velocityLimit: Pick<VelocityLimit, 'of'>): Promise<bigint> {
-  const row = await readLedgerAccount(ctx, accountOf(velocityLimit));
+export async function usedOf(
+  reader: Reader,
+  velocityLimit: Pick<VelocityLimit, 'of'>,
+): Promise<bigint> {
+  const row = await readLedgerAccount(reader, accountOf(velocityLimit));
   return row ? row.held - row.balance : 0n;
 }
 

@@ -15,10 +15,10 @@ export {
   removeDocument,
 } from './document.ts';
 export {
+  documentLists,
   filesOfCustomer,
   listDocumentsForReview,
   openDocument,
-  pageOfDocumentsForReview,
 } from './operator-queries.ts';
 export type { DocumentRow } from './store.ts';
 export { IDENTITY_TYPES, MAX_FILE_BYTES, TWO_SIDED_TYPES } from './types.ts';

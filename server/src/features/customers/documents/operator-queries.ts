@@ -29,6 +29,24 @@ const reviewOf = ({ vault }: Runtime, customer: CustomerRow, row: DocumentRow) =
   submittedAt: row.submitted_at === null ? null : iso(row.submitted_at),
 });
 
+/** Documents of a customer and its beneficial owners without personal data, newest first. */
+async function summariesOfDocuments(
+  { db }: Pick<Runtime, 'db'>,
+  customerId: string,
+  limit: number,
+) {
+  const filter = { customer_id: customerId };
+  const options = { orderBy: 'created_at', descending: true, limit } as const;
+  const rows = await db.find(documents, filter, options);
+  return rows.map((row) => ({
+    documentId: row.id,
+    holderId: row.holder_id,
+    documentType: row.type,
+    submittedAt: row.submitted_at === null ? null : iso(row.submitted_at),
+    createdAt: iso(row.created_at),
+  }));
+}
+
 /** Documents of a customer and its beneficial owners, or of one holder, oldest first. */
 export async function listDocumentsForReview(
   runtime: Runtime,
@@ -50,7 +68,7 @@ interface ReviewQuery {
 }
 
 /** A page of the documents of a customer and its beneficial owners. Throws CUSTOMER_NOT_FOUND. */
-export async function pageOfDocumentsForReview(
+async function pageOfDocumentsForReview(
   runtime: Runtime,
   id: string,
   { holderId, limit = 20, cursor }: ReviewQuery,
@@ -62,6 +80,12 @@ export async function pageOfDocumentsForReview(
   const data = rows.map((row) => reviewOf(runtime, customer, row));
   return { platformId: customer.platform_id, customerId: id, data, ...rest };
 }
+
+/** Lists of the operator API. */
+export const documentLists = {
+  page: pageOfDocumentsForReview,
+  summaries: summariesOfDocuments,
+};
 
 /** Document with its decrypted file as a stream. Throws NOT_FOUND. */
 export async function openDocument({ runtime, files }: Storage, documentId: string) {

@@ -40,5 +40,17 @@ async function pageByOperator({ db }: Runtime, query: OperatorCustomerQuery) {
   return { data: rows.map(presentForOperator), ...page };
 }
 
+/** A customer without personal data, for operators. */
+const customerForOperator = (row: CustomerRow) => ({
+  ...presentForOperator(row),
+  currencies: row.currencies,
+  contactVerification: row.contact_verification,
+  hasAcceptedTerms: row.terms_consent !== null,
+});
+
 /** Pages of customers. Both throw INVALID_INPUT for an invalid cursor. */
-export const customerPages = { ofPlatform: pageOfCustomers, byOperator: pageByOperator };
+export const customerPages = {
+  ofPlatform: pageOfCustomers,
+  byOperator: pageByOperator,
+  presentOne: customerForOperator,
+};

@@ -12,6 +12,7 @@ export {
   type Decision,
   decideVerification,
   findingProblem,
+  latestVerification,
   listVerifications,
   showVerification,
 } from './review.ts';

@@ -104,6 +104,12 @@ export async function listVerifications(
   return { data: data.map(presentVerification), ...rest };
 }
 
+/** The latest verification of a customer, without personal data; null if it has none. */
+export async function latestVerification({ db }: Pick<Runtime, 'db'>, customerId: string) {
+  const row = await latestOf({ db }, customerId);
+  return row ? presentVerification(row) : null;
+}
+
 /** Complete case for a review, by identifier of a customer, an owner or a verification. */
 export async function showVerification(runtime: Runtime, id: string) {
   const { vault } = runtime;
