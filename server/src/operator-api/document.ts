@@ -17,6 +17,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Search: 'Search over all kinds of resources.',
   Metrics: 'State at a glance, and sums of payments for charts.',
   Changes: 'Events and changes as they happen.',
+  System: 'The installation: versions, database and processes.',
   Payments: 'Payments and quotes of all platforms.',
   Platforms: 'Platforms, their settings, their limits and their card programs.',
   Sandbox: 'Clocks, data and worlds of sandbox platforms.',

@@ -6,6 +6,7 @@ import { stateOperations } from './overview.ts';
 import { paymentListOperations } from './payments.ts';
 import { searchOperations } from './search.ts';
 import { streamOperations } from './stream.ts';
+import { systemOperations } from './system.ts';
 
 export const overviewGroup = [
   ...paymentListOperations,
@@ -15,4 +16,5 @@ export const overviewGroup = [
   ...stateOperations,
   ...metricsOperations,
   ...streamOperations,
+  ...systemOperations,
 ];

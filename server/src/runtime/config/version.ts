@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot } from './root.ts';
 
-/** Printed by `--version`. */
-export function versionLine(): string {
+export function installedVersion(): string {
   const file = path.join(projectRoot(), 'package.json');
   const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
-  return `railhead-server ${version}`;
+  return version;
 }
+
+/** Printed by `--version`. */
+export const versionLine = (): string => `railhead-server ${installedVersion()}`;

@@ -39,6 +39,19 @@ function eventLoopDelays(): IntervalHistogram {
   return monitor;
 }
 
+const delayMs = (ns: number) => Math.max(0, ns / 1e6 - RESOLUTION_MS);
+
+/** Delay of the event loop since the last scrape of the metrics, in milliseconds. */
+export function eventLoopDelay(): { p50: number; p99: number; max: number } {
+  const delays = eventLoopDelays();
+  if (delays.count === 0) return { p50: 0, p99: 0, max: 0 };
+  return {
+    p50: delayMs(delays.percentile(50)),
+    p99: delayMs(delays.percentile(99)),
+    max: delayMs(delays.max),
+  };
+}
+
 /**
  * Delay of the event loop since the last reading: the time a request waits before it is processed.
  */

@@ -1,0 +1,138 @@
+// The installation: versions, the process that replies, the database and the settings of the operator API.
+import { Type } from '@sinclair/typebox';
+import { operation } from '../../kernel/contract/operation.ts';
+import { iso } from '../../kernel/effects.ts';
+import { nullable, text, time } from '../../kernel/schema.ts';
+import { installedVersion } from '../../runtime/config/version.ts';
+import { databaseState } from '../../runtime/db/database-state.ts';
+import { eventLoopDelay } from '../../runtime/observability/metrics.ts';
+import { type OperatorCall, operatorHandle } from '../handle.ts';
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const ms = (description: string) => Type.Number({ minimum: 0, description });
+const bytes = (description: string) => Type.Integer({ format: 'int64', minimum: 0, description });
+
+const Process = Type.Object(
+  {
+    number: nullable(
+      Type.Integer({ description: 'Number among processes that share a port; null without one.' }),
+    ),
+    roles: Type.Array(Type.String(), { description: 'Roles of the process.' }),
+    nodeVersion: text('Version of Node.js.'),
+    uptimeSeconds: count('Time since its start.'),
+    memoryBytes: bytes('Resident memory.'),
+    eventLoopDelayMs: Type.Object(
+      { p50: ms('Median.'), p99: ms('99th percentile.'), max: ms('Maximum.') },
+      { description: 'Delay of requests by other work, since the last reading of the metrics.' },
+    ),
+    committer: Type.Object(
+      {
+        lanes: count('Connections that write.'),
+        waiting: count('Change sets that wait for a connection.'),
+      },
+      { description: 'Writing of change sets.' },
+    ),
+  },
+  { description: 'The process that replied. `/metrics` has all processes.' },
+);
+
+const State = Type.Object(
+  {
+    version: text('Version of PostgreSQL.'),
+    maxConnections: count('Maximum number of connections.'),
+    sizeBytes: bytes('Size of the database.'),
+    connections: Type.Array(
+      Type.Object({
+        name: text('Name of the application that has opened them.'),
+        count: count('Number of connections.'),
+        active: count('Connections that run a statement.'),
+      }),
+      { description: 'Connections of all processes, by name.' },
+    ),
+    migrations: Type.Object(
+      {
+        count: count('Number of applied migrations.'),
+        latest: Type.Optional(text('Name of the latest one.')),
+        latestAt: Type.Optional(time('Time at which it was applied.')),
+      },
+      { description: 'Version of the schema.' },
+    ),
+    tables: Type.Array(
+      Type.Object({
+        name: text('Name of the table.'),
+        rows: count('Estimated number of rows.'),
+        sizeBytes: bytes('Size with indexes.'),
+      }),
+      { description: 'The ten largest tables.' },
+    ),
+  },
+  { description: 'The database.' },
+);
+
+const get = operation({
+  operationId: 'getSystem',
+  method: 'GET',
+  path: '/system',
+  tag: 'System',
+  summary: 'Get the state of the installation',
+  description: 'Returns versions, the state of process and database, and settings without secrets.',
+  auth: 'operator',
+  operatorPermission: 'platforms.read',
+  wholeInstallation: true,
+  commands: [],
+  replies: {
+    200: Type.Object({
+      version: text('Version of the server.'),
+      at: time('Time of the reply.'),
+      process: Process,
+      database: State,
+      settings: Type.Object(
+        {
+          operatorUrl: nullable(text('Address of sign-in; null if it is not configured.')),
+          hasIdentityProvider: Type.Boolean({
+            description: 'Whether operators can sign in at an identity provider.',
+          }),
+          walletRecoveryHours: nullable(
+            Type.Number({ description: 'Waiting period of a wallet recovery; null: disabled.' }),
+          ),
+        },
+        { description: 'Settings that concern operators.' },
+      ),
+    }),
+  },
+  errors: [],
+});
+
+const HOUR_MS = 3_600_000;
+
+function processState({ process: own }: OperatorCall) {
+  const { lanes, waiting } = own.committer();
+  return {
+    number: own.number ?? null,
+    roles: [...own.roles],
+    nodeVersion: process.versions.node,
+    uptimeSeconds: Math.round(process.uptime()),
+    memoryBytes: process.memoryUsage.rss(),
+    eventLoopDelayMs: eventLoopDelay(),
+    committer: { lanes, waiting },
+  };
+}
+
+export const systemOperations = [
+  operatorHandle(get, async (call) => {
+    const { installation, operatorUrl, identityProvider } = call;
+    const { runtime, walletRecoveryMs } = installation;
+    const body = {
+      version: installedVersion(),
+      at: iso(runtime.effects.now()),
+      process: processState(call),
+      database: await databaseState(runtime.db),
+      settings: {
+        operatorUrl: operatorUrl ?? null,
+        hasIdentityProvider: identityProvider !== undefined,
+        walletRecoveryHours: walletRecoveryMs === undefined ? null : walletRecoveryMs / HOUR_MS,
+      },
+    };
+    return { status: 200, body };
+  }),
+];

@@ -1,0 +1,50 @@
+// State of the database for operators: version, size, connections, migrations and the largest tables. Numbers
+// of rows are the estimates of the planner.
+import { iso, type Time } from '../../kernel/effects.ts';
+import type { Database } from './database.ts';
+
+const SERVER = `select current_setting('server_version') as version,
+  current_setting('max_connections')::int4 as max_connections,
+  pg_database_size(current_database()) as size`;
+
+const CONNECTIONS = `select coalesce(nullif(application_name, ''), 'other') as name,
+    count(*)::int4 as count, count(*) filter (where state = 'active')::int4 as active
+  from pg_stat_activity where datname = current_database() group by 1 order by 1`;
+
+const MIGRATIONS = 'select name, applied_at from schema_migrations order by name';
+
+const TABLES = `select relname as name, greatest(reltuples, 0)::bigint as rows,
+    pg_total_relation_size(oid) as size
+  from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
+  order by size desc limit 10`;
+
+interface Server {
+  version: string;
+  max_connections: number;
+  size: bigint;
+}
+
+export async function databaseState(db: Pick<Database, 'query'>) {
+  const [[server], connections, migrations, tables] = await Promise.all([
+    db.query<Server>(SERVER, []),
+    db.query<{ name: string; count: number; active: number }>(CONNECTIONS, []),
+    db.query<{ name: string; applied_at: Time }>(MIGRATIONS, []),
+    db.query<{ name: string; rows: bigint; size: bigint }>(TABLES, []),
+  ]);
+  const { version, max_connections, size } = server as Server;
+  const latest = migrations.at(-1);
+  return {
+    version,
+    maxConnections: max_connections,
+    sizeBytes: Number(size),
+    connections,
+    migrations: {
+      count: migrations.length,
+      ...(latest ? { latest: latest.name, latestAt: iso(latest.applied_at) } : {}),
+    },
+    tables: tables.map((each) => ({
+      ...{ name: each.name, rows: Number(each.rows) },
+      sizeBytes: Number(each.size),
+    })),
+  };
+}
