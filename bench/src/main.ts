@@ -23,7 +23,7 @@ import { readRows } from './rows/read-row.ts';
 import { sdkRows } from './rows/sdk-row.ts';
 import { stampRows } from './rows/stamp-row.ts';
 import { startRows } from './rows/start-row.ts';
-import { FULL, printProgress, QUICK, type Row } from './table/row.ts';
+import { FULL, printProgress, QUICK_SETTINGS, type Row } from './table/row.ts';
 import { jsonOf, remarksOf, shortfalls, tableOf, timesOf } from './table/table.ts';
 
 interface Options {
@@ -78,7 +78,7 @@ const versionOf = (node: string) => execFileSync(node, ['--version'], { encoding
 
 function makeBench(options: Options, scratch: string, cluster: Cluster): Bench {
   const { root, quick, rounds, logLevel } = options;
-  const settings = quick ? QUICK : FULL;
+  const settings = quick ? QUICK_SETTINGS : FULL;
   const profile = path.join(root, 'bench', 'dist', 'profiles');
   const bench: Bench = {
     root,

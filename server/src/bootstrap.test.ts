@@ -109,10 +109,10 @@ describe('signing keys', () => {
   it('are generated once for each environment, and verify their signatures', () =>
     on(async ({ runtime }) => {
       const keys = await load(runtime);
-      const again = await load(runtime);
+      const repeatedReply = await load(runtime);
       for (const environment of ['sandbox', 'production'] as const) {
         const { privateKey, publicKeyPem, standard } = keys[environment];
-        expect(again[environment].publicKeyPem).toBe(publicKeyPem);
+        expect(repeatedReply[environment].publicKeyPem).toBe(publicKeyPem);
         const body = Buffer.from('{"type":"TEST"}');
         const signature = sign('sha256', body, privateKey);
         expect(verify('sha256', body, createPublicKey(publicKeyPem), signature)).toBe(true);

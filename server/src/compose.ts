@@ -427,8 +427,8 @@ export async function compose(
   const bearers = linkAuthenticator(runtime);
   const admission = { ...admissionOf(runtime, settings), ...tokens, bearers, limiter };
   const isApi = roles.includes('api');
-  const made = { circuits, committer, world };
-  const installation = { runtime, files, connectors, ...operatorPartsOf(settings, open, made) };
+  const base = { circuits, committer, world };
+  const installation = { runtime, files, connectors, ...operatorPartsOf(settings, open, base) };
   const hooks = { naming, log, metrics, record: recorder.add, watch, ...networkOf(settings) };
   const routes = { runtime, files, operations, ...admission, ...hooks };
   const { server, listen } = serversOf(settings, isApi, installation, routes);

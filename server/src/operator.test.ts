@@ -220,8 +220,8 @@ describe('token', () => {
       revoked: true,
     });
     expect(await json('token', 'list', platformId)).toHaveLength(1);
-    const again = await run(['token', 'revoke', creation.tokenId]);
-    expect(again).toEqual({ code: 1, out: '', err: 'Token not found.\n' });
+    const repeatedReply = await run(['token', 'revoke', creation.tokenId]);
+    expect(repeatedReply).toEqual({ code: 1, out: '', err: 'Token not found.\n' });
     expect((await json('token', 'list')).length).toBeGreaterThan(1);
   });
 });

@@ -26,7 +26,7 @@ interface Account {
 }
 
 const FULL = { holders: 2_000, wallets: 500 };
-const QUICK = { holders: 200, wallets: 50 };
+const QUICK_SIZES = { holders: 200, wallets: 50 };
 const POLL_MS = 200;
 const ISSUE_MS = 120_000;
 
@@ -85,7 +85,7 @@ export async function makeCards(bench: Bench, handler: Worker): Promise<Cards> {
   const args = ['--database-url', url, '--data-dir', dataDir];
   const server = await startServer(bench, args, { log: path.join(scratch, 'cards.log') });
   const request = requester(server.port);
-  const { holders, wallets: withWallet } = quick ? QUICK : FULL;
+  const { holders, wallets: withWallet } = quick ? QUICK_SIZES : FULL;
   const createdHolders = await eachOf(Array.from({ length: holders }), (_, index) =>
     holder(request, index, index < withWallet),
   );

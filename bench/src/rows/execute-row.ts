@@ -46,7 +46,7 @@ export interface RunOptions {
 }
 
 /** The run, with an error if its quotes ran out before a rate could be measured. */
-function checked(run: Run, seconds: number): Run {
+function assertSufficient(run: Run, seconds: number): Run {
   if ((run.measuredS ?? seconds) >= seconds / 10) return run;
   return { ...run, perSecond: 0, errors: run.errors + 1, firstError: 'the quotes ran out' };
 }
@@ -90,7 +90,7 @@ export function executor(parts: Parts, database: string) {
         keyed: true,
         status: 200,
       } satisfies Load);
-      const run = count === undefined ? checked(measured, seconds) : measured;
+      const run = count === undefined ? assertSufficient(measured, seconds) : measured;
       last = run;
       printProgress(busy.report(run.done));
       resume?.();

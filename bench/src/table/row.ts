@@ -42,7 +42,12 @@ export interface Settings {
 }
 
 export const FULL: Settings = { rounds: 2, seconds: 6, warmupMs: 1_500, tuningSeconds: 2 };
-export const QUICK: Settings = { rounds: 2, seconds: 1.5, warmupMs: 500, tuningSeconds: 1 };
+export const QUICK_SETTINGS: Settings = {
+  rounds: 2,
+  seconds: 1.5,
+  warmupMs: 500,
+  tuningSeconds: 1,
+};
 
 /** The ratios of a row: above one Railhead is better, unless the row is a slowdown. */
 export function ratiosOf({ railhead, peer, unit, slowdown }: Row): Range {

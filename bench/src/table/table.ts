@@ -27,7 +27,7 @@ const HEAD = [
   ],
 ];
 /** Numeric columns, aligned to the right. */
-const RIGHT = new Set([3, 4, 5, 6, 8, 9, 10, 11, 13]);
+const RIGHT_ALIGNED = new Set([3, 4, 5, 6, 8, 9, 10, 11, 13]);
 
 function cellsOf({ name, values, p50, p99, errors }: Side, unit: Row['unit']): string[] {
   const latency = (all: number[]) => (all.length ? formatted(median(all)) : '');
@@ -76,7 +76,9 @@ export function tableOf(rows: readonly Row[]): string {
   const text = lines.map((line) =>
     line
       .map((cell, index) =>
-        RIGHT.has(index) ? cell.padStart(widths?.[index] ?? 0) : cell.padEnd(widths?.[index] ?? 0),
+        RIGHT_ALIGNED.has(index)
+          ? cell.padStart(widths?.[index] ?? 0)
+          : cell.padEnd(widths?.[index] ?? 0),
       )
       .join('  ')
       .trimEnd(),

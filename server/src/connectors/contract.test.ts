@@ -190,8 +190,8 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
     });
 
     it.each(connector.modes)('offers its declared capabilities in %s, without a call', (mode) => {
-      const bare = unreachableEffects();
-      const parts = { ...partsIn(mode, bare), keys: undefined };
+      const emptyEffects = unreachableEffects();
+      const parts = { ...partsIn(mode, emptyEffects), keys: undefined };
       const least = openConnectors([connector], parts, minimal(connector));
       expect(namesOf(least).sort()).toEqual([...capabilities].sort());
       const effects = unreachableEffects();
@@ -202,7 +202,7 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
           expect(value[member as never], `${name}.${member}`).toBeDefined();
         }
       }
-      expect([bare.calls, effects.calls]).toEqual([0, 0]);
+      expect([emptyEffects.calls, effects.calls]).toEqual([0, 0]);
     });
 
     it('is not opened in another mode, or without a setting that it requires', () => {
@@ -230,11 +230,11 @@ describe('openConnectors', () => {
     }),
     ...overrides,
   });
-  const opened = (...connectors: Connector[]) =>
+  const createRegistry = (...connectors: Connector[]) =>
     openConnectors(connectors, partsIn('production', testEffects()), {});
 
   it('reports both connectors that offer one capability of a mode', () => {
-    expect(() => opened(provider('acme'), provider('other'))).toThrow(
+    expect(() => createRegistry(provider('acme'), provider('other'))).toThrow(
       'The connectors acme and other both offer networkFees in production. Configure one of them.',
     );
   });
@@ -243,9 +243,9 @@ describe('openConnectors', () => {
     const own = { ...fees };
     const fallback = provider('fallback', { fallbackFor: ['networkFees'] });
     const acme = provider('acme', { open: () => ({ networkFees: own }) });
-    expect(opened(fallback, acme).networkFees).toBe(own);
-    expect(opened(acme, fallback).networkFees).toBe(own);
-    expect(namesOf(opened(fallback))).toEqual(['networkFees']);
+    expect(createRegistry(fallback, acme).networkFees).toBe(own);
+    expect(createRegistry(acme, fallback).networkFees).toBe(own);
+    expect(namesOf(createRegistry(fallback))).toEqual(['networkFees']);
   });
 
   it('reports every invalid setting of every connector by its environment variable', () => {
@@ -261,7 +261,7 @@ describe('openConnectors', () => {
 
   it('rejects undeclared capabilities of a connector', () => {
     const acme = provider('acme', { capabilities: ['liveness'] });
-    expect(() => opened(acme)).toThrow('The connector acme offers networkFees undeclared.');
+    expect(() => createRegistry(acme)).toThrow('The connector acme offers networkFees undeclared.');
   });
 });
 

@@ -196,8 +196,8 @@ describe('the head of a request', () => {
     expect(longer).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
     const many = Array.from({ length: 2_000 }, (_, index) => `a${index}=1`).join('&');
     expect((await send(`/transactions?${many}`)).status).toBe(200);
-    const twice = Array.from({ length: 1_000 }, () => 'limit=1').join('&');
-    expect(await send(`/transactions?${twice}`)).toMatchObject({
+    const query = Array.from({ length: 1_000 }, () => 'limit=1').join('&');
+    expect(await send(`/transactions?${query}`)).toMatchObject({
       status: 400,
       body: { code: 'INVALID_INPUT' },
     });

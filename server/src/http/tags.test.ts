@@ -29,10 +29,10 @@ describe('TAGS', () => {
 
 describe('schemas of the document', () => {
   it('are all described', () => {
-    const bare = Object.entries(components.schemas).filter(
+    const undescribed = Object.entries(components.schemas).filter(
       ([, { description, title }]) => !description && !title,
     );
-    expect(bare.map(([name]) => name)).toEqual([]);
+    expect(undescribed.map(([name]) => name)).toEqual([]);
   });
 
   it('exist for every note', () => {

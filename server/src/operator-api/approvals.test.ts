@@ -47,8 +47,8 @@ describe('a change with a policy', () => {
     expect(reply.status).toBe(202);
     expect(approval).toMatchObject({ status: 'PENDING', requestedBy: { name: 'Requester' } });
     expect(await statusOfToken(token.secret)).toBe('active');
-    const shown = await client.call('GET', `/approvals/${approval.id}`);
-    expect(shown.body.changes.rows).toEqual([
+    const details = await client.call('GET', `/approvals/${approval.id}`);
+    expect(details.body.changes.rows).toEqual([
       expect.objectContaining({
         table: 'operator_tokens',
         id: token.id,
@@ -120,8 +120,8 @@ describe('a change with a policy', () => {
     const second = await client.call('DELETE', first.path, { secret });
     expect(second.status).toBe(202);
     expect((await decide(second.body.id, 'approve')).status).toBe(200);
-    const late = await decide(first.approval.id, 'approve', 'Second');
-    expect(late.status).toBe(409);
+    const lateReply = await decide(first.approval.id, 'approve', 'Second');
+    expect(lateReply.status).toBe(409);
   });
 
   it('is not executed after its time', async () => {
@@ -145,10 +145,10 @@ describe('a change with a policy', () => {
         secret,
         headers,
       });
-    const [first, again] = [await request(), await request()];
-    expect([first.status, again.status]).toEqual([202, 202]);
-    expect(again.body.id).toBe(first.body.id);
-    expect(again.headers['idempotency-replayed']).toBe('true');
+    const [first, repeatedReply] = [await request(), await request()];
+    expect([first.status, repeatedReply.status]).toEqual([202, 202]);
+    expect(repeatedReply.body.id).toBe(first.body.id);
+    expect(repeatedReply.headers['idempotency-replayed']).toBe('true');
   });
 });
 
@@ -179,10 +179,10 @@ describe('a change whose requester has changed since', () => {
     expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
     expect(refused.body.reason).toContain('its requester may no longer make this change');
     expect(await statusOfToken(token.secret)).toBe('active');
-    const { body: shown } = await client.call('GET', `/approvals/${id}`);
+    const { body: details } = await client.call('GET', `/approvals/${id}`);
     const { body: page } = await client.call('GET', '/approvals?status=PENDING&limit=100');
     const listed = page.data.find((each: { id: string }) => each.id === id);
-    expect([shown.status, listed.status]).toEqual(['INVALID', 'INVALID']);
+    expect([details.status, listed.status]).toEqual(['INVALID', 'INVALID']);
   }
 
   it('is not executed after its requester was disabled, and can be rejected', async () => {
@@ -222,9 +222,9 @@ describe('a change whose requester has changed since', () => {
 
     const short = await another(1);
     await app.advance(23 * 3_600_000);
-    const late = await requestBy(short);
+    const lateReply = await requestBy(short);
     await app.advance(3_600_000);
-    await isInvalid(late);
+    await isInvalid(lateReply);
   });
 });
 

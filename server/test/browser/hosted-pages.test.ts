@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { platforms } from '../../src/features/tenancy/platform/store.ts';
 import { customer, ok } from '../kit/app/fixtures.ts';
 import type { TestPlatform } from '../kit/app/harness.ts';
-import { opened } from '../kit/app/test-app.ts';
+import { openForFile } from '../kit/app/test-app.ts';
 import { cardFixture } from '../kit/cards/cards.ts';
 import { nextSecret, startOwnership } from '../kit/customers/ownership.ts';
 import { documentForm, pdfFile } from '../kit/http/documents.ts';
@@ -38,7 +38,7 @@ async function openLogoSite(): Promise<LogoSite> {
   return { server, origin: `http://127.0.0.1:${port}`, referrers };
 }
 
-const ownership = opened(startOwnership);
+const ownership = openForFile(startOwnership);
 let logos: LogoSite;
 let browser: Awaited<ReturnType<typeof launch>>;
 let cardId: string;

@@ -2,7 +2,7 @@
 // rejected document, and an ended link.
 import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../kit/app/fixtures.ts';
-import { opened } from '../kit/app/test-app.ts';
+import { openForFile } from '../kit/app/test-app.ts';
 import { documentForm, pdfFile } from '../kit/http/documents.ts';
 import { browserPath, expectAccessible, screenshot, visit } from './browser.ts';
 import {
@@ -19,7 +19,7 @@ import {
   WITHOUT_DATA,
 } from './office.ts';
 
-const office = opened(openOffice);
+const office = openForFile(openOffice);
 
 describe.runIf(browserPath)('the verification page', () => {
   it(

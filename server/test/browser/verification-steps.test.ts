@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { customer } from '../kit/app/fixtures.ts';
-import { opened } from '../kit/app/test-app.ts';
+import { openForFile } from '../kit/app/test-app.ts';
 import { browserPath, visit } from './browser.ts';
 import {
   ADDRESS,
@@ -15,7 +15,7 @@ import {
   WITHOUT_DATA,
 } from './office.ts';
 
-const office = opened(openOffice);
+const office = openForFile(openOffice);
 
 const stepOf = (page: Page) => page.locator('.step').textContent();
 

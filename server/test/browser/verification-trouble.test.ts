@@ -3,11 +3,11 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { customer } from '../kit/app/fixtures.ts';
-import { opened } from '../kit/app/test-app.ts';
+import { openForFile } from '../kit/app/test-app.ts';
 import { browserPath, visit } from './browser.ts';
 import { inspect, openOffice, TIMEOUT_MS, title, WITHOUT_DATA } from './office.ts';
 
-const office = opened(openOffice);
+const office = openForFile(openOffice);
 
 describe.runIf(browserPath)('a verification page that is slow or cannot be loaded', () => {
   it(

@@ -2,7 +2,7 @@
 // and on a phone (in a short run each on one of them), with typical input errors.
 import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../kit/app/fixtures.ts';
-import { opened } from '../kit/app/test-app.ts';
+import { openForFile } from '../kit/app/test-app.ts';
 import { variantsOf } from '../kit/length.ts';
 import { browserPath, type Size, visit } from './browser.ts';
 import {
@@ -20,7 +20,7 @@ import {
 
 const SCREENS: readonly Size[] = ['desktop', 'phone'];
 
-const office = opened(openOffice);
+const office = openForFile(openOffice);
 
 describe.runIf(browserPath)('the verification page', () => {
   it.each(variantsOf(SCREENS, 0))(

@@ -364,8 +364,8 @@ describe.runIf(browserPath)('the web wallet example', () => {
         }
       }
       const origin = 'http://localhost:9';
-      const crossed = await relayed('POST', '/api/fund', { cookie, headers: { origin } });
-      expect(verdict(crossed)).toEqual([403, 'WRONG_ORIGIN']);
+      const crossOriginReply = await relayed('POST', '/api/fund', { cookie, headers: { origin } });
+      expect(verdict(crossOriginReply)).toEqual([403, 'WRONG_ORIGIN']);
       const renamed = await fetch(site.replace('localhost', '127.0.0.1')).then(
         ({ status }) => status,
         () => 'closed',

@@ -12,13 +12,13 @@ import { createLog } from '../../src/runtime/observability/log.ts';
 import { createMetrics } from '../../src/runtime/observability/metrics.ts';
 import { booksBalance } from '../kit/app/books.ts';
 import { externalAccount, fundedCustomer, ok } from '../kit/app/fixtures.ts';
-import { opened, testApp } from '../kit/app/test-app.ts';
+import { openForFile, testApp } from '../kit/app/test-app.ts';
 import { startHanging } from '../kit/http/hanging-servers.ts';
 
 /** Maximum delay of a job after its circuit may close. */
 const SPREAD_MS = 10_000;
 
-const service = opened(startHanging);
+const service = openForFile(startHanging);
 const app = testApp(() => ({ connectors: { smsUrl: service.url } }));
 
 const scrape = async () => (await app.server.inject({ url: '/metrics' })).body;

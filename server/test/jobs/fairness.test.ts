@@ -5,12 +5,12 @@ import { sendMessage } from '../../src/features/notifications/messages/index.ts'
 import { messages } from '../../src/features/notifications/messages/store.ts';
 import { JOB_LIMITS } from '../../src/runtime/jobs/job-slots.ts';
 import { externalAccount, fundedCustomer, ok } from '../kit/app/fixtures.ts';
-import { opened, testApp } from '../kit/app/test-app.ts';
+import { openForFile, testApp } from '../kit/app/test-app.ts';
 import { startHanging } from '../kit/http/hanging-servers.ts';
 
 const MESSAGES = 450;
 
-const sms = opened(startHanging);
+const sms = openForFile(startHanging);
 
 const app = testApp(() => ({ connectors: { smsUrl: sms.url } }));
 

@@ -7,7 +7,7 @@ import { createLog } from '../../src/runtime/observability/log.ts';
 import { createMetrics } from '../../src/runtime/observability/metrics.ts';
 import { balances, externalAccount, ok, quoteBody } from '../kit/app/fixtures.ts';
 import { startProduction } from '../kit/app/production.ts';
-import { opened } from '../kit/app/test-app.ts';
+import { openForFile } from '../kit/app/test-app.ts';
 import {
   type PaymentProvider,
   railOver,
@@ -15,7 +15,7 @@ import {
 } from '../kit/http/payment-provider.ts';
 
 let provider: PaymentProvider;
-const server = opened(startProduction);
+const server = openForFile(startProduction);
 beforeEach(async () => {
   provider = await startPaymentProvider();
 });
@@ -77,7 +77,7 @@ async function runningJob(id: string) {
 
 const funds = ({ account }: { account: string }) => balances(server.app, account, server.as);
 const ON_HOLD = { balance: 900_00, total: 1_000_00 };
-const PAID = { balance: 900_00, total: 900_00 };
+const PAID_BALANCE = { balance: 900_00, total: 900_00 };
 const REFUNDED = { balance: 1_000_00, total: 1_000_00 };
 
 describe('jobs retry', () => {
@@ -98,7 +98,7 @@ describe('jobs retry', () => {
     expect(await server.status(payment.id)).toBe('COMPLETED - -');
     expect(provider.paid).toEqual([payment.id]);
     expect(new Set(provider.sends)).toEqual(new Set([payment.id]));
-    expect(await funds(payment)).toEqual(PAID);
+    expect(await funds(payment)).toEqual(PAID_BALANCE);
     expect((await server.run('jobs', 'retry', job)).code).toBe(1);
   }, 60_000);
 
@@ -121,7 +121,7 @@ describe('jobs retry', () => {
     await workerOver().runDue();
     expect(provider.paid).toEqual([payment.id]);
     expect(await server.status(payment.id)).toBe('COMPLETED - -');
-    expect(await funds(payment)).toEqual(PAID);
+    expect(await funds(payment)).toEqual(PAID_BALANCE);
   });
 
   it('of a check requests the status and does not send again', async () => {
@@ -136,7 +136,7 @@ describe('jobs retry', () => {
     await workerOver().runDue();
     expect([provider.sends, provider.checks]).toEqual([[payment.id], [payment.id]]);
     expect(await server.status(payment.id)).toBe('COMPLETED - -');
-    expect(await funds(payment)).toEqual(PAID);
+    expect(await funds(payment)).toEqual(PAID_BALANCE);
   });
 });
 
@@ -162,7 +162,7 @@ describe('jobs cancel', () => {
     expect(await server.queue(payment.id)).toMatchObject([{ kind: 'payout', amount: 91_08 }]);
     await server.json('payouts', 'settle', payment.id, '--reference', 'BANK-1');
     expect(await server.status(payment.id)).toBe('COMPLETED - -');
-    expect(await funds(payment)).toEqual(PAID);
+    expect(await funds(payment)).toEqual(PAID_BALANCE);
     const fail = ['payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID'];
     await server.rejected('No result is expected', ...fail);
     await workerOver().runDue();
@@ -188,7 +188,7 @@ describe('jobs cancel', () => {
     await cancelled(payment.id, 'payout.check');
     await server.json('payouts', 'settle', payment.id);
     expect(await server.status(payment.id)).toBe('COMPLETED - -');
-    expect(await funds(payment)).toEqual(PAID);
+    expect(await funds(payment)).toEqual(PAID_BALANCE);
   });
 
   it('of a refund to an account here is rejected, since only this job pays it', async () => {

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { ERROR_GUIDE } from '../../src/http/error-guide.ts';
 import { type Code, STATUS_OF } from '../../src/kernel/fault.ts';
-import { opened } from '../kit/app/test-app.ts';
+import { openForFile } from '../kit/app/test-app.ts';
 import { CARDS } from './codes/cards.ts';
 import { HTTP } from './codes/http.ts';
 import { codeFixture, type Provocation } from './codes/kit.ts';
@@ -54,7 +54,7 @@ function page(): string {
   return [HEAD, ...sections.filter(Boolean)].join('\n');
 }
 
-const fixture = opened(codeFixture);
+const fixture = openForFile(codeFixture);
 
 describe('every error code', () => {
   it('has a fixture that provokes it', () => {

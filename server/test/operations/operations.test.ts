@@ -13,7 +13,7 @@ import { agentFixture, type FundedAgent } from '../kit/agents/agents.ts';
 import { customer } from '../kit/app/fixtures.ts';
 import { type CallOptions, contractChecker, wireOf } from '../kit/app/harness.ts';
 import { oneOfEach } from '../kit/app/one-of-each.ts';
-import { opened, testApp } from '../kit/app/test-app.ts';
+import { openForFile, testApp } from '../kit/app/test-app.ts';
 import { european } from '../kit/customers/contacts.ts';
 import { bodyOf, document, fill } from '../kit/http/requests.ts';
 
@@ -133,7 +133,7 @@ async function openFailing() {
   return { server, lines, reset, close: () => server.close() };
 }
 
-const failing = opened(openFailing);
+const failing = openForFile(openFailing);
 
 /** Operations that require credentials. */
 const guarded = contracts.filter(({ auth }) => auth);

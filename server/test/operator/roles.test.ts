@@ -16,8 +16,8 @@ const isOwn = ({ operatorPermission }: Contract) => operatorPermission === 'prof
 describe('permissions', () => {
   const app = testApp();
   const client = operatorClient(app);
-  const UNKNOWN = '01890000-0000-7000-8000-000000000000';
-  const pathOf = (path: string) => path.replaceAll(/\{\w+\}/g, `None:${UNKNOWN}`);
+  const UNKNOWN_ID = '01890000-0000-7000-8000-000000000000';
+  const pathOf = (path: string) => path.replaceAll(/\{\w+\}/g, `None:${UNKNOWN_ID}`);
 
   it.each(CONTRACTS)('$operationId needs its permission', async (contract) => {
     const { method, path, operatorPermission } = contract;

@@ -92,7 +92,7 @@ const SCENARIO = [
 ];
 
 /** The first expected line that is missing or out of order. */
-function missing(output: string): string | undefined {
+function missingOutput(output: string): string | undefined {
   let from = 0;
   return SCENARIO.find((part) => {
     const at = output.indexOf(part, from);
@@ -106,7 +106,7 @@ describe('npm run demo', () => {
     'runs with a new server and leaves nothing behind',
     async () => {
       const { code, out, err } = await demonstrate();
-      expect([code, missing(out)], `${out}${err}`).toEqual([0, undefined]);
+      expect([code, missingOutput(out)], `${out}${err}`).toEqual([0, undefined]);
       expect(out).toMatch(/^A separate server at http:\/\/localhost:\d+\/2025-10-13\n/);
       expect(out).not.toContain('\x1b');
       expect(fs.readdirSync(tmp)).toEqual([]);
@@ -118,7 +118,7 @@ describe('npm run demo', () => {
     'runs beside a running server and restores the webhook endpoint',
     async () => {
       const { code, out, err } = await demonstrate('--data-dir', dataFolder.dir);
-      expect([code, missing(out)], `${out}${err}`).toEqual([0, undefined]);
+      expect([code, missingOutput(out)], `${out}${err}`).toEqual([0, undefined]);
       expect(out).toContain(`The server at ${running.credentials.baseUrl}\n`);
       expect((await config()).webhookEndpoint).toBe(endpoint.url);
       await endpoint.has(2);

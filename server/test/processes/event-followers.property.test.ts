@@ -67,7 +67,7 @@ async function call(at: number, path: string, body?: unknown) {
 }
 
 /** As a client does: a request that fails is repeated with the same cursor. */
-async function repeated<T>(work: () => Promise<T>): Promise<T> {
+async function repeatUntilDone<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
@@ -87,7 +87,7 @@ async function follow(from: string, limit: number, count: () => number): Promise
   let arrived = performance.now();
   for (let index = limit; ; index++) {
     const path = `/events?after=${after}&wait=1&limit=${limit}`;
-    const page = await repeated(() => call(index, path));
+    const page = await repeatUntilDone(() => call(index, path));
     ids.push(...page.data.map((each: { id: string }) => each.id));
     after = page.after;
     if (page.data.length > 0 || count() === Number.POSITIVE_INFINITY) arrived = performance.now();
@@ -179,7 +179,7 @@ it(`receives ${EVENTS} events that four processes commit, without a gap or a dou
   const deposit = async (id: string, at: number) => {
     // A deposit emits two events.
     const path = `/sandbox/internal-accounts/${id}/fund`;
-    while (left-- > 0) await repeated(() => call(at, path, { amount: 100 }));
+    while (left-- > 0) await repeatUntilDone(() => call(at, path, { amount: 100 }));
   };
   await Promise.all(accounts.map(deposit));
   const written = performance.now();

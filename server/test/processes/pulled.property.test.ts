@@ -36,7 +36,7 @@ async function call(at: number, path: string, body?: unknown) {
 }
 
 /** As a client does: a request that fails is repeated, at the other process. */
-async function repeated<T>(at: number, work: (at: number) => Promise<T>): Promise<T> {
+async function repeatUntilDone<T>(at: number, work: (at: number) => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await work(at + attempt);
@@ -82,12 +82,14 @@ async function pullAll(limit: number, count: () => number): Promise<string[]> {
   const ids: string[] = [];
   let arrived = performance.now();
   for (let turn = 0; ; turn++) {
-    const page = await repeated(turn, (at) => call(at, `${path}/deliveries?wait=1&limit=${limit}`));
+    const page = await repeatUntilDone(turn, (at) =>
+      call(at, `${path}/deliveries?wait=1&limit=${limit}`),
+    );
     const eventIds = page.data.map((each: { eventId: string }) => each.eventId);
     ids.push(...eventIds);
     if (eventIds.length) {
       const body = turn % 2 ? { cursor: page.cursor } : { eventIds };
-      await repeated(turn + 1, (at) => call(at, `${path}/acknowledgements`, body));
+      await repeatUntilDone(turn + 1, (at) => call(at, `${path}/acknowledgements`, body));
     }
     if (eventIds.length || count() === Number.POSITIVE_INFINITY) arrived = performance.now();
     if (page.hasMore || eventIds.length) continue;
@@ -182,7 +184,7 @@ it('gets every event of two processes, one of which is killed', async () => {
   let left = 300;
   const deposit = async (id: string, at: number) => {
     const path = `/sandbox/internal-accounts/${id}/fund`;
-    while (left-- > 0) await repeated(at, (server) => call(server, path, { amount: 100 }));
+    while (left-- > 0) await repeatUntilDone(at, (server) => call(server, path, { amount: 100 }));
   };
   const deposits = Promise.all(accounts.map(deposit));
   await sleep(500);

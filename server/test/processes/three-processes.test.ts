@@ -59,7 +59,7 @@ async function rows<R extends object>(sql: string, values: unknown[] = []): Prom
   }
 }
 
-const repeated = <R>(times: number, work: (at: number) => Promise<R>) =>
+const repeatWork = <R>(times: number, work: (at: number) => Promise<R>) =>
   Promise.all(Array.from({ length: times }, (_, index) => work(index)));
 
 /** A metric by process; a scrape shows those of all. */
@@ -77,7 +77,7 @@ const sum = (values: readonly number[]) => values.reduce((total, each) => total 
 
 describe('three processes', () => {
   it('expire each quote once', async () => {
-    const quotes = await repeated(QUOTES, () =>
+    const quotes = await repeatWork(QUOTES, () =>
       callOrThrow(server, 'POST', '/quotes', {
         source: { sourceType: 'ACCOUNT', accountId: dollars },
         destination: { destinationType: 'ACCOUNT', accountId: euros },
@@ -109,7 +109,7 @@ describe('three processes', () => {
       currency: 'USD',
       accountInfo: accountInfos.USD?.('000'),
     });
-    await repeated(PAYOUTS, () =>
+    await repeatWork(PAYOUTS, () =>
       callOrThrow(server, 'POST', '/transfer-out', {
         source: { accountId: dollars },
         destination: { accountId: payee.id },

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
 import type { ApiResponse } from '../kit/app/harness.ts';
-import { opened } from '../kit/app/test-app.ts';
+import { openForFile } from '../kit/app/test-app.ts';
 import {
   NOTICES,
   type NoticeKind,
@@ -15,7 +15,7 @@ import {
 } from '../kit/cards/card-scenario.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
-const fixture = opened(openCardScenarios);
+const fixture = openForFile(openCardScenarios);
 beforeEach(() => fixture.app.advance(7 * 60_000));
 
 /**

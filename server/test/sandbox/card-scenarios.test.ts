@@ -1,7 +1,7 @@
 // Payments with sandbox cards from the first to the last message, by their events: every outcome
 // that the sandbox scripts, where it applies. Each is funded by dollars and by a stablecoin.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { opened } from '../kit/app/test-app.ts';
+import { openForFile } from '../kit/app/test-app.ts';
 import {
   becomes,
   notice,
@@ -13,7 +13,7 @@ import {
 } from '../kit/cards/card-scenario.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
-const fixture = opened(openCardScenarios);
+const fixture = openForFile(openCardScenarios);
 beforeEach(() => fixture.app.advance(7 * 60_000));
 
 /** Just before, there is no event. */

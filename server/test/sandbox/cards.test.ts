@@ -10,7 +10,7 @@ import {
   ISSUE_OUTCOMES,
 } from '../../src/connectors/sandbox/cards/card-outcomes.ts';
 import { internalAccount, ok } from '../kit/app/fixtures.ts';
-import { opened } from '../kit/app/test-app.ts';
+import { openForFile } from '../kit/app/test-app.ts';
 import {
   openCardScenarios,
   REQUEST_KINDS,
@@ -21,13 +21,13 @@ import { cardName } from '../kit/cards/cards.ts';
 import { delegatedFixture } from '../kit/cards/delegated-cards.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
-const fixture = opened(openCardScenarios);
+const fixture = openForFile(openCardScenarios);
 beforeEach(() => fixture.app.advance(7 * 60_000));
 
 /** Represents all suffixes that no table names. */
-const OTHER = '000';
+const OTHER_SUFFIX = '000';
 const withOther = (...tables: object[]) =>
-  [...new Set([...tables.flatMap(Object.keys), OTHER])].sort();
+  [...new Set([...tables.flatMap(Object.keys), OTHER_SUFFIX])].sort();
 
 const SECOND = 1_000;
 
@@ -40,7 +40,7 @@ interface Issuing {
 const ACTIVE = { state: 'ACTIVE', stateReason: null };
 
 const ISSUING: Readonly<Record<string, Issuing>> = {
-  [OTHER]: { immediate: ['card ACTIVE'], end: ACTIVE },
+  [OTHER_SUFFIX]: { immediate: ['card ACTIVE'], end: ACTIVE },
   '001': { immediate: [], end: { state: 'PROCESSING', stateReason: null } },
   '002': {
     immediate: ['card CLOSED ISSUER_REJECTED'],
@@ -100,7 +100,14 @@ describe('the table of issuing', () => {
 
 describe('the table of funding', () => {
   const REJECTED: Readonly<Record<string, 'create' | 'update' | null>> = {
-    ...{ [OTHER]: null, '001': null, '002': null, '003': 'create', '004': 'update', '005': null },
+    ...{
+      [OTHER_SUFFIX]: null,
+      '001': null,
+      '002': null,
+      '003': 'create',
+      '004': 'update',
+      '005': null,
+    },
   };
 
   it('has the expected rows', () => {
@@ -162,7 +169,7 @@ const debit = (events: string, stuck: string): Record<string, Row> => {
   const expectedEnd = `${events.replace(' (1 pending)', '')}; account 960/960`;
   const stored = events === AUTHORIZED ? 40 : 0;
   return {
-    [OTHER]: {
+    [OTHER_SUFFIX]: {
       decision: 'approved',
       immediate: [...began, 'account 960/960'],
       end: expectedEnd,
@@ -188,7 +195,7 @@ const debit = (events: string, stuck: string): Record<string, Row> => {
 
 /** Nothing is debited, so no debit can be slow or fail. */
 const unpulled = (row: Row): Record<string, Row> => ({
-  ...{ [OTHER]: row, '002': FUNDS, '003': PAUSED, '005': row, '006': row },
+  ...{ [OTHER_SUFFIX]: row, '002': FUNDS, '003': PAUSED, '005': row, '006': row },
 });
 
 const announced: Row = {
@@ -321,7 +328,7 @@ describe('a card funded by a wallet', () => {
     const emitted = await scenario.next();
     const reason = hasKey ? undefined : WITHOUT[kind];
     expect(await scenario.decision()).toBe(`${kind.toUpperCase()} ${reason ?? 'approved'}`);
-    const row = expectedOf(ROWS[kind], OTHER);
+    const row = expectedOf(ROWS[kind], OTHER_SUFFIX);
     expect(emitted).toEqual(reason ? [] : row.immediate);
     if (reason || row.end === undefined) expect(await scenario.payments()).toEqual([]);
     else expect(await scenario.end()).toBe(row.end);

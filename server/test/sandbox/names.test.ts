@@ -6,7 +6,7 @@ import { NAME_CHECKS_BY_SUFFIX } from '../../src/connectors/sandbox/payments/nam
 import { UMA_SCRIPTS } from '../../src/connectors/sandbox/uma/uma-addresses.ts';
 import { balances, customer, fundedCustomer, internalAccount, ok } from '../kit/app/fixtures.ts';
 import type { ApiResponse } from '../kit/app/harness.ts';
-import { opened } from '../kit/app/test-app.ts';
+import { openForFile } from '../kit/app/test-app.ts';
 import {
   expectedOf,
   expectWebhooks,
@@ -17,11 +17,11 @@ import {
   payerOf,
   type Row,
   register,
-  SENT,
+  SENT_AMOUNT,
   watch,
 } from '../kit/payments/sandbox-outcomes.ts';
 
-const fixture = opened(openSandboxFixture);
+const fixture = openForFile(openSandboxFixture);
 beforeEach(() => fixture.drain());
 
 const SECOND = 1_000;
@@ -117,7 +117,7 @@ const STARTED_EVENTS = [
   'payer remaining/remaining',
 ];
 const REFUNDED = ['COMPLETED', 'TRANSACTION_FAILED'] as const;
-const PAID: Row = {
+const PAID_ROW: Row = {
   immediate: [...STARTED_EVENTS, 'COMPLETED'],
   end: { status: 'COMPLETED', quote: 'COMPLETED' },
 };
@@ -157,16 +157,16 @@ const AT_PAYMENT = `payreq-request-failed invalid-payreq-response parse-payreq-r
   unrecognized-mandatory-payee-data-key`.split(/\s+/);
 
 /** Of these, the ones that depend on keys, certificates and versions, which are checked again. */
-const LATE = AT_LOOKUP.filter((code) => !/lnurlp|lookup|missing|found/.test(code));
+const LATE_CODES = AT_LOOKUP.filter((code) => !/lnurlp|lookup|missing|found/.test(code));
 
 const RECEIVERS: Readonly<Record<string, UmaRow>> = {
-  '$success.usd': PAID,
-  '$success.eur': PAID,
-  '$success.mxn': PAID,
+  '$success.usd': PAID_ROW,
+  '$success.eur': PAID_ROW,
+  '$success.mxn': PAID_ROW,
   '$pending.long.usd': {
     immediate: STARTED_EVENTS,
     later: { afterMs: 6 * MINUTE, status: 'PROCESSING', events: ['COMPLETED'] },
-    end: PAID.end,
+    end: PAID_ROW.end,
   },
   '$fail.compliance.usd': {
     immediate: STARTED_EVENTS,
@@ -190,7 +190,7 @@ const RECEIVERS: Readonly<Record<string, UmaRow>> = {
     AT_PAYMENT.map((errorName) => [`$error.${errorName}`, { quote: rejection(errorName) }]),
   ),
   ...Object.fromEntries(
-    LATE.map((errorName) => [`$error.payment.${errorName}`, { quote: rejection(errorName) }]),
+    LATE_CODES.map((errorName) => [`$error.payment.${errorName}`, { quote: rejection(errorName) }]),
   ),
 };
 
@@ -215,7 +215,7 @@ describe('the table of UMA addresses, as receivers', () => {
       source: { sourceType: 'ACCOUNT', accountId: account.id },
       destination: { destinationType: 'UMA_ADDRESS', umaAddress: address },
       lockedCurrencySide: 'SENDING',
-      lockedCurrencyAmount: SENT,
+      lockedCurrencyAmount: SENT_AMOUNT,
       lookupId,
       senderCustomerInfo: { FULL_NAME: 'Ada Lovelace' },
     });
@@ -239,7 +239,7 @@ describe('the table of UMA addresses, as receivers', () => {
   it.each(NAMES_OF_UMA)('%s', (name) => pay(at(name), expectedOf(RECEIVERS, name)));
 
   it('is the same for the host with an additional label', () =>
-    pay(at('$success.usd', 'sandbox.label.uma.money'), PAID));
+    pay(at('$success.usd', 'sandbox.label.uma.money'), PAID_ROW));
 });
 
 const ACCEPTED: Row = {
@@ -267,7 +267,7 @@ const SENDERS: Readonly<Record<string, Row | { lookup: Rejection }>> = {
   ...Object.fromEntries(AT_LOOKUP.map((errorName) => [`$error.${errorName}`, NOT_TAKEN])),
   // These reject payments as receivers; their own payments are accepted.
   ...Object.fromEntries(AT_PAYMENT.map((errorName) => [`$error.${errorName}`, ACCEPTED])),
-  ...Object.fromEntries(LATE.map((errorName) => [`$error.payment.${errorName}`, ACCEPTED])),
+  ...Object.fromEntries(LATE_CODES.map((errorName) => [`$error.payment.${errorName}`, ACCEPTED])),
 };
 
 describe('the table of UMA addresses, as senders', () => {
@@ -287,7 +287,7 @@ describe('the table of UMA addresses, as senders', () => {
       senderUmaAddress: at(name),
       customerId: person.id,
       receivingCurrencyCode: currency,
-      receivingCurrencyAmount: SENT,
+      receivingCurrencyAmount: SENT_AMOUNT,
     });
     if ('lookup' in row) {
       expect(code(response)).toEqual(row.lookup);

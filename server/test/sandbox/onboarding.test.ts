@@ -12,10 +12,10 @@ import {
 } from '../../src/connectors/sandbox/identity/identity.ts';
 import { ok } from '../kit/app/fixtures.ts';
 import type { TestPlatform } from '../kit/app/harness.ts';
-import { opened } from '../kit/app/test-app.ts';
+import { openForFile } from '../kit/app/test-app.ts';
 import { KINDS, type Kind, openOnboarding } from '../kit/customers/onboarding.ts';
 
-const fixture = opened(openOnboarding);
+const fixture = openForFile(openOnboarding);
 const platforms = new Map<Kind, TestPlatform>();
 const platformOf = (kind: Kind) => platforms.get(kind) as TestPlatform;
 
@@ -24,8 +24,10 @@ beforeAll(async () => {
 });
 
 /** Represents all suffixes that no table names. */
-const OTHER = '004';
-const withOther = (...tables: object[]) => [...new Set([...tables.flatMap(Object.keys), OTHER])];
+const OTHER_SUFFIX = '004';
+const withOther = (...tables: object[]) => [
+  ...new Set([...tables.flatMap(Object.keys), OTHER_SUFFIX]),
+];
 
 interface Outcome {
   verification: string;
@@ -47,17 +49,21 @@ const PERSONS: Record<string, { lite: string; outcome: Outcome }> = {
       errors: ['POOR_QUALITY_DOCUMENT'],
     },
   },
-  [OTHER]: { lite: 'APPROVED', outcome: { verification: 'APPROVED', customer: 'APPROVED' } },
+  [OTHER_SUFFIX]: { lite: 'APPROVED', outcome: { verification: 'APPROVED', customer: 'APPROVED' } },
 };
 
 const BUSINESSES: Record<string, Outcome> = {
   '001': { verification: 'PENDING_MANUAL_REVIEW', customer: 'PENDING' },
   '002': { verification: 'REJECTED', customer: 'REJECTED' },
   '003': { verification: 'PENDING_MANUAL_REVIEW', customer: 'PENDING' },
-  [OTHER]: { verification: 'APPROVED', customer: 'APPROVED' },
+  [OTHER_SUFFIX]: { verification: 'APPROVED', customer: 'APPROVED' },
 };
 
-const OWNERS: Record<string, string> = { '001': 'PENDING', '002': 'REJECTED', [OTHER]: 'APPROVED' };
+const OWNERS: Record<string, string> = {
+  '001': 'PENDING',
+  '002': 'REJECTED',
+  [OTHER_SUFFIX]: 'APPROVED',
+};
 
 const isFinal = (status: string) => status === 'APPROVED' || status === 'REJECTED';
 const customerEvent = (check: string, status: string) =>

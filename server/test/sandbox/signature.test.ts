@@ -192,8 +192,8 @@ describe('sandbox-valid-signature', () => {
       const ownRequestId = ok(await send(), 202).requestId;
       for (const as of [app.platform, app.other]) {
         const { requestId } = ok(await (await prepare(as))(), 202);
-        const crossed = await send({ ...STAMP, 'request-id': requestId });
-        const { status, body } = crossed;
+        const crossOriginReply = await send({ ...STAMP, 'request-id': requestId });
+        const { status, body } = crossOriginReply;
         expect([status, body.code]).toEqual([
           ...[401, as === app.other ? 'UNAUTHORIZED' : expect.stringMatching(FOREIGN)],
         ]);

@@ -7,7 +7,7 @@ import {
   TRANSFER_OUTCOMES,
 } from '../../src/connectors/sandbox/payments/outcomes.ts';
 import { balances, customer, fund, internalAccount, ok } from '../kit/app/fixtures.ts';
-import { opened } from '../kit/app/test-app.ts';
+import { openForFile } from '../kit/app/test-app.ts';
 import {
   ACCOUNT_METHODS,
   expectedOf,
@@ -20,22 +20,22 @@ import {
   payerOf,
   type Row,
   register,
-  SENT,
+  SENT_AMOUNT,
   watch,
 } from '../kit/payments/sandbox-outcomes.ts';
 
-const fixture = opened(openSandboxFixture);
+const fixture = openForFile(openSandboxFixture);
 beforeEach(() => fixture.drain());
 
 /** Represents all suffixes that no table names. */
-const OTHER = '000';
+const OTHER_SUFFIX = '000';
 const withOther = (...tables: object[]) =>
-  [...new Set([...tables.flatMap(Object.keys), OTHER])].sort();
+  [...new Set([...tables.flatMap(Object.keys), OTHER_SUFFIX])].sort();
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 /** The platform fee of a payment. */
-const FEE = 50 + (SENT * 30) / 10_000;
+const FEE = 50 + (SENT_AMOUNT * 30) / 10_000;
 
 /** Completes all earlier work, so that the events of the payment come first. */
 async function payer(currency: string, method: MethodName, suffix: string) {
@@ -69,7 +69,7 @@ const fees = {
   },
 };
 
-const terms = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: SENT };
+const terms = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: SENT_AMOUNT };
 
 const STARTED = ['PENDING', 'payer remaining/initial', 'PROCESSING'];
 const SUBMITTED = ['payer remaining/remaining', 'platform fee/fee'];
@@ -90,7 +90,7 @@ const ARRIVED: Row = {
 };
 
 const QUOTES: Readonly<Record<string, Row>> = {
-  [OTHER]: ARRIVED,
+  [OTHER_SUFFIX]: ARRIVED,
   '002': {
     immediate: [...STARTED, ...FAILED, 'payer initial/initial', REFUNDED],
     end: failed('QUOTE_EXECUTION_FAILED', 'FAILED'),
@@ -205,7 +205,7 @@ describe('the table of quotes', () => {
     const person = await customer(app);
     const ownInternalAccount = await internalAccount(app, person.id, 'USD');
     const target = ok(await register(fixture, person.id, 'MXN by CLABE', suffix), 201);
-    const externalAccount = ok(await register(fixture, person.id, 'USD', OTHER), 201);
+    const externalAccount = ok(await register(fixture, person.id, 'USD', OTHER_SUFFIX), 201);
     const source =
       funding === 'debited'
         ? { sourceType: 'ACCOUNT', accountId: externalAccount.id }
@@ -237,7 +237,7 @@ describe('the table of quotes', () => {
 const REJECTED = [...STARTED, ...FAILED, 'payer initial/initial', REFUNDED];
 
 const PAYOUTS: Readonly<Record<string, Row>> = {
-  [OTHER]: ARRIVED,
+  [OTHER_SUFFIX]: ARRIVED,
   '002': { immediate: REJECTED, end: failed('QUOTE_EXECUTION_FAILED') },
   '003': { immediate: REJECTED, end: failed('ACCOUNT_INVALID') },
   '004': { immediate: REJECTED, end: failed('ACCOUNT_CANNOT_RECEIVE') },
@@ -266,7 +266,7 @@ const COLLECTED: Row = {
 };
 
 const DEBITS: Readonly<Record<string, Row>> = {
-  [OTHER]: COLLECTED,
+  [OTHER_SUFFIX]: COLLECTED,
   '002': NOT_COLLECTED,
   '003': NOT_COLLECTED,
   '004': NOT_COLLECTED,
@@ -292,7 +292,7 @@ const DEBITED_AND_PAID: Row = {
 };
 
 const DEBIT_FUNDED: Readonly<Record<string, Row>> = {
-  [OTHER]: DEBITED_AND_PAID,
+  [OTHER_SUFFIX]: DEBITED_AND_PAID,
   '002': debitFailed('QUOTE_EXECUTION_FAILED'),
   '003': debitFailed('ACCOUNT_INVALID'),
   '004': debitFailed('ACCOUNT_CANNOT_RECEIVE'),
@@ -331,7 +331,7 @@ describe('the table of transfers', () => {
     const body = {
       source: { accountId: account.id },
       destination: { accountId: target.id },
-      amount: SENT,
+      amount: SENT_AMOUNT,
       purposeOfPayment: 'GIFT',
     };
     ({ id } = ok(await app.call('POST', '/transfer-out', body), 201));
@@ -353,7 +353,7 @@ describe('the table of transfers', () => {
     const body = {
       source: { accountId: source.id },
       destination: { accountId: account.id },
-      amount: SENT,
+      amount: SENT_AMOUNT,
     };
     ({ id } = ok(await app.call('POST', '/transfer-in', body), 201));
     await expectWebhooks(
@@ -367,7 +367,7 @@ describe('the table of transfers', () => {
     const { app } = fixture;
     const person = await customer(app);
     const source = ok(await register(fixture, person.id, 'USD', suffix), 201);
-    const target = ok(await register(fixture, person.id, 'MXN by CLABE', OTHER), 201);
+    const target = ok(await register(fixture, person.id, 'MXN by CLABE', OTHER_SUFFIX), 201);
     const quote = ok(
       await app.call('POST', '/quotes', {
         source: { sourceType: 'ACCOUNT', accountId: source.id },

@@ -280,23 +280,23 @@ async function breakOnce(): Promise<void> {
 /** Corruptions of rows that appear late in a run. */
 const RARE = [...AGENTS, ...COINS, ...MINTS];
 /** By then payments are completed and under way, and events are delivered and due. */
-const EARLY = 200;
+const EARLY_STEP = 200;
 const EVERY = 20;
-const LATE = 4_000;
+const LATE_STEP = 4_000;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   sim = await openSim('to be broken', database.url);
   await observe(sim);
   const remains = () => ALL_CORRUPTIONS.some((_, index) => !isNoticed(index));
-  for (let step = 0; step < LATE && remains(); step++) {
+  for (let step = 0; step < LATE_STEP && remains(); step++) {
     const rare = RARE.filter(({ ready }) => ready?.(sim) ?? true);
     const action =
-      step % 4 === 0 && step > EARLY / 2 && rare.length
+      step % 4 === 0 && step > EARLY_STEP / 2 && rare.length
         ? sim.chance.weighed(rare)
         : choose(sim, step);
     await takeStep(sim, action);
-    if (step >= EARLY && step % EVERY === 0) await breakOnce();
+    if (step >= EARLY_STEP && step % EVERY === 0) await breakOnce();
   }
 }, 300_000);
 

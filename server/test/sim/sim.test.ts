@@ -1,4 +1,4 @@
-// Some hundred steps with the seed of the test run, which varies, and the reproducibility of a seed.
+// Runs some hundred steps with the varying seed of the test run, and verifies that a seed can be repeated.
 import { describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../kit/app/database.ts';
 import { runSeed } from '../kit/app/effects.ts';
@@ -6,7 +6,7 @@ import { lengthOf } from '../kit/length.ts';
 import { simulate } from './run.ts';
 
 const STEPS = lengthOf(400, 5_000);
-const REPEATED = lengthOf(80, 150);
+const REPEATED_STEPS = lengthOf(80, 150);
 const TIMEOUT_MS = 900_000;
 
 async function run(seed: string, steps: number) {
@@ -33,8 +33,8 @@ describe('the simulator', () => {
   it(
     'repeats a run for the same seed and differs for another',
     async () => {
-      const firstReport = await run('again', REPEATED);
-      const secondReport = await run('again', REPEATED);
+      const firstReport = await run('again', REPEATED_STEPS);
+      const secondReport = await run('again', REPEATED_STEPS);
       expect(secondReport).toEqual(firstReport);
       expect((await run('other', 20)).trace).not.toBe((await run('again', 20)).trace);
     },

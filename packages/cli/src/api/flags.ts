@@ -136,7 +136,7 @@ export function inputOf(operation: Operation, options: Readonly<Record<string, u
 }
 
 /** Required fields that are absent, as flags. */
-export function missing({ body, query }: Operation, input: Json): string[] {
+export function missingFlags({ body, query }: Operation, input: Json): string[] {
   return [...query, ...(body?.fields ?? [])]
     .filter(({ required, path }) => required && input[path.split('.')[0] ?? ''] === undefined)
     .map(({ flag }) => `--${flag}`);

@@ -4,7 +4,7 @@ import { Finished, usageError } from '../exit.ts';
 import { isObject } from '../output/values.ts';
 import { type Fields, flagsOf, methodOf, type Session, sessionOf } from '../session.ts';
 import { closest } from '../suggest.ts';
-import { addFlags, inputOf, missing, readData } from './flags.ts';
+import { addFlags, inputOf, missingFlags, readData } from './flags.ts';
 import { type Example, type Operation, operationsOf, type Resource } from './metadata.ts';
 
 interface CallFlags extends Record<string, unknown> {
@@ -153,7 +153,7 @@ function addCallFlags(command: Command, operation: Operation): void {
 }
 
 function checkInput(resource: Resource, operation: Operation, input: Fields): void {
-  const absent = missing(operation, { ...input });
+  const absent = missingFlags(operation, { ...input });
   if (absent.length === 0) return;
   const name = `railhead ${resource.name} ${operation.verb}`;
   const hint = operation.body

@@ -351,8 +351,11 @@ describe('derived values', () => {
   });
 
   it('include the bank name of a Singapore BIC, and nothing else', () => {
-    const bare = change('SGD_ACCOUNT', { bankName: undefined, swiftCode: 'OCBCSGSGXXX' });
-    expect(completeAccountInfo(bare)).toMatchObject({ bankName: 'OCBC Bank' });
+    const accountWithoutBank = change('SGD_ACCOUNT', {
+      bankName: undefined,
+      swiftCode: 'OCBCSGSGXXX',
+    });
+    expect(completeAccountInfo(accountWithoutBank)).toMatchObject({ bankName: 'OCBC Bank' });
     const unknown = change('SGD_ACCOUNT', { bankName: undefined, swiftCode: 'ABCDSGSG' });
     expect(completeAccountInfo(unknown)).toBe(unknown);
     const named = exampleOf('SGD_ACCOUNT');

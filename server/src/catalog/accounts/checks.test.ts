@@ -24,7 +24,7 @@ const oneDigitOff = (text: string): string[] =>
 
 describe('isIban', () => {
   // Examples of the SWIFT IBAN registry.
-  const VALID =
+  const VALID_NUMBER =
     `AE070331234567890123456 AT611904300234573201 BE68539007547034 BR1800360305000010009795493C1
     CH9300762011623852957 DE89370400440532013000 DK5000400440116243 EG380019000500000000263180002
     ES9121000418450200051332 FR1420041010050500013M02606 GB29NWBK60161331926819
@@ -32,7 +32,7 @@ describe('isIban', () => {
     MT84MALT011000012345MTLCAST001S NL91ABNA0417164300 NO9386011117947 PK36SCBL0000001123456702
     SV62CENR00000000000000700025 TR330006100519786457841326`.split(/\s+/);
 
-  it.each(VALID)('accepts %s, and no text that differs in one digit', (iban) => {
+  it.each(VALID_NUMBER)('accepts %s, and no text that differs in one digit', (iban) => {
     expect(isIban(iban)).toBe(true);
     expect(oneDigitOff(iban).filter(isIban)).toEqual([]);
   });

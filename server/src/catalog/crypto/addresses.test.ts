@@ -22,7 +22,7 @@ const spark = (prefix: string) =>
 
 describe('EVM', () => {
   // Examples of EIP-55.
-  const VALID = [
+  const VALID_ADDRESSES = [
     '0x52908400098527886E0F7030069857D2E4169EE7',
     '0x8617E340B3D01FA5F11F306F4090FD50E238070D',
     '0xde709f2102306220921060314715629080e2fb77',
@@ -32,7 +32,7 @@ describe('EVM', () => {
     '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
     '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
   ];
-  it.each(VALID)('accepts %s', (address) => {
+  it.each(VALID_ADDRESSES)('accepts %s', (address) => {
     expect([hasAddressFormat('evm', address), isAddress('evm', address)]).toEqual([true, true]);
     expect(isEvmAddress(address.toLowerCase())).toBe(true);
   });

@@ -61,7 +61,7 @@ const instant = (name: string, costRank: number, maxUsd = 10_000_000n): RailProp
   maxUsd,
 });
 
-const slow = (name: string, settlementSeconds: number, costRank: number): RailProperties => ({
+const slowRail = (name: string, settlementSeconds: number, costRank: number): RailProperties => ({
   name,
   settlementSeconds,
   instant: false,
@@ -71,29 +71,29 @@ const slow = (name: string, settlementSeconds: number, costRank: number): RailPr
 });
 
 export const RAILS: Readonly<Record<PaymentRail, RailProperties>> = {
-  ACH: { ...slow('ACH', DAY, 1), cancellable: true },
-  ACH_COLOMBIA: slow('ACH Colombia', DAY, 2),
-  BANK_TRANSFER: slow('Local bank transfer', DAY, 4),
+  ACH: { ...slowRail('ACH', DAY, 1), cancellable: true },
+  ACH_COLOMBIA: slowRail('ACH Colombia', DAY, 2),
+  BANK_TRANSFER: slowRail('Local bank transfer', DAY, 4),
   BRE_B: instant('Bre-B', 1),
-  CIPS: slow('CIPS', 4 * HOUR, 6),
+  CIPS: slowRail('CIPS', 4 * HOUR, 6),
   FAST: instant('FAST', 2),
   FASTER_PAYMENTS: instant('Faster Payments', 1),
   FEDNOW: instant('FedNow', 3),
   INSTAPAY: instant('InstaPay', 1, 10_000n),
   MOBILE_MONEY: { ...instant('Mobile money', 5, 10_000n), settlementSeconds: 60 },
-  NEFT: slow('NEFT', 2 * HOUR, 2),
+  NEFT: slowRail('NEFT', 2 * HOUR, 2),
   PAYNOW: instant('PayNow', 1),
-  PESONET: slow('PESONet', DAY, 2),
+  PESONET: slowRail('PESONet', DAY, 2),
   PIX: instant('PIX', 1),
-  RTGS: slow('RTGS', HOUR, 3),
+  RTGS: slowRail('RTGS', HOUR, 3),
   RTP: instant('RTP', 2),
-  SEPA: slow('SEPA Credit Transfer', DAY, 1),
+  SEPA: slowRail('SEPA Credit Transfer', DAY, 1),
   SEPA_INSTANT: instant('SEPA Instant', 2),
   SPEI: instant('SPEI', 1),
-  SWIFT: { ...slow('SWIFT', 2 * DAY, 9), maxUsd: 100_000_000n },
+  SWIFT: { ...slowRail('SWIFT', 2 * DAY, 9), maxUsd: 100_000_000n },
   UNIONPAY: { ...instant('UnionPay', 4, 10_000n), settlementSeconds: 60 },
   UPI: instant('UPI', 1, 10_000n),
-  WIRE: { ...slow('Fedwire', 4 * HOUR, 8), cancellable: true, maxUsd: 100_000_000n },
+  WIRE: { ...slowRail('Fedwire', 4 * HOUR, 8), cancellable: true, maxUsd: 100_000_000n },
 };
 
 export const isRail = (text: string): text is PaymentRail => Object.hasOwn(RAILS, text);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
-import { opened } from '../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../test/kit/app/test-app.ts';
 import { startIdentityService } from '../../../test/kit/http/identity-service.ts';
 import type { IdentityCase } from '../ports/index.ts';
 import { httpIdentity, parseVerdict } from './identity.ts';
@@ -51,7 +51,7 @@ const SUBMITTED: IdentityCase = {
 };
 
 describe('httpIdentity', () => {
-  const service = opened(startIdentityService);
+  const service = openForFile(startIdentityService);
 
   const notes: string[] = [];
   const port = () =>

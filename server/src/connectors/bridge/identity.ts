@@ -30,7 +30,7 @@ const RETRY_AFTER_MS = 60_000;
 const SOONEST_MS = 1_000;
 const LATEST_MS = 7 * 86_400_000;
 
-const UNKNOWN: IdentityVerdict = { state: 'unknown', checkAfterMs: RETRY_AFTER_MS };
+const UNKNOWN_RESULT: IdentityVerdict = { state: 'unknown', checkAfterMs: RETRY_AFTER_MS };
 const OUTCOMES: readonly unknown[] = ['APPROVED', 'REJECTED', 'PENDING'] satisfies OwnerOutcome[];
 
 const isObject = (value: unknown): value is Json =>
@@ -107,7 +107,7 @@ export function httpIdentity(
     } catch {
       note('The identity service does not respond.');
     }
-    return UNKNOWN;
+    return UNKNOWN_RESULT;
   }
   return { submit: request, check: request };
 }

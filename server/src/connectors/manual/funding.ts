@@ -38,13 +38,13 @@ function instructionsFor(
   each: PaymentInstructions,
 ): PaymentInstructions[] {
   const { paymentRails } = each.accountOrWalletInfo as { paymentRails?: unknown };
-  const quick = (Array.isArray(paymentRails) ? paymentRails : []).filter(
+  const realtimeRails = (Array.isArray(paymentRails) ? paymentRails : []).filter(
     (rail: string) => isRail(rail) && RAILS[rail].instant,
   );
-  if (quick.length === 0) return [];
+  if (realtimeRails.length === 0) return [];
   const { accountOrWalletInfo, ...rest } = named(each, payment.reference, payment.owner);
   const notes = [termsOf(payment), each.instructionsNotes].filter(Boolean).join(' ');
-  const info = { ...accountOrWalletInfo, paymentRails: quick };
+  const info = { ...accountOrWalletInfo, paymentRails: realtimeRails };
   return [{ ...rest, accountOrWalletInfo: info, instructionsNotes: notes }];
 }
 

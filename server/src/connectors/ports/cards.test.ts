@@ -113,11 +113,11 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
 
   it('issues one number for repeated orders of a card', async () => {
     for (const { of, card } of await issuedCards(issuer)) {
-      const again = await issuedEnd(issuer, of);
-      if (again?.state !== 'issued') throw new Error('not issued again');
+      const repeatedReply = await issuedEnd(issuer, of);
+      if (repeatedReply?.state !== 'issued') throw new Error('not issued again');
       const cardId = of.id;
       const { number } = await issuer.details({ cardId, secret: card.secret });
-      const secondCardDetails = await issuer.details({ cardId, secret: again.card.secret });
+      const secondCardDetails = await issuer.details({ cardId, secret: repeatedReply.card.secret });
       expect(secondCardDetails.number).toBe(number);
     }
   });

@@ -283,10 +283,10 @@ describe.each(MESSENGERS)('the %s connector', (_name, start) => {
   });
 
   it('is absent without its setting, and always in the sandbox', () => {
-    const bare = connectorRegistry(effects)('production');
+    const registryWithoutKeys = connectorRegistry(effects)('production');
     const full = { smtpUrl: 'smtps://a', mailFrom: 'a@example.com', smsUrl: 'https://a' };
     const sandbox = connectorRegistry(effects, full)('sandbox');
-    for (const { mail, sms } of [bare, sandbox])
+    for (const { mail, sms } of [registryWithoutKeys, sandbox])
       expect([mail, sms]).toEqual([undefined, undefined]);
   });
 });
@@ -354,11 +354,11 @@ describe.each(CHECKERS)('the identity checks of the %s connector', (name, identi
 
 describe('production', () => {
   it('is never served by the sandbox, and has no rates or account details by default', () => {
-    const bare = connectorRegistry(effects)('production');
+    const registryWithoutKeys = connectorRegistry(effects)('production');
     const sandbox = connectorRegistry(effects)('sandbox');
-    expect(bare.rail).toBeDefined();
-    expect(bare.rail).not.toBe(sandbox.rail);
-    const { rates, funding, names, identity, uma } = bare;
+    expect(registryWithoutKeys.rail).toBeDefined();
+    expect(registryWithoutKeys.rail).not.toBe(sandbox.rail);
+    const { rates, funding, names, identity, uma } = registryWithoutKeys;
     expect([rates, funding, names, identity, uma]).toEqual(Array(5).fill(undefined));
   });
 });

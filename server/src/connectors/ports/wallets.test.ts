@@ -163,9 +163,9 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
       hex(outer.dataSignature),
     );
     expect(signed).toBe(true);
-    const again = await newTarget();
-    expect(again.target).not.toBe(target);
-    expect(read(again.bundle).inner.targetPublic).not.toBe(inner.targetPublic);
+    const repeatedReply = await newTarget();
+    expect(repeatedReply.target).not.toBe(target);
+    expect(read(repeatedReply.bundle).inner.targetPublic).not.toBe(inner.targetPublic);
   });
 
   it('is read as the client library wrote it', async () => {
@@ -306,7 +306,7 @@ describe.each(MODES)('a key that signs by itself in the %s', (environment) => {
   const custody = custodianOf(environment);
   const id = 'DelegatedKey:1';
   const payload = '{"amount":"1","note":"ä"}';
-  const opened = (stamp: string): Record<string, string> =>
+  const readStamp = (stamp: string): Record<string, string> =>
     JSON.parse(Buffer.from(stamp, 'base64url').toString());
 
   it('creates the same stamps as the client library', async () => {
@@ -315,11 +315,11 @@ describe.each(MODES)('a key that signs by itself in the %s', (environment) => {
     expect((await custody.newSigner({ id })).publicKey).not.toBe(publicKey);
     const stamp = await custody.stampWith({ id, signer, payload });
     expect(stamp).toMatch(/^[\w-]+$/);
-    const reported = opened(stamp);
+    const reported = readStamp(stamp);
     const keys = { apiPublicKey: CLIENT.publicKey, apiPrivateKey: CLIENT.privateKey };
     const model = (await new ApiKeyStamper(keys).stamp(payload)).stampHeaderValue;
-    expect(Object.keys(reported)).toEqual(Object.keys(opened(model)));
-    expect([reported.publicKey, reported.scheme]).toEqual([publicKey, opened(model).scheme]);
+    expect(Object.keys(reported)).toEqual(Object.keys(readStamp(model)));
+    expect([reported.publicKey, reported.scheme]).toEqual([publicKey, readStamp(model).scheme]);
     const { signature } = reported as { signature: string };
     expect(await verifyStampSignature(publicKey, signature, payload)).toBe(true);
     expect(await verifyStampSignature(publicKey, signature, `${payload} `)).toBe(false);
@@ -358,7 +358,7 @@ describe('the custodians of the two environments', () => {
   it('sign what production exports', async () => {
     const { seed } = await production.newSeed(NAMES);
     const exportBundle = await production.exportSeed({ ...NAMES, seed, clientPublicKey });
-    const opened = (organizationId: string, signer?: string) =>
+    const readStamp = (organizationId: string, signer?: string) =>
       decryptExportBundle({
         exportBundle,
         organizationId,
@@ -367,10 +367,10 @@ describe('the custodians of the two environments', () => {
         returnMnemonic: true,
       });
     const { bundles, tokens } = production.publicKeys();
-    expect(await opened(NAMES.organizationId, bundles)).toBe(wordsIn(exportBundle));
-    await expect(opened('organization-2', bundles)).rejects.toThrow(/organization id/);
-    await expect(opened(NAMES.organizationId, tokens)).rejects.toThrow(/signer key/);
-    await expect(opened(NAMES.organizationId)).rejects.toThrow(/signer key/);
+    expect(await readStamp(NAMES.organizationId, bundles)).toBe(wordsIn(exportBundle));
+    await expect(readStamp('organization-2', bundles)).rejects.toThrow(/organization id/);
+    await expect(readStamp(NAMES.organizationId, tokens)).rejects.toThrow(/signer key/);
+    await expect(readStamp(NAMES.organizationId)).rejects.toThrow(/signer key/);
   });
 
   it('do not verify exports of the sandbox', async () => {
@@ -390,7 +390,7 @@ describe('the custodians of the two environments', () => {
   });
 
   it('are absent without keys', () => {
-    const bare = connectorRegistry(effects);
-    expect(MODES.map((each) => bare(each).custody)).toEqual([undefined, undefined]);
+    const registryWithoutKeys = connectorRegistry(effects);
+    expect(MODES.map((each) => registryWithoutKeys(each).custody)).toEqual([undefined, undefined]);
   });
 });

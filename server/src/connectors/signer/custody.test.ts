@@ -17,11 +17,11 @@ const { generateP256KeyPair, hpkeDecrypt } = walletCrypto;
 const hex = (text: string) => Buffer.from(text, 'hex');
 
 /** Effects that return only these random bytes. */
-function effectsOf(...drawn: string[]): Effects {
+function effectsOf(...randomValues: string[]): Effects {
   return {
     ...testEffects(),
     random(bytes) {
-      const next = hex(drawn.shift() ?? '');
+      const next = hex(randomValues.shift() ?? '');
       if (next.length !== bytes) throw new Error(`${bytes} unexpected random bytes`);
       return next;
     },
@@ -123,11 +123,11 @@ describe('the built-in custodian', () => {
   });
 
   it('overwrites generated secrets', async () => {
-    const drawn: Uint8Array[] = [];
+    const randomValues: Uint8Array[] = [];
     const real = testEffects();
     const random = (bytes: number) => {
       const next = real.random(bytes);
-      drawn.push(next);
+      randomValues.push(next);
       return next;
     };
     const custody = localCustody({ ...real, random }, recordingKeys(), attests);
@@ -137,8 +137,9 @@ describe('the built-in custodian', () => {
     await custody.newOtpTarget({ id: '1', organizationId: '1', expiresAt: 0 });
     await custody.exportSeed({ ...NAMES, seed, clientPublicKey });
     await custody.newSigner({ id: '1' });
-    expect(drawn).toHaveLength(6);
-    for (const bytes of drawn) expect(Buffer.from(bytes).every((byte) => byte === 0)).toBe(true);
+    expect(randomValues).toHaveLength(6);
+    for (const bytes of randomValues)
+      expect(Buffer.from(bytes).every((byte) => byte === 0)).toBe(true);
   });
 });
 

@@ -1,8 +1,8 @@
 // Personal data of agents. An export lists them; an erasure removes them and the rejection reasons of their
 // actions.
 import {
+  CUSTOMER_ROWS_SQL,
   changedRows,
-  OF_CUSTOMER,
   type PersonalData,
 } from '../../runtime/operation/personal-data.ts';
 import { deleteNextAgent } from './management/management.ts';
@@ -12,9 +12,12 @@ const REASONS = `update agent_actions set rejection_reason = null, version = ver
 
 export const agentPersonalData: PersonalData = {
   tables: {
-    agents: { rows: OF_CUSTOMER, without: ['token_hash'], erasure: 'removed' },
-    agent_actions: { rows: OF_CUSTOMER, erasure: 'emptied' },
-    agent_audit: { rows: OF_CUSTOMER, erasure: { retained: 'audit of agent actions, by ID' } },
+    agents: { rows: CUSTOMER_ROWS_SQL, without: ['token_hash'], erasure: 'removed' },
+    agent_actions: { rows: CUSTOMER_ROWS_SQL, erasure: 'emptied' },
+    agent_audit: {
+      rows: CUSTOMER_ROWS_SQL,
+      erasure: { retained: 'audit of agent actions, by ID' },
+    },
   },
   subjects: { agent_actions: 'customer_id = $1' },
   end: deleteNextAgent,

@@ -1,9 +1,9 @@
 // Personal data of cards: an export lists the cards. An erasure closes them and removes their
 // numbers, and the merchants from network messages.
 import {
+  CUSTOMER_ROWS_SQL,
   changedRows,
   ERASED,
-  OF_CUSTOMER,
   type PersonalData,
   rowAs,
 } from '../../runtime/operation/personal-data.ts';
@@ -20,20 +20,20 @@ const MERCHANTS = `update card_messages set merchant = null
 /** Listed after payments. */
 export const cardPersonalData: PersonalData = {
   tables: {
-    cards: { rows: OF_CUSTOMER, without: ['secret'], erasure: 'emptied' },
+    cards: { rows: CUSTOMER_ROWS_SQL, without: ['secret'], erasure: 'emptied' },
     card_funding_sources: {
-      rows: OF_CUSTOMER,
+      rows: CUSTOMER_ROWS_SQL,
       erasure: { retained: 'account ID and card ID of a funding source' },
     },
     delegated_keys: {
-      rows: OF_CUSTOMER,
+      rows: CUSTOMER_ROWS_SQL,
       without: ['signer'],
       open: (opener, row) => delegatedKeyPersonal(opener, rowAs<DelegatedKeyRow>(row)),
       erasure: 'removed',
     },
-    card_messages: { rows: OF_CUSTOMER, erasure: 'emptied' },
+    card_messages: { rows: CUSTOMER_ROWS_SQL, erasure: 'emptied' },
     card_reveals: {
-      rows: OF_CUSTOMER,
+      rows: CUSTOMER_ROWS_SQL,
       without: ['id'],
       erasure: { retained: 'token and time of a request for card details' },
     },

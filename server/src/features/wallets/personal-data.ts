@@ -4,7 +4,11 @@
 import { UNPAGED } from '../../runtime/db/database.ts';
 import type { RowOf } from '../../runtime/db/table.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
-import { OF_CUSTOMER, type PersonalData, rowAs } from '../../runtime/operation/personal-data.ts';
+import {
+  CUSTOMER_ROWS_SQL,
+  type PersonalData,
+  rowAs,
+} from '../../runtime/operation/personal-data.ts';
 import type { DataKey, Vault } from '../../runtime/security/vault.ts';
 import { eraseCodes } from '../notifications/codes/index.ts';
 import { factsContext, nicknameContext } from './accounts/credentials.ts';
@@ -61,30 +65,30 @@ const CODES = `select 'otp ' || id as id from credentials where customer_id = $1
 /** An erasure also removes one-time codes, because their keyed hash covers the contact. */
 export const walletPersonalData: PersonalData = {
   tables: {
-    wallets: { rows: OF_CUSTOMER, without: ['seed'], erasure: 'emptied', atOnce: true },
+    wallets: { rows: CUSTOMER_ROWS_SQL, without: ['seed'], erasure: 'emptied', atOnce: true },
     credentials: {
-      rows: OF_CUSTOMER,
+      rows: CUSTOMER_ROWS_SQL,
       without: ['uniqueness_key', 'challenge_hash'],
       open: (opener, row) => credentialPersonal(opener, rowAs<CredentialRow>(row)),
       erasure: 'emptied',
       atOnce: true,
     },
-    wallet_sessions: { rows: OF_CUSTOMER, erasure: 'removed' },
+    wallet_sessions: { rows: CUSTOMER_ROWS_SQL, erasure: 'removed' },
     wallet_requests: {
-      rows: OF_CUSTOMER,
+      rows: CUSTOMER_ROWS_SQL,
       without: ['payload', 'input', 'bound', 'signer', 'stamp_hash', 'reply'],
       erasure: 'removed',
     },
-    otp_targets: { rows: OF_CUSTOMER, without: ['target'], erasure: 'removed' },
+    otp_targets: { rows: CUSTOMER_ROWS_SQL, without: ['target'], erasure: 'removed' },
     wallet_authorizations: {
-      rows: OF_CUSTOMER,
+      rows: CUSTOMER_ROWS_SQL,
       open: (opener, row) => authorizationPersonal(opener, rowAs<AuthorizationRow>(row)),
       erasure: {
         retained: 'key and operation of a signature; the payload is sealed under a deleted key',
       },
     },
     wallet_recoveries: {
-      rows: OF_CUSTOMER,
+      rows: CUSTOMER_ROWS_SQL,
       without: ['contact_digest'],
       erasure: { retained: 'request of a wallet recovery, its actor and its reason' },
     },

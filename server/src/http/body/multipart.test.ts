@@ -4,7 +4,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { opened } from '../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../test/kit/app/test-app.ts';
 import {
   type Entry,
   formOf,
@@ -17,7 +17,7 @@ import type { UploadedFile } from '../../kernel/contract/upload.ts';
 import { BASE_PATH } from '../server.ts';
 import { readForm } from './multipart.ts';
 
-const at = opened(startUploads);
+const at = openForFile(startUploads);
 
 const fieldsOf = (reply: { body: { details?: { errors?: { field: string }[] } } }) =>
   (reply.body.details?.errors ?? []).map((error) => error.field).sort();

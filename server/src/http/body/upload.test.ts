@@ -4,13 +4,13 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { opened } from '../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../test/kit/app/test-app.ts';
 import {
   type Entry,
   formOf,
   GOOD,
   MAX_FILE_BYTES,
-  SLOW,
+  SLOW_TIMEOUT,
   startUploads,
   TYPE,
   uploadThing,
@@ -21,7 +21,7 @@ import { files } from '../../runtime/files/files.ts';
 import { NO_EXAMPLES } from '../examples.ts';
 import { openApiSteps } from '../openapi.ts';
 
-const at = opened(startUploads);
+const at = openForFile(startUploads);
 
 describe('a valid form', () => {
   it('is passed to the operation as fields and a stored file', async () => {
@@ -112,9 +112,9 @@ describe('an upload that no operation stores is removed', () => {
     const request = http.request(at.url, { method: 'POST', headers });
     request.on('error', () => undefined);
     request.write(formOf([['file', 'x'.repeat(100_000), 'a']], ''));
-    await expect.poll(async () => (await at.stored()).length, SLOW).toBe(before.length + 1);
+    await expect.poll(async () => (await at.stored()).length, SLOW_TIMEOUT).toBe(before.length + 1);
     request.destroy();
-    await expect.poll(at.stored, SLOW).toEqual(before);
+    await expect.poll(at.stored, SLOW_TIMEOUT).toEqual(before);
   });
 });
 
@@ -137,9 +137,9 @@ describe('an idempotency key', () => {
       .toString()
       .replaceAll('--b', '--c');
     const type = 'multipart/form-data; boundary=c';
-    const again = await at.post(body, { ...headers, 'content-type': type });
-    expect(again.body).toEqual(first.body);
-    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    const repeatedReply = await at.post(body, { ...headers, 'content-type': type });
+    expect(repeatedReply.body).toEqual(first.body);
+    expect(repeatedReply.headers.get('idempotency-replayed')).toBe('true');
     expect(await at.stored()).toEqual(before);
   });
 
@@ -200,10 +200,10 @@ describe('concurrent uploads', () => {
     });
     // All upload slots are in use only then: an earlier request could have been admitted and
     // completed.
-    await expect.poll(() => replied, SLOW).toEqual(Array(6).fill(429));
+    await expect.poll(() => replied, SLOW_TIMEOUT).toEqual(Array(6).fill(429));
     expect((await at.send(GOOD)).status).toBe(429);
     for (const request of waiting) request.destroy();
-    await expect.poll(async () => (await at.send(GOOD)).status, SLOW).toBe(201);
+    await expect.poll(async () => (await at.send(GOOD)).status, SLOW_TIMEOUT).toBe(201);
   });
 });
 
@@ -223,11 +223,11 @@ it('a link has fewer concurrent uploads than its platform, and does not block ot
     const init = { method: 'POST', headers: { 'content-type': TYPE }, body };
     return (await fetch(by(link), init)).status;
   };
-  await expect.poll(() => replied, SLOW).toEqual([429, 429]);
+  await expect.poll(() => replied, SLOW_TIMEOUT).toEqual([429, 429]);
   expect([await send('one'), await send('two')]).toEqual([429, 201]);
   expect((await at.send(GOOD)).status).toBe(201);
   for (const request of waiting) request.destroy();
-  await expect.poll(() => send('one'), SLOW).toBe(201);
+  await expect.poll(() => send('one'), SLOW_TIMEOUT).toBe(201);
 });
 
 it('the document shows a form with a file', () => {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { CardFace, HostedPage, PageBrand, PageContent } from '../../kernel/contract/page.ts';
 import { addPages } from './pages.ts';
 
-const PLAIN: PageContent = { status: 200, title: 'Here', lines: ['A line.'] };
+const PLAIN_PAGE: PageContent = { status: 200, title: 'Here', lines: ['A line.'] };
 
 /** A server with one page, and the number of its views. */
 function serverWith(content: PageContent, overrides: Partial<HostedPage> = {}) {
@@ -33,7 +33,7 @@ function policyOf(text: unknown): Record<string, string> {
 
 describe('a page', () => {
   it('permits no scripts, frames or foreign content', async () => {
-    const { headers, body, statusCode } = await serverWith(PLAIN).open();
+    const { headers, body, statusCode } = await serverWith(PLAIN_PAGE).open();
     expect(statusCode).toBe(200);
     expect(headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
@@ -54,7 +54,10 @@ describe('a page', () => {
   });
 
   it('may post its form to its own address', async () => {
-    const { open } = serverWith({ ...PLAIN, button: 'Yes' }, { confirm: async () => PLAIN });
+    const { open } = serverWith(
+      { ...PLAIN_PAGE, button: 'Yes' },
+      { confirm: async () => PLAIN_PAGE },
+    );
     const { headers, body } = await open();
     const policy = policyOf(headers['content-security-policy']);
     expect(policy['form-action']).toBe("'self'");
@@ -65,12 +68,12 @@ describe('a page', () => {
 
   it('can be framed only by the configured origins', async () => {
     const frames = ['https://shop.example', 'http://localhost:8080'];
-    const { headers } = await serverWith({ ...PLAIN, frames }).open();
+    const { headers } = await serverWith({ ...PLAIN_PAGE, frames }).open();
     expect(headers).not.toHaveProperty('x-frame-options');
     expect(policyOf(headers['content-security-policy'])).toMatchObject({
       'frame-ancestors': 'https://shop.example http://localhost:8080',
     });
-    const none = await serverWith({ ...PLAIN, frames: [] }).open();
+    const none = await serverWith({ ...PLAIN_PAGE, frames: [] }).open();
     expect(none.headers).toMatchObject({ 'x-frame-options': 'DENY' });
     expect(none.headers['content-security-policy']).toContain("frame-ancestors 'none'");
   });
@@ -81,7 +84,7 @@ describe('a page', () => {
       { label: 'C', value: '<b>7</b>' },
     ];
     const notes = [{ title: 'Why <i>', lines: ['Because "x".'] }];
-    const { body, headers } = await serverWith({ ...PLAIN, details, notes }).open();
+    const { body, headers } = await serverWith({ ...PLAIN_PAGE, details, notes }).open();
     expect(policyOf(headers['content-security-policy'])).not.toHaveProperty('sandbox');
     expect(body).toContain(
       '<dl>\n<div><dt>A &#38; B</dt>\n<dd><span class="code">4111 1100 0000 0000</span></dd></div>\n' +
@@ -96,9 +99,9 @@ describe('a page', () => {
     const confirmed: string[] = [];
     const confirm = async (secret: string) => {
       confirmed.push(secret);
-      return PLAIN;
+      return PLAIN_PAGE;
     };
-    const { open } = serverWith({ ...PLAIN, button: 'Yes', decline }, { confirm });
+    const { open } = serverWith({ ...PLAIN_PAGE, button: 'Yes', decline }, { confirm });
     expect((await open()).body).toContain('<a class="button" href="?answer=no">No</a>');
     const { statusCode, body, headers } = await open('GET', {}, '?answer=no');
     expect(statusCode).toBe(200);
@@ -110,7 +113,7 @@ describe('a page', () => {
   });
 
   it('without a button accepts no input', async () => {
-    const { open, requested } = serverWith(PLAIN);
+    const { open, requested } = serverWith(PLAIN_PAGE);
     expect((await open('POST')).statusCode).toBe(404);
     expect(requested).toEqual([]);
     expect((await open('HEAD')).statusCode).toBe(200);
@@ -126,7 +129,7 @@ const inline = (body: string, tag: string) =>
 describe('the brand of a page', () => {
   const SHOP: PageBrand = { name: 'Shop & <Co>', isSandbox: false };
   const branded = (more: Partial<PageBrand>) =>
-    serverWith({ ...PLAIN, brand: { ...SHOP, ...more } }).open();
+    serverWith({ ...PLAIN_PAGE, brand: { ...SHOP, ...more } }).open();
 
   it('is the name, in header and title, with a label in the sandbox', async () => {
     const { body } = await branded({});
@@ -178,7 +181,7 @@ describe('a page with card details', () => {
   };
 
   it('has a separate origin and one script, allowed by its hash', async () => {
-    const { body, headers } = await serverWith({ ...PLAIN, card }).open();
+    const { body, headers } = await serverWith({ ...PLAIN_PAGE, card }).open();
     const [script = ''] = inline(body, 'script');
     expect(script).toContain('clipboardData');
     expect(policyOf(headers['content-security-policy'])).toEqual({
@@ -203,19 +206,22 @@ describe('a page that is shown once', () => {
     ['x-purpose', 'preview'],
     ['x-moz', 'prefetch'],
   ])('is not shown to a browser that fetches ahead: %s %s', async (name, value) => {
-    const { open, requested } = serverWith(PLAIN, { once: true });
-    const early = await open('GET', { [name]: value });
-    expect(early.statusCode).toBe(503);
-    expect(early.body).not.toContain('A line.');
-    expect(early.headers).toMatchObject({ 'cache-control': 'no-store', 'x-frame-options': 'DENY' });
+    const { open, requested } = serverWith(PLAIN_PAGE, { once: true });
+    const earlyReply = await open('GET', { [name]: value });
+    expect(earlyReply.statusCode).toBe(503);
+    expect(earlyReply.body).not.toContain('A line.');
+    expect(earlyReply.headers).toMatchObject({
+      'cache-control': 'no-store',
+      'x-frame-options': 'DENY',
+    });
     expect(requested).toEqual([]);
     expect((await open()).body).toContain('A line.');
     expect(requested).toEqual(['s3cret']);
   });
 
   it('answers HEAD like GET, without consuming the link', async () => {
-    const peek = async () => PLAIN;
-    const { open, requested } = serverWith(PLAIN, { once: true, peek });
+    const peek = async () => PLAIN_PAGE;
+    const { open, requested } = serverWith(PLAIN_PAGE, { once: true, peek });
     const { statusCode, headers, body } = await open('HEAD');
     expect([statusCode, body, requested]).toEqual([200, '', []]);
     const { 'content-length': length, date, ...policy } = (await open('GET')).headers;
@@ -224,17 +230,17 @@ describe('a page that is shown once', () => {
   });
 
   it('without a preview is not shown to HEAD', async () => {
-    const { open, requested } = serverWith(PLAIN, { once: true });
+    const { open, requested } = serverWith(PLAIN_PAGE, { once: true });
     const { statusCode, headers, body } = await open('HEAD');
     expect([statusCode, headers['cache-control'], body]).toEqual([503, 'no-store', '']);
     expect(requested).toEqual([]);
   });
 
   it('is shown to other browsers', async () => {
-    const { open, requested } = serverWith(PLAIN, { once: true });
+    const { open, requested } = serverWith(PLAIN_PAGE, { once: true });
     await open('GET', { 'sec-purpose': '', purpose: 'navigate' });
     expect(requested).toHaveLength(1);
-    const other = serverWith(PLAIN);
+    const other = serverWith(PLAIN_PAGE);
     await other.open('GET', { purpose: 'prefetch' });
     expect(other.requested).toHaveLength(1);
   });

@@ -112,8 +112,8 @@ it('erases after the approval of a second person, and changes nothing before', a
   expect(await count()).toEqual(before);
   const secret = await client.secretOf({ name: 'Second' });
   const approval = `/approvals/${requested.body.id}`;
-  const shown = ok(await client.call('GET', approval, { secret }), 200);
-  expect(shown.changes.rows).toMatchObject([{ table: 'customers', id }]);
+  const details = ok(await client.call('GET', approval, { secret }), 200);
+  expect(details.changes.rows).toMatchObject([{ table: 'customers', id }]);
   const body = { reason: 'checked' };
   const { reply } = ok(await client.call('POST', `${approval}/approve`, { body, secret }), 200);
   expect(reply).toMatchObject({ customerId: id, finishedAt: expect.any(String) });

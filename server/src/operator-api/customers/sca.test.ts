@@ -2,13 +2,13 @@
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import type { TestApp } from '../../../test/kit/app/harness.ts';
-import { opened, testApp } from '../../../test/kit/app/test-app.ts';
+import { openForFile, testApp } from '../../../test/kit/app/test-app.ts';
 import { confirmCode, european, sendCode } from '../../../test/kit/customers/contacts.ts';
 import { startReceiver } from '../../../test/kit/http/webhook-receiver.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
 import { loginFixture } from '../../../test/kit/sca/login.ts';
 
-const sms = opened(startReceiver);
+const sms = openForFile(startReceiver);
 const app = testApp(() => ({ connectors: { smsUrl: sms.url } }));
 const client = operatorClient(app);
 // A call fails if a reply before it did not match its contract.

@@ -2,11 +2,11 @@
 import { beforeAll, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../test/kit/app/harness.ts';
-import { opened } from '../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../test/kit/app/test-app.ts';
 import { openOnboarding } from '../../../test/kit/customers/onboarding.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
 
-const fixture = opened(openOnboarding);
+const fixture = openForFile(openOnboarding);
 let as: TestPlatform;
 let client: ReturnType<typeof operatorClient>;
 beforeAll(async () => {
@@ -38,12 +38,12 @@ it('lists the queue in pages and shows a case, which is recorded', async () => {
   const two = ok(await client.call('GET', `${path}&cursor=${one.nextCursor}`), 200);
   expect(two).toMatchObject({ data: [{ verificationId: second.verificationId }], hasMore: false });
 
-  const shown = ok(await client.call('GET', `/verifications/${first.id}`), 200);
-  expect(shown).toMatchObject({
+  const details = ok(await client.call('GET', `/verifications/${first.id}`), 200);
+  expect(details).toMatchObject({
     verification: { verificationId: first.verificationId },
     ...{ customerId: first.id, platformId: as.id, status: 'PENDING', missing: [] },
   });
-  expect(shown.details.fullName).toBe('Ada Lovelace 001');
+  expect(details.details.fullName).toBe('Ada Lovelace 001');
   expect(await recordsOf(first.id)).toMatchObject([
     { operationId: 'getVerificationCase', customerId: first.id, hasChanges: false },
   ]);

@@ -79,9 +79,9 @@ it('lists authorizations and shows one, which is recorded', async () => {
   const { data } = await get(`${list}&cursor=${one.nextCursor}`);
   expect(data[0].authorizationId).not.toBe(one.data[0].authorizationId);
   const { authorizationId, customerId } = one.data[0];
-  const shown = await get(`/wallet-authorizations/${authorizationId}`);
-  expect(shown).toMatchObject({ accountId, customerId });
-  expect(shown.payload).toEqual(expect.any(String));
+  const details = await get(`/wallet-authorizations/${authorizationId}`);
+  expect(details).toMatchObject({ accountId, customerId });
+  expect(details.payload).toEqual(expect.any(String));
   expect((await get(`/audit-records?subject=${authorizationId}`)).data).toMatchObject([
     { operationId: 'getWalletAuthorization', customerId, hasChanges: false },
   ]);

@@ -144,9 +144,9 @@ it('replaces too many changes by a reset', async () => {
   expect(stream.data().filter(({ type }) => type === 'TEST')).toEqual([]);
 
   for (const cursor of [`${ready.id}`, 'nothing']) {
-    const late = await follow({}, `?after=${cursor}`);
-    await late.until(({ event }) => event === 'reset');
-    expect(late.events.map(({ event }) => event)).toEqual(['ready', 'reset']);
+    const lateReply = await follow({}, `?after=${cursor}`);
+    await lateReply.until(({ event }) => event === 'reset');
+    expect(lateReply.events.map(({ event }) => event)).toEqual(['ready', 'reset']);
   }
 });
 

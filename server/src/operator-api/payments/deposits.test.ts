@@ -21,8 +21,8 @@ describe('deposits', () => {
     expect(first.recorded).toBe('now');
     expect((await balances(service.app, account, service.as)).total).toBe(12_50);
     const path = '/deposits';
-    const again = entryOf(account, 'API-1', { amount: 12_51 });
-    await rejects(409, 'CONFLICT', 'POST', path, { body: again });
+    const repeatedReply = entryOf(account, 'API-1', { amount: 12_51 });
+    await rejects(409, 'CONFLICT', 'POST', path, { body: repeatedReply });
     await isHidden('POST', path, entryOf(account, 'API-1'));
     await isHidden('POST', path, entryOf(account, 'API-2'));
     const euros = entryOf(account, 'API-3', { currency: 'EUR' });

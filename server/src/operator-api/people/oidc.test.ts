@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../test/kit/app/harness.ts';
-import { opened, testApp } from '../../../test/kit/app/test-app.ts';
+import { openForFile, testApp } from '../../../test/kit/app/test-app.ts';
 import {
   type Account,
   CLIENT,
@@ -43,7 +43,7 @@ const changed = (url: string, name: string, value: string) => {
   return parsed.href;
 };
 
-const provider = opened(() => startIdentityProvider());
+const provider = openForFile(() => startIdentityProvider());
 const app = testApp(() => atRealTime(provider.issuer));
 let administrator: Browser;
 
@@ -233,9 +233,9 @@ describe('a callback', () => {
     const mixed = changed(callback, 'state', wanted);
     expect((await finish(person, second.state, mixed)).status).toBe(401);
     const third = await begin(person);
-    const late = await provider.signIn(third.authorizationUrl, subject());
+    const lateReply = await provider.signIn(third.authorizationUrl, subject());
     app.effects.set(app.effects.now() + 10 * 60_000);
-    expect((await finish(person, third.state, late)).status).toBe(400);
+    expect((await finish(person, third.state, lateReply)).status).toBe(400);
   });
 
   it.each([

@@ -57,23 +57,23 @@ describe('a link', () => {
   it('shows whom it is for, is used once, and then has ended', async () => {
     const { secret, email } = await invite();
     const person = browser(app);
-    const shown = await person.call('POST', '/enrollment', { body: { secret } });
-    expect(shown.body).toMatchObject({ kind: 'ENROLLMENT', email, needsIdentity: false });
+    const details = await person.call('POST', '/enrollment', { body: { secret } });
+    expect(details.body).toMatchObject({ kind: 'ENROLLMENT', email, needsIdentity: false });
     const { reply, input } = await enrollWithPasskey(person, secret);
     expect(reply).toMatchObject({ status: 201, body: { user: { email, status: 'ACTIVE' } } });
-    const again = await browser(app).call('POST', '/enrollment/passkey', { body: input });
-    expect(again).toMatchObject({ status: 410, body: { code: 'LINK_ENDED' } });
+    const repeatedReply = await browser(app).call('POST', '/enrollment/passkey', { body: input });
+    expect(repeatedReply).toMatchObject({ status: 410, body: { code: 'LINK_ENDED' } });
   });
 
   it('has ended after a day, and for a disabled user', async () => {
-    const [late, disabled] = [await invite(), await invite()];
+    const [lateReply, disabled] = [await invite(), await invite()];
     const body = { isDisabled: true };
     ok(await administrator.call('PATCH', `/operator-users/${disabled.id}`, { body }), 200);
     const statusOf = async (secret: string) =>
       (await browser(app).call('POST', '/enrollment', { body: { secret } })).status;
-    expect([await statusOf(late.secret), await statusOf(disabled.secret)]).toEqual([200, 410]);
+    expect([await statusOf(lateReply.secret), await statusOf(disabled.secret)]).toEqual([200, 410]);
     app.effects.set(app.effects.now() + 24 * 3_600_000);
-    expect(await statusOf(late.secret)).toBe(410);
+    expect(await statusOf(lateReply.secret)).toBe(410);
     ok(await signIn(administrator, device), 201);
   });
 

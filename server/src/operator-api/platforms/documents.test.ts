@@ -43,8 +43,8 @@ it('are listed, all of a customer or those of a holder', async () => {
 });
 
 it('have their original file', async () => {
-  const shown = ok(await client.call('GET', `/documents/${id}/content`), 200);
-  expect(Buffer.from(shown.content, 'base64').equals(bytes)).toBe(true);
+  const reply = ok(await client.call('GET', `/documents/${id}/content`), 200);
+  expect(Buffer.from(reply.content, 'base64').equals(bytes)).toBe(true);
   expect(await client.recordsOf('getDocumentContent')).toMatchObject([
     { subject: id, platformId: app.platform.id, customerId },
   ]);

@@ -69,9 +69,9 @@ describe('jobs', () => {
 
   it('are shown with the IDs of their input, and retried', async () => {
     const [{ jobId } = { jobId: '' }] = await dead('payout.send');
-    const shown = ok(await client.call('GET', `/jobs/${jobId}`), 200);
-    expect(shown).toMatchObject({ state: 'dead', lastError: 'the bank is closed' });
-    expect(shown.about).toEqual({ transactionId: input.transactionId });
+    const reply = ok(await client.call('GET', `/jobs/${jobId}`), 200);
+    expect(reply).toMatchObject({ state: 'dead', lastError: 'the bank is closed' });
+    expect(reply.about).toEqual({ transactionId: input.transactionId });
     const path = `/jobs/${jobId}/retry`;
     expect(ok(await client.call('POST', path), 200)).toMatchObject({
       state: 'queued',
@@ -81,8 +81,8 @@ describe('jobs', () => {
       { subject: jobId, platformId: app.platform.id },
     ]);
     await app.runtime.db.query('update jobs set failed_at = null');
-    const early = await client.call('POST', path);
-    expect([early.status, early.body.code]).toEqual([409, 'CONFLICT']);
+    const earlyReply = await client.call('POST', path);
+    expect([earlyReply.status, earlyReply.body.code]).toEqual([409, 'CONFLICT']);
   });
 
   it('of a kind are retried together', async () => {

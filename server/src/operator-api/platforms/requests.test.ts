@@ -24,8 +24,8 @@ it('are listed and shown as in the API', async () => {
   expect(first.hasMore).toBe(true);
   const next = ok(await client.call('GET', `${path}?limit=1&cursor=${first.nextCursor}`), 200);
   expect(next.data[0].id).not.toBe(first.data[0].id);
-  const shown = ok(await client.call('GET', `/requests/${id}`), 200);
-  expect(shown).toMatchObject({ ...list.data[0], platformId });
+  const reply = ok(await client.call('GET', `/requests/${id}`), 200);
+  expect(reply).toMatchObject({ ...list.data[0], platformId });
 
   const secret = await client.secretOf({ platformIds: [app.platform.id] });
   expect((await client.call('GET', `/requests/${id}`, { secret })).status).toBe(404);

@@ -23,8 +23,8 @@ it('are listed, rotated and retired', async () => {
   const body = { environment: 'sandbox', overlapHours: 1, reason: 'Yearly' };
   const rotated = ok(await client.call('POST', '/signing-keys/rotations', { body }), 200);
   expect(statusesOf(rotated.keys)).toEqual(['active', 'active', 'announced', 'announced']);
-  const again = await client.call('POST', '/signing-keys/rotations', { body });
-  expect([again.status, again.body.code]).toEqual([409, 'CONFLICT']);
+  const repeatedReply = await client.call('POST', '/signing-keys/rotations', { body });
+  expect([repeatedReply.status, repeatedReply.body.code]).toEqual([409, 'CONFLICT']);
   const announced = rotated.keys.find(({ status }: Key) => status === 'announced') as Key;
   const path = `/signing-keys/${announced.keyId}/retire`;
   expect(statusesOf(ok(await client.call('POST', path), 200).keys)).toEqual(['retired', 'retired']);

@@ -28,8 +28,8 @@ describe('tokens', () => {
     const records = [{ subject: token.tokenId, platformId: app.platform.id }];
     expect(await client.recordsOf('revokePlatformToken')).toMatchObject(records);
     expect(await client.recordsOf('createPlatformToken')).toHaveLength(1);
-    const again = await client.call('DELETE', `/tokens/${token.tokenId}`);
-    expect([again.status, again.body.code]).toEqual([404, 'TOKEN_NOT_FOUND']);
+    const repeatedReply = await client.call('DELETE', `/tokens/${token.tokenId}`);
+    expect([repeatedReply.status, repeatedReply.body.code]).toEqual([404, 'TOKEN_NOT_FOUND']);
   });
 
   it('are listed in pages, of one platform or of all', async () => {

@@ -76,12 +76,15 @@ describe('cards exceptions', () => {
       ]);
       const [item] = await json('suspense', 'list');
       expect(item).toMatchObject({ transactionId: paid.id, type: 'CARD', amount, to: 'outside' });
-      const bare = await run('suspense', 'return', paid.id);
-      expect([bare.code, bare.err]).toEqual([1, expect.stringContaining('--reference')]);
+      const reply = await run('suspense', 'return', paid.id);
+      expect([reply.code, reply.err]).toEqual([1, expect.stringContaining('--reference')]);
       await json('suspense', 'return', paid.id, '--reference', reference);
       expect(await listed()).toEqual([]);
-      const again = await run('suspense', 'return', paid.id, '--reference', reference);
-      expect([again.code, again.err]).toEqual([1, 'The transaction has no funds in suspense.\n']);
+      const repeatedReply = await run('suspense', 'return', paid.id, '--reference', reference);
+      expect([repeatedReply.code, repeatedReply.err]).toEqual([
+        1,
+        'The transaction has no funds in suspense.\n',
+      ]);
     }
     expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '0 of 0' });
     // A refund that was sent and is reversed by the network is missing until it is resolved.
@@ -118,8 +121,11 @@ describe('cards resolve', () => {
     const { out } = await run('cards', 'resolve', two.id, '--outcome', 'write-off');
     expect(out).toBe(`${two.id} is SETTLED, 0.20 USD written off.\n`);
     expect(await two.state()).toMatchObject({ status: 'SETTLED', account: '10 of 10' });
-    const again = await run('cards', 'resolve', two.id, ...COLLECT);
-    expect([again.code, again.err]).toEqual([1, 'The payment is SETTLED, not EXCEPTION.\n']);
+    const repeatedReply = await run('cards', 'resolve', two.id, ...COLLECT);
+    expect([repeatedReply.code, repeatedReply.err]).toEqual([
+      1,
+      'The payment is SETTLED, not EXCEPTION.\n',
+    ]);
   });
 
   it('accepts card payments only, and its two outcomes', async () => {

@@ -31,7 +31,7 @@ async function json(...argv: string[]): Promise<any> {
 
 const clearingNotice = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
-const SLOW = { descriptor: 'Shop 005' };
+const SLOW_MERCHANT = { descriptor: 'Shop 005' };
 const WAIT_MS = 30_000;
 const REASON_FLAGS = ['--reason', 'They wrote so'];
 
@@ -52,10 +52,10 @@ const workerSaying = (check: IssuerPort['checkFundingDebit'], runtime: Runtime =
     metrics: createMetrics(),
   });
 
-const silent = () => workerSaying(() => Promise.reject(new Error('no answer')));
+const silentWorker = () => workerSaying(() => Promise.reject(new Error('no answer')));
 
 /** A process in which other work runs just before a payment changes. */
-function crossed(concurrentWork: () => Promise<unknown>): Runtime {
+function runtimeWith(concurrentWork: () => Promise<unknown>): Runtime {
   const { committer } = app.runtime;
   let crossings = 0;
   const commit: typeof committer.commit = async (set) => {
@@ -77,9 +77,14 @@ describe('cards funding-debits', () => {
     expect((await run('cards', 'funding-debits')).out).toBe('None.\n');
     await fixture.begin();
     const since = new Date(app.effects.now()).toISOString();
-    const first = await fixture.begin(SLOW);
+    const first = await fixture.begin(SLOW_MERCHANT);
     pass(1_000);
-    const second = await fixture.begin({ ...SLOW, amount: 70, currency: 'USDB', funds: 1_000_000 });
+    const second = await fixture.begin({
+      ...SLOW_MERCHANT,
+      amount: 70,
+      currency: 'USDB',
+      funds: 1_000_000,
+    });
     const attempts = async (...more: string[]) =>
       (await json('cards', 'funding-debits', ...more)).map(
         (each: { transactionId: string; attempts: number }) => [each.transactionId, each.attempts],
@@ -97,7 +102,7 @@ describe('cards funding-debits', () => {
     expect(out).toMatch(/^SINCE +TRANSACTION +STATUS +DEBIT +AMOUNT +ATTEMPTS +MERCHANT\n/);
     expect(out).toMatch(/ AUTHORIZED +1 +0\.70 +1 +Shop 005\n$/);
     pass(WAIT_MS);
-    await silent().runDue();
+    await silentWorker().runDue();
     expect(await attempts()).toEqual([
       [first.id, 2],
       [second.id, 2],
@@ -118,7 +123,11 @@ describe('cards funding-debits', () => {
 
 describe('cards resolve-debit', () => {
   it('debits like the issuer, and allows the customer to be deleted', async () => {
-    const paid = await fixture.begin({ ...SLOW, funds: 100, kind: 'financial_authorization' });
+    const paid = await fixture.begin({
+      ...SLOW_MERCHANT,
+      funds: 100,
+      kind: 'financial_authorization',
+    });
     const leave = () => app.call('DELETE', `/customers/${paid.card.cardholderId}`);
     expect((await leave()).status).toBe(409);
     const { out } = await resolveDebit(paid, 'completed');
@@ -138,7 +147,11 @@ describe('cards resolve-debit', () => {
   });
 
   it('makes an exception of a failed debit, and the account can be closed afterwards', async () => {
-    const paid = await fixture.begin({ ...SLOW, funds: 100, kind: 'financial_authorization' });
+    const paid = await fixture.begin({
+      ...SLOW_MERCHANT,
+      funds: 100,
+      kind: 'financial_authorization',
+    });
     const close = () => run('accounts', 'close', paid.accountId);
     expect((await close()).err).toBe('A payment of the account is in progress.\n');
     const ended = await json('cards', 'resolve-debit', paid.id, '--as', 'failed', ...REASON_FLAGS);
@@ -154,7 +167,7 @@ describe('cards resolve-debit', () => {
   });
 
   it('releases an amount that is no longer owed', async () => {
-    const paid = await fixture.begin(SLOW);
+    const paid = await fixture.begin(SLOW_MERCHANT);
     await paid.notify(EXPIRY);
     const { out } = await resolveDebit(paid, 'failed');
     expect(out).toBe(
@@ -164,7 +177,7 @@ describe('cards resolve-debit', () => {
   });
 
   it('requires the number if there are several', async () => {
-    const paid = await fixture.begin(SLOW);
+    const paid = await fixture.begin(SLOW_MERCHANT);
     await paid.notify(clearingNotice(150));
     expect((await resolveDebit(paid, 'completed')).err).toBe(
       'The payment has several pending funding debits. Specify one: 1 or 2.\n',
@@ -182,9 +195,9 @@ describe('cards resolve-debit', () => {
   });
 
   it('has no effect if the issuer responds concurrently', async () => {
-    const paid = await fixture.begin(SLOW);
+    const paid = await fixture.begin(SLOW_MERCHANT);
     pass(WAIT_MS);
-    const runtime = crossed(workerSaying(async () => ({ state: 'confirmed' })).runDue);
+    const runtime = runtimeWith(workerSaying(async () => ({ state: 'confirmed' })).runDue);
     const args = ['cards', 'resolve-debit', paid.id, '--as', 'failed', ...REASON_FLAGS];
     const { code, err } = await commandOn({ ...app, runtime })(args);
     expect([code, err]).toEqual([1, 'The payment has no pending funding debit.\n']);
@@ -193,9 +206,9 @@ describe('cards resolve-debit', () => {
   });
 
   it('remains if the issuer responds concurrently', async () => {
-    const paid = await fixture.begin(SLOW);
+    const paid = await fixture.begin(SLOW_MERCHANT);
     pass(WAIT_MS);
-    const runtime = crossed(() => resolveDebit(paid, 'completed'));
+    const runtime = runtimeWith(() => resolveDebit(paid, 'completed'));
     await workerSaying(async () => ({ state: 'failed' }), runtime).runDue();
     expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
     expect(await reported(paid)).toHaveLength(1);
@@ -204,7 +217,7 @@ describe('cards resolve-debit', () => {
   });
 
   it('accepts card payments only, and two outcomes with a reason', async () => {
-    const paid = await fixture.begin(SLOW);
+    const paid = await fixture.begin(SLOW_MERCHANT);
     expect((await resolveDebit(paid, 'lost')).code).toBe(2);
     expect((await resolveDebit(paid, 'completed', '--number', '0')).code).toBe(2);
     expect((await run('cards', 'resolve-debit', paid.id, '--as', 'completed')).code).toBe(2);

@@ -87,8 +87,8 @@ describe('cards close', () => {
     expect(notified?.data).toEqual(view);
     const { out } = await run('cards', 'show', idOf(two));
     expect(out).toContain(`Funded until ${bindings[0].endedAt}`);
-    const again = await run('cards', 'close', idOf(two), '--reason', 'x');
-    expect(again).toMatchObject({ code: 1, err: 'The card is already closed.\n' });
+    const repeatedReply = await run('cards', 'close', idOf(two), '--reason', 'x');
+    expect(repeatedReply).toMatchObject({ code: 1, err: 'The card is already closed.\n' });
     expect(await run('cards', 'close', idOf(one))).toMatchObject({ code: 2 });
     const long = await run('cards', 'close', idOf(one), '--reason', 'x'.repeat(256));
     expect(long.code).toBe(2);

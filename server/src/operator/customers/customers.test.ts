@@ -304,11 +304,11 @@ describe('customers erase', () => {
     const first = await run('erase', person.id, '--yes');
     await app.advance(60_000);
     expect(await run('erase', person.id, '--yes', '--by', 'Another')).toEqual(first);
-    const bare = person.id.slice('Customer:'.length);
+    const uuid = person.id.slice('Customer:'.length);
     const fetchedCustomer = ok(await app.call('GET', `/customers/${person.id}`), 200);
     expect(fetchedCustomer).toMatchObject({
       isDeleted: true,
-      platformCustomerId: `erased-${bare}`,
+      platformCustomerId: `erased-${uuid}`,
     });
     for (const field of ['fullName', 'email', 'phoneNumber', 'birthDate', 'address']) {
       expect(fetchedCustomer).not.toHaveProperty(field);
@@ -319,7 +319,7 @@ describe('customers erase', () => {
     expect(payment).toMatchObject({
       status: 'COMPLETED',
       customerId: person.id,
-      platformCustomerId: `erased-${bare}`,
+      platformCustomerId: `erased-${uuid}`,
       sentAmount: { amount: 50_00 },
     });
     expect(payment).not.toHaveProperty('description');

@@ -10,9 +10,9 @@ import {
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
 import { startProduction } from '../../../test/kit/app/production.ts';
-import { opened } from '../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../test/kit/app/test-app.ts';
 
-const service = opened(startProduction);
+const service = openForFile(startProduction);
 
 const verb = (name: string, id: string, ...more: string[]) =>
   service.json('external-accounts', name, id, ...more);

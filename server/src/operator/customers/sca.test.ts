@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { externalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import type { CallOptions, TestApp } from '../../../test/kit/app/harness.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
-import { opened, testApp } from '../../../test/kit/app/test-app.ts';
+import { openForFile, testApp } from '../../../test/kit/app/test-app.ts';
 import { confirmCode, european, sendCode } from '../../../test/kit/customers/contacts.ts';
 import { startReceiver } from '../../../test/kit/http/webhook-receiver.ts';
 import { factorFixture } from '../../../test/kit/sca/factors.ts';
@@ -17,10 +17,10 @@ import {
 } from '../../../test/kit/sca/strong-customers.ts';
 
 const HOUR = 3_600_000;
-const UNKNOWN = '01980000-0000-7000-8000-000000000000';
+const UNKNOWN_ID = '01980000-0000-7000-8000-000000000000';
 const DECISION = ['--actor', 'Ada', '--reason', 'seen by video'];
 
-const sms = opened(startReceiver);
+const sms = openForFile(startReceiver);
 let service: { as: TestApp['production'] };
 let command: ReturnType<typeof commandOn>;
 const app = testApp(() => ({ connectors: { smsUrl: sms.url } }));
@@ -130,8 +130,12 @@ describe('a reset without an identity service', () => {
     ok(await complete(id, resetId, { countryCode: '+49', number: '1605554321' }), 204);
     const proof = { factor: 'SMS_OTP', challengeId, code };
     expect(verdict(await login.complete(id, proof))).toEqual([400, 'INVALID_INPUT', 'code']);
-    const again = ok(await login.start(id, 'SMS_OTP'), 200);
-    const response = { factor: 'SMS_OTP', challengeId: again.challengeId, code: await texted() };
+    const repeatedReply = ok(await login.start(id, 'SMS_OTP'), 200);
+    const response = {
+      factor: 'SMS_OTP',
+      challengeId: repeatedReply.challengeId,
+      code: await texted(),
+    };
     expect(JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').to).toBe('+491605554321');
     ok(await login.complete(id, response), 200);
   });
@@ -184,10 +188,10 @@ describe('a reset without an identity service', () => {
     const { resetId } = await start(id);
     for (const verb of ['pass-reset', 'reject-reset']) {
       expect((await run(verb, resetId)).code).toBe(2);
-      await rejected('Reset not found.', verb, `ScaReset:${UNKNOWN}`, ...DECISION);
+      await rejected('Reset not found.', verb, `ScaReset:${UNKNOWN_ID}`, ...DECISION);
       await rejected('Reset not found.', verb, id, ...DECISION);
     }
-    await rejected('Platform not found.', 'resets', `PlatformConfig:${UNKNOWN}`);
+    await rejected('Platform not found.', 'resets', `PlatformConfig:${UNKNOWN_ID}`);
     ok(await app.call('DELETE', `/customers/${id}`, undefined, service), 200);
     await rejected('The customer was deleted.', 'pass-reset', resetId, ...DECISION);
   });
@@ -245,7 +249,7 @@ describe('sca show', () => {
       ...{ isUnderSca: false, failedAttempts: 0, openResets: [], trustedAccounts: [] },
     });
     for (const verb of ['show', 'events']) {
-      await rejected('Customer not found.', verb, `Customer:${UNKNOWN}`);
+      await rejected('Customer not found.', verb, `Customer:${UNKNOWN_ID}`);
       await rejected('Customer not found.', verb, 'x');
     }
   });
@@ -277,7 +281,7 @@ describe('sca unlock', () => {
     const { id } = await phoneVerifiedCustomer(app);
     ok(await app.call('DELETE', `/customers/${id}`), 200);
     await rejected('The customer was deleted.', 'unlock', id, ...DECISION);
-    await rejected('Customer not found.', 'unlock', `Customer:${UNKNOWN}`, ...DECISION);
+    await rejected('Customer not found.', 'unlock', `Customer:${UNKNOWN_ID}`, ...DECISION);
   });
 });
 

@@ -4,11 +4,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../test/kit/app/harness.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
-import { opened } from '../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../test/kit/app/test-app.ts';
 import { openOnboarding } from '../../../test/kit/customers/onboarding.ts';
 import { documentForm, pdfFile } from '../../../test/kit/http/documents.ts';
 
-const fixture = opened(openOnboarding);
+const fixture = openForFile(openOnboarding);
 let as: TestPlatform;
 beforeAll(async () => {
   as = await fixture.platformOf('default', 'production');
@@ -190,7 +190,7 @@ describe('a decision', () => {
     ok(await fixture.app.call('PUT', `/documents/${passport}`, form, { as }), 200);
     const change = { customerType: 'INDIVIDUAL', birthDate: '1990-01-16' };
     ok(await fixture.app.call('PATCH', `/customers/${id}`, change, { as }), 200);
-    const again = ok(await fixture.submit(as, id), 200);
+    const repeatedReply = ok(await fixture.submit(as, id), 200);
     expect(await fixture.statuses(as, id)).toEqual(['PENDING']);
     await rejected(
       'A later verification has replaced this one',
@@ -198,7 +198,7 @@ describe('a decision', () => {
       'approve',
       verification,
     );
-    await json('verifications', 'approve', again.id);
+    await json('verifications', 'approve', repeatedReply.id);
     expect(await fixture.statuses(as, id)).toEqual(['APPROVED']);
   });
 

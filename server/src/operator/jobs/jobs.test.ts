@@ -93,8 +93,8 @@ describe('jobs', () => {
       1,
       expect.stringContaining('The job is running.'),
     ]);
-    const early = await run('jobs', 'retry', jobId);
-    expect([early.code, early.err]).toEqual([
+    const earlyReply = await run('jobs', 'retry', jobId);
+    expect([earlyReply.code, earlyReply.err]).toEqual([
       1,
       'The job is running. Only failed jobs can be retried.\n',
     ]);
@@ -125,8 +125,8 @@ describe('jobs', () => {
     const [id = ''] = await dead('payout.send');
     expect(await json('jobs', 'retry', id)).toMatchObject({ state: 'queued', attempts: 0 });
     expect(await workerWith(failing('payout.send', 2)).runDue()).toBe(1);
-    const again = await json('jobs', 'show', id);
-    expect(again).toMatchObject({ state: 'queued', attempts: 1 });
+    const repeatedReply = await json('jobs', 'show', id);
+    expect(repeatedReply).toMatchObject({ state: 'queued', attempts: 1 });
     // A job that waits after a failure need not wait.
     expect(await json('jobs', 'retry', id)).toMatchObject({
       dueAt: new Date(app.effects.now()).toISOString(),

@@ -90,13 +90,13 @@ describe('ledger verify', () => {
     const { code, out } = await run('ledger', 'verify');
     expect(code).toBe(1);
     expect(out).toContain(
-      `Of ${coin.id} 1230000 is held for burns, expected 0 by its mints and burns`,
+      `${coin.id}: 1230000 is held for burns, but its mints and burns require 0`,
     );
     await sql("update stablecoin_operations set status = 'CREATED' where id = $1", [burnt]);
     await sql("update stablecoin_operations set amount = amount + 1 where type = 'MINT'");
     const problems = (await run('ledger', 'verify')).out;
-    expect(problems).toContain(`Of ${coin.id} ${100n * DOLLAR} circulates`);
-    expect(problems).toContain(`expected ${100n * DOLLAR + 1n} by its mints and burns`);
+    expect(problems).toContain(`${coin.id}: ${100n * DOLLAR} circulates`);
+    expect(problems).toContain(`its mints and burns require ${100n * DOLLAR + 1n}`);
     await sql("update stablecoin_operations set amount = amount - 1 where type = 'MINT'");
     expect((await run('ledger', 'verify')).code).toBe(0);
   });
@@ -151,9 +151,9 @@ describe('stablecoins end', () => {
   ] as const)('ends one that is %s: as %s', async (status, as, becomes, dollars) => {
     const { id, coinId } = await burnIn(status);
     expect(await end(id, as)).toEqual({ code: 0, out: `${id} is ${becomes}.\n`, err: '' });
-    const shown = await fixture.readOperation(id);
-    expect(shown.status).toBe(becomes);
-    expect(shown.failureReason).toBe(as === 'failed' ? 'ENDED_BY_SERVICE' : undefined);
+    const reply = await fixture.readOperation(id);
+    expect(reply.status).toBe(becomes);
+    expect(reply.failureReason).toBe(as === 'failed' ? 'ENDED_BY_SERVICE' : undefined);
     const left = { circulating: dollars * DOLLAR, burning: 0n, minting: 0n };
     expect(await fixture.supply(coinId)).toEqual(left);
     expect(await fixture.problems()).toEqual([]);

@@ -9,7 +9,7 @@ import {
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
 import { DAY, startProduction } from '../../../test/kit/app/production.ts';
-import { opened } from '../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../test/kit/app/test-app.ts';
 import { PENDING_REASONS } from '../../features/payments/pay-ins/deposit.ts';
 
 const DEPOSIT = 'REALTIME_FUNDING';
@@ -23,7 +23,7 @@ async function heldOn(accountId: string) {
 
 const RETURN_FLAGS = ['--reason', 'PAYOUT_RETURNED'];
 
-const service = opened(startProduction);
+const service = openForFile(startProduction);
 
 describe('a deposit', () => {
   it('is recorded once for one entry of the statement', async () => {

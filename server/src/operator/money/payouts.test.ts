@@ -13,7 +13,7 @@ import {
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
 import { DAY, startProduction } from '../../../test/kit/app/production.ts';
-import { opened } from '../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../test/kit/app/test-app.ts';
 import { applyIncomingStatus } from '../../features/payments/pay-ins/index.ts';
 import { awaitRailResult } from '../../features/payments/suspense/rail-results.ts';
 import { asIncoming } from '../../features/payments/transactions/rows.ts';
@@ -21,7 +21,7 @@ import { type TransactionRow, transactions } from '../../features/payments/trans
 import type { HttpRequest } from '../../kernel/effects.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 
-const service = opened(startProduction);
+const service = openForFile(startProduction);
 
 describe('a payout', () => {
   it('is funded by a deposit, listed, settled, and notified with the production key', async () => {

@@ -28,7 +28,7 @@ const REASON: Flags = {
     help: 'Failure reason',
   },
 };
-const OF: Flags = {
+const ORIGIN_FLAG: Flags = {
   of: {
     value: 'TRANSFER',
     choices: MANUAL_CHOICES.transferKinds,
@@ -136,7 +136,12 @@ export const payoutVerbs: readonly Verb[] = [
     },
     fail,
   ),
-  verb('return', 'Record the return of a settled transfer', { ...REASON, ...OF }, returnFunds),
+  verb(
+    'return',
+    'Record the return of a settled transfer',
+    { ...REASON, ...ORIGIN_FLAG },
+    returnFunds,
+  ),
   verb('cancel', 'Record that a requested recall succeeded', {}, cancel),
   verb('reject-cancel', 'Record that a recall is no longer possible', {}, rejectCancel),
 ];

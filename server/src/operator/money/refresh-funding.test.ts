@@ -3,14 +3,14 @@
 import { describe, expect, it } from 'vitest';
 import { customer, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { startProduction } from '../../../test/kit/app/production.ts';
-import { opened } from '../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../test/kit/app/test-app.ts';
 import type { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
 import { manualFunding } from '../../connectors/manual/funding.ts';
 import { parse } from '../cli/flags.ts';
 import type { System } from '../cli/verb.ts';
 import { refreshFundingVerb } from './accounts.ts';
 
-const service = opened(startProduction);
+const service = openForFile(startProduction);
 
 const NEW_INSTRUCTIONS: PaymentInstructions[] = [
   {

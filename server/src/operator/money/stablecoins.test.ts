@@ -3,12 +3,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { startProduction } from '../../../test/kit/app/production.ts';
-import { opened } from '../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../test/kit/app/test-app.ts';
 import { mintFixture } from '../../../test/kit/payments/mints.ts';
 import { stablecoinFixture } from '../../../test/kit/payments/stablecoins.ts';
 import { SERVICE_STATUSES } from '../../features/stablecoins/index.ts';
 
-const service = opened(startProduction);
+const service = openForFile(startProduction);
 let fixture: ReturnType<typeof stablecoinFixture>;
 
 beforeAll(async () => {

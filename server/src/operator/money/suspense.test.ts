@@ -13,9 +13,9 @@ import {
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
 import { startProduction } from '../../../test/kit/app/production.ts';
-import { opened } from '../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../test/kit/app/test-app.ts';
 
-const service = opened(startProduction);
+const service = openForFile(startProduction);
 
 /** The list's entries for a transaction. */
 async function listed(id: string, ...more: string[]) {

@@ -53,9 +53,9 @@ it('lists, rotates and retires the keys of an environment', async () => {
   for (const { retiredAt = '' } of active) {
     expect((Date.parse(retiredAt) - Date.now()) / 3_600_000).toBeCloseTo(96, 1);
   }
-  const again = await run(...ROTATE);
-  expect(again).toMatchObject({ code: 1, out: '' });
-  expect(again.err).toContain('A rotation is in progress.');
+  const repeatedReply = await run(...ROTATE);
+  expect(repeatedReply).toMatchObject({ code: 1, out: '' });
+  expect(repeatedReply.err).toContain('A rotation is in progress.');
 
   const retired = await json('webhooks', 'keys', 'retire', announced[0]?.keyId ?? '');
   expect(retired.map((each) => each.status)).toEqual(['retired', 'retired']);

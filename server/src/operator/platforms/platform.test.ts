@@ -33,8 +33,8 @@ describe('--wallet-processing', () => {
       const { code, out } = await set(String(polls));
       expect([code, JSON.parse(out)]).toMatchObject([0, { walletProcessing: polls }]);
     }
-    const again = await run('platform', 'show', app.platform.id);
-    expect(again.out).toMatch(/Wallets return PROCESSING +100 times/);
+    const repeatedReply = await run('platform', 'show', app.platform.id);
+    expect(repeatedReply.out).toMatch(/Wallets return PROCESSING +100 times/);
     const other = await run('platform', 'set', app.platform.id, '--name', 'Main', '--json');
     expect(JSON.parse(other.out)).toMatchObject({ walletProcessing: 100 });
     expect(JSON.parse((await set('0')).out)).toMatchObject({ walletProcessing: 0 });

@@ -12,7 +12,7 @@ import { main } from '../../operator.ts';
 
 const HOUR = 3_600_000;
 const WITH_RECOVERY = { RAILHEAD_WALLET_RECOVERY: '48' };
-const UNKNOWN = '01980000-0000-7000-8000-000000000000';
+const UNKNOWN_ID = '01980000-0000-7000-8000-000000000000';
 
 const app = testApp({ walletRecoveryMs: 48 * HOUR });
 const fixture = walletFixture(app);
@@ -120,7 +120,7 @@ describe('wallet recover', () => {
     const { accountId, customer } = await person();
     const path = `/customers/internal-accounts?customerId=${customer.id}&type=INTERNAL_FIAT`;
     const [fiat] = ok(await app.call('GET', path), 200).data;
-    for (const id of [fiat.id, `InternalAccount:${UNKNOWN}`, 'x', customer.id]) {
+    for (const id of [fiat.id, `InternalAccount:${UNKNOWN_ID}`, 'x', customer.id]) {
       const { code, err } = await run('recover', id, '--type', 'SMS_OTP', ...DECISION);
       expect([code, err]).toEqual([1, 'Wallet not found.\n']);
     }
@@ -185,7 +185,7 @@ describe('wallet cancel-recovery', () => {
   });
 
   it('rejects unknown IDs', async () => {
-    for (const id of [`WalletRecovery:${UNKNOWN}`, `Session:${UNKNOWN}`, 'x']) {
+    for (const id of [`WalletRecovery:${UNKNOWN_ID}`, `Session:${UNKNOWN_ID}`, 'x']) {
       const { code, err } = await run('cancel-recovery', id);
       expect([code, err]).toEqual([1, 'Recovery not found.\n']);
     }
@@ -219,7 +219,7 @@ describe('wallet recoveries', () => {
     ]);
     expect(firstCell?.slice(3, 5)).toEqual(['SMS_OTP', 'CANCELLED OPERATOR']);
     expect(secondCell?.slice(6)).toEqual(['Ada', 'lost the mailbox']);
-    expect((await run('recoveries', `PlatformConfig:${UNKNOWN}`)).err).toBe(
+    expect((await run('recoveries', `PlatformConfig:${UNKNOWN_ID}`)).err).toBe(
       'Platform not found.\n',
     );
   });
@@ -286,7 +286,7 @@ describe('wallet show', () => {
     });
     expect(result.code).toBe(0);
     expect(result.out).toContain(accountId);
-    for (const id of [`InternalAccount:${UNKNOWN}`, 'x']) {
+    for (const id of [`InternalAccount:${UNKNOWN_ID}`, 'x']) {
       expect((await run('show', id)).err).toBe('Wallet not found.\n');
     }
   });
@@ -330,7 +330,7 @@ describe('wallet authorizations', () => {
     expect(stamp && verifyStamp(stamp, whole.payload)).toBe(true);
     expect((await run('authorization', 'x')).err).toBe('Authorization not found.\n');
     expect((await run('authorizations', otherPerson.accountId)).out).toBe('None.\n');
-    for (const after of [ids[0], `WalletAuthorization:${UNKNOWN}`, 'x']) {
+    for (const after of [ids[0], `WalletAuthorization:${UNKNOWN_ID}`, 'x']) {
       const { code, err } = await run('authorizations', otherPerson.accountId, '--after', after);
       expect([code, err]).toEqual([1, 'Authorization not found.\n']);
     }

@@ -113,8 +113,8 @@ describe('committer: ledger', () => {
     expect(await sample.holdings(a, b, c)).toEqual(['99/60', '1/0', '0/0']);
     const posted = transfer(a, b, 1n);
     await commit({ transfers: [posted] });
-    const twice = { transfers: [{ ...posted, phase: 'post' } as const] };
-    expect(await together(twice)).toEqual([unknown]);
+    const posting = { transfers: [{ ...posted, phase: 'post' } as const] };
+    expect(await together(posting)).toEqual([unknown]);
     expect(await commit({ transfers: [hold, post] })).toMatchObject({ ok: false });
     const whole = transfer(a, b, 5n, { phase: 'pending' });
     expect(await commit({ transfers: [whole, { ...whole, phase: 'post' }] })).toEqual({ ok: true });

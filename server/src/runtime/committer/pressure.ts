@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks';
 
 const INTERVAL_MS = 100;
 /** Share of an interval in which the loop was not idle. */
-const BUSY = 0.8;
+const BUSY_UTILIZATION = 0.8;
 /** Change sets per interval above which requests count as load. */
 const MIN_CHANGE_SETS = 20;
 
@@ -31,7 +31,7 @@ function createPressureMeter(
     const stats = committer.stats();
     const written = stats.units - stats.writing - selfThrottled();
     const rate = ((written - units) * INTERVAL_MS) / (now - since);
-    pressed = share > BUSY && rate > MIN_CHANGE_SETS;
+    pressed = share > BUSY_UTILIZATION && rate > MIN_CHANGE_SETS;
     loop = next;
     since = now;
     units = written;

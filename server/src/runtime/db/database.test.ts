@@ -52,8 +52,8 @@ describe('read', () => {
       created_at: Date.UTC(1969, 11, 31, 23, 59, 59, 7),
     });
     expect(await db.read(things, row.id)).toEqual(row);
-    const bare = await sample.thing(fresh('thing'));
-    expect(await db.read(things, bare.id)).toEqual(bare);
+    const rowWithoutRank = await sample.thing(fresh('thing'));
+    expect(await db.read(things, rowWithoutRank.id)).toEqual(rowWithoutRank);
   });
 
   it('returns undefined for a missing row', async () => {
@@ -95,9 +95,9 @@ describe('find', () => {
   it('finds by equality, null included', async () => {
     const name = fresh('name');
     const named = await sample.thing(fresh('thing'), { name, rank: 901, amount: 12n, flag: true });
-    const bare = await sample.thing(fresh('thing'), { rank: 901 });
+    const rowWithoutRank = await sample.thing(fresh('thing'), { rank: 901 });
     expect(await db.find(things, { name })).toEqual([named]);
-    expect(await db.find(things, { rank: 901, name: null })).toEqual([bare]);
+    expect(await db.find(things, { rank: 901, name: null })).toEqual([rowWithoutRank]);
     expect(await db.find(things, { rank: 901, amount: 12n, flag: true, created_at: NOW })).toEqual([
       named,
     ]);

@@ -2,12 +2,12 @@
 // and responses that do not count as failures.
 import { afterEach, describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
-import { opened } from '../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../test/kit/app/test-app.ts';
 import { startHanging } from '../../../test/kit/http/hanging-servers.ts';
 import { circuitOpenIn } from '../../kernel/net/circuit.ts';
 import { type CircuitChange, createCircuits, MAX_FAILURES, OPEN_MS } from './circuits.ts';
 
-const server = opened(startHanging);
+const server = openForFile(startHanging);
 afterEach(() => server.respondWith(undefined));
 
 function fixture() {

@@ -71,8 +71,11 @@ describe('attempts', () => {
   it('are rejected with the given reason', async () => {
     const rules = [{ max: 1, withinMs: 1_000 }];
     await app.operate((ctx) => countAttempt(ctx, 'five', rules, 'Once a second.'));
-    const again = app.operate((ctx) => countAttempt(ctx, 'five', rules, 'Once a second.'));
-    await expect(again).rejects.toMatchObject({ message: 'Once a second.', retryAfterS: 1 });
+    const repeatedReply = app.operate((ctx) => countAttempt(ctx, 'five', rules, 'Once a second.'));
+    await expect(repeatedReply).rejects.toMatchObject({
+      message: 'Once a second.',
+      retryAfterS: 1,
+    });
   });
 
   it('are stored no longer than the longest rule requires', async () => {

@@ -29,7 +29,7 @@ async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
 const sealed = (bytes: Buffer, chunk = 10_000, id = ID, by = key) =>
   readAll(sealContent(by, id, inChunks(bytes, chunk)));
 
-const opened = (bytes: Buffer, { from = 0, chunk = 7_919, id = ID, by = key } = {}) =>
+const readSealed = (bytes: Buffer, { from = 0, chunk = 7_919, id = ID, by = key } = {}) =>
   readAll(openContent(by, id, (offset) => inChunks(bytes.subarray(offset), chunk), from));
 
 const SIZES = [
@@ -52,7 +52,7 @@ describe.each(SIZES)('%i bytes', (size) => {
     for (const chunk of [997, CHUNK_BYTES, CHUNK_BYTES + 1]) {
       const text = await sealed(clear, chunk);
       expect(text.equals(first)).toBe(true);
-      expect((await opened(text, { chunk })).equals(clear)).toBe(true);
+      expect((await readSealed(text, { chunk })).equals(clear)).toBe(true);
     }
     expect(first.length).toBe(size + 16 * Math.max(1, Math.ceil(size / CHUNK_BYTES)));
     expect(size < 16 || !first.includes(clear.subarray(0, 16))).toBe(true);
@@ -62,31 +62,31 @@ describe.each(SIZES)('%i bytes', (size) => {
     const text = await sealed(clear);
     const edges = SIZES.flatMap((each) => [each - 1, each, each + 1]);
     for (const from of edges.filter((each) => each >= 0 && each <= size)) {
-      const rest = await opened(text, { from });
+      const rest = await readSealed(text, { from });
       expect(rest.equals(clear.subarray(from)), `from ${from}`).toBe(true);
     }
-    await expect(opened(text, { from: size + 1 })).rejects.toThrow();
-    await expect(opened(text, { from: size + CHUNK_BYTES })).rejects.toThrow();
+    await expect(readSealed(text, { from: size + 1 })).rejects.toThrow();
+    await expect(readSealed(text, { from: size + CHUNK_BYTES })).rejects.toThrow();
   });
 
   it('do not open if truncated, extended, changed, or opened as another file', async () => {
     const text = await sealed(clear);
     const lengths = [0, 1, 15, SEALED - 1, SEALED, SEALED + 1, 2 * SEALED, text.length - 1];
     for (const length of lengths.filter((each) => each < text.length)) {
-      await expect(opened(text.subarray(0, length)), `cut to ${length}`).rejects.toThrow(
+      await expect(readSealed(text.subarray(0, length)), `cut to ${length}`).rejects.toThrow(
         /cannot decrypt/,
       );
     }
     for (const more of [Buffer.alloc(1), Buffer.alloc(SEALED), text]) {
-      await expect(opened(Buffer.concat([text, more]))).rejects.toThrow(/cannot decrypt/);
+      await expect(readSealed(Buffer.concat([text, more]))).rejects.toThrow(/cannot decrypt/);
     }
     for (const at of [0, Math.floor(text.length / 2), text.length - 1]) {
       const changed = Buffer.from(text);
       changed[at] = (changed[at] as number) ^ 1;
-      await expect(opened(changed), `changed at ${at}`).rejects.toThrow(/cannot decrypt/);
+      await expect(readSealed(changed), `changed at ${at}`).rejects.toThrow(/cannot decrypt/);
     }
-    await expect(opened(text, { id: `${ID}0` })).rejects.toThrow(/cannot decrypt/);
-    await expect(opened(text, { by: Buffer.alloc(32, 4) })).rejects.toThrow(/cannot decrypt/);
+    await expect(readSealed(text, { id: `${ID}0` })).rejects.toThrow(/cannot decrypt/);
+    await expect(readSealed(text, { by: Buffer.alloc(32, 4) })).rejects.toThrow(/cannot decrypt/);
   });
 });
 
@@ -96,9 +96,9 @@ describe('chunks', () => {
     const chunk = (at: number) => text.subarray(at * SEALED, (at + 1) * SEALED);
     const orders = [[1, 0, 2, 3], [0, 0, 1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2], [3]];
     for (const order of orders) {
-      await expect(opened(Buffer.concat(order.map(chunk)))).rejects.toThrow(/cannot decrypt/);
+      await expect(readSealed(Buffer.concat(order.map(chunk)))).rejects.toThrow(/cannot decrypt/);
     }
-    expect((await opened(Buffer.concat([0, 1, 2, 3].map(chunk)))).length).toBe(4 * CHUNK_BYTES);
+    expect((await readSealed(Buffer.concat([0, 1, 2, 3].map(chunk)))).length).toBe(4 * CHUNK_BYTES);
   });
 
   it('are returned before the end is received, and only authentic ones', async () => {

@@ -77,14 +77,20 @@ export async function* openContent(
   let at = Math.floor(Math.max(0, from - 1) / CHUNK_BYTES);
   let skip = from - at * CHUNK_BYTES;
   for await (const { bytes, last } of chunksOf(get(at * SEALED_BYTES), SEALED_BYTES)) {
-    const clear = opened(key, nonceOf(at++, last), bytes, aad, id);
+    const clear = openSegment(key, nonceOf(at++, last), bytes, aad, id);
     if (skip > clear.length) throw new Error(`${id} has no byte ${from}`);
     if (skip < clear.length) yield skip ? clear.subarray(skip) : clear;
     skip = 0;
   }
 }
 
-function opened(key: Uint8Array, nonce: Buffer, sealed: Buffer, aad: Buffer, id: string): Buffer {
+function openSegment(
+  key: Uint8Array,
+  nonce: Buffer,
+  sealed: Buffer,
+  aad: Buffer,
+  id: string,
+): Buffer {
   try {
     return decrypt(key, nonce, sealed, aad);
   } catch (cause) {

@@ -28,7 +28,7 @@ function hooksOf<T extends Closable>(open: () => Promise<T>) {
  * Opens a resource with `open` before the tests of the file or `describe` that calls this, and
  * closes it after them.
  */
-export function opened<T extends Closable>(open: () => Promise<T>): T {
+export function openForFile<T extends Closable>(open: () => Promise<T>): T {
   const { value, start, stop } = hooksOf(open);
   beforeAll(start);
   afterAll(stop);
@@ -41,7 +41,7 @@ const start = (options: Options) => startApp(typeof options === 'function' ? opt
 
 /** One server for all tests of the file or `describe` that calls this; closing it checks its books. */
 export function testApp(options: Options = {}): TestApp {
-  return opened(() => start(options));
+  return openForFile(() => start(options));
 }
 
 /** As `testApp`, with a separate server for each test. */

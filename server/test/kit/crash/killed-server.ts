@@ -30,7 +30,7 @@ const SHAKEN = 0.25;
 const SETTLE_MS = 120_000;
 /** A dead server's lease of its webhooks has expired when deliveries start. */
 const SILENCE_MS = 30_000;
-const QUIET = { LOG_LEVEL: 'error', RAILHEAD_RATE_LIMIT: '0', RAILHEAD_RATE_LIMIT_QUOTES: '0' };
+const QUIET_ENV = { LOG_LEVEL: 'error', RAILHEAD_RATE_LIMIT: '0', RAILHEAD_RATE_LIMIT_QUOTES: '0' };
 
 const chance = seeded(SEED);
 /** The number of processes of the server. */
@@ -51,7 +51,7 @@ async function prepare(): Promise<void> {
     // Long enough that a kill finds some deliveries that are not yet recorded.
     setTimeout(() => response.writeHead(first ? 500 : 200).end(), 1 + 10 * whim());
   });
-  server = await dataFolder.start(flags, QUIET);
+  server = await dataFolder.start(flags, QUIET_ENV);
   const fixedFee = { amount: 10, currency: 'USD' };
   const fee = {
     feeType: 'CROSS_CURRENCY_TRANSACTION',
@@ -134,11 +134,11 @@ async function underLoad(): Promise<void> {
 /** Restarts, sometimes with another kill during the start. */
 async function restart(): Promise<void> {
   if (chance() < SHAKEN) {
-    const early = dataFolder.launch(flags, QUIET);
+    const early = dataFolder.launch(flags, QUIET_ENV);
     await sleep(800 * chance());
     await dataFolder.kill(early, chance() < 0.5 ? 'node' : 'both');
   }
-  server = await dataFolder.start(flags, QUIET);
+  server = await dataFolder.start(flags, QUIET_ENV);
 }
 
 /** Bodies by event id; checks that every request is signed and every repetition is equal. */
@@ -211,7 +211,7 @@ export function testKilledServer(processes: number): void {
             await sleep(5);
           }
           await dataFolder.kill(server.child, index);
-          server = await dataFolder.start(flags, QUIET);
+          server = await dataFolder.start(flags, QUIET_ENV);
           await inspect();
         }
       },

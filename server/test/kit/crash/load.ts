@@ -51,8 +51,8 @@ interface Person {
 }
 
 /** Suffixes that settle, fail or are returned within seconds, and one that takes ten. */
-const QUICK = ['000', '002', '004', '006', '007'];
-const SLOW = '005';
+const QUICK_SUFFIXES = ['000', '002', '004', '006', '007'];
+const SLOW_SUFFIX = '005';
 const REPLY_TIMEOUT_MS = 30_000;
 
 /** One request; undefined without a reply. */
@@ -111,7 +111,7 @@ async function createPerson(server: Running, at: number): Promise<Person> {
   };
   const externalAccounts: Person['outside'] = { USD: {}, EUR: {} };
   for (const currency of ['USD', 'EUR'] as const) {
-    for (const end of [...QUICK, SLOW]) {
+    for (const end of [...QUICK_SUFFIXES, SLOW_SUFFIX]) {
       const accountInfo = accountInfos[currency]?.(end);
       const body = { customerId: id, currency, accountInfo };
       const createdExternalAccount = await callOrThrow(
@@ -301,7 +301,9 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
         const otherPerson = choose(people);
         return choose([otherPerson.usd, otherPerson.eur].filter((each) => each !== person.usd));
       }
-      const suffixes = load.slow ? [...QUICK, '000', SLOW] : [...QUICK, '000'];
+      const suffixes = load.slow
+        ? [...QUICK_SUFFIXES, '000', SLOW_SUFFIX]
+        : [...QUICK_SUFFIXES, '000'];
       return person.outside[choose(['USD', 'EUR'] as const)][choose(suffixes)] as string;
     }
 
@@ -326,7 +328,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
       const person = choose(people);
       await sendRequest('transfer', '/transfer-out', {
         source: { accountId: person.usd },
-        destination: { accountId: person.outside.USD[choose(QUICK)] },
+        destination: { accountId: person.outside.USD[choose(QUICK_SUFFIXES)] },
         amount: amount(),
       });
     }

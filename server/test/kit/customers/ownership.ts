@@ -6,11 +6,11 @@ import { customer, ok } from '../app/fixtures.ts';
 import { startApp } from '../app/harness.ts';
 import { evmWallet } from '../wallets/chain-wallets.ts';
 
-export const OF = {
+export const OWNER_PATHS = {
   customer: '/customers/external-accounts',
   platform: '/platform/external-accounts',
 };
-type Owner = keyof typeof OF;
+type Owner = keyof typeof OWNER_PATHS;
 
 /** Next response of the node; 'nothing' closes the connection. */
 type NodeAnswer = { status: number; body: string } | 'nothing';
@@ -79,13 +79,13 @@ export async function startOwnership() {
     const ownerFields = owner === 'customer' ? { customerId: person.id } : {};
     const accountInfo = { accountType, address };
     const body = { currency, ownershipType: 'FIRST_PARTY', accountInfo, ...ownerFields, ...fields };
-    return ok(await call('POST', OF[owner], body), 201);
+    return ok(await call('POST', OWNER_PATHS[owner], body), 201);
   }
 
   const challenge = (id: string, method = 'WALLET_SIGNATURE', owner: Owner = 'customer') =>
-    call('POST', `${OF[owner]}/${id}/challenge`, { method });
+    call('POST', `${OWNER_PATHS[owner]}/${id}/challenge`, { method });
 
-  const get = (id: string, owner: Owner = 'customer') => call('GET', `${OF[owner]}/${id}`);
+  const get = (id: string, owner: Owner = 'customer') => call('GET', `${OWNER_PATHS[owner]}/${id}`);
 
   return {
     app,
@@ -102,7 +102,7 @@ export async function startOwnership() {
       overrides = {},
       owner: Owner = 'customer',
       headers = {},
-    ) => call('POST', `${OF[owner]}/${id}/verify`, { signature, ...overrides }, headers),
+    ) => call('POST', `${OWNER_PATHS[owner]}/${id}/verify`, { signature, ...overrides }, headers),
     statusOf: async (id: string) => (await get(id)).body.status as string,
     /** Wallet with a pending proof, and the text to sign. */
     async waiting(owner: Owner = 'customer', accountType = 'ETHEREUM_WALLET') {

@@ -147,17 +147,17 @@ function requestProblems(command: readonly string[]): string[] {
   ];
 }
 
-const RIGHT = Symbol('right');
+const RIGHT_SIDE = Symbol('right');
 
 /** Whether the operator's command would run it. */
 async function verbProblems(argv: readonly string[]): Promise<string[]> {
   let output = '';
-  const open = () => Promise.reject(RIGHT);
+  const open = () => Promise.reject(RIGHT_SIDE);
   const err = (text: string) => {
     output += text;
   };
   await main(argv, { env: {}, out: () => undefined, err, open });
-  return output.trim() === String(RIGHT) ? [] : [output];
+  return output.trim() === String(RIGHT_SIDE) ? [] : [output];
 }
 
 function scriptProblems([first = '', second = '']: readonly string[]): string[] {

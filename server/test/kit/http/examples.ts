@@ -7,7 +7,7 @@ import { isIban } from '../../../src/catalog/accounts/checks.ts';
 import type { Examples, Exchange } from '../../../src/http/examples.ts';
 import type { Contract } from '../../../src/kernel/contract/operation.ts';
 import type { AppOptions, CallOptions, TestApp } from '../app/harness.ts';
-import { opened, testApp } from '../app/test-app.ts';
+import { openForFile, testApp } from '../app/test-app.ts';
 import { type Receiver, startReceiver } from './webhook-receiver.ts';
 
 const FOLDER = path.resolve(import.meta.dirname, '../../../examples');
@@ -258,7 +258,7 @@ export function examples(
 ) {
   const servers = ['one', 'two'].map((seed) => ({
     app: testApp({ ...options, seed: `examples ${name} ${seed}` }),
-    receiver: opened(() => startReceiver()),
+    receiver: openForFile(() => startReceiver()),
   }));
   it(`are what server/examples/${name}.json shows`, async () => {
     const [firstRun, secondRun] = await Promise.all(

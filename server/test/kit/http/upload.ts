@@ -19,7 +19,7 @@ import { startApp } from '../app/harness.ts';
 export const MAX_FILE_BYTES = 200_000;
 
 /** Timeout of polling on a busy machine. */
-export const SLOW = { timeout: 10_000 };
+export const SLOW_TIMEOUT = { timeout: 10_000 };
 
 export const uploadThing = operation({
   operationId: 'uploadThing',

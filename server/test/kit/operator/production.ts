@@ -4,12 +4,12 @@ import { beforeAll, expect } from 'vitest';
 import type { NewOperatorToken } from '../../../src/features/staff/tokens/index.ts';
 import type { ApiResponse } from '../app/harness.ts';
 import { startProduction } from '../app/production.ts';
-import { opened } from '../app/test-app.ts';
+import { openForFile } from '../app/test-app.ts';
 import { operatorClient } from './client.ts';
 
 /** Opens both for the tests of a file. */
 export function operatorService() {
-  const service = opened(startProduction);
+  const service = openForFile(startProduction);
   let client: ReturnType<typeof operatorClient> | undefined;
   beforeAll(() => {
     client = operatorClient(service.app);

@@ -107,14 +107,14 @@ function paymentLine({ type, data }: Delivery): string {
 
 /** Balance and payment amount of every payer, in minor units of any currency. */
 export const INITIAL_AMOUNT = 2_000_000;
-export const SENT = 500_000;
+export const SENT_AMOUNT = 500_000;
 
 export const payerOf = (account: { id: string }): ObservedAccount => ({
   id: account.id,
   name: 'payer',
   labels: [
     [INITIAL_AMOUNT, 'initial'],
-    [INITIAL_AMOUNT - SENT, 'remaining'],
+    [INITIAL_AMOUNT - SENT_AMOUNT, 'remaining'],
   ],
 });
 
@@ -123,7 +123,7 @@ export const payeeOf = (account: { id: string }): ObservedAccount => ({
   name: 'payee',
   labels: [
     [0, 'none'],
-    [SENT, 'received'],
+    [SENT_AMOUNT, 'received'],
   ],
 });
 

@@ -70,10 +70,10 @@ async function connect(lifecycle: StrongLifecycle, fixture: Fixture, customerId:
 async function misuse({ app, as, secrets }: StrongLifecycle, token: string): Promise<void> {
   const me = (authorization: string) =>
     app.call('GET', '/agents/me', undefined, { as: null, headers: { authorization } });
-  const drawn = secrets.note('a bad bearer token', `gat_${randomBytes(20).toString('hex')}`);
+  const badToken = secrets.note('a bad bearer token', `gat_${randomBytes(20).toString('hex')}`);
   const basic = Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64');
   for (const each of [
-    `Bearer ${drawn}`,
+    `Bearer ${badToken}`,
     `Bearer ${secrets.note('a bad bearer token', randomPassword())}`,
     `Token ${token}`,
     token,

@@ -11,9 +11,9 @@ const PATH = '/stablecoin-provider-accounts';
 
 export async function runIssuerScenario({ app, as, secrets }: IssuerLifecycle): Promise<void> {
   const fixture = stablecoinFixture(app, { as });
-  const drawn = (suffix: string) =>
+  const randomSecret = (suffix: string) =>
     secrets.note('a secret at a provider', `${randomPassword()}-${suffix}`);
-  const body = fixture.linkBody({ apiClientSecret: drawn('000') });
+  const body = fixture.linkBody({ apiClientSecret: randomSecret('000') });
   const linked = ok(await fixture.write(PATH, body, 'issuer-link'), 201);
   ok(await fixture.write(PATH, body, 'issuer-link'), 201);
   ok(await fixture.write(PATH, body), 409);
@@ -22,10 +22,10 @@ export async function runIssuerScenario({ app, as, secrets }: IssuerLifecycle): 
     ['005', 400],
     ['008', 503],
   ] as const) {
-    ok(await fixture.link({ apiClientSecret: drawn(suffix) }), status);
+    ok(await fixture.link({ apiClientSecret: randomSecret(suffix) }), status);
   }
-  ok(await fixture.link({ apiClientSecret: '', apiClientId: drawn('000') }), 400);
-  ok(await fixture.link({ provider: drawn('000') }), 400);
+  ok(await fixture.link({ apiClientSecret: '', apiClientId: randomSecret('000') }), 400);
+  ok(await fixture.link({ provider: randomSecret('000') }), 400);
   const { id: stablecoinProviderAccountId } = linked;
   const coin = ok(await fixture.register('005', { stablecoinProviderAccountId }), 201);
   ok(await fixture.request(coin.id), 200);

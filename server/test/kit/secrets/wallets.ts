@@ -91,7 +91,7 @@ export interface Completed extends Lifecycle {
 
 const randomText = (bytes = 12) => `Hush${randomBytes(bytes).toString('hex')}`;
 
-function draw({ secrets }: Lifecycle): Keys {
+function createKeys({ secrets }: Lifecycle): Keys {
   const keys = generateKeys();
   secrets.note('a private key of a client', keys.privateKey);
   return keys;
@@ -121,7 +121,7 @@ const newContact = ({ secrets }: Lifecycle) => {
   return { email, phoneNumber };
 };
 
-const repeated = () => ({ 'idempotency-key': randomBytes(12).toString('hex') });
+const idempotencyHeader = () => ({ 'idempotency-key': randomBytes(12).toString('hex') });
 
 /** Invalid codes, then the valid one, first with an invalid signature. */
 async function signIn(
@@ -133,8 +133,8 @@ async function signIn(
   const { submitCode: show, verifyBundle: send } = otpFixture(app, fixture);
   const bundle = await fixture.otpBundle(credential.id);
   const code = await lifecycle.codeOf(credential.type);
-  const wrong = secrets.note('a wrong code', randomText());
-  const rejected = await show(credential, bundle, { code: wrong });
+  const wrongCode = secrets.note('a wrong code', randomText());
+  const rejected = await show(credential, bundle, { code: wrongCode });
   expect(rejected.response.status).toBe(401);
   for (const text of [
     `not JSON, ${secrets.note('a code in a text', randomText())}`,
@@ -142,38 +142,38 @@ async function signIn(
   ]) {
     expect((await send(credential, encryptTo(bundle, text))).status).toBe(400);
   }
-  const keys = draw(lifecycle);
+  const keys = createKeys(lifecycle);
   const { sealed, response } = await show(credential, bundle, { code, keys });
-  const requested = ok(response, 202);
-  const unknown = await signedHeaders(requested, draw(lifecycle));
-  expect((await send(credential, sealed, unknown)).status).toBe(401);
-  const headers = { ...(await signedHeaders(requested, keys)), ...repeated() };
-  const opened = sessionOf(lifecycle, ok(await send(credential, sealed, headers), 200), keys);
+  const challengeReply = ok(response, 202);
+  const unknownHeaders = await signedHeaders(challengeReply, createKeys(lifecycle));
+  expect((await send(credential, sealed, unknownHeaders)).status).toBe(401);
+  const headers = { ...(await signedHeaders(challengeReply, keys)), ...idempotencyHeader() };
+  const newSession = sessionOf(lifecycle, ok(await send(credential, sealed, headers), 200), keys);
   expect((await send(credential, sealed, headers)).status).toBe(401);
-  return opened;
+  return newSession;
 }
 
 /** Refreshes a session with a generated key. */
 async function refresh(lifecycle: Completed): Promise<ClientSession> {
-  const keys = draw(lifecycle);
+  const keys = createKeys(lifecycle);
   const path = `/auth/sessions/${lifecycle.session.session.id}/refresh`;
   const body = { clientPublicKey: keys.uncompressedKey };
   const { second } = await lifecycle.fixture.signedRetry('POST', path, body, lifecycle.session, {
-    headers: repeated(),
+    headers: idempotencyHeader(),
   });
   return sessionOf(lifecycle, ok(second, 201), keys);
 }
 
-/** The same with a reply that is stored until the client retries. */
+/** Refreshes a session whose reply is stored until the client retries. */
 export async function refreshLate(
   lifecycle: Completed,
   concurrentWork: () => Promise<void>,
 ): Promise<void> {
-  const keys = draw(lifecycle);
+  const keys = createKeys(lifecycle);
   const path = `/auth/sessions/${lifecycle.session.session.id}/refresh`;
   const body = { clientPublicKey: keys.uncompressedKey };
-  const requested = ok(await lifecycle.fixture.call('POST', path, body), 202);
-  const headers = await signedHeaders(requested, lifecycle.session);
+  const challengeReply = ok(await lifecycle.fixture.call('POST', path, body), 202);
+  const headers = await signedHeaders(challengeReply, lifecycle.session);
   expect(ok(await lifecycle.fixture.call('POST', path, body, headers), 200).status).toBe(
     'PROCESSING',
   );
@@ -199,17 +199,19 @@ async function proveByPasskey(lifecycle: Completed) {
   const body = passkeyRegistration(accountId, device, { challenge: randomText() });
   const added = ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
   const holder = { accountId, session, device, id: added.id };
-  const keys = draw(lifecycle);
-  const requested = await challengeOf(holder, keys.uncompressedKey);
-  const otherOriginAssertion = device.get(requested.challenge, {
+  const keys = createKeys(lifecycle);
+  const challengeReply = await challengeOf(holder, keys.uncompressedKey);
+  const otherOriginAssertion = device.get(challengeReply.challenge, {
     origin: 'https://elsewhere.example.com',
   });
-  expect((await verifyWith(holder, requested.requestId, otherOriginAssertion)).status).toBe(401);
+  expect((await verifyWith(holder, challengeReply.requestId, otherOriginAssertion)).status).toBe(
+    401,
+  );
   const next = await challengeOf(holder, keys.uncompressedKey);
   const proof = device.get(next.challenge);
-  const opened = ok(await verifyWith(holder, next.requestId, proof), 200);
+  const newSession = ok(await verifyWith(holder, next.requestId, proof), 200);
   expect((await verifyWith(holder, next.requestId, proof)).status).toBe(401);
-  return sessionOf(lifecycle, opened, keys);
+  return sessionOf(lifecycle, newSession, keys);
 }
 
 async function proveByIdentity(lifecycle: Completed): Promise<void> {
@@ -217,7 +219,7 @@ async function proveByIdentity(lifecycle: Completed): Promise<void> {
   const claims = { aud: 'shop', sub: randomText(6) };
   const body = { type: 'OAUTH', accountId, oidcToken: await lifecycle.tokenOf(claims) };
   const added = ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
-  const keys = draw(lifecycle);
+  const keys = createKeys(lifecycle);
   const proof = async (nonce: string) => ({
     type: 'OAUTH',
     oidcToken: await lifecycle.tokenOf({ ...claims, nonce }),
@@ -226,27 +228,27 @@ async function proveByIdentity(lifecycle: Completed): Promise<void> {
   const path = `/auth/credentials/${added.id}/verify`;
   expect((await fixture.call('POST', path, await proof('of another key'))).status).toBe(401);
   const valid = await proof(nonceOf(keys.uncompressedKey));
-  sessionOf(lifecycle, ok(await fixture.call('POST', path, valid, repeated()), 200), keys);
+  sessionOf(lifecycle, ok(await fixture.call('POST', path, valid, idempotencyHeader()), 200), keys);
   expect((await fixture.call('POST', path, valid)).status).toBeGreaterThanOrEqual(400);
 }
 
 /** Export of the recovery phrase, which must not be stored. */
 async function takeOut(lifecycle: Completed): Promise<void> {
   const { fixture, accountId, session, secrets } = lifecycle;
-  const keys = draw(lifecycle);
+  const keys = createKeys(lifecycle);
   const path = `/internal-accounts/${accountId}/export`;
   const body = { clientPublicKey: keys.uncompressedKey };
   const { second } = await fixture.signedRetry('POST', path, body, session, {
-    headers: repeated(),
+    headers: idempotencyHeader(),
   });
   const bundle = JSON.parse(ok(second, 200).encryptedWalletCredentials);
   const sealed = JSON.parse(Buffer.from(bundle.data, 'hex').toString());
-  const opened = walletCrypto.hpkeDecrypt({
+  const newSession = walletCrypto.hpkeDecrypt({
     ciphertextBuf: Buffer.from(sealed.ciphertext, 'hex'),
     encappedKeyBuf: Buffer.from(sealed.encappedPublic, 'hex'),
     receiverPriv: keys.privateKey,
   });
-  const text = Buffer.from(opened).toString();
+  const text = Buffer.from(newSession).toString();
   secrets.note('the words of a seed', text);
   const list = text.split(' ');
   for (const at of [0, 4, 8]) secrets.note('four words', list.slice(at, at + 4).join(' '));

@@ -6,9 +6,9 @@ import type { ApiResponse } from '../app/harness.ts';
 import { type Authenticator, authenticator, base64url } from './authenticator.ts';
 import { type ClientSession, generateKeys, type WalletFixture } from './embedded-wallets.ts';
 
-let drawn = 0;
+let drawnCount = 0;
 /** A unique challenge. */
-export const newChallenge = () => base64url(`challenge ${++drawn}`);
+export const newChallenge = () => base64url(`challenge ${++drawnCount}`);
 
 export const passkeyRegistration = (
   accountId: string,

@@ -132,7 +132,7 @@ const LIFECYCLES: Readonly<Record<string, Readonly<Record<string, Transitions>>>
   stablecoins: { issuance_status: ISSUANCE, service_status: SERVICE },
   stablecoin_operations: { status: ORDER },
 };
-const KEPT = ['stablecoin_id', 'type', 'amount', 'provider_account', 'platform_id'];
+const FIXED_COLUMNS = ['stablecoin_id', 'type', 'amount', 'provider_account', 'platform_id'];
 
 /** An invalid change of a stablecoin, an order, or a provider account. */
 export function coinTransitionProblem(
@@ -147,7 +147,7 @@ export function coinTransitionProblem(
     if (from !== to && !transitions[from]?.includes(to))
       return `${now.id} went from ${from} to ${to}`;
   }
-  if (KEPT.some((name) => was[name] !== now[name]))
+  if (FIXED_COLUMNS.some((name) => was[name] !== now[name]))
     return `${now.id} was changed into another order`;
   const isResubmitted =
     was.submitted_at && now.submitted_at && was.submitted_at !== now.submitted_at;

@@ -76,7 +76,7 @@ const TYPES = `select attname as name, format_type(atttypid, null) as type from 
   where attrelid = $1::regclass and attname = any($2)`;
 
 /** Types that JSON keeps as they are; all others are recorded as PostgreSQL prints them. */
-const PLAIN = ['text', 'timestamp with time zone'];
+const PLAIN_TYPES = ['text', 'timestamp with time zone'];
 
 /** Changes of due times by `runOnly` are not recorded. */
 const NEWS: Readonly<Record<string, string>> = {
@@ -88,7 +88,7 @@ async function changeTriggerOf(client: pg.Client, table: string, columns: readon
   const { rows } = await client.query<{ name: string; type: string }>(TYPES, [table, columns]);
   const row = (version: 'old' | 'new') => {
     const pairs = rows.map(({ name, type }) => {
-      const value = `${version}.${name}${PLAIN.includes(type) ? '' : '::text'}`;
+      const value = `${version}.${name}${PLAIN_TYPES.includes(type) ? '' : '::text'}`;
       return `'${name}', ${value}`;
     });
     return `json_build_object(${pairs.join(', ')})::text`;

@@ -15,7 +15,7 @@ const facts = (change: string, condition: string) => [
   `update transactions set ${change} where id = ${cardPayment(condition)}`,
 ];
 /** Payments without a released amount. */
-const PLAIN = "status = 'AUTHORIZED' and direction = 'DEBIT' and card_released = 0";
+const PLAIN_DEBIT_SQL = "status = 'AUTHORIZED' and direction = 'DEBIT' and card_released = 0";
 const emitted = (type: string, subject: string) => `insert into events
   (id, platform_id, type, subject, data, created_at)
   select 'Webhook:made-up', platform_id, '${type}', ${subject}, data, created_at
@@ -72,7 +72,7 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
   [
     'wrote off 5 with an open card and no decision',
     [
-      ...facts('card_written_off = 5, card_released = 5', PLAIN),
+      ...facts('card_written_off = 5, card_released = 5', PLAIN_DEBIT_SQL),
       "update cards set state = 'FROZEN', state_reason = null",
     ],
   ],

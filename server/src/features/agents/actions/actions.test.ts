@@ -24,7 +24,7 @@ const fixture = agentFixture(app);
 
 const createAgentPayer = (overrides: object = {}, amount?: number) =>
   agentPayer(app, fixture, overrides, amount);
-const UNKNOWN = '00000000-0000-7000-8000-000000000000';
+const UNKNOWN_ID = '00000000-0000-7000-8000-000000000000';
 
 describe('action allowed by the policy', () => {
   it.each(KINDS)('%s is executed immediately, counted and audited', async (kind) => {
@@ -181,7 +181,7 @@ describe('policy rule', () => {
       'The agent is paused.',
     ]);
     // Evaluated before any lookup: the same reply for unknown resources.
-    expect(codeOf(await agent.execute(`Quote:${UNKNOWN}`))).toEqual([403, 'FORBIDDEN']);
+    expect(codeOf(await agent.execute(`Quote:${UNKNOWN_ID}`))).toEqual([403, 'FORBIDDEN']);
     ok(await agent.call('GET', '/agents/me/actions'), 200);
   });
 
@@ -250,11 +250,11 @@ describe('unavailable resources', () => {
       const body = quoteBody(agent.usd, agent.outside, 10_00);
       const platformQuoteId = ok(await app.call('POST', '/quotes', body), 201).id;
       const otherQuoteId = (await otherPayer.quote(10_00)).id;
-      for (const id of [platformQuoteId, otherQuoteId, `Quote:${UNKNOWN}`, 'x']) {
+      for (const id of [platformQuoteId, otherQuoteId, `Quote:${UNKNOWN_ID}`, 'x']) {
         expect(codeOf(await agent.execute(id))).toEqual([404, 'QUOTE_NOT_FOUND']);
       }
       const action = await otherPayer.payments('TRANSFER_OUT', 'PENDING_APPROVAL');
-      for (const id of [action.id, `AgentAction:${UNKNOWN}`, 'x']) {
+      for (const id of [action.id, `AgentAction:${UNKNOWN_ID}`, 'x']) {
         expect(codeOf(await agent.call('GET', `/agents/me/actions/${id}`))).toEqual([
           404,
           'NOT_FOUND',

@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 
 const QUOTES = '/agents/me/quotes';
-const UNKNOWN = '00000000-0000-7000-8000-000000000000';
+const UNKNOWN_ID = '00000000-0000-7000-8000-000000000000';
 const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 const requestQuote = (body: object, headers?: Record<string, string>) =>
   agent.call('POST', QUOTES, body, headers ? { headers } : {});
@@ -126,7 +126,7 @@ describe('agentCreateQuote', () => {
           await app.call('POST', '/quotes', quoteBody(agent.usd, bank, 1_00)),
           201,
         );
-        const unknownResponse = await agent.call('GET', `${QUOTES}/Quote:${UNKNOWN}`);
+        const unknownResponse = await agent.call('GET', `${QUOTES}/Quote:${UNKNOWN_ID}`);
         expect(codeOf(unknownResponse)).toEqual([404, 'QUOTE_NOT_FOUND']);
         for (const response of [
           await otherAgent.call('GET', `${QUOTES}/${quote.id}`),
@@ -205,10 +205,10 @@ describe('agentCreateQuote', () => {
         'nothing',
       ];
       const unknownResponse = await requestQuote(
-        quoteBody(`InternalAccount:${UNKNOWN}`, bank, 1_00),
+        quoteBody(`InternalAccount:${UNKNOWN_ID}`, bank, 1_00),
       );
       expect(codeOf(unknownResponse)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
-      for (const id of [...foreignIds, `ExternalAccount:${UNKNOWN}`]) {
+      for (const id of [...foreignIds, `ExternalAccount:${UNKNOWN_ID}`]) {
         const from = await requestQuote(quoteBody(id, bank, 1_00));
         const to = await requestQuote(quoteBody(agent.usd, id, 1_00));
         expect([id, from.body, to.body]).toEqual([id, unknownResponse.body, unknownResponse.body]);
@@ -311,7 +311,7 @@ describe('quote of an agent to a UMA address', () => {
     for (const address of [`$success.eur@${HOST}`, otherCustomer.umaAddress]) {
       const rejectedResponse = await requestQuote(await toUma(address, otherHolder.customer.id));
       const unknownDiscovery = await requestQuote(
-        await toUma(address, undefined, { lookupId: `Lookup:${UNKNOWN}` }),
+        await toUma(address, undefined, { lookupId: `Lookup:${UNKNOWN_ID}` }),
       );
       expect(codeOf(rejectedResponse)).toEqual([404, 'LOOKUP_REQUEST_NOT_FOUND']);
       expect(rejectedResponse.body).toEqual(unknownDiscovery.body);

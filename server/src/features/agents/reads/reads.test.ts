@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 
 const ME = '/agents/me';
-const UNKNOWN = '00000000-0000-7000-8000-000000000000';
+const UNKNOWN_ID = '00000000-0000-7000-8000-000000000000';
 const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 const idsOf = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id);
 const usdAccountBody = (overrides: object = {}) => ({
@@ -190,7 +190,7 @@ describe('transactions', () => {
     it('of another customer are not found', async () => {
       const owner = { ...agent, ...otherHolder };
       const foreignId = await pay(owner);
-      const unknownResponse = await agent.call('GET', `${OURS}/Transaction:${UNKNOWN}`);
+      const unknownResponse = await agent.call('GET', `${OURS}/Transaction:${UNKNOWN_ID}`);
       expect(codeOf(unknownResponse)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
       expect((await agent.call('GET', `${OURS}/${foreignId}`)).body).toEqual(unknownResponse.body);
       expect((await agent.call('GET', `${OURS}/nothing`)).body).toEqual(unknownResponse.body);
@@ -290,7 +290,7 @@ describe('external accounts', () => {
         'nothing',
       ];
       for (const method of ['GET', 'DELETE']) {
-        const unknownResponse = await agent.call(method, `${OURS}/ExternalAccount:${UNKNOWN}`);
+        const unknownResponse = await agent.call(method, `${OURS}/ExternalAccount:${UNKNOWN_ID}`);
         expect(codeOf(unknownResponse)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
         for (const id of foreignIds) {
           expect((await agent.call(method, `${OURS}/${id}`)).body).toEqual(unknownResponse.body);

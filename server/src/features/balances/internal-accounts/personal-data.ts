@@ -1,12 +1,12 @@
 // Export of a customer's internal accounts. An erasure keeps them, with a new version: balance events refer
 // to an earlier event of the same version, and the erasure empties all events so far.
-import { OF_CUSTOMER, type PersonalData } from '../../../runtime/operation/personal-data.ts';
+import { CUSTOMER_ROWS_SQL, type PersonalData } from '../../../runtime/operation/personal-data.ts';
 import { findInternalAccounts, renewInternalAccount } from './store.ts';
 
 export const internalAccountPersonalData: PersonalData = {
   tables: {
     internal_accounts: {
-      rows: OF_CUSTOMER,
+      rows: CUSTOMER_ROWS_SQL,
       erasure: { retained: 'account id, currency and funding instructions' },
     },
   },

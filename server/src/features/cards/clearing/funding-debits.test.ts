@@ -24,12 +24,12 @@ beforeAll(() => {
 const clearingNotice = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
 const refundNotice = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
-const SLOW = { descriptor: 'Shop 005' };
+const SLOW_MERCHANT = { descriptor: 'Shop 005' };
 const BROKEN = { descriptor: 'Shop 006' };
 
 describe('a funding debit that is confirmed later', () => {
   it('remains on hold until then', async () => {
-    const payment = await fixture.begin(SLOW);
+    const payment = await fixture.begin(SLOW_MERCHANT);
     expect(await payment.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 1000' });
     expect((await payment.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 1 });
     await app.advance(29_999);
@@ -45,7 +45,7 @@ describe('a funding debit that is confirmed later', () => {
   });
 
   it('can be cleared before, without a further event', async () => {
-    const payment = await fixture.begin(SLOW);
+    const payment = await fixture.begin(SLOW_MERCHANT);
     await payment.notify(clearingNotice(100));
     const expectedState = { status: 'SETTLED', account: '900 of 1000', cards: -100, settled: 100 };
     expect(await payment.state()).toEqual(expectedState);
@@ -59,7 +59,7 @@ describe('a funding debit that is confirmed later', () => {
   });
 
   it('is released only after its confirmation', async () => {
-    const payment = await fixture.begin(SLOW);
+    const payment = await fixture.begin(SLOW_MERCHANT);
     await payment.notify(clearingNotice(30));
     await payment.notify(EXPIRY);
     const expectedState = { status: 'SETTLED', account: '900 of 1000', cards: -30, settled: 30 };
@@ -78,7 +78,7 @@ describe('a funding debit that is confirmed later', () => {
   });
 
   it('is pending beside a second one', async () => {
-    const payment = await fixture.begin(SLOW);
+    const payment = await fixture.begin(SLOW_MERCHANT);
     await app.advance(10_000);
     await payment.notify(clearingNotice(150));
     expect((await payment.resource()).pullSummary).toMatchObject({ count: 2, pendingCount: 2 });
@@ -121,7 +121,7 @@ describe('a failed debit of an amount that is not owed', () => {
   const failingIssuer: Partial<IssuerPort> = { debitFunding: async () => ({ state: 'failed' }) };
 
   it('is voided if the payment has ended with nothing cleared', async () => {
-    const payment = await fixture.begin(SLOW);
+    const payment = await fixture.begin(SLOW_MERCHANT);
     await payment.notify(EXPIRY);
     expect(await payment.state()).toEqual({ status: 'SETTLED', account: '900 of 1000' });
     await runWith(jobOf(payment.id), failingIssuer);
@@ -145,7 +145,7 @@ describe('a failed debit of an amount that is not owed', () => {
   });
 
   it('is voided if other debits cover what was cleared', async () => {
-    const payment = await fixture.begin(SLOW);
+    const payment = await fixture.begin(SLOW_MERCHANT);
     await payment.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 150n });
     await payment.notify(clearingNotice(90));
     await payment.notify(EXPIRY);
@@ -161,7 +161,7 @@ describe('a failed debit of an amount that is not owed', () => {
   });
 
   it('remains on hold if they do not, even if all was refunded', async () => {
-    const payment = await fixture.begin(SLOW);
+    const payment = await fixture.begin(SLOW_MERCHANT);
     await payment.notify(clearingNotice(100));
     await payment.notify(refundNotice(100));
     expect((await payment.state()).status).toBe('REFUNDED');
@@ -241,7 +241,7 @@ describe('the funding debit job', () => {
 
   it('sends the same debit each time, in the currency of the card', async () => {
     const payment = await fixture.begin({
-      ...SLOW,
+      ...SLOW_MERCHANT,
       currency: 'USDB',
       funds: 5_000_000,
       amount: 77,
@@ -257,7 +257,7 @@ describe('the funding debit job', () => {
         cardId: payment.card.id,
         accountId: payment.accountId,
       },
-      ...{ amount: 77n, currency: 'USD', merchant: SLOW, requestedAt: app.effects.now() },
+      ...{ amount: 77n, currency: 'USD', merchant: SLOW_MERCHANT, requestedAt: app.effects.now() },
     };
     expect(calls).toEqual([
       { method: 'debit', debit },
@@ -266,7 +266,7 @@ describe('the funding debit job', () => {
   });
 
   it('has one effect if it runs repeatedly, concurrently or later', async () => {
-    const payment = await fixture.begin(SLOW);
+    const payment = await fixture.begin(SLOW_MERCHANT);
     const confirmingIssuer = issuerReporting({ state: 'confirmed' });
     await Promise.all([1, 2, 3].map(() => runWith(jobOf(payment.id), confirmingIssuer)));
     await runWith(jobOf(payment.id, true), issuerReporting({ state: 'failed' }));
@@ -287,7 +287,7 @@ describe('the funding debit job', () => {
   });
 
   it('throws if the issuer does not respond, so that it runs again', async () => {
-    const payment = await fixture.begin(SLOW);
+    const payment = await fixture.begin(SLOW_MERCHANT);
     const unresponsiveIssuer: Partial<IssuerPort> = {
       debitFunding: async () => {
         throw new Error('no answer');
@@ -305,7 +305,7 @@ describe('the funding debit job', () => {
 
   it('keeps amounts exact under concurrent clearings and expiries', async () => {
     const allPayments: CardPaymentFixture[] = [];
-    while (allPayments.length < 6) allPayments.push(await fixture.begin(SLOW));
+    while (allPayments.length < 6) allPayments.push(await fixture.begin(SLOW_MERCHANT));
     const confirmingIssuer = issuerReporting({ state: 'confirmed' });
     await Promise.all(
       allPayments.flatMap((cardPayment) => [

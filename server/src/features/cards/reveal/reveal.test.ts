@@ -54,7 +54,7 @@ function cardDataOf(body: string) {
   return Object.fromEntries(facts.map(([, label, value]) => [label, value]));
 }
 
-const ENDED = 'This link no longer works';
+const ENDED_TITLE = 'This link no longer works';
 
 describe('revealCard', () => {
   it('returns a link that shows number, expiry and code for five minutes', async () => {
@@ -87,7 +87,8 @@ describe('revealCard', () => {
     const firstCardData = cardDataOf((await open(secondPath)).body);
     expect(firstCardData).toEqual(cardDataOf((await open(firstPath)).body));
     expect(firstCardData['Card number']).toBeDefined();
-    for (const each of [firstPath, secondPath]) expect((await open(each)).body).toContain(ENDED);
+    for (const each of [firstPath, secondPath])
+      expect((await open(each)).body).toContain(ENDED_TITLE);
     const keys = await app.runtime.db.query(
       "select 1 from idempotency where id like '%one-key%' or id like '%reveal%'",
       [],
@@ -189,7 +190,7 @@ describe('the card details page', () => {
     ]) {
       const { statusCode, body } = await open(path);
       expect([path, statusCode]).toEqual([path, 404]);
-      expect(body).toContain(ENDED);
+      expect(body).toContain(ENDED_TITLE);
       expect((await open(path, 'HEAD')).statusCode).toBe(404);
     }
     expect((await rowOf(expiredPath))?.opened_at).toBeNull();

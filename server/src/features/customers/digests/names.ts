@@ -15,7 +15,7 @@ const LETTERS: Readonly<Record<string, string>> = {
 const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]/g;
 /** Marks within a word: `O'Brien` is one word. */
 const APOSTROPHES = /['’‘`´ʼ]/g;
-const OTHER = /[^\p{L}\p{M}\p{N}]+/gu;
+const NON_LETTERS = /[^\p{L}\p{M}\p{N}]+/gu;
 
 /** A name in the notation for search; empty without letters and digits. */
 export const normalizeName = (name: string): string =>
@@ -26,7 +26,7 @@ export const normalizeName = (name: string): string =>
     // Upper case folds more than lower case: ß and SS, both forms of sigma.
     .toUpperCase()
     .replace(/[ØŁĐÐÆŒÞ]/g, (letter) => LETTERS[letter] ?? letter)
-    .replace(OTHER, ' ')
+    .replace(NON_LETTERS, ' ')
     .trim();
 
 /** Longer names are found by their first words. */

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { opened } from '../../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../../test/kit/app/test-app.ts';
 import {
   bill,
   type DocumentHarness,
@@ -23,7 +23,7 @@ import { eraseDocuments, fileOf } from './document.ts';
 import { addDocument, documentsOf } from './index.ts';
 import { documentInspector } from './inspect.ts';
 
-const harness = opened(openDocumentHarness);
+const harness = openForFile(openDocumentHarness);
 let app: DocumentHarness['app'];
 beforeAll(async () => {
   app = harness.app;

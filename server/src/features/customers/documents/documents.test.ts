@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
-import { opened } from '../../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../../test/kit/app/test-app.ts';
 import {
   bill,
   type DocumentHarness,
@@ -16,7 +16,7 @@ import { jpegFile, pdfFile } from '../../../../test/kit/http/documents.ts';
 import { documentsOf } from './index.ts';
 import { documents } from './store.ts';
 
-const harness = opened(openDocumentHarness);
+const harness = openForFile(openDocumentHarness);
 let app: DocumentHarness['app'];
 beforeAll(async () => {
   app = harness.app;

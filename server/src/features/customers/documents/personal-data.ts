@@ -1,5 +1,9 @@
 // Export of the documents of a customer. An erasure deletes them with their files.
-import { OF_CUSTOMER, type PersonalData, rowAs } from '../../../runtime/operation/personal-data.ts';
+import {
+  CUSTOMER_ROWS_SQL,
+  type PersonalData,
+  rowAs,
+} from '../../../runtime/operation/personal-data.ts';
 import type { CustomerRow } from '../records/index.ts';
 import { documentPersonal, eraseDocuments } from './document.ts';
 import type { DocumentRow } from './store.ts';
@@ -7,7 +11,7 @@ import type { DocumentRow } from './store.ts';
 export const documentPersonalData: PersonalData<CustomerRow> = {
   tables: {
     documents: {
-      rows: OF_CUSTOMER,
+      rows: CUSTOMER_ROWS_SQL,
       without: ['file_key'],
       open: ({ vault, key }, row) => ({
         personal: key ? documentPersonal(vault, key, rowAs<DocumentRow>(row)) : null,

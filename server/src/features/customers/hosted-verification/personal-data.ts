@@ -1,6 +1,6 @@
 // Export of verification links. An erasure deletes them.
-import { OF_CUSTOMER, type PersonalData } from '../../../runtime/operation/personal-data.ts';
+import { CUSTOMER_ROWS_SQL, type PersonalData } from '../../../runtime/operation/personal-data.ts';
 
 export const linkPersonalData: PersonalData = {
-  tables: { kyc_links: { rows: OF_CUSTOMER, without: ['secret_hash'], erasure: 'removed' } },
+  tables: { kyc_links: { rows: CUSTOMER_ROWS_SQL, without: ['secret_hash'], erasure: 'removed' } },
 };

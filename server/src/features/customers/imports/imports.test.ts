@@ -212,10 +212,10 @@ describe('uploadCustomersCsv', () => {
     const content = file(harness.person('again-1'), harness.company('again-2'));
     expect((await harness.imported(content)).status).toBe('COMPLETED');
     const customerCount = await harness.count('customers');
-    const repeated = await harness.imported(content);
-    expect(repeated.status).toBe('FAILED');
-    expect(repeated.progress).toEqual(progress(2, 0, 2));
-    const codes = repeated.errors.map((each: { correlationId: string; code: string }) => [
+    const repeatedImport = await harness.imported(content);
+    expect(repeatedImport.status).toBe('FAILED');
+    expect(repeatedImport.progress).toEqual(progress(2, 0, 2));
+    const codes = repeatedImport.errors.map((each: { correlationId: string; code: string }) => [
       each.correlationId,
       each.code,
     ]);

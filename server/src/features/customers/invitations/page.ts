@@ -22,7 +22,7 @@ const NOT_FOUND: PageContent = {
   lines: ['Check that the link is complete, or request a new one from the person who sent it.'],
 };
 
-const ENDED = {
+const END_TEXTS = {
   CLAIMED: {
     status: 410,
     title: 'This invitation was already used',
@@ -92,7 +92,7 @@ export function invitationPage(runtime: Runtime, { connectors }: Parts): HostedP
     const status = statusOf(row, await runtime.clocks.nowOf({ platformId: row.platform_id }));
     return status === 'PENDING'
       ? { ...pendingPage(row, connectors(row.environment)), brand }
-      : { ...ENDED[status], lines: [...ENDED[status].lines], brand };
+      : { ...END_TEXTS[status], lines: [...END_TEXTS[status].lines], brand };
   }
   return { path: INVITATION_PATH, show, confirm: show };
 }

@@ -12,7 +12,7 @@ import { maskIdentifier } from './owners.ts';
 const app = testApp();
 const harness = ownerHarness(app);
 
-const UNKNOWN = '00000000-0000-7000-8000-000000000000';
+const UNKNOWN_ID = '00000000-0000-7000-8000-000000000000';
 
 describe('createBeneficialOwner', () => {
   it('stores all fields, masks the number and emits no event', async () => {
@@ -165,7 +165,7 @@ describe('createBeneficialOwner', () => {
 
   it('rejects unknown, foreign and deleted customers', async () => {
     const foreignCompany = await harness.company(app.other);
-    for (const id of [foreignCompany.id, `Customer:${UNKNOWN}`, 'x']) {
+    for (const id of [foreignCompany.id, `Customer:${UNKNOWN_ID}`, 'x']) {
       const response = await harness.add(ownerBody(id));
       expect([response.status, response.body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
@@ -245,7 +245,7 @@ describe('listBeneficialOwners', () => {
     const foreignCompany = await harness.company(app.other);
     ok(await harness.add(ownerBody(foreignCompany.id), app.other), 201);
     const individual = await customer(app);
-    for (const id of [foreignCompany.id, `Customer:${UNKNOWN}`, 'x', individual.id]) {
+    for (const id of [foreignCompany.id, `Customer:${UNKNOWN_ID}`, 'x', individual.id]) {
       const { body } = await harness.list(`?customerId=${encodeURIComponent(id)}`);
       expect(body).toEqual({ data: [], hasMore: false, totalCount: 0 });
     }
@@ -272,7 +272,12 @@ describe('getBeneficialOwner', () => {
       await harness.add(ownerBody((await harness.company(app.other)).id), app.other),
       201,
     );
-    for (const id of [foreignOwner.id, `BeneficialOwner:${UNKNOWN}`, 'x', `Customer:${UNKNOWN}`]) {
+    for (const id of [
+      foreignOwner.id,
+      `BeneficialOwner:${UNKNOWN_ID}`,
+      'x',
+      `Customer:${UNKNOWN_ID}`,
+    ]) {
       for (const response of [await harness.show(id), await harness.change(id, {})]) {
         expect([response.status, response.body.code]).toEqual([404, 'NOT_FOUND']);
       }

@@ -1,5 +1,9 @@
 // Export and erasure of beneficial owners.
-import { OF_CUSTOMER, type PersonalData, rowAs } from '../../../runtime/operation/personal-data.ts';
+import {
+  CUSTOMER_ROWS_SQL,
+  type PersonalData,
+  rowAs,
+} from '../../../runtime/operation/personal-data.ts';
 import { DIGEST_COLUMNS, digestsOf } from '../digests/index.ts';
 import type { CustomerRow } from '../records/index.ts';
 import { beneficialOwners, type OwnerRow, ownerPersonal } from './owners.ts';
@@ -8,7 +12,7 @@ import { ownersOf } from './reads.ts';
 export const ownerPersonalData: PersonalData<CustomerRow> = {
   tables: {
     beneficial_owners: {
-      rows: OF_CUSTOMER,
+      rows: CUSTOMER_ROWS_SQL,
       without: [...DIGEST_COLUMNS],
       open: ({ vault, customer }, row) => ({
         personal: ownerPersonal(vault, customer, rowAs<OwnerRow>(row)) ?? null,

@@ -3,10 +3,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
-import { opened } from '../../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../../test/kit/app/test-app.ts';
 import { openOnboarding } from '../../../../test/kit/customers/onboarding.ts';
 
-const harness = opened(openOnboarding);
+const harness = openForFile(openOnboarding);
 let platform: TestPlatform;
 beforeAll(async () => {
   platform = await harness.platformOf('default');

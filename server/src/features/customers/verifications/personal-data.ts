@@ -1,7 +1,7 @@
 // Export of the identity checks of a customer. An erasure removes their findings.
 import {
+  CUSTOMER_ROWS_SQL,
   changedRows,
-  OF_CUSTOMER,
   type PersonalData,
   rowAs,
 } from '../../../runtime/operation/personal-data.ts';
@@ -15,7 +15,7 @@ const FINDINGS = `update verifications set findings = null, version = version + 
 export const verificationPersonalData: PersonalData<CustomerRow> = {
   tables: {
     verifications: {
-      rows: OF_CUSTOMER,
+      rows: CUSTOMER_ROWS_SQL,
       open: ({ vault, customer }, row) => ({
         findings: findingsOf(vault, customer, rowAs<VerificationRow>(row)),
       }),

@@ -3,7 +3,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
-import { opened } from '../../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../../test/kit/app/test-app.ts';
 import { openOnboarding } from '../../../../test/kit/customers/onboarding.ts';
 import { startIdentityService } from '../../../../test/kit/http/identity-service.ts';
 import { customers } from '../records/store.ts';
@@ -12,8 +12,8 @@ import { latestOf } from './record.ts';
 
 const MINUTE = 60_000;
 
-const service = opened(startIdentityService);
-const harness = opened(() => openOnboarding({ connectors: { identityUrl: service.url } }));
+const service = openForFile(startIdentityService);
+const harness = openForFile(() => openOnboarding({ connectors: { identityUrl: service.url } }));
 let platform: TestPlatform;
 beforeAll(async () => {
   platform = await harness.platformOf('default', 'production');

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
-import { opened } from '../../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../../test/kit/app/test-app.ts';
 import { openOnboarding, PERSON } from '../../../../test/kit/customers/onboarding.ts';
 import { documentForm, pdfFile } from '../../../../test/kit/http/documents.ts';
 import { beneficialOwners } from '../owners/owners.ts';
@@ -11,7 +11,7 @@ import { requirementsOf, type VerificationError } from './index.ts';
 import { latestOf } from './record.ts';
 import { verifications } from './store.ts';
 
-const harness = opened(openOnboarding);
+const harness = openForFile(openOnboarding);
 let platform: TestPlatform;
 beforeAll(async () => {
   platform = await harness.platformOf('default');

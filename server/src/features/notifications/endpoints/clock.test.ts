@@ -3,11 +3,11 @@ import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
-import { opened, testApp } from '../../../../test/kit/app/test-app.ts';
+import { openForFile, testApp } from '../../../../test/kit/app/test-app.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 
 const app = testApp();
-const receiver = opened(startReceiver);
+const receiver = openForFile(startReceiver);
 const DAY = 86_400_000;
 
 afterEach(() => {

@@ -23,11 +23,11 @@ const rotate = (id: string, body?: object) =>
   app.call('POST', `/webhook-endpoints/${id}/keys/rotate`, body);
 
 /** Creates a customer, which emits `CUSTOMER.KYC_APPROVED`. */
-let made = 0;
+let createdCount = 0;
 async function emitEvent(): Promise<void> {
   const body = {
     customerType: 'INDIVIDUAL',
-    platformCustomerId: `c-${++made}`,
+    platformCustomerId: `c-${++createdCount}`,
     region: 'US',
     fullName: 'Ada Lovelace',
     birthDate: '1990-01-01',

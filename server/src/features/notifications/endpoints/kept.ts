@@ -8,7 +8,7 @@ import { CONFIGURED } from './store.ts';
 
 const EVERY_MS = 60_000;
 const BATCH = 1_000;
-const KEPT = "interval '168 hours'";
+const RETENTION_SQL = "interval '168 hours'";
 
 // Reads the few paused or pulled endpoints and then the oldest deliveries of each along the index of
 // the queue.
@@ -19,7 +19,8 @@ const TOO_OLD = `with gone as (
         left join sandbox_clocks c on c.id = w.platform_id
         cross join lateral (
           select platform_id, endpoint, event_id, due_at from webhook_queue
-          where platform_id = w.platform_id and endpoint = w.number and due_at < ${CLOCK} - ${KEPT}
+          where platform_id = w.platform_id and endpoint = w.number
+        and due_at < ${CLOCK} - ${RETENTION_SQL}
           order by due_at limit ${BATCH}) d
       where (w.status = 'PAUSED' or w.url is null and w.number > ${CONFIGURED})
         and w.deleted_at is null and ($4::text is null or w.platform_id = $4)
@@ -30,7 +31,7 @@ const TOO_OLD = `with gone as (
   ), failed as (
     insert into webhook_attempts
       (platform_id, endpoint, event_id, attempt, at, error, ms, result)
-    select platform_id, endpoint, event_id, attempts + 1, due_at + ${KEPT},
+    select platform_id, endpoint, event_id, attempts + 1, due_at + ${RETENTION_SQL},
       case when paused then $2 else $3 end, 0, 'dropped' from gone
     on conflict (platform_id, endpoint, event_id, attempt) do nothing)
   select event_id from gone`;

@@ -41,10 +41,10 @@ export interface Range {
 }
 
 // The columns of the index `events_order`.
-const OF_PLATFORM = 'hashtext(e.platform_id) = hashtext($1) and e.platform_id = $1';
-const OF_TYPES = (types: string) => `(hashtext(e.type) & 32767)::smallint = any (array(
+const PLATFORM_CONDITION = 'hashtext(e.platform_id) = hashtext($1) and e.platform_id = $1';
+const typesCondition = (types: string) => `(hashtext(e.type) & 32767)::smallint = any (array(
       select (hashtext(t) & 32767)::smallint from unnest(${types}::text[]) t)) and e.type = any (${types})`;
-const OF_RESOURCE = (id: string) =>
+const resourceCondition = (id: string) =>
   `(hashtext(e.subject) & 32767)::smallint = (hashtext(${id}) & 32767)::smallint and e.subject = ${id}`;
 
 const COLUMNS = `e.id, e.platform_id, e.type, e.subject, e.data, e.base_id, b.data as base, e.balance,
@@ -63,14 +63,14 @@ export function rangeSql(filter: EventFilter, { order, low, high, from, limit }:
   const values: unknown[] = [filter.platformId, low, high, from.position, from.id];
   const next = (value: unknown) => `$${values.push(value)}`;
   const conditions = [
-    OF_PLATFORM,
+    PLATFORM_CONDITION,
     'e.position >= $2 and e.position < $3',
     `(e.position, e.id) ${order === 'asc' ? '>' : '<'} ($4::bigint, $5::text)`,
   ];
   const { types, resourceId, customerKey, createdAfter, createdBefore } = filter;
-  if (types) conditions.push(OF_TYPES(next(types)));
+  if (types) conditions.push(typesCondition(next(types)));
   if (customerKey !== undefined) conditions.push(`e.customer_key = ${next(customerKey)}::smallint`);
-  if (resourceId !== undefined) conditions.push(OF_RESOURCE(`${next(resourceId)}::text`));
+  if (resourceId !== undefined) conditions.push(resourceCondition(`${next(resourceId)}::text`));
   if (createdAfter !== undefined)
     conditions.push(`e.created_at >= ${next(new Date(createdAfter))}`);
   if (createdBefore !== undefined) {
@@ -114,9 +114,9 @@ export function countSql(
 ) {
   const times = [new Date(createdAfter), new Date(createdBefore)];
   const values: unknown[] = [platformId, low, high, ...times, maximum];
-  const ofTypes = types ? `and ${OF_TYPES(`$${values.push(types)}`)}` : '';
+  const ofTypes = types ? `and ${typesCondition(`$${values.push(types)}`)}` : '';
   const ordered = `select e.created_at from events e
-    where ${OF_PLATFORM} and e.position >= $2 and e.position < $3
+    where ${PLATFORM_CONDITION} and e.position >= $2 and e.position < $3
       and e.created_at >= $4 and e.created_at <= $5 and e.type <> 'TEST' ${ofTypes}
     order by e.position`;
   return { text: countedSql(ordered, '$6'), values };
@@ -173,8 +173,8 @@ export async function frontierOf(db: Database): Promise<Frontier> {
 
 // Without the data of the events, which is most of them.
 const SUBJECTS = `select e.position, e.id, e.subject from events e
-  where ${OF_PLATFORM} and e.position >= $2 and e.position < $3
-    and (e.position, e.id) > ($2::bigint, $4::text) and ${OF_TYPES('$5')}
+  where ${PLATFORM_CONDITION} and e.position >= $2 and e.position < $3
+    and (e.position, e.id) > ($2::bigint, $4::text) and ${typesCondition('$5')}
   order by e.position, e.id limit $6::int`;
 
 interface SubjectStep extends Place {
@@ -199,13 +199,13 @@ const DISORDER_MS = 120_000;
 
 /** The statement that finds a position by time, exported to test its plan. */
 export const BOUNDARY = `with recursive halves(low, high, step) as (
-    select coalesce((select e.position from events e where ${OF_PLATFORM}
+    select coalesce((select e.position from events e where ${PLATFORM_CONDITION}
       order by e.position limit 1), $2::bigint), $2::bigint, 0
     union all
     select case when m.created_at < $3 then h.middle else h.low end,
       case when m.created_at < $3 then h.high else h.middle end, h.step + 1
     from (select low, high, low + (high - low) / 2 as middle, step from halves) h
-      left join lateral (select e.created_at from events e where ${OF_PLATFORM}
+      left join lateral (select e.created_at from events e where ${PLATFORM_CONDITION}
         and e.position >= h.middle and e.position < $2
         order by e.position limit 1) m on true
     where h.high - h.low > 1 and h.step < 64
@@ -237,7 +237,7 @@ export async function boundsOf(
 /** Below the position of every event. */
 export const LOWEST = -(2n ** 62n);
 
-const FIRST = `select e.position from events e where ${OF_PLATFORM} order by e.position limit 1`;
+const FIRST = `select e.position from events e where ${PLATFORM_CONDITION} order by e.position limit 1`;
 
 /** Position of the oldest event of a platform; undefined if it has none. */
 export async function firstPositionOf(db: Database, platformId: string) {

@@ -42,12 +42,12 @@ const findAttempts = (id: string) =>
     [id],
   );
 
-let made = 0;
+let createdCount = 0;
 /** Creates a customer, which emits two events. */
 async function emitEvents(): Promise<string> {
   const body = {
     customerType: 'INDIVIDUAL',
-    platformCustomerId: `pulled-${++made}`,
+    platformCustomerId: `pulled-${++createdCount}`,
     region: 'US',
     fullName: 'Ada Lovelace',
     birthDate: '1990-01-01',
@@ -72,9 +72,9 @@ beforeEach(async () => {
     return { status: 200, headers: {}, body: '' };
   };
   sent = 0;
-  const { id, secret: shown } = await create();
+  const { id, secret: details } = await create();
   endpoint = id;
-  secret = shown;
+  secret = details;
 });
 afterEach(async () => {
   await app.call('DELETE', `/webhook-endpoints/${endpoint}`);
@@ -83,9 +83,9 @@ afterEach(async () => {
 
 describe('an endpoint whose deliveries are pulled', () => {
   it('has no URL, and keeps the way of its deliveries', async () => {
-    const shown = ok(await app.call('GET', `/webhook-endpoints/${endpoint}`), 200);
-    expect(shown).toMatchObject({ delivery: 'PULL', status: 'ENABLED' });
-    expect(shown).not.toHaveProperty('url');
+    const details = ok(await app.call('GET', `/webhook-endpoints/${endpoint}`), 200);
+    expect(details).toMatchObject({ delivery: 'PULL', status: 'ENABLED' });
+    expect(details).not.toHaveProperty('url');
     const changed = await change({ url: 'https://example.com/hook' });
     expect(changed).toMatchObject({ status: 400 });
     expect(changed.body.details.errors[0].field).toBe('url');

@@ -83,8 +83,18 @@ function outcomeOf(effects: Effects, event: DueEvent, sent: Sent & { end: Platfo
   const next = isDelivered(status) ? null : nextAttemptAt(effects, event, attempt, end);
   const result = resultOf(sent, next);
   const response = excerptOf(sent.answer);
-  const made = { platform_id, endpoint, event_id: event.id, attempt };
-  return { ...made, at, status, error, ms, head: headOf(sent.headers), response, result, next };
+  const attemptKey = { platform_id, endpoint, event_id: event.id, attempt };
+  return {
+    ...attemptKey,
+    at,
+    status,
+    error,
+    ms,
+    head: headOf(sent.headers),
+    response,
+    result,
+    next,
+  };
 }
 
 interface Scope {

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { createLanes, LIMITS } from './lanes.ts';
 import type { DueEvent } from './store.ts';
 
-let made = 0;
+let createdCount = 0;
 const dueEvent = (platform: string, more: Partial<DueEvent> = {}): DueEvent => {
-  const n = ++made;
+  const n = ++createdCount;
   return {
     id: `Webhook:${n}`,
     platform_id: platform,

@@ -1,12 +1,12 @@
 // Loopback webhook endpoints where the operator does not allow them.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { opened, testApp } from '../../../../test/kit/app/test-app.ts';
+import { openForFile, testApp } from '../../../../test/kit/app/test-app.ts';
 import { startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 import { testEvent } from '../../tenancy/config/index.ts';
 import { platforms } from '../../tenancy/platform/store.ts';
 
-const receiver = opened(startReceiver);
+const receiver = openForFile(startReceiver);
 const app = testApp({ loopbackWebhooks: false });
 
 describe('a loopback endpoint', () => {

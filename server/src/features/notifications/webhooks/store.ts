@@ -172,12 +172,13 @@ export async function leasePlatforms(
   return held.map((each) => each.platform_id);
 }
 
-const HELD = `select l.platform_id from webhook_lanes l join sandbox_clocks c on c.id = l.platform_id
+const CLOCK_LANES_SQL = `select l.platform_id from webhook_lanes l
+  join sandbox_clocks c on c.id = l.platform_id
   where l.holder = $1 and c.held_until > $2 and c.holder <> $1`;
 
 /** Platforms that this process has leased and whose clock is held by another holder. */
 export async function heldByClocks(db: Database, holder: string, now: Time): Promise<string[]> {
-  const rows = await db.query<{ platform_id: string }>(HELD, [holder, time(now)]);
+  const rows = await db.query<{ platform_id: string }>(CLOCK_LANES_SQL, [holder, time(now)]);
   return rows.map((each) => each.platform_id);
 }
 

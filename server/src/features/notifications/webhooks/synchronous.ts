@@ -39,8 +39,13 @@ export async function sendSynchronously(
   const attempt = event.attempts + 1;
   const response = excerptOf(answer);
   const head = headOf(sent.headers);
-  const made = { platform_id: event.platform_id, endpoint: CONFIGURED, event_id: eventId, attempt };
-  const row = { ...made, at, status, error, ms, head, response, result } as const;
+  const attemptKey = {
+    platform_id: event.platform_id,
+    endpoint: CONFIGURED,
+    event_id: eventId,
+    attempt,
+  };
+  const row = { ...attemptKey, at, status, error, ms, head, response, result } as const;
   await recordOutcomes(db, [{ ...row, next: null }]);
   return sent;
 }

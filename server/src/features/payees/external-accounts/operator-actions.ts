@@ -50,7 +50,7 @@ async function accountById({ db }: Runtime, id: string): Promise<ExternalAccount
 const SUFFIX = 4;
 const MAX_SAME_SUFFIX = 2_000;
 
-const OF_SUFFIX = `select id, info from external_accounts where suffix = $1
+const BY_SUFFIX_SQL = `select id, info from external_accounts where suffix = $1
   order by created_at desc, id desc limit ${MAX_SAME_SUFFIX}`;
 
 const normalized = (value: unknown) =>
@@ -62,7 +62,9 @@ const normalized = (value: unknown) =>
 async function idsOfNumber(db: Database, accountNumber: string): Promise<string[]> {
   const wanted = normalized(accountNumber);
   if (wanted.length < SUFFIX) return [];
-  const found = await db.query<{ id: string; info: object }>(OF_SUFFIX, [wanted.slice(-SUFFIX)]);
+  const found = await db.query<{ id: string; info: object }>(BY_SUFFIX_SQL, [
+    wanted.slice(-SUFFIX),
+  ]);
   const isWanted = ({ info }: { info: object }) =>
     wanted.length === SUFFIX || Object.values(info).some((value) => normalized(value) === wanted);
   return found.filter(isWanted).map(({ id }) => id);

@@ -1,8 +1,8 @@
 // Export and erasure of a customer's external accounts. An erasure keeps the id and the type.
 import {
+  CUSTOMER_ROWS_SQL,
   changedRows,
   ERASED,
-  OF_CUSTOMER,
   type PersonalData,
 } from '../../../runtime/operation/personal-data.ts';
 
@@ -14,7 +14,7 @@ const ACCOUNTS = `update external_accounts a set version = version + 1, platform
 
 export const externalAccountPersonalData: PersonalData = {
   tables: {
-    external_accounts: { rows: OF_CUSTOMER, without: ['duplicate_key'], erasure: 'emptied' },
+    external_accounts: { rows: CUSTOMER_ROWS_SQL, without: ['duplicate_key'], erasure: 'emptied' },
   },
   subjects: { external_accounts: 'customer_id = $1' },
   async empty({ db, clocks }, { id, platform_id: platformId }) {

@@ -40,8 +40,11 @@ const walletBody = (overrides: object = {}, info: object = {}) => ({
   ...overrides,
 });
 
-const OF = { customer: '/customers/external-accounts', platform: '/platform/external-accounts' };
-const add = (body: object, path = OF.customer, options = {}) =>
+const LIST_PATHS = {
+  customer: '/customers/external-accounts',
+  platform: '/platform/external-accounts',
+};
+const add = (body: object, path = LIST_PATHS.customer, options = {}) =>
   app.call('POST', path, body, options);
 const fieldsOf = (reply: { body: { details?: { errors: { field: string }[] } } }) =>
   reply.body.details?.errors.map((each) => each.field);
@@ -66,7 +69,7 @@ describe('createCustomerExternalAccount', () => {
       beneficiaryVerifiedData: { fullName: 'Ada Lovelace' },
       accountInfo: { ...request.accountInfo, paymentRails: ['ACH', 'WIRE', 'RTP', 'FEDNOW'] },
     });
-    expect((await app.call('GET', `${OF.customer}/${body.id}`)).body).toEqual(body);
+    expect((await app.call('GET', `${LIST_PATHS.customer}/${body.id}`)).body).toEqual(body);
     expect(await app.events()).not.toContainEqual(expect.objectContaining({ subject: body.id }));
   });
 
@@ -138,7 +141,9 @@ describe('createCustomerExternalAccount', () => {
     expect(
       (await add(eurAccountBody(text, { customerId: await createNewCustomer() }))).status,
     ).toBe(201);
-    expect((await app.call('DELETE', `${OF.customer}/${firstResponse.body.id}`)).status).toBe(204);
+    expect(
+      (await app.call('DELETE', `${LIST_PATHS.customer}/${firstResponse.body.id}`)).status,
+    ).toBe(204);
     expect((await add(eurAccountBody(text, ownerFields))).status).toBe(201);
   });
 
@@ -155,12 +160,12 @@ describe('createCustomerExternalAccount', () => {
     expect(firstAccount.defaultUmaDepositAccount).toBe(true);
     const secondAccount = (await make()).body;
     const readDefaultFlag = async (id: string) =>
-      (await app.call('GET', `${OF.customer}/${id}`)).body.defaultUmaDepositAccount;
+      (await app.call('GET', `${LIST_PATHS.customer}/${id}`)).body.defaultUmaDepositAccount;
     expect([
       await readDefaultFlag(firstAccount.id),
       await readDefaultFlag(secondAccount.id),
     ]).toEqual([false, true]);
-    await app.call('DELETE', `${OF.customer}/${secondAccount.id}`);
+    await app.call('DELETE', `${LIST_PATHS.customer}/${secondAccount.id}`);
     expect((await make()).status).toBe(201);
     const unownedResponse = await add(usdAccountBody('000', { defaultUmaDepositAccount: true }));
     expect(fieldsOf(unownedResponse)).toEqual(['defaultUmaDepositAccount']);
@@ -172,7 +177,7 @@ describe('createCustomerExternalAccount', () => {
       add(usdAccountBody('000', { customerId, defaultUmaDepositAccount: true }));
     const replies = await Promise.all(Array.from({ length: 8 }, requestDefaultAccount));
     for (const { status } of replies) expect([201, 409]).toContain(status);
-    const { body } = await app.call('GET', `${OF.customer}?customerId=${customerId}`);
+    const { body } = await app.call('GET', `${LIST_PATHS.customer}?customerId=${customerId}`);
     const defaults = body.data.filter(
       (each: { defaultUmaDepositAccount: boolean }) => each.defaultUmaDepositAccount,
     );
@@ -196,10 +201,12 @@ describe('createCustomerExternalAccount', () => {
     const { accountInfo, currency } = usdAccountBody();
     const invalidBody = { currency, accountInfo: { ...accountInfo, routingNumber: '123456789' } };
     expect((await add(invalidBody)).status).toBe(201);
-    expect(fieldsOf(await add(invalidBody, OF.customer, { as: platform }))).toEqual([
+    expect(fieldsOf(await add(invalidBody, LIST_PATHS.customer, { as: platform }))).toEqual([
       'accountInfo.routingNumber',
     ]);
-    const validResponse = await add({ currency, accountInfo }, OF.customer, { as: platform });
+    const validResponse = await add({ currency, accountInfo }, LIST_PATHS.customer, {
+      as: platform,
+    });
     expect(validResponse.status).toBe(201);
     expect(validResponse.body.beneficiaryVerificationStatus).toBe('UNSUPPORTED');
   });
@@ -221,8 +228,8 @@ describe('createCustomerExternalAccount', () => {
   it('replays the first reply for one idempotency key', async () => {
     const request = usdAccountBody('000', { customerId: ada });
     const headers = { 'idempotency-key': 'one' };
-    const firstResponse = await add(request, OF.customer, { headers });
-    const secondResponse = await add(request, OF.customer, { headers });
+    const firstResponse = await add(request, LIST_PATHS.customer, { headers });
+    const secondResponse = await add(request, LIST_PATHS.customer, { headers });
     expect(secondResponse.status).toBe(201);
     expect(secondResponse.body).toEqual(firstResponse.body);
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
@@ -240,11 +247,11 @@ describe('createCustomerExternalAccount', () => {
       (await app.call('PATCH', '/config', { supportedCurrencies }, { as: platform })).status,
     ).toBe(200);
     const addWallet = (ownershipType: string, info = {}) =>
-      add(walletBody({ ownershipType }, info), OF.customer, { as: platform });
+      add(walletBody({ ownershipType }, info), LIST_PATHS.customer, { as: platform });
     expect((await addWallet('FIRST_PARTY')).body.status).toBe('PENDING_OWNERSHIP_VERIFICATION');
     expect((await addWallet('FIRST_PARTY', { vaspName: 'Kraken' })).body.status).toBe('ACTIVE');
     expect(fieldsOf(await addWallet('THIRD_PARTY'))).toEqual(['accountInfo.beneficiary']);
-    expect(fieldsOf(await add(walletBody(), OF.customer, { as: platform }))).toEqual([
+    expect(fieldsOf(await add(walletBody(), LIST_PATHS.customer, { as: platform }))).toEqual([
       'ownershipType',
     ]);
   });
@@ -256,9 +263,13 @@ describe('account types', () => {
     for (const as of [app.platform, app.production]) {
       const customerId = await createNewCustomer({ as });
       const accountInfo = exampleOf(type);
-      const { status, body } = await add({ customerId, currency, accountInfo }, OF.customer, {
-        as,
-      });
+      const { status, body } = await add(
+        { customerId, currency, accountInfo },
+        LIST_PATHS.customer,
+        {
+          as,
+        },
+      );
       expect(status, JSON.stringify(body)).toBe(201);
       expect(body.accountInfo).toMatchObject(JSON.parse(JSON.stringify(accountInfo)));
     }
@@ -268,12 +279,12 @@ describe('account types', () => {
 describe('createPlatformExternalAccount', () => {
   it('creates an account of the platform, ignoring other owner fields', async () => {
     const request = usdAccountBody('000', { customerId: ada, defaultUmaDepositAccount: true });
-    const { status, body } = await add(request, OF.platform);
+    const { status, body } = await add(request, LIST_PATHS.platform);
     expect(status).toBe(201);
     expect(body.customerId).toBeUndefined();
     expect(body.defaultUmaDepositAccount).toBe(false);
-    expect((await add(request, OF.platform)).status).toBe(409);
-    expect((await add({ ...request, currency: 'MXN' }, OF.platform)).status).toBe(400);
+    expect((await add(request, LIST_PATHS.platform)).status).toBe(409);
+    expect((await add({ ...request, currency: 'MXN' }, LIST_PATHS.platform)).status).toBe(400);
   });
 });
 
@@ -286,12 +297,12 @@ describe('getPlatformExternalAccountById', () => {
       if (reply.status === 404) expect(reply.body.code).toBe('ACCOUNT_NOT_FOUND');
       return reply.status;
     };
-    expect(await readStatus(OF.customer, customerAccount.id)).toBe(200);
-    expect(await readStatus(OF.platform, customerAccount.id)).toBe(404);
-    expect(await readStatus(OF.platform, platformAccount.id)).toBe(200);
-    expect(await readStatus(OF.customer, platformAccount.id)).toBe(404);
-    expect(await readStatus(OF.customer, customerAccount.id, { as: app.other })).toBe(404);
-    expect(await readStatus(OF.platform, 'x')).toBe(404);
+    expect(await readStatus(LIST_PATHS.customer, customerAccount.id)).toBe(200);
+    expect(await readStatus(LIST_PATHS.platform, customerAccount.id)).toBe(404);
+    expect(await readStatus(LIST_PATHS.platform, platformAccount.id)).toBe(200);
+    expect(await readStatus(LIST_PATHS.customer, platformAccount.id)).toBe(404);
+    expect(await readStatus(LIST_PATHS.customer, customerAccount.id, { as: app.other })).toBe(404);
+    expect(await readStatus(LIST_PATHS.platform, 'x')).toBe(404);
   });
 });
 
@@ -299,7 +310,7 @@ describe('getCustomerExternalAccountById', () => {
   it('masks numbers for read-only tokens', async () => {
     const { body } = await add(usdAccountBody('789', { customerId: ada }));
     const callerToken = await app.tokenWith(['VIEW']);
-    const observedResponse = await app.call('GET', `${OF.customer}/${body.id}`, undefined, {
+    const observedResponse = await app.call('GET', `${LIST_PATHS.customer}/${body.id}`, undefined, {
       as: callerToken,
     });
     const accountNumber = body.accountInfo.accountNumber as string;
@@ -307,9 +318,11 @@ describe('getCustomerExternalAccountById', () => {
       '*'.repeat(accountNumber.length - 4) + accountNumber.slice(-4),
     );
     const payer = await app.tokenWith(['VIEW', 'TRANSACT']);
-    const path = `${OF.customer}/${body.id}`;
+    const path = `${LIST_PATHS.customer}/${body.id}`;
     expect((await app.call('GET', path, undefined, { as: payer })).body).toEqual(body);
-    expect((await add(usdAccountBody(), OF.customer, { as: callerToken })).status).toBe(403);
+    expect((await add(usdAccountBody(), LIST_PATHS.customer, { as: callerToken })).status).toBe(
+      403,
+    );
   });
 });
 
@@ -325,7 +338,7 @@ describe('listCustomerExternalAccounts', () => {
       ids.push((await add(body)).body.id);
     }
     const list = (query: string) =>
-      app.call('GET', `${OF.customer}?customerId=${customerId}${query}`);
+      app.call('GET', `${LIST_PATHS.customer}?customerId=${customerId}${query}`);
     const idsOf = (data: { id: string }[]) => data.map((each) => each.id);
     expect(idsOf((await list('')).body.data).sort()).toEqual([...ids].sort());
     expect(idsOf((await list('&currency=USDC')).body.data)).toEqual([ids[1]]);
@@ -334,35 +347,38 @@ describe('listCustomerExternalAccounts', () => {
     const secondPage = (await list(`&limit=2&cursor=${firstPage.nextCursor}`)).body;
     expect(idsOf([...firstPage.data, ...secondPage.data]).sort()).toEqual([...ids].sort());
     expect((await list('&limit=x')).status).toBe(400);
-    const all = (await app.call('GET', `${OF.customer}?limit=100`)).body.data;
+    const all = (await app.call('GET', `${LIST_PATHS.customer}?limit=100`)).body.data;
     for (const each of all) expect(each.customerId).toBeDefined();
   });
 });
 
 describe('listPlatformExternalAccounts', () => {
   it('excludes the accounts of customers', async () => {
-    const { body } = await add(usdAccountBody(), OF.platform);
-    const { status, body: list } = await app.call('GET', `${OF.platform}?currency=USD&limit=100`);
+    const { body } = await add(usdAccountBody(), LIST_PATHS.platform);
+    const { status, body: list } = await app.call(
+      'GET',
+      `${LIST_PATHS.platform}?currency=USD&limit=100`,
+    );
     expect(status).toBe(200);
     expect(list.data).toContainEqual(body);
     for (const each of list.data) expect(each.customerId).toBeUndefined();
-    expect((await app.call('GET', `${OF.platform}?limit=0`)).status).toBe(400);
+    expect((await app.call('GET', `${LIST_PATHS.platform}?limit=0`)).status).toBe(400);
   });
 });
 
 describe.each([
-  ['deleteCustomerExternalAccountById', OF.customer],
-  ['deletePlatformExternalAccountById', OF.platform],
+  ['deleteCustomerExternalAccountById', LIST_PATHS.customer],
+  ['deletePlatformExternalAccountById', LIST_PATHS.platform],
 ])('%s', (_operation, accounts) => {
   it('deletes an account permanently', async () => {
-    const owner = accounts === OF.customer ? { customerId: ada } : {};
+    const owner = accounts === LIST_PATHS.customer ? { customerId: ada } : {};
     const { id } = (await add(usdAccountBody('000', owner), accounts)).body;
     const path = `${accounts}/${id}`;
     const deletedResponse = await app.call('DELETE', path);
     expect([deletedResponse.status, deletedResponse.body]).toEqual([204, '']);
     expect((await app.call('GET', path)).status).toBe(404);
     expect((await app.call('DELETE', path)).status).toBe(404);
-    const filter = accounts === OF.customer ? `&customerId=${ada}` : '';
+    const filter = accounts === LIST_PATHS.customer ? `&customerId=${ada}` : '';
     const { body } = await app.call('GET', `${accounts}?limit=100${filter}`);
     expect(body.data.map((each: { id: string }) => each.id)).not.toContain(id);
   });
@@ -375,7 +391,7 @@ describe('deleteCustomerExternalAccountById', () => {
       const row = await ctx.read(externalAccounts, id);
       if (row) ctx.update(externalAccounts, row, { trusted_at: ctx.now });
     });
-    const { status, body } = await app.call('DELETE', `${OF.customer}/${id}`);
+    const { status, body } = await app.call('DELETE', `${LIST_PATHS.customer}/${id}`);
     expect([status, body.code]).toEqual([409, 'BENEFICIARY_TRUSTED']);
   });
 });

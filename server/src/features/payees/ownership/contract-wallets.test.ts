@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { opened } from '../../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../../test/kit/app/test-app.ts';
 import { startOwnership, statusAndCode } from '../../../../test/kit/customers/ownership.ts';
 
-const ownership = opened(startOwnership);
+const ownership = openForFile(startOwnership);
 
 describe('contract wallet', () => {
   const MAGIC_VALUE = `0x1626ba7e${'00'.repeat(28)}`;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
-import { opened } from '../../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../../test/kit/app/test-app.ts';
 import {
   nextSecret,
-  OF,
+  OWNER_PATHS,
   startOwnership,
   statusAndCode,
 } from '../../../../test/kit/customers/ownership.ts';
@@ -11,7 +11,7 @@ import { evmWallet } from '../../../../test/kit/wallets/chain-wallets.ts';
 import { transitionExternalAccount } from '../external-accounts/index.ts';
 import { externalAccounts } from '../external-accounts/store.ts';
 
-const ownership = opened(startOwnership);
+const ownership = openForFile(startOwnership);
 
 describe('invalid signature', () => {
   it('sets the account to UNVERIFIED and requires a new challenge', async () => {
@@ -60,7 +60,7 @@ describe('invalid signature', () => {
   it('also applies to a wallet that needs no verification', async () => {
     const wallet = evmWallet(nextSecret());
     const { id, status } = ok(
-      await ownership.app.call('POST', OF.platform, {
+      await ownership.app.call('POST', OWNER_PATHS.platform, {
         currency: 'USDC',
         ownershipType: 'FIRST_PARTY',
         accountInfo: { accountType: 'BASE_WALLET', address: wallet.address },
@@ -68,7 +68,7 @@ describe('invalid signature', () => {
       201,
     );
     expect(status).toBe('ACTIVE');
-    const path = `${OF.platform}/${id}`;
+    const path = `${OWNER_PATHS.platform}/${id}`;
     const requestChallenge = async () =>
       ok(
         await ownership.app.call('POST', `${path}/challenge`, { method: 'WALLET_SIGNATURE' }),
@@ -108,12 +108,12 @@ describe('invalid signature', () => {
       { signature: '' },
       { signature: 'x'.repeat(16_385) },
     ]) {
-      const response = await ownership.call('POST', `${OF.customer}/${id}/verify`, body);
+      const response = await ownership.call('POST', `${OWNER_PATHS.customer}/${id}/verify`, body);
       expect(response.body.details.errors.map((each: { field: string }) => each.field)).toEqual([
         'signature',
       ]);
     }
-    const responses = await ownership.call('POST', `${OF.customer}/${id}/verify`, {
+    const responses = await ownership.call('POST', `${OWNER_PATHS.customer}/${id}/verify`, {
       signatureScheme: 'bip322',
     });
     expect(responses.body.details.errors).toHaveLength(2);
@@ -124,14 +124,14 @@ describe('invalid signature', () => {
   it('does not change an account under review or disabled', async () => {
     const wallet = evmWallet(nextSecret());
     const { id } = ok(
-      await ownership.app.call('POST', OF.platform, {
+      await ownership.app.call('POST', OWNER_PATHS.platform, {
         currency: 'USDC',
         ownershipType: 'FIRST_PARTY',
         accountInfo: { accountType: 'ETHEREUM_WALLET', address: wallet.address },
       }),
       201,
     );
-    const path = `${OF.platform}/${id}`;
+    const path = `${OWNER_PATHS.platform}/${id}`;
     ok(await ownership.app.call('POST', `${path}/challenge`, { method: 'WALLET_SIGNATURE' }), 201);
     for (const event of ['review', 'reject'] as const) {
       await ownership.app.operate(async (ctx) => {

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
-import { opened } from '../../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../../test/kit/app/test-app.ts';
 import {
   nextSecret,
-  OF,
+  OWNER_PATHS,
   startOwnership,
   statusAndCode,
 } from '../../../../test/kit/customers/ownership.ts';
 import { evmWallet } from '../../../../test/kit/wallets/chain-wallets.ts';
 import { ownershipChallenges } from './store.ts';
 
-const ownership = opened(startOwnership);
+const ownership = openForFile(startOwnership);
 
 describe('liveness', () => {
   const requestPage = (method: 'GET' | 'POST', url: string, headers = {}) =>
@@ -123,7 +123,7 @@ describe('liveness', () => {
     expect(await ownership.statusOf(id)).toBe('UNVERIFIED');
 
     const deletedAccount = await createLinkedChallenge();
-    ok(await ownership.call('DELETE', `${OF.customer}/${deletedAccount.id}`), 204);
+    ok(await ownership.call('DELETE', `${OWNER_PATHS.customer}/${deletedAccount.id}`), 204);
     expect((await requestPage('GET', deletedAccount.verificationLink)).statusCode).toBe(404);
     await ownership.app.advance(5_000);
     expect(

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { fund, internalAccount, ok, quoteBody } from '../../../../test/kit/app/fixtures.ts';
-import { opened } from '../../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../../test/kit/app/test-app.ts';
 import {
   nextSecret,
-  OF,
+  OWNER_PATHS,
   startOwnership,
   statusAndCode,
 } from '../../../../test/kit/customers/ownership.ts';
 import { evmWallet } from '../../../../test/kit/wallets/chain-wallets.ts';
 
-const ownership = opened(startOwnership);
+const ownership = openForFile(startOwnership);
 
 describe('payments to an unverified wallet', () => {
   it('are accepted up to the threshold, and above it after verification', async () => {
@@ -42,7 +42,7 @@ describe('payments to an unverified wallet', () => {
     const { id, status } = await ownership.add('', '', { fields: { accountInfo: custodial } });
     expect(status).toBe('ACTIVE');
     ok(await ownership.call('POST', '/quotes', quoteBody(source.id, id, 5_000_00)), 201);
-    const unknownResponse = await ownership.call('POST', OF.customer, {
+    const unknownResponse = await ownership.call('POST', OWNER_PATHS.customer, {
       customerId: ownership.person.id,
       currency: 'USDC',
       accountInfo: { ...custodial, vaspName: 'Unlisted & Sons' },

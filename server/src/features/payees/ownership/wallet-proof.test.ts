@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { customer, eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
-import { opened } from '../../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../../test/kit/app/test-app.ts';
 import {
   nextSecret,
-  OF,
+  OWNER_PATHS,
   startOwnership,
   statusAndCode,
 } from '../../../../test/kit/customers/ownership.ts';
@@ -18,7 +18,7 @@ import { ownershipChallenges } from './store.ts';
 
 const HOUR = 3_600_000;
 
-const ownership = opened(startOwnership);
+const ownership = openForFile(startOwnership);
 
 describe.each([
   ['verifyExternalAccountOwnership', 'customer'],
@@ -66,8 +66,11 @@ describe.each([
         : {};
     const accountInfo = { accountType: 'ETHEREUM_WALLET', address: wallet.address };
     const request = { ...ownerFields, currency: 'USDC', ownershipType: 'FIRST_PARTY', accountInfo };
-    const { id } = ok(await ownership.app.call('POST', OF[owner], request, { as: platform }), 201);
-    const path = `${OF[owner]}/${id}`;
+    const { id } = ok(
+      await ownership.app.call('POST', OWNER_PATHS[owner], request, { as: platform }),
+      201,
+    );
+    const path = `${OWNER_PATHS[owner]}/${id}`;
     const live = await ownership.app.call(
       'POST',
       `${path}/challenge`,
@@ -95,13 +98,15 @@ describe.each([
     const responses = [
       await ownership.challenge(id, undefined, otherOwner),
       await ownership.verify(id, wallet.sign(messageToSign), {}, otherOwner),
-      await ownership.app.call('POST', `${OF[owner]}/${id}/challenge`, { method: 'LIVENESS' }),
-      await ownership.app.call('POST', `${OF[owner]}/${id}/verify`, { signature: 'x' }),
+      await ownership.app.call('POST', `${OWNER_PATHS[owner]}/${id}/challenge`, {
+        method: 'LIVENESS',
+      }),
+      await ownership.app.call('POST', `${OWNER_PATHS[owner]}/${id}/verify`, { signature: 'x' }),
       await ownership.challenge('ExternalAccount:none', undefined, owner),
       await ownership.verify('ExternalAccount:none', 'x', {}, owner),
     ];
     for (const each of responses) expect(statusAndCode(each)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
-    ok(await ownership.call('DELETE', `${OF[owner]}/${id}`), 204);
+    ok(await ownership.call('DELETE', `${OWNER_PATHS[owner]}/${id}`), 204);
     expect((await ownership.verify(id, wallet.sign(messageToSign), {}, owner)).status).toBe(404);
   });
 });
@@ -219,13 +224,13 @@ describe('a challenge is rejected', () => {
 
   it('without a known owner of the wallet', async () => {
     const { id } = ok(
-      await ownership.app.call('POST', OF.platform, {
+      await ownership.app.call('POST', OWNER_PATHS.platform, {
         currency: 'USDC',
         accountInfo: { accountType: 'BASE_WALLET', address: evmWallet(nextSecret()).address },
       }),
       201,
     );
-    const response = await ownership.app.call('POST', `${OF.platform}/${id}/challenge`, {
+    const response = await ownership.app.call('POST', `${OWNER_PATHS.platform}/${id}/challenge`, {
       method: 'LIVENESS',
     });
     expect(response.status).toBe(409);

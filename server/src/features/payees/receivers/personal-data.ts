@@ -1,11 +1,11 @@
 // Export and erasure of a customer's payee discoveries. An erasure also removes those of which the customer
 // is the receiver.
-import { OF_CUSTOMER, type PersonalData } from '../../../runtime/operation/personal-data.ts';
+import { CUSTOMER_ROWS_SQL, type PersonalData } from '../../../runtime/operation/personal-data.ts';
 
 export const payeeDiscoveryPersonalData: PersonalData = {
   tables: {
     payee_discoveries: {
-      rows: OF_CUSTOMER,
+      rows: CUSTOMER_ROWS_SQL,
       erasure: 'removed',
       removes: `t.customer_id = $1 or t.receiver_customer_id = $1
         or t.receiver in (select id from external_accounts where customer_id = $1)`,

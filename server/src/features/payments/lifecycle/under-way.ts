@@ -25,9 +25,9 @@ export async function isPaymentUnderWay(
 }
 
 // Quotes that were not executed have a transaction with funds NONE.
-const OF_CUSTOMER = `select 1 from transactions
+const CUSTOMER_PAYMENTS_SQL = `select 1 from transactions
   where customer_id = $1 and funds in ('AWAITED', 'FUNDED', 'HELD', 'SUBMITTED', 'SUSPENSE') limit 1`;
 
 /** Whether a payment of the customer is in progress. */
 export const isCustomerPaying = async (ctx: Ctx, customerId: string): Promise<boolean> =>
-  (await ctx.db.query(OF_CUSTOMER, [customerId])).length > 0;
+  (await ctx.db.query(CUSTOMER_PAYMENTS_SQL, [customerId])).length > 0;

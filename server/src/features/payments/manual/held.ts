@@ -15,7 +15,7 @@ import {
 import { type ListQuery, pageOfItems, startOf } from './pages.ts';
 
 // A held row does not change until its release, so `updated_at` is the start of the hold.
-const HELD = `select t.id from jobs j join transactions t on t.id = j.input ->> 'transactionId'
+const HELD_PAYMENTS_SQL = `select t.id from jobs j join transactions t on t.id = j.input ->> 'transactionId'
   where j.kind = $1 and t.funds = 'HELD' and t.pending_reason is not null
     and ($2::text is null or t.platform_id = $2) and (t.updated_at, t.id) > ($3::timestamptz, $4)
   order by t.updated_at, t.id limit $5`;
@@ -39,7 +39,7 @@ function presentHeldFunds(row: IncomingRow) {
 export async function listHeldFunds({ db }: Runtime, { platformId, limit, ...rest }: ListQuery) {
   const { since, id } = startOf(rest);
   const values = [REVIEW_EXPIRY.kind, platformId ?? null, new Date(since), id, limit + 1];
-  const ids = await db.query<{ id: string }>(HELD, values);
+  const ids = await db.query<{ id: string }>(HELD_PAYMENTS_SQL, values);
   const rows = await Promise.all(ids.map((each) => loadTransaction(db, each.id)));
   return pageOfItems(
     rows.map((row) => presentHeldFunds(asIncoming(row))),

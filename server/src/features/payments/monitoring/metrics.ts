@@ -144,7 +144,7 @@ export async function paymentMetrics(runtime: Runtime, query: MetricsQuery) {
   };
 }
 
-const OF_AMOUNT = `select id from payment_counts
+const BY_AMOUNT_SQL = `select id from payment_counts
   where currency = $1 and amount = $2 and created_at >= $3 and created_at < $4
     and ($5::text is null or platform_id = $5)
   order by created_at desc, id desc limit $6::int`;
@@ -167,5 +167,5 @@ export async function paymentsOfAmount(
   if (Number.isNaN(from)) throw new Fault('INVALID_INPUT', 'The date is invalid.');
   const until = date === undefined ? 'infinity' : new Date(from + LENGTHS.day);
   const values = [currency, BigInt(amount), new Date(from), until, platformId ?? null, limit];
-  return (await db.query<{ id: string }>(OF_AMOUNT, values)).map(({ id }) => id);
+  return (await db.query<{ id: string }>(BY_AMOUNT_SQL, values)).map(({ id }) => id);
 }

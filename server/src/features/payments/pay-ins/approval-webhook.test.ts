@@ -9,12 +9,12 @@ import {
   ok,
 } from '../../../../test/kit/app/fixtures.ts';
 import type { TestApp } from '../../../../test/kit/app/harness.ts';
-import { opened } from '../../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../../test/kit/app/test-app.ts';
 import { attemptsOf } from '../../../../test/kit/http/outbox.ts';
 import type { Received } from '../../../../test/kit/http/webhook-receiver.ts';
 import { COMPLETED, FAILED, openUmaFixture, PENDING } from '../../../../test/kit/payments/uma.ts';
 
-const fixture = opened(openUmaFixture);
+const fixture = openForFile(openUmaFixture);
 let app: TestApp;
 beforeAll(async () => {
   app = fixture.app;

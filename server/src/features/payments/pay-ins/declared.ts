@@ -25,13 +25,17 @@ function addressNormalizer({ info }: ExternalAccountRow): (address: unknown) => 
 /** Deposits per change set; the next job continues after the last of them. */
 const BATCH_SIZE = 50;
 
-const HELD = `select id from transactions
+const HELD_DEPOSITS_SQL = `select id from transactions
   where destination_account = any($1::text[]) and funds = 'HELD' and type = 'INCOMING'
     and pending_reason = any($2::text[]) and id > $3
   order by id limit ${BATCH_SIZE}`;
 
 async function findHeldDeposits(ctx: Ctx, accountIds: string[], after: string): Promise<string[]> {
-  const ids = await ctx.db.query<{ id: string }>(HELD, [accountIds, RESOLVED_REASONS, after]);
+  const ids = await ctx.db.query<{ id: string }>(HELD_DEPOSITS_SQL, [
+    accountIds,
+    RESOLVED_REASONS,
+    after,
+  ]);
   return ids.map(({ id }) => id);
 }
 

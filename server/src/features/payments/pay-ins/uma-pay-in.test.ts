@@ -12,7 +12,7 @@ import {
   ok,
 } from '../../../../test/kit/app/fixtures.ts';
 import type { TestApp, TestPlatform } from '../../../../test/kit/app/harness.ts';
-import { opened } from '../../../../test/kit/app/test-app.ts';
+import { openForFile } from '../../../../test/kit/app/test-app.ts';
 import { attemptsOf } from '../../../../test/kit/http/outbox.ts';
 import type { Received } from '../../../../test/kit/http/webhook-receiver.ts';
 import {
@@ -32,7 +32,7 @@ import type { WaitKind } from '../suspense/rail-results.ts';
 import { asIncoming } from '../transactions/rows.ts';
 import { applyIncomingStatus } from './index.ts';
 
-const fixture = opened(openUmaFixture);
+const fixture = openForFile(openUmaFixture);
 let app: TestApp;
 beforeAll(async () => {
   app = fixture.app;

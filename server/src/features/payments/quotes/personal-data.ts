@@ -5,10 +5,10 @@ import { rateDetailsOf, type StoredRateDetails } from '../../../catalog/currenci
 import type { Time } from '../../../kernel/effects.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import {
+  CUSTOMER_ROWS_SQL,
   type DataSubject,
   ERASED,
   type Json,
-  OF_CUSTOMER,
   type PersonalData,
 } from '../../../runtime/operation/personal-data.ts';
 import { tombstoneOf } from '../../customers/records/index.ts';
@@ -80,7 +80,7 @@ export const paymentPersonalData: PersonalData = {
       erasure: 'emptied',
       open: openRates,
     },
-    transactions: { rows: OF_CUSTOMER, erasure: 'emptied', open: openRates },
+    transactions: { rows: CUSTOMER_ROWS_SQL, erasure: 'emptied', open: openRates },
   },
   subjects: { transactions: 'customer_id = $1' },
   empty: emptyPayments,

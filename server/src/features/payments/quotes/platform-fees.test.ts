@@ -267,12 +267,12 @@ describe('refund', () => {
     const quote = await createQuote(account.id, target.id, 100_00);
     await execute(quote.id);
     await app.settle();
-    const spent = await totalBalanceOf(platformAccount.id);
+    const paidFee = await totalBalanceOf(platformAccount.id);
     const feeAccountAside = await internalAccount(app, person.id, 'USD', options);
     const response = await createQuote(
       platformAccount.id,
       feeAccountAside.id,
-      spent,
+      paidFee,
       override(0, 0),
     );
     await execute(response.id);
@@ -283,7 +283,7 @@ describe('refund', () => {
       status: 'FAILED',
       refund: { status: 'COMPLETED' },
     });
-    expect(await totalBalanceOf(account.id)).toBe(1_000_00 + spent);
+    expect(await totalBalanceOf(account.id)).toBe(1_000_00 + paidFee);
     expect(await totalBalanceOf(platformAccount.id)).toBe(0);
     expect((await balanceEvents(from)).map(([id]) => id)).toEqual([account.id]);
     const [owed] = await app.runtime.db.query('select balance from ledger_accounts where id = $1', [

@@ -54,7 +54,7 @@ async function pay(currency: string, suffix: string, overrides: object = FEE) {
   return { id, legLines: readLegsOfQuote };
 }
 
-const HELD = [
+const HELD_POSTINGS = [
   'pending fee.service: payer > fees 50 USD',
   'pending fee.platform: payer > platform 80 USD',
   'pending sell: payer > fx_position 9870 USD',
@@ -81,20 +81,28 @@ const UNSETTLED = ['posted refund.settle: external_settlement > rail_in_transit 
 
 describe('payout in another currency', () => {
   it.each<[string, string, string[]]>([
-    ['000', 'arrives', [...HELD, ...SUBMITTED, ...SETTLED]],
-    ['002', 'is rejected before submission', [...HELD, ...RELEASED]],
-    ['003', 'arrives late', [...HELD, ...SUBMITTED, ...SETTLED]],
-    ['004', 'fails after submission', [...HELD, ...SUBMITTED, ...RECLAIMED]],
-    ['005', 'is returned', [...HELD, ...SUBMITTED, ...SETTLED, ...UNSETTLED, ...RECLAIMED]],
-    ['006', 'is cancelled', [...HELD, ...SUBMITTED, ...RECLAIMED]],
+    ['000', 'arrives', [...HELD_POSTINGS, ...SUBMITTED, ...SETTLED]],
+    ['002', 'is rejected before submission', [...HELD_POSTINGS, ...RELEASED]],
+    ['003', 'arrives late', [...HELD_POSTINGS, ...SUBMITTED, ...SETTLED]],
+    ['004', 'fails after submission', [...HELD_POSTINGS, ...SUBMITTED, ...RECLAIMED]],
+    [
+      '005',
+      'is returned',
+      [...HELD_POSTINGS, ...SUBMITTED, ...SETTLED, ...UNSETTLED, ...RECLAIMED],
+    ],
+    ['006', 'is cancelled', [...HELD_POSTINGS, ...SUBMITTED, ...RECLAIMED]],
     [
       '007',
       'fails and cannot be refunded',
-      [...HELD, ...SUBMITTED, ...RECLAIMED.map((each) => each.replace('> payer', '> suspense'))],
+      [
+        ...HELD_POSTINGS,
+        ...SUBMITTED,
+        ...RECLAIMED.map((each) => each.replace('> payer', '> suspense')),
+      ],
     ],
   ])('…%s %s', async (suffix, _description, expected) => {
     const { legLines } = await pay('EUR', suffix);
-    expect(await legLines()).toEqual(HELD.toSorted());
+    expect(await legLines()).toEqual(HELD_POSTINGS.toSorted());
     await app.advance(6 * 60_000);
     expect(await legLines()).toEqual(expected.toSorted());
   });

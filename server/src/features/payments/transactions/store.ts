@@ -1,6 +1,6 @@
-// Transactions: outgoing, incoming and card payments; an internal payment between owners has one
-// transaction per side. `status` is the status in the API; `funds` is the state of the funds, which
-// refunds use.
+// Transactions: outgoing, incoming and card payments. An internal payment between two owners has one
+// transaction for each owner. `status` is the status in the API, and `funds` is the state of the funds,
+// which refunds use.
 
 import type { StoredRateDetails } from '../../../catalog/currencies/rate-details.ts';
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
@@ -39,8 +39,8 @@ interface Refund {
 /**
  * State of the funds of a payment. Outgoing: not debited, awaited from a debit, received in
  * `inbound`, held on the source, submitted to the rail, settled, returned to the source, or in
- * suspense for a person to decide. Incoming: NONE before arrival, HELD while it is not available,
- * SETTLED when it is. /
+ * suspense until an operator decides. Incoming: NONE before arrival, HELD until the funds are
+ * available, then SETTLED.
  */
 type Funds =
   | 'NONE'

@@ -15,7 +15,7 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 const EVM = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const SOLANA = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 const ALL = 50_000_000;
-const SENT = 10_000_000;
+const SENT_AMOUNT = 10_000_000;
 
 const app = testApp();
 let person: { id: string };
@@ -70,13 +70,13 @@ describe('network fee', () => {
     const to = await walletOf(type, currency, { [key]: address });
     await fund(app, from, ALL);
     const balanceBefore = (await balances(app, from)).total;
-    const request = { internalAccountId: from, currency, cryptoNetwork, amount: SENT };
+    const request = { internalAccountId: from, currency, cryptoNetwork, amount: SENT_AMOUNT };
     const body = { ...request, destinationAddress: address };
     const estimate = ok(await app.call('POST', '/crypto/estimate-withdrawal-fee', body), 200);
-    expect([estimate.totalFee, estimate.netAmount]).toEqual([fee, SENT - fee]);
+    expect([estimate.totalFee, estimate.netAmount]).toEqual([fee, SENT_AMOUNT - fee]);
 
-    const payment = ok(await transfer(from, to, SENT), 201);
-    expect(payment.sentAmount.amount).toBe(SENT);
+    const payment = ok(await transfer(from, to, SENT_AMOUNT), 201);
+    expect(payment.sentAmount.amount).toBe(SENT_AMOUNT);
     expect(payment.receivedAmount.amount).toBe(estimate.netAmount);
     expect(payment.fees).toBe(estimate.totalFee);
     await app.settle();
@@ -85,7 +85,7 @@ describe('network fee', () => {
       'COMPLETED',
       estimate.totalFee,
     ]);
-    expect((await balances(app, from)).total).toBe(balanceBefore - SENT);
+    expect((await balances(app, from)).total).toBe(balanceBefore - SENT_AMOUNT);
     const earned = fee ? [`pending fee.service ${fee}`, `post fee.service! ${fee}`] : [];
     expect(await legsOf(payment.id)).toEqual(
       [
@@ -96,17 +96,19 @@ describe('network fee', () => {
       ].sort(),
     );
 
-    expect(ok(await createQuote(from, to, SENT), 201)).toMatchObject({
-      totalSendingAmount: SENT,
+    expect(ok(await createQuote(from, to, SENT_AMOUNT), 201)).toMatchObject({
+      totalSendingAmount: SENT_AMOUNT,
       totalReceivingAmount: estimate.netAmount,
       feesIncluded: estimate.totalFee,
       exchangeRate: 1,
       rateDetails: { serviceApiFixedFee: fee, serviceApiVariableFeeAmount: 0 },
     });
-    const lockedResponse = await createQuote(from, to, SENT, { lockedCurrencySide: 'RECEIVING' });
+    const lockedResponse = await createQuote(from, to, SENT_AMOUNT, {
+      lockedCurrencySide: 'RECEIVING',
+    });
     expect(ok(lockedResponse, 201)).toMatchObject({
-      totalSendingAmount: SENT + fee,
-      totalReceivingAmount: SENT,
+      totalSendingAmount: SENT_AMOUNT + fee,
+      totalReceivingAmount: SENT_AMOUNT,
       feesIncluded: fee,
     });
   });
@@ -131,11 +133,14 @@ describe('network fee', () => {
     const balancesBefore = await balances(app, from);
     for (const [suffix, begin] of [
       ['005', transfer],
-      ['004', (a: string, b: string) => createQuote(a, b, SENT, { immediatelyExecute: true })],
+      [
+        '004',
+        (a: string, b: string) => createQuote(a, b, SENT_AMOUNT, { immediatelyExecute: true }),
+      ],
     ] as const) {
       const address = `0x${'b'.repeat(37)}${suffix}`;
       const to = await walletOf('BASE_WALLET', 'USDC', { address });
-      const { id, transactionId = id } = ok(await begin(from, to, SENT), 201);
+      const { id, transactionId = id } = ok(await begin(from, to, SENT_AMOUNT), 201);
       await app.advance(60_000);
       const payment = ok(await app.call('GET', `/transactions/${transactionId}`), 200);
       expect([payment.status, payment.refund.status]).toEqual(['FAILED', 'COMPLETED']);
@@ -185,10 +190,10 @@ describe('no network fee is charged', () => {
       await app.call('POST', '/platform/external-accounts', body, { as: platform }),
       201,
     );
-    const request = quoteBody(platformAccount.id, wallet.id, SENT);
+    const request = quoteBody(platformAccount.id, wallet.id, SENT_AMOUNT);
     expect(ok(await app.call('POST', '/quotes', request, { as: platform }), 201)).toMatchObject({
       feesIncluded: 0,
-      totalReceivingAmount: SENT,
+      totalReceivingAmount: SENT_AMOUNT,
     });
   });
 });

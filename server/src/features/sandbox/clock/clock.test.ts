@@ -9,11 +9,11 @@ import {
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
 import type { CallOptions, TestPlatform } from '../../../../test/kit/app/harness.ts';
-import { opened, testApp } from '../../../../test/kit/app/test-app.ts';
+import { openForFile, testApp } from '../../../../test/kit/app/test-app.ts';
 import { startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 
 const app = testApp();
-const receiver = opened(startReceiver);
+const receiver = openForFile(startReceiver);
 
 const SECOND = 1_000;
 const DAY = 24 * 3_600_000;

@@ -15,7 +15,7 @@ const paymentIn = (name: string): Step => ({
   params: { transactionId: `$${name}List.data.0.id` },
 });
 
-const held = (name: string): Step[] => [
+const heldDepositSteps = (name: string): Step[] => [
   {
     operationId: 'sandboxFundInternalAccount',
     params: { accountId: '$receiverUsd.data.0.id' },
@@ -45,7 +45,7 @@ export const DEPOSITS: Step[] = [
   accountOf('receiverUsd', 'receiver', 'USD'),
   fund('receiverUsd', 1_000_00),
   latest('completed'),
-  ...['held', 'released', 'rejected'].flatMap(held),
+  ...['held', 'released', 'rejected'].flatMap(heldDepositSteps),
   setStatus('$releasedList.data.0.id', 'COMPLETED'),
   setStatus('$rejectedList.data.0.id', 'FAILED'),
   ...DEBIT,

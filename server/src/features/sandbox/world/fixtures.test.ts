@@ -142,13 +142,17 @@ describe('createSandboxFixtures', () => {
     ];
     const headers = { 'idempotency-key': 'once' };
     const first = ok(await build({ steps }, { headers }), 201);
-    const again = await build({ steps }, { headers });
-    expect(again.headers['idempotency-replayed']).toBe('true');
+    const repeatedReply = await build({ steps }, { headers });
+    expect(repeatedReply.headers['idempotency-replayed']).toBe('true');
     const { token, endpoint, ada } = first.resources;
     const { clientSecret, ...tokenWithout } = token;
     const { secret, ...endpointWithout } = endpoint;
     expect([typeof clientSecret, typeof secret]).toEqual(['string', 'string']);
-    expect(again.body.resources).toEqual({ token: tokenWithout, endpoint: endpointWithout, ada });
+    expect(repeatedReply.body.resources).toEqual({
+      token: tokenWithout,
+      endpoint: endpointWithout,
+      ada,
+    });
   });
 
   it('replaces references to fields of earlier responses', async () => {

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../../test/kit/app/harness.ts';
 import { secondProcess } from '../../../../test/kit/app/second-process.ts';
-import { opened, testApp } from '../../../../test/kit/app/test-app.ts';
+import { openForFile, testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   confirmCode,
   european,
@@ -28,7 +28,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 
-const sms = opened(startReceiver);
+const sms = openForFile(startReceiver);
 let fixture: ReturnType<typeof loginFixture>;
 const app = testApp(() => ({ connectors: { smsUrl: sms.url } }));
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 // Personal data in factors, challenges and resets. An erasure removes all of it.
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { OF_CUSTOMER, type PersonalData } from '../../../runtime/operation/personal-data.ts';
+import { CUSTOMER_ROWS_SQL, type PersonalData } from '../../../runtime/operation/personal-data.ts';
 import { eraseCodes } from '../../notifications/codes/index.ts';
 
 const CODES = `select 'sca ' || id as id from sca_challenges where customer_id = $1`;
@@ -15,10 +15,10 @@ async function eraseChallengeCodes(runtime: Runtime, customerId: string): Promis
 
 export const scaPersonalData: PersonalData = {
   tables: {
-    sca_factors: { rows: OF_CUSTOMER, without: ['facts', 'recovery'], erasure: 'removed' },
-    sca_enrollments: { rows: OF_CUSTOMER, without: ['facts'], erasure: 'removed' },
-    sca_challenges: { rows: OF_CUSTOMER, without: ['nonce'], erasure: 'removed' },
-    sca_resets: { rows: OF_CUSTOMER, without: ['token_hash'], erasure: 'removed' },
+    sca_factors: { rows: CUSTOMER_ROWS_SQL, without: ['facts', 'recovery'], erasure: 'removed' },
+    sca_enrollments: { rows: CUSTOMER_ROWS_SQL, without: ['facts'], erasure: 'removed' },
+    sca_challenges: { rows: CUSTOMER_ROWS_SQL, without: ['nonce'], erasure: 'removed' },
+    sca_resets: { rows: CUSTOMER_ROWS_SQL, without: ['token_hash'], erasure: 'removed' },
   },
   empty: async (runtime, { id }) => ({ codes: await eraseChallengeCodes(runtime, id) }),
 };

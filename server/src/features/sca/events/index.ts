@@ -1,6 +1,10 @@
 // Public interface of SCA events.
 import type { Feature } from '../../../runtime/operation/feature.ts';
-import { OF_CUSTOMER, type PersonalData, rowAs } from '../../../runtime/operation/personal-data.ts';
+import {
+  CUSTOMER_ROWS_SQL,
+  type PersonalData,
+  rowAs,
+} from '../../../runtime/operation/personal-data.ts';
 import { type ScaEventRow, scaEventPersonal } from './events.ts';
 
 export {
@@ -15,7 +19,7 @@ export {
 const personalData: PersonalData = {
   tables: {
     sca_events: {
-      rows: OF_CUSTOMER,
+      rows: CUSTOMER_ROWS_SQL,
       open: (opener, row) => scaEventPersonal(opener, rowAs<ScaEventRow>(row)),
       erasure: { retained: 'event, factor and time; the IP address is sealed under a deleted key' },
     },

@@ -1,17 +1,17 @@
-// Compares the ledger accounts of stablecoins with mints and burns: the circulating supply is the
-// initial supply plus mints less burns, and holds are pending operations. The part of a late payment
-// that could not be posted is excluded. One statement counts both sides, so they are consistent.
+// Compares the ledger accounts of stablecoins with mints and burns. The circulating supply must be the
+// initial supply plus mints less burns, and holds must equal the pending operations. The part of a late
+// payment that could not be posted is excluded. One statement reads both sides, so they are consistent.
 import { circulatingTokensAccount, issuedTokensAccount } from '../../../ledger/chart.ts';
 
-interface Counted {
+interface SupplyRow {
   id: string;
   circulating: string | null;
   burning: string | null;
   issued: string | null;
   minting: string | null;
-  shouldCirculate: string;
-  shouldBurn: string;
-  shouldMint: string;
+  expectedCirculating: string;
+  expectedBurning: string;
+  expectedMinting: string;
 }
 
 const PENDING = "o.status not in ('COMPLETED', 'FAILED', 'EXPIRED')";
@@ -23,8 +23,8 @@ const idInSql = (account: (coinId: string) => string) => `'${account("' || c.id 
 
 const COUNT = `select c.id, a.balance::text as circulating, a.held::text as burning,
     (-b.balance)::text as issued, b.held::text as minting,
-    (coalesce(s.amount, 0) + o.minted - o.burnt)::text as "shouldCirculate",
-    o.burning::text as "shouldBurn", o.minting::text as "shouldMint"
+    (coalesce(s.amount, 0) + o.minted - o.burnt)::text as "expectedCirculating",
+    o.burning::text as "expectedBurning", o.minting::text as "expectedMinting"
   from stablecoins c
   left join ledger_accounts a on a.id = ${idInSql(circulatingTokensAccount)}
   left join ledger_accounts b on b.id = ${idInSql(issuedTokensAccount)}
@@ -35,16 +35,16 @@ const COUNT = `select c.id, a.balance::text as circulating, a.held::text as burn
     from stablecoin_operations o where o.stablecoin_id = c.id) o
   order by c.id`;
 
-function* problemsOf(row: Counted): Generator<string> {
+function* problemsOf(row: SupplyRow): Generator<string> {
   const pairs = [
-    ['circulates', row.circulating, row.shouldCirculate],
-    ['is issued', row.issued, row.shouldCirculate],
-    ['is held for burns', row.burning, row.shouldBurn],
-    ['is held for mints', row.minting, row.shouldMint],
+    ['circulates', row.circulating, row.expectedCirculating],
+    ['is issued', row.issued, row.expectedCirculating],
+    ['is held for burns', row.burning, row.expectedBurning],
+    ['is held for mints', row.minting, row.expectedMinting],
   ] as const;
   for (const [measure, actual, expected] of pairs) {
     if (actual === expected) continue;
-    yield `Of ${row.id} ${actual ?? 'nothing'} ${measure}, expected ${expected} by its mints and burns`;
+    yield `${row.id}: ${actual ?? 0} ${measure}, but its mints and burns require ${expected}`;
   }
 }
 
@@ -52,6 +52,6 @@ function* problemsOf(row: Counted): Generator<string> {
 export async function supplyProblems(
   query: (text: string) => Promise<unknown[]>,
 ): Promise<string[]> {
-  const rows = (await query(COUNT)) as Counted[];
+  const rows = (await query(COUNT)) as SupplyRow[];
   return rows.flatMap((row) => [...problemsOf(row)]);
 }

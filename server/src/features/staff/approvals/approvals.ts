@@ -24,7 +24,7 @@ import { matchingPolicy } from './policies.ts';
 import { type ApprovalRow, approvalStates, approvals, type PolicyRow } from './store.ts';
 
 const HOUR_MS = 3_600_000;
-const NEEDED = 'ApprovalNeeded';
+const APPROVAL_NEEDED = 'ApprovalNeeded';
 
 /** A change that must be approved, and the policy that requires it. */
 interface NeededApproval extends Error {
@@ -36,7 +36,7 @@ interface NeededApproval extends Error {
 const BUILT_IN = { id: 'built-in', hours: 24 };
 
 export const isApprovalNeeded = (error: unknown): error is NeededApproval =>
-  error instanceof Error && error.name === NEEDED;
+  error instanceof Error && error.name === APPROVAL_NEEDED;
 
 /** Prevents the commit of a change to which a policy applies, or of each one if `always` is true. */
 export const requirePolicies =
@@ -45,7 +45,7 @@ export const requirePolicies =
     if (commits > 0) return set;
     const policy = (await matchingPolicy(db, operationId, set)) ?? (always ? BUILT_IN : undefined);
     if (!policy) return set;
-    throw Object.assign(new Error('approval needed'), { name: NEEDED, set, policy });
+    throw Object.assign(new Error('approval needed'), { name: APPROVAL_NEEDED, set, policy });
   };
 
 /** Input of the requested operation. */

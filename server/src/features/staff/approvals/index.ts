@@ -1,6 +1,6 @@
 // Public interface of approvals by a second person.
 import type { Feature } from '../../../runtime/operation/feature.ts';
-import { OF_CUSTOMER, type PersonalData } from '../../../runtime/operation/personal-data.ts';
+import { CUSTOMER_ROWS_SQL, type PersonalData } from '../../../runtime/operation/personal-data.ts';
 import { approvalStates } from './store.ts';
 
 export {
@@ -18,7 +18,7 @@ export { createPolicy, listPolicies, removePolicy } from './policies.ts';
 const personalData: PersonalData = {
   tables: {
     operator_approvals: {
-      rows: OF_CUSTOMER,
+      rows: CUSTOMER_ROWS_SQL,
       without: ['request', 'changes', 'digest'],
       erasure: { retained: 'who decided what; request and changes are sealed under a deleted key' },
     },

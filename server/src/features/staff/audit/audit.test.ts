@@ -46,8 +46,8 @@ describe('a record', () => {
       platformId: app.platform.id,
       hasChanges: true,
     });
-    const shown = await client.call('GET', `/audit-records/${first.id}/changes`);
-    expect(shown.body.changes.rows).toEqual([
+    const reply = await client.call('GET', `/audit-records/${first.id}/changes`);
+    expect(reply.body.changes.rows).toEqual([
       expect.objectContaining({
         table: 'platforms',
         id: app.platform.id,

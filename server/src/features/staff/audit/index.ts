@@ -1,6 +1,6 @@
 // Public interface of the audit of operators.
 import type { Feature } from '../../../runtime/operation/feature.ts';
-import { OF_CUSTOMER, type PersonalData } from '../../../runtime/operation/personal-data.ts';
+import { CUSTOMER_ROWS_SQL, type PersonalData } from '../../../runtime/operation/personal-data.ts';
 
 export { type Changes, changesOf, changesText, ownersOf } from './changes.ts';
 export {
@@ -26,7 +26,7 @@ export { openFor, sealFor } from './sealed.ts';
 const personalData: PersonalData = {
   tables: {
     operator_audit: {
-      rows: OF_CUSTOMER,
+      rows: CUSTOMER_ROWS_SQL,
       without: ['changes', 'previous_hash', 'hash', 'request_key'],
       erasure: { retained: 'who did what and when; the changes are sealed under a deleted key' },
     },

@@ -16,11 +16,11 @@ describe('operator tokens', () => {
     expect(created.body).toMatchObject({ roles: ['viewer'], platformIds: null, status: 'ACTIVE' });
     const { id, secret } = created.body;
     expect(secret).toMatch(/^rho_[\w-]{43}$/);
-    const again = await client.call('POST', '/operator-tokens', { body: NEW, headers });
-    expect(again.status).toBe(201);
-    expect(again.headers['idempotency-replayed']).toBe('true');
-    expect(again.body).toMatchObject({ id });
-    expect(again.body.secret).toBeUndefined();
+    const repeatedReply = await client.call('POST', '/operator-tokens', { body: NEW, headers });
+    expect(repeatedReply.status).toBe(201);
+    expect(repeatedReply.headers['idempotency-replayed']).toBe('true');
+    expect(repeatedReply.body).toMatchObject({ id });
+    expect(repeatedReply.body.secret).toBeUndefined();
     const list = await client.call('GET', '/operator-tokens');
     expect(list.body.data.filter((each: { id: string }) => each.id === id)).toHaveLength(1);
     expect(JSON.stringify(list.body)).not.toContain(secret);

@@ -193,10 +193,12 @@ describe('maskedError', () => {
           },
         };
         const request = [{}, { q: text }, { fullName: text, list: [{ pan: digits }] }];
-        const kept = JSON.stringify(maskedError(create.contract, reply, request)).toLowerCase();
-        expect(kept).not.toContain(JSON.stringify(text).slice(1, -1).toLowerCase());
-        expect(kept).not.toContain(String(digits));
-        expect(kept).toContain('is taken');
+        const expiresIn = JSON.stringify(
+          maskedError(create.contract, reply, request),
+        ).toLowerCase();
+        expect(expiresIn).not.toContain(JSON.stringify(text).slice(1, -1).toLowerCase());
+        expect(expiresIn).not.toContain(String(digits));
+        expect(expiresIn).toContain('is taken');
       }),
     );
   });
@@ -211,8 +213,8 @@ describe('maskedError', () => {
       details: { step: 1, operationId: 'createCustomer', error },
     };
     const body = { steps: [{ operationId: 'createCustomer', body: { fullName: 'Quorbat' } }] };
-    const kept = fixtures && maskedError(fixtures, reply, [{}, {}, body], all);
-    expect(kept).toEqual(JSON.parse(JSON.stringify(reply).replaceAll('Quorbat', '[masked]')));
+    const expiresIn = fixtures && maskedError(fixtures, reply, [{}, {}, body], all);
+    expect(expiresIn).toEqual(JSON.parse(JSON.stringify(reply).replaceAll('Quorbat', '[masked]')));
   });
 
   it('keeps field names, rules and numbers', () => {

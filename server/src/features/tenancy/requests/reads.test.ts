@@ -16,7 +16,7 @@ const app = testApp();
 const START = Date.UTC(2026, 0, 1);
 const TOKENS = ['Token:1', 'Token:2'];
 const OPERATIONS = ['getPlatformConfig', 'listCustomers', 'createToken'];
-const silent = createLog({ now: Date.now } as Effects, 'silent', () => undefined);
+const silentLog = createLog({ now: Date.now } as Effects, 'silent', () => undefined);
 
 let sequence = 0;
 /** An id with a time, as `X-Request-Id` has it. */
@@ -53,7 +53,7 @@ function requestOf({ operation, token, atMs, status }: Made, platformId: string,
   return request;
 }
 
-const made = fc.record({
+const requestArbitrary = fc.record({
   operation: fc.nat(2),
   token: fc.nat(1),
   atMs: fc.oneof(fc.nat(60_000), fc.nat(3)),
@@ -112,7 +112,7 @@ it('are listed in order, once, with every filter', async () => {
       createRequestRecorder({
         connect: () => connectLane(app.databaseUrl),
         now: app.effects.now,
-        log: silent,
+        log: silentLog,
       }),
     );
     for (const [index, { process }] of all.entries()) {
@@ -138,7 +138,7 @@ it('are listed in order, once, with every filter', async () => {
     }
   };
   const sizes = { minLength: 1, maxLength: 120 };
-  await fc.assert(fc.asyncProperty(fc.array(made, sizes), property), {
+  await fc.assert(fc.asyncProperty(fc.array(requestArbitrary, sizes), property), {
     numRuns: 12,
     seed: Number(runSeed()),
     endOnFailure: true,
@@ -151,7 +151,7 @@ it('share a row, of which the operator finds the platform', async () => {
   const recorder = createRequestRecorder({
     connect: () => connectLane(app.databaseUrl),
     now: app.effects.now,
-    log: silent,
+    log: silentLog,
   });
   const requests = Array.from({ length: 400 }, (_, index) =>
     requestOf(
@@ -178,7 +178,7 @@ it('fill rows of at most 500', async () => {
   const recorder = createRequestRecorder({
     connect: () => connectLane(app.databaseUrl),
     now: app.effects.now,
-    log: silent,
+    log: silentLog,
   });
   for (let index = 0; index < 1_100; index++) {
     recorder.add(

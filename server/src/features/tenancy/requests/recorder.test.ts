@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.end());
 
-const silent = createLog({ now: Date.now } as Effects, 'silent', () => undefined);
+const silentLog = createLog({ now: Date.now } as Effects, 'silent', () => undefined);
 
 function completedRequest(platformId: string, tokenName = 'Main'): CompletedRequest {
   const { contract } = app.operations.find(
@@ -40,7 +40,7 @@ const createRecorder = (overrides: Partial<Parameters<typeof createRequestRecord
   createRequestRecorder({
     connect: () => connectLane(app.databaseUrl),
     now: app.effects.now,
-    log: silent,
+    log: silentLog,
     ...overrides,
   });
 

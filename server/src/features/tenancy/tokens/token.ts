@@ -30,8 +30,8 @@ async function findFreeNumber(ctx: Ctx, platformId: string): Promise<number> {
   const free = Array.from({ length: MAX_TOKENS }, (_, index) => index + 1).filter(
     (n) => !usedNumbers.has(n),
   );
-  const drawn = Buffer.from(ctx.effects.random(4)).readUInt32BE();
-  const number = free[drawn % free.length];
+  const suffixValue = Buffer.from(ctx.effects.random(4)).readUInt32BE();
+  const number = free[suffixValue % free.length];
   if (rows.length < MAX_TOKENS && number !== undefined) return number;
   const reason = `The platform has the maximum of ${MAX_TOKENS} tokens. Delete a token first.`;
   throw new Fault('INVALID_INPUT', reason);

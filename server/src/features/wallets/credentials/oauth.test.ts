@@ -263,7 +263,7 @@ describe('verifyAuthCredential', () => {
     const mismatchReason = (claim: string) =>
       `The ${claim} of the token differs from the registered one.`;
     const NONCE = 'The nonce of the token is not the SHA-256 of clientPublicKey in hex.';
-    const OLD = 'The token is too old: iat is over 60 s ago.';
+    const TOKEN_TOO_OLD = 'The token is too old: iat is over 60 s ago.';
     it.each([
       ['another user', { sub: 'another-user' }, mismatchReason('sub')],
       ['another app', { aud: 'app-2' }, mismatchReason('aud')],
@@ -277,7 +277,7 @@ describe('verifyAuthCredential', () => {
         { nonce: createHash('sha256').update(Buffer.from(key, 'hex')).digest('hex') },
         NONCE,
       ],
-      ['an age of 61 s', { iat: () => nowInSeconds() - 61 }, OLD],
+      ['an age of 61 s', { iat: () => nowInSeconds() - 61 }, TOKEN_TOO_OLD],
       [
         'a time to come',
         { iat: () => nowInSeconds() + 6 },

@@ -26,7 +26,11 @@ beforeAll(async () => {
 });
 
 const NO_SESSION = [404, 'SESSION_NOT_FOUND', 'Session not found.'];
-const ENDED = [401, 'UNAUTHORIZED', 'The session has ended. Verify a credential to open another.'];
+const SESSION_ENDED = [
+  401,
+  'UNAUTHORIZED',
+  'The session has ended. Verify a credential to open another.',
+];
 /** A wallet with this number of sessions. */
 async function createWalletWithSessions(count: number, at = fixture) {
   const wallet = await at.customerWithWallet();
@@ -223,7 +227,9 @@ describe('refreshAuthSession', () => {
     const requestedBody = ok(await fixture.call('POST', refreshOf(ids[1] as string), body), 202);
     const waitingBody = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
     ok(await fixture.signed('DELETE', `/auth/sessions/${ids[1]}`, undefined, endedSession), 204);
-    expect(errorOf(await fixture.call('POST', refreshOf(ids[1] as string), body))).toEqual(ENDED);
+    expect(errorOf(await fixture.call('POST', refreshOf(ids[1] as string), body))).toEqual(
+      SESSION_ENDED,
+    );
     const lateSignedHeaders = await signedHeaders(requestedBody, endedSession);
     const secondResponse = await fixture.call(
       'POST',
@@ -245,7 +251,9 @@ describe('refreshAuthSession', () => {
     await app.advance(8 * MINUTE);
     const lastBody = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
     await app.advance(2 * MINUTE);
-    expect(errorOf(await fixture.call('POST', refreshOf(ids[0] as string), body))).toEqual(ENDED);
+    expect(errorOf(await fixture.call('POST', refreshOf(ids[0] as string), body))).toEqual(
+      SESSION_ENDED,
+    );
     const result = await signedHeaders(lastBody, storedSession);
     const expiredResponse = await fixture.call('POST', refreshOf(ids[0] as string), body, result);
     expect(errorOf(expiredResponse)).toEqual(NO_ACTIVE_SESSION);
@@ -306,7 +314,7 @@ describe('refreshAuthSession', () => {
     expect(await fixture.sessionsOf(accountId)).toEqual([]);
     const body = bodyOf(generateKeys().publicKey);
     expect(errorOf(await fixture.call('POST', refreshOf(heldSession.session.id), body))).toEqual(
-      ENDED,
+      SESSION_ENDED,
     );
   });
 });

@@ -12,7 +12,7 @@ import { type Action, activePeople, checkReply, expected, inSandbox } from '../a
 import { digits } from '../payments/parties.ts';
 import { platformIn } from './card-messages.ts';
 
-export const GONE: Readonly<Record<string, string>> = {
+export const DELETION_CODES: Readonly<Record<string, string>> = {
   '003': 'INVALID',
   '004': 'REVOKED',
   '009': 'INVALID',
@@ -102,7 +102,7 @@ export async function replaceSecret(sim: Sim, client: MintClient, secret: string
     ctx.update(providerAccounts, row, { credentials: sealed });
   });
   client.secret = secret;
-  if (!GONE[secret]) return;
+  if (!DELETION_CODES[secret]) return;
   for (const order of sim.mints.orders) if (order.client === client) order.stranded = true;
 }
 
@@ -156,7 +156,7 @@ function tokenCodes(sim: Sim, client: MintClient, token: string, names: Names): 
     return ['STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS'];
   }
   if (client.secret === '003' || client.secret === '004') {
-    return [inactiveAccountCode(GONE[client.secret] as string)];
+    return [inactiveAccountCode(DELETION_CODES[client.secret] as string)];
   }
   if (token === '007') return ['SERVICE_UNAVAILABLE'];
   const wrong = token === '004' || network.endsWith('002');

@@ -14,7 +14,14 @@ import { isOrderOver } from '../../model/coin-book.ts';
 import type { RecordedRow } from '../../model/model.ts';
 import { type Action, checkReply, expected } from '../action.ts';
 import { platformIn } from './card-messages.ts';
-import { coinsOf, GONE, inactiveAccountCode, linkAs, replaceSecret, statusOf } from './coins.ts';
+import {
+  coinsOf,
+  DELETION_CODES,
+  inactiveAccountCode,
+  linkAs,
+  replaceSecret,
+  statusOf,
+} from './coins.ts';
 
 /** The chosen source or destination of an order, and the predicted error codes. */
 interface Endpoint {
@@ -154,7 +161,7 @@ function orderCodes(sim: Sim, coin: RecordedRow, client: MintClient, order: Draf
 
 /** Predicted error code when the provider does not respond or has revoked access. */
 const providerCode = ({ secret }: MintClient): string | undefined => {
-  const unlinkedCode = GONE[secret];
+  const unlinkedCode = DELETION_CODES[secret];
   if (unlinkedCode) return inactiveAccountCode(unlinkedCode);
   return secret === '007' ? 'SERVICE_UNAVAILABLE' : undefined;
 };
@@ -208,7 +215,7 @@ async function order(sim: Sim): Promise<string> {
     id,
     client,
     ending: ownSuffix,
-    stranded: GONE[client.secret] !== undefined,
+    stranded: DELETION_CODES[client.secret] !== undefined,
   });
   return `${description}: ${ownSuffix}`;
 }
@@ -256,7 +263,7 @@ export async function restore(sim: Sim): Promise<void> {
   });
   for (const client of new Set(open.map((each) => each.client))) {
     if (statusOf(sim, client) !== 'ACTIVE') await linkAs(sim, client.platform, '000', client);
-    else if (GONE[client.secret]) await replaceSecret(sim, client, '000');
+    else if (DELETION_CODES[client.secret]) await replaceSecret(sim, client, '000');
   }
 }
 

@@ -34,7 +34,7 @@ const wallets = (sim: Sim) =>
   sim.externalAccounts.filter(({ wallet, deleted }) => wallet && !deleted);
 const requested = (sim: Sim) => wallets(sim).filter(({ wallet }) => wallet?.requested);
 
-const GONE = ['ACCOUNT_NOT_FOUND', 'CUSTOMER_DELETED', 'CONFLICT'];
+const DELETION_CODES = ['ACCOUNT_NOT_FOUND', 'CUSTOMER_DELETED', 'CONFLICT'];
 
 async function challenge(sim: Sim): Promise<string> {
   const account = sim.chance.of(wallets(sim));
@@ -42,7 +42,7 @@ async function challenge(sim: Sim): Promise<string> {
   const method = sim.chance.percent(80) ? 'WALLET_SIGNATURE' : 'LIVENESS';
   const path = pathOf(account, '/challenge');
   const response = await sim.call('POST', path, { method }, account.owner.platform);
-  const code = rejection(response, GONE);
+  const code = rejection(response, DELETION_CODES);
   if (code) return code;
   const { messageToSign, expiresAt } = expected(response, 201);
   wallet.requested =
@@ -62,7 +62,8 @@ async function prove(sim: Sim): Promise<string> {
   const response = await sim.call('POST', path, { signature }, account.owner.platform);
   const was = wallet.requested;
   wallet.requested = undefined;
-  if (!was) return rejection(response, GONE) ?? broken(`${account.id} has no challenge`).message;
+  if (!was)
+    return rejection(response, DELETION_CODES) ?? broken(`${account.id} has no challenge`).message;
   if (!well || sim.effects.now() >= until) return `${rejection(response, ['INVALID_INPUT'])}`;
   if (expected(response, 200).status !== 'ACTIVE')
     throw broken(`${account.id} was verified but is not active`);

@@ -179,7 +179,12 @@ export const isGone = ({ internalAccount: toAccount, externalAccount, source, fr
   ].some((each) => each?.deleted);
 
 /** Accounts of deleted customers are closed as well. */
-const GONE = ['ACCOUNT_NOT_FOUND', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'INVALID_INPUT'];
+const DELETION_CODES = [
+  'ACCOUNT_NOT_FOUND',
+  'CUSTOMER_NOT_FOUND',
+  'CUSTOMER_DELETED',
+  'INVALID_INPUT',
+];
 
 /** Predicted error codes of executing an order. */
 export function verdictOn(sim: Sim, order: Order, isStarted: boolean): string[] {
@@ -191,7 +196,7 @@ export function verdictOn(sim: Sim, order: Order, isStarted: boolean): string[] 
 
 /** Predicted error codes of a payment whose execution has started. */
 export function barriers(sim: Sim, order: Order): string[] {
-  if (isGone(order)) return GONE;
+  if (isGone(order)) return DELETION_CODES;
   if ([order.source, order.internalAccount].some((each) => each && !isActive(sim, each))) {
     return ['INVALID_INPUT'];
   }

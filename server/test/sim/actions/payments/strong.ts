@@ -15,7 +15,7 @@ import {
 import { digits, openInternalAccounts } from './parties.ts';
 
 export const CODE = '123456';
-const WRONG = '111111';
+const WRONG_CODE = '111111';
 export const ADDRESS = '203.0.113.7';
 const MINUTE = 60_000;
 const SESSION_MS = 180 * 24 * 60 * MINUTE;
@@ -46,7 +46,7 @@ export const WAYS = [
 ] as const;
 export type Method = (typeof WAYS)[number]['name'];
 
-export const codeOf = (method: Method) => (method === 'wrong' ? WRONG : CODE);
+export const codeOf = (method: Method) => (method === 'wrong' ? WRONG_CODE : CODE);
 
 /** Sandbox platforms whose customers are approved at creation. */
 const homes = ({ platforms }: Sim) =>

@@ -44,7 +44,7 @@ export interface DerivedField {
   values?: readonly string[];
 }
 
-const OTHER = 'Description';
+const OTHER_REASON = 'Description';
 
 /** `isOwn`: address of the person who uses the page, which the browser can autofill. */
 export const addressFields = (prefix: string, isOwn = false): Field[] => {
@@ -86,7 +86,7 @@ export const addressFields = (prefix: string, isOwn = false): Field[] => {
 
 const descriptionField = (name: string, choiceField: string, prefix = ''): Field => ({
   name: `${prefix}${name}`,
-  label: OTHER,
+  label: OTHER_REASON,
   kind: 'longtext',
   hint: 'In your own words.',
   noun: 'a description',

@@ -142,10 +142,10 @@ describe('invoice', () => {
     expect(outcomeOf(await requestQuote(from, to))).toEqual(USED);
     expect(outcomeOf(await requestQuote(otherPayer, otherAccount))).toEqual(USED);
     await app.settle();
-    const spent = await Promise.all(
+    const results = await Promise.all(
       [from, otherPayer].map(async ({ btc, options }) => (await balances(app, btc, options)).total),
     );
-    expect(spent.filter((total) => total < 1_000_000)).toHaveLength(1);
+    expect(results.filter((total) => total < 1_000_000)).toHaveLength(1);
   });
 
   it('can be paid again after a failed payment', async () => {

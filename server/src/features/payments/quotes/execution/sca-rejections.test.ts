@@ -30,7 +30,7 @@ const app = testApp();
 beforeEach(() => app.advance(60_000));
 
 const MINUTE = 60_000;
-const WRONG = { code: '654321' };
+const WRONG_CODE = { code: '654321' };
 
 const get = async (path: string) => ok(await app.call('GET', path), 200);
 const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
@@ -54,7 +54,7 @@ describe('authorizeQuote', () => {
   describe('proof', () => {
     it('is rejected and counted if wrong, and a correct one is accepted afterwards', async () => {
       const { payer, quote, challenge } = await createPendingQuote();
-      expect(fieldsOf(await authorize(app, quote.id, WRONG))).toEqual([400, ['code']]);
+      expect(fieldsOf(await authorize(app, quote.id, WRONG_CODE))).toEqual([400, ['code']]);
       expect(await countFailedAttempts(payer.person.id)).toBe(1);
       expect((await get(`/quotes/${quote.id}`)).scaChallenge).toEqual(challenge);
       expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
@@ -167,7 +167,7 @@ describe('locked customer', () => {
   it('cannot authorize after five wrong codes until the lockout ends', async () => {
     const { payer, quote } = await createPendingQuote();
     for (let index = 0; index < 5; index++) {
-      expect(fieldsOf(await authorize(app, quote.id, WRONG))).toEqual([400, ['code']]);
+      expect(fieldsOf(await authorize(app, quote.id, WRONG_CODE))).toEqual([400, ['code']]);
     }
     const until = new Date(app.effects.now() + 15 * MINUTE).toISOString();
     const lockedResponse = await authorize(app, quote.id);
@@ -212,7 +212,7 @@ describe('locked customer', () => {
 
   it('cannot use a challenge with five failures after the lockout is cleared', async () => {
     const { payer, quote } = await createPendingQuote();
-    for (let index = 0; index < 5; index++) await authorize(app, quote.id, WRONG);
+    for (let index = 0; index < 5; index++) await authorize(app, quote.id, WRONG_CODE);
     const eventType = 'RESET_PASSWORD_COMPLETED';
     ok(
       await app.call('POST', `/sca/record-event?customerId=${payer.person.id}`, { eventType }),
@@ -220,9 +220,9 @@ describe('locked customer', () => {
     );
     expect(codeOf(await authorize(app, quote.id))).toEqual([409, 'SCA_SESSION_REQUIRED']);
     await logIn(app, payer.person.id);
-    const spent = await authorize(app, quote.id);
-    expect(codeOf(spent)).toEqual([429, 'RATE_LIMITED']);
-    expect(Number(spent.headers['retry-after'])).toBe(5 * 60);
+    const usedReply = await authorize(app, quote.id);
+    expect(codeOf(usedReply)).toEqual([429, 'RATE_LIMITED']);
+    expect(Number(usedReply.headers['retry-after'])).toBe(5 * 60);
   });
 });
 

@@ -17,7 +17,7 @@ import { scaResets } from '../store.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const UNKNOWN = 'ScaReset:01980000-0000-7000-8000-000000000000';
+const UNKNOWN_ID = 'ScaReset:01980000-0000-7000-8000-000000000000';
 
 const app = testApp();
 const factors = factorFixture(app);
@@ -368,7 +368,7 @@ describe('the customer of a reset', () => {
     const platformOptions = { as: app.other };
     const foreignCustomer = await phoneVerifiedCustomer(app, platformOptions);
     for (const [owner, resource] of [
-      ...[[otherCustomer.id, resetId] as const, [id, UNKNOWN] as const, [id, 'x'] as const],
+      ...[[otherCustomer.id, resetId] as const, [id, UNKNOWN_ID] as const, [id, 'x'] as const],
     ]) {
       expect(verdict(await show(owner, resource))).toEqual([404, 'NOT_FOUND']);
       expect(verdict(await complete(owner, resource))).toEqual([404, 'NOT_FOUND']);
@@ -390,8 +390,8 @@ describe('the customer of a reset', () => {
   it('is rejected outside the region and for a deleted customer', async () => {
     const requestAll = async (id: string) => [
       await start(id),
-      await show(id, UNKNOWN),
-      await complete(id, UNKNOWN),
+      await show(id, UNKNOWN_ID),
+      await complete(id, UNKNOWN_ID),
     ];
     const { id } = await customer(app);
     for (const response of await requestAll(id))
@@ -406,8 +406,8 @@ describe('the customer of a reset', () => {
   it('requires customerId', async () => {
     const responses = [
       await app.call('POST', '/sca/factors/reset', { factor: 'SMS_OTP' }),
-      await app.call('GET', `/sca/factors/reset/${UNKNOWN}`),
-      await app.call('POST', `/sca/factors/reset/${UNKNOWN}/complete`),
+      await app.call('GET', `/sca/factors/reset/${UNKNOWN_ID}`),
+      await app.call('POST', `/sca/factors/reset/${UNKNOWN_ID}/complete`),
     ];
     for (const response of responses) {
       expect(verdict(response)).toEqual([400, 'INVALID_INPUT', 'customerId']);
