@@ -60,9 +60,9 @@ export function stopListening(server: FastifyInstance): void {
 }
 
 /**
- * Listens, and returns the port and the origin that clients use. A loopback host means both
- * loopback addresses, and its origin is `http://localhost:PORT` unless another program uses the
- * second one: then the name could resolve to that program.
+ * Listens, and returns the port and the origin that clients use. With a loopback host the server listens
+ * on both loopback addresses, and the origin is `http://localhost:PORT`. If another program uses the
+ * second address, the name could resolve to that program, and the origin contains the IP address.
  */
 export async function listenOn(
   server: FastifyInstance,
@@ -93,7 +93,7 @@ const PROBLEMS: Record<string, (port: number, host: string) => string> = {
     `This machine has no address ${host} to listen on. Choose another with --host.`,
 };
 
-/** One line about a failure to listen; undefined for any other error. */
+/** Error message for a failure to listen; undefined for any other error. */
 export function listenProblem(
   error: unknown,
   { host, port }: { host: string; port: number },

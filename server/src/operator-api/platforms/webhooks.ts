@@ -58,7 +58,7 @@ const listDropped = operation({
             eventId: text('ID of the event.'),
             platformId,
             type: text('Type of the event.'),
-            subject: text('Resource that the event is about.'),
+            subject: text('ID of the resource of the event.'),
             createdAt: time('Time of the event.'),
             attempts: Type.Integer({ description: 'Number of attempts.' }),
           },
@@ -108,10 +108,7 @@ const resend = operation({
   params,
   body: Type.Object({
     endpointId: Type.Optional(
-      text(
-        'The endpoint to send to. Defaults to all endpoints that receive the type of the ' +
-          'event.',
-      ),
+      text('ID of the endpoint. Defaults to all endpoints that receive the type of the event.'),
     ),
     ...OptionalReason,
   }),
