@@ -42,13 +42,16 @@ function readJson(file) {
   }
 }
 
-/** Whether a folder has the packages of its own lock file. */
-export function hasLockedPackages(folder) {
+/** Whether a folder has the packages of its own lock file, with those for development unless `dev` is false. */
+export function hasLockedPackages(folder, { dev: needsDev = true } = {}) {
   const lockedPackages = readJson(path.join(folder, 'package-lock.json'))?.packages ?? {};
   const installed = readJson(path.join(folder, 'node_modules', '.package-lock.json'))?.packages;
   return Object.entries(lockedPackages).every(
-    ([packagePath, { version, optional }]) =>
-      packagePath === '' || optional || installed?.[packagePath]?.version === version,
+    ([packagePath, { version, optional, dev }]) =>
+      packagePath === '' ||
+      optional ||
+      (dev && !needsDev) ||
+      installed?.[packagePath]?.version === version,
   );
 }
 

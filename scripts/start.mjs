@@ -27,4 +27,10 @@ if (process.env.npm_lifecycle_event === 'start' && !cluster.isWorker) {
 }
 
 const { main } = await import(pathToFileURL(program).href);
-await main(process.argv.slice(2));
+const settings = await main(process.argv.slice(2));
+
+// The console is built when the server already answers, at a low priority.
+if (settings?.console && !cluster.isWorker) {
+  const { buildConsole } = await import('../packages/console/scripts/background.mjs');
+  buildConsole();
+}

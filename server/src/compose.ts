@@ -123,6 +123,8 @@ export interface Settings {
   eventRetentionMs?: number | undefined;
   /** Where the operator API is served; default `on`, on the same port. */
   operatorApi?: OperatorApiSetting | undefined;
+  /** Whether operators have the console; default false. */
+  console?: boolean | undefined;
   /** Address at which operators sign in; default: the public URL. */
   operatorUrl?: string | undefined;
   /** Identity provider of operators; absent: none. */

@@ -72,6 +72,8 @@ export interface Config {
   operatorOidc: IdentityProviderSettings | undefined;
   /** On the port of the server, on a separate port, or nowhere. */
   operatorApi: 'on' | 'off' | number;
+  /** Whether operators have the console. */
+  console: boolean;
 }
 
 const SETTINGS: readonly Setting[] = [...SERVER_SETTINGS, ...connectorSettings()];
@@ -185,6 +187,7 @@ function build(values: Map<string, string>, base: string): Config {
     operatorUrl: text('RAILHEAD_OPERATOR_URL')?.replace(/\/+$/, ''),
     operatorOidc: identityProviderOf(values),
     operatorApi: operatorApiOf(text('RAILHEAD_OPERATOR_API')!),
+    console: text('RAILHEAD_CONSOLE') === 'on' && text('RAILHEAD_OPERATOR_API') !== 'off',
     walletRecoveryMs: hours === undefined ? undefined : Number(hours) * 3_600_000,
     eventRetentionMs: Number(text('RAILHEAD_EVENT_RETENTION')) * 86_400_000,
   };

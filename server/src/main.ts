@@ -1,16 +1,23 @@
 // The entry of the server: reads the settings and runs one process, or a supervisor of several. It
 // prints only until the server listens; later messages are logged.
-import { readConfig } from './config.ts';
+import { type Config, readConfig } from './config.ts';
 import { listenProblem } from './http/connection/listen.ts';
 import { supervisorLink } from './processes/link.ts';
 import { versionLine } from './runtime/config/version.ts';
 import { report } from './startup.ts';
 
-/** Runs the server with these flags. Invalid settings: one line each and exit code 2. */
-export async function main(argv: readonly string[]): Promise<void> {
-  if (argv.includes('--version')) return void process.stdout.write(`${versionLine()}\n`);
+function print(text: string): undefined {
+  process.stdout.write(`${text}\n`);
+}
+
+/**
+ * Runs the server with these flags and returns its settings after the start. Invalid settings: one
+ * line each and exit code 2.
+ */
+export async function main(argv: readonly string[]): Promise<Pick<Config, 'console'> | undefined> {
+  if (argv.includes('--version')) return print(versionLine());
   const result = readConfig(process.env, argv);
-  if ('help' in result) return void process.stdout.write(`${result.help}\n`);
+  if ('help' in result) return print(result.help);
   if ('errors' in result) {
     for (const line of result.errors) report(line);
     process.exit(2);
@@ -26,6 +33,7 @@ export async function main(argv: readonly string[]): Promise<void> {
       const { serve } = await import('./serve.ts');
       await serve(config, link);
     }
+    return config;
   } catch (error) {
     const problem = listenProblem(error, config);
     report(problem ?? (error instanceof Error ? error.message : String(error)));

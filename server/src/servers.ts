@@ -15,6 +15,7 @@ import {
   type OperatorMount,
   operatorOperationsOn,
 } from './operator-api/mount.ts';
+import { addConsole } from './operator-api/pages/console.ts';
 import { addOperatorPages } from './operator-api/pages/pages.ts';
 import type { Committer } from './runtime/committer/committer.ts';
 import type { IdentityProviderSettings } from './runtime/config/identity-provider.ts';
@@ -28,6 +29,7 @@ interface ServerSettings {
   databaseUrl: string;
   masterKey: Uint8Array;
   operatorApi?: OperatorApiSetting | undefined;
+  console?: boolean | undefined;
   operatorUrl?: string | undefined;
   publicUrl?: string | undefined;
   operatorOidc?: IdentityProviderSettings | undefined;
@@ -53,6 +55,12 @@ function serverAlone(options: ServerOptions): Servers {
   return { server, listen: (at) => listenOn(server, at) };
 }
 
+/** What operators open in a browser. */
+function addPages(server: FastifyInstance, { console: hasConsole = false }: ServerSettings): void {
+  addOperatorPages(server, hasConsole);
+  if (hasConsole) addConsole(server);
+}
+
 /** The server, with the operator API on it or on a separate port. */
 export function serversOf(
   settings: ServerSettings,
@@ -74,13 +82,13 @@ export function serversOf(
   if (operatorApi === 'on') {
     const alone = serverAlone({ ...options, operations: [...operations, ...own] });
     addOperatorDocument(alone.server, naming);
-    addOperatorPages(alone.server);
+    addPages(alone.server, settings);
     return alone;
   }
   const { server } = serverAlone(options);
   const operatorServer = createServer({ ...options, operations: own });
   addOperatorDocument(operatorServer, naming);
-  addOperatorPages(operatorServer);
+  addPages(operatorServer, settings);
   server.addHook('preClose', () => operatorServer.close());
   const listenOnBoth = async (at: Parameters<Servers['listen']>[0]) => {
     await listenOn(operatorServer, { ...at, port: operatorApi });

@@ -359,6 +359,9 @@ function operationOf(contract: Contract, document: Document): Json {
       .join('\n\n'),
     ...(contract.deprecated ? { deprecated: true } : {}),
     security: securityOf(contract),
+    // For the console.
+    ...(contract.auth === 'operator' && { 'x-permission': contract.operatorPermission }),
+    ...(contract.reveals && { 'x-reveals': true }),
     ...(parameters.length ? { parameters } : {}),
     ...body,
     responses,

@@ -35,34 +35,39 @@ const PAGES: readonly Page[] = [
 
 const WITHOUT_SCRIPT = 'This page needs JavaScript. Enable it in the settings of the browser.';
 
-const HEADER = `<header><div class="inner">
-<p class="brand"><span>Railhead</span><span class="tag">Operators</span></p>
+const CONSOLE_LINK = '<a href="console/">Open the console</a>';
+
+const headerHtml = (link: string) => `<header><div class="inner">
+<p class="brand"><span>Railhead</span><span class="tag">Operators</span></p>${link}
 </div></header>`;
 
-const html = ({ title, base, isNarrow }: Page, { script, style }: AssetFiles): string =>
-  documentHtml({
+const html = (page: Page, { script, style }: AssetFiles, hasConsole: boolean): string => {
+  const { path, title, base, isNarrow } = page;
+  const link = hasConsole && path === '/operator' ? CONSOLE_LINK : '';
+  return documentHtml({
     title: `${title} – Railhead`,
     brand: undefined,
     head: `<link rel="icon" href="data:,">
 <link rel="stylesheet" href="${base}assets/${style.name}">
 <script type="module" src="${base}assets/${script.name}"></script>
 `,
-    body: `${HEADER}
+    body: `${headerHtml(link)}
 <main${isNarrow ? ' class="narrow"' : ''}>
 <h1 class="waiting">${escaped(title)}</h1>
 <div class="skeleton"></div>
 <noscript><p>${escaped(WITHOUT_SCRIPT)}</p></noscript></main>
 `,
   });
+};
 
 /** Adds the pages and their files. */
-export function addOperatorPages(server: FastifyInstance): void {
+export function addOperatorPages(server: FastifyInstance, hasConsole = false): void {
   const load = addAssets(server, '/operator', pageAssets);
   for (const page of PAGES) {
     server.get(page.path, async (_request, reply) =>
       reply
         .headers({ ...CLOSED_HEADERS, 'content-security-policy': POLICY })
-        .send(html(page, await load())),
+        .send(html(page, await load(), hasConsole)),
     );
   }
 }

@@ -243,6 +243,14 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     validate: matches(/^(on|off|[1-9]\d{0,4})$/, 'must be on, off or a port'),
   },
   {
+    env: 'RAILHEAD_CONSOLE',
+    flag: 'console',
+    value: 'CHOICE',
+    fallback: 'on',
+    help: 'console for operators at `/console`, which `npm start` builds: on or off',
+    validate: matches(/^(on|off)$/, 'must be on or off'),
+  },
+  {
     env: 'RAILHEAD_OPERATOR_URL',
     flag: 'operator-url',
     value: 'URL',

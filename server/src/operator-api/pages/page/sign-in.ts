@@ -1,6 +1,6 @@
 // Sign-in with a passkey, a password with a code, or at the company's identity provider.
 import { action, h } from '../../../features/customers/hosted-verification/page/dom.ts';
-import { call, type Rejection } from './api.ts';
+import { BASE, call, type Rejection } from './api.ts';
 import { createForm, createSummary, FIELDS, type Problem, type Values } from './form.ts';
 import { TEXTS } from './texts.ts';
 import {
@@ -31,7 +31,21 @@ const { signIn, passkey, enroll } = TEXTS;
 /** Key of the state while the browser is at the identity provider. */
 const STATE_KEY = 'railhead-operator-sign-in';
 
-const signedIn = (): void => goTo('');
+/** Key of the page of the console that asked for the sign-in. */
+const RETURN_KEY = 'railhead-operator-return';
+const CONSOLE_PATH = /^\/console(?:\/|$)/;
+
+/** Keeps the page to return to, while the browser is at an identity provider as well. */
+function keepReturnPath(path: string | null): void {
+  if (path && CONSOLE_PATH.test(path)) sessionStorage.setItem(RETURN_KEY, path);
+}
+
+function signedIn(): void {
+  const path = sessionStorage.getItem(RETURN_KEY);
+  sessionStorage.removeItem(RETURN_KEY);
+  if (path) location.replace(`${BASE}${path}`);
+  else goTo('');
+}
 
 /** A rejection of a sign-in, with the text of this way. */
 const problemOf = (rejection: Rejection, unauthorized: string): Problem =>
@@ -139,6 +153,7 @@ async function returnFromCompany(): Promise<void> {
 export async function openSignIn(): Promise<void> {
   const query = new URLSearchParams(location.search);
   if (query.has('state')) return returnFromCompany();
+  keepReturnPath(query.get('to'));
   // Asked first, because sign-in is possible at one address only.
   const reply = await call('POST', '/sign-in/passkey-options');
   if (!reply.rejected) return showStart();

@@ -1,0 +1,153 @@
+// Writes src/generated/ from the document of the operator API: the table of its operations, and, where
+// openapi-typescript is installed, their types. Only the types need packages.
+import fs from 'node:fs';
+import path from 'node:path';
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+const HEADER =
+  '// Generated from operator-openapi.json by packages/console/scripts/generate.mjs.\n';
+
+const operationsOf = (document) =>
+  Object.entries(document.paths).flatMap(([route, methods]) =>
+    METHODS.filter((method) => methods[method]).map((method) => ({
+      route,
+      method: method.toUpperCase(),
+      ...methods[method],
+    })),
+  );
+
+const REF = '#/components/schemas/';
+
+/** A schema with what a form needs, without references. */
+function slim(schema, document, depth = 0) {
+  if (schema.$ref)
+    return slim(document.components.schemas[schema.$ref.replace(REF, '')], document, depth);
+  const {
+    type,
+    format,
+    enum: values,
+    items,
+    properties,
+    required,
+    description,
+    anyOf,
+    allOf,
+  } = schema;
+  const constant = schema.const === undefined ? undefined : [schema.const];
+  const limits = ['minLength', 'maxLength', 'minimum', 'maximum', 'pattern', 'default', 'maxItems'];
+  if (allOf?.length) {
+    const parts = allOf.map((each) => slim(each, document, depth));
+    return Object.assign({}, ...parts, description ? { description } : {});
+  }
+  const options = anyOf?.map((each) => slim(each, document, depth + 1));
+  return {
+    ...(type && { type }),
+    ...(format && { format }),
+    ...((values ?? constant) && { enum: values ?? constant }),
+    ...(description && { description }),
+    ...Object.fromEntries(
+      limits.filter((name) => name in schema).map((name) => [name, schema[name]]),
+    ),
+    ...(items && { items: slim(items, document, depth + 1) }),
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, each]) => [name, slim(each, document, depth + 1)]),
+      ),
+    }),
+    ...(required?.length && { required }),
+    ...(options && { anyOf: options }),
+  };
+}
+
+const bodyOf = ({ requestBody }) => requestBody?.content?.['application/json']?.schema;
+
+/** The first paragraph, without Markdown. */
+const plain = (text = '') => text.split('\n\n')[0].replaceAll('`', '');
+
+function tableText(document) {
+  const operations = Object.fromEntries(
+    operationsOf(document).map((operation) => {
+      const { operationId, method, route, tags, parameters = [] } = operation;
+      const names = (place) =>
+        parameters.filter((each) => each.in === place).map(({ name }) => name);
+      const info = {
+        ...{ method, path: route, tag: tags[0] },
+        ...(operation['x-permission'] && { permission: operation['x-permission'] }),
+        ...(names('query').length && { query: names('query') }),
+        ...(names('header').includes('Idempotency-Key') && { takesKey: true }),
+      };
+      return [operationId, info];
+    }),
+  );
+  return `${HEADER}
+export interface OperationInfo {
+  method: string;
+  path: string;
+  tag: string;
+  /** Undefined: every session may call it. */
+  permission?: string;
+  query?: readonly string[];
+  takesKey?: boolean;
+}
+
+const table = ${JSON.stringify(operations, null, 1)} as const;
+
+export type OperationId = keyof typeof table;
+
+export const OPERATIONS: Readonly<Record<OperationId, OperationInfo>> = table;
+`;
+}
+
+/** Texts and bodies of the operations that change or reveal something. */
+function formsText(document) {
+  const forms = Object.fromEntries(
+    operationsOf(document)
+      .filter((each) => each.method !== 'GET' || each['x-reveals'])
+      .map((operation) => {
+        const body = bodyOf(operation);
+        const form = {
+          summary: operation.summary,
+          description: plain(operation.description),
+          ...(operation['x-reveals'] && { reveals: true }),
+          ...(body && { body: slim(body, document) }),
+        };
+        return [operation.operationId, form];
+      }),
+  );
+  return `${HEADER}import type { FormInfo } from '../action/schema.ts';
+
+export const FORMS: Readonly<Record<string, FormInfo>> = ${JSON.stringify(forms)};
+`;
+}
+
+/** Values of the query parameters that are lists of values. */
+function choicesText(document) {
+  const choices = {};
+  for (const { operationId, method, parameters = [] } of operationsOf(document)) {
+    if (method !== 'GET') continue;
+    for (const { name, in: place, schema } of parameters) {
+      const { enum: values, items } = place === 'query' ? slim(schema, document) : {};
+      const all = values ?? items?.enum;
+      if (all) choices[operationId] = { ...choices[operationId], [name]: all };
+    }
+  }
+  return `${HEADER}
+/** Operation → parameter → its values. */
+export const CHOICES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = ${JSON.stringify(choices)};
+`;
+}
+
+async function typesText(document) {
+  const { default: openapiTS, astToString } = await import('openapi-typescript');
+  return `${HEADER}\n${astToString(await openapiTS(structuredClone(document)))}`;
+}
+
+/** Writes the files; `types` needs openapi-typescript. */
+export async function generate({ document, folder, types }) {
+  fs.mkdirSync(folder, { recursive: true });
+  const write = (name, text) => fs.writeFileSync(path.join(folder, name), text);
+  write('operations.ts', tableText(document));
+  write('forms.ts', formsText(document));
+  write('choices.ts', choicesText(document));
+  if (types) write('schema.d.ts', await typesText(document));
+}

@@ -1,0 +1,84 @@
+// `node packages/console/scripts/run.mjs build|dev|types|status`: installs the packages of the console,
+// generates its client from operator-openapi.json and builds it into packages/console/dist, which a
+// server shows at /console. `npm start` runs `build` in the background. `types` checks the types.
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { hasLockedPackages } from '../../../scripts/install.mjs';
+import { generate } from './generate.mjs';
+import { DOCUMENT, dist, folder, isBuilt, progress, report, sourceHash } from './state.mjs';
+
+const say = (line) => process.stderr.write(`${line}\n`);
+
+function step(text, failed = false) {
+  say(text);
+  report(text, { failed });
+}
+
+function fail(text) {
+  step(text, true);
+  process.exit(1);
+}
+
+function run(program, args) {
+  const { status, error } = spawnSync(program, args, { cwd: folder, stdio: 'inherit' });
+  if (error) say(error.message);
+  return status ?? 1;
+}
+
+const hasTypes = () => fs.existsSync(path.join(folder, 'node_modules', 'openapi-typescript'));
+
+function install(dev) {
+  const complete = dev ? hasLockedPackages(folder) : hasLockedPackages(folder, { dev: false });
+  if (complete) return;
+  step('Installing the packages of the console …');
+  const kind = dev ? [] : ['--omit=dev'];
+  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  if (run('npm', ['ci', ...kind, ...quiet]) !== 0)
+    fail('The packages of the console cannot be installed. See the output of the command.');
+}
+
+async function write() {
+  const document = JSON.parse(fs.readFileSync(DOCUMENT, 'utf8'));
+  await generate({ document, folder: path.join(folder, 'src', 'generated'), types: hasTypes() });
+}
+
+async function build() {
+  if (isBuilt()) return;
+  install(false);
+  step('Building the console …');
+  const hash = sourceHash();
+  await write();
+  const vite = path.join(folder, 'node_modules', 'vite', 'bin', 'vite.js');
+  // The previous build is shown until this one is complete.
+  const next = path.join(folder, 'dist-next');
+  if (run(process.execPath, [vite, 'build', '--outDir', next, '--logLevel', 'warn']) !== 0)
+    fail('The console cannot be built. Run `npm run console` to see why.');
+  fs.writeFileSync(path.join(next, 'source.json'), JSON.stringify({ hash }));
+  fs.rmSync(dist, { recursive: true, force: true });
+  fs.renameSync(next, dist);
+  fs.rmSync(progress, { force: true });
+  say('The console is built. A server shows it at /console.');
+}
+
+async function types() {
+  install(true);
+  await write();
+  const tsc = path.join(folder, 'node_modules', 'typescript', 'bin', 'tsc');
+  process.exit(run(process.execPath, [tsc, '-p', folder]));
+}
+
+async function dev() {
+  install(true);
+  await write();
+  const vite = path.join(folder, 'node_modules', 'vite', 'bin', 'vite.js');
+  process.exit(run(process.execPath, [vite, ...process.argv.slice(3)]));
+}
+
+const commands = { build, dev, types };
+const command = commands[process.argv[2] ?? ''];
+if (!command) {
+  say('Usage: node packages/console/scripts/run.mjs build | dev | types');
+  process.exit(2);
+}
+await command();

@@ -1,0 +1,51 @@
+// Where the console is built, and whether it is up to date.
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../../..', import.meta.url));
+export const folder = path.join(root, 'packages', 'console');
+export const dist = path.join(folder, 'dist');
+/** What a build does, for the page that waits for it. Ignored by git, as `dist` is. */
+export const progress = path.join(folder, 'dist-progress.json');
+/** Style and tokens that the console shares with the hosted pages. */
+const SHARED = path.join(root, 'server', 'src', 'http', 'pages', 'page', 'tokens.css');
+export const DOCUMENT = path.join(root, 'operator-openapi.json');
+
+/** Output of a build in the background. */
+export const LOG = path.join(folder, 'dist-build.log');
+
+/** Keeps what a build does, for the page that waits for it. */
+export const report = (step, { failed = false, pid = process.pid } = {}) =>
+  fs.writeFileSync(progress, JSON.stringify({ step, failed, pid }));
+
+function filesIn(directory) {
+  return fs
+    .readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((each) => each.isFile() && !each.parentPath.includes('generated'))
+    .map((each) => path.join(each.parentPath, each.name))
+    .sort();
+}
+
+/** Changes with everything from which the console is built. */
+export function sourceHash() {
+  const hash = createHash('sha256');
+  const single = ['package-lock.json', 'index.html', 'vite.config.ts'].map((name) =>
+    path.join(folder, name),
+  );
+  const sources = [...filesIn(path.join(folder, 'src')), ...filesIn(path.join(folder, 'scripts'))];
+  for (const file of [...single, SHARED, DOCUMENT, ...sources])
+    hash.update(path.relative(root, file)).update('\0').update(fs.readFileSync(file));
+  return hash.digest('hex');
+}
+
+export const stampFile = path.join(dist, 'source.json');
+
+export function isBuilt() {
+  try {
+    return JSON.parse(fs.readFileSync(stampFile, 'utf8')).hash === sourceHash();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,183 @@
+// The form of an operation: what will change, its fields, and the result that the server reports. A
+// request whose result is unknown is only sent again as it was, with the same idempotency key.
+import { Dialog } from '@base-ui/react/dialog';
+import { Link } from '@tanstack/react-router';
+import { type FormEvent, useRef, useState } from 'react';
+import { ApiError, callFully, type Outcome } from '../api/client.ts';
+import { queryClient } from '../api/queries.ts';
+import { FORMS } from '../generated/forms.ts';
+import { OPERATIONS, type OperationId } from '../generated/operations.ts';
+import { Facts } from '../parts/facts.tsx';
+import { CopyButton } from '../parts/identifier.tsx';
+import { TEXTS } from '../texts/texts.ts';
+import type { Action } from './action.tsx';
+import { Fields } from './fields.tsx';
+import { bodyOf, missingIn, type Values } from './schema.ts';
+
+type State =
+  | { name: 'editing'; error?: ApiError }
+  | { name: 'sending' }
+  | { name: 'unknown' }
+  | { name: 'done'; outcome: Outcome<OperationId> };
+
+/** A lost connection and a failure of the server leave open whether the change was made. */
+const isUnknown = (error: unknown): boolean =>
+  error instanceof ApiError && (error.status === 0 || error.status >= 500);
+
+const fieldErrors = (error: ApiError | undefined, missing: readonly string[]) => ({
+  ...Object.fromEntries(missing.map((name) => [name, TEXTS.required])),
+  ...Object.fromEntries((error?.fields ?? []).map(({ field, message }) => [field, message])),
+});
+
+function useAction(action: Action) {
+  const form = FORMS[action.id];
+  const schema = form?.body;
+  const [values, setValues] = useState<Values>(action.initial ?? {});
+  const [missing, setMissing] = useState<readonly string[]>([]);
+  const [state, setState] = useState<State>({ name: 'editing' });
+  // Kept until the form has a definite result.
+  const key = useRef<string>(crypto.randomUUID());
+  const isSending = useRef(false);
+
+  const submit = async () => {
+    if (isSending.current) return;
+    const body = schema && { ...bodyOf(schema, values), ...action.fixed };
+    const absent = schema && body ? missingIn(schema, body) : [];
+    setMissing(absent);
+    if (absent.length > 0) return;
+    isSending.current = true;
+    setState({ name: 'sending' });
+    try {
+      const request = {
+        ...(action.path && { path: action.path }),
+        ...(body && { body }),
+        ...(OPERATIONS[action.id].takesKey && { key: key.current }),
+      };
+      const outcome = await callFully(action.id, request);
+      setState({ name: 'done', outcome });
+      await queryClient.invalidateQueries();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (isUnknown(error)) return setState({ name: 'unknown' });
+      key.current = crypto.randomUUID();
+      setState({ name: 'editing', error });
+    } finally {
+      isSending.current = false;
+    }
+  };
+  return { form, schema, values, setValues, missing, state, submit };
+}
+
+function Result({ outcome: { approvalId, body } }: { outcome: Outcome<OperationId> }) {
+  if (approvalId)
+    return (
+      <div role="status">
+        <p>{TEXTS.action.waitsForApproval}</p>
+        <Link to={`/approvals/${encodeURIComponent(approvalId)}`}>{TEXTS.action.openApproval}</Link>
+      </div>
+    );
+  return (
+    <div role="status">
+      <p>{TEXTS.action.done}</p>
+      {body !== null && typeof body === 'object' && (
+        <Facts value={body as Record<string, unknown>} />
+      )}
+    </div>
+  );
+}
+
+interface DialogProps {
+  action: Action;
+  close(): void;
+}
+
+export function ActionDialog({ action, close }: DialogProps) {
+  const { form, schema, values, setValues, missing, state, submit } = useAction(action);
+  const isLocked = state.name === 'sending' || state.name === 'unknown';
+  const error = state.name === 'editing' ? state.error : undefined;
+  const errors = fieldErrors(error, missing);
+  const finish = () => {
+    if (state.name === 'sending') return;
+    if (state.name === 'done') action.onDone?.(state.outcome.body);
+    close();
+  };
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    void submit();
+  };
+  return (
+    <Dialog.Root open onOpenChange={(isOpen) => !isOpen && finish()} disablePointerDismissal>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="backdrop" />
+        <Dialog.Popup className="dialog">
+          <form onSubmit={send} noValidate>
+            <Dialog.Title>{form?.summary ?? action.label}</Dialog.Title>
+            <Dialog.Description className="soft">{form?.description}</Dialog.Description>
+            {state.name === 'done' ? (
+              <Result outcome={state.outcome} />
+            ) : (
+              <>
+                {(action.about || action.fixed) && (
+                  <div className="about">
+                    {action.about}
+                    {action.fixed && <Facts value={action.fixed} />}
+                  </div>
+                )}
+                {schema && (
+                  <fieldset disabled={isLocked} className="plain">
+                    <Fields
+                      schema={schema}
+                      values={values}
+                      errors={errors}
+                      fixed={Object.keys(action.fixed ?? {})}
+                      set={setValues}
+                    />
+                  </fieldset>
+                )}
+                {state.name === 'unknown' && <p role="alert">{TEXTS.action.unknown}</p>}
+                {error && (
+                  <div role="alert" className="problem">
+                    <p>{error.message}</p>
+                    {error.requestId && (
+                      <p className="soft">
+                        {TEXTS.errors.requestId} <span className="code">{error.requestId}</span>{' '}
+                        <CopyButton text={error.requestId} label={error.requestId} />
+                      </p>
+                    )}
+                  </div>
+                )}
+              </>
+            )}
+            <footer className="actions">
+              {state.name === 'done' ? (
+                <button type="button" className="button primary" onClick={finish}>
+                  {TEXTS.close}
+                </button>
+              ) : (
+                <>
+                  <button
+                    type="button"
+                    className="button"
+                    onClick={finish}
+                    disabled={state.name === 'sending'}
+                  >
+                    {TEXTS.cancel}
+                  </button>
+                  <button
+                    type="submit"
+                    className={`button ${action.isDangerous ? 'dangerous' : 'primary'}`}
+                    disabled={state.name === 'sending'}
+                  >
+                    {state.name === 'sending' ? TEXTS.action.sending : null}
+                    {state.name === 'unknown' ? TEXTS.action.sendAgain : null}
+                    {state.name === 'editing' ? action.label : null}
+                  </button>
+                </>
+              )}
+            </footer>
+          </form>
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}

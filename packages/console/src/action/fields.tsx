@@ -1,0 +1,312 @@
+// The inputs of a request body.
+import { Checkbox } from '@base-ui/react/checkbox';
+import { CheckboxGroup } from '@base-ui/react/checkbox-group';
+import { Field } from '@base-ui/react/field';
+import { Fieldset } from '@base-ui/react/fieldset';
+import { type ReactNode, useState } from 'react';
+import { decimalsOf, decimalText, minorUnits } from '../parts/money.tsx';
+import { statusText } from '../parts/status.tsx';
+import { fieldLabel } from '../texts/fields.ts';
+import { TEXTS } from '../texts/texts.ts';
+import { type FieldSchema, kindOf, type Values } from './schema.ts';
+
+interface InputProps {
+  name: string;
+  schema: FieldSchema;
+  value: unknown;
+  /** The whole body, for the currency of an amount. */
+  body: Values;
+  isRequired: boolean;
+  error: string | undefined;
+  set(value: unknown): void;
+}
+
+const text = (value: unknown) => (value === undefined || value === null ? '' : String(value));
+
+const plain = (description = '') => description.replaceAll('`', '');
+
+/** A time of the browser's zone ↔ an ISO time. */
+const toLocal = (iso: unknown) => {
+  if (typeof iso !== 'string' || !iso) return '';
+  const date = new Date(iso);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+};
+
+function AmountInput({ value, body, set }: InputProps) {
+  const currency = typeof body.currency === 'string' ? body.currency : '';
+  const isKnown = decimalsOf(currency) !== undefined;
+  const initial =
+    typeof value !== 'number'
+      ? ''
+      : isKnown
+        ? decimalText({ amount: value, currency })
+        : `${value}`;
+  const [shown, show] = useState(initial);
+  return (
+    <>
+      <Field.Control
+        inputMode="decimal"
+        value={shown}
+        onChange={({ target }) => {
+          show(target.value);
+          const units = minorUnits(target.value, isKnown ? currency : '');
+          set(units === undefined ? undefined : Number(units));
+        }}
+      />
+      <p className="soft">
+        {isKnown ? TEXTS.inCurrency(currency) : TEXTS.inMinorUnits}
+        {typeof value === 'number' && ` · ${TEXTS.minorUnits(text(value), currency)}`}
+      </p>
+    </>
+  );
+}
+
+function JsonInput({ value, set }: InputProps) {
+  const [shown, show] = useState(value === undefined ? '' : JSON.stringify(value, null, 2));
+  const [isBroken, setBroken] = useState(false);
+  return (
+    <>
+      <Field.Control
+        render={<textarea rows={6} className="code" />}
+        value={shown}
+        onChange={({ target }) => {
+          show(target.value);
+          try {
+            set(target.value.trim() ? JSON.parse(target.value) : undefined);
+            setBroken(false);
+          } catch {
+            setBroken(true);
+          }
+        }}
+      />
+      {isBroken && <p className="field-error">{TEXTS.notJson}</p>}
+    </>
+  );
+}
+
+function Choice({ schema, value, set, isRequired }: InputProps) {
+  const values = (schema.enum ?? []).filter((each) => each !== null);
+  return (
+    <Field.Control
+      render={
+        <select>
+          {(!isRequired || value === undefined) && <option value="">{TEXTS.notSet}</option>}
+          {values.map((each) => (
+            <option key={text(each)} value={text(each)}>
+              {statusText(text(each))}
+            </option>
+          ))}
+        </select>
+      }
+      value={text(value)}
+      onChange={({ target }) => set(target.value || undefined)}
+    />
+  );
+}
+
+function Choices({ name, schema, value, set, error }: InputProps) {
+  const values = (schema.items?.enum ?? []).map(text);
+  return (
+    <Fieldset.Root
+      className="fieldset"
+      render={
+        <CheckboxGroup
+          value={Array.isArray(value) ? value.map(text) : []}
+          onValueChange={(next) => set(next)}
+        />
+      }
+    >
+      <Fieldset.Legend className="label">{fieldLabel(name)}</Fieldset.Legend>
+      {values.map((each) => (
+        <Field.Root key={each} name={`${name}.${each}`}>
+          <Field.Label className="check">
+            <Checkbox.Root value={each} className="checkbox">
+              <Checkbox.Indicator className="checkmark" />
+            </Checkbox.Root>
+            {statusText(each)}
+          </Field.Label>
+        </Field.Root>
+      ))}
+      <p className="soft">{plain(schema.description)}</p>
+      {error && <p className="field-error">{error}</p>}
+    </Fieldset.Root>
+  );
+}
+
+function control(props: InputProps): ReactNode {
+  const { name, schema, value, set } = props;
+  switch (kindOf(name, schema)) {
+    case 'choice':
+      return <Choice {...props} />;
+    case 'amount':
+      return <AmountInput key={text(props.body.currency)} {...props} />;
+    case 'number':
+      return (
+        <Field.Control
+          type="number"
+          step="any"
+          value={text(value)}
+          onChange={({ target }) => set(target.value === '' ? undefined : Number(target.value))}
+        />
+      );
+    case 'time':
+      return (
+        <Field.Control
+          type="datetime-local"
+          value={toLocal(value)}
+          onChange={({ target }) =>
+            set(target.value ? new Date(target.value).toISOString() : undefined)
+          }
+        />
+      );
+    case 'long':
+      return (
+        <Field.Control
+          render={<textarea rows={3} maxLength={schema.maxLength} />}
+          value={text(value)}
+          onChange={({ target }) => set(target.value)}
+        />
+      );
+    case 'json':
+      return <JsonInput {...props} />;
+    case 'date':
+      return (
+        <Field.Control
+          type="date"
+          value={text(value)}
+          onChange={({ target }) => set(target.value)}
+        />
+      );
+    default:
+      return (
+        <Field.Control
+          maxLength={schema.maxLength}
+          value={text(value)}
+          onChange={({ target }) => set(target.value)}
+        />
+      );
+  }
+}
+
+function Single(props: InputProps) {
+  const { name, schema, isRequired, error, value, set } = props;
+  if (kindOf(name, schema) === 'boolean')
+    return (
+      <Field.Root name={name} className="field">
+        <Field.Label className="check">
+          <Checkbox.Root
+            checked={value === true}
+            onCheckedChange={(checked) => set(checked)}
+            className="checkbox"
+          >
+            <Checkbox.Indicator className="checkmark" />
+          </Checkbox.Root>
+          {fieldLabel(name)}
+        </Field.Label>
+        <Field.Description className="soft">{plain(schema.description)}</Field.Description>
+      </Field.Root>
+    );
+  return (
+    <Field.Root name={name} className="field" invalid={error !== undefined}>
+      <Field.Label className="label">
+        {fieldLabel(name)}
+        {!isRequired && <span className="soft"> {TEXTS.optional}</span>}
+      </Field.Label>
+      {control(props)}
+      <Field.Description className="soft">{plain(schema.description)}</Field.Description>
+      {error && (
+        <Field.Error match className="field-error">
+          {error}
+        </Field.Error>
+      )}
+    </Field.Root>
+  );
+}
+
+/** Objects of a list, each with its own inputs. */
+function Items({
+  name,
+  schema,
+  value,
+  set,
+  errors,
+}: Omit<InputProps, 'error'> & Pick<FieldsProps, 'errors'>) {
+  const items = Array.isArray(value) ? (value as Values[]) : [];
+  const label = fieldLabel(name);
+  return (
+    <Fieldset.Root className="fieldset">
+      <Fieldset.Legend className="label">{label}</Fieldset.Legend>
+      <p className="soft">{plain(schema.description)}</p>
+      {items.map((item, index) => (
+        // Items have no ID; they are only added at the end and removed.
+        <div key={index.toString()} className="item">
+          <Fields
+            schema={schema.items ?? {}}
+            values={item}
+            errors={errors}
+            prefix={`${name}.${index}.`}
+            set={(next) => set(items.map((each, at) => (at === index ? next : each)))}
+          />
+          <button
+            type="button"
+            className="button quiet"
+            onClick={() => set(items.filter((_, at) => at !== index))}
+          >
+            {TEXTS.remove}
+          </button>
+        </div>
+      ))}
+      <button type="button" className="button" onClick={() => set([...items, {}])}>
+        {TEXTS.add(label)}
+      </button>
+    </Fieldset.Root>
+  );
+}
+
+interface FieldsProps {
+  schema: FieldSchema;
+  values: Values;
+  /** Path of a field, such as `policy.limit`, → what is wrong. */
+  errors: Readonly<Record<string, string>>;
+  prefix?: string;
+  /** Fields that the screen has set. */
+  fixed?: readonly string[];
+  set(values: Values): void;
+}
+
+/** The inputs of an object, required ones first and the reason last. */
+export function Fields({ schema, values, errors, prefix = '', fixed = [], set }: FieldsProps) {
+  const required = schema.required ?? [];
+  const rank = (name: string) => (name === 'reason' ? 2 : required.includes(name) ? 0 : 1);
+  const fields = Object.entries(schema.properties ?? {})
+    .filter(([name]) => !fixed.includes(name))
+    .sort(([a], [b]) => rank(a) - rank(b));
+  return fields.map(([name, field]) => {
+    const place = `${prefix}${name}`;
+    const change = (value: unknown) => set({ ...values, [name]: value });
+    const kind = kindOf(name, field);
+    if (kind === 'group' || kind === 'money')
+      return (
+        <Fieldset.Root key={name} className="fieldset">
+          <Fieldset.Legend className="label">{fieldLabel(name)}</Fieldset.Legend>
+          <Fields
+            schema={field}
+            values={(values[name] ?? {}) as Values}
+            errors={errors}
+            prefix={`${place}.`}
+            set={change}
+          />
+        </Fieldset.Root>
+      );
+    const props = {
+      ...{ name, schema: field, value: values[name], body: values, set: change },
+      ...{ isRequired: required.includes(name), error: errors[place] },
+    };
+    if (kind === 'items') return <Items key={name} {...props} errors={errors} />;
+    return kind === 'choices' ? (
+      <Choices key={name} {...props} />
+    ) : (
+      <Single key={name} {...props} />
+    );
+  });
+}

@@ -1,0 +1,93 @@
+// What a form needs of the schema of a request body.
+
+export interface FieldSchema {
+  type?: string | readonly string[];
+  format?: string;
+  enum?: readonly unknown[];
+  description?: string;
+  default?: unknown;
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  pattern?: string;
+  maxItems?: number;
+  items?: FieldSchema;
+  properties?: Readonly<Record<string, FieldSchema>>;
+  required?: readonly string[];
+  anyOf?: readonly FieldSchema[];
+}
+
+export interface FormInfo {
+  summary: string;
+  description: string;
+  reveals?: boolean;
+  body?: FieldSchema;
+}
+
+/** Kind of input for a field. JSON for what no simpler one can express. */
+export type InputKind =
+  | 'text'
+  | 'long'
+  | 'number'
+  | 'amount'
+  | 'money'
+  | 'boolean'
+  | 'choice'
+  | 'choices'
+  | 'time'
+  | 'date'
+  | 'group'
+  | 'items'
+  | 'json';
+
+const typesOf = ({ type }: FieldSchema): readonly string[] =>
+  type === undefined ? [] : typeof type === 'string' ? [type] : type;
+
+const LONG = 200;
+
+function kindOfText({ format, maxLength }: FieldSchema, name: string): InputKind {
+  if (format === 'date-time') return 'time';
+  if (format === 'date') return 'date';
+  return name === 'reason' || (maxLength ?? 0) > LONG * 2 ? 'long' : 'text';
+}
+
+function kindOfItems({ enum: values, properties }: FieldSchema): InputKind {
+  if (values) return 'choices';
+  return properties ? 'items' : 'json';
+}
+
+export function kindOf(name: string, schema: FieldSchema): InputKind {
+  const types = typesOf(schema);
+  if (schema.enum) return 'choice';
+  if (types.includes('boolean')) return 'boolean';
+  if (types.includes('integer') || types.includes('number'))
+    return /amount$/i.test(name) ? 'amount' : 'number';
+  if (types.includes('string')) return kindOfText(schema, name);
+  if (types.includes('array')) return kindOfItems(schema.items ?? {});
+  const { properties } = schema;
+  if (!properties) return 'json';
+  if (properties.amount && properties.currency && Object.keys(properties).length === 2)
+    return 'money';
+  return 'group';
+}
+
+export type Values = Readonly<Record<string, unknown>>;
+
+const isEmpty = (value: unknown) =>
+  value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+
+/** The body without empty fields. */
+export function bodyOf(schema: FieldSchema, values: Values): Values {
+  const entries = Object.entries(schema.properties ?? {}).map(([name, field]) => {
+    const value = values[name];
+    if (kindOf(name, field) !== 'group') return [name, value] as const;
+    const inner = bodyOf(field, (value ?? {}) as Values);
+    return [name, Object.keys(inner).length === 0 ? undefined : inner] as const;
+  });
+  return Object.fromEntries(entries.filter(([, value]) => !isEmpty(value)));
+}
+
+/** Required fields without a value. */
+export const missingIn = (schema: FieldSchema, body: Values): string[] =>
+  (schema.required ?? []).filter((name) => isEmpty(body[name]));

@@ -1,0 +1,60 @@
+// Columns that many lists have, typed by the operation of the list.
+import type { ReactNode } from 'react';
+import type { Item } from '../api/client.ts';
+import type { OperationId } from '../generated/operations.ts';
+import { TEXTS } from '../texts/texts.ts';
+import type { Column } from './list.tsx';
+import { Amount, moneyText } from './money.tsx';
+
+type Name<Row> = keyof Row & string;
+
+const moneyIn = (row: object, name: string) => {
+  const { currency, [name]: amount } = row as Record<string, unknown>;
+  return { amount: amount as number, currency: String(currency) };
+};
+
+/** Makers of the columns of a list. */
+export function columnsOf<Id extends OperationId>() {
+  type Row = Item<Id> & object;
+  return {
+    /** Columns that show a field by its form. */
+    fields: (...names: readonly Name<Row>[]): Column<Row>[] => names.map((name) => ({ name })),
+    /** Columns that are not shown at first. */
+    hidden: (...names: readonly Name<Row>[]): Column<Row>[] =>
+      names.map((name) => ({ name, isHidden: true })),
+    /** Numbers, and amounts with their own currency. */
+    numbers: (...names: readonly Name<Row>[]): Column<Row>[] =>
+      names.map((name) => ({ name, isNumber: true })),
+    /** Amounts in the currency of their row. */
+    amounts: (...names: readonly Name<Row>[]): Column<Row>[] =>
+      names.map((name) => ({
+        name,
+        isNumber: true,
+        cell: (row) => <Amount value={moneyIn(row, name)} />,
+        text: (row) => moneyText(moneyIn(row, name)),
+      })),
+    /** A column with a content of its own. */
+    column: (
+      name: Name<Row>,
+      cell: (row: Row) => ReactNode,
+      text?: (row: Row) => string,
+    ): Column<Row> => ({
+      name,
+      cell,
+      ...(text && { text }),
+    }),
+    /** Buttons of a row. */
+    actions: (cell: (row: Row) => ReactNode): Column<Row> => ({
+      name: 'actions',
+      label: TEXTS.actions,
+      cell,
+      text: () => '',
+    }),
+  };
+}
+
+/** The path of a screen with the ID of a row. */
+export const placeIn =
+  (screen: string, name: string) =>
+  (row: object): string =>
+    `${screen}/${encodeURIComponent(String((row as Record<string, unknown>)[name]))}`;

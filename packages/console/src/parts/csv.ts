@@ -1,0 +1,40 @@
+// Rows as a CSV file. A value that a spreadsheet would run as a formula is marked as text.
+import { fieldLabel } from '../texts/fields.ts';
+import type { Column } from './list.tsx';
+import { decimalText, type Money } from './money.tsx';
+
+const FORMULA = /^[=+\-@\t\r]/;
+const NUMBER = /^-?\d+(?:\.\d+)?$/;
+
+const quoted = (text: string): string => {
+  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+};
+
+const isMoney = (value: object): value is Money => 'amount' in value && 'currency' in value;
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value !== 'object') return String(value);
+  return isMoney(value) ? `${decimalText(value)} ${value.currency}` : JSON.stringify(value);
+}
+
+/** One line for each row, with the columns of the list. */
+export function csvOf(rows: readonly unknown[], columns: readonly Column<never>[]): string {
+  const head = columns.map(({ name, label }) => quoted(label ?? fieldLabel(name)));
+  const lines = rows.map((row) =>
+    columns.map(({ name, text }) =>
+      quoted(text ? text(row as never) : textOf((row as Record<string, unknown>)[name])),
+    ),
+  );
+  return `${[head, ...lines].map((line) => line.join(',')).join('\r\n')}\r\n`;
+}
+
+export function download(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}

@@ -1,0 +1,49 @@
+// The screen of one resource whose facts need no arrangement of their own.
+import { useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { type Action, ActionButtons } from '../action/action.tsx';
+import type { Reply } from '../api/client.ts';
+import { useReply } from '../api/queries.ts';
+import type { OperationId } from '../generated/operations.ts';
+import { Facts } from './facts.tsx';
+import { Loaded } from './feedback.tsx';
+import { Identifier } from './identifier.tsx';
+import { Panel, Screen } from './panel.tsx';
+import { Status } from './status.tsx';
+
+interface DetailProps<Id extends OperationId> {
+  id: Id;
+  /** Parameter of the path. */
+  parameter: string;
+  title: string;
+  panel: string;
+  status?: (reply: Reply<Id>) => string | null | undefined;
+  actions?: (reply: Reply<Id>) => readonly Action[];
+  without?: readonly string[];
+  children?: (reply: Reply<Id>) => ReactNode;
+}
+
+export function Detail<Id extends OperationId>(props: DetailProps<Id>) {
+  const { id, parameter, title, panel, status, actions, without = [], children } = props;
+  const { id: resourceId } = useParams({ strict: false }) as { id: string };
+  const query = useReply(id, { path: { [parameter]: resourceId } });
+  return (
+    <Loaded query={query} lines={8}>
+      {(reply) => (
+        <Screen
+          title={title}
+          mark={status && <Status value={status(reply)} />}
+          actions={actions && <ActionButtons actions={actions(reply)} />}
+        >
+          <p className="sub">
+            <Identifier id={resourceId} />
+          </p>
+          <Panel title={panel}>
+            <Facts value={reply as Record<string, unknown>} without={without} />
+          </Panel>
+          {children?.(reply)}
+        </Screen>
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,110 @@
+// Any reply of the API as labeled facts: amounts, times, IDs and states are recognized by their form.
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { usePlatform } from '../shell/platform.tsx';
+import { fieldLabel } from '../texts/fields.ts';
+import { TEXTS } from '../texts/texts.ts';
+import { Identifier } from './identifier.tsx';
+import { Amount, type Money } from './money.tsx';
+import { Status } from './status.tsx';
+import { Time } from './time.tsx';
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
+const ID = /^[A-Za-z]+:[0-9a-f]{8}-[0-9a-f-]{27}$/;
+const STATE = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/;
+const STATE_NAME = /(?:status|state|^type|kind|mode|direction|funds|result|outcome|decision)$/i;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isMoney = (value: Record<string, unknown>): boolean =>
+  'amount' in value && typeof value.currency === 'string' && Object.keys(value).length === 2;
+
+function PlatformName({ id }: { id: string }) {
+  const { platforms } = usePlatform();
+  const platform = platforms.find((each) => each.id === id);
+  if (!platform) return <Identifier id={id} />;
+  return <Link to={`/platforms/${encodeURIComponent(id)}`}>{platform.name}</Link>;
+}
+
+export function textValue(name: string, value: string): ReactNode {
+  if (name === 'platformId') return <PlatformName id={value} />;
+  if (TIME.test(value)) return <Time value={value} />;
+  if (ID.test(value)) return <Identifier id={value} />;
+  if (STATE_NAME.test(name) && (STATE.test(value) || /^[a-z]+$/.test(value)))
+    return <Status value={value} />;
+  return value;
+}
+
+function List({ name, items }: { name: string; items: readonly unknown[] }) {
+  if (items.length === 0) return <span className="none">{TEXTS.none}</span>;
+  if (items.every((each) => !isObject(each))) return items.map(String).join(', ');
+  const rows = items.filter(isObject);
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return (
+    <div className="scroll">
+      <table className="grid">
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column} scope="col">
+                {fieldLabel(column)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            // Rows of a reply have no common key, and their order does not change.
+            <tr key={`${name}-${index.toString()}`}>
+              {columns.map((column) => (
+                <td key={column}>
+                  <Value name={column} value={row[column]} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** One value of a reply. */
+export function Value({ name, value }: { name: string; value: unknown }): ReactNode {
+  if (value === null || value === undefined || value === '')
+    return <span className="none">{TEXTS.none}</span>;
+  if (typeof value === 'boolean') return value ? TEXTS.yes : TEXTS.no;
+  if (typeof value === 'number') return <span className="amount">{value.toLocaleString()}</span>;
+  if (typeof value === 'string') return textValue(name, value);
+  if (Array.isArray(value)) return <List name={name} items={value} />;
+  if (!isObject(value)) return String(value);
+  if (isMoney(value)) return <Amount value={value as unknown as Money} />;
+  return <Facts value={value} />;
+}
+
+interface FactsProps {
+  value: Readonly<Record<string, unknown>>;
+  /** Names of fields that are shown elsewhere. */
+  without?: readonly string[];
+}
+
+/** The fields of an object that have a value. */
+export function Facts({ value, without = [] }: FactsProps) {
+  const entries = Object.entries(value).filter(
+    ([name, each]) => !without.includes(name) && each !== undefined && each !== null,
+  );
+  if (entries.length === 0) return <span className="none">{TEXTS.none}</span>;
+  return (
+    <dl className="facts">
+      {entries.map(([name, each]) => (
+        <div key={name} className={isObject(each) && !isMoney(each) ? 'wide' : undefined}>
+          <dt>{fieldLabel(name)}</dt>
+          <dd>
+            <Value name={name} value={each} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,53 @@
+// Loading, empty and error states.
+import type { ReactNode } from 'react';
+import { ApiError } from '../api/client.ts';
+import { TEXTS } from '../texts/texts.ts';
+import { CopyButton } from './identifier.tsx';
+
+/** Gray lines, shown only when loading takes noticeably long. */
+export const Skeleton = ({ lines = 4 }: { lines?: number }) => (
+  <div className="skeleton" role="status" aria-label={TEXTS.loading}>
+    {Array.from({ length: lines }, (_, index) => (
+      <div key={index.toString()} />
+    ))}
+  </div>
+);
+
+export function Problem({ error, retry }: { error: unknown; retry?: () => void }) {
+  const { status, requestId, message } =
+    error instanceof ApiError
+      ? error
+      : { status: 0, requestId: undefined, message: TEXTS.errors.failed };
+  return (
+    <div className="problem" role="alert">
+      <p>{status === 403 ? TEXTS.errors.forbidden : message}</p>
+      {requestId && (
+        <p className="soft">
+          {TEXTS.errors.requestId} <span className="code">{requestId}</span>{' '}
+          <CopyButton text={requestId} label={requestId} />
+        </p>
+      )}
+      {retry && (
+        <button type="button" className="button" onClick={retry}>
+          {TEXTS.tryAgain}
+        </button>
+      )}
+    </div>
+  );
+}
+
+export const Empty = ({ children }: { children: ReactNode }) => <p className="empty">{children}</p>;
+
+interface LoadedProps<T> {
+  query: { data: T | undefined; error: unknown; refetch(): unknown };
+  lines?: number;
+  children: (data: T) => ReactNode;
+}
+
+/** What a query read, or its loading and error states. Data that is shown stays when a later read fails. */
+export function Loaded<T>({ query, lines, children }: LoadedProps<T>) {
+  const { data, error, refetch } = query;
+  if (data !== undefined) return children(data);
+  if (error) return <Problem error={error} retry={() => void refetch()} />;
+  return <Skeleton {...(lines && { lines })} />;
+}

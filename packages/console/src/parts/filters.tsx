@@ -1,0 +1,94 @@
+// Filters of a list, kept in the address so that a view can be shared and saved.
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { type FormEvent, useId } from 'react';
+import { CHOICES } from '../generated/choices.ts';
+import type { OperationId } from '../generated/operations.ts';
+import { fieldLabel } from '../texts/fields.ts';
+import { TEXTS } from '../texts/texts.ts';
+import { statusText } from './status.tsx';
+
+export interface Filter {
+  /** Query parameter. */
+  name: string;
+  label?: string;
+  /** Values; those of the operation unless stated. Without any, a text. */
+  values?: readonly string[];
+  kind?: 'day';
+}
+
+const toDay = (time: string | undefined) => (time ? time.slice(0, 10) : '');
+
+interface InputProps {
+  filter: Filter;
+  id: OperationId;
+  value: string | undefined;
+  set(value: string | undefined): void;
+}
+
+function Input({ filter: { name, label, values, kind }, id, value, set }: InputProps) {
+  const inputId = useId();
+  const choices = values ?? CHOICES[id]?.[name];
+  const text = label ?? fieldLabel(name);
+  const control = choices ? (
+    <select id={inputId} value={value ?? ''} onChange={({ target }) => set(target.value)}>
+      <option value="">{TEXTS.list.all}</option>
+      {choices.map((each) => (
+        <option key={each} value={each}>
+          {statusText(each)}
+        </option>
+      ))}
+    </select>
+  ) : kind === 'day' ? (
+    <input
+      id={inputId}
+      type="date"
+      value={toDay(value)}
+      onChange={({ target }) => set(target.value && `${target.value}T00:00:00Z`)}
+    />
+  ) : (
+    <input
+      id={inputId}
+      key={value}
+      defaultValue={value ?? ''}
+      onBlur={({ target }) => set(target.value.trim())}
+      onKeyDown={({ key, currentTarget }) => key === 'Enter' && set(currentTarget.value.trim())}
+    />
+  );
+  return (
+    <div className={`filter ${value ? 'set' : ''}`}>
+      <label htmlFor={inputId}>{text}</label>
+      {control}
+    </div>
+  );
+}
+
+export function Filters({ filters, id }: { filters: readonly Filter[]; id: OperationId }) {
+  const search = useSearch({ strict: false }) as Readonly<Record<string, string>>;
+  const navigate = useNavigate();
+  const change = (next: Record<string, string | undefined>) =>
+    void navigate({
+      to: '.',
+      search: Object.fromEntries(Object.entries(next).filter(([, value]) => value)) as never,
+      replace: true,
+    });
+  const isSet = filters.some(({ name }) => search[name]);
+  return (
+    <form className="filters" onSubmit={(event: FormEvent) => event.preventDefault()}>
+      {filters.map((filter) => (
+        <Input
+          key={filter.name}
+          {...{ filter, id, value: search[filter.name] }}
+          set={(value) => {
+            if ((value || undefined) !== search[filter.name])
+              change({ ...search, [filter.name]: value });
+          }}
+        />
+      ))}
+      {isSet && (
+        <button type="button" className="button quiet" onClick={() => change({})}>
+          {TEXTS.list.clear}
+        </button>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,44 @@
+// IDs, shortened in the middle, with a link to what they name and a button that copies them.
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { TEXTS } from '../texts/texts.ts';
+import { Hint } from './hint.tsx';
+import { placeOf } from './places.ts';
+
+const HEAD = 4;
+const TAIL = 6;
+const SHOWN_MS = 1_500;
+
+/** `Transaction:0198…9f3a21`. */
+export function shortId(id: string): string {
+  const [kind, rest] = id.includes(':') ? id.split(':', 2) : ['', id];
+  if (!rest || rest.length <= HEAD + TAIL + 1) return id;
+  return `${kind ? `${kind}:` : ''}${rest.slice(0, HEAD)}…${rest.slice(-TAIL)}`;
+}
+
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = () => {
+    void navigator.clipboard.writeText(text).then(() => {
+      setCopied(true);
+      setTimeout(() => setCopied(false), SHOWN_MS);
+    });
+  };
+  return (
+    <button type="button" className="copy" aria-label={`${TEXTS.copy} ${label}`} onClick={copy}>
+      {isCopied ? TEXTS.copied : TEXTS.copy}
+    </button>
+  );
+}
+
+export function Identifier({ id, kind }: { id: string | null | undefined; kind?: string }) {
+  if (!id) return <span className="none">{TEXTS.none}</span>;
+  const place = placeOf(id, kind);
+  const text = <span className="code">{shortId(id)}</span>;
+  return (
+    <span className="identifier">
+      <Hint text={id}>{place ? <Link to={place}>{text}</Link> : text}</Hint>
+      <CopyButton text={id} label={id} />
+    </span>
+  );
+}

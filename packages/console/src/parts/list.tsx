@@ -1,0 +1,203 @@
+// A list of the operator API: filters in the address, rows that are loaded as they are scrolled to,
+// columns that the reader selects, views that the reader saves, and an export of what is filtered.
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { columnVisibilityFeature, tableFeatures, useTable } from '@tanstack/react-table';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import type { Item, Query } from '../api/client.ts';
+import { usePages } from '../api/queries.ts';
+import type { OperationId } from '../generated/operations.ts';
+import { OPERATIONS } from '../generated/operations.ts';
+import { usePlatform } from '../shell/platform.tsx';
+import { fieldLabel } from '../texts/fields.ts';
+import { TEXTS } from '../texts/texts.ts';
+import { Value } from './facts.tsx';
+import { Empty, Problem, Skeleton } from './feedback.tsx';
+import { type Filter, Filters } from './filters.tsx';
+import { ListMenu } from './list-menu.tsx';
+import { readStored, store } from './stored.ts';
+
+export interface Column<Row> {
+  /** Field of the row, and name of the column. */
+  name: string;
+  label?: string;
+  cell?: (row: Row) => ReactNode;
+  /** Text in an export; the field of the row unless stated. */
+  text?: (row: Row) => string;
+  isNumber?: boolean;
+  /** Not shown until the reader selects it. */
+  isHidden?: boolean;
+  width?: string;
+}
+
+export interface ListProps<Id extends OperationId> {
+  id: Id;
+  path?: Readonly<Record<string, string>>;
+  /** Query of every request, beside the filters. */
+  query?: Partial<Query<Id>>;
+  columns: readonly Column<Item<Id>>[];
+  filters?: readonly Filter[];
+  /** Address of the screen of a row. */
+  placeOf?: (row: Item<Id>) => string | undefined;
+  /** Beside the filters. */
+  empty?: string;
+}
+
+const features = tableFeatures({ columnVisibilityFeature });
+const ROW_PX = 32;
+const OVERSCAN = 12;
+/** Rows before the end at which the next page is requested. */
+const AHEAD = 20;
+
+const fieldOf = (row: unknown, name: string) => (row as Record<string, unknown>)[name];
+
+const queryOf = (
+  id: OperationId,
+  search: Readonly<Record<string, string>>,
+  platformId: string | undefined,
+) => {
+  const known = OPERATIONS[id].query ?? [];
+  const filters = Object.entries(search).filter(([name]) => known.includes(name));
+  const platform = known.includes('platformId') && platformId ? { platformId } : {};
+  return { ...platform, ...Object.fromEntries(filters) };
+};
+
+export function List<Id extends OperationId>(props: ListProps<Id>) {
+  const { id, path, query, columns, filters = [], placeOf, empty } = props;
+  const search = useSearch({ strict: false }) as Readonly<Record<string, string>>;
+  const { platformId } = usePlatform();
+  const input = {
+    ...(path && { path }),
+    query: { ...query, ...queryOf(id, search, platformId) },
+  };
+  const pages = usePages(id, input);
+  const rows = useMemo(
+    () => (pages.data?.pages ?? []).flatMap(({ data }) => data) as Item<Id>[],
+    [pages.data],
+  );
+  const visibilityKey = `columns ${id}`;
+  const [columnVisibility, setVisibility] = useState<Record<string, boolean>>(() =>
+    readStored(
+      visibilityKey,
+      Object.fromEntries(columns.filter((each) => each.isHidden).map(({ name }) => [name, false])),
+    ),
+  );
+  const definitions = useMemo(
+    () =>
+      columns.map((column) => ({
+        id: column.name,
+        accessorFn: (row: Item<Id>) => fieldOf(row, column.name),
+        header: column.label ?? fieldLabel(column.name),
+      })),
+    [columns],
+  );
+  const table = useTable({
+    ...{ features, columns: definitions as never, data: rows as never },
+    state: { columnVisibility },
+    onColumnVisibilityChange: (next: unknown) => {
+      const value = typeof next === 'function' ? next(columnVisibility) : next;
+      setVisibility(value);
+      store(visibilityKey, value);
+    },
+  });
+  const shown = columns.filter(({ name }) => columnVisibility[name] !== false);
+  return (
+    <div className="list">
+      <div className="list-bar">
+        <Filters filters={filters} id={id} />
+        <ListMenu id={id} input={input} columns={columns} table={table as never} />
+      </div>
+      <Rows
+        {...{ pages, rows, columns: shown, placeOf, isFiltered: Object.keys(search).length > 0 }}
+        empty={empty ?? TEXTS.list.empty}
+      />
+    </div>
+  );
+}
+
+interface RowsProps<Row> {
+  pages: ReturnType<typeof usePages>;
+  rows: readonly Row[];
+  columns: readonly Column<Row>[];
+  placeOf: ((row: Row) => string | undefined) | undefined;
+  isFiltered: boolean;
+  empty: string;
+}
+
+function Rows<Row>({ pages, rows, columns, placeOf, isFiltered, empty }: RowsProps<Row>) {
+  const navigate = useNavigate();
+  const box = useRef<HTMLDivElement>(null);
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
+  const virtualizer = useVirtualizer({
+    ...{ count: rows.length, estimateSize: () => ROW_PX, overscan: OVERSCAN },
+    getScrollElement: () => box.current,
+    initialRect: { width: 0, height: 800 },
+  });
+  const items = virtualizer.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    const isNear = last >= rows.length - AHEAD;
+    if (isNear && hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [last, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
+  if (pages.error && rows.length === 0)
+    return <Problem error={pages.error} retry={() => void pages.refetch()} />;
+  if (pages.isLoading) return <Skeleton lines={8} />;
+  if (rows.length === 0 && !hasNextPage)
+    return <Empty>{isFiltered ? TEXTS.list.noMatch : empty}</Empty>;
+  const before = items[0]?.start ?? 0;
+  const after = virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0);
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must have the focus */}
+      <section ref={box} className="rows" tabIndex={0} aria-label={TEXTS.list.rows}>
+        <table className="grid" aria-rowcount={hasNextPage ? -1 : rows.length + 1}>
+          <thead>
+            <tr>
+              {columns.map(({ name, label, isNumber }) => (
+                <th key={name} scope="col" className={isNumber ? 'number' : undefined}>
+                  {label ?? fieldLabel(name)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {before > 0 && <Gap height={before} span={columns.length} />}
+            {items.map(({ index }) => {
+              const row = rows[index] as Row;
+              const place = placeOf?.(row);
+              return (
+                <tr
+                  key={String(index)}
+                  aria-rowindex={index + 2}
+                  className={place ? 'link' : undefined}
+                  onClick={({ target }) => {
+                    const isControl = target instanceof Element && target.closest('a, button');
+                    const isSelecting = getSelection()?.type === 'Range';
+                    if (place && !isControl && !isSelecting) void navigate({ to: place });
+                  }}
+                >
+                  {columns.map(({ name, cell, isNumber }) => (
+                    <td key={name} className={isNumber ? 'number' : undefined}>
+                      {cell ? cell(row) : <Value name={name} value={fieldOf(row, name)} />}
+                    </td>
+                  ))}
+                </tr>
+              );
+            })}
+            {after > 0 && <Gap height={after} span={columns.length} />}
+          </tbody>
+        </table>
+      </section>
+      <p className="soft count" role="status">
+        {TEXTS.list.count(rows.length, hasNextPage)}
+        {isFetchingNextPage && ` · ${TEXTS.loading}`}
+      </p>
+    </>
+  );
+}
+
+const Gap = ({ height, span }: { height: number; span: number }) => (
+  <tr>
+    <td colSpan={span} className="gap" style={{ height }} />
+  </tr>
+);

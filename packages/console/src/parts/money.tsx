@@ -1,0 +1,59 @@
+// Amounts: grouped for the reader's locale, with the exact value and minor units at hand.
+import { CURRENCIES } from '../../../../server/src/catalog/currencies/currencies.ts';
+import { TEXTS } from '../texts/texts.ts';
+import { Hint } from './hint.tsx';
+
+export interface Money {
+  /** Minor units; a decimal text where they can be above 2^53. */
+  amount: number | string;
+  currency: string;
+}
+
+const currencies = new Map(CURRENCIES.map((each) => [each.code, each]));
+
+/** Digits after the decimal point; undefined for a code that is not in the catalog. */
+export const decimalsOf = (currency: string): number | undefined =>
+  currencies.get(currency)?.decimals;
+
+const ZERO = 0n;
+
+/** The exact decimal text of minor units, without grouping. */
+export function decimalText({ amount, currency }: Money): string {
+  const units = BigInt(amount);
+  const decimals = decimalsOf(currency) ?? 0;
+  const digits = String(units < ZERO ? -units : units).padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = decimals === 0 ? '' : `.${digits.slice(-decimals)}`;
+  return `${units < ZERO ? '-' : ''}${whole}${fraction}`;
+}
+
+/** The text of an amount with its currency code, such as `1,250.00 USD`. */
+export function moneyText(money: Money): string {
+  const decimals = decimalsOf(money.currency);
+  if (decimals === undefined) return `${money.amount} ${money.currency}`;
+  const format = new Intl.NumberFormat(undefined, {
+    ...{ minimumFractionDigits: decimals, maximumFractionDigits: decimals },
+  });
+  // A decimal text is formatted without rounding; the types know numbers only.
+  const text = format.format(decimalText(money) as unknown as number);
+  return `${text} ${money.currency}`;
+}
+
+/** Reads a decimal text; undefined if it is none or has too many digits. */
+export function minorUnits(text: string, currency: string): bigint | undefined {
+  const match = /^(-?)(\d{1,16})(?:[.,](\d*))?$/.exec(text.replaceAll(/[\s'_]/g, ''));
+  const decimals = decimalsOf(currency) ?? 0;
+  const fraction = match?.[3] ?? '';
+  if (!match || fraction.length > decimals) return undefined;
+  const units = BigInt(`${match[2]}${fraction.padEnd(decimals, '0')}`);
+  return match[1] ? -units : units;
+}
+
+export function Amount({ value }: { value: Money | null | undefined }) {
+  if (!value) return <span className="none">{TEXTS.none}</span>;
+  return (
+    <Hint text={TEXTS.minorUnits(String(value.amount), value.currency)}>
+      <span className="amount">{moneyText(value)}</span>
+    </Hint>
+  );
+}

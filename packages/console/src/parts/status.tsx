@@ -1,0 +1,35 @@
+// States as words, with a color that repeats what the word says.
+import { sentence } from '../texts/fields.ts';
+import { TEXTS } from '../texts/texts.ts';
+
+type Tone = 'good' | 'bad' | 'caution' | 'neutral';
+
+const GOOD =
+  /^(?:COMPLETED|APPROVED|ACTIVE|DELIVERED|SETTLED|VERIFIED|settled|delivered|done|ok|closed|GRANTED|SENT|READY|SUCCEEDED|PASSED|live)$/;
+const BAD =
+  /^(?:FAILED|REJECTED|DECLINED|DISABLED|BLOCKED|dead|failed|FROZEN|RETURNED|EXPIRED|REVOKED|DEAD|UNDELIVERED|CANCELLED|CANCELED|LOCKED|open)$/;
+const CAUTION =
+  /^(?:PENDING.*|HELD|PROCESSING|AWAITING.*|IN_REVIEW|RESOLVE_ERRORS|PAUSED|queued|running|QUEUED|RUNNING|UNDER_REVIEW|RETRYING|AUTHORIZED|INVITED|interrupted|half-open)$/;
+
+export function toneOf(status: string): Tone {
+  if (GOOD.test(status)) return 'good';
+  if (BAD.test(status)) return 'bad';
+  return CAUTION.test(status) ? 'caution' : 'neutral';
+}
+
+/** `PENDING_MANUAL_REVIEW` → `Pending manual review`. */
+export const statusText = (status: string): string =>
+  sentence(status.toLowerCase().replaceAll(/[_-]/g, ' '));
+
+export function Status({ value }: { value: string | null | undefined }) {
+  if (!value) return <span className="none">{TEXTS.none}</span>;
+  return <span className={`status ${toneOf(value)}`}>{statusText(value)}</span>;
+}
+
+/** The environment of a platform. Sandbox is marked everywhere. */
+export const ModeMark = ({ mode }: { mode: string }) =>
+  mode.toUpperCase() === 'SANDBOX' ? (
+    <span className="mode sandbox">{TEXTS.sandbox}</span>
+  ) : (
+    <span className="mode">{TEXTS.production}</span>
+  );

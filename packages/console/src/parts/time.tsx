@@ -1,0 +1,36 @@
+// Times: relative where they are recent, with the exact time and its zone at hand.
+import { TEXTS } from '../texts/texts.ts';
+import { Hint } from './hint.tsx';
+
+const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+];
+/** Older times are shown as dates. */
+const RELATIVE_SECONDS = 2 * 86_400;
+
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
+const short = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const exact = new Intl.DateTimeFormat(undefined, {
+  ...{ year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
+  ...{ second: '2-digit', fractionalSecondDigits: 3, timeZoneName: 'short' },
+});
+
+export const dateTimeText = (time: string): string => short.format(new Date(time));
+
+export function timeText(time: string, now = Date.now()): string {
+  const seconds = (Date.parse(time) - now) / 1_000;
+  if (Math.abs(seconds) > RELATIVE_SECONDS) return dateTimeText(time);
+  const [unit, size] = STEPS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
+  return relative.format(Math.trunc(seconds / size), unit as Intl.RelativeTimeFormatUnit);
+}
+
+export function Time({ value }: { value: string | null | undefined }) {
+  if (!value) return <span className="none">{TEXTS.none}</span>;
+  return (
+    <Hint text={`${exact.format(new Date(value))} · ${value}`}>
+      <time dateTime={value}>{timeText(value)}</time>
+    </Hint>
+  );
+}

@@ -1,0 +1,108 @@
+// The addresses of the console. Each page is loaded when it is first opened.
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from '@tanstack/react-router';
+import { Empty, Problem } from './parts/feedback.tsx';
+import { Shell } from './shell/shell.tsx';
+import { TEXTS } from './texts/texts.ts';
+
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: () => <Empty>{TEXTS.notFound}</Empty>,
+  errorComponent: ({ error, reset }) => <Problem error={error} retry={reset} />,
+});
+
+const textsOf = (search: Record<string, unknown>): Record<string, string> =>
+  Object.fromEntries(Object.entries(search).map(([name, value]) => [name, String(value)]));
+
+type Module = () => Promise<Record<string, unknown>>;
+
+const page = (path: string, load: Module, name: string) =>
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    validateSearch: textsOf,
+    component: lazyRouteComponent(load as never, name as never),
+  });
+
+const overview = () => import('./screens/money/overview.tsx');
+const payments = () => import('./screens/money/payments.tsx');
+const payment = () => import('./screens/money/payment.tsx');
+const queues = () => import('./screens/money/queues.tsx');
+const people = () => import('./screens/people/lists.tsx');
+const customer = () => import('./screens/people/customer.tsx');
+const verification = () => import('./screens/people/verification.tsx');
+const accounts = () => import('./screens/accounts/accounts.tsx');
+const ledger = () => import('./screens/accounts/ledger.tsx');
+const developers = () => import('./screens/developers/webhooks.tsx');
+const office = () => import('./screens/office/office.tsx');
+
+const routeTree = root.addChildren([
+  page('/', overview, 'Overview'),
+  page('/payments', payments, 'Payments'),
+  page('/payments/$id', payment, 'Payment'),
+  page('/quotes', payments, 'Quotes'),
+  page('/payouts', queues, 'Payouts'),
+  page('/deposits', queues, 'Deposits'),
+  page('/suspense', queues, 'Suspense'),
+  page('/card-payments', queues, 'CardPayments'),
+  page('/stablecoins', queues, 'Stablecoins'),
+  page('/customers', people, 'Customers'),
+  page('/customers/$id', customer, 'Customer'),
+  page('/verifications', people, 'Verifications'),
+  page('/verifications/$id', verification, 'Verification'),
+  page('/external-accounts', people, 'ExternalAccounts'),
+  page('/external-accounts/$id', accounts, 'ExternalAccount'),
+  page('/resets', people, 'Resets'),
+  page('/erasures', people, 'Erasures'),
+  page('/messages', people, 'Messages'),
+  page('/accounts', accounts, 'Accounts'),
+  page('/accounts/$id', accounts, 'Account'),
+  page('/cards', accounts, 'Cards'),
+  page('/cards/$id', accounts, 'Card'),
+  page('/wallets', accounts, 'Wallets'),
+  page('/wallets/$id', accounts, 'Wallet'),
+  page('/agents', accounts, 'Agents'),
+  page('/agents/$id', accounts, 'Agent'),
+  page('/ledger', ledger, 'Ledger'),
+  page('/events', developers, 'Events'),
+  page('/events/$id', developers, 'Event'),
+  page('/deliveries', developers, 'Deliveries'),
+  page('/requests', developers, 'Requests'),
+  page('/requests/$id', developers, 'Request'),
+  page('/keys', developers, 'Keys'),
+  page('/tokens', developers, 'Tokens'),
+  page('/imports', developers, 'Imports'),
+  page('/jobs', developers, 'Jobs'),
+  page('/jobs/$id', developers, 'JobScreen'),
+  page('/approvals', office, 'Approvals'),
+  page('/approvals/$id', office, 'Approval'),
+  page('/policies', office, 'Policies'),
+  page('/platforms', office, 'Platforms'),
+  page('/platforms/$id', office, 'Platform'),
+  page('/users', office, 'Users'),
+  page('/sessions', office, 'Sessions'),
+  page('/operator-tokens', office, 'OperatorTokens'),
+  page('/audit', office, 'Audit'),
+  page('/audit/$id', office, 'AuditChanges'),
+]);
+
+export const router = createRouter({
+  routeTree,
+  basepath: '/console',
+  defaultPreload: 'intent',
+  scrollRestoration: false,
+  // Search parameters are plain texts, so that a filter reads as it was typed.
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const text = new URLSearchParams(
+      Object.entries(search)
+        .filter(([, value]) => value !== undefined && value !== '')
+        .map(([name, value]) => [name, String(value)]),
+    ).toString();
+    return text ? `?${text}` : '';
+  },
+});

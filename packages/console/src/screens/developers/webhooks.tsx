@@ -1,0 +1,328 @@
+// Events, deliveries, requests, keys and tokens: what engineers look at.
+import { useParams } from '@tanstack/react-router';
+import { ActionButton } from '../../action/action.tsx';
+import { Reveal } from '../../action/reveal.tsx';
+import type { Item } from '../../api/client.ts';
+import { columnsOf, placeIn } from '../../parts/columns.tsx';
+import { Detail } from '../../parts/detail.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { Empty } from '../../parts/feedback.tsx';
+import { Identifier } from '../../parts/identifier.tsx';
+import { List } from '../../parts/list.tsx';
+import { Panel, Screen } from '../../parts/panel.tsx';
+import { usePlatform } from '../../shell/platform.tsx';
+import { DEVELOPER_TEXTS as T } from '../../texts/developers.ts';
+import { TEXTS } from '../../texts/texts.ts';
+
+const listDeliveriesOfPlatformColumns = columnsOf<'listDeliveriesOfPlatform'>();
+const listJobsColumns = columnsOf<'listJobs'>();
+const listPlatformTokensColumns = columnsOf<'listPlatformTokens'>();
+const listRequestsOfPlatformColumns = columnsOf<'listRequestsOfPlatform'>();
+const listSigningKeysColumns = columnsOf<'listSigningKeys'>();
+
+const listEventsOfPlatformsColumns = columnsOf<'listEventsOfPlatforms'>();
+const listDeliveriesOfEventColumns = columnsOf<'listDeliveriesOfEvent'>();
+const listPendingWebhookDeliveriesColumns = columnsOf<'listPendingWebhookDeliveries'>();
+const listImportsColumns = columnsOf<'listImports'>();
+
+export const Events = () => (
+  <Screen title={TEXTS.pages.events}>
+    <List
+      id="listEventsOfPlatforms"
+      columns={listEventsOfPlatformsColumns.fields(
+        'createdAt',
+        'type',
+        'resourceId',
+        'platformId',
+        'id',
+      )}
+      filters={[
+        ...[{ name: 'type' }, { name: 'resourceId' }, { name: 'customerId' }],
+        ...([
+          { name: 'createdAfter', label: 'From', kind: 'day' },
+          { name: 'createdBefore', label: 'Until', kind: 'day' },
+        ] as const),
+      ]}
+      placeOf={placeIn('/events', 'id')}
+    />
+  </Screen>
+);
+
+export function Event() {
+  const { id } = useParams({ strict: false }) as { id: string };
+  return (
+    <Screen
+      title={T.event}
+      actions={
+        <ActionButton
+          id="resendEventOfPlatform"
+          label={T.resend}
+          path={{ eventId: id }}
+          about={<Facts value={{ eventId: id }} />}
+        />
+      }
+    >
+      <p className="sub">
+        <Identifier id={id} />
+      </p>
+      <Panel title={T.deliveries}>
+        <List
+          id="listDeliveriesOfEvent"
+          path={{ eventId: id }}
+          columns={listDeliveriesOfEventColumns.fields('id')}
+        />
+      </Panel>
+      <Panel title={T.data}>
+        <Reveal id="getEventOfPlatform" input={{ path: { eventId: id } }} label={T.showData}>
+          {(reply) => <pre className="code block">{JSON.stringify(reply, null, 2)}</pre>}
+        </Reveal>
+      </Panel>
+    </Screen>
+  );
+}
+
+type Delivery = Item<'listDeliveriesOfPlatform'>;
+
+export function Deliveries() {
+  const { platformId } = usePlatform();
+  return (
+    <Screen title={TEXTS.pages.deliveries}>
+      {platformId ? (
+        <List
+          id="listDeliveriesOfPlatform"
+          path={{ platformId }}
+          columns={[
+            ...listDeliveriesOfPlatformColumns.fields(
+              'eventCreatedAt',
+              'status',
+              'eventType',
+              'resourceId',
+              'attemptCount',
+            ),
+            {
+              name: 'lastAttempt',
+              cell: ({ lastAttempt }: Delivery) =>
+                lastAttempt ? <Facts value={lastAttempt} without={['id']} /> : TEXTS.none,
+              isHidden: true,
+            },
+            ...listDeliveriesOfPlatformColumns.fields('nextAttemptAt', 'endpointId', 'eventId'),
+            ...listDeliveriesOfPlatformColumns.hidden('id'),
+          ]}
+          filters={[{ name: 'status' }, { name: 'eventType' }, { name: 'resourceId' }]}
+          placeOf={placeIn('/events', 'eventId')}
+        />
+      ) : (
+        <>
+          <p className="sub soft">{T.pending}</p>
+          <List
+            id="listPendingWebhookDeliveries"
+            columns={listPendingWebhookDeliveriesColumns.fields(
+              'eventCreatedAt',
+              'eventType',
+              'status',
+              'attemptCount',
+              'nextAttemptAt',
+              'platformId',
+              'eventId',
+            )}
+          />
+        </>
+      )}
+    </Screen>
+  );
+}
+
+type ApiRequest = Item<'listRequestsOfPlatform'>;
+
+const REQUEST_COLUMNS = [
+  ...listRequestsOfPlatformColumns.fields('createdAt', 'method', 'path'),
+  {
+    name: 'status',
+    cell: ({ status, errorCode }: ApiRequest) => (
+      <>
+        <span className={`status ${status < 400 ? 'good' : 'bad'}`}>{status}</span>{' '}
+        {errorCode && <span className="soft">{errorCode}</span>}
+      </>
+    ),
+  },
+  ...listRequestsOfPlatformColumns.fields(
+    'durationMs',
+    'callerType',
+    'resourceId',
+    'replayed',
+    'id',
+  ),
+  ...listRequestsOfPlatformColumns.hidden('operationId', 'address', 'idempotencyKeyHash'),
+];
+
+export function Requests() {
+  const { platformId } = usePlatform();
+  return (
+    <Screen title={TEXTS.pages.requests}>
+      {platformId ? (
+        <List
+          id="listRequestsOfPlatform"
+          path={{ platformId }}
+          columns={REQUEST_COLUMNS}
+          filters={[
+            ...[{ name: 'failed', values: ['true', 'false'] }, { name: 'operationId' }],
+            ...[{ name: 'resourceId' }, { name: 'errorCode' }],
+          ]}
+          placeOf={placeIn('/requests', 'id')}
+        />
+      ) : (
+        <Empty>{TEXTS.selectPlatform}</Empty>
+      )}
+    </Screen>
+  );
+}
+
+export const Request = () => (
+  <Detail
+    id="getRequestOfPlatform"
+    parameter="requestId"
+    title={T.request}
+    panel={T.details}
+    status={({ status }) => (status < 400 ? 'ok' : 'failed')}
+  />
+);
+
+export const Keys = () => (
+  <Screen
+    title={TEXTS.pages.keys}
+    actions={<ActionButton id="rotateSigningKeys" label={T.rotate} isPrimary />}
+  >
+    <List
+      id="listSigningKeys"
+      columns={[
+        ...listSigningKeysColumns.fields(
+          'createdAt',
+          'environment',
+          'algorithm',
+          'status',
+          'activeFrom',
+          'retiredAt',
+        ),
+        ...listSigningKeysColumns.fields('keyId'),
+        listSigningKeysColumns.actions(({ keyId }) => (
+          <ActionButton
+            id="retireSigningKey"
+            label={T.retire}
+            path={{ keyId }}
+            about={<Facts value={{ keyId }} />}
+            isDangerous
+          />
+        )),
+      ]}
+    />
+  </Screen>
+);
+
+export function Tokens() {
+  const { platformId } = usePlatform();
+  return (
+    <Screen
+      title={TEXTS.pages.tokens}
+      actions={
+        platformId && (
+          <ActionButton
+            id="createPlatformToken"
+            label={T.createToken}
+            path={{ platformId }}
+            isPrimary
+          />
+        )
+      }
+    >
+      <List
+        id="listPlatformTokens"
+        columns={[
+          ...listPlatformTokensColumns.fields(
+            'createdAt',
+            'name',
+            'permissions',
+            'clientId',
+            'platformId',
+            'tokenId',
+          ),
+          listPlatformTokensColumns.actions(({ tokenId, name }) => (
+            <ActionButton
+              id="revokePlatformToken"
+              label={T.revoke}
+              path={{ tokenId }}
+              about={<Facts value={{ tokenId, name }} />}
+              isDangerous
+            />
+          )),
+        ]}
+      />
+    </Screen>
+  );
+}
+
+export const Imports = () => (
+  <Screen title={TEXTS.pages.imports}>
+    <List
+      id="listImports"
+      columns={listImportsColumns.fields(
+        'createdAt',
+        'status',
+        'total',
+        'successful',
+        'failed',
+        'problem',
+        'platformId',
+        'importId',
+      )}
+    />
+  </Screen>
+);
+
+type Job = Item<'listJobs'>;
+
+export const Jobs = () => (
+  <Screen
+    title={TEXTS.pages.jobs}
+    actions={<ActionButton id="retryDeadJobs" label={T.retryDead} />}
+  >
+    <List
+      id="listJobs"
+      columns={[
+        ...listJobsColumns.fields(
+          'kind',
+          'state',
+          'attempts',
+          'dueAt',
+          'failedAt',
+          'lastError',
+          'platformId',
+        ),
+        ...listJobsColumns.fields('jobId'),
+        {
+          name: 'about',
+          cell: ({ about }: Job) =>
+            Object.values(about).map((id) => <Identifier key={id} id={id} />),
+        },
+      ]}
+      filters={[{ name: 'state' }, { name: 'kind' }]}
+      placeOf={placeIn('/jobs', 'jobId')}
+    />
+  </Screen>
+);
+
+export const JobScreen = () => (
+  <Detail
+    id="getJob"
+    parameter="jobId"
+    title={T.job}
+    panel={T.details}
+    status={({ state }) => state}
+    actions={({ jobId, kind, state, undone }) => {
+      const base = { path: { jobId }, about: <Facts value={{ jobId, kind, state, undone }} /> };
+      return [
+        { ...base, id: 'retryJob', label: T.retry, isPrimary: true },
+        { ...base, id: 'cancelJob', label: T.cancel, isDangerous: true },
+      ];
+    }}
+  />
+);

@@ -1,0 +1,299 @@
+// Overview: how much is paid, how well it works, and what waits for somebody.
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense, useMemo } from 'react';
+import type { Query, Reply } from '../../api/client.ts';
+import { usePages, useReply } from '../../api/queries.ts';
+import { usePermits } from '../../api/session.tsx';
+import type { OperationId } from '../../generated/operations.ts';
+import type { Series } from '../../parts/chart.tsx';
+import { Empty, Loaded, Skeleton } from '../../parts/feedback.tsx';
+import { decimalsOf, moneyText } from '../../parts/money.tsx';
+import { Panel, Screen } from '../../parts/panel.tsx';
+import { Time } from '../../parts/time.tsx';
+import { usePlatform } from '../../shell/platform.tsx';
+import { OVERVIEW_TEXTS as T } from '../../texts/overview.ts';
+import { TEXTS } from '../../texts/texts.ts';
+
+const Chart = lazy(() => import('../../parts/chart.tsx').then((each) => ({ default: each.Chart })));
+
+type Sums = Reply<'getPaymentMetrics'>['data'][number];
+
+const HOUR_MS = 3_600_000;
+
+const RANGES = {
+  day: { bucket: 'hour', hours: 24 },
+  week: { bucket: 'day', hours: 7 * 24 },
+  month: { bucket: 'day', hours: 30 * 24 },
+  quarter: { bucket: 'day', hours: 90 * 24 },
+  year: { bucket: 'week', hours: 365 * 24 },
+} as const;
+
+type Range = keyof typeof RANGES;
+
+
+const isRange = (text: string | undefined): text is Range => text !== undefined && text in RANGES;
+
+const total = (
+  sums: readonly Sums[],
+  name: 'payments' | 'completed' | 'failed' | 'returned' | 'open',
+) => sums.reduce((sum, each) => sum + each[name], 0);
+
+const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
+
+/** `part` of `whole` as a percentage. */
+const share = (part: number, whole: number) =>
+  whole === 0 ? TEXTS.none : percent.format(part / whole);
+
+const BUCKET_MS: Readonly<Record<string, number>> = {
+  hour: HOUR_MS,
+  day: 24 * HOUR_MS,
+  week: 7 * 24 * HOUR_MS,
+};
+
+/** Starts of all buckets of the period, which sums without payments do not have. */
+function startsOf({ bucket, from, until, data }: Reply<'getPaymentMetrics'>): string[] {
+  const step = BUCKET_MS[bucket];
+  if (!step) return [...new Set(data.map(({ start }) => start))].sort();
+  const first = data[0] ? Date.parse(data[0].start) : Date.parse(from);
+  const offset = first % step;
+  const begin = Math.floor((Date.parse(from) - offset) / step) * step + offset;
+  const count = Math.ceil((Date.parse(until) - begin) / step);
+  return Array.from({ length: count }, (_, index) =>
+    new Date(begin + index * step).toISOString(),
+  );
+}
+
+function seriesOf(sums: readonly Sums[], starts: readonly string[], currency: string): Series[] {
+  const ofCurrency = sums.filter((each) => each.currency === currency);
+  const scale = 10 ** (decimalsOf(currency) ?? 0);
+  const at = (start: string) =>
+    ofCurrency
+      .filter((each) => Date.parse(each.start) === Date.parse(start))
+      .reduce((sum, each) => sum + Number(each.amount), 0) / scale;
+  const text = (value: number) =>
+    `${value.toLocaleString(undefined, { notation: 'compact', maximumFractionDigits: 1 })} ${currency}`;
+  return [{ label: currency, values: starts.map(at), color: '--accent', text }];
+}
+
+function countsOf(sums: readonly Sums[], starts: readonly string[]): Series[] {
+  const at = (name: 'completed' | 'failed' | 'returned') =>
+    starts.map((start) =>
+      total(
+        sums.filter((each) => Date.parse(each.start) === Date.parse(start)),
+        name,
+      ),
+    );
+  const text = (value: number) => value.toLocaleString();
+  return [
+    { label: T.completed, values: at('completed'), color: '--good', text },
+    { label: T.failed, values: at('failed'), color: '--bad', text },
+    { label: T.returned, values: at('returned'), color: '--caution', text },
+  ];
+}
+
+/** Currencies by the number of their payments, most first. */
+function currenciesOf(sums: readonly Sums[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { currency, payments } of sums)
+    counts.set(currency, (counts.get(currency) ?? 0) + payments);
+  return [...counts].sort(([, a], [, b]) => b - a).map(([currency]) => currency);
+}
+
+function Figure({ label, value, note }: { label: string; value: string; note?: string }) {
+  return (
+    <div className="stat">
+      <p className="label">{label}</p>
+      <p className="figure">{value}</p>
+      {note && <p className="soft">{note}</p>}
+    </div>
+  );
+}
+
+function Volumes({ reply, currency }: { reply: Reply<'getPaymentMetrics'>; currency: string }) {
+  const sums = reply.data;
+  const starts = useMemo(() => startsOf(reply), [reply]);
+  const times = useMemo(() => starts.map((start) => Date.parse(start) / 1_000), [starts]);
+  const amounts = useMemo(() => seriesOf(sums, starts, currency), [sums, starts, currency]);
+  const counts = useMemo(() => countsOf(sums, starts), [sums, starts]);
+  return (
+    <Suspense fallback={<Skeleton />}>
+      <div className="columns even">
+        <Panel title={T.volume}>
+          <Chart label={T.volumeOf(currency)} times={times} series={amounts} />
+        </Panel>
+        <Panel title={T.results}>
+          <Chart label={T.resultsText} times={times} series={counts} />
+        </Panel>
+      </div>
+    </Suspense>
+  );
+}
+
+function Metrics({
+  reply,
+  currency,
+  select,
+}: {
+  reply: Reply<'getPaymentMetrics'>;
+  currency: string | undefined;
+  select(currency: string): void;
+}) {
+  const sums = reply.data;
+  const currencies = currenciesOf(sums);
+  const shown = currency && currencies.includes(currency) ? currency : currencies[0];
+  if (!shown) return <Empty>{T.noPayments}</Empty>;
+  const [payments, completed, failed, returned, open] = (
+    ['payments', 'completed', 'failed', 'returned', 'open'] as const
+  ).map((name) => total(sums, name)) as [number, number, number, number, number];
+  const volume = sums
+    .filter((each) => each.currency === shown)
+    .reduce((sum, each) => sum + BigInt(each.amount), 0n);
+  return (
+    <>
+      <div className="stats">
+        <Figure label={T.payments} value={payments.toLocaleString()} note={T.open(open)} />
+        <Figure
+          label={T.volume}
+          value={moneyText({ amount: String(volume), currency: shown })}
+          note={T.currencies(currencies.length)}
+        />
+        <Figure
+          label={T.successRate}
+          value={share(completed + returned, completed + returned + failed)}
+          note={T.failedCount(failed)}
+        />
+        <Figure
+          label={T.returnRate}
+          value={share(returned, completed + returned)}
+          note={T.returnedCount(returned)}
+        />
+      </div>
+      <div className="filters">
+        <div className="filter">
+          <label htmlFor="currency">{T.currency}</label>
+          <select id="currency" value={shown} onChange={({ target }) => select(target.value)}>
+            {currencies.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        </div>
+      </div>
+      <Volumes reply={reply} currency={shown} />
+      <p className="soft">
+        {T.completeUntil} <Time value={reply.completeUntil} />
+      </p>
+    </>
+  );
+}
+
+/** What waits for an operator: a list, its page, and the query of the items that wait. */
+const WORK: readonly [
+  id: OperationId,
+  place: string,
+  text: string,
+  query?: Record<string, string>,
+][] = [
+  ['listAwaitedTransfers', '/payouts', T.work.payouts],
+  ['listHeldDeposits', '/deposits', T.work.deposits],
+  ['listSuspenseItems', '/suspense', T.work.suspense],
+  ['listVerificationsForReview', '/verifications', T.work.verifications],
+  ['listFactorResets', '/resets', T.work.resets],
+  ['listApprovals', '/approvals', T.work.approvals, { status: 'PENDING' }],
+  ['listJobs', '/jobs', T.work.jobs, { state: 'dead' }],
+  ['listPendingWebhookDeliveries', '/deliveries', T.work.deliveries],
+];
+
+const SHOWN = 50;
+
+function WorkItem({
+  id,
+  place,
+  text,
+  query,
+}: {
+  id: OperationId;
+  place: string;
+  text: string;
+  query: Record<string, string> | undefined;
+}) {
+  const { platformId } = usePlatform();
+  const { data } = usePages(id, {
+    query: { ...query, ...(platformId && { platformId }), limit: SHOWN },
+  });
+  const page = data?.pages[0];
+  const count = page?.data.length ?? 0;
+  return (
+    <li>
+      <Link to={place} {...(query && { search: query as never })}>
+        <span>{text}</span>
+        <strong className={count > 0 ? 'some' : ''}>
+          {page ? `${count}${page.hasMore ? '+' : ''}` : TEXTS.none}
+        </strong>
+      </Link>
+    </li>
+  );
+}
+
+function Work() {
+  const permits = usePermits();
+  return (
+    <Panel title={T.waiting}>
+      <ul className="work">
+        {WORK.filter(([id]) => permits(id)).map(([id, place, text, query]) => (
+          <WorkItem key={id} {...{ id, place, text, query }} />
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+/** The period, which begins at a full hour so that equal periods are read once. */
+function periodOf(range: Range): Pick<Query<'getPaymentMetrics'>, 'bucket' | 'from'> {
+  const { bucket, hours } = RANGES[range];
+  const now = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS;
+  return { bucket, from: new Date(now - hours * HOUR_MS).toISOString() };
+}
+
+export function Overview() {
+  const search = useSearch({ strict: false }) as { range?: string; currency?: string };
+  const navigate = useNavigate();
+  const { platformId } = usePlatform();
+  const range = isRange(search.range) ? search.range : 'month';
+  const query = useReply('getPaymentMetrics', {
+    query: { ...periodOf(range), ...(platformId && { platformId }) },
+  });
+  const change = (next: object) =>
+    void navigate({ to: '/', search: { ...search, ...next } as never, replace: true });
+  return (
+    <Screen
+      title={TEXTS.pages.overview}
+      actions={
+        <fieldset className="segments">
+          <legend className="unseen">{T.range}</legend>
+          {(Object.keys(RANGES) as Range[]).map((each) => (
+            <button
+              key={each}
+              type="button"
+              className="button"
+              aria-pressed={each === range}
+              onClick={() => change({ range: each })}
+            >
+              {T.ranges[each]}
+            </button>
+          ))}
+        </fieldset>
+      }
+    >
+      <Loaded query={query} lines={8}>
+        {(reply) => (
+          <Metrics
+            reply={reply}
+            currency={search.currency}
+            select={(currency) => change({ currency })}
+          />
+        )}
+      </Loaded>
+      <Work />
+    </Screen>
+  );
+}

@@ -1,0 +1,211 @@
+// One payment: its facts, one timeline of everything that happened to it, and what an operator can do.
+import { Link, useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { type Action, ActionButtons } from '../../action/action.tsx';
+import type { Reply } from '../../api/client.ts';
+import { useReply } from '../../api/queries.ts';
+import { Facts } from '../../parts/facts.tsx';
+import { Empty, Loaded } from '../../parts/feedback.tsx';
+import { CopyButton, Identifier, shortId } from '../../parts/identifier.tsx';
+import { Amount, decimalText } from '../../parts/money.tsx';
+import { Panel, Screen } from '../../parts/panel.tsx';
+import { Status, statusText } from '../../parts/status.tsx';
+import { Time } from '../../parts/time.tsx';
+import { PAYMENT_TEXTS as T } from '../../texts/payment.ts';
+
+type Payment = Reply<'getPayment'>;
+
+interface Entry {
+  at: string;
+  kind: keyof typeof T.kinds;
+  title: ReactNode;
+  detail?: ReactNode;
+}
+
+const eventEntries = ({ events }: Payment): Entry[] =>
+  events.map(({ id, type, createdAt }) => ({
+    at: createdAt,
+    kind: 'event',
+    title: statusText(type.replace('.', ': ')),
+    detail: <Identifier id={id} />,
+  }));
+
+const postingEntries = ({ postings }: Payment): Entry[] =>
+  postings.map((posting) => ({
+    at: posting.createdAt,
+    kind: 'posting',
+    title: (
+      <>
+        <Amount value={{ amount: posting.amount, currency: posting.currency }} />{' '}
+        {T.fromTo(posting.debit, posting.credit)}
+      </>
+    ),
+    detail: `${statusText(posting.step)}, ${T.phases[posting.phase]}`,
+  }));
+
+const resultEntries = ({ results }: Payment): Entry[] =>
+  results.map(({ createdAt, kind, state, reference, reason }) => ({
+    at: createdAt,
+    kind: 'result',
+    title: (
+      <>
+        {statusText(kind)} <Status value={state} />
+      </>
+    ),
+    detail: [reference, reason].filter(Boolean).join(' · '),
+  }));
+
+const deliveryEntries = ({ deliveries }: Payment): Entry[] =>
+  deliveries.map(
+    ({ id, eventType, status, attemptCount, lastAttempt, eventCreatedAt, endpointId }) => ({
+      at: lastAttempt?.at ?? eventCreatedAt,
+      kind: 'delivery',
+      title: (
+        <>
+          {statusText(eventType.replace('.', ': '))} <Status value={status} />
+        </>
+      ),
+      detail: (
+        <>
+          {T.attempts(attemptCount)} · {T.to} <span className="code">{shortId(endpointId)}</span>{' '}
+          <CopyButton text={id} label={T.deliveryId} />
+        </>
+      ),
+    }),
+  );
+
+function Timeline({ payment }: { payment: Payment }) {
+  const entries = [
+    { at: payment.createdAt, kind: 'state' as const, title: T.created },
+    ...eventEntries(payment),
+    ...postingEntries(payment),
+    ...resultEntries(payment),
+    ...deliveryEntries(payment),
+  ].sort((a, b) => a.at.localeCompare(b.at));
+  return (
+    <ol className="timeline">
+      {entries.map((entry, index) => (
+        // Entries have no ID in common; their order changes only when one is added.
+        <li key={`${entry.kind}-${index.toString()}`} className={entry.kind}>
+          <span className="when">
+            <Time value={entry.at} />
+          </span>
+          <span className="tag">{T.kinds[entry.kind]}</span>
+          <span className="what">
+            {entry.title}
+            {'detail' in entry && entry.detail && <span className="soft"> {entry.detail}</span>}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** What an operator can do with a payment in its state. */
+function actionsOf(payment: Payment): Action[] {
+  const path = { transactionId: payment.id };
+  const about = (
+    <Facts value={{ ID: payment.id, status: payment.status, sentAmount: payment.sentAmount }} />
+  );
+  const base = { path, about };
+  const isManual = payment.railMode === 'MANUAL' && payment.status === 'PROCESSING';
+  const isHeld = payment.type === 'INCOMING' && payment.funds === 'HELD';
+  return [
+    ...(isManual
+      ? ([
+          { ...base, id: 'settleTransfer', label: T.settle, isPrimary: true },
+          { ...base, id: 'failTransfer', label: T.fail, isDangerous: true },
+        ] as const)
+      : []),
+    ...(isHeld
+      ? ([
+          { ...base, id: 'releaseDeposit', label: T.release, isPrimary: true },
+          { ...base, id: 'rejectDeposit', label: T.reject, isDangerous: true },
+        ] as const)
+      : []),
+    ...(payment.status === 'COMPLETED' && payment.railMode === 'MANUAL'
+      ? ([{ ...base, id: 'returnTransfer', label: T.returned, isDangerous: true }] as const)
+      : []),
+    ...payment.events.slice(-1).map(
+      ({ id }) =>
+        ({
+          id: 'resendEventOfPlatform',
+          label: T.resend,
+          path: { eventId: id },
+          about: <Facts value={{ eventId: id }} />,
+        }) as const,
+    ),
+  ];
+}
+
+const HIDDEN = [
+  'postings',
+  'results',
+  'events',
+  'deliveries',
+  'id',
+  'status',
+  'sentAmount',
+  'receivedAmount',
+];
+
+function Head({ payment }: { payment: Payment }) {
+  const amounts = [payment.sentAmount, payment.receivedAmount].filter((each) => each !== null);
+  const [first, second] = amounts;
+  return (
+    <div className="figure-row">
+      <p className="figure">{first ? <Amount value={first} /> : <Amount value={second} />}</p>
+      {first &&
+        second &&
+        (first.currency !== second.currency || first.amount !== second.amount) && (
+          <p className="soft">
+            {T.receives} <Amount value={second} />
+          </p>
+        )}
+      {first && <CopyButton text={decimalText(first)} label={T.amount} />}
+    </div>
+  );
+}
+
+export function Payment() {
+  const { id } = useParams({ strict: false }) as { id: string };
+  const query = useReply('getPayment', { path: { transactionId: id } });
+  return (
+    <Loaded query={query} lines={8}>
+      {(payment) => (
+        <Screen
+          title={T.title}
+          mark={<Status value={payment.status} />}
+          actions={<ActionButtons actions={actionsOf(payment)} />}
+        >
+          <p className="sub">
+            <Identifier id={payment.id} />
+          </p>
+          <Head payment={payment} />
+          <div className="columns">
+            <Panel
+              title={T.timeline}
+              actions={
+                <Link to="/requests" search={{ resourceId: payment.id } as never}>
+                  {T.requests}
+                </Link>
+              }
+            >
+              <Timeline payment={payment} />
+            </Panel>
+            <Panel title={T.details}>
+              <Facts value={payment} without={HIDDEN} />
+            </Panel>
+          </div>
+          <Panel title={T.postings}>
+            {payment.postings.length === 0 ? (
+              <Empty>{T.noPostings}</Empty>
+            ) : (
+              <Facts value={{ postings: payment.postings }} />
+            )}
+          </Panel>
+        </Screen>
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,107 @@
+// One customer: state, accounts, payments and factors. Personal data is shown on request.
+import { Link, useParams } from '@tanstack/react-router';
+import { Reveal } from '../../action/reveal.tsx';
+import { useReply } from '../../api/queries.ts';
+import { usePermits } from '../../api/session.tsx';
+import { columnsOf, placeIn } from '../../parts/columns.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { Loaded } from '../../parts/feedback.tsx';
+import { Identifier } from '../../parts/identifier.tsx';
+import { List } from '../../parts/list.tsx';
+import { Panel, Screen } from '../../parts/panel.tsx';
+import { PEOPLE_TEXTS as T } from '../../texts/people.ts';
+import { CustomerActions } from './lists.tsx';
+
+const listPaymentsColumns = columnsOf<'listPayments'>();
+const searchCardsColumns = columnsOf<'searchCards'>();
+const searchAgentsColumns = columnsOf<'searchAgents'>();
+const listMessagesColumns = columnsOf<'listMessages'>();
+
+function Factors({ id }: { id: string }) {
+  const query = useReply('getCustomerAuthentication', { path: { customerId: id } });
+  return <Loaded query={query}>{(reply) => <Facts value={reply} />}</Loaded>;
+}
+
+export function Customer() {
+  const { id } = useParams({ strict: false }) as { id: string };
+  const permits = usePermits();
+  return (
+    <Screen title={T.customer} actions={<CustomerActions customerId={id} />}>
+      <p className="sub">
+        <Identifier id={id} />{' '}
+        {permits('getVerificationCase') && (
+          <Link to="/verifications/$id" params={{ id }}>
+            {T.details}
+          </Link>
+        )}
+      </p>
+      <div className="columns">
+        <Panel title={T.personal}>
+          <Reveal id="exportCustomerData" input={{ path: { customerId: id } }} label={T.showData}>
+            {(reply) => <Facts value={reply as Record<string, unknown>} />}
+          </Reveal>
+        </Panel>
+        {permits('getCustomerAuthentication') && (
+          <Panel title={T.factors}>
+            <Factors id={id} />
+          </Panel>
+        )}
+      </div>
+      {permits('listPayments') && (
+        <Panel title={T.payments}>
+          <List
+            id="listPayments"
+            query={{ customerId: id }}
+            columns={[
+              ...listPaymentsColumns.fields('createdAt', 'status', 'type'),
+              ...listPaymentsColumns.numbers('sentAmount', 'receivedAmount'),
+              ...listPaymentsColumns.fields('rail', 'reference', 'failureReason', 'id'),
+            ]}
+            placeOf={placeIn('/payments', 'id')}
+          />
+        </Panel>
+      )}
+      {permits('searchCards') && (
+        <Panel title={T.cards}>
+          <List
+            id="searchCards"
+            query={{ customerId: id }}
+            columns={searchCardsColumns.fields(
+              'createdAt',
+              'state',
+              'stateReason',
+              'last4',
+              'cardId',
+            )}
+            placeOf={placeIn('/cards', 'cardId')}
+          />
+        </Panel>
+      )}
+      {permits('searchAgents') && (
+        <Panel title={T.agents}>
+          <List
+            id="searchAgents"
+            query={{ customerId: id }}
+            columns={searchAgentsColumns.fields('createdAt', 'name', 'state', 'agentId')}
+            placeOf={placeIn('/agents', 'agentId')}
+          />
+        </Panel>
+      )}
+      {permits('listMessages') && (
+        <Panel title={T.messages}>
+          <List
+            id="listMessages"
+            query={{ customerId: id }}
+            columns={listMessagesColumns.fields(
+              'createdAt',
+              'channel',
+              'kind',
+              'status',
+              'failure',
+            )}
+          />
+        </Panel>
+      )}
+    </Screen>
+  );
+}

@@ -1,0 +1,179 @@
+// Customers and what concerns them: lists.
+import { ActionButton, ActionButtons } from '../../action/action.tsx';
+import { columnsOf, placeIn } from '../../parts/columns.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { List } from '../../parts/list.tsx';
+import { Screen } from '../../parts/panel.tsx';
+import { PEOPLE_TEXTS as T } from '../../texts/people.ts';
+import { TEXTS } from '../../texts/texts.ts';
+
+const listCustomersOfPlatformsColumns = columnsOf<'listCustomersOfPlatforms'>();
+const listExternalAccountsColumns = columnsOf<'listExternalAccounts'>();
+const listFactorResetsColumns = columnsOf<'listFactorResets'>();
+const listMessagesColumns = columnsOf<'listMessages'>();
+
+const listVerificationsForReviewColumns = columnsOf<'listVerificationsForReview'>();
+const listErasuresColumns = columnsOf<'listErasures'>();
+
+export const Customers = () => (
+  <Screen title={TEXTS.pages.customers}>
+    <List
+      id="listCustomersOfPlatforms"
+      columns={[
+        ...listCustomersOfPlatformsColumns.fields(
+          'createdAt',
+          'type',
+          'status',
+          'region',
+          'platformId',
+          'id',
+        ),
+        ...listCustomersOfPlatformsColumns.hidden('isErased', 'deletedAt', 'updatedAt'),
+      ]}
+      filters={[
+        ...[{ name: 'type' }, { name: 'status' }, { name: 'region' }],
+        ...[
+          { name: 'mode', label: 'Environment' },
+          { name: 'isDeleted', values: ['true', 'false'] },
+        ],
+        ...([
+          { name: 'createdAfter', label: 'From', kind: 'day' },
+          { name: 'createdBefore', label: 'Until', kind: 'day' },
+        ] as const),
+      ]}
+      placeOf={placeIn('/customers', 'id')}
+    />
+  </Screen>
+);
+
+export const Verifications = () => (
+  <Screen title={TEXTS.pages.verifications}>
+    <p className="sub soft">{T.verifications}</p>
+    <List
+      id="listVerificationsForReview"
+      columns={listVerificationsForReviewColumns.fields(
+        'createdAt',
+        'status',
+        'platformId',
+        'customerId',
+        'decidedBy',
+        'updatedAt',
+      )}
+      filters={[{ name: 'status' }]}
+      placeOf={placeIn('/verifications', 'customerId')}
+      empty={T.noVerifications}
+    />
+  </Screen>
+);
+
+export const ExternalAccounts = () => (
+  <Screen title={TEXTS.pages.externalAccounts}>
+    <List
+      id="listExternalAccounts"
+      columns={[
+        ...listExternalAccountsColumns.fields(
+          'updatedAt',
+          'status',
+          'accountType',
+          'currency',
+          'platformId',
+          'customerId',
+        ),
+        ...listExternalAccountsColumns.fields('accountId'),
+        listExternalAccountsColumns.actions(({ accountId, status }) => {
+          const base = { path: { accountId }, about: <Facts value={{ accountId, status }} /> };
+          return (
+            <ActionButtons
+              actions={[
+                { ...base, id: 'clearExternalAccount', label: T.clear },
+                { ...base, id: 'rejectExternalAccount', label: T.reject, isDangerous: true },
+              ]}
+            />
+          );
+        }),
+      ]}
+      filters={[{ name: 'status' }]}
+      placeOf={placeIn('/external-accounts', 'accountId')}
+    />
+  </Screen>
+);
+
+export const Resets = () => (
+  <Screen title={TEXTS.pages.resets}>
+    <p className="sub soft">{T.resets}</p>
+    <List
+      id="listFactorResets"
+      columns={[
+        ...listFactorResetsColumns.fields(
+          'createdAt',
+          'factor',
+          'status',
+          'platformId',
+          'customerId',
+          'expiresAt',
+        ),
+        listFactorResetsColumns.actions(({ resetId, factor, customerId }) => {
+          const about = <Facts value={{ factor, customerId }} />;
+          const base = { path: { resetId }, about };
+          return (
+            <ActionButtons
+              actions={[
+                { ...base, id: 'passFactorReset', label: T.pass },
+                { ...base, id: 'rejectFactorReset', label: T.reject, isDangerous: true },
+              ]}
+            />
+          );
+        }),
+      ]}
+      empty={T.noResets}
+    />
+  </Screen>
+);
+
+export const Erasures = () => (
+  <Screen title={TEXTS.pages.erasures}>
+    <List
+      id="listErasures"
+      columns={listErasuresColumns.fields(
+        'startedAt',
+        'finishedAt',
+        'customerId',
+        'platformId',
+        'actor',
+        'reason',
+      )}
+    />
+  </Screen>
+);
+
+export const Messages = () => (
+  <Screen title={TEXTS.pages.messages}>
+    <List
+      id="listMessages"
+      columns={[
+        ...listMessagesColumns.fields(
+          'createdAt',
+          'channel',
+          'kind',
+          'status',
+          'failure',
+          'attempts',
+          'sentAt',
+        ),
+        ...listMessagesColumns.fields('platformId', 'customerId'),
+        ...listMessagesColumns.hidden('messageId', 'expiresAt'),
+      ]}
+      filters={[{ name: 'status' }, { name: 'customerId' }]}
+    />
+  </Screen>
+);
+
+export const CustomerActions = ({ customerId }: { customerId: string }) => {
+  const base = { path: { customerId }, about: <Facts value={{ customerId }} /> };
+  return (
+    <>
+      <ActionButton {...base} id="unlockCustomer" label={T.unlock} />
+      <ActionButton {...base} id="eraseCustomer" label={T.erase} isDangerous />
+    </>
+  );
+};

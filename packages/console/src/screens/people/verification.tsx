@@ -1,0 +1,154 @@
+// One identity check: the submitted data beside the documents, and the decision. The keys decide and
+// go to the next check.
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { type Action, ActionButtons } from '../../action/action.tsx';
+import type { Item, Reply } from '../../api/client.ts';
+import { usePages, useReply } from '../../api/queries.ts';
+import { Facts } from '../../parts/facts.tsx';
+import { Empty, Loaded } from '../../parts/feedback.tsx';
+import { Identifier } from '../../parts/identifier.tsx';
+import { Panel, Screen } from '../../parts/panel.tsx';
+import { Status, statusText } from '../../parts/status.tsx';
+import { PEOPLE_TEXTS as T } from '../../texts/people.ts';
+import { DocumentView } from './document.tsx';
+
+type Case = Reply<'getVerificationCase'>;
+
+/** The checks before and after this one in the queue. */
+function useNeighbors(id: string) {
+  const { data } = usePages('listVerificationsForReview', {});
+  const ids = (data?.pages ?? []).flatMap((page) =>
+    (page.data as Item<'listVerificationsForReview'>[]).map(({ customerId }) => customerId),
+  );
+  const at = ids.indexOf(id);
+  const others = ids.filter((each) => each !== id);
+  return { next: at < 0 ? others[0] : ids[at + 1], previous: at > 0 ? ids[at - 1] : undefined };
+}
+
+const isTyping = ({ target }: KeyboardEvent) =>
+  target instanceof Element && target.closest('input, textarea, select, [role=dialog]') !== null;
+
+/** A key presses the button with this label. */
+function useKeys(keys: Readonly<Record<string, () => void>>): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+      const run = keys[event.key.toLowerCase()];
+      if (!run) return;
+      event.preventDefault();
+      run();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  });
+}
+
+const pressButton = (label: string) => {
+  const buttons = [...document.querySelectorAll<HTMLButtonElement>('.screen-head button')];
+  buttons.find(({ textContent }) => textContent === label)?.click();
+};
+
+function Documents({ documents }: { documents: Case['documents'] }) {
+  const [shown, show] = useState(documents[0]?.id);
+  if (documents.length === 0) return <Empty>{T.noDocuments}</Empty>;
+  const current = documents.find(({ id }) => id === shown) ?? documents[0];
+  if (!current) return null;
+  const title = T.documentOf(statusText(current.documentType));
+  return (
+    <>
+      <div className="tabs">
+        {documents.map(({ id, documentType }) => (
+          <button
+            key={id}
+            type="button"
+            className="button quiet"
+            aria-pressed={id === current.id}
+            onClick={() => show(id)}
+          >
+            {statusText(documentType)}
+          </button>
+        ))}
+      </div>
+      <DocumentView key={current.id} id={current.id} title={title} />
+      <Facts value={current} without={['id']} />
+    </>
+  );
+}
+
+function actionsOf({ customerId, type, status }: Case, onDone: () => void): Action[] {
+  const about = <Facts value={{ customerId, type, status }} />;
+  const base = { path: { subjectId: customerId }, about, onDone };
+  return [
+    { ...base, id: 'approveVerification', label: T.approve, isPrimary: true },
+    { ...base, id: 'requestVerificationCorrections', label: T.hold },
+    { ...base, id: 'rejectVerification', label: T.reject, isDangerous: true },
+  ];
+}
+
+export function Verification() {
+  const { id } = useParams({ strict: false }) as { id: string };
+  const navigate = useNavigate();
+  const { next, previous } = useNeighbors(id);
+  const go = (to: string | undefined) => {
+    void navigate(to ? { to: '/verifications/$id', params: { id: to } } : { to: '/verifications' });
+  };
+  useKeys({
+    a: () => pressButton(T.approve),
+    r: () => pressButton(T.reject),
+    c: () => pressButton(T.hold),
+    n: () => go(next),
+    p: () => go(previous),
+  });
+  return <Review key={id} id={id} go={() => go(next)} />;
+}
+
+function Review({ id, go }: { id: string; go(): void }) {
+  const query = useReply('getVerificationCase', { path: { subjectId: id } });
+  return (
+    <Loaded query={query} lines={8}>
+      {(found) => (
+        <Screen
+          title={T.customer}
+          mark={<Status value={found.verification?.status ?? found.status} />}
+          actions={
+            <>
+              <ActionButtons actions={actionsOf(found, go)} />
+              <button type="button" className="button" onClick={go}>
+                {T.next}
+              </button>
+            </>
+          }
+        >
+          <p className="sub soft">
+            <Identifier id={found.customerId} /> {T.keys}
+          </p>
+          <div className="columns">
+            <Panel title={T.documents}>
+              <Documents documents={found.documents} />
+            </Panel>
+            <div>
+              <Panel title={T.findings}>
+                {found.missing.length === 0 ? (
+                  <Empty>{T.noFindings}</Empty>
+                ) : (
+                  <Facts value={{ missing: found.missing }} />
+                )}
+              </Panel>
+              <Panel title={T.details}>
+                <Facts value={found} without={['documents', 'owners', 'missing', 'verification']} />
+              </Panel>
+              {found.owners.length > 0 && (
+                <Panel title={T.owners}>
+                  {found.owners.map((owner) => (
+                    <Facts key={owner.id} value={owner} />
+                  ))}
+                </Panel>
+              )}
+            </div>
+          </div>
+        </Screen>
+      )}
+    </Loaded>
+  );
+}

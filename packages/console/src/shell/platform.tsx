@@ -1,0 +1,76 @@
+// The platform that the reader works with, or all of them.
+import { createContext, type ReactNode, use, useMemo, useState } from 'react';
+import { useReply } from '../api/queries.ts';
+import { useSession } from '../api/session.tsx';
+import { readStored, store } from '../parts/stored.ts';
+import { TEXTS } from '../texts/texts.ts';
+
+export interface PlatformOption {
+  id: string;
+  name: string;
+  mode: string;
+}
+
+interface PlatformChoice {
+  platforms: readonly PlatformOption[];
+  /** Undefined: all platforms. */
+  platformId: string | undefined;
+  platform: PlatformOption | undefined;
+  select(platformId: string | undefined): void;
+  /** An operator of single platforms selects one of them. */
+  mustSelect: boolean;
+}
+
+const PlatformContext = createContext<PlatformChoice | undefined>(undefined);
+
+export function usePlatform(): PlatformChoice {
+  const choice = use(PlatformContext);
+  if (!choice) throw new Error('there is no choice of platforms');
+  return choice;
+}
+
+const KEY = 'platform';
+const MAX_PLATFORMS = 100;
+
+export function PlatformProvider({ children }: { children: ReactNode }) {
+  const { user } = useSession();
+  const mustSelect = user.platformIds !== null && user.platformIds !== undefined;
+  const { data } = useReply('listPlatforms', { query: { limit: MAX_PLATFORMS } });
+  const [selected, setSelected] = useState<string | undefined>(() => readStored(KEY, undefined));
+  const choice = useMemo(() => {
+    const platforms = (data?.data ?? []).map(({ platformId, name, environment }) => ({
+      id: platformId,
+      name: name ?? platformId,
+      mode: environment,
+    }));
+    const known = platforms.find(({ id }) => id === selected);
+    const platform = known ?? (mustSelect ? platforms[0] : undefined);
+    return {
+      ...{ platforms, platform, mustSelect, platformId: platform?.id },
+      select: (platformId: string | undefined) => {
+        setSelected(platformId);
+        store(KEY, platformId ?? null);
+      },
+    };
+  }, [data, selected, mustSelect]);
+  return <PlatformContext value={choice}>{children}</PlatformContext>;
+}
+
+export function PlatformPicker() {
+  const { platforms, platformId, select, mustSelect } = usePlatform();
+  return (
+    <select
+      className="platform-picker"
+      aria-label={TEXTS.platform}
+      value={platformId ?? ''}
+      onChange={({ target }) => select(target.value || undefined)}
+    >
+      {!mustSelect && <option value="">{TEXTS.allPlatforms}</option>}
+      {platforms.map(({ id, name, mode }) => (
+        <option key={id} value={id}>
+          {mode.toUpperCase() === 'SANDBOX' ? `${name} (${TEXTS.sandbox})` : name}
+        </option>
+      ))}
+    </select>
+  );
+}

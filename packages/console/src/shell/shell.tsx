@@ -1,0 +1,140 @@
+// The frame of every page: menu, platform, search, state of the connection and the user.
+import { Menu } from '@base-ui/react/menu';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
+import { call } from '../api/client.ts';
+import { usePermits, useSession } from '../api/session.tsx';
+import { useChanges, useStreamState } from '../api/stream.ts';
+import { Skeleton } from '../parts/feedback.tsx';
+import { ModeMark } from '../parts/status.tsx';
+import { TEXTS } from '../texts/texts.ts';
+import { GROUPS } from './navigation.ts';
+import { usePaletteKeys } from './palette-keys.ts';
+import { PlatformPicker, PlatformProvider, usePlatform } from './platform.tsx';
+import { SessionEnded } from './session-ended.tsx';
+
+const Palette = lazy(() => import('./palette.tsx').then((each) => ({ default: each.Palette })));
+
+function Navigation() {
+  const permits = usePermits();
+  return GROUPS.map(({ title, pages }) => {
+    const shown = pages.filter(({ needs }) => permits(needs));
+    if (shown.length === 0) return null;
+    return (
+      <div key={title} className="nav-group">
+        <p className="label">{title}</p>
+        <ul>
+          {shown.map(({ path, title: text }) => (
+            <li key={path}>
+              <Link to={path} activeOptions={{ exact: path === '/', includeSearch: false }}>
+                {text}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </div>
+    );
+  });
+}
+
+async function signOut(): Promise<void> {
+  await call('endOwnSession');
+  location.assign('/operator/sign-in');
+}
+
+function UserMenu() {
+  const { user } = useSession();
+  return (
+    <Menu.Root>
+      <Menu.Trigger className="button quiet">{user.name}</Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner align="end" sideOffset={4} className="floating">
+          <Menu.Popup className="menu">
+            <p className="soft menu-note">
+              {user.email}
+              <br />
+              {user.roles.join(', ')}
+            </p>
+            <Menu.Item
+              className="menu-item"
+              render={<a href="/operator" aria-label={TEXTS.session.account} />}
+            >
+              {TEXTS.session.account}
+            </Menu.Item>
+            <Menu.Item className="menu-item" onClick={() => void signOut()}>
+              {TEXTS.session.signOut}
+            </Menu.Item>
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}
+
+function TopBar({ openPalette, toggleMenu }: { openPalette(): void; toggleMenu(): void }) {
+  const { platform } = usePlatform();
+  const stream = useStreamState();
+  return (
+    <header className="top">
+      <button type="button" className="button quiet menu-button" onClick={toggleMenu}>
+        {TEXTS.menu}
+      </button>
+      <PlatformPicker />
+      {platform && <ModeMark mode={platform.mode} />}
+      <button type="button" className="button search" onClick={openPalette}>
+        {TEXTS.palette.open} <kbd>Ctrl K</kbd>
+      </button>
+      <span className={`stream ${stream}`} role="status">
+        {TEXTS.stream[stream]}
+      </span>
+      <UserMenu />
+    </header>
+  );
+}
+
+function Frame() {
+  useChanges();
+  const { platform } = usePlatform();
+  const { pathname } = useLocation();
+  const [isPalette, setPalette] = useState(false);
+  const [isMenu, setMenu] = useState(false);
+  const main = useRef<HTMLElement>(null);
+  const openPalette = useCallback(() => setPalette(true), []);
+  usePaletteKeys(openPalette);
+  // A new page begins at its top, and closes the menu of a narrow screen.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs at each new page
+  useEffect(() => {
+    setMenu(false);
+    main.current?.scrollTo(0, 0);
+  }, [pathname]);
+  const isSandbox = platform?.mode.toUpperCase() === 'SANDBOX';
+  return (
+    <div className={`shell ${isSandbox ? 'is-sandbox' : ''} ${isMenu ? 'has-menu' : ''}`}>
+      <a className="skip" href="#main">
+        {TEXTS.skip}
+      </a>
+      <nav className="side" aria-label={TEXTS.navigation}>
+        <p className="brand">{TEXTS.brand}</p>
+        <Navigation />
+      </nav>
+      <TopBar openPalette={openPalette} toggleMenu={() => setMenu((is) => !is)} />
+      <main id="main" ref={main} tabIndex={-1}>
+        <Suspense fallback={<Skeleton lines={8} />}>
+          <Outlet />
+        </Suspense>
+      </main>
+      {isPalette && (
+        <Suspense fallback={null}>
+          <Palette close={() => setPalette(false)} />
+        </Suspense>
+      )}
+      <SessionEnded />
+    </div>
+  );
+}
+
+export const Shell = () => (
+  <PlatformProvider>
+    <Frame />
+  </PlatformProvider>
+);

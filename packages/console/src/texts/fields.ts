@@ -1,0 +1,55 @@
+// Labels of fields. A field without a label here is labeled by its own name.
+
+const LABELS: Readonly<Record<string, string>> = {
+  id: 'ID',
+  platformId: 'Platform',
+  customerId: 'Customer',
+  transactionId: 'Payment',
+  sourceAccountId: 'Source account',
+  destinationAccountId: 'Destination account',
+  quoteId: 'Quote',
+  agentId: 'Agent',
+  accountId: 'Account',
+  cardId: 'Card',
+  jobId: 'Job',
+  eventId: 'Event',
+  endpointId: 'Endpoint',
+  operatorUserId: 'User',
+  requestId: 'Request ID',
+  operationId: 'Operation',
+  subjectId: 'Subject',
+  policyId: 'Policy',
+  createdAt: 'Created',
+  updatedAt: 'Updated',
+  settledAt: 'Settled',
+  expiresAt: 'Expires',
+  deletedAt: 'Deleted',
+  decidedAt: 'Decided',
+  usedAt: 'Last used',
+  dueAt: 'Due',
+  failedAt: 'Last failure',
+  cancelledAt: 'Canceled',
+  sentAmount: 'Sent',
+  receivedAmount: 'Received',
+  totpCode: 'Code',
+  umaDomain: 'UMA domain',
+  kycUrl: 'Verification link',
+  ip: 'IP address',
+  url: 'URL',
+  durationMs: 'Duration (ms)',
+  callerType: 'Credential',
+  ibanOrAccountNumber: 'Account number',
+};
+
+export const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** `failureReason` → `Failure reason`. */
+export const fieldLabel = (name: string): string =>
+  LABELS[name] ??
+  sentence(
+    name
+      .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+      .toLowerCase()
+      .replaceAll(/ id\b/g, ' ID')
+      .replaceAll(/[_.-]/g, ' '),
+  );

@@ -1,0 +1,36 @@
+// Texts of a payment.
+
+export const PAYMENT_TEXTS = {
+  title: 'Payment',
+  created: 'Created',
+  timeline: 'Timeline',
+  details: 'Details',
+  postings: 'Ledger postings',
+  noPostings: 'No amount was posted to the ledger.',
+  requests: 'Requests about this payment',
+  amount: 'amount',
+  deliveryId: 'ID of the delivery',
+  receives: 'arrives as',
+  to: 'to',
+  settle: 'Record settlement',
+  fail: 'Record failure',
+  returned: 'Record return',
+  release: 'Release deposit',
+  reject: 'Reject deposit',
+  resend: 'Resend last event',
+  attempts: (count: number) => `${count} ${count === 1 ? 'attempt' : 'attempts'}`,
+  fromTo: (debit: string, credit: string) => `from ${debit} to ${credit}`,
+  phases: {
+    posted: 'posted',
+    pending: 'held',
+    post: 'hold posted',
+    void: 'hold ended',
+  },
+  kinds: {
+    state: 'State',
+    event: 'Event',
+    posting: 'Ledger',
+    result: 'Provider',
+    delivery: 'Webhook',
+  },
+} as const;

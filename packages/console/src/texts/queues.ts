@@ -1,0 +1,30 @@
+// Texts of the work of treasury.
+
+export const QUEUE_TEXTS = {
+  actions: 'Actions',
+  settle: 'Settle',
+  fail: 'Fail',
+  confirmCancel: 'Confirm cancellation',
+  rejectCancel: 'Reject cancellation',
+  release: 'Release',
+  reject: 'Reject',
+  approve: 'Approve',
+  disable: 'Disable',
+  resolve: 'Resolve',
+  sendBack: 'Return',
+  settleShortfall: 'Settle shortfall',
+  recordDeposit: 'Record deposit',
+  operations: 'Mints and burns',
+  exceptions: 'Exceptions',
+  payouts:
+    'Payouts, direct debits and refunds that an operator sends at the bank. Record the result here.',
+  noPayouts: 'No payout waits for its result.',
+  deposits: 'Deposits that are held for a decision.',
+  noDeposits: 'No deposit is held.',
+  suspense: 'Amounts that belong to nobody yet, and shortfalls.',
+  noSuspense: 'Nothing is in suspense.',
+  stablecoins: 'Stablecoins of platforms with the amount in circulation according to the books.',
+  noStablecoins: 'There are no stablecoins.',
+  cardPayments: 'Authorizations, clearings and refunds of cards with the reason of each decline.',
+  noExceptions: 'No card payment needs a decision.',
+} as const;

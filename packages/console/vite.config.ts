@@ -1,0 +1,19 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+/** The server of `npm start`, for `npm run console -- dev`. */
+const SERVER = process.env.RAILHEAD_SERVER ?? 'http://localhost:3000';
+
+export default defineConfig({
+  base: '/console/',
+  plugins: [react()],
+  build: {
+    target: 'es2023',
+    // No inline code: the policy of the page forbids it.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    emptyOutDir: true,
+  },
+  server: { proxy: { '/operator': SERVER } },
+});
