@@ -141,6 +141,15 @@ module.exports = {
       from: { path: '^packages/cli/src/sdk\\.ts$' },
       to: { path: '^packages/sdk/', pathNot: '^packages/sdk/src/(index|node)\\.ts$' },
     },
+    {
+      name: 'the console imports itself, packages, and the catalog of currencies',
+      severity: 'error',
+      from: { path: '^packages/console/src/' },
+      to: {
+        path: '^(server|bench|examples|packages)/',
+        pathNot: '^packages/console/|^server/src/catalog/currencies/currencies\\.ts$|/node_modules/',
+      },
+    },
     layer('kernel', 'kernel/', 'kernel/'),
     layer('catalog', 'catalog/', 'catalog/|kernel/'),
     layer('ledger', 'ledger/', 'ledger/|kernel/'),
@@ -172,6 +181,6 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
-    enhancedResolveOptions: { extensions: ['.ts', '.js', '.json'] },
+    enhancedResolveOptions: { extensions: ['.ts', '.tsx', '.js', '.json'] },
   },
 };

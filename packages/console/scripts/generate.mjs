@@ -114,7 +114,14 @@ function formsText(document) {
         return [operation.operationId, form];
       }),
   );
-  return `${HEADER}import type { FormInfo } from '../action/schema.ts';
+  return `${HEADER}import type { FieldSchema } from '../action/schema.ts';
+
+export interface FormInfo {
+  summary: string;
+  description: string;
+  reveals?: boolean;
+  body?: FieldSchema;
+}
 
 export const FORMS: Readonly<Record<string, FormInfo>> = ${JSON.stringify(forms)};
 `;

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { hasLockedPackages } from '../../../scripts/install.mjs';
 import { generate } from './generate.mjs';
-import { DOCUMENT, dist, folder, isBuilt, progress, report, sourceHash } from './state.mjs';
+import { DOCUMENT, dist, folder, isBuilt, progress, report, STAMP, sourceHash } from './state.mjs';
 
 const say = (line) => process.stderr.write(`${line}\n`);
 
@@ -54,7 +54,7 @@ async function build() {
   const next = path.join(folder, 'dist-next');
   if (run(process.execPath, [vite, 'build', '--outDir', next, '--logLevel', 'warn']) !== 0)
     fail('The console cannot be built. Run `npm run console` to see why.');
-  fs.writeFileSync(path.join(next, 'source.json'), JSON.stringify({ hash }));
+  fs.writeFileSync(path.join(next, STAMP), JSON.stringify({ hash }));
   fs.rmSync(dist, { recursive: true, force: true });
   fs.renameSync(next, dist);
   fs.rmSync(progress, { force: true });

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 export const folder = path.join(root, 'packages', 'console');
 export const dist = path.join(folder, 'dist');
 /** What a build does, for the page that waits for it. Ignored by git, as `dist` is. */
@@ -40,11 +40,12 @@ export function sourceHash() {
   return hash.digest('hex');
 }
 
-export const stampFile = path.join(dist, 'source.json');
+/** File of a build with the hash of its sources. */
+export const STAMP = 'source.json';
 
 export function isBuilt() {
   try {
-    return JSON.parse(fs.readFileSync(stampFile, 'utf8')).hash === sourceHash();
+    return JSON.parse(fs.readFileSync(path.join(dist, STAMP), 'utf8')).hash === sourceHash();
   } catch {
     return false;
   }

@@ -10,9 +10,9 @@ import { OPERATIONS, type OperationId } from '../generated/operations.ts';
 import { Facts } from '../parts/facts.tsx';
 import { CopyButton } from '../parts/identifier.tsx';
 import { TEXTS } from '../texts/texts.ts';
-import type { Action } from './action.tsx';
 import { Fields } from './fields.tsx';
 import { bodyOf, missingIn, type Values } from './schema.ts';
+import type { Action } from './types.ts';
 
 type State =
   | { name: 'editing'; error?: ApiError }

@@ -18,13 +18,6 @@ export interface FieldSchema {
   anyOf?: readonly FieldSchema[];
 }
 
-export interface FormInfo {
-  summary: string;
-  description: string;
-  reveals?: boolean;
-  body?: FieldSchema;
-}
-
 /** Kind of input for a field. JSON for what no simpler one can express. */
 export type InputKind =
   | 'text'

@@ -43,7 +43,7 @@ interface PageReply {
 }
 
 /** Rows of a page of a list. */
-export const PAGE_SIZE = 50;
+const PAGE_SIZE = 50;
 
 /** The pages of a list, more of which are loaded on demand. */
 export function usePages(id: OperationId, input: ReadInput, enabled = true) {

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { Item } from '../api/client.ts';
 import type { OperationId } from '../generated/operations.ts';
 import { TEXTS } from '../texts/texts.ts';
-import type { Column } from './list.tsx';
+import type { Column } from './column.ts';
 import { Amount, moneyText } from './money.tsx';
 
 type Name<Row> = keyof Row & string;

@@ -1,6 +1,6 @@
 // Rows as a CSV file. A value that a spreadsheet would run as a formula is marked as text.
 import { fieldLabel } from '../texts/fields.ts';
-import type { Column } from './list.tsx';
+import type { Column } from './column.ts';
 import { decimalText, type Money } from './money.tsx';
 
 const FORMULA = /^[=+\-@\t\r]/;

@@ -1,7 +1,8 @@
 // The screen of one resource whose facts need no arrangement of their own.
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { type Action, ActionButtons } from '../action/action.tsx';
+import { ActionButtons } from '../action/action.tsx';
+import type { Action } from '../action/types.ts';
 import type { Reply } from '../api/client.ts';
 import { useReply } from '../api/queries.ts';
 import type { OperationId } from '../generated/operations.ts';

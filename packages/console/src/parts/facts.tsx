@@ -27,7 +27,7 @@ function PlatformName({ id }: { id: string }) {
   return <Link to={`/platforms/${encodeURIComponent(id)}`}>{platform.name}</Link>;
 }
 
-export function textValue(name: string, value: string): ReactNode {
+function textValue(name: string, value: string): ReactNode {
   if (name === 'platformId') return <PlatformName id={value} />;
   if (TIME.test(value)) return <Time value={value} />;
   if (ID.test(value)) return <Identifier id={value} />;

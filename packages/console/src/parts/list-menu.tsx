@@ -6,8 +6,8 @@ import { type FormEvent, useState } from 'react';
 import { call, type Input } from '../api/client.ts';
 import type { OperationId } from '../generated/operations.ts';
 import { TEXTS } from '../texts/texts.ts';
+import type { Column } from './column.ts';
 import { csvOf, download } from './csv.ts';
-import type { Column } from './list.tsx';
 import { readStored, store } from './stored.ts';
 
 interface VisibilityTable {

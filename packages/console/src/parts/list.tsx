@@ -3,7 +3,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { columnVisibilityFeature, tableFeatures, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Item, Query } from '../api/client.ts';
 import { usePages } from '../api/queries.ts';
 import type { OperationId } from '../generated/operations.ts';
@@ -11,24 +11,12 @@ import { OPERATIONS } from '../generated/operations.ts';
 import { usePlatform } from '../shell/platform.tsx';
 import { fieldLabel } from '../texts/fields.ts';
 import { TEXTS } from '../texts/texts.ts';
+import type { Column } from './column.ts';
 import { Value } from './facts.tsx';
 import { Empty, Problem, Skeleton } from './feedback.tsx';
 import { type Filter, Filters } from './filters.tsx';
 import { ListMenu } from './list-menu.tsx';
 import { readStored, store } from './stored.ts';
-
-export interface Column<Row> {
-  /** Field of the row, and name of the column. */
-  name: string;
-  label?: string;
-  cell?: (row: Row) => ReactNode;
-  /** Text in an export; the field of the row unless stated. */
-  text?: (row: Row) => string;
-  isNumber?: boolean;
-  /** Not shown until the reader selects it. */
-  isHidden?: boolean;
-  width?: string;
-}
 
 export interface ListProps<Id extends OperationId> {
   id: Id;

@@ -11,7 +11,7 @@ const BAD =
 const CAUTION =
   /^(?:PENDING.*|HELD|PROCESSING|AWAITING.*|IN_REVIEW|RESOLVE_ERRORS|PAUSED|queued|running|QUEUED|RUNNING|UNDER_REVIEW|RETRYING|AUTHORIZED|INVITED|interrupted|half-open)$/;
 
-export function toneOf(status: string): Tone {
+function toneOf(status: string): Tone {
   if (GOOD.test(status)) return 'good';
   if (BAD.test(status)) return 'bad';
   return CAUTION.test(status) ? 'caution' : 'neutral';

@@ -17,9 +17,9 @@ const exact = new Intl.DateTimeFormat(undefined, {
   ...{ second: '2-digit', fractionalSecondDigits: 3, timeZoneName: 'short' },
 });
 
-export const dateTimeText = (time: string): string => short.format(new Date(time));
+const dateTimeText = (time: string): string => short.format(new Date(time));
 
-export function timeText(time: string, now = Date.now()): string {
+function timeText(time: string, now = Date.now()): string {
   const seconds = (Date.parse(time) - now) / 1_000;
   if (Math.abs(seconds) > RELATIVE_SECONDS) return dateTimeText(time);
   const [unit, size] = STEPS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];

@@ -2,7 +2,7 @@
 import type { OperationId } from '../generated/operations.ts';
 import { TEXTS } from '../texts/texts.ts';
 
-export interface Page {
+interface Page {
   path: string;
   title: string;
   /** A page is shown to an operator who may call it. */

@@ -5,7 +5,7 @@ import { useSession } from '../api/session.tsx';
 import { readStored, store } from '../parts/stored.ts';
 import { TEXTS } from '../texts/texts.ts';
 
-export interface PlatformOption {
+interface PlatformOption {
   id: string;
   name: string;
   mode: string;

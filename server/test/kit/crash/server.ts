@@ -178,7 +178,7 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
     const args = ['--data-dir', dir, ...port, ...flags];
     const child = spawn(process.execPath, [...program, ...args], {
       cwd: base,
-      env: { ...plainEnv(), RAILHEAD_SAMPLE_CUSTOMER: 'none', ...env },
+      env: { ...plainEnv(), RAILHEAD_SAMPLE_CUSTOMER: 'none', RAILHEAD_CONSOLE: 'off', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     output.set(child, listen(child));

@@ -30,7 +30,6 @@ const RANGES = {
 
 type Range = keyof typeof RANGES;
 
-
 const isRange = (text: string | undefined): text is Range => text !== undefined && text in RANGES;
 
 const total = (
@@ -58,9 +57,7 @@ function startsOf({ bucket, from, until, data }: Reply<'getPaymentMetrics'>): st
   const offset = first % step;
   const begin = Math.floor((Date.parse(from) - offset) / step) * step + offset;
   const count = Math.ceil((Date.parse(until) - begin) / step);
-  return Array.from({ length: count }, (_, index) =>
-    new Date(begin + index * step).toISOString(),
-  );
+  return Array.from({ length: count }, (_, index) => new Date(begin + index * step).toISOString());
 }
 
 function seriesOf(sums: readonly Sums[], starts: readonly string[], currency: string): Series[] {

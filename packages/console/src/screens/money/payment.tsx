@@ -1,7 +1,8 @@
 // One payment: its facts, one timeline of everything that happened to it, and what an operator can do.
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { type Action, ActionButtons } from '../../action/action.tsx';
+import { ActionButtons } from '../../action/action.tsx';
+import type { Action } from '../../action/types.ts';
 import type { Reply } from '../../api/client.ts';
 import { useReply } from '../../api/queries.ts';
 import { Facts } from '../../parts/facts.tsx';

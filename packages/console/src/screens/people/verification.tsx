@@ -2,7 +2,8 @@
 // go to the next check.
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { type Action, ActionButtons } from '../../action/action.tsx';
+import { ActionButtons } from '../../action/action.tsx';
+import type { Action } from '../../action/types.ts';
 import type { Item, Reply } from '../../api/client.ts';
 import { usePages, useReply } from '../../api/queries.ts';
 import { Facts } from '../../parts/facts.tsx';
