@@ -42,7 +42,10 @@ function readJson(file) {
   }
 }
 
-/** Whether a folder has the packages of its own lock file, with those for development unless `dev` is false. */
+/**
+ * Whether a folder has the packages of its own lock file, with those for development unless `dev` is
+ * false.
+ */
 export function hasLockedPackages(folder, { dev: needsDev = true } = {}) {
   const lockedPackages = readJson(path.join(folder, 'package-lock.json'))?.packages ?? {};
   const installed = readJson(path.join(folder, 'node_modules', '.package-lock.json'))?.packages;

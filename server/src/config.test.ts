@@ -70,6 +70,7 @@ describe('readConfig', () => {
       operatorUrl: undefined,
       operatorOidc: undefined,
       operatorApi: 'on',
+      console: true,
       walletRecoveryMs: undefined,
       eventRetentionMs: 30 * 86_400_000,
     });

@@ -140,7 +140,9 @@ function choicesText(document) {
   }
   return `${HEADER}
 /** Operation → parameter → its values. */
-export const CHOICES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = ${JSON.stringify(choices)};
+type Choices = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
+
+export const CHOICES: Choices = ${JSON.stringify(choices)};
 `;
 }
 

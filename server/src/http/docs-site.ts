@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { projectRoot } from '../runtime/config/root.ts';
-import { builtFiles, sendFile } from './built-site.ts';
+import { builtFiles, sendFile } from './pages/built-site.ts';
 
 const siteFolder = () => path.join(projectRoot(), 'site', 'dist');
 

@@ -50,7 +50,11 @@ let clients: string;
 let service: OperatorService;
 let node: NodeService;
 
-const environment = () => ({ TMPDIR: os.tmpdir(), RAILHEAD_DATA_DIR: dataFolder.dir });
+const environment = () => ({
+  TMPDIR: os.tmpdir(),
+  RAILHEAD_DATA_DIR: dataFolder.dir,
+  RAILHEAD_CONSOLE: 'off',
+});
 
 /** The JSON output of an operator command. */
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape.

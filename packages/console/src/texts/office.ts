@@ -3,7 +3,7 @@
 export const OFFICE_TEXTS = {
   actions: 'Actions',
   approval: 'Approval',
-  approvals: 'Changes that wait for a second operator. Nobody approves their own.',
+  approvals: 'Changes that wait for a second operator. Operators cannot approve their own changes.',
   noApprovals: 'No change has been requested.',
   request: 'Request',
   changes: 'What changes',

@@ -20,7 +20,7 @@ export const OVERVIEW_TEXTS = {
   currencies: (count: number) => `of ${count} ${count === 1 ? 'currency' : 'currencies'}`,
   noPayments: 'No payments in this period.',
   completeUntil: 'Complete until',
-  waiting: 'Waiting for somebody',
+  waiting: 'Open work',
   work: {
     payouts: 'Payouts to record',
     deposits: 'Held deposits',

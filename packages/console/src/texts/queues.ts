@@ -21,7 +21,7 @@ export const QUEUE_TEXTS = {
   noPayouts: 'No payout waits for its result.',
   deposits: 'Deposits that are held for a decision.',
   noDeposits: 'No deposit is held.',
-  suspense: 'Amounts that belong to nobody yet, and shortfalls.',
+  suspense: 'Amounts whose owner is not known yet, and shortfalls.',
   noSuspense: 'Nothing is in suspense.',
   stablecoins: 'Stablecoins of platforms with the amount in circulation according to the books.',
   noStablecoins: 'There are no stablecoins.',

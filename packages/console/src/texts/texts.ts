@@ -64,7 +64,8 @@ export const TEXTS = {
     sending: 'Sending …',
     sendAgain: 'Send again',
     unknown:
-      'The connection was lost before the result arrived, so the change may have been made. Send it again: it takes effect once only.',
+      'The connection was lost before the result arrived, so the change may have been made. ' +
+      'Send it again: it takes effect once only.',
     done: 'Done. The server replied:',
     waitsForApproval: 'This change waits for the approval of another operator.',
     openApproval: 'Open the approval',

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { builtFiles, sendFile } from '../../http/built-site.ts';
+import { builtFiles, sendFile } from '../../http/pages/built-site.ts';
 import { documentHtml, escaped } from '../../http/pages/page-html.ts';
 import { CLOSED_HEADERS } from '../../http/pages/pages.ts';
 import { projectRoot } from '../../runtime/config/root.ts';
