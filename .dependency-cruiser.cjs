@@ -147,7 +147,8 @@ module.exports = {
       from: { path: '^packages/console/src/' },
       to: {
         path: '^(server|bench|examples|packages)/',
-        pathNot: '^packages/console/|^server/src/catalog/currencies/currencies\\.ts$|/node_modules/',
+        pathNot:
+          '^packages/console/|^server/src/catalog/currencies/currencies\\.ts$|/node_modules/',
       },
     },
     layer('kernel', 'kernel/', 'kernel/'),
