@@ -95,7 +95,9 @@ function pack() {
   fs.mkdirSync(folder, { recursive: true });
   for (const [name, cwd] of Object.entries({ 'railhead-sdk': sdk, 'railhead-cli': cli })) {
     const { version } = JSON.parse(fs.readFileSync(path.join(cwd, 'package.json'), 'utf8'));
-    run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd, stdout: 'ignore' });
+    // Both are built by now; `prepack` would build them again.
+    const args = ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder];
+    run('npm', args, { cwd, stdout: 'ignore' });
     fs.renameSync(path.join(folder, `${name}-${version}.tgz`), path.join(folder, `${name}.tgz`));
   }
 }

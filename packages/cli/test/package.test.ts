@@ -19,7 +19,8 @@ const OFFLINE_FLAGS = ['--prefer-offline', '--no-audit', '--no-fund'];
 let tarball = '';
 let project = '';
 beforeAll(() => {
-  const args = ['pack', '--json', '--pack-destination', folder];
+  // Other tests use the build, which `prepack` would replace.
+  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
   const [{ filename }] = JSON.parse(execFileSync('npm', args, { cwd: cli, encoding: 'utf8' }));
   tarball = path.join(folder, filename);
   project = mkdtempSync(path.join(folder, 'project-'));
