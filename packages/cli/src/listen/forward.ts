@@ -21,12 +21,16 @@ const NOT_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH',
 
 /** `3000/hook` and `localhost:3000/hook` are enough. */
 export function receiverOf(text: string): URL {
+  const hint = 'Example: localhost:3000/webhooks';
+  if (/^(?!https?:)[a-z][a-z\d+.-]*:\/\//i.test(text)) {
+    throw usageError(`--forward-to: ${text} is neither an http nor an https URL.`, hint);
+  }
   const withHost = /^\d+(\/|$)/.test(text) ? `localhost:${text}` : text;
-  const withScheme = /^https?:\/\//.test(withHost) ? withHost : `http://${withHost}`;
+  const withScheme = /^https?:\/\//i.test(withHost) ? withHost : `http://${withHost}`;
   try {
     return new URL(withScheme);
   } catch {
-    throw usageError(`--forward-to: ${text} is not a URL.`, 'Example: localhost:3000/webhooks');
+    throw usageError(`--forward-to: ${text} is not a URL.`, hint);
   }
 }
 

@@ -46,4 +46,5 @@ it.each([
 
 it('rejects a receiver that is no URL', () => {
   expect(() => receiverOf('http://')).toThrow('is not a URL');
+  expect(() => receiverOf('ftp://a.test')).toThrow('neither an http nor an https URL');
 });

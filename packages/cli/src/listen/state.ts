@@ -42,12 +42,25 @@ export function deleteState({ state, journal }: ListenFiles): void {
   for (const file of [state, journal]) rmSync(file, { force: true });
 }
 
+/**
+ * A killed process whose parent has not read its exit code, such as in a container without an init
+ * process. It still accepts signals.
+ */
+export function isZombie(pid: number): boolean {
+  try {
+    // The name in parentheses can contain any character; the state follows it.
+    return /\) Z [^)]*$/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
 function isRunning(pid: number): boolean {
   // In a container every run can have the same process ID.
   if (pid === process.pid) return false;
   try {
     process.kill(pid, 0);
-    return true;
+    return !isZombie(pid);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }

@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import process from 'node:process';
+import { expect, it } from 'vitest';
+import { isZombie } from './state.ts';
+
+it.runIf(existsSync('/proc/self/stat'))(
+  'recognizes a killed process that still has an ID',
+  async () => {
+    expect(isZombie(process.pid)).toBe(false);
+    // The shell starts a process, becomes another program and therefore never reads its exit code.
+    const script = 'sleep 60 & echo $!; exec sleep 60';
+    const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+    try {
+      const [output] = await once(parent.stdout, 'data');
+      const pid = Number(String(output));
+      expect(isZombie(pid)).toBe(false);
+      process.kill(pid, 'SIGKILL');
+      await expect.poll(() => isZombie(pid)).toBe(true);
+    } finally {
+      parent.kill('SIGKILL');
+    }
+    expect(isZombie(2 ** 30)).toBe(false);
+  },
+);
