@@ -6,6 +6,7 @@ import { withExamples } from '../help.ts';
 import { withProgress } from '../output/progress.ts';
 import { columnOf } from '../output/table.ts';
 import { outputOf } from '../session.ts';
+import { closest } from '../suggest.ts';
 import { ask, isInteractive } from './ask.ts';
 import { type Config, configFile, type Profile, readConfig, writeConfig } from './config.ts';
 import { baseUrlOf, LOCAL, localTarget } from './resolve.ts';
@@ -113,7 +114,8 @@ function useCommand(): Command {
   return command.action((name: string) => {
     const config = readConfig();
     if (!config.profiles[name]) {
-      const hint = 'List them with `railhead profiles`.';
+      const near = closest(name, Object.keys(config.profiles));
+      const hint = near ? `Did you mean ${near}?` : 'List them with `railhead profiles`.';
       throw new CliError(`There is no profile ${name}.`, { exitCode: EXIT.credentials, hint });
     }
     writeConfig({ ...config, current: name });

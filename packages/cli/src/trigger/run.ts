@@ -54,7 +54,7 @@ export async function runScenario(
   steps: readonly Step[],
 ): Promise<void> {
   const { output } = session;
-  const { dim, green, bold } = output.styles;
+  const { dim, green, red, bold } = output.styles;
   const replies = new Map<string, unknown>();
   const callResults: Made[] = [];
   for (const step of steps) {
@@ -67,7 +67,11 @@ export async function runScenario(
       }
       continue;
     }
-    const reply = await call(session, step, replies);
+    const reply = await call(session, step, replies).catch((error: unknown) => {
+      const line = `${red('✗')} ${step.name.padEnd(NAME_WIDTH)} ${dim(step.operationId)}`;
+      if (!output.isJson) output.line(line);
+      throw error;
+    });
     replies.set(step.name, reply);
     const { id, status } = summaryOf(reply);
     callResults.push({ step: step.name, operationId: step.operationId, id, status });

@@ -28,21 +28,33 @@ describe('overrides', () => {
     {
       name: 'quote',
       operationId: 'createQuote',
-      input: { amount: 1, inner: { list: ['a', 'b'] } },
+      input: { lockedCurrencyAmount: 1, source: { accountId: 'a' } },
     },
     { advance: 'P2D' },
   ] as const;
 
   it('replace values, also deep inside', () => {
     const texts = [
-      'quote.amount=2',
-      'quote.inner.list.1=c',
-      'quote.more.name=Ada L',
-      'quote.flag=true',
+      'quote.lockedCurrencyAmount=2',
+      'quote.source.accountId=b',
+      'quote.senderCustomerInfo.NAME=Ada L',
+      'quote.immediatelyExecute=true',
     ];
     expect(overridden(steps, texts.map(overrideOf))[0]).toMatchObject({
-      input: { amount: 2, inner: { list: ['a', 'c'] }, more: { name: 'Ada L' }, flag: true },
+      input: {
+        lockedCurrencyAmount: 2,
+        source: { accountId: 'b' },
+        senderCustomerInfo: { NAME: 'Ada L' },
+        immediatelyExecute: true,
+      },
     });
+  });
+
+  it('replace items of lists', () => {
+    const input = { fundingSources: ['a', 'b'] };
+    const card = { name: 'card', operationId: 'createCard', input } as const;
+    const [step] = overridden([card], [overrideOf('card.fundingSources.1=c')]);
+    expect(step).toMatchObject({ input: { fundingSources: ['a', 'c'] } });
   });
 
   it.each([
@@ -50,6 +62,8 @@ describe('overrides', () => {
     ['=1', 'does not have the form'],
     ['quote=1', 'does not have the form'],
     ['quot.amount=1', 'has no step quot'],
+    ['quote.lockedCurrencyAmont=1', 'has no field lockedCurrencyAmont'],
+    ['quote.source.acountId=1', 'has no field source.acountId'],
   ])('%s is rejected', (text, reason) => {
     expect(() => overridden(steps, [overrideOf(text)])).toThrow(reason);
   });

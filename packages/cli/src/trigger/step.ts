@@ -1,4 +1,5 @@
 // Steps of a scenario: calls with references to the replies of earlier ones, such as `$ada.id`.
+import { type Field, operationsOf, resourceOf } from '../api/metadata.ts';
 import { CliError, usageError } from '../exit.ts';
 import type { OperationId } from '../sdk.ts';
 import { closest } from '../suggest.ts';
@@ -97,6 +98,36 @@ function withValue(target: unknown, path: readonly string[], value: unknown): un
 
 const isCall = (step: Step): step is Call => 'operationId' in step;
 
+/** Fields of the parameters and the body of an operation: `quoteId`, `source.accountId`. */
+function fieldsOf(operationId: string): readonly Pick<Field, 'path' | 'nested'>[] {
+  const resource = resourceOf(operationId);
+  const found = resource && operationsOf(resource).find(({ id }) => id === operationId);
+  if (!found) return [];
+  const params = found.params.map(({ name }) => ({ path: name }));
+  return [...params, ...found.query, ...(found.body?.fields ?? [])];
+}
+
+/** The server ignores unknown fields, so a mistyped path would change nothing. */
+function checkPath({ name, operationId }: Call, path: readonly string[]): void {
+  const fields = fieldsOf(operationId);
+  const isKnown = path.every((_, at) => {
+    const parent = fields.find((each) => each.path === path.slice(0, at).join('.'));
+    // Fields of other values, such as items of lists, are not listed.
+    if (at > 0 && !parent?.nested) return true;
+    return fields.some((each) => each.path === path.slice(0, at + 1).join('.'));
+  });
+  if (isKnown) return;
+  const wrong = path.join('.');
+  const near = closest(
+    wrong,
+    fields.map((each) => each.path),
+  );
+  const hint = near
+    ? `Did you mean ${name}.${near}?`
+    : `See the fields of ${operationId} in \`railhead open reference\`.`;
+  throw usageError(`The step ${name} has no field ${wrong}.`, hint);
+}
+
 /** The steps with the overridden values. */
 export function overridden(steps: readonly Step[], overrides: readonly Override[]): Step[] {
   const names = steps.filter(isCall).map(({ name }) => name);
@@ -108,6 +139,7 @@ export function overridden(steps: readonly Step[], overrides: readonly Override[
   }
   return steps.map((step) => {
     if (!isCall(step)) return step;
+    for (const each of overrides) if (each.step === step.name) checkPath(step, each.path);
     const own = overrides.filter((each) => each.step === step.name);
     const input = own.reduce<unknown>(
       (at, { path, value }) => withValue(at, path, value),
