@@ -24,6 +24,11 @@ it.each([
     ['open', ''],
     ['docs', 'reference'],
   ],
+  [['api', 'executeQ'], ['executeQuote']],
+  [
+    ['fixtures', 'load', 'sta'],
+    ['starter', 'stablecoins'],
+  ],
   [['nothing', ''], expect.arrayContaining(['customers'])],
 ])('completes %j', (words, expected) => {
   expect(values(...words)).toEqual(expected);

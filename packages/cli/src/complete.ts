@@ -1,10 +1,11 @@
 // Completion for bash, zsh and fish. The scripts only pass the words to the program. The candidates
 // come from the command objects that also run.
 import { Argument, Command, type Option } from 'commander';
-import { EVENT_TYPES } from './api/metadata.ts';
+import { EVENT_TYPES, OPERATION_IDS } from './api/metadata.ts';
 import { withExamples } from './help.ts';
 import { readConfig } from './profile/config.ts';
 import { LOCAL } from './profile/resolve.ts';
+import { WORLDS } from './tools/sandbox.ts';
 import { SCENARIOS } from './trigger/command.ts';
 
 /** The first word with which the scripts call the program. */
@@ -94,6 +95,10 @@ function findPosition(program: Command, words: readonly string[]) {
 function argumentValues(command: Command, position: number): Candidate[] {
   if (command.name() === 'trigger') {
     return SCENARIOS.map(({ name, summary }) => ({ value: name, text: summary }));
+  }
+  if (command.name() === 'api') return candidatesOf(position === 0 ? OPERATION_IDS : []);
+  if (command.name() === 'load') {
+    return Object.entries(WORLDS).map(([value, text]) => ({ value, text }));
   }
   return candidatesOf(command.registeredArguments[position]?.argChoices ?? []);
 }

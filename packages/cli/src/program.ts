@@ -81,6 +81,17 @@ function rejectUnknown(command: Command): void {
   });
 }
 
+const INVALID_CHOICE = /'(.*)' is invalid for argument '(.*)'\. Allowed choices are (.*)\.$/;
+
+/** Lines of an error of the parser. */
+function parserError(text: string): string[] {
+  const [, word, argument, choices] = INVALID_CHOICE.exec(text.trimEnd()) ?? [];
+  if (word === undefined || choices === undefined) return text.trimEnd().split('\n');
+  const near = closest(word, choices.split(', '));
+  const hint = near ? `Did you mean ${near}?` : `Use one of ${choices}.`;
+  return [`'${word}' is not a ${argument}.`, hint];
+}
+
 function configure(command: Command, isJson: boolean): void {
   const errors = stylesOf(hasColors(process.stderr));
   if (command.parent && command.commands.length > 0) rejectUnknown(command);
@@ -88,7 +99,7 @@ function configure(command: Command, isJson: boolean): void {
     .configureHelp(helpStyle())
     .configureOutput({
       outputError: (text, write) => {
-        const [first = '', ...rest] = text.trimEnd().split('\n');
+        const [first = '', ...rest] = parserError(text);
         const message = first.replace(/^error: /, '');
         const hints = rest.map((each) => each.replace(/^\((Did you mean .*)\)$/, '$1'));
         const start = `${message[0]?.toUpperCase() ?? ''}${message.slice(1)}`;

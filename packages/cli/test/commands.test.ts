@@ -43,8 +43,7 @@ describe('every command', () => {
       getOutHasColors: () => false,
     });
     command.outputHelp();
-    if (command.commands.length === 0 || command.parent === null)
-      expect(text, name).toContain('Examples:');
+    expect(text, name).toContain('Examples:');
     const ownHelp = text.split('\nExamples:')[0] ?? '';
     const long = ownHelp
       .split('\n')
@@ -246,5 +245,9 @@ describe('tools', () => {
     const { origin } = server.running;
     const { err } = await run('customers', 'list', '--base-url', `${origin}/2024-01-01`);
     expect(err).toContain('Warning: the server URL uses API version 2024-01-01');
+    const { code, out } = await run('doctor', '--base-url', `${origin}/2024-01-01`);
+    expect(code).toBe(1);
+    expect(out).toContain('the server has 2025-10-13, the URL names 2024-01-01');
+    expect(out).not.toContain('Credentials');
   });
 });

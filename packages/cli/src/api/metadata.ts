@@ -73,6 +73,9 @@ const index = read('index') as Index;
 export const API_DATE = index.apiDate;
 export const RESOURCES = index.resources;
 export const EVENT_TYPES = index.events;
+export const OPERATION_IDS: readonly string[] = RESOURCES.flatMap(({ operations }) =>
+  operations.map(([id]) => id),
+);
 
 export const operationsOf = ({ name }: Resource): readonly Operation[] =>
   read(name) as readonly Operation[];

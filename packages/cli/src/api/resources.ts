@@ -1,11 +1,18 @@
 // Commands of resources: one for each operation, such as `railhead customers create`.
 import { Command, InvalidArgumentError } from 'commander';
 import { Finished, usageError } from '../exit.ts';
+import { withExamples } from '../help.ts';
 import { isObject } from '../output/values.ts';
 import { type Fields, flagsOf, methodOf, type Session, sessionOf } from '../session.ts';
 import { closest } from '../suggest.ts';
 import { addFlags, inputOf, missingFlags, readData } from './flags.ts';
-import { type Example, type Operation, operationsOf, type Resource } from './metadata.ts';
+import {
+  type Example,
+  OPERATION_IDS,
+  type Operation,
+  operationsOf,
+  type Resource,
+} from './metadata.ts';
 
 interface CallFlags extends Record<string, unknown> {
   readonly all?: boolean;
@@ -45,7 +52,8 @@ function exampleCommand(resource: Resource, operation: Operation): string {
       ? [`--${field.flag} ${quoteForShell(String(value))}`]
       : undefined;
   });
-  if (flags.includes(undefined)) words.push('--data @body.json');
+  const needsData = body?.required && flags.length === 0;
+  if (needsData || flags.includes(undefined)) words.push('--data @body.json');
   else words.push(...(flags as string[]));
   if (!body && query.some(({ path }) => path === 'limit')) words.push('--limit 5');
   return words.join(' ');
@@ -182,6 +190,9 @@ function operationCommand(resource: Resource, operation: Operation): Command {
   });
 }
 
+/** Examples in the help of a resource. */
+const RESOURCE_EXAMPLES = 3;
+
 /** The command of a resource, with the commands of its operations if they are needed. */
 export function resourceCommand(
   resource: Resource,
@@ -190,6 +201,11 @@ export function resourceCommand(
 ): Command {
   command.description(command.description() || `${resource.title}.`);
   if (!isComplete) return command;
+  // A command with its own actions has its own examples.
+  if (command.commands.length === 0) {
+    const examples = operationsOf(resource).slice(0, RESOURCE_EXAMPLES);
+    withExamples(command, ...examples.map((each) => exampleCommand(resource, each)));
+  }
   const existingNames = new Set(command.commands.map((each) => each.name()));
   for (const operation of operationsOf(resource)) {
     if (!existingNames.has(operation.verb))
@@ -200,14 +216,13 @@ export function resourceCommand(
 
 /** `railhead api OPERATION_ID`: any operation, with all its parameters in `--data`. */
 export function apiCommand(resources: readonly Resource[]): Command {
-  const ids = resources.flatMap(({ operations }) => operations.map(([id]) => id));
   const command = new Command('api');
   return command
     .summary('Call an operation by its name in the API reference.')
     .description('Calls an operation by its name in the API reference, with everything in --data.')
     .argument('<operation>', 'Name, such as createQuote.', (text: string) => {
-      if (ids.includes(text)) return text;
-      const near = closest(text, ids);
+      if (OPERATION_IDS.includes(text)) return text;
+      const near = closest(text, OPERATION_IDS);
       throw new InvalidArgumentError(
         near ? `Did you mean ${near}?` : 'There is no such operation.',
       );

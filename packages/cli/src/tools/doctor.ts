@@ -1,7 +1,7 @@
 // `doctor`: checks that the program, the server and the webhooks of the platform work, and prints a
 // remedy for each problem.
 import { Command } from 'commander';
-import { API_DATE, RESOURCES } from '../api/metadata.ts';
+import { API_DATE, OPERATION_IDS } from '../api/metadata.ts';
 import { EXIT, Finished } from '../exit.ts';
 import { withExamples } from '../help.ts';
 import { isObject, shortText } from '../output/values.ts';
@@ -71,8 +71,7 @@ function lackingIn(document: unknown): string[] {
       .flatMap((methods) => Object.values(methods).filter(isObject))
       .map(({ operationId }) => operationId),
   );
-  const known = RESOURCES.flatMap(({ operations }) => operations.map(([id]) => id));
-  return known.filter((id) => !found.has(id));
+  return OPERATION_IDS.filter((id) => !found.has(id));
 }
 
 async function version(url: string): Promise<Check> {
@@ -84,6 +83,11 @@ async function version(url: string): Promise<Check> {
   if (date !== API_DATE) {
     const hint = 'Install the version of railhead-cli that matches the server.';
     return failed(name, `the server has ${date}, this program ${API_DATE}`, hint);
+  }
+  const named = /\/(\d{4}-\d{2}-\d{2})(\/|$)/.exec(new URL(url).pathname)?.[1];
+  if (named !== undefined && named !== date) {
+    const hint = `Use the URL ${url.replace(named, date)}.`;
+    return failed(name, `the server has ${date}, the URL names ${named}`, hint);
   }
   const missingOperations = lackingIn(body);
   if (missingOperations.length === 0) return ok(name, date);
@@ -180,7 +184,10 @@ async function* checks(target: Target, client: Client): AsyncGenerator<Check> {
   });
   if (!probed) return;
   yield skew(probed);
-  yield* await checked('Version of the API', 'Check the URL.', () => version(target.url));
+  const versions = await checked('Version of the API', 'Check the URL.', () => version(target.url));
+  yield* versions;
+  // Requests of another version are rejected, whatever the credentials are.
+  if (versions.some(({ status }) => status === 'failed')) return;
   const credentials = await checked('Credentials', 'Log in again: `railhead login`.', async () => {
     const { id } = await client.config.getPlatformConfig();
     return ok('Credentials', `accepted for ${id}`);

@@ -130,7 +130,7 @@ export function eventsCommand(): Command {
   withExamples(
     command,
     'railhead events',
-    'railhead events --follow --type OUTGOING_PAYMENT.*',
+    "railhead events --follow --type 'OUTGOING_PAYMENT.*'",
     'railhead events get EVENT_ID',
     'railhead events resend EVENT_ID',
   );

@@ -102,10 +102,14 @@ async function fetchNewer(
 
 /** Requests as they are recorded. */
 async function* tail(session: Session, flags: LogFlags, signal: AbortSignal) {
-  const first = await latest(session, flags);
+  const count = Math.max(0, Number(flags.number) || 0);
+  const known = await latest(session, { ...flags, number: String(Math.max(1, count)) });
+  const first = known.slice(known.length - count);
   yield* first;
-  const shownIds = new Set(first.map(({ id }) => id));
-  let newest = first.at(-1)?.createdAt ?? new Date().toISOString();
+  const shownIds = new Set(known.map(({ id }) => id));
+  let newest = known.at(-1)?.createdAt ?? new Date().toISOString();
+  // Earlier requests are those that --number omits.
+  const start = (first[0] ?? known.at(-1))?.createdAt ?? '';
   while (!signal.aborted) {
     await pause(POLL_MS, signal);
     const createdAfter = new Date(Date.parse(newest) - LATE_MS).toISOString();
@@ -119,7 +123,7 @@ async function* tail(session: Session, flags: LogFlags, signal: AbortSignal) {
     for (const each of newRequests) {
       shownIds.add(each.id);
       if (each.createdAt > newest) newest = each.createdAt;
-      if (isShown(each, flags)) yield each;
+      if (each.createdAt >= start && isShown(each, flags)) yield each;
     }
   }
 }

@@ -11,7 +11,7 @@ import { outputOf, sessionOf } from '../session.ts';
 import { closest } from '../suggest.ts';
 
 /** Built-in worlds of the server. */
-const WORLDS: Readonly<Record<string, string>> = {
+export const WORLDS: Readonly<Record<string, string>> = {
   starter: 'a customer with a balance, two external accounts, a payout, a card and an agent',
   customers: 'individuals that are approved, pending, rejected, unverified and on hold',
   accounts:
