@@ -11,25 +11,11 @@ const MIN_SCORE = 3;
 /** Characters that are estimated, because the time of an estimate grows faster than the length. */
 const MAX_ESTIMATED = 64;
 
-type Estimate = (password: string, userWords: string[]) => number;
-
-/** Loaded on first use: the lists of common passwords and words take 30 MB of memory. */
-let loading: Promise<Estimate> | undefined;
-
-async function loadEstimate(): Promise<Estimate> {
-  const [{ ZxcvbnFactory }, { adjacencyGraphs: graphs, dictionary }] = await Promise.all([
-    import('@zxcvbn-ts/core'),
-    import('@zxcvbn-ts/language-common'),
-  ]);
-  const factory = new ZxcvbnFactory({ graphs, dictionary });
-  return (password, userWords) => factory.check(password, userWords).score;
-}
-
 /** Throws INVALID_INPUT for a common password, or one that consists of the user's name or address. */
 export async function assertStrong(password: string, personal: readonly string[]): Promise<void> {
-  loading ??= loadEstimate();
-  const estimate = await loading;
+  // Loaded on first use: the lists of common passwords and words take 30 MB of memory.
+  const { scoreOf } = await import('./password-estimate.ts');
   const words = personal.flatMap((each) => [each, ...each.split(/[\s@.]+/)]).filter(Boolean);
-  if (estimate(password.slice(0, MAX_ESTIMATED), [...words, 'railhead']) >= MIN_SCORE) return;
+  if (scoreOf(password.slice(0, MAX_ESTIMATED), [...words, 'railhead']) >= MIN_SCORE) return;
   throw invalidField('password', 'is common or easy to guess; use several unrelated words');
 }
