@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { opened } from '../../../server/test/kit/app/test-app.ts';
+import { openForFile } from '../../../server/test/kit/app/test-app.ts';
 import { type ClientOptions, createClient, type RetryInfo } from '../src/index.ts';
 
 interface Seen {
@@ -45,7 +45,7 @@ async function startFailing() {
   };
 }
 
-const failing = opened(startFailing);
+const failing = openForFile(startFailing);
 
 const json =
   (status: number, body: object, headers: http.OutgoingHttpHeaders = {}): Answer =>

@@ -1,14 +1,14 @@
 // Deliveries of a real server, verified by the SDK with each kind of key.
 import { describe, expect, it } from 'vitest';
 import { customer } from '../../../server/test/kit/app/fixtures.ts';
-import { opened, testApp } from '../../../server/test/kit/app/test-app.ts';
+import { openForFile, testApp } from '../../../server/test/kit/app/test-app.ts';
 import { startReceiver } from '../../../server/test/kit/http/webhook-receiver.ts';
 import { isEvent, verify } from '../src/webhooks.ts';
 import { clientOf } from './kit/clients.ts';
 
 const app = testApp();
-const receiver = opened(() => startReceiver());
-const second = opened(() => startReceiver());
+const receiver = openForFile(() => startReceiver());
+const second = openForFile(() => startReceiver());
 
 /** The clock of the server. */
 const now = () => app.effects.now();

@@ -2,7 +2,7 @@
 // becomes an SDK call to a listening server, so the scenarios test every operation of the SDK.
 import { describe, expect, it } from 'vitest';
 import type { AppOptions, CallOptions } from '../../../../server/test/kit/app/harness.ts';
-import { opened, testApp } from '../../../../server/test/kit/app/test-app.ts';
+import { openForFile, testApp } from '../../../../server/test/kit/app/test-app.ts';
 import { type Receiver, startReceiver } from '../../../../server/test/kit/http/webhook-receiver.ts';
 import type { Client } from '../../src/index.ts';
 import { clientOf, functionOf } from './clients.ts';
@@ -65,7 +65,7 @@ export function examples(
 ) {
   describe(`the SDK performs the scenarios of ${name}`, () => {
     const app = testApp(options);
-    const receiver = opened(() => startReceiver());
+    const receiver = openForFile(() => startReceiver());
     it.each(Object.entries(scenarios))('%s', async (_, scenario) => {
       await app.call('PATCH', '/config', { webhookEndpoint: receiver.url });
       await scenario({
