@@ -65,11 +65,11 @@ export function layOut(
 
 /** The most important fields of all resources, in this order; others follow in the order of the reply. */
 const PREFERRED = [
-  ...['id', 'eventId', 'number', 'name', 'fullName', 'type', 'eventType', 'operationId'],
+  ...['id', 'number', 'name', 'fullName', 'type', 'eventType', 'operationId'],
   ...['status', 'state', 'kycStatus', 'kybStatus', 'errorCode', 'balance', 'amount'],
   ...['sentAmount', 'receivedAmount', 'authorizedAmount', 'settledAmount', 'currency', 'last4'],
   ...['timestamp', 'createdAt', 'at', 'url', 'delivery', 'customerType', 'permissions'],
-  ...['resourceId', 'customerId', 'platformCustomerId'],
+  ...['eventId', 'resourceId', 'customerId', 'platformCustomerId'],
 ];
 /** Rarely of interest in a list. */
 const OMITTED = ['updatedAt', 'region', 'isDeleted', 'clientSecret', 'statusChangedAt', 'replayed'];
