@@ -38,6 +38,7 @@ const verification = () => import('./screens/people/verification.tsx');
 const accounts = () => import('./screens/accounts/accounts.tsx');
 const ledger = () => import('./screens/accounts/ledger.tsx');
 const developers = () => import('./screens/developers/webhooks.tsx');
+const platform = () => import('./screens/developers/platform.tsx');
 const office = () => import('./screens/office/office.tsx');
 
 const routeTree = root.addChildren([
@@ -68,9 +69,13 @@ const routeTree = root.addChildren([
   page('/agents', accounts, 'Agents'),
   page('/agents/$id', accounts, 'Agent'),
   page('/ledger', ledger, 'Ledger'),
+  page('/ledger/$id', ledger, 'LedgerAccount'),
   page('/events', developers, 'Events'),
   page('/events/$id', developers, 'Event'),
   page('/deliveries', developers, 'Deliveries'),
+  page('/endpoints', platform, 'Endpoints'),
+  page('/sandbox', platform, 'Sandbox'),
+  page('/system', platform, 'System'),
   page('/requests', developers, 'Requests'),
   page('/requests/$id', developers, 'Request'),
   page('/keys', developers, 'Keys'),

@@ -5,6 +5,8 @@ import { queryClient } from './queries.ts';
 
 /** Changes within this time cause one read. */
 const GATHER_MS = 1_000;
+/** Until another attempt after a rejection, such as that of an ended session. */
+const REOPEN_MS = 5_000;
 /** Longer lists are not read again by themselves. */
 const MAX_PAGES = 3;
 /** Reads that no change affects. */
@@ -43,21 +45,36 @@ function refresh(): void {
 /** Follows changes as long as the component is shown. */
 export function useChanges(): void {
   useEffect(() => {
-    const source = new EventSource('/operator/v1/stream');
+    let source: EventSource | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let again: ReturnType<typeof setTimeout> | undefined;
+    let cursor = '';
     const gather = () => {
       timer ??= setTimeout(() => {
         timer = undefined;
         refresh();
       }, GATHER_MS);
     };
-    source.addEventListener('open', () => become('live'));
-    source.addEventListener('error', () => become('interrupted'));
-    source.addEventListener('change', gather);
-    source.addEventListener('reset', gather);
+    const keep = ({ lastEventId }: MessageEvent) => {
+      cursor = lastEventId || cursor;
+    };
+    const open = () => {
+      const after = cursor && `?after=${encodeURIComponent(cursor)}`;
+      source = new EventSource(`/operator/v1/stream${after}`);
+      source.addEventListener('open', () => become('live'));
+      for (const name of ['ready', 'change', 'reset']) source.addEventListener(name, keep);
+      for (const name of ['change', 'reset']) source.addEventListener(name, gather);
+      source.addEventListener('error', () => {
+        become('interrupted');
+        // The browser reconnects by itself unless the server rejected the request.
+        if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, REOPEN_MS);
+      });
+    };
+    open();
     return () => {
       clearTimeout(timer);
-      source.close();
+      clearTimeout(again);
+      source?.close();
     };
   }, []);
 }

@@ -10,6 +10,7 @@ const SCREENS: Readonly<Record<string, string>> = {
   INTERNAL_ACCOUNT: '/accounts',
   ExternalAccount: '/external-accounts',
   EXTERNAL_ACCOUNT: '/external-accounts',
+  LEDGER_ACCOUNT: '/ledger',
   Card: '/cards',
   CARD: '/cards',
   Agent: '/agents',

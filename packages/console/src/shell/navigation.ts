@@ -50,7 +50,7 @@ export const GROUPS: readonly Group[] = [
       page('/cards', P.cards, 'searchCards'),
       page('/wallets', P.wallets, 'listWalletRecoveries'),
       page('/agents', P.agents, 'searchAgents'),
-      page('/ledger', P.ledger, 'verifyLedger'),
+      page('/ledger', P.ledger, 'listLedgerAccounts'),
     ],
   },
   {
@@ -58,10 +58,12 @@ export const GROUPS: readonly Group[] = [
     pages: [
       page('/events', P.events, 'listEventsOfPlatforms'),
       page('/deliveries', P.deliveries, 'listDeliveriesOfPlatform'),
+      page('/endpoints', P.endpoints, 'listWebhookEndpointsOfPlatform'),
       page('/requests', P.requests, 'listRequestsOfPlatform'),
       page('/keys', P.keys, 'listSigningKeys'),
       page('/tokens', P.tokens, 'listPlatformTokens'),
       page('/imports', P.imports, 'listImports'),
+      page('/sandbox', P.sandbox, 'getPlatformClock'),
     ],
   },
   {
@@ -75,6 +77,7 @@ export const GROUPS: readonly Group[] = [
       page('/operator-tokens', P.operatorTokens, 'listOperatorTokens'),
       page('/policies', P.policies, 'listApprovalPolicies'),
       page('/audit', P.audit, 'listAuditRecords'),
+      page('/system', P.system, 'getSystem'),
     ],
   },
 ];

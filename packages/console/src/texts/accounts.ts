@@ -34,4 +34,13 @@ export const ACCOUNT_TEXTS = {
   trialBalance: 'Trial balance',
   chart: 'Chart of accounts',
   postings: 'Postings',
+  ledgerAccount: 'Ledger account',
+  environment: 'Environment',
+  accountType: 'Type of account',
+  debit: 'Debit',
+  credit: 'Credit',
+  net: 'Net',
+  ties: 'Total, ties',
+  differs: 'Total, does not tie',
+  notCounted: 'Not all accounts were counted; see the documentation of the operation.',
 } as const;

@@ -129,6 +129,7 @@ export const TEXTS = {
     ledger: 'Ledger',
     events: 'Events',
     deliveries: 'Webhook deliveries',
+    endpoints: 'Webhook endpoints',
     requests: 'Requests',
     keys: 'Signing keys',
     tokens: 'API tokens',

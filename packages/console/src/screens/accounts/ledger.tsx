@@ -1,9 +1,17 @@
-// The ledger: verification of the books.
+// The ledger: trial balance, chart of accounts, the postings of an account, verification of the books.
 import { useMutation } from '@tanstack/react-query';
-import { call } from '../../api/client.ts';
+import { useParams } from '@tanstack/react-router';
+import { call, type Item } from '../../api/client.ts';
+import { useReply } from '../../api/queries.ts';
+import { columnsOf, placeIn } from '../../parts/columns.tsx';
 import { Facts } from '../../parts/facts.tsx';
-import { Problem } from '../../parts/feedback.tsx';
+import { Loaded, Problem } from '../../parts/feedback.tsx';
+import { Identifier } from '../../parts/identifier.tsx';
+import { List } from '../../parts/list.tsx';
+import { Amount } from '../../parts/money.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
+import { ModeMark, Status, statusText } from '../../parts/status.tsx';
+import { usePlatform } from '../../shell/platform.tsx';
 import { ACCOUNT_TEXTS as T } from '../../texts/accounts.ts';
 import { TEXTS } from '../../texts/texts.ts';
 
@@ -28,8 +36,133 @@ function Verification() {
   );
 }
 
+function TrialBalance() {
+  const { platformId } = usePlatform();
+  const query = useReply('getTrialBalance', { query: platformId ? { platformId } : {} });
+  return (
+    <Panel title={T.trialBalance}>
+      <Loaded query={query}>
+        {({ data, totals, isCounted }) => (
+          <>
+            {!isCounted && <p className="soft">{T.notCounted}</p>}
+            <div className="scroll">
+              <table className="grid">
+                <thead>
+                  <tr>
+                    <th scope="col">{T.environment}</th>
+                    <th scope="col">{T.accountType}</th>
+                    {[T.debit, T.credit, T.net].map((each) => (
+                      <th key={each} scope="col" className="number">
+                        {each}
+                      </th>
+                    ))}
+                  </tr>
+                </thead>
+                <tbody>
+                  {data.map(({ mode, currency, type, debit, credit, net }) => (
+                    <tr key={`${mode} ${currency} ${type}`}>
+                      <td>
+                        <ModeMark mode={mode} />
+                      </td>
+                      <td>{statusText(type)}</td>
+                      {[debit, credit, net].map((amount, at) => (
+                        <td key={['debit', 'credit', 'net'][at]} className="number">
+                          <Amount value={{ amount, currency }} />
+                        </td>
+                      ))}
+                    </tr>
+                  ))}
+                  {totals.map(({ mode, currency, debit, credit, difference }) => (
+                    <tr key={`${mode} ${currency}`} className="total">
+                      <td>
+                        <ModeMark mode={mode} />
+                      </td>
+                      <td>{difference === 0 ? T.ties : T.differs}</td>
+                      {[debit, credit, difference].map((amount, at) => (
+                        <td key={['debit', 'credit', 'difference'][at]} className="number">
+                          <Amount value={{ amount, currency }} />
+                        </td>
+                      ))}
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          </>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+const accountColumns = columnsOf<'listLedgerAccounts'>();
+
+const ACCOUNT_COLUMNS = [
+  accountColumns.column('type', ({ type }) => statusText(type)),
+  ...accountColumns.fields('name', 'mode', 'currency', 'status'),
+  ...accountColumns.amounts('balance', 'held'),
+  ...accountColumns.fields('platformId', 'customerId', 'id'),
+  ...accountColumns.hidden('createdAt'),
+];
+
 export const Ledger = () => (
   <Screen title={TEXTS.pages.ledger}>
+    <TrialBalance />
+    <Panel title={T.chart}>
+      <List
+        id="listLedgerAccounts"
+        columns={ACCOUNT_COLUMNS}
+        filters={[
+          ...[{ name: 'type' }, { name: 'currency' }, { name: 'mode', label: T.environment }],
+          ...[{ name: 'customerId' }, { name: 'hasBalance', values: ['true'] }],
+        ]}
+        placeOf={placeIn('/ledger', 'id')}
+      />
+    </Panel>
     <Verification />
   </Screen>
 );
+
+type Posting = Item<'listLedgerAccountPostings'>;
+
+const postingColumns = columnsOf<'listLedgerAccountPostings'>();
+
+/** The columns of the postings of an account in this currency. */
+const postingsIn = (currency: string) => [
+  ...postingColumns.fields('createdAt', 'transactionId'),
+  postingColumns.column('step', ({ step, phase }: Posting) => `${statusText(step)}, ${phase}`),
+  postingColumns.column('direction', ({ direction }) => <Status value={direction} />),
+  postingColumns.column('counterAccountId', ({ counterAccountId }) => (
+    <Identifier id={counterAccountId} kind="LEDGER_ACCOUNT" />
+  )),
+  ...(['amount', 'balanceAfter', 'heldAfter'] as const).map((name) => ({
+    ...{ name, isNumber: true },
+    cell: (row: Posting) => <Amount value={{ amount: row[name], currency }} />,
+  })),
+];
+
+export function LedgerAccount() {
+  const { id } = useParams({ strict: false }) as { id: string };
+  const path = { ledgerAccountId: id };
+  const query = useReply('listLedgerAccountPostings', { path, query: { limit: 1 } });
+  return (
+    <Loaded query={query}>
+      {({ currency, balance, held, platformId }) => (
+        <Screen title={T.ledgerAccount}>
+          <p className="sub">
+            <Identifier id={id} kind="LEDGER_ACCOUNT" />
+          </p>
+          <p className="figure">
+            <Amount value={{ amount: balance, currency }} />
+          </p>
+          <Panel title={T.details}>
+            <Facts value={{ currency, held: { amount: held, currency }, platformId }} />
+          </Panel>
+          <Panel title={T.postings}>
+            <List id="listLedgerAccountPostings" path={path} columns={postingsIn(currency)} />
+          </Panel>
+        </Screen>
+      )}
+    </Loaded>
+  );
+}

@@ -17,6 +17,15 @@ const searchCardsColumns = columnsOf<'searchCards'>();
 const searchAgentsColumns = columnsOf<'searchAgents'>();
 const listMessagesColumns = columnsOf<'listMessages'>();
 
+function State({ id }: { id: string }) {
+  const query = useReply('getCustomerOfPlatform', { path: { customerId: id } });
+  return (
+    <Loaded query={query}>
+      {(reply) => <Facts value={reply} without={['id', 'cards', 'agents']} />}
+    </Loaded>
+  );
+}
+
 function Factors({ id }: { id: string }) {
   const query = useReply('getCustomerAuthentication', { path: { customerId: id } });
   return <Loaded query={query}>{(reply) => <Facts value={reply} />}</Loaded>;
@@ -36,6 +45,9 @@ export function Customer() {
         )}
       </p>
       <div className="columns">
+        <Panel title={T.state}>
+          <State id={id} />
+        </Panel>
         <Panel title={T.personal}>
           <Reveal id="exportCustomerData" input={{ path: { customerId: id } }} label={T.showData}>
             {(reply) => <Facts value={reply as Record<string, unknown>} />}

@@ -1,0 +1,148 @@
+// Webhook endpoints of a platform, its sandbox, and the state of the installation.
+import { ActionButton, ActionButtons } from '../../action/action.tsx';
+import { useReply } from '../../api/queries.ts';
+import { columnsOf } from '../../parts/columns.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { Empty, Loaded } from '../../parts/feedback.tsx';
+import { List } from '../../parts/list.tsx';
+import { Panel, Screen } from '../../parts/panel.tsx';
+import { ModeMark } from '../../parts/status.tsx';
+import { usePlatform } from '../../shell/platform.tsx';
+import { DEVELOPER_TEXTS as T } from '../../texts/developers.ts';
+import { TEXTS } from '../../texts/texts.ts';
+
+const endpoints = columnsOf<'listWebhookEndpointsOfPlatform'>();
+
+const ENDPOINT_COLUMNS = [
+  ...endpoints.fields('url', 'status', 'pending', 'failed', 'lastSuccessAt', 'failingSince'),
+  ...endpoints.fields('oldestPendingAt', 'eventTypes', 'description', 'id'),
+  endpoints.actions(({ id, url, status }) => {
+    const base = { path: { webhookEndpointId: id }, about: <Facts value={{ url, status }} /> };
+    return (
+      <ActionButtons
+        actions={[
+          { ...base, id: 'pauseWebhookEndpoint', label: T.pause, isDangerous: true },
+          { ...base, id: 'resumeWebhookEndpoint', label: T.resume },
+        ]}
+      />
+    );
+  }),
+];
+
+export function Endpoints() {
+  const { platformId } = usePlatform();
+  return (
+    <Screen title={TEXTS.pages.endpoints}>
+      {platformId ? (
+        <List
+          id="listWebhookEndpointsOfPlatform"
+          path={{ platformId }}
+          columns={ENDPOINT_COLUMNS}
+          empty={T.noEndpoints}
+        />
+      ) : (
+        <Empty>{TEXTS.selectPlatform}</Empty>
+      )}
+    </Screen>
+  );
+}
+
+function Clock({ platformId }: { platformId: string }) {
+  const path = { platformId };
+  const query = useReply('getPlatformClock', { path });
+  return (
+    <Panel
+      title={T.clock}
+      actions={<ActionButton id="changePlatformClock" label={T.moveClock} path={path} isPrimary />}
+    >
+      <p className="soft">{T.clockText}</p>
+      <Loaded query={query}>{(reply) => <Facts value={reply} without={['platformId']} />}</Loaded>
+    </Panel>
+  );
+}
+
+function Worlds({ platformId }: { platformId: string }) {
+  const query = useReply('listSandboxWorlds');
+  const path = { platformId };
+  return (
+    <Panel title={T.worlds}>
+      <p className="soft">{T.worldsText}</p>
+      <Loaded query={query}>
+        {({ data }) => (
+          <ul className="work">
+            {data.map(({ name, steps }) => (
+              <li key={name}>
+                <span>
+                  {name} <span className="soft">{T.steps(steps)}</span>
+                </span>{' '}
+                <ActionButton
+                  id="createPlatformFixtures"
+                  label={T.load}
+                  path={path}
+                  initial={{ world: name }}
+                />
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+export function Sandbox() {
+  const { platform } = usePlatform();
+  if (platform?.mode.toUpperCase() !== 'SANDBOX')
+    return (
+      <Screen title={TEXTS.pages.sandbox}>
+        <Empty>{T.selectSandbox}</Empty>
+      </Screen>
+    );
+  return (
+    <Screen
+      title={TEXTS.pages.sandbox}
+      mark={<ModeMark mode={platform.mode} />}
+      actions={
+        <ActionButton
+          id="resetPlatform"
+          label={T.reset}
+          path={{ platformId: platform.id }}
+          about={<Facts value={{ platform: platform.name }} />}
+          isDangerous
+        />
+      }
+    >
+      <div className="columns even">
+        <Clock platformId={platform.id} />
+        <Worlds platformId={platform.id} />
+      </div>
+    </Screen>
+  );
+}
+
+const REFRESH_MS = 10_000;
+
+export function System() {
+  const query = useReply('getSystem', {}, { refetchInterval: REFRESH_MS });
+  return (
+    <Screen title={TEXTS.pages.system}>
+      <Loaded query={query}>
+        {({ process, database, settings, ...rest }) => (
+          <>
+            <div className="columns even">
+              <Panel title={T.process}>
+                <Facts value={process} />
+              </Panel>
+              <Panel title={T.installation}>
+                <Facts value={{ ...rest, ...settings }} />
+              </Panel>
+            </div>
+            <Panel title={T.database}>
+              <Facts value={database} />
+            </Panel>
+          </>
+        )}
+      </Loaded>
+    </Screen>
+  );
+}
