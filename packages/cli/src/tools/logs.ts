@@ -102,14 +102,10 @@ async function fetchNewer(
 
 /** Requests as they are recorded. */
 async function* tail(session: Session, flags: LogFlags, signal: AbortSignal) {
-  const count = Math.max(0, Number(flags.number) || 0);
-  const known = await latest(session, { ...flags, number: String(Math.max(1, count)) });
-  const first = known.slice(known.length - count);
+  const first = await latest(session, flags);
   yield* first;
-  const shownIds = new Set(known.map(({ id }) => id));
-  let newest = known.at(-1)?.createdAt ?? new Date().toISOString();
-  // Earlier requests are those that --number omits.
-  const start = (first[0] ?? known.at(-1))?.createdAt ?? '';
+  const shownIds = new Set(first.map(({ id }) => id));
+  let newest = first.at(-1)?.createdAt ?? new Date().toISOString();
   while (!signal.aborted) {
     await pause(POLL_MS, signal);
     const createdAfter = new Date(Date.parse(newest) - LATE_MS).toISOString();
@@ -123,7 +119,7 @@ async function* tail(session: Session, flags: LogFlags, signal: AbortSignal) {
     for (const each of newRequests) {
       shownIds.add(each.id);
       if (each.createdAt > newest) newest = each.createdAt;
-      if (each.createdAt >= start && isShown(each, flags)) yield each;
+      if (isShown(each, flags)) yield each;
     }
   }
 }
