@@ -1,6 +1,6 @@
 // Reads of the operator API, cached by operation and input.
 import { keepPreviousData, QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import type { OperationId } from '../generated/operations.ts';
+import { OPERATIONS, type OperationId } from '../generated/operations.ts';
 import { ApiError, call, type Input, type Reply } from './client.ts';
 
 const MAX_RETRIES = 2;
@@ -52,7 +52,9 @@ export function usePages(id: OperationId, input: ReadInput, enabled = true) {
     enabled,
     initialPageParam: undefined as string | undefined,
     queryFn: async ({ pageParam, signal }) => {
-      const query = { limit: PAGE_SIZE, ...input.query, cursor: pageParam };
+      // Some lists are short and have no pages.
+      const page = OPERATIONS[id].query?.includes('limit') ? { limit: PAGE_SIZE } : {};
+      const query = { ...page, ...input.query, cursor: pageParam };
       return (await call(id, { ...input, query, signal })) as PageReply;
     },
     getNextPageParam: ({ hasMore, nextCursor }) =>
