@@ -75,6 +75,7 @@ function tableText(document) {
         ...(operation['x-permission'] && { permission: operation['x-permission'] }),
         ...(names('query').length && { query: names('query') }),
         ...(names('header').includes('Idempotency-Key') && { takesKey: true }),
+        ...(operation['x-reveals'] && { reveals: true }),
       };
       return [operationId, info];
     }),
@@ -88,6 +89,8 @@ export interface OperationInfo {
   permission?: string;
   query?: readonly string[];
   takesKey?: boolean;
+  /** Shows personal data; each call is recorded. */
+  reveals?: boolean;
 }
 
 const table = ${JSON.stringify(operations, null, 1)} as const;

@@ -1,6 +1,7 @@
 // The stream of changes: one connection, which the browser resumes after an interruption. A change
 // makes what is shown outdated, so that it is read again.
 import { useEffect, useSyncExternalStore } from 'react';
+import { OPERATIONS, type OperationId } from '../generated/operations.ts';
 import { queryClient } from './queries.ts';
 
 /** Changes within this time cause one read. */
@@ -11,6 +12,9 @@ const REOPEN_MS = 5_000;
 const MAX_PAGES = 3;
 /** Reads that no change affects. */
 const UNAFFECTED = new Set(['getOperatorSession', 'listOperatorRoles', 'getSystem']);
+
+/** A read that reveals personal data is recorded, which is a change, so it is not repeated. */
+const isAffected = (id: string) => !UNAFFECTED.has(id) && !OPERATIONS[id as OperationId]?.reveals;
 
 export type StreamState = 'connecting' | 'live' | 'interrupted';
 
@@ -38,7 +42,7 @@ interface Pages {
 function refresh(): void {
   void queryClient.invalidateQueries({
     predicate: ({ queryKey: [id], state: { data } }) =>
-      !UNAFFECTED.has(String(id)) && ((data as Pages | undefined)?.pages?.length ?? 0) <= MAX_PAGES,
+      isAffected(String(id)) && ((data as Pages | undefined)?.pages?.length ?? 0) <= MAX_PAGES,
   });
 }
 

@@ -1,4 +1,4 @@
-// Overview: how much is paid, how well it works, and what waits for somebody.
+// Overview: how much is paid, how well it works, and the open work.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
 import type { Query, Reply } from '../../api/client.ts';
