@@ -19,9 +19,8 @@ const operationsOf = (document) =>
 const REF = '#/components/schemas/';
 
 /** A schema with what a form needs, without references. */
-function slim(schema, document, depth = 0) {
-  if (schema.$ref)
-    return slim(document.components.schemas[schema.$ref.replace(REF, '')], document, depth);
+function slim(schema, document) {
+  if (schema.$ref) return slim(document.components.schemas[schema.$ref.replace(REF, '')], document);
   const {
     type,
     format,
@@ -36,10 +35,10 @@ function slim(schema, document, depth = 0) {
   const constant = schema.const === undefined ? undefined : [schema.const];
   const limits = ['minLength', 'maxLength', 'minimum', 'maximum', 'pattern', 'default', 'maxItems'];
   if (allOf?.length) {
-    const parts = allOf.map((each) => slim(each, document, depth));
+    const parts = allOf.map((each) => slim(each, document));
     return Object.assign({}, ...parts, description ? { description } : {});
   }
-  const options = anyOf?.map((each) => slim(each, document, depth + 1));
+  const options = anyOf?.map((each) => slim(each, document));
   return {
     ...(type && { type }),
     ...(format && { format }),
@@ -48,10 +47,10 @@ function slim(schema, document, depth = 0) {
     ...Object.fromEntries(
       limits.filter((name) => name in schema).map((name) => [name, schema[name]]),
     ),
-    ...(items && { items: slim(items, document, depth + 1) }),
+    ...(items && { items: slim(items, document) }),
     ...(properties && {
       properties: Object.fromEntries(
-        Object.entries(properties).map(([name, each]) => [name, slim(each, document, depth + 1)]),
+        Object.entries(properties).map(([name, each]) => [name, slim(each, document)]),
       ),
     }),
     ...(required?.length && { required }),

@@ -1,4 +1,4 @@
-// `node packages/console/scripts/run.mjs build|dev|types|status`: installs the packages of the console,
+// `node packages/console/scripts/run.mjs build|dev|types`: installs the packages of the console,
 // generates its client from operator-openapi.json and builds it into packages/console/dist, which a
 // server shows at /console. `npm start` runs `build` in the background. `types` checks the types.
 import { spawnSync } from 'node:child_process';
@@ -29,8 +29,7 @@ function run(program, args) {
 const hasTypes = () => fs.existsSync(path.join(folder, 'node_modules', 'openapi-typescript'));
 
 function install(dev) {
-  const complete = dev ? hasLockedPackages(folder) : hasLockedPackages(folder, { dev: false });
-  if (complete) return;
+  if (hasLockedPackages(folder, { dev })) return;
   step('Installing the packages of the console …');
   const kind = dev ? [] : ['--omit=dev'];
   const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];

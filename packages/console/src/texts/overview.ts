@@ -20,15 +20,7 @@ export const OVERVIEW_TEXTS = {
   currencies: (count: number) => `of ${count} ${count === 1 ? 'currency' : 'currencies'}`,
   noPayments: 'No payments in this period.',
   completeUntil: 'Complete until',
-  waiting: 'Open work',
-  work: {
-    payouts: 'Payouts to record',
-    deposits: 'Held deposits',
-    suspense: 'Items in suspense',
-    verifications: 'Identity checks',
-    resets: 'Factor resets',
-    approvals: 'Approvals',
-    jobs: 'Dead jobs',
-    deliveries: 'Pending webhook deliveries',
-  },
+  work: 'Open work',
+  balances: 'Balances in the ledger',
+  health: 'Queues, webhooks and providers',
 } as const;

@@ -2,15 +2,15 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
 import type { Query, Reply } from '../../api/client.ts';
-import { usePages, useReply } from '../../api/queries.ts';
-import { usePermits } from '../../api/session.tsx';
-import type { OperationId } from '../../generated/operations.ts';
+import { useReply } from '../../api/queries.ts';
 import type { Series } from '../../parts/chart.tsx';
+import { Facts } from '../../parts/facts.tsx';
 import { Empty, Loaded, Skeleton } from '../../parts/feedback.tsx';
 import { decimalsOf, moneyText } from '../../parts/money.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
 import { Time } from '../../parts/time.tsx';
 import { usePlatform } from '../../shell/platform.tsx';
+import { fieldLabel } from '../../texts/fields.ts';
 import { OVERVIEW_TEXTS as T } from '../../texts/overview.ts';
 import { TEXTS } from '../../texts/texts.ts';
 
@@ -183,64 +183,65 @@ function Metrics({
   );
 }
 
-/** What waits for an operator: a list, its page, and the query of the items that wait. */
-const WORK: readonly [
-  id: OperationId,
-  place: string,
-  text: string,
-  query?: Record<string, string>,
-][] = [
-  ['listAwaitedTransfers', '/payouts', T.work.payouts],
-  ['listHeldDeposits', '/deposits', T.work.deposits],
-  ['listSuspenseItems', '/suspense', T.work.suspense],
-  ['listVerificationsForReview', '/verifications', T.work.verifications],
-  ['listFactorResets', '/resets', T.work.resets],
-  ['listApprovals', '/approvals', T.work.approvals, { status: 'PENDING' }],
-  ['listJobs', '/jobs', T.work.jobs, { state: 'dead' }],
-  ['listPendingWebhookDeliveries', '/deliveries', T.work.deliveries],
-];
+/** Open work → where it is done. */
+const PLACES: Readonly<Record<string, { place: string; search?: Record<string, string> }>> = {
+  heldDeposits: { place: '/deposits' },
+  awaitedTransfers: { place: '/payouts' },
+  suspenseItems: { place: '/suspense' },
+  verifications: { place: '/verifications' },
+  externalAccounts: { place: '/external-accounts' },
+  factorResets: { place: '/resets' },
+  walletRecoveries: { place: '/wallets' },
+  cardExceptions: { place: '/card-payments' },
+  stablecoins: { place: '/stablecoins' },
+  approvals: { place: '/approvals', search: { status: 'PENDING' } },
+};
 
-const SHOWN = 50;
-
-function WorkItem({
-  id,
-  place,
-  text,
-  query,
-}: {
-  id: OperationId;
-  place: string;
-  text: string;
-  query: Record<string, string> | undefined;
-}) {
-  const { platformId } = usePlatform();
-  const { data } = usePages(id, {
-    query: { ...query, ...(platformId && { platformId }), limit: SHOWN },
-  });
-  const page = data?.pages[0];
-  const count = page?.data.length ?? 0;
+function WorkItem({ name, count, hasMore }: Reply<'getOverview'>['work'][number]) {
+  const { place, search } = PLACES[name] ?? { place: '/' };
   return (
     <li>
-      <Link to={place} {...(query && { search: query as never })}>
-        <span>{text}</span>
-        <strong className={count > 0 ? 'some' : ''}>
-          {page ? `${count}${page.hasMore ? '+' : ''}` : TEXTS.none}
-        </strong>
+      <Link to={place} {...(search && { search: search as never })}>
+        <span>{fieldLabel(name)}</span>
+        <strong className={count > 0 ? 'some' : ''}>{`${count}${hasMore ? '+' : ''}`}</strong>
       </Link>
     </li>
   );
 }
 
-function Work() {
-  const permits = usePermits();
+function State() {
+  const { platformId } = usePlatform();
+  const query = useReply('getOverview', platformId ? { query: { platformId } } : {});
   return (
-    <Panel title={T.waiting}>
-      <ul className="work">
-        {WORK.filter(([id]) => permits(id)).map(([id, place, text, query]) => (
-          <WorkItem key={id} {...{ id, place, text, query }} />
-        ))}
-      </ul>
-    </Panel>
+    <Loaded query={query}>
+      {({ work, jobs, webhooks, balances, connectors }) => (
+        <>
+          <Panel title={T.work}>
+            <ul className="work">
+              {work.map((each) => (
+                <WorkItem key={each.name} {...each} />
+              ))}
+            </ul>
+          </Panel>
+          <div className="columns even">
+            {balances && (
+              <Panel title={T.balances}>
+                <Facts
+                  value={{
+                    balances: balances.data.map(({ mode, type, net, currency }) => ({
+                      ...{ mode, type, balance: { amount: net, currency } },
+                    })),
+                  }}
+                />
+              </Panel>
+            )}
+            <Panel title={T.health}>
+              <Facts value={{ jobs, webhooks, providers: connectors?.circuits }} />
+            </Panel>
+          </div>
+        </>
+      )}
+    </Loaded>
   );
 }
 
@@ -290,7 +291,7 @@ export function Overview() {
           />
         )}
       </Loaded>
-      <Work />
+      <State />
     </Screen>
   );
 }

@@ -1,5 +1,6 @@
 // One customer: state, accounts, payments and factors. Personal data is shown on request.
 import { Link, useParams } from '@tanstack/react-router';
+import { ActionButton } from '../../action/action.tsx';
 import { Reveal } from '../../action/reveal.tsx';
 import { useReply } from '../../api/queries.ts';
 import { usePermits } from '../../api/session.tsx';
@@ -10,12 +11,21 @@ import { Identifier } from '../../parts/identifier.tsx';
 import { List } from '../../parts/list.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
 import { PEOPLE_TEXTS as T } from '../../texts/people.ts';
-import { CustomerActions } from './lists.tsx';
 
 const listPaymentsColumns = columnsOf<'listPayments'>();
 const searchCardsColumns = columnsOf<'searchCards'>();
 const searchAgentsColumns = columnsOf<'searchAgents'>();
 const listMessagesColumns = columnsOf<'listMessages'>();
+
+function CustomerActions({ customerId }: { customerId: string }) {
+  const base = { path: { customerId }, about: <Facts value={{ customerId }} /> };
+  return (
+    <>
+      <ActionButton {...base} id="unlockCustomer" label={T.unlock} />
+      <ActionButton {...base} id="eraseCustomer" label={T.erase} isDangerous />
+    </>
+  );
+}
 
 function State({ id }: { id: string }) {
   const query = useReply('getCustomerOfPlatform', { path: { customerId: id } });

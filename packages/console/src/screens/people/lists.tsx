@@ -1,5 +1,5 @@
 // Customers and what concerns them: lists.
-import { ActionButton, ActionButtons } from '../../action/action.tsx';
+import { ActionButtons } from '../../action/action.tsx';
 import { columnsOf, placeIn } from '../../parts/columns.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { List } from '../../parts/list.tsx';
@@ -167,13 +167,3 @@ export const Messages = () => (
     />
   </Screen>
 );
-
-export const CustomerActions = ({ customerId }: { customerId: string }) => {
-  const base = { path: { customerId }, about: <Facts value={{ customerId }} /> };
-  return (
-    <>
-      <ActionButton {...base} id="unlockCustomer" label={T.unlock} />
-      <ActionButton {...base} id="eraseCustomer" label={T.erase} isDangerous />
-    </>
-  );
-};
