@@ -2,20 +2,10 @@
 // and a file for each resource with what its commands need, which only that resource reads.
 import fs from 'node:fs';
 import path from 'node:path';
+import { operationsOf } from '../../../scripts/openapi-operations.mjs';
 import { grouped } from '../../sdk/scripts/groups.mjs';
 import { bodyFields, queryFields } from './fields.mjs';
 import { kebab, verbOf } from './names.mjs';
-
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
-
-const operationsOf = (document) =>
-  Object.entries(document.paths).flatMap(([route, methods]) =>
-    METHODS.filter((method) => methods[method]).map((method) => ({
-      route,
-      method: method.toUpperCase(),
-      ...methods[method],
-    })),
-  );
 
 /** The description without its list of errors, and links without a meaning in a terminal. */
 const textOf = ({ description = '' }) =>

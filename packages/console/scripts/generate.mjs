@@ -2,19 +2,10 @@
 // openapi-typescript is installed, their types. Only the types need packages.
 import fs from 'node:fs';
 import path from 'node:path';
+import { operationsOf } from '../../../scripts/openapi-operations.mjs';
 
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 const HEADER =
   '// Generated from operator-openapi.json by packages/console/scripts/generate.mjs.\n';
-
-const operationsOf = (document) =>
-  Object.entries(document.paths).flatMap(([route, methods]) =>
-    METHODS.filter((method) => methods[method]).map((method) => ({
-      route,
-      method: method.toUpperCase(),
-      ...methods[method],
-    })),
-  );
 
 const REF = '#/components/schemas/';
 

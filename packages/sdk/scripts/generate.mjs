@@ -4,22 +4,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
+import { operationsOf } from '../../../scripts/openapi-operations.mjs';
 import { groupsText, tableText } from './groups.mjs';
 
-/** The operations of the document with their methods. */
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 const HEADER = '// Generated from openapi.json by packages/sdk/scripts/generate.mjs.\n';
 
 const isObject = (value) => typeof value === 'object' && value !== null;
-
-const operationsOf = (document) =>
-  Object.entries(document.paths).flatMap(([route, methods]) =>
-    METHODS.filter((method) => methods[method]).map((method) => ({
-      route,
-      method: method.toUpperCase(),
-      ...methods[method],
-    })),
-  );
 
 const refOf = (text) => text.replace('#/components/schemas/', '');
 
