@@ -2,7 +2,7 @@
 // and a file for each resource with what its commands need, which only that resource reads.
 import fs from 'node:fs';
 import path from 'node:path';
-import { operationsOf } from '../../../scripts/openapi-operations.mjs';
+import { operationsOf } from '../../operations.mjs';
 import { grouped } from '../../sdk/scripts/groups.mjs';
 import { bodyFields, queryFields } from './fields.mjs';
 import { kebab, verbOf } from './names.mjs';

@@ -2,7 +2,7 @@
 // openapi-typescript is installed, their types. Only the types need packages.
 import fs from 'node:fs';
 import path from 'node:path';
-import { operationsOf } from '../../../scripts/openapi-operations.mjs';
+import { operationsOf } from '../../operations.mjs';
 
 const HEADER =
   '// Generated from operator-openapi.json by packages/console/scripts/generate.mjs.\n';

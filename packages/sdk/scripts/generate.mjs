@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
-import { operationsOf } from '../../../scripts/openapi-operations.mjs';
+import { operationsOf } from '../../operations.mjs';
 import { groupsText, tableText } from './groups.mjs';
 
 const HEADER = '// Generated from openapi.json by packages/sdk/scripts/generate.mjs.\n';
