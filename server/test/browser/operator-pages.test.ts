@@ -149,7 +149,8 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await page.goto(at(''));
       await title(page, 'Sign in');
       expect(page.url()).toBe(at('/sign-in'));
-      // By the keyboard: the button has the focus.
+      // By the keyboard: the button has the focus. The document has the heading before the script runs.
+      await page.locator('button:focus').waitFor();
       await page.keyboard.press('Enter');
       await title(page, 'Your account');
 
