@@ -15,10 +15,10 @@ export interface Account {
   name?: string;
 }
 
-const client = (client_id: string) => ({
+const client = (client_id: string, callback: string) => ({
   client_id,
   client_secret: CLIENT.secret,
-  redirect_uris: [CALLBACK],
+  redirect_uris: [callback],
   grant_types: ['authorization_code' as const],
   response_types: ['code' as const],
 });
@@ -34,18 +34,22 @@ interface ProviderOptions {
   accounts: Map<string, Account>;
   placement: Placement;
   key: Key;
+  callback: string;
+  /** Whether the provider shows its own pages for sign-in and consent. */
+  hasPages: boolean;
 }
 
-async function providerAt({ issuer, accounts, placement, key }: ProviderOptions) {
+async function providerAt({ issuer, accounts, placement, key, ...options }: ProviderOptions) {
+  const { callback, hasPages } = options;
   const signing = { ...(await exportJWK(key.privateKey)), alg: 'RS256', use: 'sig', kid: 'test' };
   return new Provider(issuer, {
     jwks: { keys: [signing] },
     ttl: { AccessToken: 600, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
     clients: [
-      client(CLIENT.id),
-      client('another'),
+      client(CLIENT.id, callback),
+      client('another', callback),
       {
-        ...client('public'),
+        ...client('public', callback),
         client_secret: undefined,
         token_endpoint_auth_method: 'none' as const,
       },
@@ -56,9 +60,9 @@ async function providerAt({ issuer, accounts, placement, key }: ProviderOptions)
       groups: ['groups'],
     },
     conformIdTokenClaims: placement === 'userinfo',
-    features: { devInteractions: { enabled: false } },
+    features: { devInteractions: { enabled: hasPages } },
     cookies: { keys: ['key-of-the-tests'] },
-    interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
+    ...(hasPages ? {} : { interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` } }),
     findAccount: (_ctx, sub) => ({
       accountId: sub,
       claims: async () => ({ sub, ...accounts.get(sub) }),
@@ -75,8 +79,17 @@ async function providerAt({ issuer, accounts, placement, key }: ProviderOptions)
   });
 }
 
+interface Settings {
+  /** Where it returns the browser. */
+  callback?: string;
+  hasPages?: boolean;
+}
+
 /** Starts a provider. */
-export async function startIdentityProvider(placement: Placement = 'id token') {
+export async function startIdentityProvider(
+  placement: Placement = 'id token',
+  { callback = CALLBACK, hasPages = false }: Settings = {},
+) {
   const accounts = new Map<string, Account>();
   let selected = '';
   let changed: { claims: object; isForged: boolean } | undefined;
@@ -86,7 +99,7 @@ export async function startIdentityProvider(placement: Placement = 'id token') {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://localhost:${(server.address() as AddressInfo).port}`;
   const [key, forged] = await Promise.all([newKey(), newKey()]);
-  const provider = await providerAt({ issuer, accounts, placement, key });
+  const provider = await providerAt({ issuer, accounts, placement, key, callback, hasPages });
   provider.use(async (ctx, next) => {
     await next();
     if (ctx.path !== '/token') return;
@@ -102,7 +115,7 @@ export async function startIdentityProvider(placement: Placement = 'id token') {
   });
   const serve = provider.callback();
   handle = (request, response) => {
-    if (!request.url?.startsWith('/interaction/')) return void serve(request, response);
+    if (hasPages || !request.url?.startsWith('/interaction/')) return void serve(request, response);
     const result = { login: { accountId: selected } };
     const options = { mergeWithLastSubmission: false };
     void provider.interactionFinished(request, response, result, options);

@@ -1,0 +1,121 @@
+// The sign-in with a company account in a real browser: the button, the pages of a real identity provider,
+// and the account; and people whom the provider or this server rejects.
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { groupRolesOf } from '../../src/runtime/config/identity-provider.ts';
+import { openForFile, testApp } from '../kit/app/test-app.ts';
+import { operatorClient } from '../kit/operator/client.ts';
+import { CLIENT, startIdentityProvider } from '../kit/operator/identity-provider.ts';
+import { browserPath, launch, type Visit, visit } from './browser.ts';
+import { press, TIMEOUT_MS } from './office.ts';
+
+/** A free port: the provider must know the address to which it returns the browser. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+let port = 0;
+const provider = openForFile(async () => {
+  port = await freePort();
+  const callback = `http://localhost:${port}/operator/sign-in`;
+  return startIdentityProvider('userinfo', { callback, hasPages: true });
+});
+// Tokens expire by the clock of the machine.
+const app = testApp(() => ({
+  start: Date.now(),
+  operatorOidc: {
+    issuer: provider.issuer,
+    clientId: CLIENT.id,
+    clientSecret: CLIENT.secret,
+    roles: groupRolesOf('admins=administrator;ops=support'),
+    groupsClaim: 'groups',
+  },
+}));
+let browser: Awaited<ReturnType<typeof launch>>;
+let opened: Visit;
+
+const at = (path: string) => `http://localhost:${port}/operator${path}`;
+
+const COMPANY = 'Sign in with your company account';
+
+/** Signs in on the page of the provider, which accepts every password. */
+async function signInAtProvider(account: string): Promise<void> {
+  const { page } = opened;
+  await page.goto(at('/sign-in'));
+  await press(page, COMPANY);
+  await page.waitForURL(`${provider.issuer}/interaction/**`);
+  await page.locator('input[name=login]').fill(account);
+  await page.locator('input[name=password]').fill('any');
+  await page.locator('button[type=submit]').click();
+}
+
+const alert = (text: string) => opened.page.getByRole('alert').filter({ hasText: text }).waitFor();
+
+describe.runIf(browserPath)('the sign-in with a company account', () => {
+  beforeAll(async () => {
+    await app.app.server.listen({ port, host: '127.0.0.1' });
+    browser = await launch();
+  }, TIMEOUT_MS);
+  beforeEach(async () => {
+    // This server and the provider.
+    opened = await visit(browser, 'desktop', 'http://localhost:');
+    return () => opened.close();
+  });
+  afterAll(async () => {
+    await browser?.close();
+  });
+
+  it(
+    'leads to the provider and back to the account, with the roles of the groups',
+    async () => {
+      const details = { name: 'Olga Ops', email: 'olga@example.com', email_verified: true };
+      provider.accounts.set('olga', { ...details, groups: ['ops'] });
+      await signInAtProvider('olga');
+      const { page } = opened;
+      // Not the heading, which the document has before the script runs.
+      await page.getByText('olga@example.com').waitFor();
+      await page.getByText('support', { exact: true }).waitFor();
+      expect(page.url()).toBe(at(''));
+      await press(page, 'Sign out');
+      // The session at the provider continues, so it asks for nothing.
+      await press(page, COMPANY);
+      await page.getByText('olga@example.com').waitFor();
+      const { body } = await operatorClient(app).call('GET', '/operator-users');
+      const names = body.data.map(({ name }: { name: string }) => name);
+      expect(names.filter((name: string) => name === 'Olga Ops')).toHaveLength(1);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'is rejected for a person without a role',
+    async () => {
+      provider.accounts.set('norma', { name: 'Norma', groups: ['others'] });
+      await signInAtProvider('norma');
+      await alert('None of your groups at the identity provider has a role here.');
+      expect(opened.page.url()).toBe(at('/sign-in'));
+      await opened.page.goto(at(''));
+      await opened.page.getByRole('button', { name: COMPANY }).waitFor();
+      expect(opened.page.url()).toBe(at('/sign-in'));
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'is rejected if the person cancels at the provider',
+    async () => {
+      const { page } = opened;
+      await page.goto(at('/sign-in'));
+      await press(page, COMPANY);
+      await page.waitForURL(`${provider.issuer}/interaction/**`);
+      await page.getByRole('link', { name: /cancel/i }).click();
+      await alert('not completed');
+      expect(page.url()).toBe(at('/sign-in'));
+    },
+    TIMEOUT_MS,
+  );
+});
