@@ -25,6 +25,9 @@ it.each([
     ['docs', 'reference'],
   ],
   [['api', 'executeQ'], ['executeQuote']],
+  [['customers', 'create', '--example', 'bus'], ['business']],
+  [['customers', 'create', '--example', '--da'], ['--data']],
+  [['customers', 'create', '--example', 'business', '--da'], ['--data']],
   [
     ['fixtures', 'load', 'sta'],
     ['starter', 'stablecoins'],

@@ -2,6 +2,7 @@
 // come from the command objects that also run.
 import { Argument, Command, type Option } from 'commander';
 import { EVENT_TYPES, OPERATION_IDS } from './api/metadata.ts';
+import { exampleNamesOf } from './api/resources.ts';
 import { withExamples } from './help.ts';
 import { readConfig } from './profile/config.ts';
 import { LOCAL } from './profile/resolve.ts';
@@ -48,7 +49,8 @@ interface Candidate {
  * Values that the parser does not check, because commas can separate several or other values are
  * allowed.
  */
-const VALUES: Readonly<Record<string, () => readonly string[]>> = {
+const VALUES: Readonly<Record<string, (command: Command) => readonly string[]>> = {
+  example: exampleNamesOf,
   events: () => EVENT_TYPES,
   profile: () => [LOCAL, ...Object.keys(readConfig().profiles)],
 };
@@ -56,8 +58,8 @@ const VALUES: Readonly<Record<string, () => readonly string[]>> = {
 const candidatesOf = (values: readonly string[]): Candidate[] =>
   values.map((value) => ({ value, text: '' }));
 
-function valuesOf(option: Option, cursor: string): Candidate[] {
-  const values = VALUES[option.attributeName()]?.() ?? option.argChoices ?? [];
+function valuesOf(command: Command, option: Option, cursor: string): Candidate[] {
+  const values = VALUES[option.attributeName()]?.(command) ?? option.argChoices ?? [];
   const before = /^(.*,)[^,]*$/.exec(cursor)?.[1] ?? '';
   return candidatesOf(values.map((each) => before + each));
 }
@@ -79,10 +81,11 @@ function findPosition(program: Command, words: readonly string[]) {
   let option: Option | undefined;
   let position = 0;
   for (const word of words) {
-    if (option) option = undefined;
+    const isValue = option?.required || (option && !word.startsWith('-'));
+    if (isValue) option = undefined;
     else if (word.startsWith('-')) {
       const found = optionsOf(command).find((each) => each.long === word || each.short === word);
-      if (found?.required) option = found;
+      option = found?.required || found?.optional ? found : undefined;
     } else {
       const next = command.commands.find((each) => each.name() === word);
       if (next) [command, position] = [next, 0];
@@ -108,7 +111,8 @@ function candidates(program: Command, words: readonly string[]): Candidate[] {
   const cursor = words.at(-1) ?? '';
   const { command, option, position } = findPosition(program, words.slice(0, -1));
   const all = () => {
-    if (option) return valuesOf(option, cursor);
+    const isOption = cursor.startsWith('-') && !option?.required;
+    if (option && !isOption) return valuesOf(command, option, cursor);
     if (cursor.startsWith('-')) {
       return optionsOf(command).map(({ long, description }) => ({
         value: long ?? '',

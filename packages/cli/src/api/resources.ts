@@ -22,6 +22,12 @@ interface CallFlags extends Record<string, unknown> {
   readonly agentToken?: string;
 }
 
+/** The names of the examples of each command with a body, for completion. */
+const exampleNames = new WeakMap<Command, readonly string[]>();
+
+export const exampleNamesOf = (command: Command): readonly string[] =>
+  exampleNames.get(command) ?? [];
+
 function printExample(command: Command, { body, id }: Operation, name: string | undefined): void {
   const examples = body?.examples ?? [];
   const [first] = examples;
@@ -140,6 +146,10 @@ function addCallFlags(command: Command, operation: Operation): void {
       'Body as JSON, @FILE, or - for standard input. Flags override it.',
     );
     command.option('--example [name]', 'Print an example of the body and exit.');
+    exampleNames.set(
+      command,
+      operation.body.examples.map(({ name }) => name),
+    );
   }
   if (operation.isList) command.option('--all', 'All pages.');
   if (operation.hasKey) {

@@ -38,13 +38,14 @@ function resultText(result: Result, { styles }: Output): string {
 
 function lineOf(delivery: Delivery, result: Result, isRepeated: boolean, output: Output): string {
   const { dim, yellow } = output.styles;
-  const { eventId, eventType, createdAt } = delivery;
+  const { eventId, eventType, createdAt, attempt } = delivery;
   const line = [
     dim(timeOfDay(createdAt)),
     resultText(result, output),
     `${String(result.ms).padStart(5)} ms`,
     eventType,
     dim(eventId),
+    ...(attempt > 1 ? [dim('resent')] : []),
     ...(isRepeated ? [yellow('sent again: the previous run ended while sending it')] : []),
   ].join('  ');
   const isGood = result.kind === 'replied' && result.status >= 200 && result.status < 300;
@@ -106,8 +107,8 @@ function listenerOf(
     forward: async (delivery) => (receiver ? forward(receiver, delivery) : replied),
     async report(delivery, result, isRepeated) {
       counts.forwarded++;
-      const { eventId, eventType, createdAt, body } = delivery;
-      const event = { eventId, eventType, createdAt, ...result, isRepeated };
+      const { eventId, eventType, createdAt, attempt, body } = delivery;
+      const event = { eventId, eventType, createdAt, attempt, ...result, isRepeated };
       const value = receiver ? event : { ...event, body: JSON.parse(body) as unknown };
       await output.streamed(value, () => lineOf(delivery, result, isRepeated, output));
     },

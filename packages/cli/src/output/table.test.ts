@@ -27,6 +27,17 @@ describe('a table', () => {
     ]);
   });
 
+  it('has two lines for each row on a narrow terminal', () => {
+    const rowId = { ...id, minWidth: Number.POSITIVE_INFINITY };
+    expect(layOut([rowId, name, other], 60, plain)).toEqual([
+      'ID',
+      `  ${'NAME'.padEnd(26)}  OTHER`,
+      'x'.repeat(45),
+      `  ${'y'.repeat(25)}…  ${'z'.repeat(30)}`,
+    ]);
+    expect(layOut([rowId, name, other], 100, plain)[0]).toMatch(/^ID +NAME +OTHER$/);
+  });
+
   it('shows everything without a terminal', () => {
     expect(layOut([id, name, other], undefined, plain)[1]).toHaveLength(109);
   });

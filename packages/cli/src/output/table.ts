@@ -4,6 +4,8 @@ import { isObject, shortText } from './values.ts';
 
 const GAP = 2;
 const MAX_COLUMNS = 7;
+const MIN_COLUMNS = 3;
+const INDENT = '  ';
 
 export interface Column {
   readonly title: string;
@@ -40,8 +42,23 @@ export function fit(columns: readonly Column[], width: number): number[] {
   return [];
 }
 
+/** Whether an ID leaves no place for the two columns after it, which say what the row is. */
+const isNarrow = (columns: readonly Column[], width: number) =>
+  !Number.isFinite(columns[0]?.minWidth) &&
+  fit(columns, width).length < Math.min(MIN_COLUMNS, columns.length);
+
 const shortened = (text: string, width: number) =>
   widthOf(text) <= width ? text : `${[...text].slice(0, width - 1).join('')}…`;
+
+/** On a narrow terminal each row has two lines: its ID, and below it the other columns. */
+function stack([first, ...others]: readonly Column[], width: number, styles: Styles): string[] {
+  const [titles = '', ...rows] = layOut(others, width - INDENT.length, { ...styles, dim: String });
+  return [
+    styles.dim(first?.title ?? ''),
+    styles.dim(`${INDENT}${titles}`),
+    ...rows.flatMap((row, index) => [first?.texts[index] ?? '', `${INDENT}${row}`]),
+  ];
+}
 
 /** Lines of a table; without a width nothing is shortened. */
 export function layOut(
@@ -49,6 +66,9 @@ export function layOut(
   width: number | undefined,
   styles: Styles,
 ): string[] {
+  if (width !== undefined && columns.length > 1 && isNarrow(columns, width)) {
+    return stack(columns, width, styles);
+  }
   const widths = width === undefined ? columns.map(naturalWidth) : fit(columns, width);
   const visibleColumns = columns.slice(0, widths.length);
   const line = (texts: readonly string[]) =>

@@ -15,6 +15,8 @@ type Filter = Parameters<Session['client']['requests']['listRequests']>[0];
 const POLL_MS = 1_000;
 /** A record of another server process can appear this long after its request. */
 const LATE_MS = 3_000;
+/** The header `date` has whole seconds. */
+const CLOCK_PRECISION_MS = 2_000;
 const PAGE = 100;
 const MAX_SCANNED = 5_000;
 
@@ -100,15 +102,28 @@ async function fetchNewer(
   return newRequests.sort(byTime);
 }
 
+/**
+ * The time at which this program started, by the clock of the server: requests before it are earlier
+ * ones. Clocks that differ by less than the header `date` shows count as equal.
+ */
+async function startTime({ client }: Session, signal: AbortSignal): Promise<string> {
+  const { headers } = await client.requests.listRequests({ limit: 1 }, { signal }).withResponse();
+  const difference = Date.parse(headers.get('date') ?? '') - Date.now();
+  const offset = Math.abs(difference) > CLOCK_PRECISION_MS ? difference : 0;
+  return new Date(performance.timeOrigin + offset).toISOString();
+}
+
 /** Requests as they are recorded. */
 async function* tail(session: Session, flags: LogFlags, signal: AbortSignal) {
+  const start = await startTime(session, signal);
   const first = await latest(session, flags);
   yield* first;
   const shownIds = new Set(first.map(({ id }) => id));
-  let newest = first.at(-1)?.createdAt ?? new Date().toISOString();
+  let newest = start;
   while (!signal.aborted) {
     await pause(POLL_MS, signal);
-    const createdAfter = new Date(Date.parse(newest) - LATE_MS).toISOString();
+    const late = new Date(Date.parse(newest) - LATE_MS).toISOString();
+    const createdAfter = late > start ? late : start;
     let newRequests: Recorded[] = [];
     try {
       newRequests = await fetchNewer(session, flags, createdAfter, shownIds, signal);

@@ -112,7 +112,17 @@ it('balances debits and credits', async () => {
 });
 
 it('lists the postings of each account with running balances', async () => {
-  for (const { id, balance, held } of await ledger()) {
+  const accounts = await ledger();
+  const used = new Set<string>();
+  for (const { debit, credit } of await app.runtime.db.query<{ debit: string; credit: string }>(
+    'select distinct debit, credit from ledger_transfers',
+    [],
+  )) {
+    used.add(debit).add(credit);
+  }
+  const unused = accounts.filter(({ id }) => !used.has(id)).slice(0, 2);
+  expect([used.size > 4, unused.length]).toEqual([true, 2]);
+  for (const { id, balance, held } of [...accounts.filter(({ id }) => used.has(id)), ...unused]) {
     const expected = await app.runtime.db.query<{ step: string; transaction_id: string }>(
       `select transaction_id, step from ledger_transfers where debit = $1 or credit = $1
        order by created_at desc, transaction_id desc, step desc`,

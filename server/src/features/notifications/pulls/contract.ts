@@ -18,6 +18,12 @@ const PulledDelivery = named(
       ),
       eventType: text('Type of the event, such as `OUTGOING_PAYMENT.COMPLETED`.'),
       createdAt: described(Timestamp, 'Time of the event.'),
+      attempt: Type.Integer({
+        minimum: 1,
+        description:
+          'Number of the attempt: 1, or more if the event was sent again after it had been ' +
+          'acknowledged. Pulling a delivery again does not change it.',
+      }),
       headers: Type.Record(Type.String(), Type.String(), {
         description:
           'Headers of the webhook, with signatures created for this reply. Receivers reject ' +

@@ -125,7 +125,8 @@ export function pullOperations(deps: PullDeps): readonly Operation[] {
     const { headers, body } = sign(row, target, ctx.effects.now());
     const { id: eventId, type: eventType, created_at } = row;
     const id = deliveryId({ eventId, endpoint: row.endpoint });
-    return { id, eventId, eventType, createdAt: iso(created_at), headers, body };
+    const attempt = row.attempts + 1;
+    return { id, eventId, eventType, createdAt: iso(created_at), attempt, headers, body };
   }
 
   return [

@@ -230,7 +230,8 @@ describe('pullWebhookDeliveries', () => {
     const waiting = pull('?wait=20');
     const resent = await app.call('POST', `/events/${id}/resend`, { endpointId: endpoint });
     expect(resent.status).toBeLessThan(300);
-    expect(eventIdsOf(await waiting)).toEqual([id]);
+    expect(page.data[0]).toMatchObject({ eventId: id, attempt: 1 });
+    expect((await waiting).data).toMatchObject([{ eventId: id, attempt: 2 }]);
     ok(await acknowledge({ eventIds: [id] }), 200);
     expect((await findAttempts(id)).map((each) => each.attempt)).toEqual([1, 2]);
   });

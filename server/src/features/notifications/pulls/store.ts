@@ -22,6 +22,8 @@ export interface PullRow extends StoredEvent {
   /** Null after an erasure. */
   data_key: string | null;
   position: bigint;
+  /** Attempts before this one: those of earlier deliveries that were acknowledged. */
+  attempts: number;
   /** Whether it carries the headers of Standard Webhooks. */
   standard: boolean;
   format: EventFormat;
@@ -31,13 +33,13 @@ export interface PullRow extends StoredEvent {
 // `customers` belongs to a later wing, so it is read in SQL only. Events are looked up one by one in
 // subqueries that the planner cannot join.
 const PULL = `
-  select e.*, $2::int as endpoint, d.position, w.standard_webhooks as standard,
+  select e.*, $2::int as endpoint, d.position, d.attempts, w.standard_webhooks as standard,
     w.format, w.keys,
     (select b.data from events b where b.id = e.base_id) as base,
     (select c.data_key from customers c where c.id = e.sealed_for) as data_key
   from webhook_endpoints w
     cross join lateral (
-      select event_id, position from webhook_queue
+      select event_id, position, attempts from webhook_queue
       where platform_id = w.platform_id and endpoint = w.number and position < $3
         and (position, event_id) > ($4::bigint, $5::text)
       order by position, event_id limit $6) d
