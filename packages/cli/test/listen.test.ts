@@ -67,7 +67,7 @@ describe('listen', () => {
     expect(out).toBe('Sent again to 1 endpoint.\n');
     await waitUntil('the repetition', () => arrived(id).length === 2);
     expect(arrived(id)[1]?.id).toBe(first?.id);
-    await waitUntil('the mark', () => /\n[^\n]* 200 [^\n]*  resent/.test(output.out));
+    await waitUntil('the mark', () => /\n[^\n]* 200 [^\n]* {2}resent/.test(output.out));
     await stop(child);
   });
 

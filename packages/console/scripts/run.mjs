@@ -63,7 +63,7 @@ async function build() {
 async function types() {
   install(true);
   await write();
-  const tsc = path.join(folder, 'node_modules', 'typescript', 'bin', 'tsc');
+  const tsc = path.join(folder, '..', '..', 'node_modules', 'typescript7', 'bin', 'tsc');
   process.exit(run(process.execPath, [tsc, '-p', folder]));
 }
 

@@ -122,8 +122,8 @@ async function* tail(session: Session, flags: LogFlags, signal: AbortSignal) {
   let newest = start;
   while (!signal.aborted) {
     await pause(POLL_MS, signal);
-    const late = new Date(Date.parse(newest) - LATE_MS).toISOString();
-    const createdAfter = late > start ? late : start;
+    const after = Math.max(Date.parse(newest) - LATE_MS, Date.parse(start));
+    const createdAfter = new Date(after).toISOString();
     let newRequests: Recorded[] = [];
     try {
       newRequests = await fetchNewer(session, flags, createdAfter, shownIds, signal);
