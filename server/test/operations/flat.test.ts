@@ -292,6 +292,9 @@ describe('operator lists over all platforms', () => {
     [{ platform_id: 'main' }, PERIOD],
     [{ customer_id: hub }, {}],
     [{ customer_id: rare }, PERIOD],
+    [{ source_account: hubAccount }, {}],
+    [{ source_account: rareAccount }, PERIOD],
+    [{ destination_account: rareAccount }, {}],
   ])('reads an index range for a step through payments: %j %j', async (filter, period) => {
     const scope = equals(filter);
     const query = { scope, ...period, resources: [], filters: [], limit: 20 };

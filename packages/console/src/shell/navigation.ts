@@ -57,9 +57,9 @@ export const GROUPS: readonly Group[] = [
     title: G.developers,
     pages: [
       page('/events', P.events, 'listEventsOfPlatforms'),
-      page('/deliveries', P.deliveries, 'listDeliveriesOfPlatform'),
+      page('/deliveries', P.deliveries, 'listDeliveriesOfPlatforms'),
       page('/endpoints', P.endpoints, 'listWebhookEndpointsOfPlatform'),
-      page('/requests', P.requests, 'listRequestsOfPlatform'),
+      page('/requests', P.requests, 'listRequestsOfPlatforms'),
       page('/keys', P.keys, 'listSigningKeys'),
       page('/tokens', P.tokens, 'listPlatformTokens'),
       page('/imports', P.imports, 'listImports'),

@@ -9,8 +9,6 @@ export const DEVELOPER_TEXTS = {
   data: 'Data',
   deliveries: 'Deliveries',
   showData: 'Show the data',
-  pending:
-    'Deliveries that are pending on all platforms. Select a platform to see all of its deliveries.',
   resend: 'Resend',
   rotate: 'Rotate keys',
   retire: 'Retire',

@@ -3,17 +3,22 @@ import { Type } from '@sinclair/typebox';
 import {
   listWebhookDeliveries,
   pageOfDeliveriesByOperator,
+  pageOfDeliveriesOfPlatforms,
   WebhookDelivery,
 } from '../../features/notifications/deliveries/index.ts';
 import {
   eventByOperator,
   pageOfEventsByOperator,
 } from '../../features/notifications/events/index.ts';
+import type { Operator } from '../../kernel/caller.ts';
 import { EVENT_TYPES } from '../../kernel/contract/event.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import { named, nullable, oneOf, page, text, time } from '../../kernel/schema.ts';
+import type { Runtime } from '../../runtime/operation/operate.ts';
 import { assertPlatform, operatorHandle } from '../handle.ts';
+import { PlatformFilter } from '../schemas.ts';
 import { ListQuery, SHORT_PAGES } from './schemas.ts';
+import { hitsById } from './search-by-id.ts';
 
 const TAG = 'Webhooks';
 const optional = Type.Optional;
@@ -39,8 +44,9 @@ const list = operation({
   tag: TAG,
   summary: 'List events',
   description:
-    'Returns events without their data, newest first. A filter by resource or customer needs ' +
-    `\`platformId\`. Events are deleted after their retention period. ${SHORT_PAGES}`,
+    'Returns events without their data, newest first. A filter by resource or customer selects its ' +
+    'platform; kinds of resources that the search does not find need `platformId`. ' +
+    `Events are deleted after their retention period. ${SHORT_PAGES}`,
   auth: 'operator',
   operatorPermission: 'webhooks.read',
   commands: [],
@@ -90,6 +96,30 @@ const get = operation({
   notFound: 'NOT_FOUND',
 });
 
+const { sortOrder: _, ...DELIVERY_FILTERS } = listWebhookDeliveries.query.properties;
+
+const allDeliveries = operation({
+  operationId: 'listDeliveriesOfPlatforms',
+  method: 'GET',
+  path: '/webhook-deliveries',
+  tag: TAG,
+  summary: 'List webhook deliveries',
+  description:
+    'Returns the deliveries of all platforms or of one in the order of their events, newest first, ' +
+    `with their last attempt. ${SHORT_PAGES}`,
+  auth: 'operator',
+  operatorPermission: 'webhooks.read',
+  commands: [],
+  query: Type.Object({ ...PlatformFilter, ...DELIVERY_FILTERS }),
+  replies: {
+    200: named(
+      'DeliveryOfPlatformPage',
+      page(Type.Intersect([Type.Object({ platformId }), WebhookDelivery])),
+    ),
+  },
+  errors: ['NOT_FOUND', 'PLATFORM_NOT_FOUND'],
+});
+
 const deliveries = operation({
   operationId: 'listDeliveriesOfPlatform',
   method: 'GET',
@@ -110,11 +140,30 @@ const deliveries = operation({
   notFound: 'PLATFORM_NOT_FOUND',
 });
 
+/** The platform of a list, whose index finds what is about a resource. */
+async function platformOf(
+  runtime: Runtime,
+  operator: Operator,
+  platformId: string | undefined,
+  resourceId: string | undefined,
+): Promise<string | undefined> {
+  if (platformId !== undefined || resourceId === undefined) return platformId;
+  const [found] = await hitsById(runtime, resourceId);
+  if (found) assertPlatform(operator, found.platformId);
+  return found?.platformId;
+}
+
 export const eventListOperations = [
-  operatorHandle(list, async ({ installation }, { query }) => ({
-    status: 200,
-    body: await pageOfEventsByOperator(installation.runtime, query),
-  })),
+  operatorHandle(list, async ({ installation: { runtime }, operator }, { query }) => {
+    const owner = query.resourceId ?? query.customerId;
+    const platformId = await platformOf(runtime, operator, query.platformId, owner);
+    return { status: 200, body: await pageOfEventsByOperator(runtime, { ...query, platformId }) };
+  }),
+  operatorHandle(allDeliveries, async ({ installation: { runtime }, operator }, { query }) => {
+    const platformId = await platformOf(runtime, operator, query.platformId, query.resourceId);
+    const body = await pageOfDeliveriesOfPlatforms(runtime, { ...query, platformId });
+    return { status: 200, body };
+  }),
   operatorHandle(get, async ({ installation, operator }, { params: { eventId } }) => {
     const body = await eventByOperator(installation.runtime, eventId);
     assertPlatform(operator, body.platformId, 'Event not found.');

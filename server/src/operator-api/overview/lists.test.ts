@@ -128,7 +128,7 @@ it('lists events, and shows one, which is recorded', async () => {
   const ids: string[] = idsOf(data);
   expect(ids).toEqual(ids.toSorted().reverse());
   const own = `/events?platformId=${app.platform.id}`;
-  const about: { id: string; resourceId: string }[] = (
+  const about: (Item & { resourceId: string })[] = (
     await get(`${own}&resourceId=${quote.transactionId}&${PAGE}`)
   ).data;
   expect(about.length).toBeGreaterThan(1);
@@ -140,7 +140,11 @@ it('lists events, and shows one, which is recorded', async () => {
   expect(ofCustomer).toContain(about[0]?.id);
   const typed = await get(`/events?type=OUTGOING_PAYMENT.PROCESSING&${PAGE}`);
   expect(idsOf(typed.data).length).toBeGreaterThan(0);
-  expect((await client.call('GET', `/events?customerId=${person.id}`)).status).toBe(400);
+  const anywhere = `/events?resourceId=${quote.transactionId}`;
+  expect((await get(`${anywhere}&${PAGE}`)).data).toEqual(about);
+  expect(idsOf(await all(anywhere))).toEqual(idsOf(about));
+  expect(idsOf((await get(`/events?customerId=${person.id}&${PAGE}`)).data)).toEqual(ofCustomer);
+  expect((await client.call('GET', '/events?resourceId=Other:x')).status).toBe(400);
 
   const event = await get(`/events/${about[0]?.id}`);
   expect(event).toMatchObject({
@@ -151,9 +155,54 @@ it('lists events, and shows one, which is recorded', async () => {
   expect((await client.call('GET', '/events/Webhook:x')).status).toBe(404);
 });
 
+it('lists payments from and to an account, newest first', async () => {
+  const { person, account } = await fundedCustomer(app);
+  const payee = await externalAccount(app, person.id, 'USD');
+  for (const amount of [5_00, 6_00, 7_00]) {
+    ok(await app.call('POST', '/quotes', quoteBody(account.id, payee.id, amount)), 201);
+  }
+  await quoted(8_00);
+  const path = `/payments?accountId=${account.id}`;
+  const { data } = await get(`${path}&${PAGE}`);
+  const types = new Set(data.map((each: { type: string }) => each.type));
+  expect(types).toEqual(new Set(['OUTGOING', 'INCOMING']));
+  for (const row of data) {
+    expect([row.sourceAccountId, row.destinationAccountId]).toContain(account.id);
+  }
+  expect(idsOf(await all(path))).toEqual(idsOf(data));
+  const ofCustomer = idsOf(await all(`/payments?customerId=${person.id}`));
+  expect(idsOf(data)).toEqual(ofCustomer);
+  const times = data.map((each: Item) => each.createdAt);
+  expect(times).toEqual(times.toSorted().reverse());
+  expect((await get(`${path}&platformId=${app.other.id}`)).data).toEqual([]);
+  const unknown = 'InternalAccount:00000000-0000-7000-8000-000000000000';
+  expect((await get(`/payments?accountId=${unknown}`)).data).toEqual([]);
+});
+
+it('lists the deliveries of all platforms', async () => {
+  for (const as of [app.platform, app.other]) {
+    for (const host of ['one', 'two']) {
+      const body = { url: `https://${host}.example.com/hooks` };
+      ok(await app.call('POST', '/webhook-endpoints', body, { as }), 201);
+    }
+  }
+  await customer(app);
+  await customer(app, { as: app.other });
+  await customer(app);
+  const list = await all('/webhook-deliveries');
+  expect(idsOf(list)).toEqual(idsOf((await get(`/webhook-deliveries?${PAGE}`)).data));
+  expect(new Set(idsOf(list)).size).toBe(list.length);
+  for (const { id } of [app.platform, app.other]) {
+    const own = idsOf(await all(`/platforms/${id}/webhook-deliveries`));
+    expect(own.length).toBeGreaterThan(1);
+    expect(idsOf(await all(`/webhook-deliveries?platformId=${id}`))).toEqual(own);
+    expect(idsOf(list.filter((each) => each.platformId === id))).toEqual(own);
+  }
+});
+
 it('lists the deliveries of a platform', async () => {
   const path = (id: string) => `/platforms/${id}/webhook-deliveries`;
-  expect((await get(path(app.platform.id))).hasMore).toBe(false);
+  expect((await get(`${path(app.platform.id)}?${PAGE}`)).hasMore).toBe(false);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   expect((await client.call('GET', path(app.platform.id), { secret })).status).toBe(404);
   expect((await client.call('GET', path('PlatformConfig:x'))).status).toBe(404);
@@ -162,7 +211,14 @@ it('lists the deliveries of a platform', async () => {
 it('shows an operator of one platform nothing of others', async () => {
   await quoted(5_00);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
-  for (const path of ['/customers', '/payments', '/quotes', '/events']) {
+  for (const path of [
+    '/customers',
+    '/payments',
+    '/quotes',
+    '/events',
+    '/requests',
+    '/webhook-deliveries',
+  ]) {
     const { data } = await get(path, secret);
     expect(new Set(data.map((each: Item) => each.platformId)).has(app.platform.id)).toBe(false);
     const foreign = `${path}?platformId=${app.platform.id}`;

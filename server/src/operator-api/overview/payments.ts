@@ -77,6 +77,7 @@ const listPayments = operation({
     ...ListQuery,
     ...ModeFilter,
     ...CustomerFilter,
+    accountId: optional(text('Return only payments that debit or credit this account.')),
     type: optional(described(TransactionType, 'Return only transactions of this type.')),
     status: optional(described(TransactionStatus, 'Return only transactions with this status.')),
     currency: optional(text('Return only payments that send or receive this currency.')),

@@ -27,6 +27,25 @@ it('are listed and shown as in the API', async () => {
   const reply = ok(await client.call('GET', `/requests/${id}`), 200);
   expect(reply).toMatchObject({ ...list.data[0], platformId });
 
+  // A platform's own list waits for the records before it.
+  for (const path of ['/config', '/requests']) await app.call('GET', path);
+  const all: { id: string; platformId: string; createdAt: string }[] = [];
+  let cursor = '';
+  do {
+    const page = ok(await client.call('GET', `/requests?limit=1${cursor}`), 200);
+    all.push(...page.data);
+    cursor = page.hasMore ? `&cursor=${page.nextCursor}` : '';
+  } while (cursor);
+  expect(new Set(all.map((each) => each.platformId))).toEqual(
+    new Set([app.platform.id, platformId]),
+  );
+  expect(new Set(all.map((each) => each.id)).size).toBe(all.length);
+  const times = all.map((each) => each.createdAt);
+  expect(times).toEqual(times.toSorted().reverse());
+  expect(all).toEqual(ok(await client.call('GET', '/requests?limit=100'), 200).data);
+  const rejected = ok(await client.call('GET', '/requests?statusClass=4xx'), 200).data;
+  expect(rejected).toHaveLength(2);
+
   const secret = await client.secretOf({ platformIds: [app.platform.id] });
   expect((await client.call('GET', `/requests/${id}`, { secret })).status).toBe(404);
   expect((await client.call('GET', path, { secret })).status).toBe(404);

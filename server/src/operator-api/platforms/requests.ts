@@ -5,11 +5,13 @@ import {
   getRequestById,
   listRequests,
   pageOfRequestsByOperator,
+  pageOfRequestsOfPlatforms,
   requestByOperator,
 } from '../../features/tenancy/requests/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import { named, page, text } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
+import { PlatformFilter } from '../schemas.ts';
 
 const TAG = 'Requests';
 const platformId = text('ID of the platform.');
@@ -34,6 +36,31 @@ const list = operation({
   notFound: 'PLATFORM_NOT_FOUND',
 });
 
+const { sortOrder: _, ...FILTERS } = listRequests.query.properties;
+
+const listAll = operation({
+  operationId: 'listRequestsOfPlatforms',
+  method: 'GET',
+  path: '/requests',
+  tag: TAG,
+  summary: 'List requests',
+  description:
+    'Returns the requests of all platforms or of one that match every filter, newest first. With ' +
+    'filters a page may be shorter than `limit`, or empty, although `hasMore` is true. Requests are ' +
+    'retained for 30 days.',
+  auth: 'operator',
+  operatorPermission: 'requests.read',
+  commands: [],
+  query: Type.Object({ ...PlatformFilter, ...FILTERS }),
+  replies: {
+    200: named(
+      'RequestOfPlatformPage',
+      page(Type.Intersect([Type.Object({ platformId }), ApiRequest])),
+    ),
+  },
+  errors: ['NOT_FOUND', 'PLATFORM_NOT_FOUND'],
+});
+
 const get = operation({
   operationId: 'getRequestOfPlatform',
   method: 'GET',
@@ -55,6 +82,10 @@ const get = operation({
 });
 
 export const requestOperations = [
+  operatorHandle(listAll, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await pageOfRequestsOfPlatforms(installation.runtime, query),
+  })),
   operatorHandle(list, async ({ installation }, { params, query }) => ({
     status: 200,
     body: await pageOfRequestsByOperator(installation.runtime, params.platformId, query),

@@ -14,7 +14,9 @@ export interface StepQuery {
    * the whole table are read in the order of their ids, which begin with the time.
    */
   scope: readonly Filter[];
-  /** Resources in the ids of the table. */
+  /** Whether an index of the whole table begins with created_at, so that ids need no order. */
+  isByTime?: boolean;
+  /** Resources in the ids of the table; unused if an index has the time. */
   resources: readonly string[];
   filters: readonly Filter[];
   createdAfter?: Time | undefined;
@@ -48,22 +50,22 @@ interface Step {
   limit: number;
 }
 
+/** Whether an index has the order (created_at, id). */
+const hasTimes = ({ scope, isByTime = false }: StepQuery) => scope.length > 0 || isByTime;
+
 /** The statement of one step, exported to test its plan. */
-export function stepSql(
-  table: Table,
-  { scope, filters, createdAfter, createdBefore }: StepQuery,
-  { resource, after, length, limit }: Step,
-) {
+export function stepSql(table: Table, query: StepQuery, { resource, after, length, limit }: Step) {
+  const { scope, filters, createdAfter, createdBefore } = query;
   const values: unknown[] = [];
   const next = (value: unknown) => `$${values.push(value)}`;
   const range = [conditions(table, scope, values)];
-  const isScoped = scope.length > 0;
-  const order = isScoped ? 'created_at desc, id desc' : 'id desc';
-  if (after && isScoped) {
+  const isTimed = hasTimes(query);
+  const order = isTimed ? 'created_at desc, id desc' : 'id desc';
+  if (after && isTimed) {
     const time = next(new Date(after.created_at));
     range.push(`(created_at, id) < (${time}::timestamptz, ${next(after.id)})`);
   }
-  if (!isScoped) {
+  if (!isTimed) {
     // A semicolon is the character after the colon.
     range.push(`id < ${next(after ? after.id : `${resource};`)} and id > ${next(`${resource}:`)}`);
   }
@@ -73,7 +75,7 @@ export function stepSql(
   ] as const) {
     if (time === undefined) continue;
     range.push(
-      isScoped
+      isTimed
         ? `created_at ${op} ${next(new Date(time))}::timestamptz`
         : `id ${op} ${next(idsFrom(resource, time + slack))}`,
     );
@@ -84,7 +86,7 @@ export function stepSql(
   ].flatMap(([op, value]) =>
     value === undefined ? [] : [{ column: 'created_at', op, value } as Filter],
   );
-  const matching = conditions(table, [...filters, ...(isScoped ? [] : bounds)], values);
+  const matching = conditions(table, [...filters, ...(isTimed ? [] : bounds)], values);
   const columns = columnList(table);
   const text = `with step as materialized (select ${columns} from ${quoted(table.name)}
       where ${range.join(' and ')} order by ${order} limit ${next(length)}::int)
@@ -145,12 +147,13 @@ export async function pageInSteps<T extends Table>(
   table: T,
   query: StepQuery,
 ): Promise<StepPage<T>> {
-  const { limit, cursor, scope, resources } = query;
+  const { limit, cursor, resources } = query;
   const after = cursor === undefined ? undefined : positionOf(cursor);
+  const isTimed = hasTimes(query);
   // An index with an owner contains all resources in one order.
   const parts = await Promise.all(
-    (scope.length ? resources.slice(0, 1) : resources).map((resource) => {
-      const id = after && (scope.length ? after.id : `${resource}:${uuidOf(after)}`);
+    (isTimed ? [''] : resources).map((resource) => {
+      const id = after && (isTimed ? after.id : `${resource}:${uuidOf(after)}`);
       const position = after && { created_at: after.created_at, id: id as string };
       return pageOfResource(db, table, query, { resource, after: position });
     }),

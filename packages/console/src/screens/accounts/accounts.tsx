@@ -19,6 +19,7 @@ const listExternalAccountActionsColumns = columnsOf<'listExternalAccountActions'
 const listCardDecisionsColumns = columnsOf<'listCardDecisions'>();
 const listWalletAuthorizationsColumns = columnsOf<'listWalletAuthorizations'>();
 const searchAgentsColumns = columnsOf<'searchAgents'>();
+const paymentColumns = columnsOf<'listPayments'>();
 const listAgentAuditEntriesColumns = columnsOf<'listAgentAuditEntries'>();
 
 export const Accounts = () => (
@@ -34,6 +35,22 @@ export const Accounts = () => (
       placeOf={placeIn('/accounts', 'accountId')}
     />
   </Screen>
+);
+
+/** Payments from and to an account. */
+const PaymentsOf = ({ accountId }: { accountId: string }) => (
+  <Panel title={TEXTS.pages.payments}>
+    <List
+      id="listPayments"
+      query={{ accountId }}
+      columns={[
+        ...paymentColumns.fields('createdAt', 'status', 'type'),
+        ...paymentColumns.numbers('sentAmount', 'receivedAmount'),
+        ...paymentColumns.fields('sourceAccountId', 'destinationAccountId', 'id'),
+      ]}
+      placeOf={placeIn('/payments', 'id')}
+    />
+  </Panel>
 );
 
 export function Account() {
@@ -63,6 +80,7 @@ export function Account() {
           columns={listAccountHistoryColumns.fields('createdAt', 'action', 'actor', 'reason')}
         />
       </Panel>
+      <PaymentsOf accountId={id} />
     </Screen>
   );
 }
@@ -100,6 +118,7 @@ export function ExternalAccount() {
           )}
         />
       </Panel>
+      <PaymentsOf accountId={id} />
     </Screen>
   );
 }

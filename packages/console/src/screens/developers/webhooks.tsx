@@ -6,7 +6,6 @@ import type { Item } from '../../api/client.ts';
 import { columnsOf, placeIn } from '../../parts/columns.tsx';
 import { Detail } from '../../parts/detail.tsx';
 import { Facts } from '../../parts/facts.tsx';
-import { Empty } from '../../parts/feedback.tsx';
 import { Identifier } from '../../parts/identifier.tsx';
 import { List } from '../../parts/list.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
@@ -14,15 +13,14 @@ import { usePlatform } from '../../shell/platform.tsx';
 import { DEVELOPER_TEXTS as T } from '../../texts/developers.ts';
 import { TEXTS } from '../../texts/texts.ts';
 
-const listDeliveriesOfPlatformColumns = columnsOf<'listDeliveriesOfPlatform'>();
+const deliveryColumns = columnsOf<'listDeliveriesOfPlatforms'>();
 const listJobsColumns = columnsOf<'listJobs'>();
 const listPlatformTokensColumns = columnsOf<'listPlatformTokens'>();
-const listRequestsOfPlatformColumns = columnsOf<'listRequestsOfPlatform'>();
+const requestColumns = columnsOf<'listRequestsOfPlatforms'>();
 const listSigningKeysColumns = columnsOf<'listSigningKeys'>();
 
 const listEventsOfPlatformsColumns = columnsOf<'listEventsOfPlatforms'>();
 const listDeliveriesOfEventColumns = columnsOf<'listDeliveriesOfEvent'>();
-const listPendingWebhookDeliveriesColumns = columnsOf<'listPendingWebhookDeliveries'>();
 const listImportsColumns = columnsOf<'listImports'>();
 
 export const Events = () => (
@@ -81,61 +79,40 @@ export function Event() {
   );
 }
 
-type Delivery = Item<'listDeliveriesOfPlatform'>;
+type Delivery = Item<'listDeliveriesOfPlatforms'>;
+
+const DELIVERY_COLUMNS = [
+  ...deliveryColumns.fields('eventCreatedAt', 'status', 'eventType', 'resourceId', 'attemptCount'),
+  {
+    name: 'lastAttempt',
+    cell: ({ lastAttempt }: Delivery) =>
+      lastAttempt ? <Facts value={lastAttempt} without={['id']} /> : TEXTS.none,
+    isHidden: true,
+  },
+  ...deliveryColumns.fields('nextAttemptAt', 'endpointId', 'eventId'),
+  ...deliveryColumns.hidden('id'),
+];
+
+const DELIVERY_COLUMNS_OF_ALL = [...DELIVERY_COLUMNS, ...deliveryColumns.fields('platformId')];
 
 export function Deliveries() {
   const { platformId } = usePlatform();
   return (
     <Screen title={TEXTS.pages.deliveries}>
-      {platformId ? (
-        <List
-          id="listDeliveriesOfPlatform"
-          path={{ platformId }}
-          columns={[
-            ...listDeliveriesOfPlatformColumns.fields(
-              'eventCreatedAt',
-              'status',
-              'eventType',
-              'resourceId',
-              'attemptCount',
-            ),
-            {
-              name: 'lastAttempt',
-              cell: ({ lastAttempt }: Delivery) =>
-                lastAttempt ? <Facts value={lastAttempt} without={['id']} /> : TEXTS.none,
-              isHidden: true,
-            },
-            ...listDeliveriesOfPlatformColumns.fields('nextAttemptAt', 'endpointId', 'eventId'),
-            ...listDeliveriesOfPlatformColumns.hidden('id'),
-          ]}
-          filters={[{ name: 'status' }, { name: 'eventType' }, { name: 'resourceId' }]}
-          placeOf={placeIn('/events', 'eventId')}
-        />
-      ) : (
-        <>
-          <p className="sub soft">{T.pending}</p>
-          <List
-            id="listPendingWebhookDeliveries"
-            columns={listPendingWebhookDeliveriesColumns.fields(
-              'eventCreatedAt',
-              'eventType',
-              'status',
-              'attemptCount',
-              'nextAttemptAt',
-              'platformId',
-              'eventId',
-            )}
-          />
-        </>
-      )}
+      <List
+        id="listDeliveriesOfPlatforms"
+        columns={platformId ? DELIVERY_COLUMNS : DELIVERY_COLUMNS_OF_ALL}
+        filters={[{ name: 'status' }, { name: 'eventType' }, { name: 'resourceId' }]}
+        placeOf={placeIn('/events', 'eventId')}
+      />
     </Screen>
   );
 }
 
-type ApiRequest = Item<'listRequestsOfPlatform'>;
+type ApiRequest = Item<'listRequestsOfPlatforms'>;
 
 const REQUEST_COLUMNS = [
-  ...listRequestsOfPlatformColumns.fields('createdAt', 'method', 'path'),
+  ...requestColumns.fields('createdAt', 'method', 'path'),
   {
     name: 'status',
     cell: ({ status, errorCode }: ApiRequest) => (
@@ -145,34 +122,25 @@ const REQUEST_COLUMNS = [
       </>
     ),
   },
-  ...listRequestsOfPlatformColumns.fields(
-    'durationMs',
-    'callerType',
-    'resourceId',
-    'replayed',
-    'id',
-  ),
-  ...listRequestsOfPlatformColumns.hidden('operationId', 'address', 'idempotencyKeyHash'),
+  ...requestColumns.fields('durationMs', 'callerType', 'resourceId', 'replayed', 'id'),
+  ...requestColumns.hidden('operationId', 'address', 'idempotencyKeyHash'),
 ];
+
+const REQUEST_COLUMNS_OF_ALL = [...REQUEST_COLUMNS, ...requestColumns.fields('platformId')];
 
 export function Requests() {
   const { platformId } = usePlatform();
   return (
     <Screen title={TEXTS.pages.requests}>
-      {platformId ? (
-        <List
-          id="listRequestsOfPlatform"
-          path={{ platformId }}
-          columns={REQUEST_COLUMNS}
-          filters={[
-            ...[{ name: 'failed', values: ['true', 'false'] }, { name: 'operationId' }],
-            ...[{ name: 'resourceId' }, { name: 'errorCode' }],
-          ]}
-          placeOf={placeIn('/requests', 'id')}
-        />
-      ) : (
-        <Empty>{TEXTS.selectPlatform}</Empty>
-      )}
+      <List
+        id="listRequestsOfPlatforms"
+        columns={platformId ? REQUEST_COLUMNS : REQUEST_COLUMNS_OF_ALL}
+        filters={[
+          ...[{ name: 'statusClass' }, { name: 'operationId' }],
+          ...[{ name: 'resourceId' }, { name: 'errorCode' }],
+        ]}
+        placeOf={placeIn('/requests', 'id')}
+      />
     </Screen>
   );
 }

@@ -44,6 +44,7 @@ const PAYMENT_COLUMNS = [
 const PAYMENT_FILTERS = [
   ...[{ name: 'status' }, { name: 'type' }, { name: 'rail' }],
   ...[{ name: 'mode', label: 'Environment' }, { name: 'currency' }, { name: 'customerId' }],
+  { name: 'accountId' },
   ...PERIOD,
 ];
 

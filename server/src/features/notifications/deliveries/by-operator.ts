@@ -5,9 +5,10 @@ import { iso } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { platformById, systemCaller } from '../../tenancy/platform/index.ts';
-import { deliveryTargets, isWanted } from '../endpoints/index.ts';
+import { platformById, readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
+import { deliveryTargets, isWanted, platformOfEndpoint } from '../endpoints/index.ts';
 import { requeueEvents } from '../webhooks/index.ts';
+import { type AllDeliveriesQuery, pageOfAllDeliveries } from './all-platforms.ts';
 import type { listWebhookDeliveries } from './contract.ts';
 import { pageOfDeliveries } from './list.ts';
 import { listPage } from './operations.ts';
@@ -24,7 +25,7 @@ import {
   droppedEvents,
   findAttempts,
   findEvent,
-  type PendingKey,
+  type PlatformKey,
   pendingKeys,
 } from './store.ts';
 
@@ -38,13 +39,13 @@ async function eventById(db: Database, eventId: string) {
 
 type PendingView = DeliveryView & { platformId: string };
 
-async function viewsOf(db: Database, keys: readonly PendingKey[]): Promise<PendingView[]> {
+async function viewsOf(db: Database, keys: readonly PlatformKey[]): Promise<PendingView[]> {
   const views: PendingView[] = [];
   for (const platform of new Set(keys.map((key) => key.platformId))) {
     const keysOfPlatform = keys.filter((key) => key.platformId === platform);
     const targets = await deliveryTargets(db, platform);
-    const filter = { platformId: platform, status: 'PENDING' as const };
-    const rows = await details(db, filter, keysOfPlatform, { order: 'asc', limit: keys.length });
+    const page = { order: 'asc' as const, limit: keys.length };
+    const rows = await details(db, { status: 'PENDING' }, keysOfPlatform, page);
     views.push(...rows.map((row) => ({ platformId: platform, ...presentDelivery(row, targets) })));
   }
   return views;
@@ -111,6 +112,27 @@ export async function pageOfDeliveriesByOperator(
   const { id, environment } = await platformById(runtime, platformId);
   const { ownClock } = await clocks.timeOf({ platformId: id, environment });
   return listPage({ db, effects, ownClock, caller: systemCaller(id, environment) }, query);
+}
+
+type DeliveriesQuery = AllDeliveriesQuery & {
+  platformId?: string | undefined;
+  endpointId?: string;
+};
+
+/** A page of the deliveries of all platforms or of one, newest first. Throws PLATFORM_NOT_FOUND. */
+export async function pageOfDeliveriesOfPlatforms(
+  runtime: Runtime,
+  { platformId, ...query }: DeliveriesQuery,
+) {
+  const { endpointId, ...rest } = query;
+  if (platformId === undefined && endpointId === undefined) {
+    return pageOfAllDeliveries(runtime, rest);
+  }
+  const id = platformId ?? (await platformOfEndpoint(runtime.db, endpointId as string));
+  const isUnknown = platformId === undefined && !(await readPlatform(runtime.db, id));
+  if (isUnknown) return { data: [], hasMore: false };
+  const { data, ...page } = await pageOfDeliveriesByOperator(runtime, id, query);
+  return { data: data.map((each) => ({ platformId: id, ...each })), ...page };
 }
 
 /** The deliveries of an event with all attempts, by endpoint. Throws NOT_FOUND. */

@@ -8,6 +8,7 @@ export {
   listDroppedEvents,
   listPending,
   pageOfDeliveriesByOperator,
+  pageOfDeliveriesOfPlatforms,
   pageOfDroppedEvents,
   pageOfPending,
   resendEventByOperator,

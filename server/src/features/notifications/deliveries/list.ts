@@ -3,7 +3,15 @@
 // says that there is more.
 import type { Database } from '../../../runtime/db/database.ts';
 import type { DeliveryKey } from './position.ts';
-import { candidates, type DeliveryFilter, type DeliveryRow, details, type Step } from './store.ts';
+import {
+  candidates,
+  type DeliveryFilter,
+  type DeliveryRow,
+  type DetailsFilter,
+  details,
+  type PlatformKey,
+  type Step,
+} from './store.ts';
 
 /**
  * Number of deliveries in the first step of a filter that may skip many, and in the longest step.
@@ -20,7 +28,7 @@ export interface DeliveryPage {
 }
 
 /** Whether a filter may skip very many deliveries. */
-const isSelective = (filter: DeliveryFilter) =>
+const isSelective = (filter: DetailsFilter) =>
   filter.status === 'DELIVERED' ||
   filter.types !== undefined ||
   filter.resourceId !== undefined ||
@@ -32,17 +40,27 @@ export const keyOf = ({ event_id, endpoint }: DeliveryRow): DeliveryKey => ({
   endpoint,
 });
 
-export async function pageOfDeliveries(
+/** A page of the deliveries of a platform. */
+export const pageOfDeliveries = (
   db: Database,
   filter: DeliveryFilter,
+  step: Step,
+): Promise<DeliveryPage> =>
+  pageOfCandidates(db, filter, step, (next) => candidates(db, filter, next));
+
+/** A page of the deliveries that match a filter, among candidates in the order of the list. */
+export async function pageOfCandidates(
+  db: Pick<Database, 'query'>,
+  filter: DetailsFilter,
   { order, after, limit }: Step,
+  readCandidates: (step: Step) => Promise<PlatformKey[]>,
 ): Promise<DeliveryPage> {
   const started = performance.now();
   const rows: DeliveryRow[] = [];
   let length = isSelective(filter) ? Math.max(limit + 1, FIRST_STEP) : limit + 1;
   let position = after;
   for (;;) {
-    const keys = await candidates(db, filter, { order, after: position, limit: length });
+    const keys = await readCandidates({ order, after: position, limit: length });
     const remaining = limit + 1 - rows.length;
     if (keys.length) rows.push(...(await details(db, filter, keys, { order, limit: remaining })));
     if (rows.length > limit) {

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { idSql, type Planned, planner, uuid } from '../../../../test/kit/app/query-plans.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { allCandidatesSql, MAX_QUEUES, pageOfAllDeliveries, QUEUES } from './all-platforms.ts';
 import { keyOf, pageOfDeliveries } from './list.ts';
 import type { DeliveryKey } from './position.ts';
 import {
@@ -47,6 +48,10 @@ beforeAll(async () => {
     select ${platform}, 1, ${idSql('Webhook', 'n')}, to_timestamp(1990000000 + n)
     from generate_series(1, ${EVENTS}) n where n % 3 = 0`);
   await client.query('vacuum analyze events, webhook_attempts, webhook_queue');
+  await client.query(`insert into webhook_endpoints (id, platform_id, number, status, status_changed_at,
+      standard_webhooks, format, keys, created_at, updated_at, version)
+    select 'WebhookEndpoint:' || row_number() over (), id, 1, 'ENABLED', now(), false, 'FULL', '[]',
+      now(), now(), 1 from platforms`);
   // The other tables are almost empty.
   await client.query('set enable_seqscan = off');
   checkFlat = planner(client);
@@ -72,12 +77,13 @@ describe.each(['asc', 'desc'] as const)('a page, %s', (order) => {
   it('reads its deliveries by their keys', async () => {
     const { platformId } = filter;
     const keys = Array.from({ length: 21 }, (_, n) => ({
+      platformId,
       eventId: `Webhook:${uuid(n * 3)}`,
       endpoint: n % 2,
     }));
-    await checkFlat(detailsSql({ platformId }, keys, { order, limit: 21 }), FEW);
+    await checkFlat(detailsSql({}, keys, { order, limit: 21 }), FEW);
     const types = ['CARD.STATE_CHANGE'];
-    await checkFlat(detailsSql({ platformId, types }, keys, { order, limit: 21 }), FEW);
+    await checkFlat(detailsSql({ types }, keys, { order, limit: 21 }), FEW);
   });
 
   it.each<[string, Partial<DeliveryFilter>, number]>([
@@ -98,6 +104,58 @@ describe.each(['asc', 'desc'] as const)('a page, %s', (order) => {
       after = page.end;
     } while (after);
     expect(ids.size).toBe(count);
+  });
+});
+
+describe('a page over all platforms', () => {
+  const pageOfAll = async (status: DeliveryStatus | undefined, limit: number) => {
+    const ids: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const query = { limit, ...(status ? { status } : {}), ...(cursor ? { cursor } : {}) };
+      const page = await pageOfAllDeliveries(app.runtime, query);
+      expect(page.data.every((each) => !status || each.status === status)).toBe(true);
+      ids.push(...page.data.map(({ id }) => id));
+      cursor = page.nextCursor;
+    } while (cursor);
+    return ids;
+  };
+
+  it.each(STATUSES)('of status %s reads a range of an index', async (status) => {
+    for (const after of [undefined, middle]) {
+      for (const bounds of [{}, { from: 'Webhook:0', before: 'Webhook:9' }]) {
+        const step = { after, limit: 21 };
+        const queues =
+          status === 'PENDING' ? [{ platformId: app.platform.id, endpoint: 1 }] : undefined;
+        await checkFlat(allCandidatesSql({ status, ...bounds }, step, queues), FEW);
+      }
+    }
+  });
+
+  it('finds the endpoints with pending deliveries by one step for each', async () => {
+    await checkFlat({ text: QUEUES, values: [] }, FEW);
+  });
+
+  it('finds every delivery once, in order', async () => {
+    const all = await pageOfAll(undefined, 1_000);
+    expect(new Set(all).size).toBe(all.length);
+    // Those of the configured endpoint, and of the other one if it exists.
+    expect(all.length).toBe(2 * EVENTS);
+    const failed = await pageOfAll('FAILED', 700);
+    expect(failed).toHaveLength(EVENTS / 10);
+    expect(await pageOfAll('PENDING', 999)).toHaveLength(EVENTS / 3);
+  });
+
+  it('reads events if too many endpoints have pending deliveries', async () => {
+    const insert = `insert into webhook_queue (platform_id, endpoint, event_id, due_at)
+      select 'PlatformConfig:' || p, 0, $1, now() from generate_series(1, ${MAX_QUEUES + 1}) p`;
+    await client.query(insert, [`Webhook:${uuid(EVENTS + 1)}`]);
+    await checkFlat({ text: QUEUES, values: [] }, 6 * MAX_QUEUES);
+    const page = await pageOfAllDeliveries(app.runtime, { status: 'PENDING', limit: 50 });
+    expect(page.data).toHaveLength(50);
+    await client.query(
+      "delete from webhook_queue where platform_id like 'PlatformConfig:_%' and endpoint = 0",
+    );
   });
 });
 

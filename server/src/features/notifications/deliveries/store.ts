@@ -36,6 +36,7 @@ export interface AttemptDetails {
 }
 
 export interface DeliveryRow {
+  platform_id: string;
   endpoint: number;
   event_id: string;
   type: string;
@@ -93,7 +94,7 @@ export function candidatesSql(filter: DeliveryFilter, { order, after, limit }: S
     ) => `(${source} and ${['t.platform_id = $1', 't.endpoint = n.number', ...bounds].join(' and ')}
       order by t.event_id ${order} limit $3::int)`,
   );
-  const text = `select f.event_id as "eventId", n.number as endpoint
+  const text = `select $1::text as "platformId", f.event_id as "eventId", n.number as endpoint
     from unnest($2::int[]) n(number) cross join lateral (
       select distinct event_id from (${sources.join(' union all ')}) s
       order by event_id ${order} limit $3::int) f
@@ -101,23 +102,33 @@ export function candidatesSql(filter: DeliveryFilter, { order, after, limit }: S
   return { text, values };
 }
 
+/** A delivery with its platform. */
+export interface PlatformKey extends DeliveryKey {
+  platformId: string;
+}
+
+export type DetailsFilter = Pick<
+  DeliveryFilter,
+  'types' | 'resourceId' | 'createdAfter' | 'createdBefore' | 'status'
+>;
+
 /**
  * The statement that reads deliveries and omits those that do not match, exported to test its plan.
  */
 export function detailsSql(
-  filter: Omit<DeliveryFilter, 'endpoints'>,
-  keys: readonly DeliveryKey[],
+  filter: DetailsFilter,
+  keys: readonly PlatformKey[],
   { order, limit }: Pick<Step, 'order' | 'limit'>,
 ) {
   const values: unknown[] = [
-    filter.platformId,
+    keys.map(({ platformId }) => platformId),
     keys.map(({ eventId }) => eventId),
     keys.map(({ endpoint }) => endpoint),
     limit,
   ];
   const parameter = (value: unknown) => `$${values.push(value)}`;
   const { types, resourceId, createdAfter, createdBefore, status } = filter;
-  const conditions = ['x.id = k.event_id', 'x.platform_id = $1'];
+  const conditions = ['x.id = k.event_id', 'x.platform_id = k.platform_id'];
   if (types) conditions.push(`x.type = any (${parameter(types)}::text[])`);
   if (resourceId !== undefined) conditions.push(`x.subject = ${parameter(resourceId)}`);
   if (createdAfter !== undefined) {
@@ -130,16 +141,16 @@ export function detailsSql(
     status === undefined || status === 'UNDELIVERED'
       ? `s.status ${status === undefined ? 'is not null' : "<> 'DELIVERED'"}`
       : `s.status = ${parameter(status)}`;
-  const text = `select e.id as event_id, k.endpoint, e.type, e.subject, e.created_at, s.status,
+  const text = `select k.platform_id, e.id as event_id, k.endpoint, e.type, e.subject, e.created_at, s.status,
       q.due_at, l.attempt, l.at, l.status as http_status, l.error, l.ms, l.result
-    from unnest($2::text[], $3::int[]) as k(event_id, endpoint)
+    from unnest($1::text[], $2::text[], $3::int[]) as k(platform_id, event_id, endpoint)
       cross join lateral (select id, type, subject, created_at from events x
         where ${conditions.join(' and ')} offset 0) e
       left join lateral (select due_at from webhook_queue
-        where platform_id = $1 and endpoint = k.endpoint and event_id = k.event_id
+        where platform_id = k.platform_id and endpoint = k.endpoint and event_id = k.event_id
         limit 1) q on true
       left join lateral (select attempt, at, status, error, ms, result from webhook_attempts
-        where platform_id = $1 and endpoint = k.endpoint and event_id = k.event_id
+        where platform_id = k.platform_id and endpoint = k.endpoint and event_id = k.event_id
         order by attempt desc limit 1) l on true
       cross join lateral (select case when q.due_at is not null then 'PENDING'
         when l.result = 'delivered' then 'DELIVERED' when l.result is not null then 'FAILED'
@@ -151,13 +162,13 @@ export function detailsSql(
 
 export function candidates(db: Database, filter: DeliveryFilter, step: Step) {
   const { text, values } = candidatesSql(filter, step);
-  return db.query<DeliveryKey>(text, values);
+  return db.query<PlatformKey>(text, values);
 }
 
 export function details(
-  db: Database,
-  filter: Omit<DeliveryFilter, 'endpoints'>,
-  keys: readonly DeliveryKey[],
+  db: Pick<Database, 'query'>,
+  filter: DetailsFilter,
+  keys: readonly PlatformKey[],
   page: Pick<Step, 'order' | 'limit'>,
 ) {
   const { text, values } = detailsSql(filter, keys, page);
@@ -170,7 +181,7 @@ export async function findDelivery(
   platformId: string,
   key: DeliveryKey,
 ): Promise<DeliveryRow | undefined> {
-  return (await details(db, { platformId }, [key], { order: 'asc', limit: 1 }))[0];
+  return (await details(db, {}, [{ platformId, ...key }], { order: 'asc', limit: 1 }))[0];
 }
 
 const ATTEMPTS = `select attempt, at, status, error, ms, head, response, result
@@ -193,10 +204,6 @@ const PENDING = `select platform_id as "platformId", endpoint, event_id as "even
     and ($3::text is null or (platform_id, endpoint, event_id) > ($3, $4::int, $5::text))
   order by platform_id, endpoint, event_id limit $2::int`;
 
-export interface PendingKey extends DeliveryKey {
-  platformId: string;
-}
-
 /**
  * Pending deliveries of a platform or of all, by platform, endpoint and event; `after` are these
  * three of the last one that was read.
@@ -206,7 +213,7 @@ export const pendingKeys = (
   platformId: string | undefined,
   limit: number,
   after: readonly (string | number | null)[] = [null, null, null],
-) => db.query<PendingKey>(PENDING, [platformId ?? null, limit, ...after]);
+) => db.query<PlatformKey>(PENDING, [platformId ?? null, limit, ...after]);
 
 const FAILED = `
   select e.id, e.platform_id, e.type, e.subject, e.created_at, a.attempt as attempts,

@@ -4,6 +4,8 @@ import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isAnyId, isId } from '../../../kernel/id.ts';
 import { equals, type Filter } from '../../../runtime/db/database.ts';
+import { mergeParts } from '../../../runtime/db/merge.ts';
+import { cursorOf, positionOf } from '../../../runtime/db/paging.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { listSteps, type OperatorListQuery } from '../../tenancy/operator-lists/index.ts';
 import { paymentReferenceOf, railResultsOf } from '../suspense/index.ts';
@@ -16,7 +18,13 @@ export interface PaymentQuery extends OperatorListQuery {
   /** Sent or received. */
   currency?: string | undefined;
   rail?: string | undefined;
+  /** Debited or credited account. */
+  accountId?: string | undefined;
 }
+
+const DEFAULT_LIMIT = 20;
+
+type Position = Pick<TransactionRow, 'created_at' | 'id'>;
 
 const money = (amount: bigint | null, currency: string | null) =>
   amount === null || currency === null ? null : { amount: Number(amount), currency };
@@ -52,23 +60,51 @@ const presentPayment = (row: TransactionRow) => ({
   updatedAt: iso(row.updated_at),
 });
 
-/** Rows of a page, newest first; `more` are further filters. */
+/** Rows of a page, newest first; `more` are further filters, `scope` is an index instead of the owner's. */
 export async function transactionsPage(
   { db }: Runtime,
   query: PaymentQuery,
   more: readonly Filter[] = [],
+  scope: readonly Filter[] = [],
 ) {
   const { type, status, currency, rail } = query;
   const filters: Filter[] = [...equals({ type, status, rail }), ...more];
   if (currency !== undefined) {
     filters.push({ or: equals({ sent_currency: currency, received_currency: currency }) });
   }
-  return transactionPages.inSteps(db, await listSteps(db, query, filters));
+  const steps = await listSteps(db, query, filters);
+  if (scope.length === 0) return transactionPages.inSteps(db, steps);
+  const narrowed = { ...steps, scope, filters: [...steps.scope, ...steps.filters] };
+  return transactionPages.inSteps(db, narrowed);
+}
+
+const newestFirst = (one: Position, other: Position) =>
+  other.created_at - one.created_at || (one.id < other.id ? 1 : one.id > other.id ? -1 : 0);
+
+/** Payments from and to an account, each by its own index. */
+async function pageOfAccount(runtime: Runtime, query: PaymentQuery, account: string) {
+  const parts = await Promise.all(
+    ['source_account', 'destination_account'].map(async (column) => {
+      const scope = [{ column, op: '=' as const, value: account }];
+      const { rows, nextCursor } = await transactionsPage(runtime, query, [], scope);
+      return { items: rows, end: nextCursor === undefined ? undefined : positionOf(nextCursor) };
+    }),
+  );
+  const order = { limit: query.limit ?? DEFAULT_LIMIT, compare: newestFirst };
+  const { items, end } = mergeParts(parts, { ...order, positionOf: (row) => row });
+  return {
+    rows: items,
+    hasMore: end !== undefined,
+    ...(end === undefined ? {} : { nextCursor: cursorOf(end) }),
+  };
 }
 
 /** A page of payments, newest first. */
 export async function pageOfPayments(runtime: Runtime, query: PaymentQuery) {
-  const { rows, ...rest } = await transactionsPage(runtime, query);
+  const { accountId: account } = query;
+  const { rows, ...rest } = await (account === undefined
+    ? transactionsPage(runtime, query)
+    : pageOfAccount(runtime, query, account));
   return { data: rows.map(presentPayment), ...rest };
 }
 

@@ -1,10 +1,12 @@
 // Recorded requests of any platform for the operator, and the permission to keep bodies of a
 // production platform until a time.
 import { iso, type Time } from '../../../kernel/effects.ts';
-import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { Fault, invalid, invalidField } from '../../../kernel/fault.ts';
 import type { Mode } from '../../../kernel/mode.ts';
+import { rangeErrors } from '../../../runtime/db/paging.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { changePlatform, platformById, readOwnPlatform, systemCaller } from '../platform/index.ts';
+import { pageOfAllRequests } from './all-platforms.ts';
 import { platformOfRequest, readRequest } from './lookup.ts';
 import { pageOfRequests } from './pages.ts';
 import {
@@ -38,6 +40,8 @@ type ListQuery = RequestSelection & {
   sortOrder?: 'asc' | 'desc' | undefined;
 };
 
+type PlatformsQuery = Omit<ListQuery, 'sortOrder'> & { platformId?: string | undefined };
+
 /** A page of the requests of a platform. Throws PLATFORM_NOT_FOUND. */
 export async function pageOfRequestsByOperator(
   runtime: Runtime,
@@ -49,6 +53,24 @@ export async function pageOfRequestsByOperator(
   const step = { sort: sortOrder, limit, cursor, now: effects.now() };
   const { rows, ...rest } = await pageOfRequests(db, id, query, step);
   return { data: rows.map(presentRequest), ...rest };
+}
+
+/** A page of the requests of all platforms or of one, newest first. Throws PLATFORM_NOT_FOUND. */
+export async function pageOfRequestsOfPlatforms(
+  runtime: Runtime,
+  { platformId, limit = 20, cursor, ...query }: PlatformsQuery,
+) {
+  const { db, effects } = runtime;
+  const errors = rangeErrors(query);
+  if (errors.length) throw invalid(errors);
+  const { rows, ...rest } =
+    platformId === undefined
+      ? await pageOfAllRequests(db, query, { limit, cursor })
+      : await pageOfRequests(db, (await platformById(runtime, platformId)).id, query, {
+          ...{ sort: 'desc' as const, limit, cursor, now: effects.now() },
+        });
+  const data = rows.map((row) => ({ platformId: row.platform_id, ...presentRequest(row) }));
+  return { data, ...rest };
 }
 
 /** A request of any platform by its id. Throws NOT_FOUND. */

@@ -1,10 +1,13 @@
 // The cost of a list of requests does not depend on the number of rows, the position of the page or
 // the filter, checked by PostgreSQL's plans on half a million rows.
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { planner } from '../../../../test/kit/app/query-plans.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cursorOf, pageSql } from '../../../runtime/db/paging.ts';
+import { stepSql } from '../../../runtime/db/steps.ts';
+import { headsSql, ownSteps } from './all-platforms.ts';
+import { OWNER } from './lookup.ts';
 import { pageOfRequests } from './pages.ts';
 import { type RequestSelection, requestFilters } from './present.ts';
 import { apiRequests, hashOf } from './store.ts';
@@ -133,9 +136,72 @@ it.each(RARE)('%j finds all matches, in order', async (query, count) => {
   }
 });
 
-it('deletes the oldest rows by a range of the primary key', async () => {
-  const { rows } = await client.query(`explain (format text) select old.ctid from platforms p
-    cross join lateral (select ctid from api_requests where platform_id = p.id
-      and created_at < '2026-01-01T01:00:00Z' order by created_at, id limit 5000) old limit 5000`);
-  expect(rows.map((each) => Object.values(each).join()).join('\n')).toContain('api_requests_order');
+it.each<RequestSelection>([
+  {},
+  { createdAfter: isoAt(ROWS / 3), createdBefore: isoAt(ROWS / 2) },
+  { resourceId: RESOURCE },
+  { statusClass: '4xx' },
+  { operationId: 'listCards' },
+  { tokenId: RARE_TOKEN },
+])('%j over all platforms reads a range of an index for a step', async (query) => {
+  const check = planner(client);
+  const steps = { ...ownSteps(query), limit: 20 };
+  const isFiltered = steps.filters.length > 0;
+  for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+    await client.query(`set plan_cache_mode = ${mode}`);
+    for (const after of [undefined, { created_at: START + (ROWS / 2) * 20, id: '0' }]) {
+      const length = isFiltered ? 45 : 21;
+      await check(stepSql(apiRequests, steps, { resource: '', after, length, limit: 21 }), FEW);
+    }
+  }
+});
+
+it('deletes the oldest rows by a range of the index by time', async () => {
+  const { rows } = await client.query(`explain (format text) select ctid from api_requests
+    where created_at < '2026-01-01T01:00:00Z' order by created_at limit 5000`);
+  expect(rows.map((each) => Object.values(each).join()).join('\n')).toContain('api_requests_time');
+});
+
+it('finds the platform of a request by the index by time', async () => {
+  const check = planner(client);
+  await check({ text: OWNER, values: [new Date(START + 20_000), 'none'] }, 10);
+});
+
+describe('reads over all platforms', () => {
+  const PLATFORMS = 2_000;
+  const BATCHES = 100;
+  /** A row for each platform and quarter of a second, with requests of the second before. */
+  const END = START + BATCHES * 250;
+
+  beforeAll(async () => {
+    await client.query(`insert into api_request_reads
+        (platform_id, first_at, last_at, last_id, shapes, entries, operation_hashes, token_hashes)
+      select 'PlatformConfig:' || p, to_timestamp((${START} + b * 250 - 1000) / 1000.0),
+        to_timestamp((${START} + b * 250) / 1000.0), p || '-' || b, '[]', '\\x',
+        array[${hashOf('getQuoteById')}], array[${hashOf(TOKEN)}]
+      from generate_series(1, ${BATCHES}) b, generate_series(1, ${PLATFORMS}) p`);
+    await client.query('vacuum analyze api_request_reads');
+  }, 120_000);
+
+  it.each([
+    [undefined, undefined],
+    ['listCards', undefined],
+    [undefined, RARE_TOKEN],
+  ])('read a range of an index for a step: %s %s', async (operationId, tokenId) => {
+    const check = planner(client);
+    const head = { platform_id: '', last_id: '1', matches: true };
+    const middleTime = (START + END) / 2;
+    for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+      await client.query(`set plan_cache_mode = ${mode}`);
+      for (const [until, after] of [
+        [Date.UTC(9999, 0), undefined],
+        [Date.UTC(9999, 0), { ...head, last_at: middleTime }],
+        // The rows of ten seconds may have requests before the position: entries of the index only.
+        [middleTime, undefined],
+      ] as const) {
+        const step = { from: 0, until, operationId, tokenId, after, length: 10 };
+        await check(headsSql(step), FEW + (40 * PLATFORMS * 40) / 8_192);
+      }
+    }
+  });
 });

@@ -8,6 +8,7 @@ export {
   keepRequestBodies,
   listRequestsByOperator,
   pageOfRequestsByOperator,
+  pageOfRequestsOfPlatforms,
   requestByOperator,
 } from './by-operator.ts';
 export { ApiRequest, getRequestById, listRequests } from './contract.ts';

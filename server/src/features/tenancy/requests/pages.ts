@@ -39,7 +39,7 @@ async function findOldestTime(db: Database, platformId: string): Promise<Time | 
   return times.length ? Math.min(...times) : undefined;
 }
 
-interface Period {
+export interface Period {
   from: Time;
   until: Time;
 }
@@ -47,7 +47,7 @@ interface Period {
 /** PostgreSQL and `Date` have these times. */
 const ALWAYS: Period = { from: 0, until: Date.UTC(9999, 0) };
 
-function periodOf({ createdAfter, createdBefore }: RequestSelection): Period {
+export function periodOf({ createdAfter, createdBefore }: RequestSelection): Period {
   return {
     from: createdAfter === undefined ? ALWAYS.from : Date.parse(createdAfter),
     until: createdBefore === undefined ? ALWAYS.until : Date.parse(createdBefore),
@@ -55,7 +55,7 @@ function periodOf({ createdAfter, createdBefore }: RequestSelection): Period {
 }
 
 /** Whether successful reads can match. */
-function includesReads(selection: RequestSelection): boolean {
+export function includesReads(selection: RequestSelection): boolean {
   const { status = 200, statusClass = '2xx', errorCode, resourceId, replayed } = selection;
   const isOther = errorCode !== undefined || resourceId !== undefined || replayed === true;
   return status < 400 && statusClass === '2xx' && !isOther;

@@ -79,12 +79,16 @@ const replayedFilter = (replayed: boolean): RequestFilter =>
 
 type ListQuery = Static<(typeof listRequests)['query']>;
 
-/** Filters of a list; undefined ones add none. */
+/** Filters; undefined ones add none. */
 export type RequestSelection = { [K in keyof ListQuery]?: ListQuery[K] | undefined };
 
 const hashIf = (text: string | undefined) => (text === undefined ? undefined : hashOf(text));
 
-export function requestFilters(platformId: string, query: RequestSelection): RequestFilter[] {
+/** Filters of a list of one platform, or of all. */
+export function requestFilters(
+  platformId: string | undefined,
+  query: RequestSelection,
+): RequestFilter[] {
   const { statusClass, replayed, createdAfter, createdBefore } = query;
   const bounds = {
     ...(createdAfter === undefined ? {} : { createdAfter }),

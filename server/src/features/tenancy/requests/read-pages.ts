@@ -33,7 +33,7 @@ const ROWS_SQL = (sort: Sort) => `select platform_id, last_at, last_id, shapes, 
 
 const TEXTS = { asc: ROWS_SQL('asc'), desc: ROWS_SQL('desc') };
 
-type Place = Pick<RequestRow, 'created_at' | 'id'>;
+export type Place = Pick<RequestRow, 'created_at' | 'id'>;
 
 /** Negative if the first is earlier. */
 export const compared = (one: Place, other: Place): number =>

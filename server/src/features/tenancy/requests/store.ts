@@ -61,25 +61,18 @@ const KEEP_MS = 30 * 24 * 3_600_000;
 const BATCH_SIZE = 5_000;
 const EVERY_MS = 10 * 60_000;
 
-/**
- * Rows never change, so they are deleted by their place; the order of lists finds the oldest of each
- * platform.
- */
+/** Rows never change, so they are deleted by their place; an index by time finds the oldest. */
 const OLD_REQUESTS = `delete from api_requests where ctid = any(array(
-  select old.ctid from platforms p cross join lateral (
-    select ctid from api_requests where platform_id = p.id and created_at < $1
-    order by created_at, id limit ${BATCH_SIZE}) old
-  limit ${BATCH_SIZE})) returning 1`;
+  select ctid from api_requests where created_at < $1
+  order by created_at limit ${BATCH_SIZE})) returning 1`;
+const OLD_READS = `delete from api_request_reads where ctid = any(array(
+  select ctid from api_request_reads where last_at < $1
+  order by last_at limit ${BATCH_SIZE})) returning 1`;
+/** Bodies have the order of each platform only. */
 const OLD_BODIES = `delete from api_request_bodies where ctid = any(array(
   select old.ctid from platforms p cross join lateral (
     select ctid from api_request_bodies where platform_id = p.id and created_at < $1
     order by created_at, id limit ${BATCH_SIZE}) old
-  limit ${BATCH_SIZE})) returning 1`;
-
-const OLD_READS = `delete from api_request_reads where ctid = any(array(
-  select old.ctid from platforms p cross join lateral (
-    select ctid from api_request_reads where platform_id = p.id and last_at < $1
-    order by last_at, last_id limit ${BATCH_SIZE}) old
   limit ${BATCH_SIZE})) returning 1`;
 
 /** Deletes requests and their bodies after 30 days. */

@@ -1,0 +1,164 @@
+// A page of the requests of all platforms, newest first. Requests with rows of their own and reads are
+// each read along an index by time in steps, and each part ends after a bounded time, so the cost of a
+// page depends on neither the number of platforms nor that of rows.
+import type { Time } from '../../../kernel/effects.ts';
+import type { Database } from '../../../runtime/db/database.ts';
+import { mergeParts, type Part } from '../../../runtime/db/merge.ts';
+import { cursorOf, positionOf } from '../../../runtime/db/paging.ts';
+import { pageInSteps, type StepQuery } from '../../../runtime/db/steps.ts';
+import { includesReads, periodOf } from './pages.ts';
+import { type RequestSelection, requestFilters } from './present.ts';
+import { compared, type Place } from './read-pages.ts';
+import { MAX_SPAN_MS, type ReadsRow, requestsOf } from './reads.ts';
+import { apiRequests, hashOf, type RequestRow } from './store.ts';
+
+type Reader = Pick<Database, 'query'>;
+
+interface PageOptions {
+  limit: number;
+  cursor?: string | undefined;
+}
+
+const newestFirst = (one: Place, other: Place) => compared(other, one);
+
+/** The steps through requests with rows of their own, exported to test their plans. */
+export function ownSteps(selection: RequestSelection): Omit<StepQuery, 'limit'> {
+  const { createdAfter, createdBefore, resourceId, ...rest } = selection;
+  return {
+    scope: resourceId === undefined ? [] : [{ column: 'resource_id', op: '=', value: resourceId }],
+    isByTime: true,
+    resources: [],
+    filters: requestFilters(undefined, rest),
+    createdAfter: createdAfter === undefined ? undefined : Date.parse(createdAfter),
+    createdBefore: createdBefore === undefined ? undefined : Date.parse(createdBefore),
+  };
+}
+
+async function ownPart(
+  db: Reader,
+  selection: RequestSelection,
+  page: PageOptions,
+): Promise<Part<RequestRow, Place>> {
+  const query = { ...ownSteps(selection), ...page };
+  const { rows, nextCursor } = await pageInSteps(db, apiRequests, query);
+  return { items: rows, end: nextCursor === undefined ? undefined : positionOf(nextCursor) };
+}
+
+/** A row of reads without its requests. */
+interface Head {
+  platform_id: string;
+  last_at: Time;
+  last_id: string;
+  /** Whether it may have requests that match. */
+  matches: boolean;
+}
+
+const HEADS = `select platform_id, last_at, last_id,
+    ($4::int8 is null or $4 = any(operation_hashes))
+      and ($5::int8 is null or $5 = any(token_hashes)) as matches
+  from api_request_reads
+  where last_at >= $1 and last_at <= $2 and first_at <= $3
+    and ($6::timestamptz is null or (last_at, last_id) < ($6, $7))
+  order by last_at desc, last_id desc limit $8::int`;
+
+interface HeadStep {
+  from: Time;
+  until: Time;
+  operationId?: string | undefined;
+  tokenId?: string | undefined;
+  after?: Head | undefined;
+  length: number;
+}
+
+/** The statement of a step through rows of reads, exported to test its plan. */
+export function headsSql({ from, until, operationId, tokenId, after, length }: HeadStep) {
+  const hashIf = (text: string | undefined) => (text === undefined ? null : hashOf(text));
+  const bounds = [new Date(from), new Date(until + MAX_SPAN_MS), new Date(until)];
+  const position = [after ? new Date(after.last_at) : null, after?.last_id ?? null];
+  const values = [...bounds, hashIf(operationId), hashIf(tokenId), ...position, length];
+  return { text: HEADS, values };
+}
+
+const CONTENTS = `select r.platform_id, r.shapes, r.entries
+  from unnest($1::text[], $2::timestamptz[], $3::text[]) as k(platform_id, last_at, last_id)
+    join api_request_reads r using (platform_id, last_at, last_id)`;
+
+const contentsOf = (db: Reader, heads: readonly Head[]) =>
+  db.query<ReadsRow>(CONTENTS, [
+    heads.map((head) => head.platform_id),
+    heads.map((head) => new Date(head.last_at)),
+    heads.map((head) => head.last_id),
+  ]);
+
+/** Rows whose requests are read at once, and rows of a step that a filter may skip. */
+const ROWS = 10;
+const STEP = 500;
+const PAGE_MS = 100;
+/** Before the ids of one time. */
+const FIRST_ID = ' ';
+
+async function readsPart(
+  db: Reader,
+  selection: RequestSelection,
+  { limit, cursor }: PageOptions,
+): Promise<Part<RequestRow, Place>> {
+  const { operationId, tokenId, status } = selection;
+  const position = cursor === undefined ? undefined : positionOf(cursor);
+  const { from, until: last } = periodOf(selection);
+  const until = Math.min(last, position?.created_at ?? last);
+  const isWanted = (row: RequestRow) =>
+    row.created_at >= from &&
+    row.created_at <= until &&
+    (operationId === undefined || row.operation_id === operationId) &&
+    (tokenId === undefined || row.token_id === tokenId) &&
+    (status === undefined || row.status === status) &&
+    (position === undefined || newestFirst(position, row) < 0);
+  const started = performance.now();
+  const length = operationId === undefined && tokenId === undefined ? ROWS : STEP;
+  const found: RequestRow[] = [];
+  let after: Head | undefined;
+  for (;;) {
+    const { text, values } = headsSql({ from, until, operationId, tokenId, after, length });
+    const heads = await db.query<Head>(text, values);
+    const matching = heads.filter(({ matches }) => matches);
+    const read = matching.slice(0, ROWS);
+    for (const row of read.length ? await contentsOf(db, read) : []) {
+      found.push(...requestsOf(row, isWanted));
+    }
+    found.sort(newestFirst);
+    const isCut = matching.length > ROWS;
+    after = isCut ? read.at(-1) : heads.at(-1);
+    const isLast = !isCut && heads.length < length;
+    if (isLast && found.length <= limit) return { items: found, end: undefined };
+    // No further row has a request after this time.
+    const bound = after?.last_at ?? 0;
+    const next = found[limit];
+    if (next && (isLast || next.created_at > bound)) {
+      return { items: found.slice(0, limit), end: found[limit - 1] };
+    }
+    // Rows after the period only overlap it: the page has not begun.
+    if (bound < until && performance.now() - started > PAGE_MS) {
+      const items = found.filter(({ created_at }) => created_at > bound).slice(0, limit);
+      return { items, end: { created_at: bound + 1, id: FIRST_ID } };
+    }
+  }
+}
+
+/** A page of the requests of all platforms, newest first. An invalid cursor throws INVALID_INPUT. */
+export async function pageOfAllRequests(
+  db: Reader,
+  selection: RequestSelection,
+  page: PageOptions,
+): Promise<{ rows: RequestRow[]; hasMore: boolean; nextCursor?: string }> {
+  const parts = await Promise.all([
+    ownPart(db, selection, page),
+    ...(includesReads(selection) ? [readsPart(db, selection, page)] : []),
+  ]);
+  const order = { limit: page.limit, positionOf: (row: RequestRow) => row, compare: newestFirst };
+  const { items, end } = mergeParts<RequestRow, Place>(parts, order);
+  return {
+    rows: items,
+    hasMore: end !== undefined,
+    ...(end === undefined ? {} : { nextCursor: cursorOf(end) }),
+  };
+}

@@ -1,0 +1,37 @@
+// One page of a few lists that have the same order, such as those of two indexes. Each list is read from
+// the same position to its own end; the page reaches as far as all of them are known.
+
+/** A page of one list. */
+export interface Part<I, P> {
+  items: readonly I[];
+  /** The last position that was read; undefined if the list has no more. */
+  end: P | undefined;
+}
+
+interface Order<I, P> {
+  limit: number;
+  positionOf(item: I): P;
+  /** Negative if the first position is before the second one. */
+  compare(one: P, other: P): number;
+}
+
+/** The first items of all parts. `end` is the position after which the next page continues. */
+export function mergeParts<I, P>(
+  parts: readonly Part<I, P>[],
+  { limit, positionOf, compare }: Order<I, P>,
+): { items: I[]; end: P | undefined } {
+  // Nothing is known about a list beyond its end.
+  const [end] = parts.flatMap((part) => part.end ?? []).sort(compare);
+  const known = parts
+    .flatMap(({ items }) => items.map((item) => ({ item, position: positionOf(item) })))
+    .filter(({ position }) => end === undefined || compare(position, end) <= 0)
+    .sort((one, other) => compare(one.position, other.position))
+    // An item may be in several lists.
+    .filter(({ position }, at, all) => {
+      const before = all[at - 1];
+      return before === undefined || compare(before.position, position) !== 0;
+    });
+  const page = known.slice(0, limit);
+  const last = known.length > limit ? page.at(-1)?.position : end;
+  return { items: page.map(({ item }) => item), end: last };
+}
