@@ -54,8 +54,8 @@ export function linesOf(otherRounds, ownRounds) {
         .map((row) => (row?.railhead ?? row?.ours)?.values[0]);
     const [before, after] = [valuesOf(otherRounds), valuesOf(ownRounds)];
     if ([...before, ...after].includes(undefined)) return [id, label, 'new', '', ''];
-    const quotients = after.map((value, at) =>
-      unit === '/s' ? value / before[at] : before[at] / value,
+    const quotients = after.map((value, index) =>
+      unit === '/s' ? value / before[index] : before[index] / value,
     );
     const [low, high] = [Math.min(...quotients), Math.max(...quotients)];
     const quotient = `${medianOf(quotients).toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
@@ -85,11 +85,11 @@ export async function compare(root, flags, refuse) {
   }
   const lines = linesOf(otherRounds, ownRounds);
   const table = [['row', 'label', flags.compare, 'now', 'now : before'], ...lines];
-  const widths = table[0].map((_, at) => Math.max(...table.map((line) => line[at].length)));
+  const widths = table[0].map((_, index) => Math.max(...table.map((line) => line[index].length)));
   for (const line of table)
     console.log(
       line
-        .map((cell, at) => cell.padEnd(widths[at]))
+        .map((cell, index) => cell.padEnd(widths[index]))
         .join('  ')
         .trimEnd(),
     );

@@ -64,8 +64,8 @@ const importsOf = async () => {
 };
 
 const upward = (imports) =>
-  NAMES.flatMap((from, at) =>
-    NAMES.slice(0, at).flatMap((to) => {
+  NAMES.flatMap((from, index) =>
+    NAMES.slice(0, index).flatMap((to) => {
       const proof = imports.get(from).get(to);
       return proof === undefined ? [] : [`${from} may not import ${to}: ${proof}`];
     }),

@@ -21,8 +21,8 @@ export function money(amount, { code, decimals }) {
 
 /** A table; `right` names the numeric columns. */
 export function table(heads, rows, rightAligned = []) {
-  const widths = heads.map((head, at) =>
-    Math.max(head.length, ...rows.map((row) => row[at].length)),
+  const widths = heads.map((head, index) =>
+    Math.max(head.length, ...rows.map((row) => row[index].length)),
   );
   const pad = (text, at) =>
     rightAligned.includes(heads[at]) ? text.padStart(widths[at]) : text.padEnd(widths[at]);

@@ -78,11 +78,11 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
 
   /** Throws at the first unexpected event. */
   function compare(subject, events, expected) {
-    for (let at = 0; at < Math.max(events.length, expected.length); at += 1) {
-      if (events[at] && fits(events[at], expected[at])) continue;
-      const came = events[at] ? `was ${fullText(events[at])}` : 'did not come';
-      const expectation = expected[at] ? `should be ${expected[at]}` : 'should not be';
-      throw new Error(`Webhook ${at + 1} about ${subject} ${expectation} and ${came}.`);
+    for (let index = 0; index < Math.max(events.length, expected.length); index += 1) {
+      if (events[index] && fits(events[index], expected[index])) continue;
+      const came = events[index] ? `was ${fullText(events[index])}` : 'did not come';
+      const expectation = expected[index] ? `should be ${expected[index]}` : 'should not be';
+      throw new Error(`Webhook ${index + 1} about ${subject} ${expectation} and ${came}.`);
     }
   }
 

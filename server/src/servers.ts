@@ -47,12 +47,12 @@ type ServerOptions = Parameters<typeof createServer>[0];
 interface Servers {
   server: FastifyInstance;
   /** Starts to accept requests; returns the address of the API. */
-  listen(at: { host: string; port: number }): Promise<{ port: number; origin: string }>;
+  listen(address: { host: string; port: number }): Promise<{ port: number; origin: string }>;
 }
 
 function serverAlone(options: ServerOptions): Servers {
   const server = createServer(options);
-  return { server, listen: (at) => listenOn(server, at) };
+  return { server, listen: (address) => listenOn(server, address) };
 }
 
 /** What operators open in a browser. */
@@ -90,9 +90,9 @@ export function serversOf(
   addOperatorDocument(operatorServer, naming);
   addPages(operatorServer, settings);
   server.addHook('preClose', () => operatorServer.close());
-  const listenOnBoth = async (at: Parameters<Servers['listen']>[0]) => {
-    await listenOn(operatorServer, { ...at, port: operatorApi });
-    return listenOn(server, at);
+  const listenOnBoth = async (address: Parameters<Servers['listen']>[0]) => {
+    await listenOn(operatorServer, { ...address, port: operatorApi });
+    return listenOn(server, address);
   };
   return { server, listen: listenOnBoth };
 }

@@ -90,7 +90,10 @@ export async function firstOk(url: string, child: Child): Promise<void> {
 }
 
 /** Processes items with limited concurrency; returns results in order. */
-export async function eachOf<T, R>(items: readonly T[], work: (item: T, at: number) => Promise<R>) {
+export async function eachOf<T, R>(
+  items: readonly T[],
+  work: (item: T, index: number) => Promise<R>,
+) {
   const results: R[] = [];
   let next = 0;
   const worker = async () => {
@@ -129,9 +132,9 @@ interface Holder {
 export const FUNDS = 100_000_000_000;
 
 /** Body that registers a customer. */
-export const personBody = (at: number, currencies: readonly string[]) => ({
+export const personBody = (index: number, currencies: readonly string[]) => ({
   customerType: 'INDIVIDUAL',
-  platformCustomerId: `bench-${at}`,
+  platformCustomerId: `bench-${index}`,
   fullName: 'Ada Lovelace',
   birthDate: '1990-01-15',
   nationality: 'US',
@@ -140,11 +143,11 @@ export const personBody = (at: number, currencies: readonly string[]) => ({
 });
 
 /** A customer with a funded USD account and a EUR account. */
-async function holder(request: Request, at: number): Promise<Holder> {
+async function holder(request: Request, index: number): Promise<Holder> {
   const { id } = await request<{ id: string }>(
     'POST',
     '/customers',
-    personBody(at, ['USD', 'EUR']),
+    personBody(index, ['USD', 'EUR']),
   );
   const accountIn = async (currency: string) => {
     const path = `/customers/internal-accounts?customerId=${id}&currency=${currency}`;

@@ -25,12 +25,12 @@ const MERCHANT = { descriptor: 'Corner shop', mcc: '5411', country: 'US' };
 /** In cents, from one to ten dollars. Different amounts reveal errors that counts do not. */
 const [LEAST, RANGE, STRIDE] = [100, 900, 37];
 
-const requestFor = (cardId: string, at: number): CardRequest => ({
+const requestFor = (cardId: string, index: number): CardRequest => ({
   id: newId(effects, 'CardMessage'),
   token: newId(effects, 'CardToken'),
   cardId,
   kind: 'AUTHORIZATION',
-  amount: BigInt(LEAST + ((at * STRIDE) % RANGE)),
+  amount: BigInt(LEAST + ((index * STRIDE) % RANGE)),
   currency: 'USD',
   merchant: MERCHANT,
 });

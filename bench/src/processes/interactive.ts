@@ -108,8 +108,8 @@ export async function insert(
   columns: readonly string[],
   rows: readonly (readonly unknown[])[],
 ): Promise<void> {
-  let at = 0;
-  const tuples = rows.map((row) => `(${row.map(() => `$${++at}`).join(', ')})`);
+  let index = 0;
+  const tuples = rows.map((row) => `(${row.map(() => `$${++index}`).join(', ')})`);
   const text = `insert into ${table} (${columns.join(', ')}) values ${tuples.join(', ')}`;
   await run(client, text, rows.flat());
 }

@@ -49,10 +49,10 @@ function requestMaker(load: Load): () => string | undefined {
 /** Start times of requests; in the past if a request is overdue. */
 function schedule({ perSecond }: Load): (() => number) | undefined {
   if (perSecond === undefined) return undefined;
-  let at = performance.now();
+  let scheduledAt = performance.now();
   return () => {
-    at += 1000 / perSecond;
-    return at;
+    scheduledAt += 1000 / perSecond;
+    return scheduledAt;
   };
 }
 
@@ -75,12 +75,12 @@ function connection(
     };
     const begin = () => {
       if (!nextStart) return send(performance.now());
-      const at = nextStart();
-      const wait = at - performance.now();
-      if (wait > 0) setTimeout(() => send(at), wait);
-      else send(at);
+      const scheduledAt = nextStart();
+      const wait = scheduledAt - performance.now();
+      if (wait > 0) setTimeout(() => send(scheduledAt), wait);
+      else send(scheduledAt);
     };
-    const send = (at: number) => {
+    const send = (scheduledAt: number) => {
       const request = tally.isRunning() ? next() : undefined;
       if (request === undefined) {
         if (tally.isRunning()) tally.ranOut();
@@ -89,7 +89,7 @@ function connection(
       }
       reading = newReading();
       busy = true;
-      started = at;
+      started = scheduledAt;
       socket.write(request, 'latin1');
     };
     const onData = (bytes: number, buffer: Uint8Array) => {

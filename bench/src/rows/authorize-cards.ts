@@ -55,14 +55,14 @@ async function card(request: Request, customerId: string, account: Account, name
   return id;
 }
 
-async function holder(request: Request, at: number, withWallet: boolean) {
-  const body = { ...personBody(at, ['USD', 'USDB']), email: `bench-${at}@example.com` };
+async function holder(request: Request, index: number, withWallet: boolean) {
+  const body = { ...personBody(index, ['USD', 'USDB']), email: `bench-${index}@example.com` };
   const { id } = await request<{ id: string }>('POST', '/customers', body);
   const dollars = await accountOf(request, id, 'USD', 'INTERNAL_FIAT');
-  const plain = await card(request, id, dollars, `${at}`);
+  const plain = await card(request, id, dollars, `${index}`);
   if (!withWallet) return { plain };
   const wallet = await accountOf(request, id, 'USDB', 'EMBEDDED_WALLET');
-  return { plain, wallet: await card(request, id, wallet, `${at}-wallet`) };
+  return { plain, wallet: await card(request, id, wallet, `${index}-wallet`) };
 }
 
 /** Waits until the issuer has issued all of them. */

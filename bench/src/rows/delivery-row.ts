@@ -82,10 +82,10 @@ async function received(
   let last: { at: number; n: number } | undefined;
   for (;;) {
     const n = (await count()) - before;
-    const at = performance.now();
-    if (n >= expectedCount / 10) first ??= { at, n };
-    if (n >= expectedCount * 0.9) last ??= { at, n };
-    if (n >= expectedCount || at > until) break;
+    const now = performance.now();
+    if (n >= expectedCount / 10) first ??= { at: now, n };
+    if (n >= expectedCount * 0.9) last ??= { at: now, n };
+    if (n >= expectedCount || now > until) break;
     await sleep(POLL_MS);
   }
   await sending;
@@ -198,9 +198,9 @@ function rowsOf(runs: Record<string, Delivered[]>): Row[] {
   });
   const onePlatform = 'one platform';
   const loop = 'bare loop, 8 connections';
-  const beyond = runsOf(onePlatform).map((run, index) => ({
+  const beyond = runsOf(onePlatform).map((run, now) => ({
     ...run,
-    us: run.us - (runsOf(loop)[index]?.us ?? 0),
+    us: run.us - (runsOf(loop)[now]?.us ?? 0),
   }));
   return [
     row('11a', 'webhook deliveries, a backlog of one platform', onePlatform, loop, 0.6),

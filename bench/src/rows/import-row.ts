@@ -38,10 +38,10 @@ function fileOf(run: string, domain: string, rows: number): string {
 }
 
 /** The same customer as a request. */
-const bodyOf = (run: string, domain: string, at: number) =>
+const bodyOf = (run: string, domain: string, index: number) =>
   JSON.stringify({
-    umaAddress: `$${run}-${at}@${domain}`,
-    platformCustomerId: `${run}-${at}`,
+    umaAddress: `$${run}-${index}@${domain}`,
+    platformCustomerId: `${run}-${index}`,
     customerType: 'INDIVIDUAL',
     fullName: 'Ada Lovelace',
     birthDate: '1990-01-15',
@@ -109,7 +109,7 @@ function post(agent: http.Agent, port: number, body: string): Promise<number> {
 
 async function registerIndividually(
   port: number,
-  bodies: (at: number) => string,
+  bodies: (index: number) => string,
   rows: number,
   connections: number,
 ): Promise<Run> {
@@ -155,7 +155,7 @@ export async function importRows(bench: Bench): Promise<Row[]> {
     measured('railhead', (run) => importFile(api.port, fileOf(run, umaDomain, rows)));
   const peer = (connections: number, count = individualCount) =>
     measured('peer', (run) =>
-      registerIndividually(api.port, (at) => bodyOf(run, umaDomain, at), count, connections),
+      registerIndividually(api.port, (index) => bodyOf(run, umaDomain, index), count, connections),
     );
   const tries = Math.min(individualCount, 1_000);
   const fastest = await bestOf('POST /customers, connections', quick ? [64] : [16, 64], (n) =>

@@ -3,7 +3,7 @@
 /** Number of letters to insert, delete, replace or exchange with their neighbor. */
 export function distance(one: string, other: string): number {
   let previousRow: number[] = [];
-  let previous = Array.from({ length: other.length + 1 }, (_, at) => at);
+  let previous = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let row = 1; row <= one.length; row++) {
     const current = [row];
     for (let column = 1; column <= other.length; column++) {

@@ -117,7 +117,7 @@ it(
 
     const missingIds = expected.filter((id) => !found().has(id));
     const ids = receiver.arrivals.map(({ id }) => id);
-    const doubled = ids.filter((id, at) => ids.indexOf(id) !== at);
+    const doubled = ids.filter((id, index) => ids.indexOf(id) !== index);
     const repeated = outputs.join('').match(/"eventId":"[^"]+"[^\n]*"isRepeated":true/g) ?? [];
     const known = repeated.map((line) => /"eventId":"([^"]+)"/.exec(line)?.[1]);
     console.info(

@@ -50,10 +50,10 @@ const EXPECTED_OUTPUT = 'INVALID_CLIENT_INPUT true true undefined\n';
 
 /** A project with the package and no other; \`type\` is its module system. */
 function project(name: string, type: 'module' | 'commonjs', compilerOptions: object): string {
-  const at = mkdtempSync(path.join(folder, `${name}-`));
+  const projectFolder = mkdtempSync(path.join(folder, `${name}-`));
   const write = (file: string, content: object | string) =>
     writeFileSync(
-      path.join(at, file),
+      path.join(projectFolder, file),
       typeof content === 'string' ? content : JSON.stringify(content),
     );
   write('package.json', { name, type, private: true });
@@ -72,8 +72,8 @@ function project(name: string, type: 'module' | 'commonjs', compilerOptions: obj
   });
   write('main.ts', PROGRAM);
   const args = ['install', '--offline', '--no-audit', '--no-fund', '--no-save', tarball];
-  execFileSync('npm', args, { cwd: at });
-  return at;
+  execFileSync('npm', args, { cwd: projectFolder });
+  return projectFolder;
 }
 
 /** What a program prints; fails with it. */
@@ -119,16 +119,16 @@ describe('the package', () => {
   ] as const)(
     'compiles with its README and samples in a strict project of %s and runs',
     async (name, type, options) => {
-      const at = project(name.replaceAll(' ', '-').toLowerCase(), type, options);
-      expect(readdirSync(path.join(at, 'node_modules')).filter((each) => each[0] !== '.')).toEqual([
-        'railhead-sdk',
-      ]);
+      const projectFolder = project(name.replaceAll(' ', '-').toLowerCase(), type, options);
+      expect(
+        readdirSync(path.join(projectFolder, 'node_modules')).filter((each) => each[0] !== '.'),
+      ).toEqual(['railhead-sdk']);
       // Once is enough for the code of the README and of the documentation.
       const isFirst = type === 'module';
-      writeFileSync(path.join(at, 'readme.ts'), isFirst ? readmeCode() : '');
-      writeFileSync(path.join(at, 'samples.ts'), isFirst ? await sampleCode() : '');
-      run(process.execPath, [tsc, '-p', '.'], at);
-      expect(run(process.execPath, ['main.js'], at)).toBe(EXPECTED_OUTPUT);
+      writeFileSync(path.join(projectFolder, 'readme.ts'), isFirst ? readmeCode() : '');
+      writeFileSync(path.join(projectFolder, 'samples.ts'), isFirst ? await sampleCode() : '');
+      run(process.execPath, [tsc, '-p', '.'], projectFolder);
+      expect(run(process.execPath, ['main.js'], projectFolder)).toBe(EXPECTED_OUTPUT);
     },
     120_000,
   );

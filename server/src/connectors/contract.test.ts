@@ -209,8 +209,8 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
       for (const mode of MODES.filter((each) => !connector.modes.includes(each))) {
         expect(open(connector, mode, full(connector))).toEqual({});
       }
-      for (const { path: at } of leaves.filter(({ isRequired }) => isRequired)) {
-        const { [at[0]!]: _without, ...others } = full(connector);
+      for (const { path: settingPath } of leaves.filter(({ isRequired }) => isRequired)) {
+        const { [settingPath[0]!]: _without, ...others } = full(connector);
         expect(open(connector, connector.modes[0]!, others)).toEqual({});
       }
     });

@@ -102,13 +102,13 @@ interface InvalidPaths {
 function invalidPathsOf(errors: readonly FieldError[]): InvalidPaths {
   const root: InvalidPaths = { isInvalid: false, children: new Map() };
   for (const { field } of errors) {
-    let at = root;
+    let parent = root;
     for (const name of field.split('.')) {
-      const next = at.children.get(name) ?? { isInvalid: false, children: new Map() };
-      at.children.set(name, next);
-      at = next;
+      const next = parent.children.get(name) ?? { isInvalid: false, children: new Map() };
+      parent.children.set(name, next);
+      parent = next;
     }
-    at.isInvalid = true;
+    parent.isInvalid = true;
   }
   return root;
 }

@@ -33,11 +33,11 @@ export function readDuration(text: string): Duration | undefined {
 /** The time after a duration. A month without such a day ends on its last day. */
 export function timeAfter(time: Time, { months, ms }: Duration): Time {
   if (months === 0) return time + ms;
-  const at = new Date(time);
-  const day = at.getUTCDate();
-  at.setUTCDate(1);
-  at.setUTCMonth(at.getUTCMonth() + months);
-  const last = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 0)).getUTCDate();
-  at.setUTCDate(Math.min(day, last));
-  return at.getTime() + ms;
+  const date = new Date(time);
+  const day = date.getUTCDate();
+  date.setUTCDate(1);
+  date.setUTCMonth(date.getUTCMonth() + months);
+  const last = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
+  date.setUTCDate(Math.min(day, last));
+  return date.getTime() + ms;
 }

@@ -69,15 +69,15 @@ export function isId<R extends string>(text: string, resource: R): text is Id<R>
 
 /** The time at which an id was created. Unspecified for any other text. */
 export function timeOfId(id: string): Time {
-  const at = id.indexOf(':') + 1;
-  return Number.parseInt(id.slice(at, at + 13).replace('-', ''), 16);
+  const start = id.indexOf(':') + 1;
+  return Number.parseInt(id.slice(start, start + 13).replace('-', ''), 16);
 }
 
 const MAX_TIME = 2 ** 48 - 1;
 
 /** A text that sorts before the ids of a resource that were created from a time on. */
-export function idsFrom(resource: string, at: Time): string {
-  const time = Math.min(MAX_TIME, Math.max(0, Math.floor(at)));
+export function idsFrom(resource: string, instant: Time): string {
+  const time = Math.min(MAX_TIME, Math.max(0, Math.floor(instant)));
   const hex = time.toString(16).padStart(12, '0');
   return `${resource}:${hex.slice(0, 8)}-${hex.slice(8)}`;
 }

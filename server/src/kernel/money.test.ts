@@ -89,11 +89,11 @@ describe('Money', () => {
 
   it('converts like `scale`, with one unit between floor and ceil', () => {
     fc.assert(
-      fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n }), rate, (units, of) => {
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n }), rate, (units, appliedRate) => {
         const [down, up] = (['floor', 'ceil'] as const).map((each) =>
-          convert(usd(units), of, each),
+          convert(usd(units), appliedRate, each),
         );
-        expect(down).toEqual(eur(scale(units, of, 'floor')));
+        expect(down).toEqual(eur(scale(units, appliedRate, 'floor')));
         const gap = subtract(up as Money, down as Money).amount;
         expect(gap === 0n || gap === 1n).toBe(true);
       }),

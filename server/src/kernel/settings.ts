@@ -121,13 +121,13 @@ export const listSetting = (
 };
 
 /** The settings of a schema, in its order, those of nested objects included. */
-export function settingsIn(schema: TObject, above: readonly string[] = []): SettingLeaf[] {
+export function settingsIn(schema: TObject, parentPath: readonly string[] = []): SettingLeaf[] {
   return Object.entries(schema.properties).flatMap(([name, property]) => {
-    const at = [...above, name];
+    const settingPath = [...parentPath, name];
     const source = (property as { [SOURCE]?: Source })[SOURCE];
     const isRequired = property.default === undefined && !!schema.required?.includes(name);
-    if (source) return [{ ...source, path: at, isRequired }];
-    return property.type === 'object' ? settingsIn(property as TObject, at) : [];
+    if (source) return [{ ...source, path: settingPath, isRequired }];
+    return property.type === 'object' ? settingsIn(property as TObject, settingPath) : [];
   });
 }
 

@@ -82,7 +82,7 @@ export const velocityLimitOf = {
 } as const;
 
 /** Id of the account of a velocity limit: the used part is a negative balance. */
-export const velocityLimitAccount = (of: string): string => `velocity:${of}`;
+export const velocityLimitAccount = (subject: string): string => `velocity:${subject}`;
 
 /** Id of the account that is credited with the used part of all limits in a unit. */
 export const velocityCounterAccount = (environment: Mode, unit: string): string =>

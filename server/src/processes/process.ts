@@ -28,10 +28,14 @@ export function prepareProcesses(argv: readonly string[]): void {
 }
 
 /** Rejects when the process ends first; the rejection may remain unobserved. */
-function reached<T>(worker: Worker, ended: Promise<string>, of: (m: FromProcess) => T | undefined) {
+function reached<T>(
+  worker: Worker,
+  ended: Promise<string>,
+  select: (m: FromProcess) => T | undefined,
+) {
   const promise = new Promise<T>((resolve, reject) => {
     worker.on('message', (message: FromProcess) => {
-      const value = of(message);
+      const value = select(message);
       if (value !== undefined) resolve(value);
     });
     void ended.then((reason) => reject(new Error(`A server process did not start: ${reason}.`)));

@@ -305,7 +305,7 @@ describe('the use of wallets, strong authentication, agents and a card', () => {
       'an e-mail address in the webhook CUSTOMER.',
       'the ID of a passkey in idempotency.reply',
       ...[NUMBERS, SIGNERS, TARGETS, CREDENTIALS, SEEDS].map(
-        (at) => `what is encrypted in ${at} in ${at}`,
+        (table) => `what is encrypted in ${table} in ${table}`,
       ),
       'what is in a damaged row in credentials.facts',
       'what is in a damaged row in wallets.seed',

@@ -13,9 +13,9 @@ const [, OUTPUT = ''] = /^```text\n(.*?)^```/ms.exec(PAGE) ?? [];
 const dataFolder = createDataFolder('backup');
 afterAll(() => dataFolder.remove(), 60_000);
 
-async function call({ credentials }: Running, method: string, at: string, body?: object) {
+async function call({ credentials }: Running, method: string, path: string, body?: object) {
   const { baseUrl, clientId, clientSecret } = credentials;
-  const reply = await fetch(`${baseUrl}${at}`, {
+  const reply = await fetch(`${baseUrl}${path}`, {
     method,
     headers: {
       authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}`,

@@ -95,9 +95,9 @@ const SCENARIO = [
 function missingOutput(output: string): string | undefined {
   let from = 0;
   return SCENARIO.find((part) => {
-    const at = output.indexOf(part, from);
-    from = at + part.length;
-    return at < 0;
+    const position = output.indexOf(part, from);
+    from = position + part.length;
+    return position < 0;
   });
 }
 

@@ -55,8 +55,8 @@ afterAll(async () => {
 const authorization = `Basic ${btoa('followers:secret')}`;
 
 /** A request to one of the processes. */
-async function call(at: number, path: string, body?: unknown) {
-  const { baseUrl } = servers[at % PROCESSES]!.credentials;
+async function call(processIndex: number, path: string, body?: unknown) {
+  const { baseUrl } = servers[processIndex % PROCESSES]!.credentials;
   const reply = await fetch(`${baseUrl}${path}`, {
     headers: { authorization, ...(body ? { 'content-type': 'application/json' } : {}) },
     ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
@@ -157,9 +157,15 @@ it('receives every committed event once, in any order of IDs and commits', async
 }, 300_000);
 
 /** An account that deposits can be simulated for. */
-async function account(at: number): Promise<string> {
-  const { id } = await call(at, '/customers', { customerType: 'INDIVIDUAL', fullName: 'Ada Li' });
-  const { data } = await call(at, `/customers/internal-accounts?customerId=${id}&currency=USD`);
+async function account(processIndex: number): Promise<string> {
+  const { id } = await call(processIndex, '/customers', {
+    customerType: 'INDIVIDUAL',
+    fullName: 'Ada Li',
+  });
+  const { data } = await call(
+    processIndex,
+    `/customers/internal-accounts?customerId=${id}&currency=USD`,
+  );
   return data[0].id;
 }
 
@@ -176,10 +182,10 @@ it(`receives ${EVENTS} events that four processes commit, without a gap or a dou
   const following = Promise.all([7, 50, 100].map((limit) => follow(from, limit, () => count)));
   const accounts = await Promise.all(Array.from({ length: 32 }, (_, index) => account(index)));
   let left = EVENTS / 2;
-  const deposit = async (id: string, at: number) => {
+  const deposit = async (id: string, processIndex: number) => {
     // A deposit emits two events.
     const path = `/sandbox/internal-accounts/${id}/fund`;
-    while (left-- > 0) await repeatUntilDone(() => call(at, path, { amount: 100 }));
+    while (left-- > 0) await repeatUntilDone(() => call(processIndex, path, { amount: 100 }));
   };
   await Promise.all(accounts.map(deposit));
   const written = performance.now();

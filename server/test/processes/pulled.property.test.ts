@@ -24,8 +24,8 @@ let endpoint: string;
 const authorization = `Basic ${btoa('pulled:secret')}`;
 
 /** A request to one of the processes. */
-async function call(at: number, path: string, body?: unknown) {
-  const server = servers[at % servers.length] as Running;
+async function call(processIndex: number, path: string, body?: unknown) {
+  const server = servers[processIndex % servers.length] as Running;
   const reply = await fetch(`${server.credentials.baseUrl}${path}`, {
     headers: { authorization, ...(body ? { 'content-type': 'application/json' } : {}) },
     ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
@@ -36,10 +36,13 @@ async function call(at: number, path: string, body?: unknown) {
 }
 
 /** As a client does: a request that fails is repeated, at the other process. */
-async function repeatUntilDone<T>(at: number, work: (at: number) => Promise<T>): Promise<T> {
+async function repeatUntilDone<T>(
+  processIndex: number,
+  work: (processIndex: number) => Promise<T>,
+): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
-      return await work(at + attempt);
+      return await work(processIndex + attempt);
     } catch (error) {
       if (attempt === 40) throw error;
       await sleep(250);
@@ -82,14 +85,16 @@ async function pullAll(limit: number, count: () => number): Promise<string[]> {
   const ids: string[] = [];
   let arrived = performance.now();
   for (let turn = 0; ; turn++) {
-    const page = await repeatUntilDone(turn, (at) =>
-      call(at, `${path}/deliveries?wait=1&limit=${limit}`),
+    const page = await repeatUntilDone(turn, (processIndex) =>
+      call(processIndex, `${path}/deliveries?wait=1&limit=${limit}`),
     );
     const eventIds = page.data.map((each: { eventId: string }) => each.eventId);
     ids.push(...eventIds);
     if (eventIds.length) {
       const body = turn % 2 ? { cursor: page.cursor } : { eventIds };
-      await repeatUntilDone(turn + 1, (at) => call(at, `${path}/acknowledgements`, body));
+      await repeatUntilDone(turn + 1, (processIndex) =>
+        call(processIndex, `${path}/acknowledgements`, body),
+      );
     }
     if (eventIds.length || count() === Number.POSITIVE_INFINITY) arrived = performance.now();
     if (page.hasMore || eventIds.length) continue;
@@ -175,16 +180,18 @@ it('gets every event of two processes, one of which is killed', async () => {
   const pulling = pullAll(25, () => count);
   const customer = { customerType: 'INDIVIDUAL', fullName: 'Ada Li' };
   const accounts = await Promise.all(
-    [0, 1, 2, 3].map(async (at) => {
-      const { id } = await call(at, '/customers', customer);
+    [0, 1, 2, 3].map(async (processIndex) => {
+      const { id } = await call(processIndex, '/customers', customer);
       const query = `customerId=${id}&currency=USD`;
-      return (await call(at, `/customers/internal-accounts?${query}`)).data[0].id as string;
+      return (await call(processIndex, `/customers/internal-accounts?${query}`)).data[0]
+        .id as string;
     }),
   );
   let left = 300;
-  const deposit = async (id: string, at: number) => {
+  const deposit = async (id: string, processIndex: number) => {
     const path = `/sandbox/internal-accounts/${id}/fund`;
-    while (left-- > 0) await repeatUntilDone(at, (server) => call(server, path, { amount: 100 }));
+    while (left-- > 0)
+      await repeatUntilDone(processIndex, (server) => call(server, path, { amount: 100 }));
   };
   const deposits = Promise.all(accounts.map(deposit));
   await sleep(500);

@@ -30,13 +30,13 @@ afterAll(async () => {
 }, 60_000);
 
 async function insertEvents(): Promise<void> {
-  const at = Date.now() - 3_600_000;
+  const createdAt = Date.now() - 3_600_000;
   const client = new pg.Client({ connectionString: await dataFolder.database() });
   await client.connect();
   try {
     await client.query(`insert into events (id, platform_id, type, subject, data, created_at)
-      select ${eventIdSql(at, 'n')}, p.id, 'CUSTOMER.KYC_APPROVED', 'Customer:' || n, '{}',
-        to_timestamp(${at} / 1000.0)
+      select ${eventIdSql(createdAt, 'n')}, p.id, 'CUSTOMER.KYC_APPROVED', 'Customer:' || n, '{}',
+        to_timestamp(${createdAt} / 1000.0)
       from (select id from platforms order by id limit 1) p, generate_series(1, ${EVENTS}) n`);
   } finally {
     await client.end();

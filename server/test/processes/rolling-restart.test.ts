@@ -180,13 +180,13 @@ function paySteadily() {
 }
 
 /** Stops a server and starts it again on its port. */
-async function replace(at: number): Promise<void> {
-  const [folder, server] = [dataFolders[at], servers[at]] as [DataFolder, Running];
+async function replace(index: number): Promise<void> {
+  const [folder, server] = [dataFolders[index], servers[index]] as [DataFolder, Running];
   server.child.kill('SIGTERM');
   expect(await folder.ended(server.child)).toMatchObject({ code: 0, signal: null });
   const { port } = new URL(server.origin);
   const env = { ...ENV, DATABASE_URL: url };
-  servers[at] = await folder.start(['--drain', '2', '--port', port], env);
+  servers[index] = await folder.start(['--drain', '2', '--port', port], env);
   // HAProxy checks twice a second.
   await sleep(1_500);
 }

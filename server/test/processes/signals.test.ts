@@ -48,8 +48,8 @@ async function callAs(
   return { status: reply.status, body: (await reply.json()) as any };
 }
 
-const storedCredentials = (at: DataFolder) =>
-  JSON.parse(fs.readFileSync(path.join(at.dir, 'credentials.json'), 'utf8')) as Credentials;
+const storedCredentials = (folder: DataFolder) =>
+  JSON.parse(fs.readFileSync(path.join(folder.dir, 'credentials.json'), 'utf8')) as Credentials;
 
 describe('a running server', () => {
   let folder: DataFolder;

@@ -184,7 +184,7 @@ async function events(): Promise<string[]> {
 it('rotates twice under load without an unverifiable or lost delivery', async () => {
   const stopLoad = startLoad();
   const noticed: number[] = [];
-  for (let at = 0; at < 2; at++) {
+  for (let index = 0; index < 2; index++) {
     const { announced, active } = await rotate();
     noticed.push(await untilListed(announced, 'ANNOUNCED'));
     await untilListed(announced, 'ACTIVE');

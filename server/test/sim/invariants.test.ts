@@ -267,7 +267,8 @@ const ALL_CORRUPTIONS: readonly (readonly [rule: string, statements: readonly st
     ],
   ],
 ];
-const isNoticed = (at: number) => complaints[at]?.includes(ALL_CORRUPTIONS[at]?.[0] as string);
+const isNoticed = (index: number) =>
+  complaints[index]?.includes(ALL_CORRUPTIONS[index]?.[0] as string);
 
 /** Applies each corruption that was not reported before and is possible now. */
 async function breakOnce(): Promise<void> {

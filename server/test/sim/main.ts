@@ -43,7 +43,8 @@ export async function main(flags: SimFlags): Promise<boolean> {
   const orders = await connect(cluster.url);
   const first = flags.seed ?? String(randomInt(1_000_000_000));
   const numbered = /^\d+$/.test(first);
-  const seedAt = (at: number) => (numbered ? String(Number(first) + at) : `${first}-${at}`);
+  const seedAt = (index: number) =>
+    numbered ? String(Number(first) + index) : `${first}-${index}`;
   let failed = 0;
   try {
     await orders.query(`create database ${TEMPLATE}`);

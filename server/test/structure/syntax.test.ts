@@ -121,7 +121,7 @@ function uncheckedCasts(source: ts.SourceFile): string[] {
       }
       const first = lineOf(source, statement.getStart()) - 1;
       const castLine = lineOf(source, cast.getEnd()) - 1;
-      return ![first - 1, first, castLine - 1, castLine].some((at) => isComment(lines[at]));
+      return ![first - 1, first, castLine - 1, castLine].some((line) => isComment(lines[line]));
     })
     .map(
       (cast) =>

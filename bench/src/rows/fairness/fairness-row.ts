@@ -240,7 +240,7 @@ const latencySide = (name: string, runs: readonly Run[]): Side => {
 };
 
 /** Name of the run alone that precedes the attack with this number. */
-const aloneLabel = (at: number) => `alone, ${1 + Math.floor(at / ALONE_EVERY)}`;
+const aloneLabel = (index: number) => `alone, ${1 + Math.floor(index / ALONE_EVERY)}`;
 const PAYOUT_ALONE = '8d, alone';
 
 export async function fairnessRows(bench: Bench): Promise<Row[]> {

@@ -74,12 +74,12 @@ async function makeAccounts(request: Request): Promise<Accounts> {
 }
 
 /** A customer in Europe, whose phone number has to be verified by a code. */
-async function makeRecipient(request: Request, at: number): Promise<string> {
+async function makeRecipient(request: Request, index: number): Promise<string> {
   const body = {
-    ...personBody(at, ['EUR']),
+    ...personBody(index, ['EUR']),
     region: 'DE',
-    email: `bench-${at}@example.org`,
-    phoneNumber: `+49151${String(10_000_000 + at)}`,
+    email: `bench-${index}@example.org`,
+    phoneNumber: `+49151${String(10_000_000 + index)}`,
   };
   return (await request<{ id: string }>('POST', '/customers', body)).id;
 }

@@ -94,14 +94,14 @@ type Json = Record<string, unknown>;
 export function setAt(target: Json, path: string, value: unknown): void {
   const names = path.split('.');
   const last = names.pop() ?? '';
-  let at = target;
+  let parent = target;
   for (const name of names) {
-    const inner = at[name];
+    const inner = parent[name];
     const isContainer = typeof inner === 'object' && inner !== null;
-    if (!isContainer) at[name] = {};
-    at = at[name] as Json;
+    if (!isContainer) parent[name] = {};
+    parent = parent[name] as Json;
   }
-  at[last] = value;
+  parent[last] = value;
 }
 
 /** The JSON of `--data`: a text, `@file`, or `-` for standard input. */

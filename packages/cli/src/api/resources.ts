@@ -193,7 +193,7 @@ function operationCommand(resource: Resource, operation: Operation): Command {
   command.addHelpText('after', helpOf(resource, operation, hidden));
   return command.action(async (...parsed: unknown[]) => {
     const options = flagsOf<CallFlags>(command);
-    const params = operation.params.map(({ name }, at) => [name, parsed[at]]);
+    const params = operation.params.map(({ name }, index) => [name, parsed[index]]);
     const input = { ...inputOf(operation, options), ...Object.fromEntries(params) };
     checkInput(resource, operation, input);
     await perform(command, operation, input, options);

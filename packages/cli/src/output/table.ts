@@ -95,8 +95,8 @@ const PREFERRED = [
 const OMITTED = ['updatedAt', 'region', 'isDeleted', 'clientSecret', 'statusChangedAt', 'replayed'];
 
 const rank = (name: string) => {
-  const at = PREFERRED.indexOf(name);
-  return at < 0 ? PREFERRED.length : at;
+  const index = PREFERRED.indexOf(name);
+  return index < 0 ? PREFERRED.length : index;
 };
 
 const titleOf = (name: string) =>

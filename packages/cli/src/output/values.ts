@@ -7,9 +7,9 @@ export const isObject = (value: unknown): value is Json =>
 /** `25000` with two decimals is `250.00`. */
 function majorUnits(amount: number, decimals: number): string {
   const digits = String(Math.abs(amount)).padStart(decimals + 1, '0');
-  const at = digits.length - decimals;
-  const fraction = decimals > 0 ? `.${digits.slice(at)}` : '';
-  return `${amount < 0 ? '-' : ''}${digits.slice(0, at)}${fraction}`;
+  const integerLength = digits.length - decimals;
+  const fraction = decimals > 0 ? `.${digits.slice(integerLength)}` : '';
+  return `${amount < 0 ? '-' : ''}${digits.slice(0, integerLength)}${fraction}`;
 }
 
 function moneyOf(value: Json): string | undefined {

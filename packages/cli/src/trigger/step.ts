@@ -36,8 +36,10 @@ const REFERENCE = /^\$([A-Za-z][\w-]*)((?:\.[\w-]+)*)$/;
 
 function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(
-    (at, name) =>
-      typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[name] : undefined,
+    (depth, name) =>
+      typeof depth === 'object' && depth !== null
+        ? (depth as Record<string, unknown>)[name]
+        : undefined,
     value,
   );
 }
@@ -70,13 +72,13 @@ export interface Override {
 
 /** `quote.lockedCurrencyAmount=5000`: a step, a path in its input, and JSON or a text. */
 export function overrideOf(text: string): Override {
-  const at = text.indexOf('=');
-  const [step = '', ...path] = text.slice(0, at).split('.');
-  if (at < 1 || path.length === 0) {
+  const equalsIndex = text.indexOf('=');
+  const [step = '', ...path] = text.slice(0, equalsIndex).split('.');
+  if (equalsIndex < 1 || path.length === 0) {
     const hint = 'Example: --override quote.lockedCurrencyAmount=5000';
     throw usageError(`--override: ${text} does not have the form step.path=value.`, hint);
   }
-  const valueText = text.slice(at + 1);
+  const valueText = text.slice(equalsIndex + 1);
   let value: unknown = valueText;
   try {
     value = JSON.parse(valueText);
@@ -90,7 +92,9 @@ function withValue(target: unknown, path: readonly string[], value: unknown): un
   const [name, ...rest] = path;
   if (name === undefined) return value;
   if (Array.isArray(target)) {
-    return target.map((each, at) => (String(at) === name ? withValue(each, rest, value) : each));
+    return target.map((each, index) =>
+      String(index) === name ? withValue(each, rest, value) : each,
+    );
   }
   const object = (typeof target === 'object' ? target : {}) as Record<string, unknown>;
   return { ...object, [name]: withValue(object[name], rest, value) };
@@ -110,11 +114,11 @@ function fieldsOf(operationId: string): readonly Pick<Field, 'path' | 'nested'>[
 /** The server ignores unknown fields, so a mistyped path would change nothing. */
 function checkPath({ name, operationId }: Call, path: readonly string[]): void {
   const fields = fieldsOf(operationId);
-  const isKnown = path.every((_, at) => {
-    const parent = fields.find((each) => each.path === path.slice(0, at).join('.'));
+  const isKnown = path.every((_, depth) => {
+    const parent = fields.find((each) => each.path === path.slice(0, depth).join('.'));
     // Fields of other values, such as items of lists, are not listed.
-    if (at > 0 && !parent?.nested) return true;
-    return fields.some((each) => each.path === path.slice(0, at + 1).join('.'));
+    if (depth > 0 && !parent?.nested) return true;
+    return fields.some((each) => each.path === path.slice(0, depth + 1).join('.'));
   });
   if (isKnown) return;
   const wrong = path.join('.');
@@ -142,7 +146,7 @@ export function overridden(steps: readonly Step[], overrides: readonly Override[
     for (const each of overrides) if (each.step === step.name) checkPath(step, each.path);
     const own = overrides.filter((each) => each.step === step.name);
     const input = own.reduce<unknown>(
-      (at, { path, value }) => withValue(at, path, value),
+      (current, { path, value }) => withValue(current, path, value),
       step.input ?? {},
     );
     return { ...step, input: input as NonNullable<Call['input']> };

@@ -245,12 +245,12 @@ function Items({
             values={item}
             errors={errors}
             prefix={`${name}.${index}.`}
-            set={(next) => set(items.map((each, at) => (at === index ? next : each)))}
+            set={(next) => set(items.map((each, position) => (position === index ? next : each)))}
           />
           <button
             type="button"
             className="button quiet"
-            onClick={() => set(items.filter((_, at) => at !== index))}
+            onClick={() => set(items.filter((_, position) => position !== index))}
           >
             {TEXTS.remove}
           </button>

@@ -5,11 +5,11 @@ const SIZE = 32;
 const [SEQUENCE, INTEGER] = [0x30, 0x02];
 
 /** The DER integer at `at`, in 32 bytes; undefined if it is invalid. */
-function integer(der: Uint8Array, at: number): { number: Bytes; end: number } | undefined {
-  const length = der[at + 1] ?? 0;
-  const end = at + 2 + length;
-  if (der[at] !== INTEGER || length === 0 || end > der.length) return undefined;
-  const start = der[at + 2] === 0 ? at + 3 : at + 2;
+function integer(der: Uint8Array, offset: number): { number: Bytes; end: number } | undefined {
+  const length = der[offset + 1] ?? 0;
+  const end = offset + 2 + length;
+  if (der[offset] !== INTEGER || length === 0 || end > der.length) return undefined;
+  const start = der[offset + 2] === 0 ? offset + 3 : offset + 2;
   if (end - start > SIZE) return undefined;
   const number = new Uint8Array(SIZE);
   number.set(der.subarray(start, end), SIZE - (end - start));

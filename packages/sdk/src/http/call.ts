@@ -33,12 +33,12 @@ export function callOf(send: Sender, operation: Operation, input: Fields, option
 
   async function* pages() {
     let page = (await call) as Page;
-    for (let at = input; ; ) {
+    for (let pageInput = input; ; ) {
       yield page;
-      const next = nextInput(at, page);
+      const next = nextInput(pageInput, page);
       if (!next) return;
-      at = next;
-      page = (await send(operation, at, options)).data as Page;
+      pageInput = next;
+      page = (await send(operation, pageInput, options)).data as Page;
     }
   }
 

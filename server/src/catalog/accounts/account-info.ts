@@ -157,8 +157,8 @@ export function primaryIdentifierOf(info: Account): string {
  */
 export function sandboxSuffixOf(info: Account): string {
   const identifier = primaryIdentifierOf(info);
-  const at = identifier.lastIndexOf('@');
-  const user = at > 0 ? identifier.slice(0, at) : identifier;
+  const separatorIndex = identifier.lastIndexOf('@');
+  const user = separatorIndex > 0 ? identifier.slice(0, separatorIndex) : identifier;
   return user.replace(/[^0-9A-Za-z]/g, '').slice(-3);
 }
 
@@ -180,8 +180,8 @@ export function duplicateKeyOf(info: Account, currency: string): string {
 export function displayIdentifier(info: Account): string {
   const identifier = primaryIdentifierOf(info);
   const { kind } = rowOf(info);
-  const at = identifier.lastIndexOf('@');
-  if (at > 0) return `${identifier.slice(0, 1)}***${identifier.slice(at)}`;
+  const separatorIndex = identifier.lastIndexOf('@');
+  if (separatorIndex > 0) return `${identifier.slice(0, 1)}***${identifier.slice(separatorIndex)}`;
   if (kind === 'wallet' || kind === 'lightning') {
     return identifier.length > 12
       ? `${identifier.slice(0, 6)}…${identifier.slice(-4)}`

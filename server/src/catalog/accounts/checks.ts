@@ -7,7 +7,8 @@ import { ibanLength } from '../identity/countries.ts';
  */
 const weighted = (text: string, weights: readonly number[]): number =>
   [...text].reduce(
-    (sum, char, at) => sum + (char.charCodeAt(0) - 48) * (weights[at % weights.length] as number),
+    (sum, char, index) =>
+      sum + (char.charCodeAt(0) - 48) * (weights[index % weights.length] as number),
     0,
   );
 

@@ -56,16 +56,16 @@ const [HASH_TAG, EXPIRY_TAG] = [1, 6];
  */
 function parseFields(data: readonly number[]): Map<number, readonly number[]> | undefined {
   const fields = new Map<number, readonly number[]>();
-  let at = 0;
-  while (at < data.length) {
-    const [tag, high, low] = data.slice(at, at + 3) as [number, number?, number?];
+  let position = 0;
+  while (position < data.length) {
+    const [tag, high, low] = data.slice(position, position + 3) as [number, number?, number?];
     if (high === undefined || low === undefined) return undefined;
-    const end = at + 3 + high * 32 + low;
+    const end = position + 3 + high * 32 + low;
     if (end > data.length) return undefined;
-    const groups = data.slice(at + 3, end);
+    const groups = data.slice(position + 3, end);
     const isSkipped = tag === HASH_TAG && groups.length !== HASH_GROUPS;
     if (!isSkipped && !fields.has(tag)) fields.set(tag, groups);
-    at = end;
+    position = end;
   }
   return fields;
 }

@@ -9,9 +9,9 @@ export const moneyView = ({ amount, currency }: Money) => ({
 });
 
 /** Rate in whole units of the currency of `of` for one whole unit of the currency of `per`. */
-export function wholeUnitRate(of: Money, per: Money): Rate {
+export function wholeUnitRate(money: Money, per: Money): Rate {
   const minorUnitsOf = ({ currency }: Money) => 10n ** BigInt(currencyOf(currency).decimals);
-  return { num: of.amount * minorUnitsOf(per), den: per.amount * minorUnitsOf(of) };
+  return { num: money.amount * minorUnitsOf(per), den: per.amount * minorUnitsOf(money) };
 }
 
 /** `12,345.67 USD`. Throws for an unknown currency, because users approve payments by this text. */

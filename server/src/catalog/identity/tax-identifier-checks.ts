@@ -5,11 +5,11 @@ import { isCpf } from '../accounts/checks.ts';
 
 type Check = (compact: string) => boolean;
 
-const digit = (text: string, at: number): number => text.charCodeAt(at) - 48;
+const digit = (text: string, index: number): number => text.charCodeAt(index) - 48;
 
 /** Sum of digit × weight for all weights, starting with the digit at `from`. */
 const sumOf = (text: string, weights: readonly number[], from = 0): number =>
-  weights.reduce((sum, weight, at) => sum + weight * digit(text, from + at), 0);
+  weights.reduce((sum, weight, index) => sum + weight * digit(text, from + index), 0);
 
 /** Luhn (ISO/IEC 7812-1). */
 function luhn(text: string): boolean {
@@ -99,8 +99,8 @@ function italian(text: string): boolean {
   const valueOfChar = (char: string) =>
     /\d/.test(char) ? Number(char) : char.charCodeAt(0) - 'A'.charCodeAt(0);
   const sum = [...text.slice(0, 15)].reduce(
-    (all, char, at) =>
-      all + (at % 2 ? valueOfChar(char) : (ITALIAN_ODD[valueOfChar(char)] as number)),
+    (all, char, index) =>
+      all + (index % 2 ? valueOfChar(char) : (ITALIAN_ODD[valueOfChar(char)] as number)),
     0,
   );
   return String.fromCharCode(65 + (sum % 26)) === text[15];

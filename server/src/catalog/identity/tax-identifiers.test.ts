@@ -91,9 +91,9 @@ describe('tax identifiers', () => {
 
   it.each(Object.keys(TAX_IDENTIFIER_CHECKS))('reject another last character of %s', (code) => {
     const compact = compactTaxIdentifier(TAX_IDENTIFIERS.get(code)?.example ?? '');
-    const at = code === 'IE' ? compact.length - 2 : compact.length - 1;
+    const checkIndex = code === 'IE' ? compact.length - 2 : compact.length - 1;
     const others = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ']
-      .map((char) => compact.slice(0, at) + char + compact.slice(at + 1))
+      .map((char) => compact.slice(0, checkIndex) + char + compact.slice(checkIndex + 1))
       .filter((text) => text !== compact && hasTaxIdentifierFormat(code, text));
     expect(others.length).toBeGreaterThan(5);
     expect(others.filter((text) => hasValidCheckDigits(code, text))).toEqual([]);

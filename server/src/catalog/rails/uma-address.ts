@@ -16,9 +16,9 @@ export interface UmaAddress {
 /** Undefined for a text that is not a UMA address. */
 export function parseUmaAddress(text: string): UmaAddress | undefined {
   const address = text.toLowerCase();
-  const at = address.indexOf('@');
-  const [name, host] = [address.slice(0, at), address.slice(at + 1)];
-  return at > 0 && NAME.test(name) && HOST.test(host) ? { address, host } : undefined;
+  const separatorIndex = address.indexOf('@');
+  const [name, host] = [address.slice(0, separatorIndex), address.slice(separatorIndex + 1)];
+  return separatorIndex > 0 && NAME.test(name) && HOST.test(host) ? { address, host } : undefined;
 }
 
 /**

@@ -64,14 +64,15 @@ function problemOf({ currency, rate }: Row, existing: ReadonlyMap<string, Rate>)
 /** Invalid rows fail the table if `strict`, and are ignored otherwise. */
 function build(
   base: string,
-  at: string | undefined,
+  publishedAt: string | undefined,
   rows: readonly Row[],
   strict: boolean,
 ): Parsed {
   const problems: string[] = [];
   if (!findCurrency(base)) problems.push('base must be the currency to which all rates refer');
-  const time = at === undefined ? undefined : timeOf(at);
-  if (at !== undefined && time === undefined) problems.push(`${at} is not a time`);
+  const time = publishedAt === undefined ? undefined : timeOf(publishedAt);
+  if (publishedAt !== undefined && time === undefined)
+    problems.push(`${publishedAt} is not a time`);
   const perBase = new Map<string, Rate>([[base, { num: 1n, den: 1n }]]);
   const skipped: string[] = [];
   for (const row of rows) {

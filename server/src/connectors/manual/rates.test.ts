@@ -17,8 +17,8 @@ afterEach(() => {
   notes = [];
 });
 
-const table = (eur: string, at = NOW) =>
-  JSON.stringify({ base: 'USD', at: new Date(at).toISOString(), rates: { EUR: eur } });
+const table = (eur: string, publishedAt = NOW) =>
+  JSON.stringify({ base: 'USD', at: new Date(publishedAt).toISOString(), rates: { EUR: eur } });
 
 async function euro(port: ReturnType<typeof httpRates>): Promise<string | undefined> {
   const result = await port.rate('USD', 'EUR');

@@ -31,11 +31,16 @@ function recentRate(
   now: Time,
   maxAgeMs: number,
 ) {
-  const at = table?.at;
-  if (!table || at === undefined || now - at > maxAgeMs || at - now > CLOCK_TOLERANCE_MS)
+  const publishedAt = table?.at;
+  if (
+    !table ||
+    publishedAt === undefined ||
+    now - publishedAt > maxAgeMs ||
+    publishedAt - now > CLOCK_TOLERANCE_MS
+  )
     return undefined;
   const rate = midRate(table, from, to);
-  return rate && { rate, at };
+  return rate && { rate, at: publishedAt };
 }
 
 /**

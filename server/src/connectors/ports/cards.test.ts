@@ -68,15 +68,17 @@ async function endOf<P extends { checkAfterMs?: number | undefined } | object>(
   return undefined;
 }
 
-const issuedEnd = (issuer: IssuerPort, of: CardOrder) =>
-  issuer.issue(of).then((first) => endOf<IssueProgress>(first, (now) => issuer.check(of, now)));
+const issuedEnd = (issuer: IssuerPort, order: CardOrder) =>
+  issuer
+    .issue(order)
+    .then((first) => endOf<IssueProgress>(first, (now) => issuer.check(order, now)));
 
 /** All cards of `everyOrder` that are issued. */
 async function issuedCards(issuer: IssuerPort) {
   const issued: { of: CardOrder; card: IssuedCard }[] = [];
-  for (const of of everyOrder) {
-    const end = await issuedEnd(issuer, of);
-    if (end?.state === 'issued') issued.push({ of, card: end.card });
+  for (const order of everyOrder) {
+    const end = await issuedEnd(issuer, order);
+    if (end?.state === 'issued') issued.push({ of: order, card: end.card });
   }
   expect(issued.length).toBeGreaterThan(SUFFIXES.length / 2);
   return issued;

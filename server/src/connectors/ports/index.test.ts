@@ -173,10 +173,10 @@ describe.each(RATES)('the rates of the %s connector in %s', (_name, _mode, rates
 const FUNDING = offersOf('funding', effects, settings);
 
 describe.each(FUNDING)('the funding of the %s connector in %s', (_name, _mode, funding) => {
-  const idAt = (at: number) =>
-    `InternalAccount:018f0000-0000-7000-8000-${String(at).padStart(12, '0')}`;
-  const account = (at: number, currency: string) =>
-    funding.instructions({ accountId: idAt(at), currency, owner: 'customer' });
+  const idAt = (number: number) =>
+    `InternalAccount:018f0000-0000-7000-8000-${String(number).padStart(12, '0')}`;
+  const account = (number: number, currency: string) =>
+    funding.instructions({ accountId: idAt(number), currency, owner: 'customer' });
 
   it('is the same for one account, and never that of another', () => {
     for (const { code } of CURRENCIES) {

@@ -53,7 +53,7 @@ async function fixture({ port: mint, credentials, token, wallet, bank }: Provide
     return { ...account, reference: response.reference };
   };
   const ends = { wallet: await referenceOf(wallet), bank: await referenceOf(bank) };
-  const order = (of: Partial<MintOrder> = {}): MintOrder => ({
+  const order = (overrides: Partial<MintOrder> = {}): MintOrder => ({
     id: 'StablecoinOperation:1',
     type: 'MINT',
     token,
@@ -65,7 +65,7 @@ async function fixture({ port: mint, credentials, token, wallet, bank }: Provide
     to: ends.wallet,
     description: null,
     orderedAt: clock.now,
-    ...of,
+    ...overrides,
   });
   return { mint, clock, link, ends, order, token };
 }

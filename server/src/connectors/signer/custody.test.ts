@@ -37,8 +37,8 @@ function recordingKeys(): CustodyKeys & { sealed: [string, string][] } {
       sealed.push([Buffer.from(text).toString('hex'), context]);
       return `${sealed.length - 1}`;
     },
-    open(at, context) {
-      const [text, name] = sealed[Number(at)] as [string, string];
+    open(sealedText, context) {
+      const [text, name] = sealed[Number(sealedText)] as [string, string];
       if (name !== context) throw new Error('of another context');
       return hex(text);
     },
@@ -95,8 +95,8 @@ describe('the built-in custodian', () => {
     const keys = recordingKeys();
     const scalar = `00${'01'.repeat(31)}`;
     const custody = localCustody(effectsOf(scalar), keys, attests);
-    const of = { id: 'AuthMethod:1', organizationId: 'organization-1', expiresAt: 0 };
-    const { target, bundle } = await custody.newOtpTarget(of);
+    const context = { id: 'AuthMethod:1', organizationId: 'organization-1', expiresAt: 0 };
+    const { target, bundle } = await custody.newOtpTarget(context);
     expect(keys.sealed).toEqual([[scalar, 'one-time code key of AuthMethod:1']]);
     expect(bundle).not.toContain(scalar);
     expect(target).toBe('0');
@@ -105,8 +105,8 @@ describe('the built-in custodian', () => {
   it('seals a delegated key under its own purpose, and wipes it after each use', async () => {
     const keys = recordingKeys();
     const opened: Buffer[] = [];
-    const open: CustodyKeys['open'] = (at, context) => {
-      const bytes = keys.open(at, context);
+    const open: CustodyKeys['open'] = (sealedText, context) => {
+      const bytes = keys.open(sealedText, context);
       opened.push(bytes);
       return bytes;
     };

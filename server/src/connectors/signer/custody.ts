@@ -168,7 +168,7 @@ export function localCustody(
   }
 
   return {
-    newSeed: async (of) => ({ seed: newSeed(effects, keys, of) }),
+    newSeed: async (context) => ({ seed: newSeed(effects, keys, context) }),
 
     async exportSeed({ organizationId, walletId, seed, clientPublicKey }) {
       const sealedMnemonic = await sealed(clientPublicKey, textOf(keys, { walletId, seed }));

@@ -90,13 +90,13 @@ const cursorOf = ({ at, balance, held, transactionId, step }: Position): string 
 
 function positionOf(cursor: string): Position {
   const text = Buffer.from(cursor, 'base64url').toString();
-  const [, at, balance, held, transactionId, step] = FORM.exec(text) ?? [];
+  const [, createdAt, balance, held, transactionId, step] = FORM.exec(text) ?? [];
   const isComplete = balance !== undefined && held !== undefined && transactionId !== undefined;
-  if (!isComplete || step === undefined || Number(at) > END) {
+  if (!isComplete || step === undefined || Number(createdAt) > END) {
     throw invalidField('cursor', 'is not a cursor of this list');
   }
   return {
-    ...{ at: Number(at), transactionId, step },
+    ...{ at: Number(createdAt), transactionId, step },
     balance: BigInt(balance),
     held: BigInt(held),
   };

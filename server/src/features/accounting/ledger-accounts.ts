@@ -304,8 +304,8 @@ export async function trialBalance(
   const system = all.filter((line) => !isOwnerType(line));
   const isDerived = !isCounted && platformId === undefined;
   const lines = isDerived ? [...derivedLines(system), ...system] : all;
-  const order = ({ mode: of, currency, type }: TrialLine) =>
-    `${MODES.indexOf(of)} ${currency} ${LEDGER_ACCOUNT_TYPES.indexOf(type) + 10}`;
+  const order = ({ mode: modeOfLine, currency, type }: TrialLine) =>
+    `${MODES.indexOf(modeOfLine)} ${currency} ${LEDGER_ACCOUNT_TYPES.indexOf(type) + 10}`;
   const sorted = lines.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
   return {
     at: iso(runtime.effects.now()),

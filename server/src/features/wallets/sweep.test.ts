@@ -80,10 +80,10 @@ it('is run by the server itself', async () => {
 });
 
 it('continues at once after a full batch', async () => {
-  const at = new Date(app.effects.now() - 2 * DAY);
+  const createdAt = new Date(app.effects.now() - 2 * DAY);
   const sql = `insert into attempt_limits (id, platform_id, at, updated_at, version)
     select 'bulk ' || n, 'P', '[]', $1, 1 from generate_series(1, 5001) n`;
-  await app.runtime.db.query(sql, [at]);
+  await app.runtime.db.query(sql, [createdAt]);
   const sweep = combineSweeps();
   expect([await sweep.run(app.runtime), await sweep.run(app.runtime)]).toEqual([5_000, 1]);
   expect(await sweep.run(app.runtime)).toBe(0);

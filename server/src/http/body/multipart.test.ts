@@ -17,7 +17,7 @@ import type { UploadedFile } from '../../kernel/contract/upload.ts';
 import { BASE_PATH } from '../server.ts';
 import { readForm } from './multipart.ts';
 
-const at = openForFile(startUploads);
+const uploads = openForFile(startUploads);
 
 const fieldsOf = (reply: { body: { details?: { errors?: { field: string }[] } } }) =>
   (reply.body.details?.errors ?? []).map((error) => error.field).sort();
@@ -72,11 +72,11 @@ describe('an invalid form', () => {
   ];
 
   it.each(cases)('rejects %s and reports all errors', async (_name, entries, expected) => {
-    const before = await at.stored();
-    const reply = await at.send(entries);
+    const before = await uploads.stored();
+    const reply = await uploads.send(entries);
     expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(reply)).toEqual(expected);
-    expect(await at.stored()).toEqual(before);
+    expect(await uploads.stored()).toEqual(before);
   });
 
   it.each([
@@ -92,11 +92,11 @@ describe('an invalid form', () => {
   ] as [string, Buffer, Record<string, string>?][])(
     'rejects %s with a reason',
     async (_name, body, headers) => {
-      const before = await at.stored();
-      const reply = await at.post(body, headers);
+      const before = await uploads.stored();
+      const reply = await uploads.post(body, headers);
       expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_INPUT']);
       expect(reply.body.reason).toMatch(/multipart|fields|file|Content-Type/);
-      expect(await at.stored()).toEqual(before);
+      expect(await uploads.stored()).toEqual(before);
     },
   );
 
@@ -105,7 +105,7 @@ describe('an invalid form', () => {
     const exchange = (body: Buffer) =>
       new Promise<[number, number]>((resolve, reject) => {
         const headers = { authorization: 'Basic good', 'content-type': TYPE };
-        const request = http.request(at.url, { method: 'POST', agent, headers }, (reply) => {
+        const request = http.request(uploads.url, { method: 'POST', agent, headers }, (reply) => {
           const port = reply.socket.localPort ?? 0;
           reply.resume().on('end', () => resolve([reply.statusCode ?? 0, port]));
         });
@@ -118,7 +118,7 @@ describe('an invalid form', () => {
   });
 
   it('with an endless file is read up to the limit only', async () => {
-    const socket = net.connect(at.port, '127.0.0.1');
+    const socket = net.connect(uploads.port, '127.0.0.1');
     socket.on('error', () => undefined);
     let response = '';
     socket.on('data', (chunk) => {

@@ -21,13 +21,13 @@ import { files } from '../../runtime/files/files.ts';
 import { NO_EXAMPLES } from '../examples.ts';
 import { openApiSteps } from '../openapi.ts';
 
-const at = openForFile(startUploads);
+const uploads = openForFile(startUploads);
 
 describe('a valid form', () => {
   it('is passed to the operation as fields and a stored file', async () => {
-    const before = await at.stored();
+    const before = await uploads.stored();
     const content = Buffer.alloc(150_000, 'z');
-    const reply = await at.send([
+    const reply = await uploads.send([
       ...GOOD.slice(0, 1),
       ['file', content, 'C:\\tmp\\../scan\u0001.pdf'],
     ]);
@@ -35,9 +35,13 @@ describe('a valid form', () => {
     expect(reply.body).toMatchObject({ fileName: 'scan.pdf', size: 150_000, name: 'passport' });
     expect(reply.body.sha256).toBe(createHash('sha256').update(content).digest('hex'));
     expect(reply.body.findings.chunks).toBeGreaterThan(0);
-    expect(await at.stored()).toHaveLength(before.length + 1);
-    const row = await at.app.runtime.db.read(files, reply.body.id);
-    expect(row).toMatchObject({ state: 'KEPT', size: 150_000n, platform_id: at.app.platform.id });
+    expect(await uploads.stored()).toHaveLength(before.length + 1);
+    const row = await uploads.app.runtime.db.read(files, reply.body.id);
+    expect(row).toMatchObject({
+      state: 'KEPT',
+      size: 150_000n,
+      platform_id: uploads.app.platform.id,
+    });
   });
 
   it('may arrive in small chunks, without a length, with fields after the file', async () => {
@@ -48,7 +52,7 @@ describe('a valid form', () => {
         controller.close();
       },
     });
-    const reply = await at.post(slowBody);
+    const reply = await uploads.post(slowBody);
     expect([reply.status, reply.body.size, reply.body.name]).toEqual([201, 5, 'passport']);
   });
 
@@ -58,12 +62,17 @@ describe('a valid form', () => {
     form.set('file', new Blob(['']), 'leer ü.pdf');
     const encoded = new Response(form);
     const type = encoded.headers.get('content-type') as string;
-    const reply = await at.post(Buffer.from(await encoded.arrayBuffer()), { 'content-type': type });
+    const reply = await uploads.post(Buffer.from(await encoded.arrayBuffer()), {
+      'content-type': type,
+    });
     expect(reply.body).toMatchObject({ name: 'Grüße 🎉', fileName: 'leer ü.pdf', size: 0 });
   });
 
   it('may be exactly as large as allowed', async () => {
-    const reply = await at.send([...GOOD.slice(0, 1), ['file', Buffer.alloc(MAX_FILE_BYTES), 'a']]);
+    const reply = await uploads.send([
+      ...GOOD.slice(0, 1),
+      ['file', Buffer.alloc(MAX_FILE_BYTES), 'a'],
+    ]);
     expect([reply.status, reply.body.size]).toEqual([201, MAX_FILE_BYTES]);
   });
 });
@@ -71,7 +80,7 @@ describe('a valid form', () => {
 describe('before a byte of the body is read', () => {
   /** Sends the head only; the reply arrives without the body. */
   async function headOnly(headers: Record<string, string>): Promise<number> {
-    const request = http.request(at.url, { method: 'POST', headers });
+    const request = http.request(uploads.url, { method: 'POST', headers });
     request.on('error', () => undefined);
     request.flushHeaders();
     const [reply] = (await once(request, 'response')) as [http.IncomingMessage];
@@ -89,39 +98,41 @@ describe('before a byte of the body is read', () => {
   it('a length beyond every limit is rejected, naming the file', async () => {
     const headers = { ...type, authorization: 'Basic good', 'content-length': '999999999' };
     expect(await headOnly(headers)).toBe(400);
-    const reply = await at.post(Buffer.alloc(MAX_FILE_BYTES + 1_500_000));
+    const reply = await uploads.post(Buffer.alloc(MAX_FILE_BYTES + 1_500_000));
     expect([reply.status, reply.body.details.errors[0].field]).toEqual([400, 'file']);
   });
 });
 
 describe('an upload that no operation stores is removed', () => {
   it.each(['reject', 'unused'])('if it does: %s', async (name) => {
-    const before = await at.stored();
-    const reply = await at.send([['name', name], ...GOOD.slice(1)]);
+    const before = await uploads.stored();
+    const reply = await uploads.send([['name', name], ...GOOD.slice(1)]);
     expect(reply.status).toBe(name === 'reject' ? 409 : 201);
-    expect(await at.stored()).toEqual(before);
+    expect(await uploads.stored()).toEqual(before);
   });
 
   it('if the client disconnects halfway', async () => {
-    const before = await at.stored();
+    const before = await uploads.stored();
     const headers = {
       authorization: 'Basic good',
       'content-type': TYPE,
       'content-length': '150000',
     };
-    const request = http.request(at.url, { method: 'POST', headers });
+    const request = http.request(uploads.url, { method: 'POST', headers });
     request.on('error', () => undefined);
     request.write(formOf([['file', 'x'.repeat(100_000), 'a']], ''));
-    await expect.poll(async () => (await at.stored()).length, SLOW_TIMEOUT).toBe(before.length + 1);
+    await expect
+      .poll(async () => (await uploads.stored()).length, SLOW_TIMEOUT)
+      .toBe(before.length + 1);
     request.destroy();
-    await expect.poll(at.stored, SLOW_TIMEOUT).toEqual(before);
+    await expect.poll(uploads.stored, SLOW_TIMEOUT).toEqual(before);
   });
 });
 
 describe('an idempotency key', () => {
   it('returns the first reply for the same form, and stores one file', async () => {
     const headers = { 'idempotency-key': 'one' };
-    const first = await at.send(
+    const first = await uploads.send(
       [
         ['name', 'ab'],
         ['file', 'hello', 'a'],
@@ -129,7 +140,7 @@ describe('an idempotency key', () => {
       headers,
     );
     expect(first.status).toBe(201);
-    const before = await at.stored();
+    const before = await uploads.stored();
     const body = formOf([
       ['file', 'hello', 'a'],
       ['name', 'ab'],
@@ -137,10 +148,10 @@ describe('an idempotency key', () => {
       .toString()
       .replaceAll('--b', '--c');
     const type = 'multipart/form-data; boundary=c';
-    const repeatedReply = await at.post(body, { ...headers, 'content-type': type });
+    const repeatedReply = await uploads.post(body, { ...headers, 'content-type': type });
     expect(repeatedReply.body).toEqual(first.body);
     expect(repeatedReply.headers.get('idempotency-replayed')).toBe('true');
-    expect(await at.stored()).toEqual(before);
+    expect(await uploads.stored()).toEqual(before);
   });
 
   it.each([
@@ -166,10 +177,10 @@ describe('an idempotency key', () => {
       ],
     ],
   ] as [string, Entry[]][])('is rejected with %s', async (_name, entries) => {
-    const before = await at.stored();
-    const reply = await at.send(entries, { 'idempotency-key': 'one' });
+    const before = await uploads.stored();
+    const reply = await uploads.send(entries, { 'idempotency-key': 'one' });
     expect([reply.status, reply.body.code]).toEqual([409, 'CONFLICT']);
-    expect(await at.stored()).toEqual(before);
+    expect(await uploads.stored()).toEqual(before);
   });
 });
 
@@ -178,7 +189,7 @@ describe('concurrent uploads', () => {
     const contents = Array.from({ length: 20 }, (_, index) => Buffer.alloc(100_000, index));
     const replies = await Promise.all(
       contents.map((content) =>
-        at.send([
+        uploads.send([
           ['name', 'ab'],
           ['file', content, 'a'],
         ]),
@@ -192,7 +203,7 @@ describe('concurrent uploads', () => {
     const headers = { authorization: 'Basic good', 'content-type': TYPE, 'content-length': '5000' };
     const replied: (number | undefined)[] = [];
     const waiting = Array.from({ length: 70 }, () => {
-      const request = http.request(at.url, { method: 'POST', headers });
+      const request = http.request(uploads.url, { method: 'POST', headers });
       request.on('error', () => undefined);
       request.on('response', (reply) => replied.push(reply.resume().statusCode));
       request.flushHeaders();
@@ -201,14 +212,14 @@ describe('concurrent uploads', () => {
     // All upload slots are in use only then: an earlier request could have been admitted and
     // completed.
     await expect.poll(() => replied, SLOW_TIMEOUT).toEqual(Array(6).fill(429));
-    expect((await at.send(GOOD)).status).toBe(429);
+    expect((await uploads.send(GOOD)).status).toBe(429);
     for (const request of waiting) request.destroy();
-    await expect.poll(async () => (await at.send(GOOD)).status, SLOW_TIMEOUT).toBe(201);
+    await expect.poll(async () => (await uploads.send(GOOD)).status, SLOW_TIMEOUT).toBe(201);
   });
 });
 
 it('a link has fewer concurrent uploads than its platform, and does not block others', async () => {
-  const by = (link: string) => `http://127.0.0.1:${at.port}/links/${link}/things`;
+  const by = (link: string) => `http://127.0.0.1:${uploads.port}/links/${link}/things`;
   const headers = { 'content-type': TYPE, 'content-length': '5000' };
   const replied: (number | undefined)[] = [];
   const waiting = Array.from({ length: 6 }, () => {
@@ -225,7 +236,7 @@ it('a link has fewer concurrent uploads than its platform, and does not block ot
   };
   await expect.poll(() => replied, SLOW_TIMEOUT).toEqual([429, 429]);
   expect([await send('one'), await send('two')]).toEqual([429, 201]);
-  expect((await at.send(GOOD)).status).toBe(201);
+  expect((await uploads.send(GOOD)).status).toBe(201);
   for (const request of waiting) request.destroy();
   await expect.poll(() => send('one'), SLOW_TIMEOUT).toBe(201);
 });

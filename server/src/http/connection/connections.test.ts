@@ -122,9 +122,9 @@ describe('an address that cannot be decoded', () => {
 
 describe('an idle connection', () => {
   const stalling = testApp({ stalledMs: 1_000 });
-  let at: number;
+  let stalledPort: number;
   beforeAll(async () => {
-    at = await portOf(stalling.server);
+    stalledPort = await portOf(stalling.server);
   });
 
   it.each([
@@ -134,7 +134,7 @@ describe('an idle connection', () => {
     ['whose replies are not read', get('/docs/reference/viewer.js').repeat(16)],
   ])('is closed %s', async (_, text) => {
     const accepted = once(stalling.server.server, 'connection');
-    const socket = net.connect(at, '127.0.0.1').on('error', () => undefined);
+    const socket = net.connect(stalledPort, '127.0.0.1').on('error', () => undefined);
     const [ours] = (await accepted) as [net.Socket];
     const started = performance.now();
     socket.pause().write(text);
@@ -146,7 +146,7 @@ describe('an idle connection', () => {
 
   it('does not include a slow one', async () => {
     const head = get('/healthz', CLOSE);
-    const socket = net.connect(at, '127.0.0.1');
+    const socket = net.connect(stalledPort, '127.0.0.1');
     let response = '';
     socket.on('data', (chunk) => {
       response += chunk.toString();

@@ -42,10 +42,12 @@ export function builtFiles(folder: string): () => Promise<Files> | undefined {
   let files: Promise<Files> | undefined;
   let filesAt = 0;
   return () => {
-    const at = statSync(path.join(folder, 'index.html'), { throwIfNoEntry: false })?.mtimeMs;
-    if (at === undefined) return undefined;
-    if (at !== filesAt) files = undefined;
-    filesAt = at;
+    const modifiedAt = statSync(path.join(folder, 'index.html'), {
+      throwIfNoEntry: false,
+    })?.mtimeMs;
+    if (modifiedAt === undefined) return undefined;
+    if (modifiedAt !== filesAt) files = undefined;
+    filesAt = modifiedAt;
     files ??= filesOf(folder);
     return files;
   };

@@ -90,11 +90,11 @@ export function* compileSchemas(contracts: readonly Contract[]): Generator<void,
 const dottedPath = (pointer: string) => pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/');
 
 function pathOf(error: ErrorObject): string {
-  const at = dottedPath(error.instancePath);
+  const path = dottedPath(error.instancePath);
   const params = error.params as { missingProperty?: string; additionalProperty?: string };
   const name = params.missingProperty ?? params.additionalProperty;
-  if (name === undefined) return at;
-  return at ? `${at}.${name}` : name;
+  if (name === undefined) return path;
+  return path ? `${path}.${name}` : name;
 }
 
 const CONSTRAINTS: Record<string, (params: Record<string, unknown>) => FieldConstraint> = {

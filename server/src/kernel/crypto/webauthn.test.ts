@@ -215,9 +215,9 @@ describe('registration', () => {
     const credential = authenticator().create(CHALLENGE);
     const bytes = Buffer.from(credential.attestationObject, 'base64url');
     // The name is followed by the head of a byte string: 0x58 and its length.
-    const at = bytes.indexOf('authData') + 'authData'.length;
+    const offset = bytes.indexOf('authData') + 'authData'.length;
     const attestationObject = base64url(
-      Buffer.concat([bytes.subarray(0, at), spoil(bytes.subarray(at + 2))]),
+      Buffer.concat([bytes.subarray(0, offset), spoil(bytes.subarray(offset + 2))]),
     );
     expect(errorsOf(checkAttestation({ ...credential, attestationObject }, CHALLENGE))).toEqual([
       {

@@ -241,8 +241,8 @@ async function stateOf(runtime: Runtime, operator: Operator, row: CustomerRow) {
 }
 
 export const customerStateOperations = [
-  operatorHandle(get, async ({ installation: { runtime }, operator }, { params: of }) => ({
+  operatorHandle(get, async ({ installation: { runtime }, operator }, { params }) => ({
     status: 200,
-    body: await stateOf(runtime, operator, await customerById(runtime.db, of.customerId)),
+    body: await stateOf(runtime, operator, await customerById(runtime.db, params.customerId)),
   })),
 ];

@@ -121,7 +121,8 @@ interface Scope {
 async function work({ runtime, call, query, platformIds }: Scope): Promise<Counted[]> {
   const { platformId, mode } = query;
   const selected = new Set(platformIds);
-  const isWanted = ({ platformId: of }: Item) => mode === undefined || selected.has(of ?? '');
+  const isWanted = ({ platformId: itemPlatformId }: Item) =>
+    mode === undefined || selected.has(itemPlatformId ?? '');
   const names = WORK_NAMES.filter((name) => mayRead(call.operator, WORK[name][0]));
   return Promise.all(
     names.map(async (name) => {

@@ -136,10 +136,10 @@ it('lists the postings of each account with running balances', async () => {
     if (newest) {
       expect([newest.balanceAfter, newest.heldAfter]).toEqual([Number(balance), Number(held)]);
     }
-    for (const [at, each] of postings.entries()) {
+    for (const [index, each] of postings.entries()) {
       const isPosted = each.phase === 'posted' || each.phase === 'post';
       const change = isPosted ? (each.direction === 'DEBIT' ? -each.amount : each.amount) : 0;
-      expect(each.balanceAfter - change).toBe(postings[at + 1]?.balanceAfter ?? 0);
+      expect(each.balanceAfter - change).toBe(postings[index + 1]?.balanceAfter ?? 0);
     }
     expect(await all(`${path}?limit=100`)).toEqual(postings);
   }

@@ -215,8 +215,8 @@ export const ledgerAccountOperations = [
     status: 200,
     body: await trialBalance(installation.runtime, query),
   })),
-  operatorHandle(postings, async ({ installation, operator }, { params: of, query }) => {
-    const input = { ...listInput(query), accountId: of.ledgerAccountId };
+  operatorHandle(postings, async ({ installation, operator }, { params, query }) => {
+    const input = { ...listInput(query), accountId: params.ledgerAccountId };
     const body = await listLedgerAccountPostings(installation.runtime, input);
     // System accounts belong to no platform.
     if (operator.platformIds !== null && body.platformId === undefined) {

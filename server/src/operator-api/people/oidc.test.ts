@@ -59,9 +59,13 @@ function account(details: Account): string {
   return `subject-${number}`;
 }
 
-async function signIn(subject: string, person = browser(app), at: Provider = provider) {
+async function signIn(
+  subject: string,
+  person = browser(app),
+  identityProvider: Provider = provider,
+) {
   const { state, authorizationUrl } = await begin(person);
-  return finish(person, state, await at.signIn(authorizationUrl, subject));
+  return finish(person, state, await identityProvider.signIn(authorizationUrl, subject));
 }
 
 const changeUser = (id: string, body: object) =>

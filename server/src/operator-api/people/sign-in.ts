@@ -119,7 +119,7 @@ export const signInOperations = [
     body: await signIn.oidcOptions(runtime, browser, identityProvider),
   })),
   signInHandle(withOidc, async ({ runtime, browser, identityProvider }, { body }) => {
-    const at = { browser, operationId: withOidc.operationId };
-    return signedInReply(await signIn.withOidc(runtime, at, identityProvider, body));
+    const limiterContext = { browser, operationId: withOidc.operationId };
+    return signedInReply(await signIn.withOidc(runtime, limiterContext, identityProvider, body));
   }),
 ];

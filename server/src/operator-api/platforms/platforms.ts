@@ -289,18 +289,18 @@ export const platformOperations = [
     status: 200,
     body: await platformSettings(installation.runtime, platformId),
   })),
-  operatorHandle(updatePlatform, async ({ installation, provisioning }, { params: of, body }) => {
+  operatorHandle(updatePlatform, async ({ installation, provisioning }, { params, body }) => {
     const { reason: _, ...change } = body;
     const settings = await changePlatformSettings(installation.runtime, {
-      platformId: of.platformId,
+      platformId: params.platformId,
       change: () => change,
       provision: provisioning.openAccounts,
     });
     return { status: 200, body: settings };
   }),
-  operatorHandle(keepBodies, async ({ installation }, { params: of, body: { until } }) => {
+  operatorHandle(keepBodies, async ({ installation }, { params, body: { until } }) => {
     const end = until === null ? null : Date.parse(until);
-    const retention = await keepRequestBodies(installation.runtime, of.platformId, end);
+    const retention = await keepRequestBodies(installation.runtime, params.platformId, end);
     return { status: 200, body: retention };
   }),
 ];

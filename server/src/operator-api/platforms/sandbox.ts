@@ -186,24 +186,28 @@ type Body<O extends { replies: object }, S extends keyof O['replies']> = O['repl
   : never;
 
 export const sandboxOperations = [
-  operatorHandle(getClock, async (call, { params: of }) => {
-    const body = await callFor(call, of.platformId, getSandboxClock);
+  operatorHandle(getClock, async (call, { params }) => {
+    const body = await callFor(call, params.platformId, getSandboxClock);
     // Validated by the tests of the called operation.
     return { status: 200, body: body as Body<typeof getClock, 200> };
   }),
-  operatorHandle(changeClock, async (call, { params: of, body: { reason: _, ...change } }) => {
-    const body = await changeFor(call, of.platformId, updateSandboxClock, change);
+  operatorHandle(changeClock, async (call, { params, body: { reason: _, ...change } }) => {
+    const body = await changeFor(call, params.platformId, updateSandboxClock, change);
     return { status: 200, body: body as Body<typeof changeClock, 200> };
   }),
-  operatorHandle(reset, async (call, { params: of, body: { isConfigurationReset } }) => {
+  operatorHandle(reset, async (call, { params, body: { isConfigurationReset } }) => {
     const options = isConfigurationReset ? { including: ['CONFIGURATION'] } : {};
-    const body = await changeFor(call, of.platformId, resetSandbox, options);
+    const body = await changeFor(call, params.platformId, resetSandbox, options);
     return { status: 200, body: body as Body<typeof reset, 200> };
   }),
-  operatorHandle(fixtures, async (call, { params: of, body: { reason: _, ...input } }) => {
-    const built = await changeFor(call, of.platformId, createSandboxFixtures, input);
+  operatorHandle(fixtures, async (call, { params, body: { reason: _, ...input } }) => {
+    const built = await changeFor(call, params.platformId, createSandboxFixtures, input);
     const { steps: count, resources } = built;
-    const reply = { platformId: of.platformId, steps: Number(count), resources: idsIn(resources) };
+    const reply = {
+      platformId: params.platformId,
+      steps: Number(count),
+      resources: idsIn(resources),
+    };
     return { status: 201, body: reply };
   }),
   operatorHandle(listWorlds, async () => {

@@ -104,26 +104,26 @@ async function setStatus(
 ) {
   const unknown = () => new Fault('NOT_FOUND', NOT_FOUND);
   if (!isId(id, 'WebhookEndpoint')) throw unknown();
-  const of = await platformOfEndpoint(runtime.db, id);
-  assertPlatform(operator, of, NOT_FOUND);
-  await platformById(runtime, of).catch(() => {
+  const platformId = await platformOfEndpoint(runtime.db, id);
+  assertPlatform(operator, platformId, NOT_FOUND);
+  await platformById(runtime, platformId).catch(() => {
     throw unknown();
   });
-  const caller = await callerOf(runtime.db, of);
+  const caller = await callerOf(runtime.db, platformId);
   const view = await operate(runtime, caller, (ctx) => setEndpointStatus(ctx, id, status, reason));
   runtime.wake.events();
-  return { status: 200, body: { platformId: of, ...view } } as const;
+  return { status: 200, body: { platformId: platformId, ...view } } as const;
 }
 
 export const webhookEndpointOperations = [
-  operatorHandle(list, async ({ installation }, { params: of }) => ({
+  operatorHandle(list, async ({ installation }, { params }) => ({
     status: 200,
-    body: { data: await endpointsWithHealth(installation.runtime, of.platformId) },
+    body: { data: await endpointsWithHealth(installation.runtime, params.platformId) },
   })),
-  operatorHandle(pause, (call, { params: of, body }) =>
-    setStatus(call, of.webhookEndpointId, 'PAUSED', body.reason),
+  operatorHandle(pause, (call, { params, body }) =>
+    setStatus(call, params.webhookEndpointId, 'PAUSED', body.reason),
   ),
-  operatorHandle(resume, (call, { params: of }) =>
-    setStatus(call, of.webhookEndpointId, 'ENABLED'),
+  operatorHandle(resume, (call, { params }) =>
+    setStatus(call, params.webhookEndpointId, 'ENABLED'),
   ),
 ];

@@ -24,9 +24,11 @@ beforeAll(async () => {
   fixture = cardFixture(app);
   const holder = await fixture.holder();
   const cards = [];
-  for (const of of [holder, holder, await fixture.holder()]) {
+  for (const owner of [holder, holder, await fixture.holder()]) {
     app.effects.set(app.effects.now() + 1_000);
-    cards.push(await fixture.card(of, { platformCardId: cardName(), maxSpendPerTransaction: 500 }));
+    cards.push(
+      await fixture.card(owner, { platformCardId: cardName(), maxSpendPerTransaction: 500 }),
+    );
   }
   [one, two, third] = cards;
 });

@@ -192,8 +192,8 @@ describe('customers find', () => {
     const taxed = await run('find', '--identifier', '471234567');
     expect(taxed.json).toMatchObject([{ customerId: company.id, ownerId: null }]);
     const moved = { personalInfo: { email: 'moved@business.example' } };
-    const at = `/beneficial-owners/${owner.id}`;
-    ok(await app.call('PATCH', at, moved, { as: app.unregulated }), 200);
+    const path = `/beneficial-owners/${owner.id}`;
+    ok(await app.call('PATCH', path, moved, { as: app.unregulated }), 200);
     expect((await run('find', '--email', OWNER.email)).json).toEqual([]);
     expect((await run('find', '--email', 'moved@business.example')).json).toMatchObject(businesses);
   });

@@ -97,8 +97,8 @@ it('is removed with its seed when its owner is erased', async () => {
   });
   const { db } = app.runtime;
   expect(await db.read(wallets, id)).toMatchObject({ seed: null });
-  const of = { customer_id: person.id };
-  const credentialRows = await db.find(credentials, of);
+  const condition = { customer_id: person.id };
+  const credentialRows = await db.find(credentials, condition);
   expect(credentialRows).toHaveLength(2);
   for (const row of credentialRows) {
     expect(row).toMatchObject({
@@ -109,13 +109,13 @@ it('is removed with its seed when its owner is erased', async () => {
     });
   }
   for (const table of [walletSessions, walletRequests, otpTargets]) {
-    expect(await db.find(table, of)).toEqual([]);
+    expect(await db.find(table, condition)).toEqual([]);
   }
   // Nothing of a sent code remains, not even the keyed hash that contains the address.
   const [theirs, others] = await Promise.all([codesOf(person.id), codesOf(other.person.id)]);
   expect([theirs, others]).toEqual([[], [expect.anything()]]);
   // Signatures remain, but their payloads cannot be read.
-  expect(await db.find(walletAuthorizations, of)).toHaveLength(1);
+  expect(await db.find(walletAuthorizations, condition)).toHaveLength(1);
   const { all } = await exportOf(app, person.id);
   expect(all.wallet_authorizations).toMatchObject([{ payload: null }]);
   expect(all.credentials).toMatchObject([{ nickname: null }, { nickname: null }]);

@@ -27,9 +27,13 @@ beforeAll(async () => {
   const columns = { columns: [], next_byte: 0n, completed_at: app.effects.now() };
   partly = await app.operate(async (ctx) => {
     const { now: created_at, caller } = ctx;
-    const of = { id: ctx.id('BulkCustomerImportJob'), platform_id: caller.platformId, created_at };
+    const fields = {
+      id: ctx.id('BulkCustomerImportJob'),
+      platform_id: caller.platformId,
+      created_at,
+    };
     const counts = { total: 2_001, successful: 1, failed: 2_000 };
-    const row = ctx.insert(imports, { ...of, ...columns, ...counts, status: 'COMPLETED' });
+    const row = ctx.insert(imports, { ...fields, ...columns, ...counts, status: 'COMPLETED' });
     for (let index = 1; index <= 2_000; index++) {
       const details = { errors: [{ field: 'city', message: 'is required' }] };
       const named = {
@@ -50,10 +54,14 @@ beforeAll(async () => {
   app.effects.set(app.effects.now() + 1_000);
   broken = await app.operate(async (ctx) => {
     const { now: created_at, caller } = ctx;
-    const of = { id: ctx.id('BulkCustomerImportJob'), platform_id: caller.platformId, created_at };
+    const fields = {
+      id: ctx.id('BulkCustomerImportJob'),
+      platform_id: caller.platformId,
+      created_at,
+    };
     const counts = { total: 3, successful: 0, failed: 0 };
     const problem = { message, errors: [] };
-    return ctx.insert(imports, { ...of, ...columns, ...counts, problem, status: 'FAILED' }).id;
+    return ctx.insert(imports, { ...fields, ...columns, ...counts, problem, status: 'FAILED' }).id;
   }, app.other);
 });
 

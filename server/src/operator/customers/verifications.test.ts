@@ -53,16 +53,18 @@ describe('verifications list', () => {
       submissions.push((await person(ownPlatform)).verification);
     }
     const ids = (rows: { verificationId: string }[]) => rows.map((each) => each.verificationId);
-    const of = ['verifications', 'list', '--platform', ownPlatform.id];
-    expect(ids(await json(...of))).toEqual(submissions);
-    expect(ids(await json(...of, '--limit', '2'))).toEqual(submissions.slice(0, 2));
-    expect(ids(await json(...of, '--after', submissions[0] as string))).toEqual(
+    const command = ['verifications', 'list', '--platform', ownPlatform.id];
+    expect(ids(await json(...command))).toEqual(submissions);
+    expect(ids(await json(...command, '--limit', '2'))).toEqual(submissions.slice(0, 2));
+    expect(ids(await json(...command, '--after', submissions[0] as string))).toEqual(
       submissions.slice(1),
     );
     await json('verifications', 'approve', submissions[1] as string);
-    expect(ids(await json(...of))).toEqual([submissions[0], submissions[2]]);
-    expect(ids(await json(...of, '--status', 'APPROVED'))).toEqual([submissions[1]]);
-    expect((await run(...of)).out).toMatch(/^SINCE +VERIFICATION +STATUS +CUSTOMER +PLATFORM\n/);
+    expect(ids(await json(...command))).toEqual([submissions[0], submissions[2]]);
+    expect(ids(await json(...command, '--status', 'APPROVED'))).toEqual([submissions[1]]);
+    expect((await run(...command)).out).toMatch(
+      /^SINCE +VERIFICATION +STATUS +CUSTOMER +PLATFORM\n/,
+    );
     expect(ids(await json('verifications', 'list'))).toEqual(
       expect.arrayContaining([submissions[2]]),
     );

@@ -47,14 +47,14 @@ async function run(...argv: string[]) {
 function parse(csv: string): Record<string, string>[] {
   const rows: string[][] = [[]];
   const pattern = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n)/gy;
-  let at = 0;
+  let position = 0;
   for (const match of csv.matchAll(pattern)) {
-    at = match.index + match[0].length;
+    position = match.index + match[0].length;
     const cell = match[1] as string;
     rows.at(-1)?.push(cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell);
     if (match[2] === '\r\n') rows.push([]);
   }
-  expect(at).toBe(csv.length); // nothing that the grammar does not allow
+  expect(position).toBe(csv.length); // nothing that the grammar does not allow
   const [head = [], ...lines] = rows.slice(0, -1);
   for (const each of lines) expect(each).toHaveLength(head.length);
   return lines.map((each) => Object.fromEntries(head.map((name, i) => [name, each[i] as string])));
@@ -112,20 +112,24 @@ describe('the export', () => {
     expect(moved.size).toBeGreaterThan(15);
     const closing = new Map<string, bigint>();
     for (const row of balances) {
-      const at = key(row, row.account as string);
-      expect(BigInt(row.opening_minor!) + (moved.get(at) ?? 0n)).toBe(BigInt(row.closing_minor!));
-      expect(BigInt(row.credits_minor!) - BigInt(row.debits_minor!)).toBe(moved.get(at) ?? 0n);
+      const balanceKey = key(row, row.account as string);
+      expect(BigInt(row.opening_minor!) + (moved.get(balanceKey) ?? 0n)).toBe(
+        BigInt(row.closing_minor!),
+      );
+      expect(BigInt(row.credits_minor!) - BigInt(row.debits_minor!)).toBe(
+        moved.get(balanceKey) ?? 0n,
+      );
       // Each day opens with the closing balance of the day before; the first day opens at zero.
       expect(BigInt(row.opening_minor!)).toBe(closing.get(row.account as string) ?? 0n);
       closing.set(row.account as string, BigInt(row.closing_minor!));
-      moved.delete(at);
+      moved.delete(balanceKey);
     }
     expect([...moved].filter(([, net]) => net !== 0n)).toEqual([]);
     for (const day of new Set(balances.map((each) => each.day))) {
       for (const currency of new Set(balances.map((each) => each.currency))) {
-        const of = balances.filter((each) => each.day === day && each.currency === currency);
-        expect([day, currency, sum(of, 'closing_minor')]).toEqual([day, currency, 0n]);
-        expect(sum(of, 'debits_minor')).toBe(sum(of, 'credits_minor'));
+        const matching = balances.filter((each) => each.day === day && each.currency === currency);
+        expect([day, currency, sum(matching, 'closing_minor')]).toEqual([day, currency, 0n]);
+        expect(sum(matching, 'debits_minor')).toBe(sum(matching, 'credits_minor'));
       }
     }
     const accounts = await app.runtime.db.query<{ id: string; balance: bigint }>(
@@ -166,7 +170,7 @@ describe('the export', () => {
     const lines = await exported('transactions', '2026-01-05', '2026-01-10');
     const postings = await exported('postings', '2026-01-05', '2026-01-10');
     expect(lines).toHaveLength(13);
-    const of = (id: string | undefined) =>
+    const rowOf = (id: string | undefined) =>
       postings.filter((each) => each.transaction_id === id && each.effect === 'POSTED');
     // Between two internal accounts, the receiver's transaction has its postings under the payer's.
     const payersOf = (row: Record<string, string>) =>
@@ -175,7 +179,7 @@ describe('the export', () => {
       );
     for (const row of lines) {
       if (row.status !== 'COMPLETED' || row.refund_status !== '') continue;
-      const expected = of(payersOf(row)?.transaction_id ?? row.transaction_id);
+      const expected = rowOf(payersOf(row)?.transaction_id ?? row.transaction_id);
       const into = expected.filter((each) => each.credit_account === row.destination_account);
       const settled = expected.filter((each) => each.step === 'settle');
       expect(sum(into.length ? into : settled, 'minor')).toBe(BigInt(row.received_minor as string));
@@ -188,7 +192,7 @@ describe('the export', () => {
     const refunded = lines.filter((each) => each.refund_status === 'COMPLETED');
     expect(refunded.length).toBeGreaterThan(2);
     for (const row of refunded) {
-      const expected = of(row.transaction_id);
+      const expected = rowOf(row.transaction_id);
       const out = expected.filter((each) => each.debit_account === row.source_account);
       const returned = expected.filter((each) => each.credit_account === row.source_account);
       expect(sum(returned, 'minor')).toBe(sum(out, 'minor'));

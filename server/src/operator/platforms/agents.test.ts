@@ -148,10 +148,10 @@ describe('agents audit', () => {
     expect(await json('agents', 'audit', '--agent', one.id, '--since', latest.at)).toEqual([
       latest,
     ]);
-    const of = ['agents', 'audit', '--agent', one.id];
-    expect(await json(...of, '--after', latest.lineId)).toEqual(lines.slice(1));
-    expect(await json(...of, '--after', lines.at(-1).lineId)).toEqual([]);
-    expect(await run(...of, '--after', 'x')).toMatchObject({ code: 1 });
+    const command = ['agents', 'audit', '--agent', one.id];
+    expect(await json(...command, '--after', latest.lineId)).toEqual(lines.slice(1));
+    expect(await json(...command, '--after', lines.at(-1).lineId)).toEqual([]);
+    expect(await run(...command, '--after', 'x')).toMatchObject({ code: 1 });
     const all = await json('agents', 'audit', '--platform', app.platform.id, '--limit', '1');
     expect(all).toHaveLength(1);
     const { out } = await run('agents', 'audit', '--agent', one.id);

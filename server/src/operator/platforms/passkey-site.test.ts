@@ -100,23 +100,23 @@ describe('passkey site', () => {
 
   it('is validated as a whole when a part of it changes', async () => {
     const { id } = await app.newPlatform('Partly');
-    const of = { ...app.platform, id };
-    expect((await set(of, ...site('example.com', 'https://pay.example.com'))).code).toBe(0);
-    expect((await set(of, '--passkey-rp-id=example.org')).code).not.toBe(0);
-    expect((await set(of, '--passkey-origins=https://example.org')).code).not.toBe(0);
-    expect((await siteOf(of)).passkeySite.rpId).toBe('example.com');
+    const platform = { ...app.platform, id };
+    expect((await set(platform, ...site('example.com', 'https://pay.example.com'))).code).toBe(0);
+    expect((await set(platform, '--passkey-rp-id=example.org')).code).not.toBe(0);
+    expect((await set(platform, '--passkey-origins=https://example.org')).code).not.toBe(0);
+    expect((await siteOf(platform)).passkeySite.rpId).toBe('example.com');
   });
 });
 
 describe('two-step approval of conversions', () => {
   it('is off, on, and off again', async () => {
-    const of = await app.newPlatform('Steps');
-    expect((await run('platform', 'show', of.id)).out).not.toContain('two steps');
-    expect((await set(of, '--sca-two-steps')).code).toBe(0);
-    expect((await set(of, '--name', 'Stairs')).code).toBe(0);
-    expect((await siteOf(of)).scaTwoSteps).toBe(true);
-    expect((await run('platform', 'show', of.id)).out).toContain('two steps');
-    expect((await set(of, '--no-sca-two-steps')).code).toBe(0);
-    expect((await siteOf(of)).scaTwoSteps).toBe(false);
+    const platform = await app.newPlatform('Steps');
+    expect((await run('platform', 'show', platform.id)).out).not.toContain('two steps');
+    expect((await set(platform, '--sca-two-steps')).code).toBe(0);
+    expect((await set(platform, '--name', 'Stairs')).code).toBe(0);
+    expect((await siteOf(platform)).scaTwoSteps).toBe(true);
+    expect((await run('platform', 'show', platform.id)).out).toContain('two steps');
+    expect((await set(platform, '--no-sca-two-steps')).code).toBe(0);
+    expect((await siteOf(platform)).scaTwoSteps).toBe(false);
   });
 });

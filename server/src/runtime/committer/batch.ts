@@ -29,8 +29,8 @@ export type TableOrder = (a: Table, b: Table) => number;
 /** Orders the named tables first, in that order, and all others by name. */
 export function tableOrder(first: readonly string[]): TableOrder {
   const rank = new Map(first.map((name, i) => [name, i]));
-  const of = (table: Table) => rank.get(table.name) ?? first.length;
-  return (a, b) => of(a) - of(b) || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+  const rankOf = (table: Table) => rank.get(table.name) ?? first.length;
+  return (a, b) => rankOf(a) - rankOf(b) || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 }
 
 /** How a committer writes its batches. */

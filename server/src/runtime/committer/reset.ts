@@ -110,7 +110,8 @@ async function remove(
   }
   for (const statement of cleared) await rowsOf(statement, [platformId]);
   const changes = await rowsOf(ERASE_TRANSFERS, [...ids]);
-  const column = (rows: readonly string[][], at: number) => rows.map((row) => row[at] as string);
+  const column = (rows: readonly string[][], columnIndex: number) =>
+    rows.map((row) => row[columnIndex] as string);
   await rowsOf(LOCK_ACCOUNTS, column(changes, 0));
   await rowsOf(ERASE_ACCOUNTS, [...ids]);
   // Accounts of limits are then zero and remain, because processes cache the accounts that they

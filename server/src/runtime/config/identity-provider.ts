@@ -23,11 +23,11 @@ const MAX_GROUPS = 100;
 /** Group → its roles. The last `=` separates them: names of directories contain it as well. */
 export function groupRolesOf(text: string): ReadonlyMap<string, readonly OperatorRole[]> {
   const entries = text.split(';').map((entry): [string, OperatorRole[]] => {
-    const at = entry.lastIndexOf('=');
-    const names = entry.slice(at + 1).split('+');
+    const separatorIndex = entry.lastIndexOf('=');
+    const names = entry.slice(separatorIndex + 1).split('+');
     // `groupRolesProblem` rejects other names.
     return [
-      entry.slice(0, Math.max(at, 0)).trim(),
+      entry.slice(0, Math.max(separatorIndex, 0)).trim(),
       names.map((name) => name.trim() as OperatorRole),
     ];
   });

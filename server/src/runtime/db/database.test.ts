@@ -291,10 +291,10 @@ describe('page', () => {
   it.each(['asc', 'desc'] as const)('begins at the later of cursor and time, %s', async (sort) => {
     const all = { filters: [filter], sort, limit: 10 } as const;
     const { nextCursor: cursor, rows } = await db.page(things, all);
-    const at = (rows.at(-1) as { created_at: number }).created_at;
+    const createdAt = (rows.at(-1) as { created_at: number }).created_at;
     const op = sort === 'asc' ? '>=' : '<=';
     const whole = (await db.page(things, { ...all, limit: 100 })).rows;
-    for (const value of [at - 3, at - 1, at, at + 1, at + 3]) {
+    for (const value of [createdAt - 3, createdAt - 1, createdAt, createdAt + 1, createdAt + 3]) {
       const filters: Filter[] = [filter, { column: 'created_at', op, value }];
       const page = await db.page(things, { filters, sort, limit: 100, cursor });
       const remaining = whole

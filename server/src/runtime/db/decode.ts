@@ -4,8 +4,8 @@ import pg from 'pg';
 import type { TextRow } from './lane.ts';
 import type { ColumnType, Table } from './table.ts';
 
-const twoDigits = (text: string, at: number) =>
-  (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
+const twoDigits = (text: string, offset: number) =>
+  (text.charCodeAt(offset) - 48) * 10 + text.charCodeAt(offset + 1) - 48;
 
 /** `2026-01-05 09:00:00+00`, also with a fraction: every time since the year 0100. */
 const isPlainUtc = (text: string) =>
@@ -27,8 +27,8 @@ export function parseTime(text: string): number {
     const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
     const [month, day] = [twoDigits(text, 5) - 1, twoDigits(text, 8)];
     const seconds = twoDigits(text, 17);
-    const at = Date.UTC(year, month, day, twoDigits(text, 11), twoDigits(text, 14), seconds, ms);
-    if (year >= 100 && !Number.isNaN(at)) return at;
+    const time = Date.UTC(year, month, day, twoDigits(text, 11), twoDigits(text, 14), seconds, ms);
+    if (year >= 100 && !Number.isNaN(time)) return time;
   }
   const iso = text.endsWith('+00') ? `${text.slice(0, 10)}T${text.slice(11, -3)}Z` : text;
   const ms = Date.parse(iso);

@@ -84,13 +84,13 @@ function pending(files: Migration[], applied: Applied[]): Migration[] {
 const lineOf = (sql: string, position: string | undefined) =>
   position === undefined ? '' : ` line ${sql.slice(0, Number(position)).split('\n').length}`;
 
-async function apply(client: pg.Client, { name, sql, checksum }: Migration, at: Time) {
+async function apply(client: pg.Client, { name, sql, checksum }: Migration, appliedAt: Time) {
   try {
     await client.query('begin');
     await client.query(sql);
     await client.query(
       'insert into schema_migrations (name, applied_at, checksum) values ($1, $2, $3)',
-      [name, new Date(at), checksum],
+      [name, new Date(appliedAt), checksum],
     );
     await client.query('commit');
   } catch (error) {

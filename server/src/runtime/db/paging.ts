@@ -167,10 +167,10 @@ const isChoice = (filter: Filter) =>
  * separate branches only the first rows of each are read.
  */
 function branches(table: Table, filters: readonly Filter[], values: unknown[]): string[] {
-  const at = filters.findIndex(isChoice);
-  if (at < 0) return [conditions(table, filters, values)];
-  const common = conditions(table, filters.toSpliced(at, 1), values);
-  const choices = (filters[at] as { or: readonly Filter[] }).or;
+  const choiceIndex = filters.findIndex(isChoice);
+  if (choiceIndex < 0) return [conditions(table, filters, values)];
+  const common = conditions(table, filters.toSpliced(choiceIndex, 1), values);
+  const choices = (filters[choiceIndex] as { or: readonly Filter[] }).or;
   const each = choices.map((term) => condition(table, term, values));
   return each.map((term, nth) => {
     const others = each.slice(0, nth).map((earlier) => ` and (${earlier}) is not true`);

@@ -126,12 +126,12 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
 
   async function claimInRealTime(now: Time): Promise<Claimed> {
     if (slots.free() === 0) return { jobs: [], more: false };
-    const at = new Date(now);
-    const head = await db.query<Due>(HEAD, [at, HEAD_ROWS]);
+    const time = new Date(now);
+    const head = await db.query<Due>(HEAD, [time, HEAD_ROWS]);
     const selected = selectJobs(head, new Set());
     let more = false;
     if (head.length === HEAD_ROWS && slots.free() > 0) {
-      const lanes = await inLanes(at).catch((error: unknown) => {
+      const lanes = await inLanes(time).catch((error: unknown) => {
         for (const each of selected) slots.release(each);
         throw error;
       });

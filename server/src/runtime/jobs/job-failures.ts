@@ -78,8 +78,10 @@ export async function failJob(
     return 'postponed';
   }
   const isDead = job.attempts >= maxAttempts;
-  const [at, onClock] = isDead ? [new Date(NOT_DUE), null] : await after(backoffMs(job.attempts));
+  const [nextDueAt, onClock] = isDead
+    ? [new Date(NOT_DUE), null]
+    : await after(backoffMs(job.attempts));
   const [state, text] = [isDead ? 'dead' : 'queued', errorText(error)];
-  await db.query(FAIL, [job.id, job.version, state, at, text, new Date(now), onClock]);
+  await db.query(FAIL, [job.id, job.version, state, nextDueAt, text, new Date(now), onClock]);
   return isDead ? 'dead' : 'again';
 }

@@ -32,12 +32,12 @@ export const laneOf = ({ kind, platform_id }: Claimant): string => `${kind} ${pl
 
 function counter(limit: number) {
   const counts = new Map<string, number>();
-  const of = (key: string) => counts.get(key) ?? 0;
+  const countOf = (key: string) => counts.get(key) ?? 0;
   return {
-    hasRoom: (key: string) => of(key) < limit,
-    add: (key: string) => void counts.set(key, of(key) + 1),
+    hasRoom: (key: string) => countOf(key) < limit,
+    add: (key: string) => void counts.set(key, countOf(key) + 1),
     remove(key: string) {
-      if (of(key) > 1) counts.set(key, of(key) - 1);
+      if (countOf(key) > 1) counts.set(key, countOf(key) - 1);
       else counts.delete(key);
     },
     full: () => [...counts].filter(([, count]) => count >= limit).map(([key]) => key),

@@ -6,7 +6,9 @@ import { createMetrics } from './metrics.ts';
 async function delays(metrics: ReturnType<typeof createMetrics>) {
   const text = await metrics.text();
   const line = /^railhead_event_loop_delay_seconds\{quantile="([\d.]+)"\} (\S+)$/gm;
-  return Object.fromEntries([...text.matchAll(line)].map(([, at, value]) => [at, Number(value)]));
+  return Object.fromEntries(
+    [...text.matchAll(line)].map(([, name, value]) => [name, Number(value)]),
+  );
 }
 
 function block(ms: number): void {

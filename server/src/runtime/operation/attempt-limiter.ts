@@ -25,9 +25,13 @@ export interface AttemptRule {
 }
 
 /** Seconds until the next attempt is allowed, 0 if it is allowed now. */
-function waitS(at: readonly number[], rules: readonly AttemptRule[], now: number): number {
+function waitS(
+  attemptTimes: readonly number[],
+  rules: readonly AttemptRule[],
+  now: number,
+): number {
   const waits = rules.map(({ max, withinMs }) => {
-    const first = at.filter((time) => time > now - withinMs).at(-max);
+    const first = attemptTimes.filter((time) => time > now - withinMs).at(-max);
     return first === undefined ? 0 : Math.ceil((first + withinMs - now) / 1000);
   });
   return Math.max(0, ...waits);
@@ -36,12 +40,12 @@ function waitS(at: readonly number[], rules: readonly AttemptRule[], now: number
 const DEFAULT_REASON = 'Too many attempts. Wait before trying again.';
 
 function rejectTooMany(
-  at: readonly number[],
+  attemptTimes: readonly number[],
   rules: readonly AttemptRule[],
   now: number,
   reason = DEFAULT_REASON,
 ): void {
-  const retryAfterS = waitS(at, rules, now);
+  const retryAfterS = waitS(attemptTimes, rules, now);
   if (retryAfterS > 0) throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
 }
 

@@ -90,4 +90,4 @@ export const DAY_MS = 86_400_000;
  * An event id that sorts before every one created from `at` on. Clocks of several processes can
  * differ.
  */
-export const eventsFrom = (at: Time): string => idsFrom('Webhook', at - DAY_MS);
+export const eventsFrom = (time: Time): string => idsFrom('Webhook', time - DAY_MS);

@@ -16,13 +16,13 @@ import {
 
 /** Effects whose random bytes are the hash of a counter. */
 function countingEffects(first?: Uint8Array): Effects {
-  let at = 0;
+  let position = 0;
   return {
     now: () => 0,
     random(bytes) {
-      if (at++ === 0 && first) return first;
+      if (position++ === 0 && first) return first;
       return new Uint8Array(
-        createHash('shake256', { outputLength: bytes }).update(`${at}`).digest(),
+        createHash('shake256', { outputLength: bytes }).update(`${position}`).digest(),
       );
     },
     http: () => Promise.reject(new Error('no network here')),

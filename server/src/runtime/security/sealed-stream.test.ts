@@ -80,10 +80,10 @@ describe.each(SIZES)('%i bytes', (size) => {
     for (const more of [Buffer.alloc(1), Buffer.alloc(SEALED), text]) {
       await expect(readSealed(Buffer.concat([text, more]))).rejects.toThrow(/cannot decrypt/);
     }
-    for (const at of [0, Math.floor(text.length / 2), text.length - 1]) {
+    for (const index of [0, Math.floor(text.length / 2), text.length - 1]) {
       const changed = Buffer.from(text);
-      changed[at] = (changed[at] as number) ^ 1;
-      await expect(readSealed(changed), `changed at ${at}`).rejects.toThrow(/cannot decrypt/);
+      changed[index] = (changed[index] as number) ^ 1;
+      await expect(readSealed(changed), `changed at ${index}`).rejects.toThrow(/cannot decrypt/);
     }
     await expect(readSealed(text, { id: `${ID}0` })).rejects.toThrow(/cannot decrypt/);
     await expect(readSealed(text, { by: Buffer.alloc(32, 4) })).rejects.toThrow(/cannot decrypt/);
@@ -93,7 +93,7 @@ describe.each(SIZES)('%i bytes', (size) => {
 describe('chunks', () => {
   it('do not open if reordered, repeated or omitted', async () => {
     const text = await sealed(sample(4 * CHUNK_BYTES));
-    const chunk = (at: number) => text.subarray(at * SEALED, (at + 1) * SEALED);
+    const chunk = (index: number) => text.subarray(index * SEALED, (index + 1) * SEALED);
     const orders = [[1, 0, 2, 3], [0, 0, 1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2], [3]];
     for (const order of orders) {
       await expect(readSealed(Buffer.concat(order.map(chunk)))).rejects.toThrow(/cannot decrypt/);

@@ -16,9 +16,9 @@ const SEALED_BYTES = CHUNK_BYTES + TAG_BYTES;
  * Seven constant bytes, because a key seals only one file; a four-byte counter; one byte that marks
  * the last chunk.
  */
-function nonceOf(at: number, last: boolean): Buffer {
+function nonceOf(index: number, last: boolean): Buffer {
   const nonce = Buffer.alloc(12);
-  nonce.writeUInt32BE(at, 7);
+  nonce.writeUInt32BE(index, 7);
   nonce[11] = last ? 1 : 0;
   return nonce;
 }
@@ -56,9 +56,9 @@ export async function* sealContent(
   source: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Buffer> {
   const aad = Buffer.from(id);
-  let at = 0;
+  let index = 0;
   for await (const { bytes, last } of chunksOf(source, CHUNK_BYTES)) {
-    yield encrypt(key, nonceOf(at++, last), bytes, aad);
+    yield encrypt(key, nonceOf(index++, last), bytes, aad);
   }
 }
 
@@ -74,10 +74,10 @@ export async function* openContent(
 ): AsyncGenerator<Buffer> {
   const aad = Buffer.from(id);
   // The offset after a full last chunk belongs to that chunk.
-  let at = Math.floor(Math.max(0, from - 1) / CHUNK_BYTES);
-  let skip = from - at * CHUNK_BYTES;
-  for await (const { bytes, last } of chunksOf(get(at * SEALED_BYTES), SEALED_BYTES)) {
-    const clear = openSegment(key, nonceOf(at++, last), bytes, aad, id);
+  let index = Math.floor(Math.max(0, from - 1) / CHUNK_BYTES);
+  let skip = from - index * CHUNK_BYTES;
+  for await (const { bytes, last } of chunksOf(get(index * SEALED_BYTES), SEALED_BYTES)) {
+    const clear = openSegment(key, nonceOf(index++, last), bytes, aad, id);
     if (skip > clear.length) throw new Error(`${id} has no byte ${from}`);
     if (skip < clear.length) yield skip ? clear.subarray(skip) : clear;
     skip = 0;

@@ -15,8 +15,8 @@ export const idSql = (resource: string, n: string) =>
   `'${resource}:00000000-0000-7000-8000-' || lpad((${n})::text, 12, '0')`;
 
 /** SQL for the id of an event of a time and a number; events are deleted by the time of their id. */
-export function eventIdSql(at: number, n: string): string {
-  const hex = at.toString(16).padStart(12, '0');
+export function eventIdSql(timeOfIds: number, n: string): string {
+  const hex = timeOfIds.toString(16).padStart(12, '0');
   const time = `${hex.slice(0, 8)}-${hex.slice(8)}`;
   return `'Webhook:${time}-7000-8000-' || lpad((${n})::text, 12, '0')`;
 }

@@ -90,10 +90,10 @@ export async function callOrThrow(server: Running, method: string, path: string,
   throw new Error(`${method} ${path} replied with ${JSON.stringify(response)}`);
 }
 
-async function createPerson(server: Running, at: number): Promise<Person> {
+async function createPerson(server: Running, index: number): Promise<Person> {
   const { id } = await callOrThrow(server, 'POST', '/customers', {
     customerType: 'INDIVIDUAL',
-    platformCustomerId: `person-${at}`,
+    platformCustomerId: `person-${index}`,
     fullName: 'Ada Lovelace',
     birthDate: '1990-01-15',
     nationality: 'US',

@@ -12,8 +12,8 @@ let counter = 0;
 
 /** An individual in Germany, where contact verification is mandatory. */
 export function european(app: TestApp, options: CallOptions = {}, overrides: object = {}) {
-  const at = String(++counter).padStart(4, '0');
-  const contact = { email: `ada${at}@example.org`, phoneNumber: `+4915112${at}00` };
+  const number = String(++counter).padStart(4, '0');
+  const contact = { email: `ada${number}@example.org`, phoneNumber: `+4915112${number}00` };
   return customer(app, options, { region: 'DE', ...contact, ...overrides });
 }
 

@@ -80,10 +80,10 @@ const inPlace = (cells: readonly Cell[], texts: readonly string[]): string =>
 export function layOut(printed: readonly string[], expectedLines: readonly string[]): string[] {
   const lines = printed.map(cellsOf);
   const expectedTexts = expectedLines.map((line) => textsOf(cellsOf(line)));
-  let at = 0;
+  let tableIndex = 0;
   return tablesIn(lines).flatMap((table) => {
-    const [from, to] = [at, at + table.length];
-    at = to;
+    const [from, to] = [tableIndex, tableIndex + table.length];
+    tableIndex = to;
     const asPrinted = layOutTable(table, table.map(textsOf));
     const isTable = asPrinted.every((line, row) => line === printed[from + row]?.trimEnd());
     const texts = expectedTexts.slice(from, to);

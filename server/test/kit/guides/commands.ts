@@ -119,8 +119,16 @@ function requestOf(command: readonly string[]): Request {
 }
 
 function bodyProblems(template: string, method: string, body: string): string[] {
-  const at = ['paths', template, method, 'requestBody', 'content', 'application/json', 'schema'];
-  const validate = ajv.getSchema(`api#/${at.map(pointer).join('/')}`);
+  const schemaPath = [
+    'paths',
+    template,
+    method,
+    'requestBody',
+    'content',
+    'application/json',
+    'schema',
+  ];
+  const validate = ajv.getSchema(`api#/${schemaPath.map(pointer).join('/')}`);
   if (!validate) return [`${method} ${template} takes no JSON.`];
   if (validate(JSON.parse(body))) return [];
   return (validate.errors ?? []).map((each) => `${each.instancePath} ${each.message}`);

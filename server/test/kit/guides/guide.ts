@@ -211,9 +211,9 @@ function openShell({ shell, bin, cwd, env, limitMs }: GuideEnvironment): Session
           const [marker, code] = MARKED.exec(text) ?? [];
           const hasEnded = child.exitCode !== null || child.signalCode !== null;
           if (marker === undefined) return hasEnded ? resolve({ printed: text }) : undefined;
-          const at = text.indexOf(marker);
-          const printed = text.slice(0, at);
-          text = text.slice(at + marker.length);
+          const markerIndex = text.indexOf(marker);
+          const printed = text.slice(0, markerIndex);
+          text = text.slice(markerIndex + marker.length);
           resolve({ printed, code: Number(code) });
         };
         const mark = `printf '\\036%s\\036\\n' "$?"`;

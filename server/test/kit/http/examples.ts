@@ -151,11 +151,11 @@ function inPlaceOf(one: string, other: string, number: number): string {
 /** The common prefix before the random part, such as the country of an IBAN. */
 function sharedHead(first: string, other: string): number {
   if (OPAQUE.test(first) || KINDS[0]?.[0].test(first)) return 0;
-  let at = 0;
-  while (first[at] === other[at] && /[A-Za-z]/.test(first[at] ?? '')) at++;
+  let position = 0;
+  while (first[position] === other[position] && /[A-Za-z]/.test(first[position] ?? '')) position++;
   // Prefixes of tokens end with an underscore, such as `rhc_`.
-  if (at >= 2 && first[at] === '_' && other[at] === '_') return at + 1;
-  return at < 2 || at === first.length ? 0 : at;
+  if (position >= 2 && first[position] === '_' && other[position] === '_') return position + 1;
+  return position < 2 || position === first.length ? 0 : position;
 }
 
 /** The first value with every part that differs from the second replaced. */
@@ -182,22 +182,22 @@ function withoutChance(first: unknown, second: unknown): unknown {
       .map((part, position) => (position % 2 ? replaced(part, others[position] ?? '') : part))
       .join('');
   };
-  const walk = (one: unknown, other: unknown, at: string): unknown => {
+  const walk = (one: unknown, other: unknown, path: string): unknown => {
     if (typeof one === 'string' && typeof other === 'string') return text(one, other);
     if (Array.isArray(one) && Array.isArray(other) && one.length === other.length)
-      return one.map((each, index) => walk(each, other[index], `${at}.${index}`));
+      return one.map((each, index) => walk(each, other[index], `${path}.${index}`));
     if (one && other && typeof one === 'object' && typeof other === 'object') {
-      expect(Object.keys(one), at).toEqual(Object.keys(other));
+      expect(Object.keys(one), path).toEqual(Object.keys(other));
       const otherObject = other as Record<string, unknown>;
       return Object.fromEntries(
         Object.entries(one).map(([key, value]) => [
           key,
           // Durations are the only numbers that differ between runs.
-          key === 'durationMs' ? DURATION_MS : walk(value, otherObject[key], `${at}.${key}`),
+          key === 'durationMs' ? DURATION_MS : walk(value, otherObject[key], `${path}.${key}`),
         ]),
       );
     }
-    expect(one, `${at} differs by chance`).toEqual(other);
+    expect(one, `${path} differs by chance`).toEqual(other);
     return one;
   };
   return walk(first, second, '');
@@ -245,9 +245,9 @@ function realistic(json: string): string {
     .replaceAll(/\/(verify|reset|card|ownership)\/Example\w*?(\d+)/g, '/$1/example-link-$2')
     .replaceAll(/\$exampleex[a-z]*(\d+)@/g, '$$customer-$1@')
     .replaceAll(/"[A-Z]{2}\d{14,30}"/g, (iban) => `"${withCheckDigits(iban.slice(1, -1))}"`);
-  text = renamed(text, /p-exampleex[a-z]*\d+\.uma/g, (at) => `p-${from(DOMAINS)(at)}.uma`);
+  text = renamed(text, /p-exampleex[a-z]*\d+\.uma/g, (index) => `p-${from(DOMAINS)(index)}.uma`);
   text = renamed(text, /0x[0-9a-f]{40}\b/g, from(EVM_ADDRESSES));
-  return renamed(text, /account_[0-9a-f]{20}/g, (at) => `account_northwind_${at + 1}`);
+  return renamed(text, /account_[0-9a-f]{20}/g, (index) => `account_northwind_${index + 1}`);
 }
 
 /** Tests that the scenarios produce `server/examples/NAME.json`; `-u` writes the file. */

@@ -160,13 +160,13 @@ export async function openOutbox() {
     setEndpoint: (id: string, endpoint: string | null) =>
       db.query('update platforms set webhook_endpoint = $2 where id = $1', [id, endpoint]),
     /** Inserts events; returns their ids in order. */
-    async events(platform: string, input: readonly OutboxEvent[], at: Time = clock.now) {
+    async events(platform: string, input: readonly OutboxEvent[], time: Time = clock.now) {
       const rows = input.map((event) => ({ id: newId(effects, 'Webhook') as string, ...event }));
       const column = (read: (row: (typeof rows)[number]) => unknown) => rows.map(read);
       await db.query(INSERT_EVENTS, [
         column((row) => row.id),
         platform,
-        new Date(at),
+        new Date(time),
         column((row) => row.type ?? 'OUTGOING_PAYMENT.COMPLETED'),
         column((row) => row.subject ?? `Transaction:${row.id}`),
         column((row) => row.data ?? JSON.stringify({ id: row.subject ?? row.id })),

@@ -22,7 +22,7 @@ function resolve(schema: Json, root: Json): Json {
   const target = ref
     .replace('#/', '')
     .split('/')
-    .reduce((at: unknown, key) => (at as Json)[key], root);
+    .reduce((value: unknown, key) => (value as Json)[key], root);
   return resolve(target as Json, root);
 }
 

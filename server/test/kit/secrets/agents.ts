@@ -91,16 +91,16 @@ async function misuse({ app, as, secrets }: StrongLifecycle, token: string): Pro
 /** Codes and tokens in unexpected paths, bodies, queries and headers. */
 async function misplace(fixture: Fixture, send: Act, ...secrets: string[]): Promise<void> {
   for (const secret of secrets) {
-    const at = `/agents/${secret}`;
+    const path = `/agents/${secret}`;
     const body = quoteBody(secret, secret, 1, { description: 1, platformFeeOverride: secret });
     const responses: ApiResponse[] = [
-      await fixture.manage('GET', at),
+      await fixture.manage('GET', path),
       await fixture.manage('GET', `/agents?isPaused=${secret}`),
       await fixture.manage('GET', `/agents?cursor=${secret}&createdAfter=${secret}`),
       await fixture.manage('GET', `/agents/device-codes/${secret}`),
-      await fixture.manage('POST', `${at}/device-codes`, undefined, keyed()),
-      await fixture.manage('POST', `${at}/actions/${secret}/approve`, undefined, keyed()),
-      await fixture.manage('PATCH', `${at}/policy`, { defaultExecutionMode: secret }),
+      await fixture.manage('POST', `${path}/device-codes`, undefined, keyed()),
+      await fixture.manage('POST', `${path}/actions/${secret}/approve`, undefined, keyed()),
+      await fixture.manage('PATCH', `${path}/policy`, { defaultExecutionMode: secret }),
       await fixture.manage('POST', '/agents', { name: 'X', customerId: secret, policy: secret }),
       await fixture.manage(
         'POST',

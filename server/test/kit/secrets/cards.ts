@@ -101,7 +101,7 @@ async function misplace(
   walletCard: WalletCard,
   secret: string,
 ): Promise<void> {
-  const at = encodeURIComponent(secret);
+  const encodedSecret = encodeURIComponent(secret);
   const card = fixture.cards.cardBody({ customer: { id: secret }, accountId: secret });
   const valid = fixture.cards.cardBody({
     customer: { id: secret },
@@ -109,19 +109,19 @@ async function misplace(
   });
   const simulate = `/sandbox/cards/${walletCard.card.id}/simulate`;
   for (const [method, path, body] of [
-    ['GET', `/cards/${at}`],
-    ['GET', `/cards?state=${at}&cursor=${at}`],
-    ['POST', `/cards/${at}/reveal`],
-    ['POST', `/cards/${walletCard.card.id}/reveal/${at}`],
+    ['GET', `/cards/${encodedSecret}`],
+    ['GET', `/cards?state=${encodedSecret}&cursor=${encodedSecret}`],
+    ['POST', `/cards/${encodedSecret}/reveal`],
+    ['POST', `/cards/${walletCard.card.id}/reveal/${encodedSecret}`],
     ['PATCH', `/cards/${walletCard.card.id}`, { state: secret }],
     ['PATCH', `/cards/${walletCard.card.id}`, { fundingSources: [secret] }],
     ['POST', '/cards', card],
     ['POST', '/cards', { ...valid, threeDSecurePassword: secret }],
     ['POST', '/cards', { ...valid, form: secret }],
     ['POST', `${simulate}/clearing`, { cardTransactionId: secret, amount: 1 }],
-    ['POST', `${simulate}/${at}`, {}],
+    ['POST', `${simulate}/${encodedSecret}`, {}],
     ['POST', '/auth/delegated-keys', fixture.bodyOf({ ...walletCard, card: { id: secret } })],
-    ['DELETE', `/auth/delegated-keys/${at}`],
+    ['DELETE', `/auth/delegated-keys/${encodedSecret}`],
   ] as const) {
     const { status } = await fixture.call(method, path, body);
     expect([path, status >= 400 && status < 500]).toEqual([path, true]);

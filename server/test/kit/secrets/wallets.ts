@@ -251,7 +251,8 @@ async function takeOut(lifecycle: Completed): Promise<void> {
   const text = Buffer.from(newSession).toString();
   secrets.note('the words of a seed', text);
   const list = text.split(' ');
-  for (const at of [0, 4, 8]) secrets.note('four words', list.slice(at, at + 4).join(' '));
+  for (const position of [0, 4, 8])
+    secrets.note('four words', list.slice(position, position + 4).join(' '));
   secrets.note('a seed', Buffer.from(mnemonicToEntropy(text, wordlist)).toString('hex'));
 }
 

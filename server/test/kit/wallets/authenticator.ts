@@ -115,9 +115,9 @@ export function authenticator({
       }),
     );
 
-  function authDataOf(ceremony: Ceremony, at: boolean, attested: Uint8Array): Buffer {
+  function authDataOf(ceremony: Ceremony, isAttested: boolean, attested: Uint8Array): Buffer {
     const { up = true, uv = false, be = false, bs = false, counter = 0 } = ceremony;
-    const flags = [up, false, uv, be, bs, false, at].reduce(
+    const flags = [up, false, uv, be, bs, false, isAttested].reduce(
       (all, on, bit) => all | (Number(on) << bit),
       0,
     );

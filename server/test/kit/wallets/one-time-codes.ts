@@ -66,8 +66,11 @@ export function otpFixture(app: TestApp, fixture: WalletFixture) {
     const body = { type: 'SMS_OTP', accountId: wallet.accountId };
     const added = ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
     const { otpEncryptionTargetBundle: bundle, ...sms } = added;
-    const of: Record<OtpType, ApiResponse['body']> = { EMAIL_OTP: wallet.credential, SMS_OTP: sms };
-    return { ...wallet, session, bundle, of };
+    const credentialByType: Record<OtpType, ApiResponse['body']> = {
+      EMAIL_OTP: wallet.credential,
+      SMS_OTP: sms,
+    };
+    return { ...wallet, session, bundle, of: credentialByType };
   }
 
   const advance = (ms: number) => app.effects.set(app.effects.now() + ms);

@@ -54,9 +54,9 @@ export function passkeyFixture(fixture: WalletFixture) {
 
   /** The same with a passkey. */
   async function holder(device = authenticator()): Promise<Holder> {
-    const of = await owner();
-    const { id } = ok(await add(of, passkeyRegistration(of.accountId, device)), 201);
-    return { ...of, device, id };
+    const wallet = await owner();
+    const { id } = ok(await add(wallet, passkeyRegistration(wallet.accountId, device)), 201);
+    return { ...wallet, device, id };
   }
 
   const pathOf = ({ id }: Pick<Holder, 'id'>, action: string) =>

@@ -15,23 +15,29 @@ async function open({ app }: CodeFixture) {
 
 /** A stablecoin of a linked platform; it can be minted unless a suffix selects an error. */
 async function coined(fixture: CodeFixture, suffixes: { secret?: string; token?: string } = {}) {
-  const at = await open(fixture);
-  const coin = await at.coin(suffixes);
+  const coinFixture = await open(fixture);
+  const coin = await coinFixture.coin(suffixes);
   await fixture.app.settle();
-  return { ...at, coin };
+  return { ...coinFixture, coin };
 }
 
 type Coined = Awaited<ReturnType<typeof coined>>;
 
-const mint = async (at: Coined, overrides: Json = {}) =>
-  at.mint(at.coin.id, at.mintBody((await at.wallet()).id, overrides));
+const mint = async (coinFixture: Coined, overrides: Json = {}) =>
+  coinFixture.mint(
+    coinFixture.coin.id,
+    coinFixture.mintBody((await coinFixture.wallet()).id, overrides),
+  );
 
 const debit = (externalAccountId: string) => ({
   fundingSource: { type: 'ACH_DEBIT', externalAccountId },
 });
 
-const burn = async (at: Coined, source: Json, currency?: string) =>
-  at.burn(at.coin.id, at.burnBody((await at.bank('000', currency)).id, { source }));
+const burn = async (coinFixture: Coined, source: Json, currency?: string) =>
+  coinFixture.burn(
+    coinFixture.coin.id,
+    coinFixture.burnBody((await coinFixture.bank('000', currency)).id, { source }),
+  );
 
 /** The sandbox provider's reply, selected by the suffix of the bank account number. */
 const ofBank = (code: Provocation['code'], suffix: string): Provocation =>
@@ -39,8 +45,8 @@ const ofBank = (code: Provocation['code'], suffix: string): Provocation =>
     code,
     `Mint by ACH_DEBIT from a bank account whose number ends in ${suffix}`,
     async (d) => {
-      const at = await coined(d);
-      return mint(at, debit((await at.bank(suffix)).id));
+      const coinFixture = await coined(d);
+      return mint(coinFixture, debit((await coinFixture.bank(suffix)).id));
     },
   );
 
@@ -93,36 +99,36 @@ const COINS: readonly Provocation[] = [
     'STABLECOIN_SYMBOL_ALREADY_EXISTS',
     'Register two stablecoins whose identifiers have the same letters: `acme-1`, `acme-2`',
     async (fixture) => {
-      const at = await coined(fixture);
-      await at.register('000', { providerTokenIdentifier: 'acme-1' });
-      return at.register('000', { providerTokenIdentifier: 'acme-2' });
+      const coinFixture = await coined(fixture);
+      await coinFixture.register('000', { providerTokenIdentifier: 'acme-1' });
+      return coinFixture.register('000', { providerTokenIdentifier: 'acme-2' });
     },
   ),
   provocation(
     'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',
     'Register one `networkTokenIdentifier` twice',
     async (fixture) => {
-      const at = await coined(fixture);
-      const { networkTokenIdentifier } = at.coin;
-      return at.register('000', { networkTokenIdentifier });
+      const coinFixture = await coined(fixture);
+      const { networkTokenIdentifier } = coinFixture.coin;
+      return coinFixture.register('000', { networkTokenIdentifier });
     },
   ),
   provocation(
     'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE',
     'Request the service for a stablecoin that has it: the `providerTokenIdentifier` ends in 006',
     async (fixture) => {
-      const at = await open(fixture);
-      return at.request((await at.enabledCoin()).id);
+      const coinFixture = await open(fixture);
+      return coinFixture.request((await coinFixture.enabledCoin()).id);
     },
   ),
 ];
 
 const OPERATIONS: readonly Provocation[] = [
   provocation('CONFLICT', 'Mint another amount under one `Idempotency-Key`', async (fixture) => {
-    const at = await coined(fixture);
-    const body = at.mintBody((await at.wallet()).id);
-    ok(await at.mint(at.coin.id, body, 'codes-mint'), 201);
-    return at.mint(at.coin.id, { ...body, amount: '2000000' }, 'codes-mint');
+    const coinFixture = await coined(fixture);
+    const body = coinFixture.mintBody((await coinFixture.wallet()).id);
+    ok(await coinFixture.mint(coinFixture.coin.id, body, 'codes-mint'), 201);
+    return coinFixture.mint(coinFixture.coin.id, { ...body, amount: '2000000' }, 'codes-mint');
   }),
   provocation('STABLECOIN_OPERATION_NOT_FOUND', 'Get an unknown mint or burn', ({ call }) =>
     call('GET', `/stablecoin-operations/${unknownId('StablecoinOperation')}`),
@@ -174,9 +180,9 @@ const OPERATIONS: readonly Provocation[] = [
     'STABLECOIN_BURN_SOURCE_NOT_SUPPORTED',
     'Burn from an internal account after the service is enabled, which is reserved',
     async (fixture) => {
-      const at = await open(fixture);
+      const coinFixture = await open(fixture);
       return burn(
-        { ...at, coin: await at.enabledCoin() },
+        { ...coinFixture, coin: await coinFixture.enabledCoin() },
         { type: 'SERVICE_INTERNAL_ACCOUNT', accountId: unknownId('InternalAccount') },
       );
     },

@@ -23,12 +23,12 @@ function withConnection(sim: Sim, { app }: Node, line: Connection): Runtime {
   const { committer } = app.runtime;
   let first = true;
   async function commit(set: ChangeSet): Promise<Outcome> {
-    const at = first ? line : 'stable';
+    const position = first ? line : 'stable';
     first = false;
-    if (at === 'lost before') throw connectionError();
+    if (position === 'lost before') throw connectionError();
     const outcome = await committer.commit(set);
-    if (at === 'slow') sim.effects.pass(5);
-    if (at === 'lost after') throw connectionError();
+    if (position === 'slow') sim.effects.pass(5);
+    if (position === 'lost after') throw connectionError();
     return outcome;
   }
   return line === 'stable' ? app.runtime : { ...app.runtime, committer: { commit } };

@@ -21,7 +21,7 @@ export interface Node {
   readonly app: App;
   readonly dead: boolean;
   /** Kills it at its next commit; undefined removes the trap. */
-  trap(at: Trap | undefined): void;
+  trap(point: Trap | undefined): void;
   /** Holds its next commit. */
   hold(): Held;
   kill(): void;
@@ -87,14 +87,14 @@ export async function openNode(settings: Settings, effects: Effects): Promise<No
 
   async function commit(set: ChangeSet): Promise<Outcome> {
     if (dead) throw processDied();
-    const [at, waiting] = [trap, freeze];
+    const [point, waiting] = [trap, freeze];
     trap = freeze = undefined;
     waiting?.catch();
     await waiting?.open;
-    if (at === 'before') dead = true;
+    if (point === 'before') dead = true;
     if (dead) throw processDied();
     const outcome = await committer.commit(set);
-    if (at === 'after') dead = true;
+    if (point === 'after') dead = true;
     if (dead) throw processDied();
     return outcome;
   }
@@ -105,8 +105,8 @@ export async function openNode(settings: Settings, effects: Effects): Promise<No
     get dead() {
       return dead;
     },
-    trap(at) {
-      trap = at;
+    trap(point) {
+      trap = point;
     },
     hold() {
       let release = () => {};

@@ -130,8 +130,8 @@ function lockProblem(was: RecordedRow | null, now: RecordedRow): string | undefi
   const until = timeIn(now.locked_until);
   if (!lockMinutes) return until === null ? undefined : `is locked until ${now.locked_until}`;
   if (until === null) return 'is not locked';
-  const at = timeIn(added ? now.updated_at : was?.locked_until);
-  return until === (added ? (at ?? 0) + lockMinutes : at)
+  const lockedAt = timeIn(added ? now.updated_at : was?.locked_until);
+  return until === (added ? (lockedAt ?? 0) + lockMinutes : lockedAt)
     ? undefined
     : `is locked until ${now.locked_until}`;
 }

@@ -156,9 +156,9 @@ const MONTH_MS = 30 * 24 * 3_600_000;
 /** Whether the payment expired: a month after opening without a further message. */
 function isAbandoned(was: RecordedRow, now: RecordedRow): boolean {
   const [before, after] = [factsOf(was), factsOf(now)];
-  const at = Date.parse(now.card_last_event_at ?? '');
+  const lastEventAt = Date.parse(now.card_last_event_at ?? '');
   const hasNoMessages = before.settled === after.settled && before.authorized === after.authorized;
-  const old = at - Date.parse(now.created_at ?? '') >= MONTH_MS;
+  const old = lastEventAt - Date.parse(now.created_at ?? '') >= MONTH_MS;
   const decided = was.status === 'EXCEPTION' && now.status !== 'EXCEPTION';
   return old && hasNoMessages && !before.closed && after.closed && !decided;
 }
@@ -188,7 +188,8 @@ const APPLY: Readonly<Record<string, (book: CardBook, change: RowChange) => void
     if (!now) return;
     book.cards.set(now.id as string, now);
     const by = Number(isLive(now)) - Number(isLive(was));
-    for (const of of [now.platform_id, now.customer_id]) bump(book.live, of as string, by);
+    for (const ownerId of [now.platform_id, now.customer_id])
+      bump(book.live, ownerId as string, by);
     if (was && was.state !== now.state) bump(book.changes, now.id as string);
   },
   card_funding_sources({ bindings }, { now }) {

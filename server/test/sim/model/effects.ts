@@ -116,9 +116,9 @@ function incomingEffect(row: RecordedRow, environment: string): Sums {
   const to = row.destination_account as string;
   const systemAccount = (purpose: string) =>
     `system:${environment}:${purpose}:${row.received_currency}`;
-  const arrive = (at: string) => {
+  const arrive = (place: string) => {
     add(expected, systemAccount('rail_in_transit'), -amount);
-    add(expected, at, amount);
+    add(expected, place, amount);
   };
   // The receiving side of an internal payment: the paying side has the transfers.
   if (row.quote_id && row.sent_amount) return expected;

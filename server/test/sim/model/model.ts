@@ -324,14 +324,14 @@ const APPLY: Readonly<Record<string, (model: Model, change: RowChange) => void>>
   internal_accounts({ internal }, { now }) {
     if (now) internal.set(now.id as string, now);
   },
-  platforms({ platforms, limits, now: at }, { was, now }) {
+  platforms({ platforms, limits, now: time }, { was, now }) {
     if (!now) return;
     const id = now.id as string;
     platforms.set(id, now);
     if (was?.limits === now.limits) return;
     const before = limits.get(id) ?? [];
     const last = before.at(-1);
-    if (last) last.until = at;
+    if (last) last.until = time;
     limits.set(id, [...before, { list: JSON.parse(now.limits ?? '[]'), until: Infinity }]);
   },
   awaited_rail_results({ awaitedResults }, { was, now }) {

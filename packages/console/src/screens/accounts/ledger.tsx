@@ -65,8 +65,8 @@ function TrialBalance() {
                         <ModeMark mode={mode} />
                       </td>
                       <td>{statusText(type)}</td>
-                      {[debit, credit, net].map((amount, at) => (
-                        <td key={['debit', 'credit', 'net'][at]} className="number">
+                      {[debit, credit, net].map((amount, index) => (
+                        <td key={['debit', 'credit', 'net'][index]} className="number">
                           <Amount value={{ amount, currency }} />
                         </td>
                       ))}
@@ -78,8 +78,8 @@ function TrialBalance() {
                         <ModeMark mode={mode} />
                       </td>
                       <td>{difference === 0 ? T.ties : T.differs}</td>
-                      {[debit, credit, difference].map((amount, at) => (
-                        <td key={['debit', 'credit', 'difference'][at]} className="number">
+                      {[debit, credit, difference].map((amount, index) => (
+                        <td key={['debit', 'credit', 'difference'][index]} className="number">
                           <Amount value={{ amount, currency }} />
                         </td>
                       ))}

@@ -22,9 +22,12 @@ function useNeighbors(id: string) {
   const ids = (data?.pages ?? []).flatMap((page) =>
     (page.data as Item<'listVerificationsForReview'>[]).map(({ customerId }) => customerId),
   );
-  const at = ids.indexOf(id);
+  const currentIndex = ids.indexOf(id);
   const others = ids.filter((each) => each !== id);
-  return { next: at < 0 ? others[0] : ids[at + 1], previous: at > 0 ? ids[at - 1] : undefined };
+  return {
+    next: currentIndex < 0 ? others[0] : ids[currentIndex + 1],
+    previous: currentIndex > 0 ? ids[currentIndex - 1] : undefined,
+  };
 }
 
 const isTyping = ({ target }: KeyboardEvent) =>

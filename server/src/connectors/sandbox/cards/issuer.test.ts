@@ -33,14 +33,14 @@ async function scenario(
   check: (now: number) => Promise<IssueProgress | FundingDebitProgress>,
 ): Promise<string[]> {
   const lines: string[] = [];
-  let [at, progress] = [0, first];
+  let [elapsed, progress] = [0, first];
   for (;;) {
     const after = 'checkAfterMs' in progress ? progress.checkAfterMs : undefined;
     const waits = progress.state === 'pending' && after === undefined;
-    lines.push(`${at / 1_000} ${progress.state}${waits ? ' …' : ''}`);
+    lines.push(`${elapsed / 1_000} ${progress.state}${waits ? ' …' : ''}`);
     if (after === undefined) return lines;
-    at += after;
-    progress = await check(AT + at);
+    elapsed += after;
+    progress = await check(AT + elapsed);
   }
 }
 
@@ -59,8 +59,8 @@ describe('an order', () => {
     ...{ id: 'Card:1', platformId: 'PlatformConfig:1', platformCardId, cardholderId },
     ...{ currency: 'USD', orderedAt: AT },
   });
-  const emitted = async (of: CardOrder) =>
-    scenario(await issuer.issue(of), (now) => issuer.check(of, now));
+  const emitted = async (order: CardOrder) =>
+    scenario(await issuer.issue(order), (now) => issuer.check(order, now));
 
   it('is of the table that is expected here', () => {
     expect(Object.keys(ISSUING).sort()).toEqual(withOther(ISSUE_OUTCOMES));

@@ -97,7 +97,7 @@ interface PixReceiver {
 }
 
 /** An EMV BR Code: single-use or reusable, target, and a fixed amount if any. */
-function brCode(use: '11' | '12', place: string, of: PixReceiver, amount?: string): string {
+function brCode(use: '11' | '12', place: string, receiver: PixReceiver, amount?: string): string {
   const parts = [
     field('00', '01'),
     field('01', use),
@@ -106,21 +106,21 @@ function brCode(use: '11' | '12', place: string, of: PixReceiver, amount?: strin
     field('53', '986'),
     ...(amount === undefined ? [] : [field('54', amount)]),
     field('58', 'BR'),
-    field('59', of.name),
-    field('60', of.city),
-    field('62', field('05', of.reference)),
+    field('59', receiver.name),
+    field('60', receiver.city),
+    field('62', field('05', receiver.reference)),
   ];
   const body = `${parts.join('')}6304`;
   return body + crc16(body);
 }
 
 /** A reusable PIX payload for a random key. */
-export const pixPayload = (of: PixReceiver & { key: string }): string =>
-  brCode('11', field('01', of.key), of);
+export const pixPayload = (receiver: PixReceiver & { key: string }): string =>
+  brCode('11', field('01', receiver.key), receiver);
 
 /** A PIX payload for one payment of exactly `amount`; `location` is the URL of the charge. */
-export const pixCharge = (of: PixReceiver & { location: string; amount: string }): string =>
-  brCode('12', field('25', of.location), of, of.amount);
+export const pixCharge = (receiver: PixReceiver & { location: string; amount: string }): string =>
+  brCode('12', field('25', receiver.location), receiver, receiver.amount);
 
 /** A random (EVP) PIX key: a version 4 uuid. */
 export function pixKeyOf(seed: string): string {
@@ -134,8 +134,8 @@ export function pixKeyOf(seed: string): string {
 }
 
 /** An EVM address that starts with 7e57 ("test"), with the EIP-55 checksum. */
-export const evmAddressOf = (of: string): string =>
-  withoutScriptedSuffix(of, (seed) =>
+export const evmAddressOf = (text: string): string =>
+  withoutScriptedSuffix(text, (seed) =>
     evmChecksummed(`0x7e57${bytesOf(seed, 'evm').toString('hex', 0, 18)}`),
   );
 
@@ -150,13 +150,13 @@ export const sparkText = (bytes: Uint8Array): string =>
   bech32m.encode('sparkrt', bech32m.toWords(bytes), 1_000);
 
 /** A Spark address on regtest: a compressed key with the tag of protobuf field 1. */
-export const sparkAddressOf = (of: string): string =>
-  withoutScriptedSuffix(of, (seed) =>
+export const sparkAddressOf = (text: string): string =>
+  withoutScriptedSuffix(text, (seed) =>
     sparkText(Uint8Array.from([0x0a, 0x21, 0x02, ...bytesOf(seed, 'spark')])),
   );
 
 /** A taproot address of Bitcoin's regtest. */
-export const bitcoinAddressOf = (of: string): string =>
-  withoutScriptedSuffix(of, (seed) =>
+export const bitcoinAddressOf = (text: string): string =>
+  withoutScriptedSuffix(text, (seed) =>
     bech32m.encode('bcrt', [1, ...bech32m.toWords(bytesOf(seed, 'bitcoin'))]),
   );

@@ -64,20 +64,20 @@ function emv(text: string): Record<string, string> {
 /** The fields of a protobuf message by number; the last of each. */
 function protobuf(bytes: Uint8Array): Record<number, Uint8Array | bigint> {
   const fields: Record<number, Uint8Array | bigint> = {};
-  let at = 0;
+  let offset = 0;
   const varint = () => {
     let value = 0n;
     for (let shift = 0n; ; shift += 7n) {
-      const byte = bytes[at++] as number;
+      const byte = bytes[offset++] as number;
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return value;
     }
   };
-  while (at < bytes.length) {
+  while (offset < bytes.length) {
     const tag = Number(varint());
     const value = varint();
-    fields[tag >> 3] = tag & 2 ? bytes.subarray(at, at + Number(value)) : value;
-    if (tag & 2) at += Number(value);
+    fields[tag >> 3] = tag & 2 ? bytes.subarray(offset, offset + Number(value)) : value;
+    if (tag & 2) offset += Number(value);
   }
   return fields;
 }

@@ -92,16 +92,16 @@ function pixReference(reference: string): string {
 
 function spark(payment: PaymentFunding): object {
   const { transactionId: seed, currency, amount, expiresAt } = payment;
-  const keyOf = (of: string) => bytesOf(of, 'spark key');
+  const keyOf = (attemptSeed: string) => bytesOf(attemptSeed, 'spark key');
   let privateKey = keyOf(seed);
-  const address = withoutScriptedSuffix(seed, (of) => {
-    privateKey = keyOf(of);
+  const address = withoutScriptedSuffix(seed, (attemptSeed) => {
+    privateKey = keyOf(attemptSeed);
     return sparkAddress(privateKey);
   });
-  const invoiceOf = (of: string) =>
+  const invoiceOf = (attemptSeed: string) =>
     sparkInvoice({
       privateKey,
-      id: bytesOf(of, 'spark invoice').subarray(0, 16),
+      id: bytesOf(attemptSeed, 'spark invoice').subarray(0, 16),
       amount,
       ...(currency === 'BTC' ? {} : { token: bytesOf(currency, 'spark token') }),
       memo: memo(payment),
@@ -112,14 +112,14 @@ function spark(payment: PaymentFunding): object {
 
 function lightning(payment: PaymentFunding): object {
   const { transactionId: seed, amount, at, expiresAt } = payment;
-  const invoiceOf = (of: string) =>
+  const invoiceOf = (attemptSeed: string) =>
     bolt11({
       prefix: 'lnbcrt',
       amountMsat: amount * 1000n,
       timestamp: seconds(at),
       expirySeconds: seconds(expiresAt) - seconds(at),
       paymentHash: sha256(bytesOf(seed, 'preimage')),
-      paymentSecret: bytesOf(of, 'payment secret'),
+      paymentSecret: bytesOf(attemptSeed, 'payment secret'),
       description: memo(payment),
       privateKey: bytesOf(seed, 'node key'),
     });
@@ -141,14 +141,14 @@ const FORMS: Readonly<Record<string, (payment: PaymentFunding) => object>> = {
     paymentUrl: `https://pay.railhead.example/cop/${encodeURIComponent(reference)}`,
   }),
   ARS_ACCOUNT: ({ transactionId }) => ({
-    accountNumber: withoutScriptedSuffix(transactionId, (of) =>
-      cvuOf('9999', digitsOf(of, 'ars', 12)),
+    accountNumber: withoutScriptedSuffix(transactionId, (seed) =>
+      cvuOf('9999', digitsOf(seed, 'ars', 12)),
     ),
   }),
   INR_ACCOUNT: ({ reference }) => ({ vpa: `${reference.toLowerCase()}.pay@railhead` }),
   SGD_ACCOUNT: ({ transactionId, reference }) => ({
     bankName: 'Railhead Sandbox Bank',
-    accountNumber: withoutScriptedSuffix(transactionId, (of) => digitsOf(of, 'sgd', 12)),
+    accountNumber: withoutScriptedSuffix(transactionId, (seed) => digitsOf(seed, 'sgd', 12)),
     swiftCode: 'RLHDSGSG',
     reference,
   }),

@@ -66,9 +66,9 @@ describe('sandboxFunding', () => {
   });
 
   it('contains the account holder', () => {
-    const of = (owner: 'customer' | 'platform') =>
+    const accountsOf = (owner: 'customer' | 'platform') =>
       sandboxFunding.instructions({ accountId: 'x', currency: 'USD', owner })[0]?.isPlatformAccount;
-    expect([of('customer'), of('platform')]).toEqual([false, true]);
+    expect([accountsOf('customer'), accountsOf('platform')]).toEqual([false, true]);
   });
 });
 

@@ -26,8 +26,8 @@ const NOTES =
 const reference = (seed: string) => `RH${lettersOf(seed, 'reference', 10)}`;
 
 /** Digits of an account number, without a suffix that scripts an outcome. */
-const numberOf = (of: string, purpose: string, count: number): string =>
-  withoutScriptedSuffix(of, (seed) => digitsOf(seed, purpose, count));
+const numberOf = (identifier: string, purpose: string, count: number): string =>
+  withoutScriptedSuffix(identifier, (seed) => digitsOf(seed, purpose, count));
 
 const bank = (
   seed: string,

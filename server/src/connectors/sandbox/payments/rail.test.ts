@@ -22,18 +22,18 @@ const instruction = (
 });
 
 /** Every result that a polling client gets, with its time in milliseconds. */
-async function scenario(of: RailInstruction): Promise<string[]> {
+async function scenario(instruction: RailInstruction): Promise<string[]> {
   const lines: string[] = [];
-  let at = 0;
-  let progress: Progress = await sandboxRail.send(of);
+  let elapsed = 0;
+  let progress: Progress = await sandboxRail.send(instruction);
   for (;;) {
     const reason = 'reason' in progress ? ` ${progress.reason}` : '';
     const stuck = 'refundable' in progress && progress.refundable === false ? ' for good' : '';
-    lines.push(`${at} ${progress.state}${reason}${stuck}`);
+    lines.push(`${elapsed} ${progress.state}${reason}${stuck}`);
     const after = 'checkAfterMs' in progress ? progress.checkAfterMs : undefined;
     if (after === undefined) return lines;
-    at += after;
-    progress = await sandboxRail.check(of, SENT_AT + at);
+    elapsed += after;
+    progress = await sandboxRail.check(instruction, SENT_AT + elapsed);
   }
 }
 

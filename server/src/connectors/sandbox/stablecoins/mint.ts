@@ -213,7 +213,7 @@ export const sandboxMint: MintPort = {
   linkAccount: async (link, account) => unlinked(link) ?? linkOf(account),
   prepare: async (link, order) => unlinked(link) ?? previewOf(link, order),
   submit: async (link, order) => unlinked(link) ?? progressAt(order, order.orderedAt),
-  check: async (link, order, at) => unlinked(link) ?? progressAt(order, at),
+  check: async (link, order, time) => unlinked(link) ?? progressAt(order, time),
   enablesAtOnce: ({ providerTokenIdentifier }) =>
     suffixOf(providerTokenIdentifier) === AUTO_ENABLED_SUFFIX,
 };

@@ -18,8 +18,8 @@ const PROVIDERS = new Map(UMA_PROVIDERS.map((provider) => [provider.domain, prov
 /** Name and host of an address, in lower case. */
 function parts(address: string): { name: string; host: string } {
   const text = address.toLowerCase();
-  const at = text.indexOf('@');
-  return { name: text.slice(0, at), host: text.slice(at + 1) };
+  const separatorIndex = text.indexOf('@');
+  return { name: text.slice(0, separatorIndex), host: text.slice(separatorIndex + 1) };
 }
 
 const rejected = (code: Code, reason: string): UmaRejection => ({

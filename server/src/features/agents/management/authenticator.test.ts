@@ -11,8 +11,8 @@ type Agent = Awaited<ReturnType<ReturnType<typeof agentFixture>['agentOf']>>;
 const app = testApp();
 const fixture = agentFixture(app);
 
-const getAgentMe = (authorization: string, of = app) =>
-  of.call('GET', '/agents/me', undefined, { as: null, headers: { authorization } });
+const getAgentMe = (authorization: string, target = app) =>
+  target.call('GET', '/agents/me', undefined, { as: null, headers: { authorization } });
 
 describe('access token', () => {
   it('is accepted as a bearer token only', async () => {

@@ -34,13 +34,13 @@ function thresholdErrors(field: string, threshold: unknown): FieldError[] {
 function accountsNamed({ accountRestrictions: input }: PartialPolicy, prefix: string) {
   if (!isObject(input)) return { allowed: [], ruled: [] };
   const arrayOrEmpty = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-  const at = `${prefix}accountRestrictions`;
+  const field = `${prefix}accountRestrictions`;
   const allowedEntries = arrayOrEmpty(input.allowedAccountIds).map((id, index) => ({
-    field: `${at}.allowedAccountIds.${index}`,
+    field: `${field}.allowedAccountIds.${index}`,
     id,
   }));
   const withRules = arrayOrEmpty(input.accountRules).map((rule, index) => ({
-    field: `${at}.accountRules.${index}.accountId`,
+    field: `${field}.accountRules.${index}.accountId`,
     id: isObject(rule) ? rule.accountId : undefined,
   }));
   return { allowed: allowedEntries, ruled: withRules };

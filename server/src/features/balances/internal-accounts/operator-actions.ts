@@ -104,10 +104,10 @@ async function pageOfAccounts(runtime: Runtime, query: PageInput) {
     resources: ['InternalAccount'],
   });
   const views = await viewsOf(runtime, rows);
-  const data = views.map((view, at) => ({
+  const data = views.map((view, index) => ({
     ...view,
-    type: rows[at]?.type ?? 'INTERNAL_FIAT',
-    createdAt: iso(rows[at]?.created_at ?? 0),
+    type: rows[index]?.type ?? 'INTERNAL_FIAT',
+    createdAt: iso(rows[index]?.created_at ?? 0),
   }));
   return { data, ...rest };
 }

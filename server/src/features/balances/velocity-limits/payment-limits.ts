@@ -178,6 +178,6 @@ export async function hourlyUsage(
   now: Time,
 ): Promise<{ maximum: number; used: number } | null> {
   if (maximum === null) return null;
-  const of = velocityLimitOf.starts(customerId, iso(now).slice(0, 13));
-  return { maximum, used: Number(await usedOf(reader, { of })) };
+  const hourAccount = velocityLimitOf.starts(customerId, iso(now).slice(0, 13));
+  return { maximum, used: Number(await usedOf(reader, { of: hourAccount })) };
 }

@@ -33,7 +33,7 @@ async function cardOf(funds: number) {
   return { ...holder, cardId: id as string };
 }
 
-const networkOf = (processes: number, at: number) => networks[at % processes] as Network;
+const networkOf = (processes: number, index: number) => networks[index % processes] as Network;
 const isApproved = ({ approved }: CardDecision) => approved;
 
 describe.each([
@@ -72,7 +72,7 @@ describe.each([
       ),
     );
     const spent = cardDecisions.reduce(
-      (sum, each, at) => sum + (each.approved ? 1_00 + (at % 3) : 0),
+      (sum, each, index) => sum + (each.approved ? 1_00 + (index % 3) : 0),
       0,
     );
     const { balance } = await balances(app, accountId);

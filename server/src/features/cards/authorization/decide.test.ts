@@ -36,13 +36,13 @@ const approvedDecision = {
 
 /** A decline leaves an entry in the decision log only. */
 async function expectNothing(
-  of: Awaited<ReturnType<typeof cardOf>>,
+  card: Awaited<ReturnType<typeof cardOf>>,
   reason: string,
   funds: number,
 ) {
-  expect(await network.paymentsOf(of.customer.id)).toEqual([]);
-  expect(await balances(app, of.accountId)).toEqual({ balance: funds, total: funds });
-  expect(await network.logOf(of.cardId)).toMatchObject([
+  expect(await network.paymentsOf(card.customer.id)).toEqual([]);
+  expect(await balances(app, card.accountId)).toEqual({ balance: funds, total: funds });
+  expect(await network.logOf(card.cardId)).toMatchObject([
     { approved: false, reason, transaction_id: null, amount: 10_00n },
   ]);
 }

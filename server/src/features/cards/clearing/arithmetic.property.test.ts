@@ -137,10 +137,10 @@ const endDebit =
     const open = payment.card.fundingDebits.flatMap((each, index) =>
       each.status === 'PENDING' ? [index] : [],
     );
-    const at = open[debitIndex % Math.max(open.length, 1)];
-    if (at === undefined) return;
-    const change = applyFundingDebitResult(payment.card, at, isConfirmed);
-    const isStuck = change.card.fundingDebits[at]?.status === 'STUCK';
+    const openIndex = open[debitIndex % Math.max(open.length, 1)];
+    if (openIndex === undefined) return;
+    const change = applyFundingDebitResult(payment.card, openIndex, isConfirmed);
+    const isStuck = change.card.fundingDebits[openIndex]?.status === 'STUCK';
     // A failed debit is voided if nothing is owed, and needs a decision otherwise.
     if (!isConfirmed) expect(isStuck || payment.card.closed).toBe(true);
     post(payment, change, isStuck, false);

@@ -51,7 +51,7 @@ const largerOf = (a: bigint, b: bigint) => (a > b ? a : b);
 const atLeastZero = (amount: bigint) => (amount < 0n ? 0n : amount);
 
 /** Stored holds, and the ids of funding debits at issuers, contain `pull`. */
-export const fundingDebitStep = (at: number): string => `pull.${at + 1}`;
+export const fundingDebitStep = (index: number): string => `pull.${index + 1}`;
 
 /**
  * Amount borne by the operator: the written-off amount, or the recovered amount if that is greater.
@@ -260,25 +260,25 @@ export function reverseRefund(before: CardFacts): Change {
 }
 
 /** Posts or voids a hold. */
-const endHold = (card: CardFacts, at: number, verb: 'post' | 'void') => ({
-  ...({ step: fundingDebitStep(at), verb, from: 'account', to: 'cards' } as const),
-  amount: card.fundingDebits[at]?.amount ?? 0n,
+const endHold = (card: CardFacts, index: number, verb: 'post' | 'void') => ({
+  ...({ step: fundingDebitStep(index), verb, from: 'account', to: 'cards' } as const),
+  amount: card.fundingDebits[index]?.amount ?? 0n,
 });
 
 const withDebitStatus = (
   card: CardFacts,
-  at: number,
+  debitIndex: number,
   status: FundingDebit['status'],
 ): CardFacts => ({
   ...card,
   fundingDebits: card.fundingDebits.map((each, index) =>
-    index === at ? { ...each, status } : each,
+    index === debitIndex ? { ...each, status } : each,
   ),
 });
 
 /** Whether a payment is settled without a debit: it is closed and other debits cover it. */
-function isUnneededDebit(card: CardFacts, at: number): boolean {
-  const withoutDebit = withDebitStatus(card, at, 'FAILED');
+function isUnneededDebit(card: CardFacts, index: number): boolean {
+  const withoutDebit = withDebitStatus(card, index, 'FAILED');
   return (
     card.closed &&
     settledOf(withoutDebit) <=
@@ -290,14 +290,21 @@ function isUnneededDebit(card: CardFacts, at: number): boolean {
  * Applies the result of a debit. A failed debit remains on hold for an operator to decide, or is voided
  * if nothing is owed.
  */
-export function applyFundingDebitResult(card: CardFacts, at: number, isConfirmed: boolean): Change {
+export function applyFundingDebitResult(
+  card: CardFacts,
+  index: number,
+  isConfirmed: boolean,
+): Change {
   if (isConfirmed) {
-    const steps = [endHold(card, at, 'post')];
-    return withoutExcess({ card: withDebitStatus(card, at, 'CONFIRMED'), steps });
+    const steps = [endHold(card, index, 'post')];
+    return withoutExcess({ card: withDebitStatus(card, index, 'CONFIRMED'), steps });
   }
-  const isUnneeded = isUnneededDebit(card, at);
-  const steps = isUnneeded ? [endHold(card, at, 'void')] : [];
-  return withoutExcess({ card: withDebitStatus(card, at, isUnneeded ? 'FAILED' : 'STUCK'), steps });
+  const isUnneeded = isUnneededDebit(card, index);
+  const steps = isUnneeded ? [endHold(card, index, 'void')] : [];
+  return withoutExcess({
+    card: withDebitStatus(card, index, isUnneeded ? 'FAILED' : 'STUCK'),
+    steps,
+  });
 }
 
 export type Resolution = 'collect' | 'write-off';
@@ -363,9 +370,9 @@ export function applyResolution(
   const card = isIncomplete
     ? { ...loss.card, fundingDebits: [...loss.card.fundingDebits, furtherFundingDebit] }
     : loss.card;
-  const at = loss.card.fundingDebits.length;
+  const index = loss.card.fundingDebits.length;
   const furtherStep = {
-    step: fundingDebitStep(at),
+    step: fundingDebitStep(index),
     verb: 'transfer',
     from: 'account',
     to: 'cards',

@@ -218,11 +218,11 @@ async function runWith(job: Job, issuer: Partial<IssuerPort>): Promise<void> {
   await operate(app.runtime, caller, stage);
 }
 
-const jobOf = (transactionId: string, requested = false, at = 0) =>
+const jobOf = (transactionId: string, requested = false, index = 0) =>
   ({
     id: 'Job:1',
     attempts: 1,
-    input: { transactionId, at, since: app.effects.now(), requested },
+    input: { transactionId, at: index, since: app.effects.now(), requested },
   }) as unknown as Job;
 
 describe('the funding debit job', () => {

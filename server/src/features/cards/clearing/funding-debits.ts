@@ -34,8 +34,8 @@ import {
 
 type Input = JobInput<typeof FUNDING_DEBIT>;
 
-const isOpen = (row: CardPaymentRow, at: number): boolean =>
-  row.card_funding_debit_statuses[at] === 'PENDING';
+const isOpen = (row: CardPaymentRow, index: number): boolean =>
+  row.card_funding_debit_statuses[index] === 'PENDING';
 
 const debitOf = (row: CardPaymentRow, { at, since }: Input): CardFundingDebit => ({
   id: `${row.id}/${fundingDebitStep(at)}`,
@@ -51,12 +51,12 @@ const debitOf = (row: CardPaymentRow, { at, since }: Input): CardFundingDebit =>
 async function endDebit(
   ctx: Ctx,
   row: CardPaymentRow,
-  at: number,
+  index: number,
   isConfirmed: boolean,
 ): Promise<CardPaymentRow> {
-  const { card, steps } = applyFundingDebitResult(factsOf(row), at, isConfirmed);
+  const { card, steps } = applyFundingDebitResult(factsOf(row), index, isConfirmed);
   await postSteps(ctx, row, steps);
-  const isException = card.fundingDebits[at]?.status === 'STUCK' && row.status !== 'EXCEPTION';
+  const isException = card.fundingDebits[index]?.status === 'STUCK' && row.status !== 'EXCEPTION';
   return changePayment(ctx, row, card, isException ? 'except' : undefined);
 }
 
@@ -79,15 +79,15 @@ async function applyProgress(
 /** Index of the debit with a number from one. Throws CONFLICT if there is none. */
 function indexOf(row: CardPaymentRow, number: number | undefined): number {
   const open = row.card_funding_debits.flatMap((_, index) => (isOpen(row, index) ? [index] : []));
-  const [at, ...furtherDebits] =
+  const [fundingDebitIndex, ...furtherDebits] =
     number === undefined ? open : open.filter((each) => each + 1 === number);
-  if (at === undefined) {
+  if (fundingDebitIndex === undefined) {
     throw new Fault(
       'CONFLICT',
       `The payment has no pending funding debit${number ? ` ${number}` : ''}.`,
     );
   }
-  if (furtherDebits.length === 0) return at;
+  if (furtherDebits.length === 0) return fundingDebitIndex;
   const all = open.map((each) => each + 1).join(' or ');
   throw new Fault(
     'CONFLICT',
@@ -101,18 +101,18 @@ async function endDebitByOperator(
   row: CardPaymentRow,
   { number, completed, reason }: Omit<EndInput, 'transactionId'>,
 ): Promise<{ row: CardPaymentRow; at: number }> {
-  const at = indexOf(row, number);
+  const index = indexOf(row, number);
   recordRailResult(ctx, row, {
     kind: 'card',
-    name: fundingDebitStep(at),
+    name: fundingDebitStep(index),
     state: completed ? 'settled' : 'failed',
     reason,
   });
-  return { row: await endDebit(ctx, row, at, completed), at };
+  return { row: await endDebit(ctx, row, index, completed), at: index };
 }
 
-const amountOf = (row: CardPaymentRow, at: number) => {
-  const money = { currency: row.card.currency, amount: row.card_funding_debits[at] ?? 0n };
+const amountOf = (row: CardPaymentRow, index: number) => {
+  const money = { currency: row.card.currency, amount: row.card_funding_debits[index] ?? 0n };
   return { ...money, amount: Number(money.amount), readable: formatAmount(money) };
 };
 
@@ -191,8 +191,8 @@ export async function listFundingDebits(
   { platformId, cursor, limit }: ListInput,
 ) {
   const { created_at: since, id: position } = startOf(cursor);
-  const [id = '', at = '0'] = position.split(' ');
-  const values = [FUNDING_DEBIT.kind, platformId ?? null, limit + 1, since, id, Number(at)];
+  const [id = '', index = '0'] = position.split(' ');
+  const values = [FUNDING_DEBIT.kind, platformId ?? null, limit + 1, since, id, Number(index)];
   const found = await runtime.db.query<Pending>(PENDING, values);
   const { data, ...rest } = pageOfRows(found, limit, (each) => ({
     created_at: each.since,

@@ -187,8 +187,8 @@ function stagePosting(
 ): void {
   if (amount === 0n) return;
   const currency = currencyOfAccount(row);
-  const ledgerAccountOf = (at: Step['from']) =>
-    at === 'account' ? cardAccountOf(row) : systemAccount(ctx.caller.environment, at, currency);
+  const ledgerAccountOf = (side: Step['from']) =>
+    side === 'account' ? cardAccountOf(row) : systemAccount(ctx.caller.environment, side, currency);
   const accounts = { debit: ledgerAccountOf(from), credit: ledgerAccountOf(to) };
   const money = inAccountCurrency(amount, currency);
   ctx[verb]({ transactionId: row.id, step, ...accounts, ...money, force });
@@ -295,16 +295,16 @@ export async function openFundingDebit(
   amount: bigint,
 ): Promise<CardFacts['fundingDebits']> {
   const { fundingDebits } = factsOf(row);
-  const at = fundingDebits.length;
+  const index = fundingDebits.length;
   await postAndNotify(ctx, () =>
     stagePosting(ctx, row, 'hold', {
-      step: fundingDebitStep(at),
+      step: fundingDebitStep(index),
       amount,
       from: 'account',
       to: 'cards',
     }),
   );
-  ctx.later(FUNDING_DEBIT, { transactionId: row.id, at, since: ctx.now });
+  ctx.later(FUNDING_DEBIT, { transactionId: row.id, at: index, since: ctx.now });
   return [...fundingDebits, { amount, status: 'PENDING' }];
 }
 

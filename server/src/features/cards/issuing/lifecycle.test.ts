@@ -49,7 +49,7 @@ const keyOf = (cardId: string, accountId: string, status: 'PENDING' | 'ACTIVE') 
     const { id: funding_source_id, platform_id, customer_id } = source;
     const columns = { platform_id, customer_id, card_id: cardId, account_id: accountId };
     const keyFields = { public_key: '02', signer: 'sealed', nickname: 'sealed' };
-    const at = { created_at: ctx.now, updated_at: ctx.now };
+    const timestamps = { created_at: ctx.now, updated_at: ctx.now };
     const id = ctx.id('DelegatedKey');
     return ctx.insert(delegatedKeys, {
       id,
@@ -57,7 +57,7 @@ const keyOf = (cardId: string, accountId: string, status: 'PENDING' | 'ACTIVE') 
       status,
       ...columns,
       ...keyFields,
-      ...at,
+      ...timestamps,
     }).id;
   });
 

@@ -36,8 +36,8 @@ const app = testAppForEach(() => ({
 const as = () => ({ as: app.production });
 const createPerson = (overrides?: object) => european(app, as(), overrides);
 
-const readMailedCode = (at = -1): string =>
-  /^(\d{6}) is your code/m.exec(mail.received.at(at)?.raw ?? '')?.[1] ?? '';
+const readMailedCode = (index = -1): string =>
+  /^(\d{6}) is your code/m.exec(mail.received.at(index)?.raw ?? '')?.[1] ?? '';
 const readTextMessage = () => JSON.parse(sms.arrivals.at(-1)?.body ?? '{}');
 /** A different code. */
 const wrongCode = (code: string, by = 1) =>
@@ -119,10 +119,10 @@ describe('a code in production', () => {
 
   it('returns 501 and stages nothing if no provider is configured', async () => {
     const appWithoutProviders = await startApp();
-    const at = { as: appWithoutProviders.production };
-    const { id } = await european(appWithoutProviders, at);
+    const options = { as: appWithoutProviders.production };
+    const { id } = await european(appWithoutProviders, options);
     for (const name of ['email', 'phone'] as const) {
-      const rejectedResponse = await sendCode(appWithoutProviders, id, name, at);
+      const rejectedResponse = await sendCode(appWithoutProviders, id, name, options);
       expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([
         501,
         'NOT_IMPLEMENTED',

@@ -30,7 +30,7 @@ describe('uploadDocument', () => {
         bytes: pdfFile(),
         name: 'Pass Ada.pdf',
       });
-      const at = new Date(app.effects.now()).toISOString();
+      const now = new Date(app.effects.now()).toISOString();
       expect(body).toEqual({
         id: expect.stringMatching(/^Document:/),
         documentHolder: holder,
@@ -39,8 +39,8 @@ describe('uploadDocument', () => {
         documentNumber: 'C01X00T47',
         issuingAuthority: 'Stadt Köln',
         fileName: 'Pass Ada.pdf',
-        createdAt: at,
-        updatedAt: at,
+        createdAt: now,
+        updatedAt: now,
       });
       expect(ok(await app.call('GET', `/documents/${body.id}`), 200)).toEqual(body);
       expect((await harness.fileStates()).get((await harness.rowOf(body.id)).file_id)).toBe('KEPT');

@@ -134,12 +134,12 @@ describe('the chunk sizes', () => {
     fc.assert(
       fc.property(anyFile, ({ bytes, sizes }) => {
         const chunks: Uint8Array[] = [];
-        let at = 0;
+        let offset = 0;
         for (const size of sizes) {
-          chunks.push(bytes.subarray(at, at + size));
-          at += size;
+          chunks.push(bytes.subarray(offset, offset + size));
+          offset += size;
         }
-        expect(findingsOf(...chunks, bytes.subarray(at))).toEqual(findingsOf(bytes));
+        expect(findingsOf(...chunks, bytes.subarray(offset))).toEqual(findingsOf(bytes));
       }),
       { numRuns: 300 },
     );

@@ -84,7 +84,7 @@ describe.each(['sandbox', 'production'] as const)(
     it('is validated like POST /customers', async () => {
       const platform = mode === 'sandbox' ? app.platform : app.production;
       const { umaDomain } = ok(await app.call('GET', '/config', undefined, { as: platform }), 200);
-      const idOf = (at: number) => `${mode}-${at}`;
+      const idOf = (index: number) => `${mode}-${index}`;
       const rows = CASES.map((cells, index) =>
         harness.person(idOf(index), { umaAddress: `$${idOf(index)}@${umaDomain}`, ...cells }),
       );

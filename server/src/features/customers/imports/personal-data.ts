@@ -25,9 +25,9 @@ async function emptyErrors({ db }: Runtime, row: CustomerRow) {
     ...[platform, id],
   ]);
   const endTimes = new Map(errors.map((each) => [each.import, each.at]));
-  for (const [subject, at] of endTimes) {
-    if (at === null) continue;
-    const span = [eventsFrom(at), eventsFrom(at + 2 * DAY_MS)];
+  for (const [subject, endedAt] of endTimes) {
+    if (endedAt === null) continue;
+    const span = [eventsFrom(endedAt), eventsFrom(endedAt + 2 * DAY_MS)];
     const texts = [correlation(id), correlation(ERASED)];
     await db.query(IMPORT_EVENT, [platform, subject, ...span, ...texts]);
   }

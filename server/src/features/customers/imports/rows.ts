@@ -180,9 +180,9 @@ export async function registerRows(
   const hasNext = () => !isFailed && rows < items.length && runtime.effects.now() < until;
 
   async function processNext(): Promise<void> {
-    const at = rows++;
-    const item = items[at] as Item;
-    if (existing.has(ids[at] as string)) return;
+    const index = rows++;
+    const item = items[index] as Item;
+    if (existing.has(ids[index] as string)) return;
     const work = () => registerRow(observed, caller, parts, item, slice);
     const failure = await enqueue(uniqueKeysOf(item), work);
     if (failure) failures.push(failure);

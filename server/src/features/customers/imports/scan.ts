@@ -64,7 +64,7 @@ export async function readRows(
   const rows: RawRow[] = [];
   const splitter = createRowSplitter();
   let openParts: Uint8Array[] = [];
-  let at = from;
+  let offset = from;
   let rowCount = 0;
   const close = (chunk: Uint8Array, end: number) => {
     if (splitter.hasContent()) rows.push({ bytes: Buffer.concat([...openParts, chunk]), end });
@@ -76,16 +76,16 @@ export async function readRows(
     for (let i = 0; i < chunk.length; i++) {
       if (!splitter.isEnd(chunk[i] as number)) continue;
       rowCount += i + 1 - begin;
-      close(chunk.subarray(begin, i + 1), at + i + 1);
+      close(chunk.subarray(begin, i + 1), offset + i + 1);
       begin = i + 1;
       if (rows.length >= limits.rows || rowCount >= limits.bytes) return rows;
     }
     // Copied, because the source may reuse its buffer.
     if (begin < chunk.length) openParts.push(Buffer.from(chunk.subarray(begin)));
     rowCount += chunk.length - begin;
-    at += chunk.length;
+    offset += chunk.length;
   }
-  close(new Uint8Array(0), at);
+  close(new Uint8Array(0), offset);
   return rows;
 }
 
@@ -159,7 +159,7 @@ export function inspectCsv(): Inspector {
   const inspection = { head: undefined as string | undefined, start: 0, rows: 0, tooLong: '' };
   let head: Uint8Array[] = [];
   let headBytes = 0;
-  let at = 0;
+  let offset = 0;
   let length = 0;
 
   /** Name of the current row in messages. Rows below the header are numbered from 1. */
@@ -169,9 +169,9 @@ export function inspectCsv(): Inspector {
     if (!splitter.hasContent()) return;
     if (inspection.head !== undefined) inspection.rows++;
     else {
-      const bytes = Buffer.concat(head).subarray(Math.max(0, at - length), at);
+      const bytes = Buffer.concat(head).subarray(Math.max(0, offset - length), offset);
       inspection.head = bytes.toString('utf8').replace(BOM, '');
-      inspection.start = at;
+      inspection.start = offset;
       head = [];
     }
     if (length > MAX_ROW_BYTES) inspection.tooLong ||= rowName();
@@ -204,7 +204,7 @@ export function inspectCsv(): Inspector {
       }
       for (let i = 0; i < chunk.length; i++) {
         length++;
-        at++;
+        offset++;
         if (!splitter.isEnd(chunk[i] as number)) continue;
         close();
         splitter.next();

@@ -103,10 +103,10 @@ function otherRule(report: Report, values: Json, prefix: string): void {
 }
 
 /** Validates a number of a country other than the US by the published format. */
-function nationalIdentifierRule(report: Report, values: Json, at: string): void {
+function nationalIdentifierRule(report: Report, values: Json, prefix: string): void {
   const { identifier, countryOfIssuance: issuer } = values;
   if (usesUsTaxIdentifiers(issuer)) {
-    report(`${at}countryOfIssuance`, 'must not be the US or a US territory with NON_US_TAX_ID');
+    report(`${prefix}countryOfIssuance`, 'must not be the US or a US territory with NON_US_TAX_ID');
     return;
   }
   const country = typeof issuer === 'string' ? issuer : '';
@@ -117,32 +117,32 @@ function nationalIdentifierRule(report: Report, values: Json, at: string): void 
   const message = row
     ? `is not a well-formed ${row.name} of ${countryName(country)}${example}`
     : 'is not a well-formed NON_US_TAX_ID';
-  report(`${at}identifier`, message, row ? { pattern: row.pattern } : undefined);
+  report(`${prefix}identifier`, message, row ? { pattern: row.pattern } : undefined);
 }
 
 /** Validates an identity number by type and issuer. Absent fields are not validated. */
-export function identifierRule(report: Report, values: Json, at = ''): void {
+export function identifierRule(report: Report, values: Json, prefix = ''): void {
   const { idType, identifier, countryOfIssuance: issuer } = values;
-  if (idType === 'NON_US_TAX_ID') nationalIdentifierRule(report, values, at);
+  if (idType === 'NON_US_TAX_ID') nationalIdentifierRule(report, values, prefix);
   const constraint = US_IDENTIFIERS.get(idType);
   if (!constraint) return;
   if (typeof issuer === 'string' && issuer !== 'US') {
-    report(`${at}countryOfIssuance`, 'must be US', US_ONLY);
+    report(`${prefix}countryOfIssuance`, 'must be US', US_ONLY);
   }
   if (typeof identifier === 'string' && !new RegExp(constraint.pattern).test(identifier)) {
-    report(`${at}identifier`, `is not a well-formed ${idType}`, constraint);
+    report(`${prefix}identifier`, `is not a well-formed ${idType}`, constraint);
   }
 }
 
 /** Fields that an identity number requires. */
-export function identifierPairRule(report: Report, values: Json, at = ''): void {
+export function identifierPairRule(report: Report, values: Json, prefix = ''): void {
   const { idType, identifier, countryOfIssuance: issuer } = values;
   if (isPresent(idType) && !isPresent(identifier))
-    report(`${at}identifier`, 'is required with idType');
+    report(`${prefix}identifier`, 'is required with idType');
   if (isPresent(identifier) && !isPresent(idType))
-    report(`${at}idType`, 'is required with identifier');
+    report(`${prefix}idType`, 'is required with identifier');
   if (idType === 'NON_US_TAX_ID' && !isPresent(issuer)) {
-    report(`${at}countryOfIssuance`, 'is required with NON_US_TAX_ID');
+    report(`${prefix}countryOfIssuance`, 'is required with NON_US_TAX_ID');
   }
 }
 
@@ -152,12 +152,12 @@ export function identifierPairRule(report: Report, values: Json, at = ''): void 
  */
 export function checkDigitErrors(
   identification: { idType?: unknown; identifier?: unknown; countryOfIssuance?: unknown },
-  at = '',
+  prefix = '',
 ): FieldError[] {
   const { idType, identifier, countryOfIssuance: issuer } = identification;
   if (idType !== 'NON_US_TAX_ID' || typeof identifier !== 'string') return [];
   if (typeof issuer !== 'string' || hasValidCheckDigits(issuer, identifier)) return [];
-  return [{ field: `${at}identifier`, message: 'has invalid check digits' }];
+  return [{ field: `${prefix}identifier`, message: 'has invalid check digits' }];
 }
 
 /** Restricts the type to those of individuals. */

@@ -469,9 +469,9 @@ describe('deleteCustomerById', () => {
         created_at, updated_at)
       values ($1, $2, $3, 'x', 'OUTGOING', 'DEBIT', $4, $5, '{}', '{}', 'ExternalAccount:0', 1, 'USD',
         1, 'USD', 0, 0, '1', $6, $6)`;
-    const at = new Date(app.effects.now());
+    const now = new Date(app.effects.now());
     const insert = (id: string, status: string, funds: string) =>
-      app.runtime.db.query(sql, [id, app.platform.id, previous.id, status, funds, at]);
+      app.runtime.db.query(sql, [id, app.platform.id, previous.id, status, funds, now]);
     await insert('Transaction:0', 'PENDING', 'NONE');
     await insert('Transaction:1', 'PROCESSING', 'SUBMITTED');
     const rejectedResponse = await remove(previous.id);

@@ -224,8 +224,8 @@ describe('an individual', () => {
 
   it.each(['nationality', 'address.country'])(
     'needs enhanced due diligence in high-risk countries: %s',
-    (at) => {
-      const strict = { ...PERSON, fields: copyWithout(PERSON.fields, at, 'MM') };
+    (country) => {
+      const strict = { ...PERSON, fields: copyWithout(PERSON.fields, country, 'MM') };
       expect(summarizeGaps(strict)).toEqual([
         ...[
           'sourceOfFundsCategories',

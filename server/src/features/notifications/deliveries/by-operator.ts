@@ -172,9 +172,11 @@ export async function pageOfDroppedEvents(
   { db }: Pick<Runtime, 'db'>,
   { platformId, limit = 20, cursor }: PageInput,
 ) {
-  const [at, endpoint, eventId = ''] = partsOf(cursor, [0, 1]) ?? [];
+  const [createdAt, endpoint, eventId = ''] = partsOf(cursor, [0, 1]) ?? [];
   const after =
-    cursor === undefined ? undefined : { at: Number(at), endpoint: Number(endpoint), eventId };
+    cursor === undefined
+      ? undefined
+      : { at: Number(createdAt), endpoint: Number(endpoint), eventId };
   const rows = await droppedEvents(db, limit + 1, { platformId, after });
   const { items, ...rest } = pageOf(rows, limit, (row) => cursorOf(row.at, row.endpoint, row.id));
   return { data: items.map(presentDropped), ...rest };

@@ -59,10 +59,10 @@ export async function deliveryHealth(runtime: Runtime, platformIds: readonly str
   return platformIds.flatMap((platformId) => {
     const own = rows.filter((row) => row.platform_id === platformId);
     const [oldest = null] = own.flatMap((row) => row.oldest ?? []).sort();
-    const sum = (of: (row: Row) => number) =>
+    const sum = (read: (row: Row) => number) =>
       Math.min(
         MAX_COUNTED,
-        own.reduce((total, row) => total + of(row), 0),
+        own.reduce((total, row) => total + read(row), 0),
       );
     const total = { pending: sum((row) => row.pending), failed: sum((row) => row.failed), oldest };
     const isQuiet = total.pending === 0 && total.failed === 0;

@@ -73,7 +73,7 @@ describe('retries', () => {
       const { data } = await call('GET', '/webhook-deliveries');
       const { attempts } = await call('GET', `/webhook-deliveries/${data[0].id}`);
       const times = attempts.map(({ at }: { at: string }) => Date.parse(at));
-      runs.push([processed, times.map((at: number) => at - Date.parse(currentTime))]);
+      runs.push([processed, times.map((time: number) => time - Date.parse(currentTime))]);
     }
     expect(runs[1]).toEqual(runs[0]);
     expect(runs[0]?.[1].slice(0, 4)).toEqual([0, 5_000, 305_000, 2_105_000]);

@@ -44,7 +44,7 @@ async function emitEvent(): Promise<void> {
   await app.settle();
 }
 
-const arrivalTypesAt = (at: Receiver) => at.arrivals.map(({ type }) => type);
+const arrivalTypesAt = (receiver: Receiver) => receiver.arrivals.map(({ type }) => type);
 
 const signatureOf = (secret: string, { headers, body, id }: Receiver['arrivals'][number]) => {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
@@ -106,7 +106,8 @@ describe('createWebhookEndpoint', () => {
     expect(endpoint.format).toBe('THIN');
     ok(await change(endpoint.id, { eventTypes }), 200);
     await emitEvent();
-    const arrivalsOf = (at: Receiver) => at.arrivals.filter(({ type }) => type === eventTypes[0]);
+    const arrivalsOf = (receiver: Receiver) =>
+      receiver.arrivals.filter(({ type }) => type === eventTypes[0]);
     const [thin, full] = [arrivalsOf(receiver)[0], arrivalsOf(first)[0]];
     const { id, type, timestamp, data } = JSON.parse(full?.body ?? '');
     expect(data.fullName).toBe('Ada Lovelace');

@@ -31,9 +31,9 @@ export function cursorOf({ position, id, at }: Cursor): string {
 
 /** Throws a fault on `field` for a text that `cursorOf` did not create. */
 export function readCursor(field: string, text: string): Cursor {
-  const [, position, at, id] = FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  const [, position, time, id] = FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   if (position !== undefined && id !== undefined) {
-    const cursor = { position: BigInt(position), id, at: Number(at) };
+    const cursor = { position: BigInt(position), id, at: Number(time) };
     if (cursorOf(cursor) === text) return cursor;
   }
   throw invalidField(field, 'is not a cursor of the list of events');

@@ -89,7 +89,7 @@ function createLoop({ db, log }: FollowersOptions) {
 
   async function poll(): Promise<void> {
     const all = [...waiters];
-    for (const at of await arrivedFor(db, all)) all[at]?.arrived();
+    for (const followerIndex of await arrivedFor(db, all)) all[followerIndex]?.arrived();
   }
 
   /** Until the next poll: at most POLL_MS, less if events are committed in this process. */

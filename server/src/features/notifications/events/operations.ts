@@ -142,7 +142,7 @@ async function readPageAfter(ctx: Ctx, query: Query, from: Cursor) {
   const firstEvent = read.rows[0];
   const last = read.rows.at(-1);
   // All events until now are read if the walk has reached the horizon.
-  const at: Time = read.hasMore ? Math.max(from.at, last ? timeOfId(last.id) : 0) : started;
+  const readUntil: Time = read.hasMore ? Math.max(from.at, last ? timeOfId(last.id) : 0) : started;
   const nextPosition = read.hasMore || bounds.high === horizon ? read.end : (last ?? from);
   const before = firstEvent
     ? cursorOf({ ...placeOf(firstEvent), at: timeOfId(firstEvent.id) })
@@ -150,7 +150,7 @@ async function readPageAfter(ctx: Ctx, query: Query, from: Cursor) {
   return {
     rows: read.rows,
     hasMore: read.hasMore,
-    after: { ...placeOf(nextPosition), at },
+    after: { ...placeOf(nextPosition), at: readUntil },
     before,
   };
 }

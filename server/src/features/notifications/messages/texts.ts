@@ -59,7 +59,7 @@ interface RecoveryNotice {
 }
 
 /** In UTC: the time zone of the customer is unknown. */
-const timeText = (at: Time) => `${iso(at).slice(0, 16).replace('T', ' ')} UTC`;
+const timeText = (time: Time) => `${iso(time).slice(0, 16).replace('T', ' ')} UTC`;
 
 export const recoveryStartedText = ({
   platformName: name,

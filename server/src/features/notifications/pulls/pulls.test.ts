@@ -167,7 +167,7 @@ describe('an endpoint whose deliveries are pulled', () => {
 
 describe('pullWebhookDeliveries', () => {
   it('returns the oldest first, again until they are acknowledged', async () => {
-    for (let at = 0; at < 3; at++) await emitEvents();
+    for (let index = 0; index < 3; index++) await emitEvents();
     const all = await pull('?limit=100');
     expect(all.hasMore).toBe(false);
     const listed = ok(await app.call('GET', '/events?after=beginning&limit=100'), 200);

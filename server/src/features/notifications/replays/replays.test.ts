@@ -14,7 +14,7 @@ const DAY = 24 * HOUR;
 let receiver: Receiver;
 let endpointId: string;
 
-const formatTime = (at: number) => new Date(at).toISOString();
+const formatTime = (time: number) => new Date(time).toISOString();
 const preview = (body: object) => app.call('POST', '/webhook-replays/preview', body);
 const create = (body: object) => app.call('POST', '/webhook-replays', body);
 const get = async (id: string) => ok(await app.call('GET', `/webhook-replays/${id}`), 200);

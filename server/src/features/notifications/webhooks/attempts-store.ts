@@ -5,7 +5,7 @@ import type { Database } from '../../../runtime/db/database.ts';
 import type { StoredEvent } from './envelope.ts';
 import { type AttemptRow, type LaneId, restored, type Stored } from './store.ts';
 
-const time = (at: Time) => new Date(at);
+const dateOf = (time: Time) => new Date(time);
 
 const RECORD_TEST = `
   with event as (
@@ -24,8 +24,8 @@ export async function recordTest(
 ): Promise<void> {
   const { event_id: id, platform_id: platformId, at } = row;
   const { status, error, ms, head, response, result } = row;
-  const sent = [time(at), status, error, ms, head, response, result];
-  await db.query(RECORD_TEST, [id, platformId, time(created), ...sent]);
+  const sent = [dateOf(at), status, error, ms, head, response, result];
+  await db.query(RECORD_TEST, [id, platformId, dateOf(created), ...sent]);
 }
 
 /** Attempts of the event `e` to the endpoint, as SQL. */
@@ -91,7 +91,7 @@ export const requeueEvents = (
   eventIds: readonly string[],
   now: Time,
   endpoints: readonly number[],
-): Promise<Requeued[]> => db.query<Requeued>(REQUEUE, [time(now), eventIds, endpoints]);
+): Promise<Requeued[]> => db.query<Requeued>(REQUEUE, [dateOf(now), eventIds, endpoints]);
 
 // The clock is read first, so that the index finds the due deliveries.
 const DUE = `select count(*)::int4 as count from (
@@ -105,6 +105,6 @@ export async function countDue(
   now: Time,
   most: number,
 ): Promise<number> {
-  const values = [time(now), platformId, endpoint, most];
+  const values = [dateOf(now), platformId, endpoint, most];
   return (await db.query<{ count: number }>(DUE, values))[0]?.count ?? 0;
 }

@@ -205,9 +205,9 @@ describe('retry schedule', () => {
       expect(await deliverer.runDue()).toBe(0);
       outbox.clock.now = due_at;
     }
-    const wanted = gaps.map((_, at) => RETRY_DELAYS_MS[Math.min(at, 5)] as number);
-    for (const [at, gap] of gaps.entries()) {
-      expect(Math.abs(gap / (wanted[at] as number) - 1)).toBeLessThanOrEqual(0.1);
+    const wanted = gaps.map((_, index) => RETRY_DELAYS_MS[Math.min(index, 5)] as number);
+    for (const [index, gap] of gaps.entries()) {
+      expect(Math.abs(gap / (wanted[index] as number) - 1)).toBeLessThanOrEqual(0.1);
     }
     expect(new Set(gaps.slice(5).map((gap) => gap % 1_000)).size).toBeGreaterThan(3);
     expect(outbox.clock.now - start).toBeGreaterThan(6 * DAY);
@@ -218,7 +218,7 @@ describe('retry schedule', () => {
     );
     const attempts = await attemptsOf(outbox.db, id);
     expect(attempts.map((each) => each.attempt)).toEqual(
-      gaps.map((_, at) => at + 1).concat(gaps.length + 1),
+      gaps.map((_, index) => index + 1).concat(gaps.length + 1),
     );
     expect(attempts.at(-1)?.result).toBe('dropped');
     expect(outbox.counts).toEqual({ delivered: 0, retry: gaps.length, dropped: 1 });
@@ -290,7 +290,7 @@ describe('queue', () => {
   it('sends the events of one resource in order', async () => {
     const platform = await outbox.platform(receiver.url);
     const names = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED', 'REFUND_PENDING'];
-    const payments = Array.from({ length: 40 }, (_, at) => `Transaction:${at}`);
+    const payments = Array.from({ length: 40 }, (_, index) => `Transaction:${index}`);
     await outbox.events(
       platform,
       names.flatMap((name) =>

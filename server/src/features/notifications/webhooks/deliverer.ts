@@ -152,10 +152,10 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     if (lanes.leaseOf(event.platform_id) <= effects.now()) lanes.done(event, null);
     else {
       const owner = { platformId: event.platform_id, environment: event.environment };
-      const { now: at, ownClock } = await timeOf(owner);
+      const { now, ownClock } = await timeOf(owner);
       if (ownClock) clocked.add(event.platform_id);
       const sent = await send(sending, event, event);
-      const outcome = outcomeOf(effects, event, { ...sent, at, end: await timeOf(owner) });
+      const outcome = outcomeOf(effects, event, { ...sent, at: now, end: await timeOf(owner) });
       attempts++;
       logOutcome(event, outcome);
       recorder.add(event, outcome);

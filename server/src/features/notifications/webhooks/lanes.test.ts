@@ -133,7 +133,7 @@ describe('lane', () => {
 describe('lanes together', () => {
   it('reserve half of the requests for healthy receivers, however many fail', () => {
     const lanes = createLanes({ ...LIMITS, inFlightTotal: 10 });
-    const dead = Array.from({ length: 20 }, (_, at) => `dead ${at}`);
+    const dead = Array.from({ length: 20 }, (_, index) => `dead ${index}`);
     for (const platform of dead) lanes.add(dueEvent(platform));
     let flown = lanes.next();
     expect(flown).toHaveLength(10);

@@ -264,7 +264,7 @@ describe('unavailable database', () => {
       log: silentLog,
       recorded: (event) => recorded.push(event.id),
     });
-    for (const [at, event] of events.entries()) {
+    for (const [index, event] of events.entries()) {
       const outcome: Outcome = {
         platform_id: platform,
         endpoint: 0,
@@ -273,7 +273,7 @@ describe('unavailable database', () => {
         at: now,
         status: 200,
         error: null,
-        ms: at === 2 ? 2 ** 40 : 1,
+        ms: index === 2 ? 2 ** 40 : 1,
         head: null,
         response: '',
         result: 'delivered',

@@ -14,8 +14,8 @@ const effectsWith = (byte: () => number): Effects => ({
 // 0x800000 of 2^24 is zero jitter.
 const steady = effectsWith(
   (
-    (at) => () =>
-      at++ % 3 === 0 ? 0x80 : 0
+    (count) => () =>
+      count++ % 3 === 0 ? 0x80 : 0
   )(0),
 );
 const event = { type: 'OUTGOING_PAYMENT.COMPLETED', created_at: 1_000_000 };
@@ -25,17 +25,17 @@ const realTimeAt = (now: number) => ({ now, ownClock: false });
 describe('nextAttemptAt', () => {
   it('follows the schedule and then repeats ten hours until a week has passed', () => {
     const hours: number[] = [];
-    let at = event.created_at;
+    let attemptAt = event.created_at;
     for (let attempt = 1; ; attempt++) {
-      const next = nextAttemptAt(steady, event, attempt, realTimeAt(at));
+      const next = nextAttemptAt(steady, event, attempt, realTimeAt(attemptAt));
       if (next === null) break;
-      hours.push((next - at) / 3_600_000);
-      at = next;
+      hours.push((next - attemptAt) / 3_600_000);
+      attemptAt = next;
     }
     const repeats = Array.from({ length: 15 }, () => 10);
     expect(hours).toEqual([5 / 3_600, 5 / 60, 0.5, 2, 5, 10, ...repeats]);
-    expect(at - event.created_at).toBeGreaterThan(GIVE_UP_AFTER_MS - 10 * 3_600_000);
-    expect(at - event.created_at).toBeLessThanOrEqual(GIVE_UP_AFTER_MS);
+    expect(attemptAt - event.created_at).toBeGreaterThan(GIVE_UP_AFTER_MS - 10 * 3_600_000);
+    expect(attemptAt - event.created_at).toBeLessThanOrEqual(GIVE_UP_AFTER_MS);
   });
 
   it('applies a jitter of at most 10 percent in both directions', () => {
@@ -44,8 +44,8 @@ describe('nextAttemptAt', () => {
       fc.property(bytes, fc.integer({ min: 1, max: 30 }), (random, attempt) => {
         const effects = effectsWith(
           (
-            (at) => () =>
-              random[at++ % 3] as number
+            (count) => () =>
+              random[count++ % 3] as number
           )(0),
         );
         const delay = RETRY_DELAYS_MS[Math.min(attempt, 6) - 1] as number;

@@ -50,12 +50,12 @@ export function nextAttemptAt(
   effects: Effects,
   event: { type: string; created_at: Time },
   attempt: number,
-  at: PlatformTime,
+  attemptedAt: PlatformTime,
 ): Time | null {
   if (NEVER_RETRIED.has(event.type)) return null;
   const step = Math.min(attempt, RETRY_DELAYS_MS.length) - 1;
   const delayMs = RETRY_DELAYS_MS[step] as number;
-  const jitter = at.ownClock ? 0 : JITTER * jitterOf(effects);
-  const next = at.now + Math.round(delayMs * (1 + jitter));
+  const jitter = attemptedAt.ownClock ? 0 : JITTER * jitterOf(effects);
+  const next = attemptedAt.now + Math.round(delayMs * (1 + jitter));
   return next > event.created_at + GIVE_UP_AFTER_MS ? null : next;
 }

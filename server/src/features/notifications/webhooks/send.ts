@@ -152,8 +152,8 @@ export function createDeliverySigner(
   return (event, target, now) => signDelivery(signing, event, target, now);
 }
 
-const failed = (at: Time, ms: number, error: string): Sent => ({
-  at,
+const failed = (startedAt: Time, ms: number, error: string): Sent => ({
+  at: startedAt,
   status: null,
   error,
   ms,

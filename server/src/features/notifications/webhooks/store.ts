@@ -78,7 +78,7 @@ export interface Outcome extends AttemptRow {
   next: Time | null;
 }
 
-const time = (at: Time) => new Date(at);
+const dateOf = (time: Time) => new Date(time);
 
 /**
  * Queues events for delivery. Parameters: ids, platforms, times, types. Events of a platform without an
@@ -150,7 +150,7 @@ export const waitingLanes = (
   holder: string,
   after: LaneId,
   limit: number,
-) => db.query<Waiting>(WAITING, [time(now), after.platformId, after.endpoint, limit, holder]);
+) => db.query<Waiting>(WAITING, [dateOf(now), after.platformId, after.endpoint, limit, holder]);
 
 const LEASE = `
   insert into webhook_lanes (platform_id, holder, until)
@@ -167,7 +167,7 @@ export async function leasePlatforms(
   now: Time,
   until: Time,
 ): Promise<string[]> {
-  const values = [platforms, holder, time(until), time(now)];
+  const values = [platforms, holder, dateOf(until), dateOf(now)];
   const held = await db.query<{ platform_id: string }>(LEASE, values);
   return held.map((each) => each.platform_id);
 }
@@ -178,7 +178,7 @@ const CLOCK_LANES_SQL = `select l.platform_id from webhook_lanes l
 
 /** Platforms that this process has leased and whose clock is held by another holder. */
 export async function heldByClocks(db: Database, holder: string, now: Time): Promise<string[]> {
-  const rows = await db.query<{ platform_id: string }>(CLOCK_LANES_SQL, [holder, time(now)]);
+  const rows = await db.query<{ platform_id: string }>(CLOCK_LANES_SQL, [holder, dateOf(now)]);
   return rows.map((each) => each.platform_id);
 }
 
@@ -192,7 +192,7 @@ export async function firstQueued(
   platformId: string,
   until: Time,
 ): Promise<Time | undefined> {
-  const rows = await db.query<{ due_at: Time }>(FIRST, [platformId, time(until)]);
+  const rows = await db.query<{ due_at: Time }>(FIRST, [platformId, dateOf(until)]);
   return rows[0]?.due_at;
 }
 
@@ -268,11 +268,11 @@ export async function dueEvents(
 ): Promise<DueEvent[]> {
   const from = requests.map((request) => request.after ?? EARLIEST);
   const due = await db.query<Stored<DueEvent>>(DUE, [
-    time(now),
+    dateOf(now),
     requests.map((request) => request.platformId),
     requests.map((request) => request.endpoint),
     requests.map((request) => request.take),
-    from.map((position) => time(position.due_at)),
+    from.map((position) => dateOf(position.due_at)),
     from.map((position) => position.id),
     known.map((each) => each.id),
     known.map((each) => each.endpoint),
@@ -310,14 +310,14 @@ export async function recordOutcomes(db: Database, outcomes: readonly Outcome[])
     columnOf('endpoint'),
     columnOf('event_id'),
     columnOf('attempt'),
-    outcomes.map((each) => time(each.at)),
+    outcomes.map((each) => dateOf(each.at)),
     columnOf('status'),
     columnOf('error'),
     columnOf('ms'),
     columnOf('head'),
     columnOf('response'),
     columnOf('result'),
-    outcomes.map((each) => (each.next === null ? null : time(each.next))),
+    outcomes.map((each) => (each.next === null ? null : dateOf(each.next))),
   ]);
 }
 
@@ -337,7 +337,7 @@ export async function noteFailing(db: Database, failing: readonly Failing[]): Pr
   await db.query(NOTE_FAILING, [
     failing.map((each) => each.platformId),
     failing.map((each) => each.endpoint),
-    failing.map(({ since }) => (since === null ? null : time(since))),
+    failing.map(({ since }) => (since === null ? null : dateOf(since))),
   ]);
 }
 
@@ -372,7 +372,7 @@ export async function discardUndeliverable(
 ): Promise<number> {
   const platforms = lanes.map((each) => each.platformId);
   const endpoints = lanes.map((each) => each.endpoint);
-  return (await db.query(DISCARD, [time(now), platforms, endpoints, limit])).length;
+  return (await db.query(DISCARD, [dateOf(now), platforms, endpoints, limit])).length;
 }
 
 const DISCARD_UNREADABLE = `

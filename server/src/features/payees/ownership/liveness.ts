@@ -75,8 +75,8 @@ async function apply(ctx: Ctx, input: CheckInput, progress: LivenessProgress): P
   const check = await findCurrentCheck(ctx, input);
   if (!check) return;
   if (progress.state === 'waiting') {
-    const at = Math.min(ctx.now + progress.checkAfterMs, check.challenge.expires_at);
-    ctx.later(LIVENESS_CHECK, input, at);
+    const checkAt = Math.min(ctx.now + progress.checkAfterMs, check.challenge.expires_at);
+    ctx.later(LIVENESS_CHECK, input, checkAt);
   } else if (check.account.deleted_at !== null) ctx.remove(ownershipChallenges, check.challenge);
   else closeChallenge(ctx, check.challenge, check.account, progress.state === 'passed');
 }

@@ -77,8 +77,12 @@ describe('cancelTransaction', () => {
 });
 
 describe('confirmReceiptDelivery', () => {
-  const confirm = (id: string, at?: string) =>
-    app.call('POST', `/transactions/${id}/confirm`, at && { receiptDeliveryConfirmedAt: at });
+  const confirm = (id: string, confirmedAt?: string) =>
+    app.call(
+      'POST',
+      `/transactions/${id}/confirm`,
+      confirmedAt && { receiptDeliveryConfirmedAt: confirmedAt },
+    );
 
   it('records the time and can be repeated', async () => {
     const { id } = await startPayout('000', 'ACH');
@@ -92,8 +96,8 @@ describe('confirmReceiptDelivery', () => {
   it('rejects an invalid or future time', async () => {
     const { id } = await startPayout('000', 'ACH');
     const invalidTimes = ['0000-06-01T00:00:00Z', '0001-01-01T00:00:00+14:00'];
-    for (const at of ['2099-01-01T00:00:00.000Z', 'yesterday', ...invalidTimes]) {
-      const response = await confirm(id, at);
+    for (const confirmedAt of ['2099-01-01T00:00:00.000Z', 'yesterday', ...invalidTimes]) {
+      const response = await confirm(id, confirmedAt);
       expect([response.status, response.body.details.errors[0].field]).toEqual([
         400,
         'receiptDeliveryConfirmedAt',

@@ -63,9 +63,10 @@ export const lifecycleOperations = [
   handle(confirmReceiptDelivery, async (ctx, { params, body }) => {
     const row = await transactionOf(ctx, params.transactionId);
     const confirmedAt = body.receiptDeliveryConfirmedAt;
-    const at = confirmedAt === undefined ? ctx.now : Date.parse(confirmedAt);
-    if (at > ctx.now) throw invalidField('receiptDeliveryConfirmedAt', 'must not be in the future');
-    const updatedPayment = changeTransaction(ctx, row, { receipt_confirmed_at: at });
+    const confirmationTime = confirmedAt === undefined ? ctx.now : Date.parse(confirmedAt);
+    if (confirmationTime > ctx.now)
+      throw invalidField('receiptDeliveryConfirmedAt', 'must not be in the future');
+    const updatedPayment = changeTransaction(ctx, row, { receipt_confirmed_at: confirmationTime });
     return { status: 200, body: presentTransaction(updatedPayment) as Presented };
   }),
 ];

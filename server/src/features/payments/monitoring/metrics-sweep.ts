@@ -70,7 +70,7 @@ async function pendingMarks({ db }: Runtime, marks: readonly Mark[]): Promise<Ma
   const waiting = following.map(({ platform_id: platformId, position, event_id: id }) => ({
     ...{ platformId, position, id },
   }));
-  const arrived = (await arrivedFor(db, waiting)).map((at) => following[at] as Mark);
+  const arrived = (await arrivedFor(db, waiting)).map((index) => following[index] as Mark);
   return [...marks.filter((mark) => mark.stage !== 'follow'), ...arrived];
 }
 
@@ -109,21 +109,21 @@ export function metricsSweep(): Sweep {
     name: 'payments.metrics',
     async run(runtime) {
       const { effects, db } = runtime;
-      const at = effects.now();
-      if (at < next) return 0;
+      const now = effects.now();
+      if (now < next) return 0;
       process ??= Buffer.from(effects.random(12)).toString('hex');
-      if (!(await claim(db, process, at, at + CLAIM_MS))) {
-        next = at + EVERY_MS;
+      if (!(await claim(db, process, now, now + CLAIM_MS))) {
+        next = now + EVERY_MS;
         return 0;
       }
       const { horizon, end } = await frontierOf(db);
       const { count: done, isComplete } = await advance(runtime, horizon);
       if (!isComplete) return done;
       // What had begun at a time is complete when the horizon has passed it.
-      const passed = [{ at, end }, begun].find((each) => each && each.end <= horizon);
+      const passed = [{ at: now, end }, begun].find((each) => each && each.end <= horizon);
       if (passed) await setComplete(db, passed.at);
-      if (passed || !begun) begun = { at, end };
-      next = at + EVERY_MS;
+      if (passed || !begun) begun = { at: now, end };
+      next = now + EVERY_MS;
       return done;
     },
   };

@@ -93,17 +93,17 @@ async function commit(run: number, change: Change) {
   const { payment, status, isSettled, openMs, isRolledBack } = change;
   const platform = payment % 3 === 0 ? app.other.id : app.platform.id;
   const id = idOf(run, payment);
-  const at = new Date(app.effects.now() - payment * 1_700_000);
+  const createdAt = new Date(app.effects.now() - payment * 1_700_000);
   const client = await pool.connect();
   try {
     await client.query('begin');
     const [currency, rail] = [payment % 2 ? 'USD' : 'EUR', payment % 5 ? 'ACH' : null];
-    const input = [id, platform, 100 + payment, currency, rail, at, template];
+    const input = [id, platform, 100 + payment, currency, rail, createdAt, template];
     await client.query(`${INSERT} on conflict do nothing`, input);
     await client.query('update transactions set status = $2, settled_at = $3 where id = $1', [
-      ...[id, status, isSettled ? at : null],
+      ...[id, status, isSettled ? createdAt : null],
     ]);
-    await client.query(EVENT, [eventId(), platform, `OUTGOING_PAYMENT.${status}`, id, at]);
+    await client.query(EVENT, [eventId(), platform, `OUTGOING_PAYMENT.${status}`, id, createdAt]);
     if (openMs > 5) await sleep(openMs);
     await client.query(isRolledBack ? 'rollback' : 'commit');
   } finally {

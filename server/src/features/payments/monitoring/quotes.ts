@@ -32,8 +32,8 @@ export async function pageOfQuotes(runtime: Runtime, query: Omit<PaymentQuery, '
   const quotes = await Promise.all(
     rows.map((row) => (row.quote_id === null ? undefined : readQuote(runtime.db, row.quote_id))),
   );
-  const data = rows.flatMap((row, at) => {
-    const quote = quotes[at];
+  const data = rows.flatMap((row, index) => {
+    const quote = quotes[index];
     return quote ? [presentQuote(quote, row)] : [];
   });
   return { data, ...rest };

@@ -72,7 +72,7 @@ describe('listTransactions', () => {
     ['a status of other types', () => 'status=COMPLETED', [0]],
   ])('filters them by %s', async (_, query, places) => {
     const listedTransactions = await list(`customerId=${person.id}&sortOrder=asc&${query()}`);
-    expect(ids(listedTransactions)).toEqual(places.map((at) => allTransactions[at].id));
+    expect(ids(listedTransactions)).toEqual(places.map((index) => allTransactions[index].id));
   });
 
   it('pages through them', async () => {

@@ -57,15 +57,15 @@ interface Emptied {
 
 async function emptyPayments({ db }: Runtime, { id }: DataSubject) {
   const counts = { transactions: 0, quotes: 0 };
-  let [at, after]: [Time, string] = [0, ''];
+  let [time, after]: [Time, string] = [0, ''];
   for (;;) {
-    const values = [id, tombstoneOf(id), new Date(at), after];
+    const values = [id, tombstoneOf(id), new Date(time), after];
     const rows = await db.query<Emptied & object>(PAYMENTS, values);
     counts.transactions += rows.length;
     counts.quotes += rows.filter((row) => row.quoted).length;
     const lastRow = rows.at(-1);
     if (!lastRow || rows.length < BATCH_SIZE) return counts;
-    [at, after] = [lastRow.at, lastRow.id];
+    [time, after] = [lastRow.at, lastRow.id];
   }
 }
 

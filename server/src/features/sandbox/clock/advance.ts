@@ -81,9 +81,9 @@ export async function advanceTo(
   /** Whether the endpoint responds; otherwise its deliveries are left to the regular deliverer. */
   let responses = true;
 
-  async function moveTo(at: Time): Promise<void> {
-    if (at <= (clock.stands_at ?? 0) && performance.now() < renewAt) return;
-    const time = Math.max(at, clock.stands_at ?? 0);
+  async function moveTo(targetTime: Time): Promise<void> {
+    if (targetTime <= (clock.stands_at ?? 0) && performance.now() < renewAt) return;
+    const time = Math.max(targetTime, clock.stands_at ?? 0);
     clock = await stepClock(db, clock, { at: time, target, realTime: effects.now() });
     renewAt = performance.now() + RENEW_MS;
     clocks.replace(clock);

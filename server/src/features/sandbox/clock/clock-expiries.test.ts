@@ -146,8 +146,8 @@ describe('on the clock of a platform', () => {
       return lastEntry?.approved ? 'approved' : lastEntry?.reason;
     };
     const expiry = Date.UTC(onOwnClock.card.expYear, onOwnClock.card.expMonth);
-    const moveTo = async (at: number) => {
-      const to = new Date(at).toISOString();
+    const moveTo = async (time: number) => {
+      const to = new Date(time).toISOString();
       ok(await app.call('POST', '/sandbox/clock', { to }, { as }), 200);
     };
     // One call moves a clock by at most two years.

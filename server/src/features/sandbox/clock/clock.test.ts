@@ -291,7 +291,7 @@ describe('updateSandboxClock', () => {
       await runScenario('First'),
       await runScenario('Second'),
     ];
-    const eventsFrom2027 = (all: unknown[][]) => all.filter(([, , at]) => String(at) >= '2027');
+    const eventsFrom2027 = (all: unknown[][]) => all.filter(([, , time]) => String(time) >= '2027');
     expect(eventsFrom2027(firstScenario).length).toBeGreaterThan(8);
     expect(eventsFrom2027(secondScenario)).toEqual(eventsFrom2027(firstScenario));
   });

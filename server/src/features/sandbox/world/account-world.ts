@@ -30,7 +30,7 @@ const REVIEWED = [
 
 const WALLETS = ['externalUnverified', 'externalToProve'] as const;
 
-const wallet = (name: string, at: number): Step => ({
+const wallet = (name: string, index: number): Step => ({
   name: `${name}New`,
   operationId: 'createCustomerExternalAccount',
   body: {
@@ -39,7 +39,7 @@ const wallet = (name: string, at: number): Step => ({
     ownershipType: 'FIRST_PARTY',
     accountInfo: {
       accountType: 'ETHEREUM_WALLET',
-      address: `0x${String(at).padStart(40, '1')}`,
+      address: `0x${String(index).padStart(40, '1')}`,
     },
   },
 });

@@ -74,14 +74,14 @@ function rejectionOf(error: unknown) {
 }
 
 /** The fault of a step, with its number. */
-function faultOf(fault: unknown, at: number, { operationId }: Step): unknown {
+function faultOf(fault: unknown, index: number, { operationId }: Step): unknown {
   if (isIdTaken(fault)) {
     return new Fault('CONFLICT', 'A world with this seed exists. Reset the sandbox first.');
   }
   const error = rejectionOf(fault);
   if (!error) return fault;
-  const message = `Step ${at}, ${operationId}, was rejected: ${error.reason}`;
-  return new Fault('INVALID_INPUT', message, { step: at, error });
+  const message = `Step ${index}, ${operationId}, was rejected: ${error.reason}`;
+  return new Fault('INVALID_INPUT', message, { step: index, error });
 }
 
 /** The request of a step, with all references replaced. */

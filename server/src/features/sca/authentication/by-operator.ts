@@ -19,7 +19,7 @@ import { enrolledFactors } from './factors/factors.ts';
 import { decideReset, expireIfDue, isOpen } from './resets/resets.ts';
 import { type ResetRow, scaFactors, scaResets } from './store.ts';
 
-const timeOf = (at: Time | null | undefined) => (at == null ? null : iso(at));
+const timeOf = (time: Time | null | undefined) => (time == null ? null : iso(time));
 
 type Reads = Pick<Ctx, 'read'>;
 

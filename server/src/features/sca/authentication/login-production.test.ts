@@ -131,13 +131,13 @@ describe('a code in production', () => {
   it('requires a connector for messages: 501', async () => {
     const { id } = await createPerson();
     const appWithoutProviders = await startApp();
-    const at = { as: appWithoutProviders.production };
-    const { id: otherId } = await european(appWithoutProviders, at);
+    const options = { as: appWithoutProviders.production };
+    const { id: otherId } = await european(appWithoutProviders, options);
     await appWithoutProviders.runtime.db.query(
       `update customers set contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}'`,
       [],
     );
-    const rejection = await loginFixture(appWithoutProviders, at).start(otherId, 'SMS_OTP');
+    const rejection = await loginFixture(appWithoutProviders, options).start(otherId, 'SMS_OTP');
     expect(verdict(rejection)).toEqual([501, 'NOT_IMPLEMENTED']);
     expect(await appWithoutProviders.runtime.db.find(scaChallenges, {})).toEqual([]);
     await appWithoutProviders.close();
@@ -176,7 +176,7 @@ describe('guessing at two servers', () => {
   it('allows five attempts in total, and accepts the right code once', async () => {
     const { id } = await createPerson();
     const secondRuntime = secondProcess(app);
-    const completeOnBothServers = (count: number, proofOf: (at: number) => object) =>
+    const completeOnBothServers = (count: number, proofOf: (index: number) => object) =>
       Promise.all(
         Array.from({ length: count }, (_, index) =>
           completeAt(index % 2 ? secondRuntime : app.runtime, id, proofOf(index)),
@@ -187,9 +187,9 @@ describe('guessing at two servers', () => {
     expect(statuses.sort()).toEqual([200, ...Array(5).fill(400)]);
     expect((await app.runtime.db.read(scaLockouts, id))?.failed_attempts).toBe(0);
     const proof = await startSmsLogin(id);
-    const wrong = await completeOnBothServers(20, (at) => ({
+    const wrong = await completeOnBothServers(20, (index) => ({
       ...proof,
-      code: wrongCode(proof.code, at + 1),
+      code: wrongCode(proof.code, index + 1),
     }));
     expect(wrong.filter((status) => status === 400)).toHaveLength(5);
     expect(wrong.filter((status) => status === 423)).toHaveLength(15);

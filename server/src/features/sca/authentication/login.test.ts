@@ -306,11 +306,11 @@ describe('a login', () => {
 
   it('is available to customers of the region only', async () => {
     const usCustomer = await customer(app);
-    const callAll = async (id: string, at: typeof fixture) => [
-      await at.start(id, 'SMS_OTP'),
-      await at.complete(id, { factor: 'TOTP', code: CODE }),
-      await at.fail(id),
-      await at.reset(id),
+    const callAll = async (id: string, ownFixture: typeof fixture) => [
+      await ownFixture.start(id, 'SMS_OTP'),
+      await ownFixture.complete(id, { factor: 'TOTP', code: CODE }),
+      await ownFixture.fail(id),
+      await ownFixture.reset(id),
     ];
     for (const response of await callAll(usCustomer.id, fixture)) {
       expect(verdict(response)).toEqual([409, 'CONFLICT']);

@@ -162,8 +162,8 @@ describe('a token that is already registered', () => {
   ])('is registered once by ten concurrent requests: one %s', async (_, code, sameToken) => {
     const fixture = await linkedFixture(app);
     const body = fixture.tokenBody();
-    const networkOfAttempt = (at: number) =>
-      sameToken ? {} : { networkTokenIdentifier: `${body.networkTokenIdentifier}-${at}-` };
+    const networkOfAttempt = (attempt: number) =>
+      sameToken ? {} : { networkTokenIdentifier: `${body.networkTokenIdentifier}-${attempt}-` };
     const responses = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
         fixture.write('/stablecoins', { ...body, ...networkOfAttempt(index) }),
@@ -306,8 +306,8 @@ describe('supply accounts of a token', () => {
     const fixture = await linkedFixture(app);
     const { id } = ok(await fixture.register('001'), 201);
     const { mint } = app.connectorsOf('sandbox');
-    const token: MintPort['token'] = async (link, name, at) => {
-      const response = await (mint as MintPort).token(link, name, at);
+    const token: MintPort['token'] = async (link, name, time) => {
+      const response = await (mint as MintPort).token(link, name, time);
       if (response.state !== 'found') return response;
       return { ...response, token: { ...response.token, issuance: 'PROVISIONED', supply } };
     };

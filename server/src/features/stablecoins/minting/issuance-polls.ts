@@ -29,11 +29,11 @@ const DEFAULT_INTERVAL_MS = 60_000;
 
 /** Schedules a poll of the issuance of a token. */
 export function schedulePoll(ctx: Ctx, coin: StablecoinRow, afterMs?: number): void {
-  const at =
+  const pollAt =
     afterMs === undefined ? ctx.now : ctx.now + Math.max(MIN_INTERVAL_MS, Math.ceil(afterMs));
   const input = { ...inputOf(coin), turn: coin.follows + 1 };
   ctx.update(stablecoins, coin, { follows: input.turn });
-  ctx.later(POLL_ISSUANCE, input, at);
+  ctx.later(POLL_ISSUANCE, input, pollAt);
 }
 
 /** Schedules the next poll while a token is being issued, unless its state is final. */

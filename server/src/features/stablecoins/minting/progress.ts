@@ -62,17 +62,19 @@ function nextPollTime(
   { checkAfterMs }: OrderProgress,
   now: Time,
 ): Time {
-  const at = now + Math.max(MIN_INTERVAL_MS, Math.ceil(checkAfterMs ?? DEFAULT_INTERVAL_MS));
+  const pollAt = now + Math.max(MIN_INTERVAL_MS, Math.ceil(checkAfterMs ?? DEFAULT_INTERVAL_MS));
   const awaitsFunding = row.status === 'PENDING_FUNDING' && row.expires_at !== null;
-  return awaitsFunding ? Math.max(now + MIN_INTERVAL_MS, Math.min(at, row.expires_at as Time)) : at;
+  return awaitsFunding
+    ? Math.max(now + MIN_INTERVAL_MS, Math.min(pollAt, row.expires_at as Time))
+    : pollAt;
 }
 
 /** Polls an EXPIRED operation again; the last time is recorded after a week. */
 function pollLate(ctx: Ctx, row: StablecoinOperationRow): void {
   const until = (row.expired_at ?? row.updated_at) + LATE_PERIOD_MS;
   if (ctx.now < until) {
-    const at = Math.min(ctx.now + LATE_INTERVAL_MS, until);
-    ctx.later(CHECK, { operationId: row.id }, at);
+    const pollAt = Math.min(ctx.now + LATE_INTERVAL_MS, until);
+    ctx.later(CHECK, { operationId: row.id }, pollAt);
   } else {
     const reason = 'Not paid within a week after the expiry. The provider is no longer polled.';
     recordAccountAction(ctx, row, { actor: 'service', action: 'expire', reason });

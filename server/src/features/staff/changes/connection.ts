@@ -43,11 +43,11 @@ const eventText = (name: string, place: ChangePlace, data: object): string =>
 /** Tokens for `MAX_RATE` messages per second. */
 function createBudget(now: () => number) {
   let remaining = MAX_RATE;
-  let at = now();
+  let countedAt = now();
   return {
     take(count: number): boolean {
-      remaining = Math.min(MAX_RATE, remaining + ((now() - at) / 1_000) * MAX_RATE);
-      at = now();
+      remaining = Math.min(MAX_RATE, remaining + ((now() - countedAt) / 1_000) * MAX_RATE);
+      countedAt = now();
       if (count > remaining) return false;
       remaining -= count;
       return true;

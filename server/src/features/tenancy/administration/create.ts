@@ -31,7 +31,7 @@ export interface NewPlatform {
 /** Throws `INVALID_INPUT` with every unknown or repeated code. */
 export function checkCurrencyCodes(
   codes: readonly string[],
-  fieldOf: (at: number) => string,
+  fieldOf: (index: number) => string,
 ): void {
   const errors = codes.flatMap((code, index) => {
     if (!findCurrency(code))
@@ -48,7 +48,7 @@ export function checkCurrencyCodes(
  * `newPlatformId`. Throws `INVALID_INPUT` for an unknown currency.
  */
 export function createPlatform(ctx: Ctx, input: NewPlatform): PlatformRow {
-  checkCurrencyCodes(input.currencies, (at) => `currencies.${at}`);
+  checkCurrencyCodes(input.currencies, (index) => `currencies.${index}`);
   // The random suffix of the ID, so that two platforms created together still differ.
   const subdomain = `p-${ctx.caller.platformId.slice(-12)}`;
   return insertPlatform(ctx, {

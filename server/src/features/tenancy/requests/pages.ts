@@ -98,10 +98,10 @@ function split({ from, until }: Period, sort: 'asc' | 'desc', lengthMs: number) 
 /** What is left of a period behind a cursor. */
 function periodAfterCursor(period: Period, { sort, cursor }: PageOptions): Period {
   if (cursor === undefined) return period;
-  const { created_at: at } = positionOf(cursor);
+  const { created_at: createdAt } = positionOf(cursor);
   return sort === 'asc'
-    ? { ...period, from: Math.max(period.from, at) }
-    : { ...period, until: Math.min(period.until, at) };
+    ? { ...period, from: Math.max(period.from, createdAt) }
+    : { ...period, until: Math.min(period.until, createdAt) };
 }
 
 /** A page of a filter that may match few requests, in periods of time. */

@@ -134,12 +134,13 @@ export const bytesOfIds = (ids: string): Buffer => Buffer.from(ids.replaceAll('-
 function packed({ ids, durations, shapes }: Reads): Buffer {
   const idBytes = bytesOfIds(ids);
   const buffer = Buffer.allocUnsafe(durations.length * ENTRY_BYTES);
-  for (let index = 0, at = 0; index < durations.length; index++, at += ENTRY_BYTES) {
+  for (let index = 0, offset = 0; index < durations.length; index++, offset += ENTRY_BYTES) {
     // A loop is faster than a call of `copy` for so few bytes.
     const from = index * ID_BYTES;
-    for (let byte = 0; byte < ID_BYTES; byte++) buffer[at + byte] = idBytes[from + byte] as number;
-    buffer.writeUInt32LE(durations[index] as number, at + ID_BYTES);
-    buffer.writeUInt16LE(shapes[index] as number, at + ID_BYTES + 4);
+    for (let byte = 0; byte < ID_BYTES; byte++)
+      buffer[offset + byte] = idBytes[from + byte] as number;
+    buffer.writeUInt32LE(durations[index] as number, offset + ID_BYTES);
+    buffer.writeUInt16LE(shapes[index] as number, offset + ID_BYTES + 4);
   }
   return buffer;
 }
@@ -159,8 +160,8 @@ export const rowOfReads = (reads: Reads): ReadsRow => ({
   token_hashes: hashes(reads.shapeValues.map(({ tokenId }) => tokenId)),
 });
 
-function idAt(entries: Buffer, at: number): string {
-  const hex = entries.toString('hex', at, at + ID_BYTES);
+function idAt(entries: Buffer, offset: number): string {
+  const hex = entries.toString('hex', offset, offset + ID_BYTES);
   const ends = [8, 12, 16, 20, 32];
   return ends.map((end, index) => hex.slice(ends[index - 1] ?? 0, end)).join('-');
 }
@@ -196,10 +197,10 @@ export function requestsOf(
 ): RequestRow[] {
   const values = JSON.parse(shapes) as Shape[];
   const rows: RequestRow[] = [];
-  for (let at = 0; at < entries.length; at += ENTRY_BYTES) {
-    const shape = values[entries.readUInt16LE(at + ID_BYTES + 4)] as Shape;
-    const durationUs = entries.readUInt32LE(at + ID_BYTES);
-    const row = rowOf(platform_id, idAt(entries, at), shape, durationUs);
+  for (let offset = 0; offset < entries.length; offset += ENTRY_BYTES) {
+    const shape = values[entries.readUInt16LE(offset + ID_BYTES + 4)] as Shape;
+    const durationUs = entries.readUInt32LE(offset + ID_BYTES);
+    const row = rowOf(platform_id, idAt(entries, offset), shape, durationUs);
     if (isWanted(row)) rows.push(row);
   }
   return rows;

@@ -179,10 +179,10 @@ describe('createAuthCredential', () => {
     await app.runtime.db.query("update internal_accounts set status = 'PENDING' where id = $1", [
       accountId,
     ]);
-    const at = `/auth/sessions/${session.session.id}`;
-    expect(codeOf(await fixture.call('DELETE', at))).toEqual(expectedError);
+    const sessionPath = `/auth/sessions/${session.session.id}`;
+    expect(codeOf(await fixture.call('DELETE', sessionPath))).toEqual(expectedError);
     const clientPublicKey = generateKeys().publicKey;
-    const refreshed = await fixture.call('POST', `${at}/refresh`, { clientPublicKey });
+    const refreshed = await fixture.call('POST', `${sessionPath}/refresh`, { clientPublicKey });
     expect(codeOf(refreshed)).toEqual(expectedError);
   });
 

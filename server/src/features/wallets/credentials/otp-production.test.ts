@@ -248,9 +248,13 @@ describe('a code in production', () => {
 
   it('is 501 if no provider is configured', async () => {
     const appWithoutProviders = await startApp();
-    const at = walletFixture(appWithoutProviders, { as: appWithoutProviders.production });
-    const bareOtp = otpFixture(appWithoutProviders, at);
-    const { credential, accountId } = await at.customerWithWallet({ phoneNumber: phoneNumber() });
+    const productionFixture = walletFixture(appWithoutProviders, {
+      as: appWithoutProviders.production,
+    });
+    const bareOtp = otpFixture(appWithoutProviders, productionFixture);
+    const { credential, accountId } = await productionFixture.customerWithWallet({
+      phoneNumber: phoneNumber(),
+    });
     for (const response of [
       await bareOtp.challenge(credential.id),
       await bareOtp.add(accountId, 'SMS_OTP'),

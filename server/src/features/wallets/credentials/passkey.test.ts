@@ -136,8 +136,8 @@ describe('createAuthCredential', () => {
       const owners = [await passkeys.owner(), await passkeys.owner()];
       const challenge = newChallenge();
       const responses = await Promise.all(
-        owners.map((of) =>
-          passkeys.add(of, passkeyRegistration(of.accountId, authenticator(), { challenge })),
+        owners.map((owner) =>
+          passkeys.add(owner, passkeyRegistration(owner.accountId, authenticator(), { challenge })),
         ),
       );
       expect(responses.map(({ status }) => status).sort()).toEqual([201, 400]);

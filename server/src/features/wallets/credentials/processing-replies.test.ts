@@ -38,14 +38,14 @@ describe('operations in progress', () => {
 
   /** Requests, signs and retries until completion; returns the number of signed requests. */
   async function retryUntilDone(
-    at: WalletFixture,
+    walletFixture: WalletFixture,
     [method, path, body]: SignedCall,
     signer: Signer,
   ) {
-    const requestedBody = ok(await at.call(method, path, body), 202);
+    const requestedBody = ok(await walletFixture.call(method, path, body), 202);
     const headers = await signedHeaders(requestedBody, signer);
     for (let requestCount = 1; ; requestCount++) {
-      const response = await at.call(method, path, body, headers);
+      const response = await walletFixture.call(method, path, body, headers);
       if (response.body.status !== 'PROCESSING') return { sent: requestCount, response };
       isProcessing(response);
     }

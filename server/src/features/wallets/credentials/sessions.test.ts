@@ -32,10 +32,10 @@ const SESSION_ENDED = [
   'The session has ended. Verify a credential to open another.',
 ];
 /** A wallet with this number of sessions. */
-async function createWalletWithSessions(count: number, at = fixture) {
-  const wallet = await at.customerWithWallet();
+async function createWalletWithSessions(count: number, ownFixture = fixture) {
+  const wallet = await ownFixture.customerWithWallet();
   const sessions = [];
-  for (let n = 0; n < count; n++) sessions.push(await at.emailSession(wallet.accountId));
+  for (let n = 0; n < count; n++) sessions.push(await ownFixture.emailSession(wallet.accountId));
   return { ...wallet, sessions, ids: sessions.map(({ session }) => session.id as string) };
 }
 

@@ -31,9 +31,9 @@ const RECOVER = defineJob(
   Type.Object({ recoveryId: Type.String(), ...PlatformFields }),
 );
 
-function stageJob(ctx: Ctx, recoveryId: string, at: number): void {
+function stageJob(ctx: Ctx, recoveryId: string, dueAt: number): void {
   const { platformId, environment } = ctx.caller;
-  ctx.later(RECOVER, { recoveryId, platformId, environment }, at);
+  ctx.later(RECOVER, { recoveryId, platformId, environment }, dueAt);
 }
 
 const contactDigest = (ctx: Ctx, customer: CustomerRow, type: RecoveryType): string | null =>

@@ -125,8 +125,8 @@ describe.each(['background', 'onRetry'] as const)(
       const { testOperation, headers } = await createOperation({ completion });
       const secondRuntime = secondProcess(app);
       const responses = await Promise.all(
-        [0, 1, 2, 3, 4, 5].map((at) =>
-          testOperation.call({ headers, through: at % 2 ? secondRuntime : app.runtime }),
+        [0, 1, 2, 3, 4, 5].map((index) =>
+          testOperation.call({ headers, through: index % 2 ? secondRuntime : app.runtime }),
         ),
       );
       expect(responses.map(({ status }) => status).toSorted()).toEqual([

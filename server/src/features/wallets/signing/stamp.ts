@@ -23,11 +23,11 @@ const DER = /^30(?:[0-9a-f]{2}){7,71}$/i;
 const MEMBER_COUNT = 3;
 
 /** End of the DER integer at `at`; undefined if it is invalid, negative or not minimal. */
-function integerEnd(bytes: Buffer, at: number): number | undefined {
-  const [tag, length = 0, firstByte = 0, secondByte = 0] = bytes.subarray(at, at + 4);
+function integerEnd(bytes: Buffer, offset: number): number | undefined {
+  const [tag, length = 0, firstByte = 0, secondByte = 0] = bytes.subarray(offset, offset + 4);
   if (tag !== 0x02 || length < 1 || length > 33 || firstByte > 0x7f) return undefined;
   if (firstByte === 0 && length > 1 && secondByte < 0x80) return undefined;
-  return at + 2 + length;
+  return offset + 2 + length;
 }
 
 /** The bytes of a signature; undefined unless they are a DER sequence of two positive integers. */

@@ -164,11 +164,11 @@ export function createForm(options: FormOptions): Form {
   function showProblem({ reason, errors, requestId }: Problem): void {
     for (const each of controls) each.showError('');
     const entries = errors.flatMap((error): Entry[] => {
-      const at = controls.find(({ field }) => field.name === error.field);
-      if (!at) return [];
-      const text = errorText(at.field, error);
-      at.showError(text);
-      return [{ text, target: at.input }];
+      const control = controls.find(({ field }) => field.name === error.field);
+      if (!control) return [];
+      const text = errorText(control.field, error);
+      control.showError(text);
+      return [{ text, target: control.input }];
     });
     if (entries.length) summary.show(entries);
     else summary.show([{ text: reason }], requestId);

@@ -140,7 +140,8 @@ function someNames(sim: Sim, platform: Platform): Names {
 }
 
 /** A token that was never issued reserves no name. */
-const isIssuable = ({ issuance_status: at }: RecordedRow) => at !== 'REJECTED' && at !== 'FAILED';
+const isIssuable = ({ issuance_status: status }: RecordedRow) =>
+  status !== 'REJECTED' && status !== 'FAILED';
 
 const isTaken = (sim: Sim, platform: Platform, field: string, name: string) =>
   coinsOf(sim).some(
@@ -215,7 +216,9 @@ const DECISIONS: Readonly<Record<string, readonly string[]>> = {
 };
 
 async function decide(sim: Sim): Promise<string> {
-  const requested = coinsOf(sim).filter(({ service_status: at }) => at === 'PENDING_APPROVAL');
+  const requested = coinsOf(sim).filter(
+    ({ service_status: status }) => status === 'PENDING_APPROVAL',
+  );
   const coin = sim.chance.of(requested.length && sim.chance.percent(80) ? requested : coinsOf(sim));
   const verb = sim.chance.of(['approve', 'approve', 'reject', 'disable']);
   const was = coin.service_status as string;

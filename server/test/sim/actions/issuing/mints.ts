@@ -194,7 +194,9 @@ function endingOf({ type, source, ends, description }: Draft): string {
 }
 
 async function order(sim: Sim): Promise<string> {
-  const provisioned = coinsOf(sim).filter(({ issuance_status: at }) => at === 'PROVISIONED');
+  const provisioned = coinsOf(sim).filter(
+    ({ issuance_status: status }) => status === 'PROVISIONED',
+  );
   const coin = sim.chance.of(
     provisioned.length && sim.chance.percent(95) ? provisioned : coinsOf(sim),
   );
@@ -268,8 +270,12 @@ export async function restore(sim: Sim): Promise<void> {
 }
 
 /** Whether the order may have been submitted after its expiry. */
-const isOverdue = ({ expires_at: until, submitted_at: at }: RecordedRow, stranded: boolean) =>
-  typeof until === 'string' && (stranded || Date.parse(at as string) >= Date.parse(until));
+const isOverdue = (
+  { expires_at: expiresAt, submitted_at: submittedAt }: RecordedRow,
+  stranded: boolean,
+) =>
+  typeof expiresAt === 'string' &&
+  (stranded || Date.parse(submittedAt as string) >= Date.parse(expiresAt));
 
 /** Mints and burns with an unexpected outcome; clears the list. */
 export function settleOrders(sim: Sim): string[] {

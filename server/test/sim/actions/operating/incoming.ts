@@ -172,8 +172,8 @@ const RETURNED: Outcome = { status: 'FAILED', refund: 'COMPLETED' };
 
 /** The outcome of a deposit that does not match its quote. */
 export function recordStray(sim: Sim, body: ApiResponse['body'], amount: bigint): string {
-  const at = internalAccountById(sim, body.destination?.accountId);
-  if (at && body.status !== 'FAILED') expectIn(sim, at, body.id, amount, null);
+  const destination = internalAccountById(sim, body.destination?.accountId);
+  if (destination && body.status !== 'FAILED') expectIn(sim, destination, body.id, amount, null);
   return `stray, ${body.status}`;
 }
 

@@ -74,8 +74,8 @@ const COPY = `insert into jobs (id, kind, input, due_at) select $2, kind, input,
 /** A duplicate job, due now or later. */
 async function repeat(sim: Sim): Promise<string> {
   const job = sim.chance.of(jobsInOrder(sim, () => true));
-  const at = sim.effects.now() + sim.chance.of([0, 0, SECOND, 20 * SECOND, HOUR]);
-  await sim.client.query(COPY, [job.id, `Job:again-${sim.next()}`, new Date(at)]);
+  const updatedAt = sim.effects.now() + sim.chance.of([0, 0, SECOND, 20 * SECOND, HOUR]);
+  await sim.client.query(COPY, [job.id, `Job:again-${sim.next()}`, new Date(updatedAt)]);
   return job.kind;
 }
 
@@ -108,10 +108,10 @@ async function deliverWebhooks(sim: Sim): Promise<string> {
 }
 
 /** Kills a server around its next commit. */
-function crashAtCommit(sim: Sim, at: Trap): Promise<string> {
+function crashAtCommit(sim: Sim, crashPoint: Trap): Promise<string> {
   const node = sim.node();
-  node.trap(at);
-  return Promise.resolve(at);
+  node.trap(crashPoint);
+  return Promise.resolve(crashPoint);
 }
 
 async function kill(sim: Sim): Promise<string> {

@@ -219,8 +219,8 @@ async function addOutside(sim: Sim): Promise<string> {
 /** Keeps a list short: removed entries are kept for a while and then dropped. */
 function drop<T extends { deleted: boolean }>(list: T[], maximum: number): void {
   if (list.length <= maximum) return;
-  const at = list.findIndex((each) => each.deleted);
-  if (at >= 0) list.splice(at, 1);
+  const deletedIndex = list.findIndex((each) => each.deleted);
+  if (deletedIndex >= 0) list.splice(deletedIndex, 1);
 }
 
 async function removeOutside(sim: Sim): Promise<string> {

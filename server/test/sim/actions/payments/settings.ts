@@ -57,11 +57,11 @@ async function addCurrency(sim: Sim): Promise<string> {
 
 async function confirm(sim: Sim): Promise<string> {
   const order = sim.chance.of(sim.orders);
-  const at = sim.effects.now() + sim.chance.of([0, -1_000, 60_000]);
-  const body = { receiptDeliveryConfirmedAt: new Date(at).toISOString() };
+  const time = sim.effects.now() + sim.chance.of([0, -1_000, 60_000]);
+  const body = { receiptDeliveryConfirmedAt: new Date(time).toISOString() };
   const path = `/transactions/${order.id}/confirm`;
   const response = await sim.call('POST', path, body, order.platform);
-  if (at > sim.effects.now()) return `${rejection(response, ['INVALID_INPUT'])}`;
+  if (time > sim.effects.now()) return `${rejection(response, ['INVALID_INPUT'])}`;
   expected(response, 200);
   return 'done';
 }

@@ -15,8 +15,8 @@ export function pngReader(): Reader {
   let size: { width: number; height: number } | undefined;
   let state: 'walking' | 'ending' | 'done' | 'broken' = 'walking';
 
-  const uint32At = (at: number) =>
-    (head.slice(at, at + 4) as [number, number, number, number]).reduce(
+  const uint32At = (offset: number) =>
+    (head.slice(offset, offset + 4) as [number, number, number, number]).reduce(
       (sum, byte) => sum * 256 + byte,
       0,
     );

@@ -87,8 +87,12 @@ function selectInput(field: Field, id: string, value: unknown, options: Option[]
 
 function boxesInput(field: Field, id: string, currentValue: unknown, options: Option[]): Input {
   const chosen = new Set(Array.isArray(currentValue) ? (currentValue as string[]) : []);
-  const boxes = options.map(({ value, label }, at) => {
-    const box = h('input', { type: 'checkbox', id: at ? `${id}-${at}` : id, name: field.name });
+  const boxes = options.map(({ value, label }, index) => {
+    const box = h('input', {
+      type: 'checkbox',
+      id: index ? `${id}-${index}` : id,
+      name: field.name,
+    });
     box.value = value;
     box.checked = chosen.has(value);
     return { box, row: h('label', { class: 'box', for: box.id }, box, h('span', {}, label)) };

@@ -325,9 +325,10 @@ export function documentsStep(needs: () => Need[]): Step {
       const buttons = h('div', { class: 'buttons' });
       const redraw: Redraw = (key, failure) => {
         draw();
-        const at = drawn.get(key);
-        if (failure && at?.form) at.form.showErrors(failure.errors, failure.reason);
-        else at?.title.focus();
+        const drawnDocument = drawn.get(key);
+        if (failure && drawnDocument?.form)
+          drawnDocument.form.showErrors(failure.errors, failure.reason);
+        else drawnDocument?.title.focus();
       };
       const drawn = new Map<string, ReturnType<typeof renderNeed>>();
       const draw = () => {

@@ -340,12 +340,12 @@ export const valueAt = (source: unknown, path: string): unknown =>
 export function setAt(target: Json, path: string, value: unknown): void {
   const names = path.split('.');
   const last = names.pop() as string;
-  let at = target;
+  let parent = target;
   for (const name of names) {
-    at[name] ??= {};
-    at = at[name] as Json;
+    parent[name] ??= {};
+    parent = parent[name] as Json;
   }
-  at[last] = value;
+  parent[last] = value;
 }
 
 const SELECTED: readonly Kind[] = ['choice', 'choices', 'country', 'countries', 'file'];

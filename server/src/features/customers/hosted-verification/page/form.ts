@@ -127,11 +127,12 @@ export function createForm(options: FormOptions): Form {
   function showErrors(errors: FieldError[], reason?: string): void {
     for (const each of controls) each.showError('');
     const entries = errors.map((error) => {
-      const at = controls.find(({ field }) => field.name === error.field);
-      if (!at) return { text: error.field ? `${error.field}: ${error.message}` : error.message };
-      const text = errorMessage(deriveField(at, controls, stored), error);
-      at.showError(text);
-      return { text, target: at.focus };
+      const control = controls.find(({ field }) => field.name === error.field);
+      if (!control)
+        return { text: error.field ? `${error.field}: ${error.message}` : error.message };
+      const text = errorMessage(deriveField(control, controls, stored), error);
+      control.showError(text);
+      return { text, target: control.focus };
     });
     showErrorSummary(above, entries.length || !reason ? entries : [{ text: reason }]);
   }

@@ -47,12 +47,14 @@ const announce = (message: string) => {
 };
 
 function showPlace(key?: string): void {
-  const at = key === undefined ? -1 : counted.indexOf(key);
-  stepText.hidden = bar.hidden = at < 0;
-  stepText.textContent = at < 0 ? '' : `Step ${at + 1} of ${counted.length}`;
-  bar.replaceChildren(...counted.map((_, each) => h('span', { class: each <= at ? 'past' : '' })));
-  const button = action('Back', () => stage.go(previousViewOf(at)), { kind: 'link' });
-  backLink.hidden = at < 0;
+  const index = key === undefined ? -1 : counted.indexOf(key);
+  stepText.hidden = bar.hidden = index < 0;
+  stepText.textContent = index < 0 ? '' : `Step ${index + 1} of ${counted.length}`;
+  bar.replaceChildren(
+    ...counted.map((_, each) => h('span', { class: each <= index ? 'past' : '' })),
+  );
+  const button = action('Back', () => stage.go(previousViewOf(index)), { kind: 'link' });
+  backLink.hidden = index < 0;
   backLink.replaceChildren(button);
 }
 
@@ -131,9 +133,9 @@ function count(): void {
 }
 
 /** Step before a counted one, or the start view. Steps that are not needed are skipped. */
-function previousViewOf(at: number): string {
+function previousViewOf(index: number): string {
   const viewKeys = visibleViewKeys();
-  const earlier = counted.slice(0, Math.max(at, 0));
+  const earlier = counted.slice(0, Math.max(index, 0));
   return earlier.findLast((key) => viewKeys.includes(key)) ?? START;
 }
 

@@ -15,8 +15,8 @@ function publicKeyOf(key: Uint8Array) {
 
 /** The `s` of a DER signature; OpenSSL validates the rest. */
 function sOfDer(bytes: Uint8Array): bigint {
-  const at = 4 + (bytes[3] ?? 0);
-  return toBigInt(bytes.subarray(at + 2));
+  const offset = 4 + (bytes[3] ?? 0);
+  return toBigInt(bytes.subarray(offset + 2));
 }
 
 /** Whether the identity key of this address signed the message. */

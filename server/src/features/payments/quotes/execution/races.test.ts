@@ -231,8 +231,8 @@ describe('payment jobs', () => {
       for (let round = 0; round < 5; round++) {
         for (const job of await dueJobs(secondPayout.quote.transactionId)) {
           const handler = handlers.get(job.kind);
-          const at = Date.parse(job.due_at as unknown as string) || Number(job.due_at);
-          if (at > app.effects.now()) app.effects.set(at);
+          const dueAt = Date.parse(job.due_at as unknown as string) || Number(job.due_at);
+          if (dueAt > app.effects.now()) app.effects.set(dueAt);
           const results = await Promise.all([1, 2, 3].map(() => handler?.run(app.runtime, job)));
           // As with an expired lease: all results arrive, concurrently and after the job was finished.
           await Promise.all(results.map((result) => result && stage(result)));

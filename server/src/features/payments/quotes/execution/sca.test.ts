@@ -220,8 +220,11 @@ describe('external UMA address', () => {
   it('is paid in one step, and is named in the message', async () => {
     const umaAddress = '$success.eur@sandbox.uma.money';
     const { id: customerId } = payer.person;
-    const at = encodeURIComponent(umaAddress);
-    const discovery = await app.call('GET', `/receiver/uma/${at}?customerId=${customerId}`);
+    const encodedAddress = encodeURIComponent(umaAddress);
+    const discovery = await app.call(
+      'GET',
+      `/receiver/uma/${encodedAddress}?customerId=${customerId}`,
+    );
     const { lookupId } = ok(discovery, 200);
     const body = {
       ...quoteBody(payer.eur.id, '', 10_00, { lookupId }),

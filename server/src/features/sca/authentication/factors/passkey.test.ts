@@ -65,15 +65,15 @@ describe('a passkey', () => {
   });
 
   it('is enrolled at any of the origins, also with a key of another algorithm', async () => {
-    for (const [algorithm, at] of [
+    for (const [algorithm, site] of [
       ['ES256', WEB],
       ['EDDSA', WEB],
       ['RS256', APP],
     ] as const) {
       const id = await person();
-      const device = authenticator({ algorithm, site: SITE.rpId, at });
+      const device = authenticator({ algorithm, site: SITE.rpId, at: site });
       const { register, confirm } = await startRegistration(id, device);
-      const { type, factor } = ok(await confirm(register(), at), 200);
+      const { type, factor } = ok(await confirm(register(), site), 200);
       expect([type, factor]).toEqual([
         'PASSKEY',
         { factor: 'PASSKEY', credentialId: expect.any(String), name: 'Passkey' },

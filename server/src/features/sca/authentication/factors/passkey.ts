@@ -98,7 +98,10 @@ function textsOf<K extends string>(
   const values = Object.entries<string>(paths).map(([name, path]) => {
     const value = path
       .split('.')
-      .reduce<unknown>((at, part) => (at as Record<string, unknown> | undefined)?.[part], json);
+      .reduce<unknown>(
+        (parent, part) => (parent as Record<string, unknown> | undefined)?.[part],
+        json,
+      );
     const isText = typeof value === 'string' && value !== '' && value.length <= MAX_TEXT;
     if (!isText) errors.push({ field: `${field}.${path}`, message: 'must be a base64url string' });
     return [name, value];

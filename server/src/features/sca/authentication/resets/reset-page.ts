@@ -111,8 +111,8 @@ export function resetPage(
     if (!reset || !port) return endedPage(runtime, token);
     const { platform, brand } = reset;
     const caller = systemCaller(platform.id, platform.environment);
-    const at = await runtime.clocks.nowOf(caller);
-    const progress = await port.complete(checkOf(reset.row), at);
+    const now = await runtime.clocks.nowOf(caller);
+    const progress = await port.complete(checkOf(reset.row), now);
     return operate(runtime, caller, async (ctx) => {
       // The token is read again: another request may have ended the check.
       const current = await findByToken(runtime, token);

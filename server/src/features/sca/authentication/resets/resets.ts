@@ -28,9 +28,9 @@ const EXPIRE = defineJob(
   Type.Object({ resetId: Type.String(), ...PlatformFields }),
 );
 
-function expireLater(ctx: Ctx, resetId: string, at: Time): void {
+function expireLater(ctx: Ctx, resetId: string, expiresAt: Time): void {
   const { platformId, environment } = ctx.caller;
-  ctx.later(EXPIRE, { resetId, platformId, environment }, at);
+  ctx.later(EXPIRE, { resetId, platformId, environment }, expiresAt);
 }
 
 type ResetEvent = Parameters<typeof resetStates.next>[1];

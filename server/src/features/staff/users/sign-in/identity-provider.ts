@@ -192,7 +192,7 @@ export function identityProvider(effects: Effects, settings: IdentityProviderSet
       const parameters = {
         redirect_uri: redirectUri,
         // Some providers reject a scope that they do not know.
-        scope: scopes.filter((each, at) => at < 3 || supported.includes(each)).join(' '),
+        scope: scopes.filter((each, index) => index < 3 || supported.includes(each)).join(' '),
         code_challenge: await client.calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
         ...{ state, nonce },
