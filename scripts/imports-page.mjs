@@ -129,9 +129,9 @@ const page = (imports) =>
   ].join('\n');
 
 const imports = await importsOf();
-const wrong = upward(imports);
-if (wrong.length > 0) {
-  console.error(wrong.join('\n'));
+const upwardImports = upward(imports);
+if (upwardImports.length > 0) {
+  console.error(upwardImports.join('\n'));
   process.exit(1);
 }
 const text = page(imports);

@@ -93,7 +93,7 @@ export async function startBackend({ api, files, port, sandbox }) {
     if (!route) throw refusal(404, 'NOT_FOUND', 'This is not relayed.');
     const visit = book.find(request);
     if (!visit || visit.until < Date.now()) throw refusal(401, 'SIGN_IN', 'Please sign in.');
-    const before = visit.sessionId;
+    const sessionId = visit.sessionId;
     const forwarded = RELAYED.filter((name) => request.headers[name] !== undefined);
     const response = await route.handle({
       visit,
@@ -101,7 +101,7 @@ export async function startBackend({ api, files, port, sandbox }) {
       body: await bodyOf(request),
       headers: Object.fromEntries(forwarded.map((name) => [name, request.headers[name]])),
     });
-    return visit.sessionId === before ? response : { ...response, cookie: book.name(visit) };
+    return visit.sessionId === sessionId ? response : { ...response, cookie: book.name(visit) };
   }
 
   async function responseTo(request) {

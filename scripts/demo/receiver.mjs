@@ -73,7 +73,7 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
   }
 
   const eventsOf = (subject) => inOrder(subject, printed[subject] ?? []);
-  const waiting = () =>
+  const waitingSubjects = () =>
     Object.keys(expected).filter((each) => eventsOf(each).length < expected[each].length);
 
   /** Throws at the first unexpected event. */
@@ -96,9 +96,9 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
       for (const subject in expectedEvents) {
         expected[subject] = [...(expected[subject] ?? []), ...expectedEvents[subject]];
       }
-      for (printNew(); waiting().length > 0; printNew()) {
+      for (printNew(); waitingSubjects().length > 0; printNew()) {
         await once(server, 'webhook', { signal }).catch(() => {
-          const [subject] = waiting();
+          const [subject] = waitingSubjects();
           compare(subject, eventsOf(subject), expected[subject]);
         });
       }

@@ -66,8 +66,8 @@ describe('firstStart', () => {
     const first = await start(fixed);
     expect(first).toMatchObject({ created: true, ...fixed });
     expect(await start(fixed)).toMatchObject({ created: false, ...fixed });
-    const wrong = await start({ clientId: 'ci', clientSecret: 'another' });
-    expect(wrong).toEqual({ created: false, platformId: first.platformId, clientId: 'ci' });
+    const otherSecret = await start({ clientId: 'ci', clientSecret: 'another' });
+    expect(otherSecret).toEqual({ created: false, platformId: first.platformId, clientId: 'ci' });
   });
 
   it('creates nothing if an operator already created a platform', async () => {

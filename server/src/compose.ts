@@ -176,17 +176,23 @@ function sandboxWorldOf(
     runtime: () => runtime,
     operations,
     removePlatformRows: platformReset({ connect, db: runtime.db, rules }),
-    async perform(by, caller, operation, request) {
+    async perform(actingRuntime, caller, operation, request) {
       let rejection: Fault | undefined;
       const needsKey = idempotencyOf(operation.contract) === 'required';
       const headers: Record<string, string> = needsKey
-        ? { 'idempotency-key': uuid7(by.effects) }
+        ? { 'idempotency-key': uuid7(actingRuntime.effects) }
         : {};
       const completeRequest = { ...request, headers, rawBody: '' };
-      const { status, body } = await perform(by, caller, operation, completeRequest, (fault) => {
-        rejection = fault;
-        return fault.message;
-      });
+      const { status, body } = await perform(
+        actingRuntime,
+        caller,
+        operation,
+        completeRequest,
+        (fault) => {
+          rejection = fault;
+          return fault.message;
+        },
+      );
       if (status >= 400 && rejection) throw rejection;
       return body;
     },
@@ -233,8 +239,8 @@ function committerOf({ databaseUrl }: Settings, metrics: Metrics): Committer {
     elapsed: () => performance.now(),
     onBatch: ({ units, ms, mode }) => metrics.batch(units, ms, mode),
   });
-  const waiting = () => committer.stats().waiting;
-  metrics.watch('railhead_waiting_change_sets', 'Change sets waiting for a lane.', waiting);
+  const waitingCount = () => committer.stats().waiting;
+  metrics.watch('railhead_waiting_change_sets', 'Change sets waiting for a lane.', waitingCount);
   return committer;
 }
 

@@ -185,9 +185,9 @@ describe('platform', () => {
     const other = { RAILHEAD_MASTER_KEY: '08'.repeat(32) };
     expect((await run(['platform', 'list'], none)).code).toBe(0);
     const create = ['platform', 'create', '--name', 'No master key', '--json'];
-    const wrong = await run(create, other);
-    expect(wrong).toMatchObject({ code: 1, out: '' });
-    expect(wrong.err).toContain('sealed with another master key');
+    const rejectedRun = await run(create, other);
+    expect(rejectedRun).toMatchObject({ code: 1, out: '' });
+    expect(rejectedRun.err).toContain('sealed with another master key');
     const rejected = await run(create, none);
     expect(rejected).toEqual({
       code: 1,

@@ -76,17 +76,17 @@ export function serversOf(
   const operatorUrl = operatorUrlOf(settings);
   const identityProvider =
     operatorOidc && signIn.identityProvider(installation.runtime.effects, operatorOidc);
-  const known = { databaseUrl, masterKey, provisioning, operatorUrl, identityProvider };
-  const mount = { ...known, ...installation };
-  const own = operatorOperationsOn(mount);
+  const startOptions = { databaseUrl, masterKey, provisioning, operatorUrl, identityProvider };
+  const mount = { ...startOptions, ...installation };
+  const operatorOperations = operatorOperationsOn(mount);
   if (operatorApi === 'on') {
-    const alone = serverAlone({ ...options, operations: [...operations, ...own] });
+    const alone = serverAlone({ ...options, operations: [...operations, ...operatorOperations] });
     addOperatorDocument(alone.server, naming);
     addPages(alone.server, settings);
     return alone;
   }
   const { server } = serverAlone(options);
-  const operatorServer = createServer({ ...options, operations: own });
+  const operatorServer = createServer({ ...options, operations: operatorOperations });
   addOperatorDocument(operatorServer, naming);
   addPages(operatorServer, settings);
   server.addHook('preClose', () => operatorServer.close());

@@ -249,8 +249,8 @@ function table(heads: string[], rows: string[][]): string {
   const widths = heads.map((head, index) =>
     Math.max(head.length, ...rows.map((row) => row[index]?.length ?? 0)),
   );
-  const line = (cells: string[], by: string) =>
-    `| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0, by)).join(' | ')} |`;
+  const line = (cells: string[], separator: string) =>
+    `| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0, separator)).join(' | ')} |`;
   const rule = line(
     heads.map(() => ''),
     '-',

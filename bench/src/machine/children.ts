@@ -54,7 +54,7 @@ function watched(child: ChildProcess, log?: string): Child {
   };
   child.stdout?.on('data', append);
   child.stderr?.on('data', append);
-  const ended = once(child, 'close').catch(() => undefined);
+  const exit = once(child, 'close').catch(() => undefined);
   const isRunning = () => child.exitCode === null && child.signalCode === null;
   const signal = (name: NodeJS.Signals) => {
     if (isRunning()) child.kill(name);
@@ -62,20 +62,20 @@ function watched(child: ChildProcess, log?: string): Child {
   const tracked: Child = {
     pid: child.pid as number,
     output: () => (log ? fs.readFileSync(log, 'utf8').slice(-KEPT_OUTPUT) : text),
-    ended,
+    ended: exit,
     pause: () => signal('SIGSTOP'),
     resume: () => signal('SIGCONT'),
     async stop() {
       signal('SIGCONT');
       signal('SIGTERM');
       const timer = setTimeout(() => signal('SIGKILL'), STOP_MS);
-      await ended;
+      await exit;
       clearTimeout(timer);
       running.delete(tracked);
     },
   };
   running.add(tracked);
-  ended.then(() => running.delete(tracked));
+  exit.then(() => running.delete(tracked));
   return tracked;
 }
 
@@ -108,25 +108,28 @@ export function startWorker(name: string, options: StartOptions = {}): Worker {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     serialization: 'advanced',
   });
-  const waiting = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
+  const pendingCalls = new Map<
+    number,
+    { resolve(value: never): void; reject(error: Error): void }
+  >();
   let calls = 0;
   const tracked = watched(child);
   child.on('message', ({ call, result, error }: Reply) => {
-    const waiter = waiting.get(call);
-    waiting.delete(call);
+    const waiter = pendingCalls.get(call);
+    pendingCalls.delete(call);
     if (error === undefined) waiter?.resolve(result as never);
     else waiter?.reject(new Error(`${name}: ${error}`));
   });
   tracked.ended.then(() => {
     const reason = new Error(`${name} ended: ${tracked.output()}`);
-    for (const waiter of waiting.values()) waiter.reject(reason);
+    for (const waiter of pendingCalls.values()) waiter.reject(reason);
   });
   return {
     ...tracked,
     call: <R>(job: string, input?: unknown) =>
       new Promise<R>((resolve, reject) => {
         calls++;
-        waiting.set(calls, { resolve: resolve as (value: never) => void, reject });
+        pendingCalls.set(calls, { resolve: resolve as (value: never) => void, reject });
         child.send({ call: calls, job, input });
       }),
   };

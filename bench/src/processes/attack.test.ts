@@ -86,13 +86,13 @@ describe('bodyOf', () => {
 describe('startAttack', () => {
   it('posts complete bodies one after the other on a kept connection', async () => {
     const heads: string[] = [];
-    let wrong = 0;
+    let wrongCount = 0;
     const port = await listen((socket) =>
       requestsOf(
         socket,
         (head) => heads.push(head),
         (body) => {
-          if (body !== BODY) wrong++;
+          if (body !== BODY) wrongCount++;
           socket.write(answerOf(400));
         },
       ),
@@ -102,7 +102,7 @@ describe('startAttack', () => {
     });
     expect(heads[0]).toMatch(/^POST \/any HTTP\/1\.1\r\nHost: 127\.0\.0\.1:\d+\r\n/);
     expect(heads[0]).toContain('\r\nAuthorization: Basic YTpi\r\n');
-    expect(wrong).toBe(0);
+    expect(wrongCount).toBe(0);
     expect(report).toMatchObject({ responses: { 400: heads.length }, connections: 1 });
     expect(report).toMatchObject({ unanswered: {}, unconnected: {}, bodyBytes: BODY.length });
   });

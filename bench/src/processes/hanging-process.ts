@@ -4,7 +4,7 @@ import http from 'node:http';
 import type net from 'node:net';
 import { serveJobs } from '../machine/worker-channel.ts';
 
-const waiting = new Set<http.ServerResponse>();
+const openResponses = new Set<http.ServerResponse>();
 let isHanging = false;
 let maxWaiting = 0;
 
@@ -17,9 +17,9 @@ function listen(): Promise<number> {
   const server = http.createServer((request, reply) => {
     request.resume();
     if (!isHanging) return accept(reply);
-    waiting.add(reply);
-    maxWaiting = Math.max(maxWaiting, waiting.size);
-    reply.on('close', () => waiting.delete(reply));
+    openResponses.add(reply);
+    maxWaiting = Math.max(maxWaiting, openResponses.size);
+    reply.on('close', () => openResponses.delete(reply));
   });
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve((server.address() as net.AddressInfo).port));
@@ -35,8 +35,8 @@ serveJobs({
   /** Responds to all waiting requests; returns the maximum number that waited at one time. */
   release: () => {
     isHanging = false;
-    for (const reply of waiting) accept(reply);
-    waiting.clear();
+    for (const reply of openResponses) accept(reply);
+    openResponses.clear();
     return maxWaiting;
   },
 });

@@ -78,8 +78,8 @@ export function readerOf(client: pg.PoolClient, locks: Locks): Database {
   function read(table: Table, id: string): Promise<Row | undefined> {
     // An internal account and its ledger account have the same id.
     const key = keyOf(table, id);
-    const before = readRows.get(key);
-    if (before) return before;
+    const cachedRow = readRows.get(key);
+    if (cachedRow) return cachedRow;
     requestedIds.set(table, [...(requestedIds.get(table) ?? []), id]);
     responses ??= fetchAll();
     const row = responses.then((rows) => rows.get(key));

@@ -21,11 +21,11 @@ function listenTo(socket: net.Socket): void {
     head += text;
     const end = head.indexOf('\r\n\r\n');
     if (end < 0) return;
-    const rest = head.slice(end + 4);
+    const bodyText = head.slice(end + 4);
     missing = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
     head = '';
     if (missing === 0) done();
-    if (rest) readText(rest);
+    if (bodyText) readText(bodyText);
   };
   const done = () => {
     received++;

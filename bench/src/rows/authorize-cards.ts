@@ -67,9 +67,9 @@ async function holder(request: Request, index: number, withWallet: boolean) {
 
 /** Waits until the issuer has issued all of them. */
 async function issued({ cluster }: Bench): Promise<void> {
-  const waiting = "select count(*)::int as n from cards where state = 'PROCESSING'";
+  const openCardsSql = "select count(*)::int as n from cards where state = 'PROCESSING'";
   for (const until = Date.now() + ISSUE_MS; Date.now() < until; await sleep(POLL_MS)) {
-    const [row] = await cluster.rows<{ n: number }>(CARDS_DATABASE, waiting);
+    const [row] = await cluster.rows<{ n: number }>(CARDS_DATABASE, openCardsSql);
     if (row?.n === 0) return;
   }
   throw new Error('the cards are not issued');

@@ -148,7 +148,7 @@ export async function authorizeRows(bench: Bench): Promise<Row[]> {
     },
     bench.settings.rounds,
   );
-  const wrong = await differences(bench, CARDS_DATABASE, handler);
+  const wrongCount = await differences(bench, CARDS_DATABASE, handler);
   const wrongPeer = await differences(bench, PEER_CARDS_DATABASE, peerHandler);
   for (const child of [handler, peerHandler]) {
     await child.call('close');
@@ -162,7 +162,7 @@ export async function authorizeRows(bench: Bench): Promise<Row[]> {
     id,
     label: `authorize a card payment, ${subject}`,
     unit: '/s',
-    railhead: side(`handler, ${IN_FLIGHT} in flight`, runs[`handler, ${kind}`], wrong),
+    railhead: side(`handler, ${IN_FLIGHT} in flight`, runs[`handler, ${kind}`], wrongCount),
     peer: side(peer.name, runs[`interactive, ${kind}`], wrongPeer),
     maxP99Ms: MAX_P99_MS,
   });

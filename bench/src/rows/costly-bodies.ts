@@ -47,8 +47,8 @@ function propertiesOf(document: OpenApi, schema: Json, depth = 0): Record<string
 function choicesOf(document: OpenApi, properties: Record<string, Json>): Json {
   const choices: Json = {};
   for (const [name, { $ref, ...own }] of Object.entries(properties)) {
-    const named = document.components.schemas[String($ref).split('/').at(-1) as string];
-    const [first] = ((named ?? own).enum as unknown[] | undefined) ?? [];
+    const schema = document.components.schemas[String($ref).split('/').at(-1) as string];
+    const [first] = ((schema ?? own).enum as unknown[] | undefined) ?? [];
     if (first !== undefined) choices[name] = first;
   }
   return choices;

@@ -211,14 +211,14 @@ export async function executeRows(bench: Bench): Promise<Row[]> {
   );
   printProgress(`${await receiver.call<number>('count')} events delivered meanwhile`);
   for (const child of [load, peerWorker, api.process]) await child.stop();
-  const wrong = await differences(bench, DATABASE, serverExecutor.done());
+  const wrongCount = await differences(bench, DATABASE, serverExecutor.done());
   const wrongPeer = await differences(bench, PEER_DATABASE, peer.done());
   await receiver.stop();
   const side = (name: string, runs: Run[], errors: number) => {
     const side = sideOf(name, runs);
     return { ...side, errors: side.errors + errors };
   };
-  const server = (runs: Run[]) => side(`server, ${connections} connections`, runs, wrong);
+  const server = (runs: Run[]) => side(`server, ${connections} connections`, runs, wrongCount);
   const interactive = (runs: Run[]) => side(`interactive, ${peer.name}`, runs, wrongPeer);
   const pgbenchSide = (kind: 'spread' | 'hot') =>
     side(`pgbench, ${pgbench.best[kind]} clients`, runs[`pgbench, ${kind}`], 0);

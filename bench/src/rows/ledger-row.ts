@@ -26,11 +26,11 @@ async function differences(bench: Bench, name: string, doneCount: number): Promi
   );
   const isConsistent =
     Number(row?.transfers) === doneCount && row?.total === `${ACCOUNTS * OPENING_BALANCE}`;
-  const wrong = Number(row?.wrong) + (isConsistent ? 0 : 1);
+  const wrongCount = Number(row?.wrong) + (isConsistent ? 0 : 1);
   printProgress(
     `${name}: ${row?.transfers} transfers for ${doneCount} acknowledged, ${row?.wrong} wrong balances`,
   );
-  return wrong;
+  return wrongCount;
 }
 
 export async function ledgerRows(bench: Bench): Promise<Row[]> {
@@ -67,7 +67,7 @@ export async function ledgerRows(bench: Bench): Promise<Row[]> {
   );
   await worker.call('close');
   await worker.stop();
-  const wrong = await differences(bench, LEDGER_DATABASE, done);
+  const wrongCount = await differences(bench, LEDGER_DATABASE, done);
   const wrongPeer = await differences(bench, PGBENCH_DATABASE, pgbench.done());
   const side = (name: string, runs: readonly Run[], more: number) => {
     const side = sideOf(name, runs);
@@ -77,7 +77,7 @@ export async function ledgerRows(bench: Bench): Promise<Row[]> {
     id,
     label: `ledger transfers, ${subject}`,
     unit: '/s',
-    railhead: side(`committer, ${best[kind]} callers`, runs[`committer, ${kind}`], wrong),
+    railhead: side(`committer, ${best[kind]} callers`, runs[`committer, ${kind}`], wrongCount),
     peer: side(`pgbench, ${pgbench.best[kind]} clients`, runs[`pgbench, ${kind}`], wrongPeer),
     target,
   });

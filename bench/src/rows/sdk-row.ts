@@ -29,8 +29,8 @@ export async function sdkRows(bench: Bench): Promise<Row[]> {
   };
   // Separate processes, so that the compiler does not optimize one for the calls of the other.
   const workers = { sdk: startWorker('sdk'), fetch: startWorker('sdk') };
-  const run = (by: SdkOptions['by']) =>
-    workers[by].call<Run>('read', { ...options, by } satisfies SdkOptions);
+  const run = (variant: SdkOptions['by']) =>
+    workers[variant].call<Run>('read', { ...options, by: variant } satisfies SdkOptions);
   const runs = await alternate(
     { 'GET, SDK': () => run('sdk'), 'GET, fetch': () => run('fetch') },
     rounds,

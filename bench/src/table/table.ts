@@ -89,12 +89,12 @@ export function tableOf(rows: readonly Row[]): string {
 
 /** The rows as JSON, with their ratios, for comparisons and histories. */
 export function jsonOf(
-  about: string,
+  title: string,
   rows: readonly Row[],
   seconds: Readonly<Record<string, number>>,
 ): string {
   const withRatios = rows.map((row) => ({ ...row, ratio: ratiosOf(row) }));
-  return JSON.stringify({ about: about.split('\n'), seconds, rows: withRatios }, null, 2);
+  return JSON.stringify({ about: title.split('\n'), seconds, rows: withRatios }, null, 2);
 }
 
 /** Time of each group, and total time. */

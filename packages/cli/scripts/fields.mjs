@@ -94,12 +94,13 @@ export function bodyFields(document, schema, path = []) {
   for (const [name, each] of Object.entries(properties)) {
     const whole = resolved(document, each);
     if (whole.readOnly || /^Set by the server\./.test(whole.description)) continue;
-    const place = [...path, name];
+    const fieldPath = [...path, name];
     const isObject = whole.type === 'object' || whole.properties || (whole.oneOf ?? whole.anyOf);
-    const nested = isObject && place.length < DEPTH ? bodyFields(document, whole, place) : [];
+    const nested =
+      isObject && fieldPath.length < DEPTH ? bodyFields(document, whole, fieldPath) : [];
     const isRequired = path.length === 0 && required.includes(name);
     outer.push({
-      ...fieldOf(document, place, whole, isRequired),
+      ...fieldOf(document, fieldPath, whole, isRequired),
       ...(nested.length && { nested: true }),
     });
     inner.push(...nested);

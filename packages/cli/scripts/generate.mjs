@@ -38,7 +38,7 @@ function bodyOf(document, { requestBody }) {
 
 function commandOf(document, group, operation) {
   const { operationId, route, method, summary, parameters = [], responses, security } = operation;
-  const isIn = (place) => parameters.filter((each) => each.in === place);
+  const isIn = (location) => parameters.filter((each) => each.in === location);
   const isList = JSON.stringify(responses['200'] ?? '').includes('ListResponse"');
   const body = bodyOf(document, operation);
   const [scheme] = (security ?? []).flatMap((each) => Object.keys(each));

@@ -45,8 +45,9 @@ export function verbOf(operationId, group) {
   const words = kebab(operationId)
     .replace(/-by-id$/, '')
     .split('-');
-  const own = new Set(kebab(group).split('-').map(singular));
-  const rest = words.filter((word, index) => index === 0 || !own.has(singular(word)));
-  const isPrefix = rest.length > 1 && ['sandbox', 'agent'].includes(rest[0]) && own.has(rest[0]);
+  const groupWords = new Set(kebab(group).split('-').map(singular));
+  const rest = words.filter((word, index) => index === 0 || !groupWords.has(singular(word)));
+  const isPrefix =
+    rest.length > 1 && ['sandbox', 'agent'].includes(rest[0]) && groupWords.has(rest[0]);
   return (isPrefix ? rest.slice(1) : rest).join('-');
 }

@@ -38,8 +38,8 @@ function exitCodeOf({ status, code }: RailheadError): ExitCode {
 }
 
 function hintOf({ code, requestId, fields, operationId }: RailheadError): string | undefined {
-  const known = HINTS[code];
-  if (known) return known;
+  const hint = HINTS[code];
+  if (hint) return hint;
   if (fields.length > 0) return undefined;
   const isRecord = operationId === 'getRequestById';
   return requestId && !isRecord ? `Details: railhead logs get ${requestId}` : undefined;

@@ -151,9 +151,9 @@ export function createProgram(words: readonly string[], version: string): Comman
   }
   for (const resource of RESOURCES) {
     const isNamed = words.includes(resource.name);
-    const known = program.commands.find((each) => each.name() === resource.name);
-    const command = resourceCommand(resource, isNamed, known);
-    if (!known) program.addCommand(command, { hidden: true });
+    const existingCommand = program.commands.find((each) => each.name() === resource.name);
+    const command = resourceCommand(resource, isNamed, existingCommand);
+    if (!existingCommand) program.addCommand(command, { hidden: true });
   }
   program.addHelpText(
     'after',

@@ -37,9 +37,9 @@ export const methodOf = (client: Client, operationId: string): AnyMethod => {
   const group = resourceOf(operationId)?.group ?? '';
   // The names of groups and operations are those of the SDK.
   const groups = client as unknown as Record<string, Record<string, AnyMethod>>;
-  const found = groups[group]?.[operationId];
-  if (!found) throw new Error(`The SDK has no operation ${operationId}.`);
-  return found;
+  const operation = groups[group]?.[operationId];
+  if (!operation) throw new Error(`The SDK has no operation ${operationId}.`);
+  return operation;
 };
 
 /**

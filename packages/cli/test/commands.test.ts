@@ -24,16 +24,16 @@ describe('every command', () => {
     command,
     ...command.commands.flatMap(all),
   ];
-  const named = all().map((each) => [each.name(), each] as const);
+  const commandsByName = all().map((each) => [each.name(), each] as const);
 
   it('covers every operation once', () => {
     const ids = RESOURCES.flatMap(({ operations }) => operations.map(([id]) => id));
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.length).toBeGreaterThanOrEqual(168);
-    expect(named.length).toBeGreaterThan(ids.length);
+    expect(commandsByName.length).toBeGreaterThan(ids.length);
   });
 
-  it.each(named)('%s has help with examples within 80 columns', (name, command) => {
+  it.each(commandsByName)('%s has help with examples within 80 columns', (name, command) => {
     let text = '';
     command.configureOutput({
       writeOut: (each) => {
@@ -67,9 +67,9 @@ describe('a resource', () => {
       ...['--address.postal-code', '97205', '--address.country', 'US'],
     );
     expect(created).toMatchObject({ fullName: 'Ada Lovelace', address: { city: 'Portland' } });
-    const found = await run('customers', 'get', created.id);
-    expect(found.out).toMatch(/^fullName +Ada Lovelace$/m);
-    expect(found.out).toMatch(/^address\n[\s\S]*^ {2}city +Portland$/m);
+    const customer = await run('customers', 'get', created.id);
+    expect(customer.out).toMatch(/^fullName +Ada Lovelace$/m);
+    expect(customer.out).toMatch(/^address\n[\s\S]*^ {2}city +Portland$/m);
     const { out } = await run('customers', 'list');
     expect(out.split('\n')[0]).toMatch(/^ID +FULL NAME +KYC STATUS/);
     expect(out).toContain(created.id);
@@ -124,8 +124,8 @@ describe('an error', () => {
     [['customers', 'list', '--base-url', 'http://127.0.0.1:9'], 4, 'railhead doctor'],
     [['customers', 'list', '--profile', 'absent'], 3, 'railhead login --profile absent'],
   ] as const)('%j names the problem and the remedy', async (args, code, text) => {
-    const found = await run(...args);
-    expect({ code: found.code, err: found.err, out: found.out }).toEqual({
+    const result = await run(...args);
+    expect({ code: result.code, err: result.err, out: result.out }).toEqual({
       code,
       err: expect.stringContaining(text),
       out: '',
@@ -167,8 +167,8 @@ describe('profiles', () => {
     const { baseUrl, clientId, clientSecret } = server.running.credentials;
     const login = ['login', '--profile', 'one', '--base-url', new URL(baseUrl).origin];
     login.push('--client-id', clientId, '--client-secret', '-');
-    const wrong = await blank.run(login, { input: 'wrong' });
-    expect(wrong.code).toBe(3);
+    const rejected = await blank.run(login, { input: 'wrong' });
+    expect(rejected.code).toBe(3);
     const { code, out, err } = await blank.run(login, { input: `${clientSecret}\n` });
     expect([code, err, out]).toEqual([0, '', expect.stringContaining('as profile one')]);
     const file = path.join(blank.home, '.config/railhead/config.json');
@@ -237,8 +237,8 @@ describe('tools', () => {
     ]);
     const other = await run('doctor', '--base-url', 'http://127.0.0.1:9');
     expect([other.code, other.out]).toEqual([1, expect.stringContaining('✗ Server')]);
-    const wrong = await server.cli.run(['doctor'], { env: { RAILHEAD_CLIENT_SECRET: 'x' } });
-    expect([wrong.code, wrong.out]).toEqual([1, expect.stringContaining('✗ Credentials')]);
+    const rejected = await server.cli.run(['doctor'], { env: { RAILHEAD_CLIENT_SECRET: 'x' } });
+    expect([rejected.code, rejected.out]).toEqual([1, expect.stringContaining('✗ Credentials')]);
   });
 
   it('say that the server has another version of the API', async () => {

@@ -97,9 +97,9 @@ it(
         continue;
       }
       kills.listen++;
-      const ended = once(current.child, 'close');
+      const exit = once(current.child, 'close');
       current.child.kill('SIGKILL');
-      await ended;
+      await exit;
       outputs.push(current.output.out);
       current = listener();
     }
@@ -110,22 +110,22 @@ it(
       () => undefined,
     );
     await pause(500);
-    const ended = once(current.child, 'close');
+    const exit = once(current.child, 'close');
     current.child.kill('SIGINT');
-    await ended;
+    await exit;
     outputs.push(current.output.out);
 
     const missingIds = expected.filter((id) => !found().has(id));
     const ids = receiver.arrivals.map(({ id }) => id);
     const doubled = ids.filter((id, index) => ids.indexOf(id) !== index);
     const repeated = outputs.join('').match(/"eventId":"[^"]+"[^\n]*"isRepeated":true/g) ?? [];
-    const known = repeated.map((line) => /"eventId":"([^"]+)"/.exec(line)?.[1]);
+    const repeatedIds = repeated.map((line) => /"eventId":"([^"]+)"/.exec(line)?.[1]);
     console.info(
       `${kills.listen} kills of listen, ${kills.server} of the server: ${expected.length} events, ` +
         `${missingIds.length} lost, ${doubled.length} repeated that were being sent at a kill`,
     );
     expect(missingIds).toEqual([]);
-    expect(doubled.filter((id) => !known.includes(id))).toEqual([]);
+    expect(doubled.filter((id) => !repeatedIds.includes(id))).toEqual([]);
     expect(doubled.length).toBeLessThanOrEqual(kills.listen);
     expect([...found()].filter((id) => !expected.includes(id))).toEqual([]);
   },

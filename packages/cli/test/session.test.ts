@@ -109,8 +109,8 @@ describe.each([80, 120])('a session at %i columns', (columns) => {
     expect(widest(table)).toBeLessThanOrEqual(columns);
     // The title of the table is dim.
     expect(screen()).toContain('\u001b[2mID');
-    const wrong = await enter('railhead custmers list');
-    expect(wrong).toBe("Error: Unknown command 'custmers'\nDid you mean customers?");
+    const rejected = await enter('railhead custmers list');
+    expect(rejected).toBe("Error: Unknown command 'custmers'\nDid you mean customers?");
     expect(screen()).toContain('\u001b[31mError:');
     expect(await enter('echo $?')).toBe('2');
     expect(await enter('NO_COLOR=1 railhead custmers')).toContain('Did you mean customers?');

@@ -58,8 +58,8 @@ function tableText(document) {
   const operations = Object.fromEntries(
     operationsOf(document).map((operation) => {
       const { operationId, method, route, tags, parameters = [] } = operation;
-      const names = (place) =>
-        parameters.filter((each) => each.in === place).map(({ name }) => name);
+      const names = (location) =>
+        parameters.filter((each) => each.in === location).map(({ name }) => name);
       const info = {
         ...{ method, path: route, tag: tags[0] },
         ...(operation['x-permission'] && { permission: operation['x-permission'] }),
@@ -125,8 +125,8 @@ function choicesText(document) {
   const choices = {};
   for (const { operationId, method, parameters = [] } of operationsOf(document)) {
     if (method !== 'GET') continue;
-    for (const { name, in: place, schema } of parameters) {
-      const { enum: values, items } = place === 'query' ? slim(schema, document) : {};
+    for (const { name, in: location, schema } of parameters) {
+      const { enum: values, items } = location === 'query' ? slim(schema, document) : {};
       const all = values ?? items?.enum;
       if (all) choices[operationId] = { ...choices[operationId], [name]: all };
     }

@@ -53,8 +53,8 @@ function createProject(folder, runtimes) {
   const [{ filename }] = JSON.parse(execFileSync('npm', pack, { cwd: sdk, encoding: 'utf8' }));
   const dependencies = Object.fromEntries(runtimes.map(({ name, spec }) => [name, spec]));
   dependencies['railhead-sdk'] = `file:${filename}`;
-  const about = { name: 'runtimes', private: true, type: 'module', dependencies };
-  fs.writeFileSync(path.join(folder, 'package.json'), JSON.stringify(about));
+  const manifest = { name: 'runtimes', private: true, type: 'module', dependencies };
+  fs.writeFileSync(path.join(folder, 'package.json'), JSON.stringify(manifest));
   // Deno and Bun are put in their places by the scripts of their packages.
   const args = ['install', '--no-audit', '--no-fund', '--loglevel=error'];
   execFileSync('npm', args, { cwd: folder, stdio: 'inherit' });
@@ -126,9 +126,9 @@ try {
   if (rows.some(({ results }) => results.includes('fails'))) process.exitCode = 1;
 } finally {
   if (server) {
-    const ended = new Promise((resolve) => server.once('exit', resolve));
+    const exit = new Promise((resolve) => server.once('exit', resolve));
     server.kill('SIGTERM');
-    await ended;
+    await exit;
   }
   fs.rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }

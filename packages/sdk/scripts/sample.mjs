@@ -12,22 +12,22 @@ const MAX_LINE = 70;
 const code = (text) => () => text;
 
 /** A value as a literal of TypeScript. */
-function literal(value, by = 0) {
+function literal(value, indent = 0) {
   if (typeof value === 'function') return value();
   if (typeof value === 'string')
     return value.includes('\n') ? JSON.stringify(value) : quoted(value);
   if (typeof value !== 'object' || value === null) return String(value);
   const isArray = Array.isArray(value);
   const items = Object.entries(value).map(([key, each]) => {
-    const text = literal(each, by + 2);
+    const text = literal(each, indent + 2);
     return isArray ? text : `${keyOf(key)}: ${text}`;
   });
   if (items.length === 0) return isArray ? '[]' : '{}';
   const line = isArray ? `[${items.join(', ')}]` : `{ ${items.join(', ')} }`;
-  if (by + line.length <= MAX_LINE && !line.includes('\n')) return line;
+  if (indent + line.length <= MAX_LINE && !line.includes('\n')) return line;
   const [open, close] = isArray ? '[]' : '{}';
-  const pad = ' '.repeat(by + 2);
-  return `${open}\n${items.map((each) => `${pad}${each},\n`).join('')}${' '.repeat(by)}${close}`;
+  const pad = ' '.repeat(indent + 2);
+  return `${open}\n${items.map((each) => `${pad}${each},\n`).join('')}${' '.repeat(indent)}${close}`;
 }
 
 /** Examples of parameters are texts. */
@@ -98,10 +98,10 @@ export function exampleRequestOf(operation) {
 export function sdkSample(operation, request = exampleRequestOf(operation)) {
   const { auth, body, form, hasForm, hasReply } = request;
   const parameters = operation.parameters ?? [];
-  const named = parameters
+  const pathParameters = parameters
     .filter((each) => each.in === 'path' || (each.in === 'query' && each.example !== undefined))
     .map((each) => [each.name, exampleOf(each)]);
-  const input = { ...Object.fromEntries(named), ...body, ...formOf(form) };
+  const input = { ...Object.fromEntries(pathParameters), ...body, ...formOf(form) };
   const options = optionsOf(parameters);
   const hasInput = Object.keys(input).length > 0 || options.length > 0;
   const args = argumentsOf([...(hasInput ? [input] : []), ...options]);

@@ -60,22 +60,22 @@ async function errorOf(client: Client, operation: Described, input: object) {
 
 describe('every operation', () => {
   it('rejects a wrong credential with UNAUTHORIZED', async () => {
-    const wrong = { clientId: 'nothing', clientSecret: 'wrong' };
-    const client = await clientOf(app, { agentToken: 'wrong' }, wrong);
-    const found: string[] = [];
+    const wrongCredentials = { clientId: 'nothing', clientSecret: 'wrong' };
+    const client = await clientOf(app, { agentToken: 'wrong' }, wrongCredentials);
+    const unexpected: string[] = [];
     for (const operation of operations) {
       if (operation.security?.length === 0) continue;
       const error = await errorOf(client, operation, idsOf(operation));
       const isExpected = error?.status === 401 && error.code === 'UNAUTHORIZED';
-      if (!isExpected || !error.requestId) found.push(`${operation.operationId}: ${error}`);
+      if (!isExpected || !error.requestId) unexpected.push(`${operation.operationId}: ${error}`);
     }
     expect(operations.length).toBeGreaterThanOrEqual(172);
-    expect(found).toEqual([]);
+    expect(unexpected).toEqual([]);
   });
 
   it('rejects an invalid request or an unknown ID with a declared status and code', async () => {
     const client = await clientOf(app, { agentToken });
-    const found: string[] = [];
+    const unexpected: string[] = [];
     let rejected = 0;
     for (const operation of operations) {
       const input = wrongInput(operation);
@@ -84,23 +84,23 @@ describe('every operation', () => {
       rejected++;
       const isDeclared = error && String(error.status) in operation.responses;
       const isClients = [400, 404, 410].includes(error?.status ?? 0);
-      if (!isDeclared || !isClients) found.push(`${operation.operationId}: ${error}`);
+      if (!isDeclared || !isClients) unexpected.push(`${operation.operationId}: ${error}`);
     }
     expect(rejected).toBeGreaterThan(150);
-    expect(found).toEqual([]);
+    expect(unexpected).toEqual([]);
   });
 
   it('of an agent rejects what its policy does not permit', async () => {
     const { accessToken } = await agentFixture(app).agent({ permissions: ['EXECUTE_QUOTES'] });
     const client = await clientOf(app, { agentToken: accessToken });
-    const found: Record<string, string | undefined> = {};
+    const codes: Record<string, string | undefined> = {};
     for (const operation of operations) {
       const isAgents = operation.security?.some((each) => 'AgentAuth' in each);
       if (!isAgents || Object.keys(idsOf(operation)).length || operation.requestBody) continue;
       const error = await errorOf(client, operation, {});
-      found[operation.operationId] = error?.code;
+      codes[operation.operationId] = error?.code;
     }
-    expect(found).toEqual({
+    expect(codes).toEqual({
       getAgentMe: undefined,
       agentListActions: undefined,
       agentListInternalAccounts: 'FORBIDDEN',

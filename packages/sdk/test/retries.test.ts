@@ -58,7 +58,7 @@ const error = (status: number, code: string, headers?: http.OutgoingHttpHeaders)
   json(status, { status, code, reason: 'No.', message: 'No.' }, headers);
 const closeConnection: Answer = (response) => void response.destroy();
 const neverAnswer: Answer = () => undefined;
-const found = json(200, { id: 'Token:1' });
+const tokenReply = json(200, { id: 'Token:1' });
 
 const retries: RetryInfo[] = [];
 afterEach(() => {
@@ -84,7 +84,7 @@ describe('a call', () => {
     ['a connection that is cut', closeConnection],
     ['409 with x-should-retry: true', error(409, 'CONFLICT', { 'x-should-retry': 'true' })],
   ])('is repeated after %s', async (_, answer) => {
-    failing.behave(answer, found);
+    failing.behave(answer, tokenReply);
     await expect(get()).resolves.toEqual({ id: 'Token:1' });
     expect(failing.seen).toHaveLength(2);
     expect(retries).toMatchObject([{ operationId: 'getTokenById', attempt: 1 }]);
@@ -105,7 +105,7 @@ describe('a call', () => {
   });
 
   it('waits as long as Retry-After says', async () => {
-    failing.behave(error(429, 'RATE_LIMITED', { 'retry-after': '1' }), found);
+    failing.behave(error(429, 'RATE_LIMITED', { 'retry-after': '1' }), tokenReply);
     const started = performance.now();
     await get();
     expect(performance.now() - started).toBeGreaterThanOrEqual(990);
@@ -158,7 +158,7 @@ describe('a call', () => {
 
 describe('a limit of time', () => {
   it('ends an attempt', async () => {
-    failing.behave(neverAnswer, found);
+    failing.behave(neverAnswer, tokenReply);
     await expect(get({ timeout: 500 })).resolves.toEqual({ id: 'Token:1' });
     expect(retries).toMatchObject([{ code: 'TIMEOUT', status: undefined }]);
     failing.behave(neverAnswer);
@@ -204,7 +204,7 @@ describe('a reply', () => {
   });
 
   it('is returned whole on demand', async () => {
-    failing.behave(found);
+    failing.behave(tokenReply);
     const { data, status, headers, requestId } = await get().withResponse();
     expect({ data, status, requestId }).toEqual({
       data: { id: 'Token:1' },
@@ -225,7 +225,7 @@ describe('a reply', () => {
 
 describe('observation', () => {
   it('lets hooks add headers and see replies', async () => {
-    failing.behave(found);
+    failing.behave(tokenReply);
     const replies: unknown[] = [];
     await get({
       headers: { 'x-app': 'shop' },

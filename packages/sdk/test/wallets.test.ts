@@ -100,8 +100,8 @@ describe('a stamp', () => {
 
 describe('a session key', () => {
   it('is decrypted as published', async () => {
-    const opened = await openSessionKey(SEALED_KEY.sealedKey, keysOf(SEALED_KEY.skR));
-    expect(opened.privateKey).toBe(SEALED_KEY.plaintext);
+    const openedKey = await openSessionKey(SEALED_KEY.sealedKey, keysOf(SEALED_KEY.skR));
+    expect(openedKey.privateKey).toBe(SEALED_KEY.plaintext);
     const damagedKey = SEALED_KEY.sealedKey.replace('2D3', '2D4');
     await expect(openSessionKey(damagedKey, keysOf(SEALED_KEY.skR))).rejects.toThrow('damaged');
     await expect(openSessionKey(SEALED_KEY.sealedKey, await generateKeys())).rejects.toThrow();
@@ -127,10 +127,10 @@ describe('an owner', () => {
       next.privateKey,
     );
     expect(sdkKey.privateKey).toBe(libraryKey);
-    const ended = await signed(sdkKey, (options) =>
+    const deletion = await signed(sdkKey, (options) =>
       client.walletAuth.revokeAuthSession({ id: newSessionId }, options),
     );
-    expect(ended.payloadToSign).toMatch(/^\{/);
+    expect(deletion.payloadToSign).toMatch(/^\{/);
   });
 
   it('waits for an operation in progress', async () => {
@@ -210,11 +210,11 @@ describe('an owner', () => {
     if (!('challenge' in challenged)) throw new Error('no challenge');
     const { challenge: text, requestId } = challenged as { challenge: string; requestId: string };
     const { userHandle: _, ...assertion } = device.get(text);
-    const opened = await client.walletAuth.verifyAuthCredential(
+    const verifiedSession = await client.walletAuth.verifyAuthCredential(
       { id, type: 'PASSKEY', assertion },
       { requestId },
     );
-    expect(isChallenge(opened)).toBe(false);
-    expect(opened).toMatchObject({ type: 'PASSKEY', nickname: 'Phone' });
+    expect(isChallenge(verifiedSession)).toBe(false);
+    expect(verifiedSession).toMatchObject({ type: 'PASSKEY', nickname: 'Phone' });
   });
 });

@@ -70,8 +70,8 @@ describe('verify', () => {
     for (const keys of [old, newSecret, [newSecret, old], ['whsec_bm90aGluZw==', old]]) {
       await expect(verify({ body, headers, keys, now: now() })).resolves.toHaveProperty('id');
     }
-    const wrong = verify({ body, headers, keys: 'whsec_bm90aGluZw==', now: now() });
-    await expect(wrong).rejects.toMatchObject({ code: 'WEBHOOK_INVALID' });
+    const verification = verify({ body, headers, keys: 'whsec_bm90aGluZw==', now: now() });
+    await expect(verification).rejects.toMatchObject({ code: 'WEBHOOK_INVALID' });
     await expect(verify({ body, headers, keys: [], now: now() })).rejects.toThrow('no signature');
   });
 
@@ -92,7 +92,7 @@ describe('verify', () => {
     await expect(unsigned).rejects.toThrow('no signature of the given keys');
     const headers = { 'x-service-signature': '%%%' };
     await expect(verify({ body, headers, keys })).rejects.toThrow('No key has signed');
-    const wrong = verify({ body, headers, keys: 'nonsense' });
-    await expect(wrong).rejects.toMatchObject({ code: 'INVALID_CLIENT_INPUT' });
+    const verification = verify({ body, headers, keys: 'nonsense' });
+    await expect(verification).rejects.toMatchObject({ code: 'INVALID_CLIENT_INPUT' });
   });
 });

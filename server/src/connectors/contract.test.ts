@@ -182,8 +182,9 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
         const [name = '', inner] = leaf.path;
         const values = full(connector);
         const invalid = { PRIVATE: 'PRIVATE' };
-        const wrong = inner ? { ...(values[name] as object), [inner]: invalid } : invalid;
-        const attempt = () => open(connector, connector.modes[0]!, { ...values, [name]: wrong });
+        const invalidValue = inner ? { ...(values[name] as object), [inner]: invalid } : invalid;
+        const attempt = () =>
+          open(connector, connector.modes[0]!, { ...values, [name]: invalidValue });
         expect(attempt).toThrow(leaf.env);
         expect(attempt).not.toThrow('PRIVATE');
       }

@@ -140,9 +140,11 @@ const undeclaredCapabilities = ({ connector, offer }: Opened): string[] =>
     .map((name) => `The connector ${connector.name} offers ${name} undeclared.`);
 
 /** One offer for each capability: from a regular connector, or else from a fallback. */
-function merged(mode: Mode, opened: readonly Opened[]): Capabilities {
-  const problems = opened.flatMap(undeclaredCapabilities);
-  const serving = opened.flatMap((each) => namesIn(each.offer).map((name) => ({ name, ...each })));
+function merged(mode: Mode, openedConnectors: readonly Opened[]): Capabilities {
+  const problems = openedConnectors.flatMap(undeclaredCapabilities);
+  const serving = openedConnectors.flatMap((each) =>
+    namesIn(each.offer).map((name) => ({ name, ...each })),
+  );
   const isFallback = ({ name, connector }: (typeof serving)[number]) =>
     connector.fallbackFor?.includes(name) ?? false;
   const chosen = [...new Set(serving.map(({ name }) => name))].map((name) => {
@@ -173,11 +175,11 @@ export function openConnectors(
     .filter(({ connector, values }) => isComplete(connector.settings, values));
   const problems = configured.flatMap((each) => valueProblems(each.connector, each.values));
   if (problems.length) throw new Error([...new Set(problems)].join('\n'));
-  const opened = configured.map(({ connector, values }) => ({
+  const openedConnectors = configured.map(({ connector, values }) => ({
     connector,
     offer: connector.open(parts, values) as Capabilities,
   }));
-  return merged(parts.mode, opened);
+  return merged(parts.mode, openedConnectors);
 }
 
 /** Both modes share one storage, so it is opened once. */

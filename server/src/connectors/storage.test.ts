@@ -236,8 +236,8 @@ describe('the bucket', () => {
       return false;
     };
     const s3 = bucket({ accessKeyId: 'UNKNOWN', secretAccessKey: 'sesame' });
-    const wrong = storageOf(effects, { folder: staging, s3 });
-    const rejected = wrong.put(newName(), chunks(bytesOf(10)));
+    const conflictingStorage = storageOf(effects, { folder: staging, s3 });
+    const rejected = conflictingStorage.put(newName(), chunks(bytesOf(10)));
     await expect(rejected).rejects.toThrow('storage responded to PUT with 403 InvalidAccessKeyId');
     expect(requested).toBe(1);
   });

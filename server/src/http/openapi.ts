@@ -138,15 +138,15 @@ export function errorSchema(status: number, naming: Naming): TSchema {
   );
 }
 
-function parametersOf(schema: TSchema | undefined, place: string, components: Json): Json[] {
+function parametersOf(schema: TSchema | undefined, location: string, components: Json): Json[] {
   const needed = new Set((schema?.required ?? []) as string[]);
   return Object.entries((schema?.properties ?? {}) as Record<string, TSchema>).map(
     ([name, property]) => {
       const { description, ...rest } = toOpenApi(property, components) as Json;
       return {
         name,
-        in: place,
-        required: place === 'path' || needed.has(name),
+        in: location,
+        required: location === 'path' || needed.has(name),
         ...(description ? { description } : {}),
         schema: rest,
       };

@@ -19,8 +19,8 @@ const docs = path.join(projectRoot(), 'docs');
 
 describe('notes of the reference', () => {
   it('are about operations and tags that exist', () => {
-    const named = [...NOTED.operations, ...EMITTING];
-    expect(named.filter((operationId) => !operationIds.has(operationId))).toEqual([]);
+    const notedOperations = [...NOTED.operations, ...EMITTING];
+    expect(notedOperations.filter((operationId) => !operationIds.has(operationId))).toEqual([]);
     expect(NOTED.tags.filter((tag) => !(tag in TAGS))).toEqual([]);
   });
 

@@ -71,8 +71,8 @@ describe('a body', () => {
 
   it('may be larger if the contract states it', async () => {
     const larger = app.operations.filter(({ contract }) => contract.maxBody);
-    const named = larger.map(({ contract }) => contract.operationId).sort();
-    expect(named).toEqual([
+    const operationIds = larger.map(({ contract }) => contract.operationId).sort();
+    expect(operationIds).toEqual([
       'createAgent',
       'createSandboxFixtures',
       'updateAgentPolicy',
@@ -201,8 +201,8 @@ describe('the head of a request', () => {
       status: 400,
       body: { code: 'INVALID_INPUT' },
     });
-    const named = await send('/transactions?__proto__=1&constructor=2&toString=3');
-    expect(named.status).toBe(200);
+    const response = await send('/transactions?__proto__=1&constructor=2&toString=3');
+    expect(response.status).toBe(200);
   });
 
   it('may have a long idempotency key, up to a point', async () => {

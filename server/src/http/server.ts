@@ -89,11 +89,11 @@ function createGuard(
    */
   async function admitUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     // The URL is not repeated: it may contain the secret of a link or a code.
-    const missing = new Fault(
+    const notFound = new Fault(
       'NOT_FOUND',
       'The path was not found. Check the URL and the API version.',
     );
-    const fault = await rejectionOf(request, request.is404 ? missing : undefined);
+    const fault = await rejectionOf(request, request.is404 ? notFound : undefined);
     if (!fault) return true;
     if (request.is404) await recordUnrouted(request, reply, fault);
     if (fault.code === 'RATE_LIMITED' && wantsPage(request)) {

@@ -179,8 +179,8 @@ function addComponent(name: string, schema: TSchema, components: Record<string, 
   const source = sourceOf(schema);
   if (sources.get(name) === source) return;
   const body = variantToOpenApi(schema, components);
-  const known = components[name];
-  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(body)) {
+  const existing = components[name];
+  if (existing !== undefined && JSON.stringify(existing) !== JSON.stringify(body)) {
     throw new Error(`two different schemas are named ${name}`);
   }
   components[name] ??= body;

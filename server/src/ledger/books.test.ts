@@ -84,8 +84,8 @@ describe('effectsOf', () => {
         expect(passes).toBe(serial);
         if (!serial) return;
         for (const { id: name, net, hold: held } of effects) {
-          const was = start[name as 'a'];
-          expect(books.accounts.get(name)).toMatchObject({ balance: was.balance + net, held });
+          const previous = start[name as 'a'];
+          expect(books.accounts.get(name)).toMatchObject({ balance: previous.balance + net, held });
         }
       }),
     );
@@ -132,8 +132,8 @@ describe('applyPostings', () => {
       reason: 'constraint',
       constraint: 'ledger_account',
     });
-    const opened = new Map([['n', account(0n)]]);
-    expect(applyPostings(moves(transfer('a', 'n', 1n)), opened, books)).toBe(undefined);
+    const openedAccounts = new Map([['n', account(0n)]]);
+    expect(applyPostings(moves(transfer('a', 'n', 1n)), openedAccounts, books)).toBe(undefined);
     expect(books.accounts.get('n')?.balance).toBe(1n);
   });
 

@@ -105,14 +105,14 @@ function effectOn(effects: Map<string, Effect>, id: string, currency: CurrencyCo
 }
 
 function namedAccount(
-  named: Map<string, NamedAccount>,
+  namedAccounts: Map<string, NamedAccount>,
   id: string,
   currency: CurrencyCode,
 ): NamedAccount {
-  let reference = named.get(id);
+  let reference = namedAccounts.get(id);
   if (!reference) {
     reference = { id, currency, guarded: false };
-    named.set(id, reference);
+    namedAccounts.set(id, reference);
   }
   return reference;
 }
@@ -148,14 +148,14 @@ function add(sum: BatchSum, transfer: TransferRow): boolean {
 
 /** Adds one freeze; false if the account would have to be empty at two different amounts. */
 function addFreeze({ effects, freezes }: BatchSum, { account, frozen, empty }: FreezeRow): boolean {
-  const before = freezes.get(account)?.empty ?? null;
+  const previousEmpty = freezes.get(account)?.empty ?? null;
   if (!empty) {
-    freezes.set(account, { frozen, empty: before });
+    freezes.set(account, { frozen, empty: previousEmpty });
     return true;
   }
   const { net, hold } = effects.get(account) ?? { net: 0n, hold: 0n };
   freezes.set(account, { frozen, empty: { net, hold } });
-  return before === null || (before.net === net && before.hold === hold);
+  return previousEmpty === null || (previousEmpty.net === net && previousEmpty.hold === hold);
 }
 
 const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
@@ -304,10 +304,10 @@ function applyFreezes(
  */
 export function applyPostings(
   { transfers, freezes }: Postings,
-  opened: ReadonlyMap<string, Account>,
+  openedAccounts: ReadonlyMap<string, Account>,
   books: Books,
 ): LedgerRejection | undefined {
-  const draft: Books = { accounts: new Map(opened), transfers: new Map() };
+  const draft: Books = { accounts: new Map(openedAccounts), transfers: new Map() };
   const rejection = applyTransfers(transfers, books, draft) ?? applyFreezes(freezes, books, draft);
   if (rejection) return rejection;
   for (const [id, account] of draft.accounts) books.accounts.set(id, account);

@@ -209,12 +209,12 @@ async function execute(call: OperatorCall, approvalId: string, reason: string) {
   const request = { operator, operationId, subject: approvalId, reason };
   const audited = auditedRuntime(call.unaudited, request, approved.check);
   const db = scopedDatabase(audited.runtime.db, operator);
-  const own = { ...installation, runtime: { ...audited.runtime, db } };
+  const auditedInstallation = { ...installation, runtime: { ...audited.runtime, db } };
   const { params: requestParams, query, body } = approved.input;
   const input = { params: requestParams, query, headers: {}, body } as Parameters<
     typeof requested.execute
   >[1];
-  const reply = await requested.execute({ ...call, installation: own }, input);
+  const reply = await requested.execute({ ...call, installation: auditedInstallation }, input);
   if (audited.count() === 0) throw new Fault('CONFLICT', 'The change has no effect any more.');
   return { approvalId, status: reply.status, reply: reply.body ?? null };
 }

@@ -27,13 +27,13 @@ it('is served on a separate port, which ends with the server', async () => {
   const secret = await operatorClient(app).secretOf();
   const read = (base: string) =>
     fetch(`${base}/operator/v1/roles`, { headers: { authorization: `Bearer ${secret}` } });
-  const own = `http://127.0.0.1:${free}`;
-  expect((await read(own)).status).toBe(200);
+  const ownBaseUrl = `http://127.0.0.1:${free}`;
+  expect((await read(ownBaseUrl)).status).toBe(200);
   expect((await read(origin)).status).toBe(404);
-  expect((await fetch(`${own}/2025-10-13/config`)).status).toBe(404);
-  expect((await fetch(`${own}${DOCUMENT}`)).status).toBe(200);
-  expect((await fetch(`${own}${PAGE}`)).status).toBe(200);
+  expect((await fetch(`${ownBaseUrl}/2025-10-13/config`)).status).toBe(404);
+  expect((await fetch(`${ownBaseUrl}${DOCUMENT}`)).status).toBe(200);
+  expect((await fetch(`${ownBaseUrl}${PAGE}`)).status).toBe(200);
   expect((await fetch(`${origin}${PAGE}`)).status).toBe(404);
   await app.close();
-  await expect(read(own)).rejects.toThrow();
+  await expect(read(ownBaseUrl)).rejects.toThrow();
 });

@@ -53,8 +53,8 @@ export function operatorOperationsOn(options: OperatorMount): Operation[] {
   };
   const operationOf = (id: string) =>
     OPERATOR_OPERATIONS.find(({ contract }) => contract.operationId === id);
-  const found = { operationOf, operatorUrl, identityProvider, changes, process, world };
-  const provided = { installation, provisioning, ...found };
+  const installationParts = { operationOf, operatorUrl, identityProvider, changes, process, world };
+  const provided = { installation, provisioning, ...installationParts };
   return OPERATOR_OPERATIONS.map((each) => each.bind(provided));
 }
 

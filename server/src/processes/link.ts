@@ -40,7 +40,7 @@ export const PROCESS_ENV = 'RAILHEAD_PROCESS';
 const COLLECT_MS = 2_000;
 
 function createCollector(send: (message: FromProcess) => void) {
-  const waiting = new Map<number, (text: string) => void>();
+  const resolvers = new Map<number, (text: string) => void>();
   let lastId = 0;
   let own = async () => '';
 
@@ -49,18 +49,18 @@ function createCollector(send: (message: FromProcess) => void) {
     const id = lastId;
     const all = await new Promise<string>((resolve) => {
       const timer = setTimeout(resolve, COLLECT_MS, '');
-      waiting.set(id, (text) => {
+      resolvers.set(id, (text) => {
         clearTimeout(timer);
         resolve(text);
       });
       send({ type: 'collect', id });
     });
-    waiting.delete(id);
+    resolvers.delete(id);
     return all || own();
   }
 
   return {
-    collected: (id: number, text: string) => waiting.get(id)?.(text),
+    collected: (id: number, text: string) => resolvers.get(id)?.(text),
     async reply(id: number): Promise<void> {
       send({ type: 'metrics', id, text: await own() });
     },

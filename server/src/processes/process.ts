@@ -30,7 +30,7 @@ export function prepareProcesses(argv: readonly string[]): void {
 /** Rejects when the process ends first; the rejection may remain unobserved. */
 function reached<T>(
   worker: Worker,
-  ended: Promise<string>,
+  exit: Promise<string>,
   select: (m: FromProcess) => T | undefined,
 ) {
   const promise = new Promise<T>((resolve, reject) => {
@@ -38,7 +38,7 @@ function reached<T>(
       const value = select(message);
       if (value !== undefined) resolve(value);
     });
-    void ended.then((reason) => reject(new Error(`A server process did not start: ${reason}.`)));
+    void exit.then((reason) => reject(new Error(`A server process did not start: ${reason}.`)));
   });
   promise.catch(() => undefined);
   return promise;
@@ -51,16 +51,16 @@ export function startProcess(
 ): ServerProcess {
   const worker = cluster.fork({ [PROCESS_ENV]: JSON.stringify(processEnv) });
   let running = true;
-  const ended = once(worker, 'exit').then(([code, signal]) => {
+  const exit = once(worker, 'exit').then(([code, signal]) => {
     running = false;
     return signal ? `signal ${signal}` : `exit code ${code}`;
   });
   const self: ServerProcess = {
     number: processEnv.number,
     pid: worker.process.pid,
-    serving: reached(worker, ended, (each) => (each.type === 'serving' ? each.serving : undefined)),
-    ready: reached(worker, ended, (each) => each.type === 'ready' || undefined).then(() => {}),
-    ended,
+    serving: reached(worker, exit, (each) => (each.type === 'serving' ? each.serving : undefined)),
+    ready: reached(worker, exit, (each) => each.type === 'ready' || undefined).then(() => {}),
+    ended: exit,
     isRunning: () => running,
     send(message) {
       if (running && worker.isConnected()) worker.send(message, () => undefined);

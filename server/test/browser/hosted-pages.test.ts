@@ -66,9 +66,9 @@ const person = (fields: object) =>
   customer(ownership.app, { as: ownership.app.unregulated }, { ...WITHOUT_DATA, ...fields });
 
 async function upload(documentHolder: string) {
-  const about = { documentType: 'PASSPORT', country: 'US', documentNumber: 'P1' };
+  const documentFields = { documentType: 'PASSPORT', country: 'US', documentNumber: 'P1' };
   const form = documentForm(
-    { documentHolder, ...about, issuingAuthority: 'State Department' },
+    { documentHolder, ...documentFields, issuingAuthority: 'State Department' },
     { bytes: pdfFile() },
   );
   ok(await ownership.app.call('POST', '/documents', form, { as: ownership.app.unregulated }), 201);

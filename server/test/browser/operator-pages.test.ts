@@ -13,18 +13,18 @@ import { inspect, press, TIMEOUT_MS, title } from './office.ts';
 const app = testApp();
 let browser: Awaited<ReturnType<typeof launch>>;
 let port: number;
-let opened: Visit;
+let visited: Visit;
 /** Secrets of links and passwords that the test has used. */
 const secrets: string[] = [PASSWORD];
 
 const at = (path: string, host = 'localhost') => `http://${host}:${port}/operator${path}`;
 
 /** Replies of the API that the page shows are logged by the browser as failed loads. */
-const violations = () => opened.problems.filter((each) => !each.startsWith('Failed to load'));
+const violations = () => visited.problems.filter((each) => !each.startsWith('Failed to load'));
 
 /** Adds a device that verifies its user. */
 async function addDevice(transport: 'internal' | 'usb' = 'internal') {
-  const cdp = await opened.context.newCDPSession(opened.page);
+  const cdp = await visited.context.newCDPSession(visited.page);
   await cdp.send('WebAuthn.enable');
   const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
     options: {
@@ -42,7 +42,7 @@ async function addDevice(transport: 'internal' | 'usb' = 'internal') {
 
 /** Inspects the state in every size and color scheme. */
 async function look(name: string): Promise<void> {
-  const { page } = opened;
+  const { page } = visited;
   for (const size of [SIZES.phone, SIZES.desktop]) {
     await page.setViewportSize(size.viewport);
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -68,16 +68,16 @@ async function invite(name: string, email: string): Promise<string> {
 }
 
 const fill = (label: string, text: string) =>
-  opened.page.getByLabel(label, { exact: true }).fill(text);
+  visited.page.getByLabel(label, { exact: true }).fill(text);
 
 /** The text of the alert, which has the focus. */
 async function alert(text: string | RegExp): Promise<void> {
-  await opened.page.getByRole('alert').filter({ hasText: text }).waitFor();
-  expect(await opened.page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
+  await visited.page.getByRole('alert').filter({ hasText: text }).waitFor();
+  expect(await visited.page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
 }
 
 const focused = (): Promise<string> =>
-  opened.page.evaluate('document.activeElement.name') as Promise<string>;
+  visited.page.evaluate('document.activeElement.name') as Promise<string>;
 
 describe.runIf(browserPath)('the pages for operators', () => {
   beforeAll(async () => {
@@ -86,8 +86,8 @@ describe.runIf(browserPath)('the pages for operators', () => {
     browser = await launch();
   }, TIMEOUT_MS);
   beforeEach(async () => {
-    opened = await visit(browser, 'desktop', `http://localhost:${port}`);
-    return () => opened.close();
+    visited = await visit(browser, 'desktop', `http://localhost:${port}`);
+    return () => visited.close();
   });
   afterAll(async () => {
     await browser?.close();
@@ -96,17 +96,17 @@ describe.runIf(browserPath)('the pages for operators', () => {
   it(
     'explain the address at which a link works, and keep the link',
     async () => {
-      await opened.close();
-      opened = await visit(browser, 'desktop', 'http://');
+      await visited.close();
+      visited = await visit(browser, 'desktop', 'http://');
       const secret = await firstLink();
-      await opened.page.goto(at(`/enroll#${secret}`, '127.0.0.1'));
-      await title(opened.page, 'Open this page at another address');
+      await visited.page.goto(at(`/enroll#${secret}`, '127.0.0.1'));
+      await title(visited.page, 'Open this page at another address');
       await look('wrong-address');
-      await opened.page.getByRole('link', { name: `Open at http://localhost:${port}` }).click();
-      await title(opened.page, 'Set up your sign-in');
-      expect(opened.page.url()).toBe(at('/enroll'));
-      await opened.page.goto(at('/sign-in', '127.0.0.1'));
-      await title(opened.page, 'Open this page at another address');
+      await visited.page.getByRole('link', { name: `Open at http://localhost:${port}` }).click();
+      await title(visited.page, 'Set up your sign-in');
+      expect(visited.page.url()).toBe(at('/enroll'));
+      await visited.page.goto(at('/sign-in', '127.0.0.1'));
+      await title(visited.page, 'Open this page at another address');
       expect(violations()).toEqual([]);
     },
     TIMEOUT_MS,
@@ -115,7 +115,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
   it(
     'enroll the first administrator, who signs out, signs in and changes passkeys',
     async () => {
-      const { page } = opened;
+      const { page } = visited;
       const device = await addDevice();
       await page.goto(at(`/enroll#${await firstLink()}`));
       await title(page, 'Set up your sign-in');
@@ -189,7 +189,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
   it(
     'enroll a user with a password and an authenticator app, who signs in with them',
     async () => {
-      const { page } = opened;
+      const { page } = visited;
       const link = at(`/enroll#${await invite('Carl Support', 'carl@example.com')}`);
       await page.goto(link);
       await page.getByText('For Carl Support (carl@example.com).').waitFor();
@@ -248,7 +248,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
   it(
     'say when attempts are limited, and register passkeys in browsers without JSON options',
     async () => {
-      const { page } = opened;
+      const { page } = visited;
       await addDevice();
       await page.addInitScript(`
         delete PublicKeyCredential.parseCreationOptionsFromJSON;
@@ -280,7 +280,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
   it(
     'complete a sign-in with a company account by the state that the browser kept',
     async () => {
-      const { page } = opened;
+      const { page } = visited;
       const posted: unknown[] = [];
       await page.route('**/operator/v1/sign-in/oidc*', async (route) => {
         const isOptions = route.request().url().endsWith('-options');

@@ -69,8 +69,8 @@ let browser: Awaited<ReturnType<typeof launch>>;
 
 /** A page of the site, with a device that does or does not verify its user. */
 async function device(verifies: boolean): Promise<Visit> {
-  const opened = await visit(browser, 'desktop', 'http://localhost:');
-  const cdp = await opened.context.newCDPSession(opened.page);
+  const tab = await visit(browser, 'desktop', 'http://localhost:');
+  const cdp = await tab.context.newCDPSession(tab.page);
   await cdp.send('WebAuthn.enable');
   await cdp.send('WebAuthn.addVirtualAuthenticator', {
     options: {
@@ -82,20 +82,20 @@ async function device(verifies: boolean): Promise<Visit> {
       automaticPresenceSimulation: true,
     },
   });
-  await opened.page.goto(sites[0].origin);
-  return opened;
+  await tab.page.goto(sites[0].origin);
+  return tab;
 }
 
 const inPage = <T>({ page }: Visit, name: 'register' | 'prove', input: object): Promise<T> =>
   page.evaluate(`${name}(${JSON.stringify(input)})`) as Promise<T>;
 
 /** Registers a passkey of the page's device, signed by an e-mail session of the wallet. */
-async function registered(opened: Visit, ceremony: object) {
+async function registered(tab: Visit, ceremony: object) {
   const { accountId } = await fixture.customerWithWallet();
   const session = await fixture.emailSession(accountId);
   const challenge = base64url(`challenge for ${accountId}`);
   const attestation = await inPage<{ credentialId: string; transports: string[] }>(
-    opened,
+    tab,
     'register',
     { challenge, ...ceremony },
   );
@@ -107,7 +107,7 @@ async function registered(opened: Visit, ceremony: object) {
 
 /** Proves possession of a passkey in the current page. */
 async function proved(
-  opened: Visit,
+  tab: Visit,
   { id, credentialId }: { id: string; credentialId: string },
   keys: { clientPublicKey: string; userVerification: string },
 ) {
@@ -115,7 +115,7 @@ async function proved(
   const path = `/auth/credentials/${id}`;
   const requested = ok(await fixture.call('POST', `${path}/challenge`, { clientPublicKey }), 200);
   const input = { challenge: requested.challenge, credentialId, userVerification };
-  const assertion = await inPage<object>(opened, 'prove', input);
+  const assertion = await inPage<object>(tab, 'prove', input);
   const body = { type: 'PASSKEY', assertion };
   return fixture.call('POST', `${path}/verify`, body, { 'request-id': requested.requestId });
 }
@@ -138,18 +138,18 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
   ])(
     'opens a session: user verification $userVerification, attestation $attestation',
     async ({ verifies, userVerification, attestation }) => {
-      const opened = await device(verifies);
-      const { added } = await registered(opened, { attestation, userVerification });
+      const tab = await device(verifies);
+      const { added } = await registered(tab, { attestation, userVerification });
       const keys = generateKeys();
       const request = { clientPublicKey: keys.uncompressedKey, userVerification };
-      const session = ok(await proved(opened, added, request), 200);
+      const session = ok(await proved(tab, added, request), 200);
       expect(session).toMatchObject({ type: 'PASSKEY', nickname: 'Chromium' });
 
       const signer = openSessionKey(session.encryptedSessionSigningKey, keys.privateKey);
       const path = `/auth/sessions/${session.id}`;
       expect((await fixture.signed('DELETE', path, undefined, signer)).status).toBe(204);
-      expect(opened.problems).toEqual([]);
-      await opened.close();
+      expect(tab.problems).toEqual([]);
+      await tab.close();
     },
     TIMEOUT_MS,
   );
@@ -157,21 +157,21 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
   it(
     'is rejected from another origin, although the browser permits it there',
     async () => {
-      const opened = await device(true);
+      const tab = await device(true);
       const userVerification = 'preferred';
-      const { added } = await registered(opened, { attestation: 'none', userVerification });
-      await opened.page.goto(sites[1].origin);
+      const { added } = await registered(tab, { attestation: 'none', userVerification });
+      await tab.page.goto(sites[1].origin);
       const request = { clientPublicKey: generateKeys().publicKey, userVerification };
-      expect(await proved(opened, added, request)).toMatchObject({
+      expect(await proved(tab, added, request)).toMatchObject({
         status: 401,
         body: {
           code: 'UNAUTHORIZED',
           reason: 'The assertion comes from an origin that is not allowed.',
         },
       });
-      await opened.page.goto(sites[0].origin);
-      expect((await proved(opened, added, request)).status).toBe(200);
-      await opened.close();
+      await tab.page.goto(sites[0].origin);
+      expect((await proved(tab, added, request)).status).toBe(200);
+      await tab.close();
     },
     TIMEOUT_MS,
   );

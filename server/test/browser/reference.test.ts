@@ -125,11 +125,11 @@ describe.runIf(browserPath)('the API reference', () => {
     ['phone', 'light'],
   ] as const)('is accessible: %s, %s', { timeout: TIMEOUT_MS * 2 }, async (size, colorScheme) => {
     const context = await browser.newContext({ ...SIZES[size], colorScheme });
-    const opened = await context.newPage();
-    await opened.goto(`${server.origin}/docs/reference#tag/cross-currency-transfers/POST/quotes`);
-    const heading = opened.getByRole('heading', { name: 'Create a quote', exact: true });
+    const page = await context.newPage();
+    await page.goto(`${server.origin}/docs/reference#tag/cross-currency-transfers/POST/quotes`);
+    const heading = page.getByRole('heading', { name: 'Create a quote', exact: true });
     await heading.first().waitFor({ timeout: TIMEOUT_MS });
-    await expectAccessible(opened, Object.keys(WITHIN_SCALAR));
+    await expectAccessible(page, Object.keys(WITHIN_SCALAR));
     await context.close();
   });
 

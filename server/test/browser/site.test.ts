@@ -101,8 +101,8 @@ describe.skipIf(skipped)('the site', () => {
       return page;
     };
     const broken = new Set<string>();
-    const waiting = ['/docs/'];
-    for (let position = waiting.pop(); position !== undefined; position = waiting.pop()) {
+    const unvisited = ['/docs/'];
+    for (let position = unvisited.pop(); position !== undefined; position = unvisited.pop()) {
       const { html } = await load(position);
       for (const href of valuesOf(html, 'href')) {
         const to = new URL(href, `${origin}${position}`);
@@ -116,7 +116,7 @@ describe.skipIf(skipped)('the site', () => {
             broken.add(`${position}: ${href} is not an operation`);
         } else if (anchor && !ids.has(anchor))
           broken.add(`${position}: ${href} has no such anchor`);
-        if (!exists && status === 200) waiting.push(to.pathname);
+        if (!exists && status === 200) unvisited.push(to.pathname);
       }
     }
     expect([...broken]).toEqual([]);

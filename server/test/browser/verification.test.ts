@@ -59,9 +59,9 @@ describe.runIf(browserPath)('the verification page', () => {
       await page.getByLabel('Date of birth').fill('1990-01-15');
       await page.getByLabel('Nationality').selectOption('US');
       await press(page, 'Continue');
-      const wrong = page.locator('.field.bad');
-      await wrong.waitFor();
-      expect(await wrong.textContent()).toContain('Full name may contain only letters');
+      const invalidFields = page.locator('.field.bad');
+      await invalidFields.waitFor();
+      expect(await invalidFields.textContent()).toContain('Full name may contain only letters');
       expect(await page.getByLabel('Full name').getAttribute('aria-invalid')).toBe('true');
       await page.getByLabel('Full name').fill('Ada Lovelace');
       await press(page, 'Continue');

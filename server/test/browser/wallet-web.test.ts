@@ -67,8 +67,8 @@ async function startBackend(): Promise<string> {
 }
 
 async function open(size: Size): Promise<Visit> {
-  const opened = await visit(browser, size, `${site}/`);
-  const cdp = await opened.context.newCDPSession(opened.page);
+  const tab = await visit(browser, size, `${site}/`);
+  const cdp = await tab.context.newCDPSession(tab.page);
   await cdp.send('WebAuthn.enable');
   await cdp.send('WebAuthn.addVirtualAuthenticator', {
     options: {
@@ -80,8 +80,8 @@ async function open(size: Size): Promise<Visit> {
       automaticPresenceSimulation: true,
     },
   });
-  await opened.page.goto(site);
-  return opened;
+  await tab.page.goto(site);
+  return tab;
 }
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
@@ -217,9 +217,9 @@ async function signedIn(email: string) {
   const requested = { body: { type: 'EMAIL_OTP', encryptedOtpBundle }, cookie };
   const first = await relayed('POST', `${route}/verify`, requested);
   const headers = await signedHeaders(first.body, keys);
-  const opened = await relayed('POST', `${route}/verify`, { ...requested, headers });
-  expect(opened.status).toBe(200);
-  return { before: cookie, cookie: opened.cookie, accountId, session: opened.body };
+  const sessionReply = await relayed('POST', `${route}/verify`, { ...requested, headers });
+  expect(sessionReply.status).toBe(200);
+  return { before: cookie, cookie: sessionReply.cookie, accountId, session: sessionReply.body };
 }
 
 const verdict = ({ status, body }: { status: number; body: { code: string } }) => [
@@ -247,11 +247,11 @@ describe.runIf(browserPath)('the web wallet example', () => {
   it.each(['desktop', 'phone'] as const)(
     'signs in, pays and shows the seed phrase: %s',
     async (size) => {
-      const opened = await open(size);
-      const accountId = await walk(opened, size);
-      await endAnother(opened, accountId);
-      expect(opened.problems).toEqual([]);
-      await opened.close();
+      const tab = await open(size);
+      const accountId = await walk(tab, size);
+      await endAnother(tab, accountId);
+      expect(tab.problems).toEqual([]);
+      await tab.close();
     },
     TIMEOUT_MS,
   );
@@ -280,13 +280,13 @@ describe.runIf(browserPath)('the web wallet example', () => {
       const accountId = await walletOf('refused@example.com');
       const [pageSession] = await fixture.sessionsOf(accountId);
       const otherSession = await fixture.emailSession(accountId);
-      const ended = await fixture.signed(
+      const deletion = await fixture.signed(
         'DELETE',
         `/auth/sessions/${pageSession.id}`,
         undefined,
         otherSession,
       );
-      expect(ended.status).toBe(204);
+      expect(deletion.status).toBe(204);
       await press(page, 'Add 100 test USDB');
       await page.getByRole('alert').getByText('Please sign in again.').waitFor();
       await heading(page, 'Sign in');

@@ -95,9 +95,9 @@ async function pays(stage: Stage, { own, account, bank, agentId }: Connected) {
     body: { source: { accountId: bank.id }, destination: { accountId: account.id }, amount: 25_00 },
     ...own,
   });
-  const waiting = [];
+  const pendingActions = [];
   for (const amount of [150_00, 200_00])
-    waiting.push(
+    pendingActions.push(
       await show('agentCreateTransferOut', 'needs-approval', {
         summary: 'A transfer that waits for an approval',
         body: { ...body, amount },
@@ -106,7 +106,7 @@ async function pays(stage: Stage, { own, account, bank, agentId }: Connected) {
     );
   await show('agentGetAction', 'waiting', {
     summary: 'An action that waits for an approval',
-    params: { actionId: waiting[0].id },
+    params: { actionId: pendingActions[0].id },
     ...own,
   });
   await show('agentListActions', 'waiting', {
@@ -117,11 +117,11 @@ async function pays(stage: Stage, { own, account, bank, agentId }: Connected) {
   await show('listAgentApprovals', 'waiting', { summary: 'Actions that wait for an approval' });
   await show('approveAgentAction', 'approved', {
     summary: 'Approve an action',
-    params: { agentId, actionId: waiting[0].id },
+    params: { agentId, actionId: pendingActions[0].id },
   });
   await show('rejectAgentAction', 'rejected', {
     summary: 'Reject an action',
-    params: { agentId, actionId: waiting[1].id },
+    params: { agentId, actionId: pendingActions[1].id },
     body: { reason: 'Not budgeted' },
   });
 }

@@ -142,11 +142,11 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
   it('requires credentials', async () => {
     const contract = contractOf(operationId);
     const target = fill(contract, (name) => foreignIds[name] ?? 'x');
-    const wrong = { ...app.platform, clientSecret: 'wrong' };
+    const wrongCredentials = { ...app.platform, clientSecret: 'wrong' };
     const responses = [];
     for (const options of [
       { as: null },
-      { as: wrong },
+      { as: wrongCredentials },
       withBearer('abc'),
       withBearer(`gat_${'0'.repeat(40)}`),
       // Valid credentials of the wrong type.

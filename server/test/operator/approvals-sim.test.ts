@@ -231,11 +231,11 @@ async function play(number: number): Promise<void> {
   const amount = chance.between(5_00, 20_00);
   const entry = { accountId: account, amount, currency: 'USD', rail: 'WIRE' };
   const body = { ...entry, bankReference: `SIM-${number}`, hold: 'COMPLIANCE_REVIEW' };
-  const { status, body: held } = await call('POST', '/deposits', { body, secret: adaSecret });
+  const { status, body: approval } = await call('POST', '/deposits', { body, secret: adaSecret });
   expect(status).toBe(201);
   const { member, person } = await newMember();
   const run: Run = {
-    ...{ chance, id: held.transactionId, amount, member },
+    ...{ chance, id: approval.transactionId, amount, member },
     ...{ people: [...people, person, person, person], approvals: [], executions: [] },
   };
   for (let step = chance.between(2, 5); step > 0; step--) {

@@ -27,9 +27,9 @@ async function call({ credentials }: Running, method: string, path: string, body
 }
 
 async function stop({ child }: Running) {
-  const ended = dataFolder.ended(child);
+  const exit = dataFolder.ended(child);
   child.kill('SIGTERM');
-  expect((await ended).code).toBe(0);
+  expect((await exit).code).toBe(0);
 }
 
 it('a restored backup has balanced books and readable personal data', async () => {

@@ -247,9 +247,9 @@ describe('SIGTERM', () => {
 describe('an invalid setting', () => {
   const startErrors = async (flags: string[], env: Record<string, string> = {}) => {
     const folder = newFolder();
-    const ended = await folder.ended(folder.launch(flags, env));
+    const exit = await folder.ended(folder.launch(flags, env));
     expect(fs.existsSync(folder.dir)).toBe(false);
-    const { code, out, err } = ended;
+    const { code, out, err } = exit;
     return { code, out, lines: err.split('\n').filter((line) => !/^Buil(t|ding)/.test(line)) };
   };
 

@@ -198,10 +198,10 @@ describe('two processes on one database', () => {
         from events e join webhook_attempts a on a.event_id = e.id group by e.id`,
     );
     expect(deliveries.length).toBeGreaterThan(2 * PAYMENTS);
-    const wrong = deliveries
+    const wrongDeliveries = deliveries
       .map((each) => ({ ...each, received: received.get(each.id) ?? 0 }))
       .filter((each) => each.received !== each.attempts);
-    expect(wrong).toEqual([]);
+    expect(wrongDeliveries).toEqual([]);
     expect(
       deliveries
         .filter(({ attempts }) => attempts > 1)

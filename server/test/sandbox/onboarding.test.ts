@@ -219,14 +219,18 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
 });
 
 describe('a document whose number selects a finding', () => {
-  it.each(Object.entries(SCRIPTED_FINDINGS))('%s, about the %s', async (type, about) => {
+  it.each(Object.entries(SCRIPTED_FINDINGS))('%s, about the %s', async (type, description) => {
     const as = platformOf('default');
     const { id } = await fixture.person(as, 'Ada Lovelace');
     const passport = await fixture.addDocument(as, id, 'PASSPORT', { documentNumber: type });
     const body = ok(await fixture.submit(as, id), 200);
     expect(body.verificationStatus).toBe('RESOLVE_ERRORS');
     expect(body.errors).toMatchObject([
-      { type, resourceId: about === 'document' ? passport.id : id, reason: expect.any(String) },
+      {
+        type,
+        resourceId: description === 'document' ? passport.id : id,
+        reason: expect.any(String),
+      },
     ]);
     expect(await fixture.statuses(as, id)).toEqual(['UNVERIFIED']);
   });

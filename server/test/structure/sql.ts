@@ -37,13 +37,13 @@ function referencesOf(text: string): string[] {
   const references = [text];
   let depth = 0;
   for (let position = 0; position < text.length; ) {
-    const rest = text.slice(position);
-    const char = rest.charAt(0);
+    const remainingText = text.slice(position);
+    const char = remainingText.charAt(0);
     const atWord = !/\w/.test(text.charAt(position - 1));
-    if (depth === 0 && (char === ')' || (atWord && ENDS.test(rest)))) break;
+    if (depth === 0 && (char === ')' || (atWord && ENDS.test(remainingText)))) break;
     if (char === '(') depth++;
     if (char === ')') depth--;
-    const separator = char === ',' ? [','] : atWord ? JOINS.exec(rest) : null;
+    const separator = char === ',' ? [','] : atWord ? JOINS.exec(remainingText) : null;
     position += separator?.[0]?.length ?? 1;
     if (separator && depth === 0) references.push(text.slice(position));
   }

@@ -229,8 +229,8 @@ async function differences(parts: Parts): Promise<number> {
   const at = (column: string) => Number(row?.[column]);
   const missing = Math.abs(at('completed') - done.transfers - done.payouts);
   const difference = at('spent') - done.transfers * TRANSFER - done.payouts * PAYOUT;
-  const wrong = at('unfinished') + at('unpaid') + at('unbalanced');
-  return missing + wrong + (difference === 0 ? 0 : 1) + (at('held') === 0 ? 0 : 1);
+  const wrongCount = at('unfinished') + at('unpaid') + at('unbalanced');
+  return missing + wrongCount + (difference === 0 ? 0 : 1) + (at('held') === 0 ? 0 : 1);
 }
 
 /** A side whose value per round is its median latency. */
@@ -268,7 +268,7 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
     return runWhileTextsHang(parts, setup.customers.slice(from, from + messages), texts);
   };
   const runs = await alternate(sides, rounds);
-  const wrong = await differences(parts);
+  const wrongCount = await differences(parts);
   for (const child of [attacker, setup.process, setup.service]) await child.stop();
   const row = (id: string, subject: string, load: string, aloneName: string): Row => {
     const serverSide = latencySide(`beside ${load}`, runs[`${id}, beside`] as Run[]);
@@ -277,7 +277,7 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
       id,
       label: subject,
       unit: 'ms',
-      railhead: { ...serverSide, errors: serverSide.errors + wrong },
+      railhead: { ...serverSide, errors: serverSide.errors + wrongCount },
       peer,
     };
   };

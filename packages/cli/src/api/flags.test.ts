@@ -3,8 +3,8 @@ import { flagValue, inputOf, readData, setAt } from './flags.ts';
 import { operationsOf, RESOURCES } from './metadata.ts';
 
 const operation = (resource: string, verb: string) => {
-  const found = RESOURCES.find(({ name }) => name === resource);
-  const each = found && operationsOf(found).find((one) => one.verb === verb);
+  const knownResource = RESOURCES.find(({ name }) => name === resource);
+  const each = knownResource && operationsOf(knownResource).find((args) => args.verb === verb);
   if (!each) throw new Error(`${resource} ${verb}`);
   return each;
 };
@@ -25,8 +25,8 @@ describe('values of flags', () => {
     [field('boolean'), 'false', false],
     [field('list'), 'a, b', ['a', 'b']],
     [field('json'), '{ "a": 1 }', { a: 1 }],
-  ] as const)('%j %j', (one, flagInput, value) => {
-    expect(flagValue(one, flagInput)).toEqual(value);
+  ] as const)('%j %j', (args, flagInput, value) => {
+    expect(flagValue(args, flagInput)).toEqual(value);
   });
 
   it.each([
@@ -35,8 +35,8 @@ describe('values of flags', () => {
     [field('boolean'), 'yes', 'neither true nor false'],
     [field('json'), '{', 'is not JSON'],
     [field('list', ['USD']), 'USD,EUX', 'EUX is unknown'],
-  ] as const)('%j rejects %j', (one, flagInput, reason) => {
-    expect(() => flagValue(one, flagInput)).toThrow(reason);
+  ] as const)('%j rejects %j', (args, flagInput, reason) => {
+    expect(() => flagValue(args, flagInput)).toThrow(reason);
   });
 });
 

@@ -32,15 +32,15 @@ function printExample(command: Command, { body, id }: Operation, name: string | 
   const examples = body?.examples ?? [];
   const [first] = examples;
   if (!first) throw usageError(`${id} has no body, so there is no example of one.`);
-  const found = name === undefined ? first : examples.find((each) => each.name === name);
-  if (!found) {
+  const example = name === undefined ? first : examples.find((each) => each.name === name);
+  if (!example) {
     const names = examples.map((each) => each.name);
     const near = closest(name ?? '', names);
     const hint = near ? `Did you mean ${near}?` : `Use one of ${names.join(', ')}.`;
     throw usageError(`There is no example ${name}.`, hint);
   }
   const { writeOut } = command.configureOutput();
-  writeOut?.(`${JSON.stringify(found.value, null, 2)}\n`);
+  writeOut?.(`${JSON.stringify(example.value, null, 2)}\n`);
 }
 
 const quoteForShell = (text: string) => (/^[\w:./@-]+$/.test(text) ? text : `'${text}'`);

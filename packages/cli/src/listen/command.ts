@@ -133,17 +133,17 @@ async function start(
   registration: Wanted,
   signal: AbortSignal,
 ) {
-  const known = loadState(files);
+  const state = loadState(files);
   const { output, client } = session;
-  const connect = () => ensureEndpoint(client, known, registration);
+  const connect = () => ensureEndpoint(client, state, registration);
   // A first run reports at once that the server cannot be reached; a later run waits for it.
   const onInterruption = interruptions(output, undefined);
-  const endpoint = known
+  const endpoint = state
     ? await retryUntilDone(connect, { signal, onInterruption })
     : await connect();
   if (!endpoint) return undefined;
   // The journal belongs to the endpoint.
-  if (known && known.endpointId !== endpoint.endpointId) deleteState(files);
+  if (state && state.endpointId !== endpoint.endpointId) deleteState(files);
   const { endpointId, secret } = endpoint;
   saveState(files, { endpointId, secret });
   return endpoint;

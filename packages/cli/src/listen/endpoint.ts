@@ -29,10 +29,10 @@ const hasSameTypes = (one: readonly string[], other: readonly string[]) =>
   one.length === other.length && one.every((each) => other.includes(each));
 
 /** Resumes it if it is paused, and gives it the types of this run. */
-async function adjust(client: Client, found: Found, { types }: Wanted): Promise<void> {
-  if (found.status === 'ENABLED' && hasSameTypes(found.eventTypes, types)) return;
+async function adjust(client: Client, endpoint: Found, { types }: Wanted): Promise<void> {
+  if (endpoint.status === 'ENABLED' && hasSameTypes(endpoint.eventTypes, types)) return;
   await client.webhookEndpoints.updateWebhookEndpoint({
-    endpointId: found.id,
+    endpointId: endpoint.id,
     status: 'ENABLED',
     eventTypes: [...types],
   });
@@ -51,15 +51,15 @@ export async function ensureEndpoint(
   }
   const { data } = await endpoints.listWebhookEndpoints();
   const { label, types } = registration;
-  const found = data.find((each) => each.delivery === 'PULL' && each.description === label);
-  if (found) {
+  const endpoint = data.find((each) => each.delivery === 'PULL' && each.description === label);
+  if (endpoint) {
     // The secret is shown only once, so a new one is created for the endpoint.
-    const endpointId = found.id;
+    const endpointId = endpoint.id;
     const { secret = '' } = await endpoints.rotateWebhookEndpointKey({
       endpointId,
       overlapHours: 0,
     });
-    await adjust(client, found, registration);
+    await adjust(client, endpoint, registration);
     return { endpointId, secret, isResumed: true };
   }
   const createdEndpoint = await endpoints.createWebhookEndpoint({

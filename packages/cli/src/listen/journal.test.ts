@@ -15,8 +15,8 @@ it.each([
   ['>a\n=a\n>b\n=', ['a'], ['b']],
   ['>a\n=a', [], ['a']],
 ])('%j has what was forwarded and what is uncertain', (text, forwarded, uncertain) => {
-  const found = readJournal(text);
-  expect([[...found.forwarded], [...found.uncertain]]).toEqual([forwarded, uncertain]);
+  const journal = readJournal(text);
+  expect([[...journal.forwarded], [...journal.uncertain]]).toEqual([forwarded, uncertain]);
 });
 
 it('is read again after any end', () => {

@@ -47,8 +47,8 @@ describe('a table', () => {
       { updatedAt: 'x', fullName: 'Ada', empty: null, inner: { a: 1 }, id: '1', status: 'OPEN' },
       { updatedAt: 'x', fullName: 'Grace', id: '2', status: 'OPEN', extra: [1, 2] },
     ];
-    const found = columnsOf(items).map(({ title }) => title);
-    expect(found).toEqual(['ID', 'FULL NAME', 'STATUS', 'EXTRA']);
+    const titles = columnsOf(items).map(({ title }) => title);
+    expect(titles).toEqual(['ID', 'FULL NAME', 'STATUS', 'EXTRA']);
   });
 });
 

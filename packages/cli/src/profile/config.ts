@@ -51,8 +51,8 @@ export function writePrivate(file: string, value: unknown): void {
 }
 
 export function readConfig(file = configFile()): Config {
-  const found = readJson(file) as Partial<Config> | undefined;
-  return { ...found, profiles: found?.profiles ?? {} };
+  const stored = readJson(file) as Partial<Config> | undefined;
+  return { ...stored, profiles: stored?.profiles ?? {} };
 }
 
 export const writeConfig = (config: Config, file = configFile()): void =>

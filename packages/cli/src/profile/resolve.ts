@@ -32,15 +32,15 @@ export function baseUrlOf(text: string): string {
 
 export function localTarget(folder = process.cwd()): Target | undefined {
   const file = path.join(folder, LOCAL_FILE);
-  const found = readJson(file) as Record<string, string> | undefined;
-  const { baseUrl, clientId, clientSecret } = found ?? {};
+  const credentials = readJson(file) as Record<string, string> | undefined;
+  const { baseUrl, clientId, clientSecret } = credentials ?? {};
   if (!baseUrl || !clientId || !clientSecret) return undefined;
   return { url: baseUrl, clientId, clientSecret, source: LOCAL_FILE };
 }
 
 function namedProfile(name: string, { profiles }: Config): Target {
-  const found = profiles[name];
-  if (found) return { ...found, source: `profile ${name}` };
+  const profile = profiles[name];
+  if (profile) return { ...profile, source: `profile ${name}` };
   const names = [...Object.keys(profiles), LOCAL];
   const hint = closest(name, names)
     ? `Did you mean ${closest(name, names)}?`
@@ -52,8 +52,8 @@ function namedProfile(name: string, { profiles }: Config): Target {
 function stored(name: string | undefined): Target | undefined {
   const config = readConfig(configFile());
   if (name === LOCAL && !config.profiles[LOCAL]) {
-    const found = localTarget();
-    if (found) return found;
+    const target = localTarget();
+    if (target) return target;
     const hint = 'Start a server with `npm start` in this folder.';
     throw new CliError(`There is no ${LOCAL_FILE} here.`, { exitCode: EXIT.credentials, hint });
   }
@@ -71,11 +71,11 @@ export function targetOf(options: TargetOptions, env = process.env): Target {
   const url = options.baseUrl ?? (options.profile ? undefined : env.RAILHEAD_URL);
   const name = options.profile ?? (env.RAILHEAD_PROFILE || undefined);
   const isComplete = !options.profile && url && id && secret;
-  const found = isComplete ? undefined : stored(name);
+  const storedSecrets = isComplete ? undefined : stored(name);
   const target = {
-    url: url ? baseUrlOf(url) : found?.url,
-    clientId: (!options.profile && id) || found?.clientId,
-    clientSecret: (!options.profile && secret) || found?.clientSecret,
+    url: url ? baseUrlOf(url) : storedSecrets?.url,
+    clientId: (!options.profile && id) || storedSecrets?.clientId,
+    clientSecret: (!options.profile && secret) || storedSecrets?.clientSecret,
   };
   if (!target.url || !target.clientId || !target.clientSecret) {
     throw new CliError('No server is configured.', {
@@ -86,6 +86,6 @@ export function targetOf(options: TargetOptions, env = process.env): Target {
     });
   }
   const { clientId, clientSecret } = target;
-  const source = found?.source ?? 'environment';
+  const source = storedSecrets?.source ?? 'environment';
   return { url: target.url, clientId, clientSecret, source };
 }

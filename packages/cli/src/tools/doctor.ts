@@ -65,13 +65,13 @@ function skew({ response }: Probed): Check {
 /** Operations of this program that the server does not have. */
 function lackingIn(document: unknown): string[] {
   if (!isObject(document) || !isObject(document.paths)) return [];
-  const found = new Set(
+  const operationIds = new Set(
     Object.values(document.paths)
       .filter(isObject)
       .flatMap((methods) => Object.values(methods).filter(isObject))
       .map(({ operationId }) => operationId),
   );
-  return OPERATION_IDS.filter((id) => !found.has(id));
+  return OPERATION_IDS.filter((id) => !operationIds.has(id));
 }
 
 async function version(url: string): Promise<Check> {
@@ -84,10 +84,10 @@ async function version(url: string): Promise<Check> {
     const hint = 'Install the version of railhead-cli that matches the server.';
     return failed(name, `the server has ${date}, this program ${API_DATE}`, hint);
   }
-  const named = /\/(\d{4}-\d{2}-\d{2})(\/|$)/.exec(new URL(url).pathname)?.[1];
-  if (named !== undefined && named !== date) {
-    const hint = `Use the URL ${url.replace(named, date)}.`;
-    return failed(name, `the server has ${date}, the URL names ${named}`, hint);
+  const urlVersion = /\/(\d{4}-\d{2}-\d{2})(\/|$)/.exec(new URL(url).pathname)?.[1];
+  if (urlVersion !== undefined && urlVersion !== date) {
+    const hint = `Use the URL ${url.replace(urlVersion, date)}.`;
+    return failed(name, `the server has ${date}, the URL names ${urlVersion}`, hint);
   }
   const missingOperations = lackingIn(body);
   if (missingOperations.length === 0) return ok(name, date);

@@ -17,10 +17,10 @@ export function eventTypesOf(text: string | undefined): EventType[] {
   const patterns = (text ?? '').split(',').map((each) => each.trim());
   const types = patterns.filter(Boolean).flatMap((pattern) => {
     const upper = pattern.toUpperCase();
-    const found = upper.endsWith('*')
+    const types = upper.endsWith('*')
       ? EVENT_TYPES.filter((each) => each.startsWith(upper.slice(0, -1)))
       : EVENT_TYPES.filter((each) => each === upper);
-    if (found.length > 0) return found;
+    if (types.length > 0) return types;
     const near = closest(upper, EVENT_TYPES);
     const hint = near ? `Did you mean ${near}?` : 'Types: `railhead events types`.';
     throw usageError(`There is no event type ${pattern}.`, hint);

@@ -74,11 +74,11 @@ async function latest({ client }: Session, flags: LogFlags): Promise<Recorded[]>
   const count = Number(flags.number) || 0;
   if (count <= 0) return all;
   for (const filter of filtersOf(flags)) {
-    let [found, scanned] = [0, 0];
+    let [matchCount, scanned] = [0, 0];
     for await (const each of client.requests.listRequests({ ...filter, limit: PAGE })) {
-      if (isShown(each, flags)) found = all.push(each) && found + 1;
+      if (isShown(each, flags)) matchCount = all.push(each) && matchCount + 1;
       // The requests of a long `logs tail` are skipped.
-      if (found >= count || ++scanned >= MAX_SCANNED) break;
+      if (matchCount >= count || ++scanned >= MAX_SCANNED) break;
     }
   }
   return all.sort(byTime).slice(-count);
@@ -189,11 +189,11 @@ function getCommand(): Command {
   withExamples(command, 'railhead logs get 01a21758-15bf-71ea-aa5b-996c3b49c144');
   return command.action(async (requestId: string) => {
     const { output, client } = await sessionOf(command);
-    const found = await client.requests.getRequestById({ requestId });
-    const { requestBody, responseBody, error, ...rest } = found;
-    await output.result(found, () => [
+    const request = await client.requests.getRequestById({ requestId });
+    const { requestBody, responseBody, error, ...rest } = request;
+    await output.result(request, () => [
       ...output.details({ ...rest, ...(error && { reason: error.reason }) }),
-      ...errorLines(found),
+      ...errorLines(request),
       ...bodyLines('Request body', requestBody),
       ...bodyLines('Reply', responseBody),
     ]);

@@ -67,17 +67,17 @@ function loadCommand(): Command {
     const { output, client } = session;
     const call = client.sandbox.createSandboxFixtures(body, { timeout: 120_000 });
     const world = await withProgress('Building the world …', call);
-    const named = Object.entries(world.resources);
+    const resources = Object.entries(world.resources);
     await output.result(world, () => [
       `${world.steps} calls made.`,
       ...output.table([
         columnOf(
           'name',
-          named.map(([each]) => each),
+          resources.map(([each]) => each),
         ),
         columnOf(
           'id',
-          named.map(([, value]) => idOf(value)),
+          resources.map(([, value]) => idOf(value)),
         ),
       ]),
     ]);

@@ -53,9 +53,9 @@ export function lookUp(path: string, replies: Replies): unknown {
 export function resolve(value: unknown, replies: Replies): unknown {
   if (typeof value === 'string') {
     if (!REFERENCE.test(value)) return value;
-    const found = lookUp(value.slice(1), replies);
-    if (found === undefined) throw new CliError(`No earlier step has ${value}.`);
-    return found;
+    const referenced = lookUp(value.slice(1), replies);
+    if (referenced === undefined) throw new CliError(`No earlier step has ${value}.`);
+    return referenced;
   }
   if (Array.isArray(value)) return value.map((each) => resolve(each, replies));
   if (typeof value !== 'object' || value === null) return value;
@@ -105,10 +105,10 @@ const isCall = (step: Step): step is Call => 'operationId' in step;
 /** Fields of the parameters and the body of an operation: `quoteId`, `source.accountId`. */
 function fieldsOf(operationId: string): readonly Pick<Field, 'path' | 'nested'>[] {
   const resource = resourceOf(operationId);
-  const found = resource && operationsOf(resource).find(({ id }) => id === operationId);
-  if (!found) return [];
-  const params = found.params.map(({ name }) => ({ path: name }));
-  return [...params, ...found.query, ...(found.body?.fields ?? [])];
+  const operation = resource && operationsOf(resource).find(({ id }) => id === operationId);
+  if (!operation) return [];
+  const params = operation.params.map(({ name }) => ({ path: name }));
+  return [...params, ...operation.query, ...(operation.body?.fields ?? [])];
 }
 
 /** The server ignores unknown fields, so a mistyped path would change nothing. */
@@ -121,15 +121,15 @@ function checkPath({ name, operationId }: Call, path: readonly string[]): void {
     return fields.some((each) => each.path === path.slice(0, depth + 1).join('.'));
   });
   if (isKnown) return;
-  const wrong = path.join('.');
+  const wrongPath = path.join('.');
   const near = closest(
-    wrong,
+    wrongPath,
     fields.map((each) => each.path),
   );
   const hint = near
     ? `Did you mean ${name}.${near}?`
     : `See the fields of ${operationId} in \`railhead open reference\`.`;
-  throw usageError(`The step ${name} has no field ${wrong}.`, hint);
+  throw usageError(`The step ${name} has no field ${wrongPath}.`, hint);
 }
 
 /** The steps with the overridden values. */
@@ -144,8 +144,8 @@ export function overridden(steps: readonly Step[], overrides: readonly Override[
   return steps.map((step) => {
     if (!isCall(step)) return step;
     for (const each of overrides) if (each.step === step.name) checkPath(step, each.path);
-    const own = overrides.filter((each) => each.step === step.name);
-    const input = own.reduce<unknown>(
+    const ownOverrides = overrides.filter((each) => each.step === step.name);
+    const input = ownOverrides.reduce<unknown>(
       (current, { path, value }) => withValue(current, path, value),
       step.input ?? {},
     );

@@ -41,9 +41,9 @@ export interface Cli {
 /** A folder without configuration. */
 export function emptyHome(env: Record<string, string> = {}): Cli {
   const home = mkdtempSync(path.join(os.tmpdir(), 'railhead-cli-'));
-  const own = { PATH: process.env.PATH ?? '', HOME: home, ...env };
+  const defaultEnv = { PATH: process.env.PATH ?? '', HOME: home, ...env };
   const start: Cli['start'] = (args, more = {}) =>
-    spawn(process.execPath, [PROGRAM, ...args], { cwd: home, env: { ...own, ...more } });
+    spawn(process.execPath, [PROGRAM, ...args], { cwd: home, env: { ...defaultEnv, ...more } });
   const run: Cli['run'] = async (args, { input = '', env: more } = {}) => {
     const child = start(args, more);
     const output = collect(child);
@@ -53,7 +53,7 @@ export function emptyHome(env: Record<string, string> = {}): Cli {
   };
   return {
     home,
-    env: own,
+    env: defaultEnv,
     start,
     run,
     async json(...args) {

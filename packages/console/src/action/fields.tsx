@@ -282,7 +282,7 @@ export function Fields({ schema, values, errors, prefix = '', fixed = [], set }:
     .filter(([name]) => !fixed.includes(name))
     .sort(([a], [b]) => rank(a) - rank(b));
   return fields.map(([name, field]) => {
-    const place = `${prefix}${name}`;
+    const path = `${prefix}${name}`;
     const change = (value: unknown) => set({ ...values, [name]: value });
     const kind = kindOf(name, field);
     if (kind === 'group' || kind === 'money')
@@ -293,14 +293,14 @@ export function Fields({ schema, values, errors, prefix = '', fixed = [], set }:
             schema={field}
             values={(values[name] ?? {}) as Values}
             errors={errors}
-            prefix={`${place}.`}
+            prefix={`${path}.`}
             set={change}
           />
         </Fieldset.Root>
       );
     const props = {
       ...{ name, schema: field, value: values[name], body: values, set: change },
-      ...{ isRequired: required.includes(name), error: errors[place] },
+      ...{ isRequired: required.includes(name), error: errors[path] },
     };
     if (kind === 'items') return <Items key={name} {...props} errors={errors} />;
     return kind === 'choices' ? (

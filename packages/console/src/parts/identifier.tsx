@@ -33,11 +33,11 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
 
 export function Identifier({ id, kind }: { id: string | null | undefined; kind?: string }) {
   if (!id) return <span className="none">{TEXTS.none}</span>;
-  const place = placeOf(id, kind);
+  const link = placeOf(id, kind);
   const text = <span className="code">{shortId(id)}</span>;
   return (
     <span className="identifier">
-      <Hint text={id}>{place ? <Link to={place}>{text}</Link> : text}</Hint>
+      <Hint text={id}>{link ? <Link to={link}>{text}</Link> : text}</Hint>
       <CopyButton text={id} label={id} />
     </span>
   );

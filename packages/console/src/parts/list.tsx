@@ -44,9 +44,9 @@ const queryOf = (
   search: Readonly<Record<string, string>>,
   platformId: string | undefined,
 ) => {
-  const known = OPERATIONS[id].query ?? [];
-  const filters = Object.entries(search).filter(([name]) => known.includes(name));
-  const platform = known.includes('platformId') && platformId ? { platformId } : {};
+  const declaredParameters = OPERATIONS[id].query ?? [];
+  const filters = Object.entries(search).filter(([name]) => declaredParameters.includes(name));
+  const platform = declaredParameters.includes('platformId') && platformId ? { platformId } : {};
   return { ...platform, ...Object.fromEntries(filters) };
 };
 
@@ -152,16 +152,16 @@ function Rows<Row>({ pages, rows, columns, placeOf, isFiltered, empty }: RowsPro
             {before > 0 && <Gap height={before} span={columns.length} />}
             {items.map(({ index }) => {
               const row = rows[index] as Row;
-              const place = placeOf?.(row);
+              const link = placeOf?.(row);
               return (
                 <tr
                   key={String(index)}
                   aria-rowindex={index + 2}
-                  className={place ? 'link' : undefined}
+                  className={link ? 'link' : undefined}
                   onClick={({ target }) => {
                     const isControl = target instanceof Element && target.closest('a, button');
                     const isSelecting = getSelection()?.type === 'Range';
-                    if (place && !isControl && !isSelecting) void navigate({ to: place });
+                    if (link && !isControl && !isSelecting) void navigate({ to: link });
                   }}
                 >
                   {columns.map(({ name, cell, isNumber }) => (

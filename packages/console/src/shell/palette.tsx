@@ -25,7 +25,7 @@ function useEntries(text: string) {
   const permits = usePermits();
   const query = useDeferredValue(text.trim());
   const isLong = query.length >= MIN_LETTERS;
-  const found = useQuery({
+  const results = useQuery({
     queryKey: ['searchResources', query],
     enabled: isLong && permits('searchResources'),
     queryFn: ({ signal }) => call('searchResources', { body: { query }, signal }),
@@ -36,16 +36,18 @@ function useEntries(text: string) {
       ({ needs, title }) => permits(needs) && title.toLowerCase().includes(query.toLowerCase()),
     )
     .map(({ path, title }) => ({ key: path, title, detail: '', place: path }));
-  const hits = (isLong ? (found.data?.data ?? []) : []).flatMap((hit): Entry[] => {
-    const place = placeOf(hit.id, hit.kind);
+  const hits = (isLong ? (results.data?.data ?? []) : []).flatMap((hit): Entry[] => {
+    const link = placeOf(hit.id, hit.kind);
     const detail = `${shortId(hit.id)} · ${TEXTS.palette.matchedBy(statusText(hit.matchedBy).toLowerCase())}`;
-    return place ? [{ key: hit.id, title: hit.title || statusText(hit.kind), detail, place }] : [];
+    return link
+      ? [{ key: hit.id, title: hit.title || statusText(hit.kind), detail, place: link }]
+      : [];
   });
   const groups = [
     { value: TEXTS.palette.found, items: hits },
     { value: TEXTS.palette.pages, items: pages },
   ].filter(({ items }) => items.length > 0);
-  return { groups, isSearching: found.isFetching };
+  return { groups, isSearching: results.isFetching };
 }
 
 export function Palette({ close }: { close(): void }) {

@@ -43,8 +43,8 @@ export function PlatformProvider({ children }: { children: ReactNode }) {
       name: name ?? platformId,
       mode: environment,
     }));
-    const known = platforms.find(({ id }) => id === selected);
-    const platform = known ?? (mustSelect ? platforms[0] : undefined);
+    const selectedPlatform = platforms.find(({ id }) => id === selected);
+    const platform = selectedPlatform ?? (mustSelect ? platforms[0] : undefined);
     return {
       ...{ platforms, platform, mustSelect, platformId: platform?.id },
       select: (platformId: string | undefined) => {

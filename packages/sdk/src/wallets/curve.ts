@@ -28,8 +28,8 @@ const mod = (value: bigint) => ((value % P) + P) % P;
 function power(base: bigint, exponent: bigint): bigint {
   let result = 1n;
   let square = mod(base);
-  for (let rest = exponent; rest > 0n; rest >>= 1n) {
-    if (rest & 1n) result = (result * square) % P;
+  for (let remaining = exponent; remaining > 0n; remaining >>= 1n) {
+    if (remaining & 1n) result = (result * square) % P;
     square = (square * square) % P;
   }
   return result;
@@ -66,8 +66,8 @@ function add(one: Point, other: Point): Point {
 function times(scalar: bigint): { x: bigint; y: bigint } {
   let result: Point | undefined;
   let each = GENERATOR;
-  for (let rest = scalar; rest > 0n; rest >>= 1n) {
-    if (rest & 1n) result = result ? add(result, each) : each;
+  for (let remaining = scalar; remaining > 0n; remaining >>= 1n) {
+    if (remaining & 1n) result = result ? add(result, each) : each;
     each = double(each);
   }
   const { x, y, z } = result as Point;

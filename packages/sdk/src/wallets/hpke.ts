@@ -34,9 +34,9 @@ async function labeledExpand(suite: Bytes, prk: Bytes, label: string, info: Byte
   return (await hmac(prk, concat(labeled, Uint8Array.of(1)))).slice(0, size);
 }
 
-async function sharedSecret(own: WalletKeys, other: Bytes, encapped: Bytes, recipient: Bytes) {
+async function sharedSecret(ownKeys: WalletKeys, other: Bytes, encapped: Bytes, recipient: Bytes) {
   const algorithm = { name: 'ECDH', public: await importPublic(other) };
-  const key = await importPrivate(own, 'ECDH');
+  const key = await importPrivate(ownKeys, 'ECDH');
   const dh = new Uint8Array(await crypto.subtle.deriveBits(algorithm, key, 8 * SECRET));
   const prk = await labeledExtract(KEM, NO_BYTES, 'eae_prk', dh);
   return labeledExpand(KEM, prk, 'shared_secret', concat(encapped, recipient), SECRET);

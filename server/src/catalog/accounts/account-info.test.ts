@@ -358,8 +358,8 @@ describe('derived values', () => {
     expect(completeAccountInfo(accountWithoutBank)).toMatchObject({ bankName: 'OCBC Bank' });
     const unknown = change('SGD_ACCOUNT', { bankName: undefined, swiftCode: 'ABCDSGSG' });
     expect(completeAccountInfo(unknown)).toBe(unknown);
-    const named = exampleOf('SGD_ACCOUNT');
-    expect(completeAccountInfo(named)).toBe(named);
+    const completeInfo = exampleOf('SGD_ACCOUNT');
+    expect(completeAccountInfo(completeInfo)).toBe(completeInfo);
     expect(completeAccountInfo(exampleOf('EUR_ACCOUNT'))).toEqual(exampleOf('EUR_ACCOUNT'));
   });
 

@@ -35,9 +35,9 @@ export function typeTitle(type: string, row: AccountTypeRow): string {
   if (row.kind === 'wallet') return `${pascal(type).replace(/Wallet$|L1$/, '')} wallet`;
   const [currency] = row.currencies;
   if (!currency) return 'Bank account reached over SWIFT';
-  const place = row.country && countryName(row.country);
+  const countryText = row.country && countryName(row.country);
   const noun = row.kind === 'mobile' ? 'Mobile wallet' : 'Account';
-  return `${noun} in ${currencyOf(currency).name}${place ? `, ${place}` : ''}`;
+  return `${noun} in ${currencyOf(currency).name}${countryText ? `, ${countryText}` : ''}`;
 }
 
 function omitPattern(schema: TSchema): TSchema {

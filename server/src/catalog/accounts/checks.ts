@@ -14,12 +14,12 @@ const weighted = (text: string, weights: readonly number[]): number =>
 
 /** Remainder modulo 97 of a text as one number. Letters have the values 10 (A) to 35 (Z). */
 function mod97(text: string): number {
-  let rest = 0;
+  let remainder = 0;
   for (const char of text.toUpperCase()) {
     const value = Number.parseInt(char, 36);
-    rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
+    remainder = (remainder * (value > 9 ? 100 : 10) + value) % 97;
   }
-  return rest;
+  return remainder;
 }
 
 /**

@@ -37,9 +37,12 @@ describe('EVM', () => {
     expect(isEvmAddress(address.toLowerCase())).toBe(true);
   });
   it('rejects an invalid checksum and other texts', () => {
-    const wrong = '0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
-    expect([hasAddressFormat('evm', wrong), isEvmAddress(wrong)]).toEqual([true, false]);
-    expect(evmChecksummed(wrong)).toBe('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed');
+    const invalidAddress = '0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+    expect([hasAddressFormat('evm', invalidAddress), isEvmAddress(invalidAddress)]).toEqual([
+      true,
+      false,
+    ]);
+    expect(evmChecksummed(invalidAddress)).toBe('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed');
     for (const invalid of [
       '5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
       '0x1',

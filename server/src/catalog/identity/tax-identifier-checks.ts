@@ -41,8 +41,8 @@ const mod11Then10 =
 const complementOf11 =
   (weights: readonly number[]): Check =>
   (text) => {
-    const rest = 11 - (sumOf(text, weights) % 11);
-    return (rest > 9 ? 0 : rest) === digit(text, weights.length);
+    const remainder = 11 - (sumOf(text, weights) % 11);
+    return (remainder > 9 ? 0 : remainder) === digit(text, weights.length);
   };
 
 /** The last digit completes the weighted sum to a multiple of 10. */
@@ -87,8 +87,8 @@ function hungarian(text: string): boolean {
 
 function irish(text: string): boolean {
   const second = text[8] === undefined || text[8] === 'W' ? 0 : text.charCodeAt(8) - 64;
-  const rest = (sumOf(text, [8, 7, 6, 5, 4, 3, 2]) + 9 * second) % 23;
-  return 'WABCDEFGHIJKLMNOPQRSTUV'[rest] === text[7];
+  const remainder = (sumOf(text, [8, 7, 6, 5, 4, 3, 2]) + 9 * second) % 23;
+  return 'WABCDEFGHIJKLMNOPQRSTUV'[remainder] === text[7];
 }
 
 const ITALIAN_ODD = [
@@ -115,8 +115,8 @@ const polish: Check = (text) =>
     : sumOf(text, [6, 5, 7, 2, 3, 4, 5, 6, 7]) % 11 === digit(text, 9);
 
 function romanian(text: string): boolean {
-  const rest = sumOf(text, [2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9]) % 11;
-  return (rest === 10 ? 1 : rest) === digit(text, 12);
+  const remainder = sumOf(text, [2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9]) % 11;
+  return (remainder === 10 ? 1 : remainder) === digit(text, 12);
 }
 
 /** Ten digits, or twelve with the century. */
@@ -137,27 +137,27 @@ function turkish(text: string): boolean {
 }
 
 function argentine(text: string): boolean {
-  const rest = 11 - (sumOf(text, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11);
-  return rest % 11 === digit(text, 10) && rest !== 10;
+  const remainder = 11 - (sumOf(text, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11);
+  return remainder % 11 === digit(text, 10) && remainder !== 10;
 }
 
 function chilean(text: string): boolean {
   const number = text.slice(0, -1).padStart(8, '0');
-  const rest = 11 - (sumOf(number, [3, 2, 7, 6, 5, 4, 3, 2]) % 11);
-  return '0123456789K0'[rest === 11 ? 11 : rest] === text.at(-1);
+  const remainder = 11 - (sumOf(number, [3, 2, 7, 6, 5, 4, 3, 2]) % 11);
+  return '0123456789K0'[remainder === 11 ? 11 : remainder] === text.at(-1);
 }
 
 function hongKong(text: string): boolean {
   const letters = text.slice(0, -7).padStart(2, ' ');
   const valueOfChar = (char: string) => (char === ' ' ? 36 : char.charCodeAt(0) - 55);
   const head = 9 * valueOfChar(letters[0] as string) + 8 * valueOfChar(letters[1] as string);
-  const rest = (11 - ((head + sumOf(text, [7, 6, 5, 4, 3, 2], text.length - 7)) % 11)) % 11;
-  return (rest === 10 ? 'A' : String(rest)) === text.at(-1);
+  const remainder = (11 - ((head + sumOf(text, [7, 6, 5, 4, 3, 2], text.length - 7)) % 11)) % 11;
+  return (remainder === 10 ? 'A' : String(remainder)) === text.at(-1);
 }
 
 function japanese(text: string): boolean {
-  const rest = sumOf(text, [6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11;
-  return (rest <= 1 ? 0 : 11 - rest) === digit(text, 11);
+  const remainder = sumOf(text, [6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11;
+  return (remainder <= 1 ? 0 : 11 - remainder) === digit(text, 11);
 }
 
 /** Nine digits. Older numbers have eight digits and no check. */
@@ -167,8 +167,8 @@ const australian: Check = (text) =>
 function newZealand(text: string): boolean {
   const number = text.padStart(9, '0');
   const first = (11 - (sumOf(number, [3, 2, 7, 6, 5, 4, 3, 2]) % 11)) % 11;
-  const rest = first < 10 ? first : (11 - (sumOf(number, [7, 4, 3, 2, 5, 2, 7, 6]) % 11)) % 11;
-  return rest === digit(number, 8);
+  const remainder = first < 10 ? first : (11 - (sumOf(number, [7, 4, 3, 2, 5, 2, 7, 6]) % 11)) % 11;
+  return remainder === digit(number, 8);
 }
 
 function thai(text: string): boolean {

@@ -108,7 +108,7 @@ describe('references', () => {
 
 describe('parseCollectionAccounts', () => {
   it('reports all errors at once', () => {
-    const wrong = {
+    const invalidTable = {
       ZZZ: [usd],
       GBP: usd,
       USD: [
@@ -121,7 +121,7 @@ describe('parseCollectionAccounts', () => {
     };
     const error = (() => {
       try {
-        return String(read(wrong));
+        return String(read(invalidTable));
       } catch (thrown) {
         return (thrown as Error).message;
       }

@@ -99,9 +99,9 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
 
   it('rejects an account that its rail does not support', async () => {
     const { mint, link } = await fixture(provider);
-    const wrong = { state: 'rejected', problem: 'NOT_SUPPORTED' };
-    expect(await mint.linkAccount(link, { ...provider.bank, rail: 'SPARK' })).toEqual(wrong);
-    expect(await mint.linkAccount(link, { ...provider.wallet, rail: 'WIRE' })).toEqual(wrong);
+    const rejection = { state: 'rejected', problem: 'NOT_SUPPORTED' };
+    expect(await mint.linkAccount(link, { ...provider.bank, rail: 'SPARK' })).toEqual(rejection);
+    expect(await mint.linkAccount(link, { ...provider.wallet, rail: 'WIRE' })).toEqual(rejection);
   });
 
   it('returns the wire instructions of a mint and their expiry', async () => {

@@ -84,19 +84,19 @@ describe.each(MODES)('a seed kept in the %s', (environment) => {
   it('is exported in a bundle that names its organization, to one key', async () => {
     const { seed } = await custody.newSeed(NAMES);
     const exported = () => custody.exportSeed({ ...NAMES, seed, clientPublicKey });
-    const [one, two] = [read(await exported()), read(await exported())];
-    expect(Object.keys(one)).toEqual([
+    const [first, second] = [read(await exported()), read(await exported())];
+    expect(Object.keys(first)).toEqual([
       ...['version', 'data', 'dataSignature', 'enclaveQuorumPublic', 'inner'],
     ]);
-    expect(one.version).toBe('v1.0.0');
-    expect(Object.keys(one.inner).sort()).toEqual([
+    expect(first.version).toBe('v1.0.0');
+    expect(Object.keys(first.inner).sort()).toEqual([
       ...['ciphertext', 'encappedPublic', 'organizationId'],
     ]);
-    expect(one.inner.organizationId).toBe(NAMES.organizationId);
-    expect(one.inner.encappedPublic).toMatch(/^04[0-9a-f]{128}$/);
-    expect(two.inner.encappedPublic).not.toBe(one.inner.encappedPublic);
+    expect(first.inner.organizationId).toBe(NAMES.organizationId);
+    expect(first.inner.encappedPublic).toMatch(/^04[0-9a-f]{128}$/);
+    expect(second.inner.encappedPublic).not.toBe(first.inner.encappedPublic);
     const other = generateP256KeyPair().privateKey;
-    expect(() => wordsIn(JSON.stringify(one), other)).toThrow();
+    expect(() => wordsIn(JSON.stringify(first), other)).toThrow();
   });
 
   it('is not stored in clear, and belongs to one wallet', async () => {
@@ -193,12 +193,12 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
   });
 
   it('is readable only with the key of its code', async () => {
-    const [one, two] = [await newTarget(), await newTarget()];
+    const [first, second] = [await newTarget(), await newTarget()];
     const text = JSON.stringify({ otp_code: '000000', public_key: CLIENT.publicKey });
-    const encryptedBundle = codeBundle(read(one.bundle).inner.targetPublic as string, text);
+    const encryptedBundle = codeBundle(read(first.bundle).inner.targetPublic as string, text);
     const id = 'AuthMethod:1';
-    expect(await custody.openOtp({ id, target: two.target, encryptedBundle })).toBeUndefined();
-    const moved = custody.openOtp({ id: 'AuthMethod:2', target: one.target, encryptedBundle });
+    expect(await custody.openOtp({ id, target: second.target, encryptedBundle })).toBeUndefined();
+    const moved = custody.openOtp({ id: 'AuthMethod:2', target: first.target, encryptedBundle });
     await expect(moved).rejects.toThrow();
   });
 

@@ -104,10 +104,10 @@ describe('the built-in custodian', () => {
 
   it('seals a delegated key under its own purpose, and wipes it after each use', async () => {
     const keys = recordingKeys();
-    const opened: Buffer[] = [];
+    const openedBytes: Buffer[] = [];
     const open: CustodyKeys['open'] = (sealedText, context) => {
       const bytes = keys.open(sealedText, context);
-      opened.push(bytes);
+      openedBytes.push(bytes);
       return bytes;
     };
     const scalar = `00${'01'.repeat(31)}`;
@@ -118,8 +118,8 @@ describe('the built-in custodian', () => {
     expect(uncompressedPoint(publicKey)).toBe(point.toString('hex'));
     const stamp = await custody.stampWith({ id: 'DelegatedKey:1', signer, payload: '{}' });
     expect(Buffer.from(stamp, 'base64url').toString()).not.toContain(scalar);
-    expect(opened).toHaveLength(1);
-    expect(opened[0]?.every((byte) => byte === 0)).toBe(true);
+    expect(openedBytes).toHaveLength(1);
+    expect(openedBytes[0]?.every((byte) => byte === 0)).toBe(true);
   });
 
   it('overwrites generated secrets', async () => {

@@ -78,12 +78,12 @@ describe('the suite', () => {
     );
     expect(Buffer.from(sent.enc).toString('hex')).toBe(pkE);
     expect(Buffer.from(sent.ct).toString('hex')).toBe(ciphertext);
-    const opened = await suite.open(
+    const decrypted = await suite.open(
       { recipientKey: recipient, info: hex(info), enc: hex(pkE) },
       hex(ciphertext),
       hex(aad),
     );
-    expect(Buffer.from(opened).toString('hex')).toBe(plaintext);
+    expect(Buffer.from(decrypted).toString('hex')).toBe(plaintext);
   });
 
   it('equals RFC 9180 at every step', () => {
@@ -123,9 +123,9 @@ describe('data sealed to a client', () => {
   it('cannot be opened with another key, or after a change', async () => {
     const sealed = await sealTo(recipient.point, hex(plaintext), ephemeral);
     expect(await openWith(pairOf('44'.repeat(32)), sealed)).toBeUndefined();
-    const touched = Buffer.from(sealed.ciphertext);
-    touched[0] = (touched[0] as number) ^ 1;
-    expect(await openWith(recipient, { ...sealed, ciphertext: touched })).toBeUndefined();
+    const tampered = Buffer.from(sealed.ciphertext);
+    tampered[0] = (tampered[0] as number) ^ 1;
+    expect(await openWith(recipient, { ...sealed, ciphertext: tampered })).toBeUndefined();
     const encapped = pairOf('55'.repeat(32)).point;
     expect(await openWith(recipient, { ...sealed, encapped })).toBeUndefined();
     const ofAnother = Buffer.from(encapped).fill(1, 1);
@@ -165,12 +165,12 @@ describe('numbers that begin with zeros', () => {
     const sealed = await sealTo(recipient.point, plaintext, ephemeral);
     expect(sealed.encapped).toHaveLength(65);
     expect(await openWith(recipient, sealed)).toEqual(plaintext);
-    const opened = hpkeDecrypt({
+    const decrypted = hpkeDecrypt({
       ciphertextBuf: sealed.ciphertext,
       encappedKeyBuf: sealed.encapped,
       receiverPriv: recipient.scalar.toString('hex'),
     });
-    expect(Buffer.from(opened)).toEqual(plaintext);
+    expect(Buffer.from(decrypted)).toEqual(plaintext);
   });
 });
 

@@ -68,9 +68,9 @@ describe('smtpMail', () => {
   });
 
   it('uses the configured sender and reply address', async () => {
-    const named = { ...message, senderName: 'Bank "Söhne"\r\nBcc: eve@example.org' };
-    await mail().send({ ...named, replyTo: 'help@bank.example.com' });
-    await mail().send({ ...named, replyTo: 'a@b.example.com, eve@example.org' });
+    const messageWithSender = { ...message, senderName: 'Bank "Söhne"\r\nBcc: eve@example.org' };
+    await mail().send({ ...messageWithSender, replyTo: 'help@bank.example.com' });
+    await mail().send({ ...messageWithSender, replyTo: 'a@b.example.com, eve@example.org' });
     const [firstMail, secondMail] = server.received;
     expect(firstMail).toMatchObject({ from: 'codes@pay.example.com', to: [message.to] });
     expect(firstMail?.raw).toMatch(/^From: =\?UTF-8\?.*<codes@pay\.example\.com>\r$/ms);

@@ -266,10 +266,10 @@ const inNumbers = ({ debit, credit, held, ...line }: TrialLine) => ({
 function totalsOf(lines: readonly TrialLine[]) {
   const keys = [...new Set(lines.map(({ mode, currency }) => `${mode} ${currency}`))];
   return keys.map((key) => {
-    const own = lines.filter(({ mode, currency }) => `${mode} ${currency}` === key);
-    const [{ mode, currency }] = own as [TrialLine];
-    const debit = own.reduce((sum, each) => sum + each.debit, 0n);
-    const credit = own.reduce((sum, each) => sum + each.credit, 0n);
+    const groupLines = lines.filter(({ mode, currency }) => `${mode} ${currency}` === key);
+    const [{ mode, currency }] = groupLines as [TrialLine];
+    const debit = groupLines.reduce((sum, each) => sum + each.debit, 0n);
+    const credit = groupLines.reduce((sum, each) => sum + each.credit, 0n);
     return {
       ...{ mode, currency, debit: Number(debit), credit: Number(credit) },
       difference: Number(credit - debit),

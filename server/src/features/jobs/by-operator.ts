@@ -82,11 +82,11 @@ const PAGE = 200;
  * Makes all dead jobs of a kind due now; returns their number. Jobs that die in the meantime are not retried.
  */
 export async function retryDeadJobs(runtime: Runtime, kind: string): Promise<number> {
-  const before = runtime.effects.now();
+  const startedAt = runtime.effects.now();
   const caller = await callerFor(runtime, '');
   let retried = 0;
   for (;;) {
-    const ids = await deadJobs(runtime.db, kind, before, PAGE);
+    const ids = await deadJobs(runtime.db, kind, startedAt, PAGE);
     if (!ids.length) return retried;
     const revived = await operate(runtime, caller, (ctx) => reviveJobs(ctx, ids));
     if (!revived.length) return retried;

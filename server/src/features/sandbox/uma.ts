@@ -103,15 +103,15 @@ async function senderOf(ctx: Ctx, uma: UmaPort, input: string, receiver: string)
       'INVALID_UMA_ADDRESS',
       'The sender is not a valid UMA address. Use the form $name@domain.',
     );
-  const unknownFault = new Fault(
+  const notFoundFault = new Fault(
     'UMA_NOT_FOUND',
     'The sender was not found. Use one of the UMA addresses of the sandbox.',
   );
-  if (!uma.reaches(sender)) throw unknownFault;
+  if (!uma.reaches(sender)) throw notFoundFault;
   const lookup = await uma.lookup({ receiver: sender, sender: receiver, at: ctx.now });
   if (lookup.state === 'found') return sender;
   throw lookup.code === 'UMA_NOT_FOUND'
-    ? unknownFault
+    ? notFoundFault
     : new Fault('SENDER_NOT_ACCEPTED', lookup.reason);
 }
 

@@ -49,8 +49,8 @@ describe('from the head alone', () => {
     expect(await request({ path: `${api}/config` })).toEqual([405, 'METHOD_NOT_ALLOWED', 405]);
     expect(await request({ path: `${api}/quotes` })).toEqual([401, 'UNAUTHORIZED', 401]);
     const authorization = 'Basic Zzpn';
-    const wrong = await request({ path: `${api}/quotes`, authorization });
-    expect(wrong).toEqual([401, 'UNAUTHORIZED', 401]);
+    const unauthorized = await request({ path: `${api}/quotes`, authorization });
+    expect(unauthorized).toEqual([401, 'UNAUTHORIZED', 401]);
     const link = await request({ path: '/verify/none/submit' });
     expect(link).toEqual([410, 'LINK_ENDED', 410]);
   });

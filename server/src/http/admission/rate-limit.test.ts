@@ -135,12 +135,12 @@ describe('createLimiter', () => {
     const half = 10_485_760;
     expect(limiter.waitForBytes('a', half)).toBeUndefined();
     expect(limiter.waitForBytes('a', 1_048_576)).toBeUndefined();
-    const waiting = limiter.waitForBytes('a', 1_048_576);
-    expect(waiting).toBeInstanceOf(Promise);
+    const pendingWait = limiter.waitForBytes('a', 1_048_576);
+    expect(pendingWait).toBeInstanceOf(Promise);
     // Payments have the other half of the limit.
     limiter.takeBytes('a', half - 1_048_576);
     wait(2_000);
-    await waiting;
+    await pendingWait;
     expect(() => limiter.takeBytes('a', 2 * half)).toThrow('bytes');
   });
 

@@ -41,8 +41,8 @@ export function resourceOf(
   const created =
     status < 400 ? idIn((body as { id?: unknown } | null | undefined)?.id) : undefined;
   if (created !== undefined) return created;
-  const named = Object.values(params).findLast((value) => idIn(value) !== undefined);
-  return named ?? (status < 400 ? nestedId(body) : undefined);
+  const resourceId = Object.values(params).findLast((value) => idIn(value) !== undefined);
+  return resourceId ?? (status < 400 ? nestedId(body) : undefined);
 }
 
 function callerTypeOf({ auth }: Contract, { platformId, agentId }: Caller): CallerType {

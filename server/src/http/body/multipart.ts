@@ -202,12 +202,12 @@ export async function readForm(body: Readable, options: FormOptions): Promise<Fo
   const write = (chunk: Buffer) =>
     new Promise<void>((resolve) => void parser.write(chunk, () => resolve()));
   let remaining = options.maxBytes;
-  let ended = false;
+  let hasEnded = false;
 
   async function feed(): Promise<UploadedFile | undefined> {
     for await (const chunk of arriving(body)) {
       // Returning here releases the body for another consumer.
-      if (ended) return undefined;
+      if (hasEnded) return undefined;
       timeouts.received();
       remaining -= chunk.length;
       if (remaining < 0) throw rejected(`The body is larger than ${options.maxBytes} bytes.`);
@@ -228,7 +228,7 @@ export async function readForm(body: Readable, options: FormOptions): Promise<Fo
     const fields = Object.fromEntries(parts.fields);
     return { fields, errors: parts.errors, ...(file ? { file } : {}) };
   } catch (error) {
-    ended = true;
+    hasEnded = true;
     await processing.abandon();
     // An oversized file is reported instead of an oversized body.
     throw remaining < 0 && parts.errors.length > 0 ? invalid(parts.errors) : error;

@@ -202,7 +202,7 @@ describe('concurrent uploads', () => {
   it('are admitted up to a number per platform and rejected beyond it', async () => {
     const headers = { authorization: 'Basic good', 'content-type': TYPE, 'content-length': '5000' };
     const replied: (number | undefined)[] = [];
-    const waiting = Array.from({ length: 70 }, () => {
+    const openRequests = Array.from({ length: 70 }, () => {
       const request = http.request(uploads.url, { method: 'POST', headers });
       request.on('error', () => undefined);
       request.on('response', (reply) => replied.push(reply.resume().statusCode));
@@ -213,7 +213,7 @@ describe('concurrent uploads', () => {
     // completed.
     await expect.poll(() => replied, SLOW_TIMEOUT).toEqual(Array(6).fill(429));
     expect((await uploads.send(GOOD)).status).toBe(429);
-    for (const request of waiting) request.destroy();
+    for (const request of openRequests) request.destroy();
     await expect.poll(async () => (await uploads.send(GOOD)).status, SLOW_TIMEOUT).toBe(201);
   });
 });
@@ -222,7 +222,7 @@ it('a link has fewer concurrent uploads than its platform, and does not block ot
   const by = (link: string) => `http://127.0.0.1:${uploads.port}/links/${link}/things`;
   const headers = { 'content-type': TYPE, 'content-length': '5000' };
   const replied: (number | undefined)[] = [];
-  const waiting = Array.from({ length: 6 }, () => {
+  const openRequests = Array.from({ length: 6 }, () => {
     const request = http.request(by('one'), { method: 'POST', headers });
     request.on('error', () => undefined);
     request.on('response', (reply) => replied.push(reply.resume().statusCode));
@@ -237,7 +237,7 @@ it('a link has fewer concurrent uploads than its platform, and does not block ot
   await expect.poll(() => replied, SLOW_TIMEOUT).toEqual([429, 429]);
   expect([await send('one'), await send('two')]).toEqual([429, 201]);
   expect((await uploads.send(GOOD)).status).toBe(201);
-  for (const request of waiting) request.destroy();
+  for (const request of openRequests) request.destroy();
   await expect.poll(() => send('one'), SLOW_TIMEOUT).toBe(201);
 });
 

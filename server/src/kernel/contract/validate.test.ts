@@ -55,8 +55,8 @@ it('reports fields of nested named schemas', () => {
 });
 
 it('rejects two shapes with one name', () => {
-  const one = Type.Object({ a: named('ValidateTwice', Type.Object({ b: Type.String() })) });
+  const outer = Type.Object({ a: named('ValidateTwice', Type.Object({ b: Type.String() })) });
   const other = Type.Object({ a: named('ValidateTwice', Type.Object({ c: Type.String() })) });
-  const both = compileSchemas([contractOf(one), contractOf(other)]);
+  const both = compileSchemas([contractOf(outer), contractOf(other)]);
   expect(() => [...both]).toThrow('two different schemas are named ValidateTwice');
 });

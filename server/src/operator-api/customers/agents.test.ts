@@ -12,14 +12,14 @@ const client = operatorClient(app);
 afterEach(async () => {
   ok(await app.call('GET', '/config'), 200);
 });
-let one: AgentPayer;
-let two: AgentPayer;
+let firstAgent: AgentPayer;
+let secondAgent: AgentPayer;
 beforeAll(async () => {
   const fixture = agentFixture(app);
-  one = await agentPayer(app, fixture);
+  firstAgent = await agentPayer(app, fixture);
   app.effects.set(app.effects.now() + 1_000);
-  two = await agentPayer(app, fixture);
-  ok(await one.transfer('out', 30_00), 201);
+  secondAgent = await agentPayer(app, fixture);
+  ok(await firstAgent.transfer('out', 30_00), 201);
 });
 
 const get = async (path: string) => ok(await client.call('GET', path), 200);
@@ -27,36 +27,39 @@ const get = async (path: string) => ok(await client.call('GET', path), 200);
 it('lists and shows agents', async () => {
   const list = `/agents?platformId=${app.platform.id}&limit=1`;
   const first = await get(list);
-  expect(first).toMatchObject({ data: [{ agentId: two.id, state: 'active' }], hasMore: true });
+  expect(first).toMatchObject({
+    data: [{ agentId: secondAgent.id, state: 'active' }],
+    hasMore: true,
+  });
   expect((await get(`${list}&cursor=${first.nextCursor}`)).data).toMatchObject([
-    { agentId: one.id, customerId: one.customer.id },
+    { agentId: firstAgent.id, customerId: firstAgent.customer.id },
   ]);
-  expect(await get(`/agents/${one.id}`)).toMatchObject({
-    ...{ id: one.id, platformId: app.platform.id, state: 'active' },
+  expect(await get(`/agents/${firstAgent.id}`)).toMatchObject({
+    ...{ id: firstAgent.id, platformId: app.platform.id, state: 'active' },
     usage: { dailyTransactionCount: 1, dailySpend: 30_00 },
   });
 });
 
 it('pauses and resumes an agent, which its audit log and a record show', async () => {
   const change = (action: string, secret?: string) =>
-    client.call('POST', `/agents/${one.id}/${action}`, {
+    client.call('POST', `/agents/${firstAgent.id}/${action}`, {
       body: { reason: 'Unusual payments' },
       ...(secret ? { secret } : {}),
     });
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   expect((await change('pause', secret)).status).toBe(404);
   expect(ok(await change('pause'), 200)).toMatchObject({ isPaused: true, state: 'paused' });
-  const { data } = await get(`/audit-records?subject=${one.id}`);
+  const { data } = await get(`/audit-records?subject=${firstAgent.id}`);
   expect(data).toMatchObject([{ operationId: 'pauseAgent', reason: 'Unusual payments' }]);
-  const log = await get(`/agent-audit-entries?agentId=${one.id}&limit=1`);
+  const log = await get(`/agent-audit-entries?agentId=${firstAgent.id}&limit=1`);
   expect(log).toMatchObject({
     data: [{ what: 'CHANGED', details: { paused: true }, platformId: app.platform.id }],
     hasMore: true,
   });
-  const more = `/agent-audit-entries?agentId=${one.id}&cursor=${log.nextCursor}`;
+  const more = `/agent-audit-entries?agentId=${firstAgent.id}&cursor=${log.nextCursor}`;
   expect((await get(more)).data.length).toBeGreaterThan(0);
   const later = new Date(app.effects.now() + 1_000).toISOString();
-  const none = `/agent-audit-entries?agentId=${one.id}&createdAfter=${later}`;
+  const none = `/agent-audit-entries?agentId=${firstAgent.id}&createdAfter=${later}`;
   expect((await get(none)).data).toEqual([]);
   expect(ok(await change('resume'), 200)).toMatchObject({ isPaused: false });
   expect((await client.call('GET', '/agent-audit-entries')).body.code).toBe('INVALID_INPUT');
@@ -64,8 +67,8 @@ it('pauses and resumes an agent, which its audit log and a record show', async (
 
 it('hides agents of other platforms', async () => {
   const secret = await client.secretOf({ platformIds: [app.other.id] });
-  expect((await client.call('GET', `/agents/${one.id}`, { secret })).status).toBe(404);
+  expect((await client.call('GET', `/agents/${firstAgent.id}`, { secret })).status).toBe(404);
   expect(ok(await client.call('GET', '/agents', { secret }), 200).data).toEqual([]);
-  const log = `/agent-audit-entries?agentId=${one.id}`;
+  const log = `/agent-audit-entries?agentId=${firstAgent.id}`;
   expect(ok(await client.call('GET', log, { secret }), 200).data).toEqual([]);
 });

@@ -32,9 +32,12 @@ it('lists, shows and closes cards', async () => {
   next();
   const second = await fixture.card(holder);
   const list = `/cards?customerId=${holder.customer.id}&limit=1`;
-  const one = await get(list);
-  expect(one).toMatchObject({ data: [{ cardId: second.id, state: 'ACTIVE' }], hasMore: true });
-  expect((await get(`${list}&cursor=${one.nextCursor}`)).data).toMatchObject([
+  const firstPage = await get(list);
+  expect(firstPage).toMatchObject({
+    data: [{ cardId: second.id, state: 'ACTIVE' }],
+    hasMore: true,
+  });
+  expect((await get(`${list}&cursor=${firstPage.nextCursor}`)).data).toMatchObject([
     { cardId: first.id, platformId: app.platform.id },
   ]);
   expect(await get(`/cards/${first.id}`)).toMatchObject({
@@ -84,10 +87,13 @@ async function short() {
 it('lists and resolves exceptions', async () => {
   const [first, second] = [await short(), await short()];
   const list = `/card-exceptions?platformId=${app.platform.id}&limit=1`;
-  const one = await get(list);
-  expect(one).toMatchObject({ data: [{ transactionId: first, missingAmount: 20 }], hasMore: true });
-  const two = await get(`${list}&cursor=${one.nextCursor}`);
-  expect(two).toMatchObject({ data: [{ transactionId: second }], hasMore: false });
+  const firstPage = await get(list);
+  expect(firstPage).toMatchObject({
+    data: [{ transactionId: first, missingAmount: 20 }],
+    hasMore: true,
+  });
+  const secondPage = await get(`${list}&cursor=${firstPage.nextCursor}`);
+  expect(secondPage).toMatchObject({ data: [{ transactionId: second }], hasMore: false });
   const resolve = (id: string, outcome: string, secret?: string) =>
     post(`/card-exceptions/${id}/resolve`, { outcome, reason: 'Agreed' }, secret);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
@@ -104,9 +110,9 @@ it('lists and resolves funding debits in progress', async () => {
   const { id } = await payments.begin({ descriptor: 'Shop 005' });
   const paid = await payments.begin({ descriptor: 'Shop 005' });
   const list = `/funding-debits?platformId=${app.platform.id}&limit=1`;
-  const one = await get(list);
-  expect(one).toMatchObject({ data: [{ transactionId: id, number: 1 }], hasMore: true });
-  expect(await get(`${list}&cursor=${one.nextCursor}`)).toMatchObject({
+  const firstPage = await get(list);
+  expect(firstPage).toMatchObject({ data: [{ transactionId: id, number: 1 }], hasMore: true });
+  expect(await get(`${list}&cursor=${firstPage.nextCursor}`)).toMatchObject({
     data: [{ transactionId: paid.id }],
     hasMore: false,
   });

@@ -27,11 +27,17 @@ it('finds customers by personal data, in pages', async () => {
     const options = { body, ...(secret ? { secret } : {}) };
     return ok(await client.call('POST', `/customers/search${query}`, options), 200);
   };
-  const one = await search('?limit=1');
-  expect(one).toMatchObject({ data: [{ customerId: ids[0], isDeleted: false }], hasMore: true });
-  const two = await search(`?limit=1&cursor=${one.nextCursor}`);
-  expect(two).toMatchObject({ data: [{ customerId: ids[1], ownerId: null }], hasMore: false });
-  expect(JSON.stringify(one)).not.toContain('Quintessa');
+  const firstPage = await search('?limit=1');
+  expect(firstPage).toMatchObject({
+    data: [{ customerId: ids[0], isDeleted: false }],
+    hasMore: true,
+  });
+  const secondPage = await search(`?limit=1&cursor=${firstPage.nextCursor}`);
+  expect(secondPage).toMatchObject({
+    data: [{ customerId: ids[1], ownerId: null }],
+    hasMore: false,
+  });
+  expect(JSON.stringify(firstPage)).not.toContain('Quintessa');
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   expect((await search('', secret)).data).toEqual([]);
 });
@@ -58,8 +64,8 @@ it('exports all data in pages, which is recorded', async () => {
   expect((await recordsOf(id))[0]).toMatchObject({
     ...{ operationId: 'exportCustomerData', customerId: id, platformId: app.platform.id },
   });
-  const wrong = await client.call('GET', `/customers/${id}/export?cursor=x`);
-  expect(wrong.body.code).toBe('INVALID_INPUT');
+  const rejected = await client.call('GET', `/customers/${id}/export?cursor=x`);
+  expect(rejected.body.code).toBe('INVALID_INPUT');
 });
 
 it('erases a deleted customer and lists its erasure', async () => {

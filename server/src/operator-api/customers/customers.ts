@@ -158,10 +158,17 @@ const list = operation({
 });
 
 export const customerOperations = [
-  operatorHandle(search, async ({ installation }, { query, body: { field: by, value } }) => ({
-    status: 200,
-    body: await findCustomers(installation.runtime, { ...listInput(query), by, value }),
-  })),
+  operatorHandle(
+    search,
+    async ({ installation }, { query, body: { field: searchField, value } }) => ({
+      status: 200,
+      body: await findCustomers(installation.runtime, {
+        ...listInput(query),
+        by: searchField,
+        value,
+      }),
+    }),
+  ),
   operatorHandle(exportOne, async (call, { params: { customerId }, query }) => {
     const { installation, provisioning, operator } = call;
     const { runtime } = installation;

@@ -26,9 +26,9 @@ it('lists accounts in pages', async () => {
     ids.push((await externalAccount(app, person.id, 'USD')).id);
   }
   const list = `/external-accounts?platformId=${app.platform.id}&status=ACTIVE&limit=1`;
-  const one = await get(list);
-  expect(one).toMatchObject({ data: [{ accountId: ids[0], customerId: person.id }] });
-  expect((await get(`${list}&cursor=${one.nextCursor}`)).data).toMatchObject([
+  const firstPage = await get(list);
+  expect(firstPage).toMatchObject({ data: [{ accountId: ids[0], customerId: person.id }] });
+  expect((await get(`${list}&cursor=${firstPage.nextCursor}`)).data).toMatchObject([
     { accountId: ids[1], status: 'ACTIVE' },
   ]);
 });
@@ -50,10 +50,10 @@ it('makes each transition and lists it with its reason', async () => {
   }
   expect((await post(id, 'clear')).body.code).toBe('CONFLICT');
   const path = `/external-accounts/${id}/actions`;
-  const one = await get(`${path}?limit=6`);
-  expect(one).toMatchObject({ platformId: app.platform.id, hasMore: true });
-  expect(one.data[0]).toMatchObject({ action: 'check', reason: 'Because: check' });
-  expect((await get(`${path}?cursor=${one.nextCursor}`)).data).toMatchObject([
+  const firstPage = await get(`${path}?limit=6`);
+  expect(firstPage).toMatchObject({ platformId: app.platform.id, hasMore: true });
+  expect(firstPage.data[0]).toMatchObject({ action: 'check', reason: 'Because: check' });
+  expect((await get(`${path}?cursor=${firstPage.nextCursor}`)).data).toMatchObject([
     { action: 'disable' },
   ]);
   const { data } = await get(`/audit-records?subject=${id}`);

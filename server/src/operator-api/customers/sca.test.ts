@@ -48,10 +48,10 @@ it('lists resets and records decisions about them', async () => {
   const [first, second] = [await verifiedCustomer(), await verifiedCustomer()];
   const [passed, rejected] = [await startReset(first), await startReset(second)];
   const list = `/factor-resets?platformId=${app.production.id}&limit=1`;
-  const one = await get(list);
-  expect(one).toMatchObject({ data: [{ resetId: passed, status: 'PENDING_REVIEW' }] });
-  const two = await get(`${list}&cursor=${one.nextCursor}`);
-  expect(two).toMatchObject({ data: [{ resetId: rejected }], hasMore: false });
+  const firstPage = await get(list);
+  expect(firstPage).toMatchObject({ data: [{ resetId: passed, status: 'PENDING_REVIEW' }] });
+  const secondPage = await get(`${list}&cursor=${firstPage.nextCursor}`);
+  expect(secondPage).toMatchObject({ data: [{ resetId: rejected }], hasMore: false });
   expect((await get(`/customers/${first}/authentication`)).openResets).toHaveLength(1);
 
   expect(ok(await post(`/factor-resets/${passed}/pass`), 200)).toMatchObject({

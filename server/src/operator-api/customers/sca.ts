@@ -209,8 +209,8 @@ interface DecisionInput {
 const decider =
   (decision: 'pass' | 'reject') =>
   async ({ installation, operator }: OperatorCall, { params, body }: DecisionInput) => {
-    const by = { actor: operator.name, reason: body.reason };
-    const input = { resetId: params.resetId, decision, by };
+    const actor = { actor: operator.name, reason: body.reason };
+    const input = { resetId: params.resetId, decision, by: actor };
     return { status: 200 as const, body: await decideFactorReset(installation.runtime, input) };
   };
 
@@ -229,8 +229,8 @@ export const scaOperations = [
     body: await scaDetails(installation.runtime, customerId),
   })),
   operatorHandle(unlock, async ({ installation, operator }, { params, body }) => {
-    const by = { actor: operator.name, reason: body.reason };
-    const input = { customerId: params.customerId, by };
+    const actor = { actor: operator.name, reason: body.reason };
+    const input = { customerId: params.customerId, by: actor };
     return { status: 200, body: await unlockByOperator(installation.runtime, input) };
   }),
   operatorHandle(listEvents, async ({ installation }, { params: { customerId }, query }) => ({

@@ -33,10 +33,16 @@ async function recordsOf(subject: string) {
 it('lists the queue in pages and shows a case, which is recorded', async () => {
   const [first, second] = [await person(), await person()];
   const path = `/verifications?platformId=${as.id}&limit=1`;
-  const one = ok(await client.call('GET', path), 200);
-  expect(one).toMatchObject({ data: [{ verificationId: first.verificationId }], hasMore: true });
-  const two = ok(await client.call('GET', `${path}&cursor=${one.nextCursor}`), 200);
-  expect(two).toMatchObject({ data: [{ verificationId: second.verificationId }], hasMore: false });
+  const firstPage = ok(await client.call('GET', path), 200);
+  expect(firstPage).toMatchObject({
+    data: [{ verificationId: first.verificationId }],
+    hasMore: true,
+  });
+  const secondPage = ok(await client.call('GET', `${path}&cursor=${firstPage.nextCursor}`), 200);
+  expect(secondPage).toMatchObject({
+    data: [{ verificationId: second.verificationId }],
+    hasMore: false,
+  });
 
   const details = ok(await client.call('GET', `/verifications/${first.id}`), 200);
   expect(details).toMatchObject({
@@ -52,30 +58,33 @@ it('lists the queue in pages and shows a case, which is recorded', async () => {
 });
 
 it('approves, rejects and requests corrections, with one record each', async () => {
-  const [one, two, three] = [await person(), await person(), await person()];
-  const approved = ok(await post(one.id, 'approve', { reason: 'Passport seen' }), 200);
+  const [first, second, third] = [await person(), await person(), await person()];
+  const approved = ok(await post(first.id, 'approve', { reason: 'Passport seen' }), 200);
   expect(approved).toMatchObject({ status: 'APPROVED', decidedBy: 'operator' });
-  expect(await recordsOf(one.id)).toMatchObject([
+  expect(await recordsOf(first.id)).toMatchObject([
     { operationId: 'approveVerification', reason: 'Passport seen', platformId: as.id },
   ]);
-  expect(await post(one.id, 'reject')).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
-
-  const findings = [{ type: 'APPLICANT_SANCTIONED' }];
-  expect(ok(await post(two.id, 'reject', { findings }), 200)).toMatchObject({
-    status: 'REJECTED',
-    errors: [{ type: 'APPLICANT_SANCTIONED', resourceId: two.id }],
+  expect(await post(first.id, 'reject')).toMatchObject({
+    status: 409,
+    body: { code: 'CONFLICT' },
   });
 
-  expect(await post(three.id, 'hold')).toMatchObject({ status: 400 });
-  const wrong = [{ type: 'MISSING_FIELD' }, { type: 'INVALID_DOCUMENT' }];
-  const { status, body } = await post(three.id, 'hold', { findings: wrong });
+  const findings = [{ type: 'APPLICANT_SANCTIONED' }];
+  expect(ok(await post(second.id, 'reject', { findings }), 200)).toMatchObject({
+    status: 'REJECTED',
+    errors: [{ type: 'APPLICANT_SANCTIONED', resourceId: second.id }],
+  });
+
+  expect(await post(third.id, 'hold')).toMatchObject({ status: 400 });
+  const invalidFindings = [{ type: 'MISSING_FIELD' }, { type: 'INVALID_DOCUMENT' }];
+  const { status, body } = await post(third.id, 'hold', { findings: invalidFindings });
   expect(status).toBe(400);
   expect(body.details.errors.map((each: { field: string }) => each.field)).toEqual([
     'findings.0.field',
     'findings.1.resourceId',
   ]);
   const field = [{ type: 'INVALID_FIELD', field: 'birthDate', reason: 'Unreadable' }];
-  expect(ok(await post(three.id, 'hold', { findings: field }), 200)).toMatchObject({
+  expect(ok(await post(third.id, 'hold', { findings: field }), 200)).toMatchObject({
     status: 'RESOLVE_ERRORS',
     errors: [{ field: 'birthDate', reason: 'Unreadable' }],
   });

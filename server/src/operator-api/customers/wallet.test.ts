@@ -45,9 +45,9 @@ it('starts, lists and cancels recoveries', async () => {
   const later = await person();
   ok(await recover(later.accountId), 201);
   const list = `/wallet-recoveries?platformId=${app.platform.id}&status=WAITING&limit=1`;
-  const one = await get(list);
-  expect(one).toMatchObject({ data: [{ accountId: later.accountId }], hasMore: true });
-  expect((await get(`${list}&cursor=${one.nextCursor}`)).data).toMatchObject([{ accountId }]);
+  const firstPage = await get(list);
+  expect(firstPage).toMatchObject({ data: [{ accountId: later.accountId }], hasMore: true });
+  expect((await get(`${list}&cursor=${firstPage.nextCursor}`)).data).toMatchObject([{ accountId }]);
 
   const path = `/wallet-recoveries/${recovery.recoveryId}/cancel`;
   const secret = await client.secretOf({ platformIds: [app.other.id] });
@@ -74,11 +74,11 @@ it('rejects a recovery if the installation sets no waiting period', async () => 
 it('lists authorizations and shows one, which is recorded', async () => {
   const { accountId } = await fixture.walletWithEmailAndSms();
   const list = `/wallets/${accountId}/authorizations?limit=1`;
-  const one = await get(list);
-  expect(one).toMatchObject({ data: [{ platformId: app.platform.id }], hasMore: true });
-  const { data } = await get(`${list}&cursor=${one.nextCursor}`);
-  expect(data[0].authorizationId).not.toBe(one.data[0].authorizationId);
-  const { authorizationId, customerId } = one.data[0];
+  const firstPage = await get(list);
+  expect(firstPage).toMatchObject({ data: [{ platformId: app.platform.id }], hasMore: true });
+  const { data } = await get(`${list}&cursor=${firstPage.nextCursor}`);
+  expect(data[0].authorizationId).not.toBe(firstPage.data[0].authorizationId);
+  const { authorizationId, customerId } = firstPage.data[0];
   const details = await get(`/wallet-authorizations/${authorizationId}`);
   expect(details).toMatchObject({ accountId, customerId });
   expect(details.payload).toEqual(expect.any(String));

@@ -57,9 +57,9 @@ it('lists customers of all platforms, newest first, in pages', async () => {
   const { id: third } = await customer(app);
   const items = await all('/customers');
   expect(idsOf(items).slice(0, 3)).toEqual([third, second, first]);
-  const own = idsOf(await all(`/customers?platformId=${app.platform.id}`));
-  expect(own.slice(0, 2)).toEqual([third, first]);
-  expect(own).not.toContain(second);
+  const ownIds = idsOf(await all(`/customers?platformId=${app.platform.id}`));
+  expect(ownIds.slice(0, 2)).toEqual([third, first]);
+  expect(ownIds).not.toContain(second);
   expect(JSON.stringify(items)).not.toContain('fullName');
 
   ok(await app.call('DELETE', `/customers/${third}`), 200);
@@ -127,26 +127,26 @@ it('lists events, and shows one, which is recorded', async () => {
   const { data } = await get(`/events?${PAGE}`);
   const ids: string[] = idsOf(data);
   expect(ids).toEqual(ids.toSorted().reverse());
-  const own = `/events?platformId=${app.platform.id}`;
-  const about: (Item & { resourceId: string })[] = (
-    await get(`${own}&resourceId=${quote.transactionId}&${PAGE}`)
+  const listPath = `/events?platformId=${app.platform.id}`;
+  const events: (Item & { resourceId: string })[] = (
+    await get(`${listPath}&resourceId=${quote.transactionId}&${PAGE}`)
   ).data;
-  expect(about.length).toBeGreaterThan(1);
-  expect(about.every((each) => each.resourceId === quote.transactionId)).toBe(true);
-  expect(idsOf(await all(own)).slice(0, 5)).toEqual(
+  expect(events.length).toBeGreaterThan(1);
+  expect(events.every((each) => each.resourceId === quote.transactionId)).toBe(true);
+  expect(idsOf(await all(listPath)).slice(0, 5)).toEqual(
     ids.filter((id) => data.find((each: Item) => each.id === id)).slice(0, 5),
   );
-  const ofCustomer = idsOf((await get(`${own}&customerId=${person.id}&${PAGE}`)).data);
-  expect(ofCustomer).toContain(about[0]?.id);
+  const ofCustomer = idsOf((await get(`${listPath}&customerId=${person.id}&${PAGE}`)).data);
+  expect(ofCustomer).toContain(events[0]?.id);
   const typed = await get(`/events?type=OUTGOING_PAYMENT.PROCESSING&${PAGE}`);
   expect(idsOf(typed.data).length).toBeGreaterThan(0);
-  const anywhere = `/events?resourceId=${quote.transactionId}`;
-  expect((await get(`${anywhere}&${PAGE}`)).data).toEqual(about);
-  expect(idsOf(await all(anywhere))).toEqual(idsOf(about));
+  const byResource = `/events?resourceId=${quote.transactionId}`;
+  expect((await get(`${byResource}&${PAGE}`)).data).toEqual(events);
+  expect(idsOf(await all(byResource))).toEqual(idsOf(events));
   expect(idsOf((await get(`/events?customerId=${person.id}&${PAGE}`)).data)).toEqual(ofCustomer);
   expect((await client.call('GET', '/events?resourceId=Other:x')).status).toBe(400);
 
-  const event = await get(`/events/${about[0]?.id}`);
+  const event = await get(`/events/${events[0]?.id}`);
   expect(event).toMatchObject({
     resourceId: quote.transactionId,
     data: { id: quote.transactionId },

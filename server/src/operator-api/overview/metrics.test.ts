@@ -62,11 +62,11 @@ it('counts payments by their outcome, which may change later', async () => {
     const sum = data.filter(({ type }: Sums) => type === 'OUTGOING');
     expect(sum.reduce((all: number, each: Sums) => all + each.payments, 0)).toBe(before + 2);
   }
-  const found = ok(
+  const searchResult = ok(
     await client.call('POST', '/search', { body: { amount: 25_00, currency: 'USD' } }),
     200,
   );
-  expect(found.data).toMatchObject([{ kind: 'PAYMENT', id, matchedBy: 'AMOUNT' }]);
+  expect(searchResult.data).toMatchObject([{ kind: 'PAYMENT', id, matchedBy: 'AMOUNT' }]);
   const dated = { amount: 25_00, currency: 'USD', date: '2020-01-01' };
   expect(ok(await client.call('POST', '/search', { body: dated }), 200).data).toEqual([]);
 });
@@ -74,8 +74,8 @@ it('counts payments by their outcome, which may change later', async () => {
 it('counts a late return in the bucket of the payment', async () => {
   const sumsOf = async (day: string) => {
     const { data } = await counted(`?from=${day}T00:00:00Z&type=OUTGOING`);
-    const found = data.find(({ start }: { start: string }) => start.startsWith(day));
-    return found ?? { payments: 0, returned: 0, returnedAmount: '0', completed: 0 };
+    const bucket = data.find(({ start }: { start: string }) => start.startsWith(day));
+    return bucket ?? { payments: 0, returned: 0, returnedAmount: '0', completed: 0 };
   };
   const day = new Date(app.effects.now()).toISOString().slice(0, 10);
   const before = await sumsOf(day);

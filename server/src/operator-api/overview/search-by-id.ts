@@ -120,15 +120,15 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 async function hitOf(runtime: Runtime, id: string, matchedBy: MatchedBy): Promise<Hit[]> {
   const resource = RESOURCES[id.slice(0, id.indexOf(':'))];
-  const found = await resource?.read(runtime, id);
-  if (!resource || !found) return [];
+  const row = await resource?.read(runtime, id);
+  if (!resource || !row) return [];
   return [
     {
       kind: resource.kind,
-      id: found.id,
-      platformId: found.platform_id,
-      customerId: found.customer_id ?? null,
-      title: found.title,
+      id: row.id,
+      platformId: row.platform_id,
+      customerId: row.customer_id ?? null,
+      title: row.title,
       matchedBy,
     },
   ];
@@ -150,11 +150,11 @@ export async function hitsById(runtime: Runtime, text: string): Promise<Hit[]> {
     return hitOf(runtime, `${text.slice(0, text.indexOf(':'))}:${uuid}`, 'ID');
   }
   const ids = Object.keys(RESOURCES).map((resource) => `${resource}:${uuid}`);
-  const found = await Promise.all([
+  const hits = await Promise.all([
     requestHit(runtime, uuid),
     ...ids.map((id) => hitOf(runtime, id, 'ID')),
   ]);
-  return found.flat();
+  return hits.flat();
 }
 
 /** Executed payments of an amount, newest first. */

@@ -85,9 +85,9 @@ const LIMIT = MAX_HITS + 1;
 
 /** Customers and owners by personal data. */
 const byPersonalData =
-  (by: SearchField, matchedBy: MatchedBy) =>
+  (field: SearchField, matchedBy: MatchedBy) =>
   async (runtime: Runtime, { query: value, platformId }: Search): Promise<Hit[]> => {
-    const { data } = await findCustomers(runtime, { by, value, platformId, limit: LIMIT });
+    const { data } = await findCustomers(runtime, { by: field, value, platformId, limit: LIMIT });
     return data.map(({ customerId, ownerId, ...found }) => ({
       kind: ownerId === null ? 'CUSTOMER' : 'BENEFICIAL_OWNER',
       id: ownerId ?? customerId,
@@ -171,13 +171,13 @@ export const searchOperations = [
     if (query.trim() === '' && amount === undefined) throw invalidField('query', 'is required');
     const input = { query: query.trim(), platformId };
     const fitting = SOURCES.filter(({ form }) => input.query !== '' && form.test(input.query));
-    const found = await Promise.all([
+    const results = await Promise.all([
       ...fitting.map(({ find }) => find(runtime, input)),
       amount === undefined || currency === undefined
         ? []
         : hitsByAmount(runtime, { amount, currency, date, platformId, limit: LIMIT }),
     ]);
-    const hits = visibleHits(operator, platformId, found.flat());
+    const hits = visibleHits(operator, platformId, results.flat());
     const data = hits.slice(0, MAX_HITS);
     return { status: 200, body: { data, hasMore: hits.length > MAX_HITS } };
   }),

@@ -105,11 +105,11 @@ const get = operation({
 
 const HOUR_MS = 3_600_000;
 
-function processState({ process: own }: OperatorCall) {
-  const { lanes, waiting } = own.committer();
+function processState({ process: ownProcess }: OperatorCall) {
+  const { lanes, waiting } = ownProcess.committer();
   return {
-    number: own.number ?? null,
-    roles: [...own.roles],
+    number: ownProcess.number ?? null,
+    roles: [...ownProcess.roles],
     nodeVersion: process.versions.node,
     uptimeSeconds: Math.round(process.uptime()),
     memoryBytes: process.memoryUsage.rss(),

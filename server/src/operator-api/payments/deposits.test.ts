@@ -47,9 +47,9 @@ describe('deposits', () => {
     const { account } = await service.payer();
     const ids: string[] = [];
     for (const reference of ['API-H1', 'API-H2', 'API-H3']) {
-      const held = await recorded(account, reference, { hold: 'COMPLIANCE_REVIEW' });
-      expect(held).toMatchObject({ status: 'PENDING', pendingReason: 'COMPLIANCE_REVIEW' });
-      ids.push(held.transactionId);
+      const heldDeposit = await recorded(account, reference, { hold: 'COMPLIANCE_REVIEW' });
+      expect(heldDeposit).toMatchObject({ status: 'PENDING', pendingReason: 'COMPLIANCE_REVIEW' });
+      ids.push(heldDeposit.transactionId);
       await service.app.advance(1_000);
     }
     const list = `/deposits?platformId=${service.shop.id}&limit=2`;

@@ -223,7 +223,7 @@ const reject = operation({
   notFound: 'TRANSACTION_NOT_FOUND',
 });
 
-const returned = operation({
+const recordReturn = operation({
   operationId: 'recordDepositReturn',
   method: 'POST',
   path: '/deposits/{transactionId}/return',
@@ -259,7 +259,7 @@ export const depositOperations = [
     status: 200,
     body: await rejectHeldDeposit(installation.runtime, { ...params, reason: body.failureReason }),
   })),
-  operatorHandle(returned, async ({ installation }, { params, body }) => ({
+  operatorHandle(recordReturn, async ({ installation }, { params, body }) => ({
     status: 200,
     body: await recordDepositReturn(installation.runtime, {
       ...params,

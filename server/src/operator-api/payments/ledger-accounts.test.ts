@@ -69,9 +69,11 @@ it('filters by owner, type, currency, environment and balance', async () => {
     'system:production:suspense:USD',
     'system:sandbox:suspense:USD',
   ]);
-  const own = await all(`/ledger/accounts?type=PLATFORM&platformId=${app.platform.id}&limit=3`);
-  expect(own.length).toBeGreaterThan(3);
-  expect(own.every((each) => each.type === 'PLATFORM')).toBe(true);
+  const ownAccounts = await all(
+    `/ledger/accounts?type=PLATFORM&platformId=${app.platform.id}&limit=3`,
+  );
+  expect(ownAccounts.length).toBeGreaterThan(3);
+  expect(ownAccounts.every((each) => each.type === 'PLATFORM')).toBe(true);
   expect(await all(`/ledger/accounts?type=FEES&platformId=${app.platform.id}`)).toEqual([]);
   const used = await all('/ledger/accounts?mode=sandbox&hasBalance=true');
   expect(used.every(({ balance, held, mode }) => mode === 'sandbox' && (balance || held))).toBe(

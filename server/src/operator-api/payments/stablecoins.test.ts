@@ -46,8 +46,8 @@ describe('stablecoins', () => {
     const coin = await mints.circulating(12);
     const list = `/stablecoins?platformId=${service.app.platform.id}`;
     const { data } = await read(`${list}&limit=100`);
-    const own = data.find((each: { id: string }) => each.id === coin.id);
-    expect(own).toMatchObject({ circulating: '12000000', platformId: service.app.platform.id });
+    const ownCoin = data.find((each: { id: string }) => each.id === coin.id);
+    expect(ownCoin).toMatchObject({ circulating: '12000000', platformId: service.app.platform.id });
     const first = await read(`${list}&limit=1`);
     const next = await read(`${list}&limit=1&cursor=${first.nextCursor}`);
     expect([first.data[0], next.data[0]]).toEqual(data.slice(0, 2));
@@ -70,8 +70,8 @@ describe('mints and burns', () => {
     const body = { outcome: 'failed', reason: 'Ticket 7' };
     await isHidden('POST', `${path}/end`, body);
     const { platform } = service.app;
-    const ended = await change(`${path}/end`, body, 'endStablecoinOperation', id, platform.id);
-    expect(ended).toMatchObject({ operationId: id, status: 'FAILED', reason: 'Ticket 7' });
+    const result = await change(`${path}/end`, body, 'endStablecoinOperation', id, platform.id);
+    expect(result).toMatchObject({ operationId: id, status: 'FAILED', reason: 'Ticket 7' });
     await rejects(409, 'CONFLICT', 'POST', `${path}/end`, { body });
     const history = await read(`${path}/history`);
     expect(history.data).toMatchObject([{ action: 'fail', reason: 'Ticket 7' }]);

@@ -42,8 +42,8 @@ async function recalledDebit(): Promise<string> {
   const { app, as } = service;
   const { person, account } = await service.payer();
   const to = await service.payee(person.id);
-  const own = await internalAccount(app, null, 'USD', as);
-  for (const id of [account, own.id]) await service.json('accounts', 'close', id);
+  const ownAccount = await internalAccount(app, null, 'USD', as);
+  for (const id of [account, ownAccount.id]) await service.json('accounts', 'close', id);
   const from = await externalAccount(app, person.id, 'USD', '000', as);
   const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
   const { transactionId: id } = ok(await app.call('POST', '/quotes', body, as), 201);

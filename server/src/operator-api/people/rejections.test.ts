@@ -65,9 +65,9 @@ const signInWith = (body: object) => browser(app).call('POST', '/sign-in/passwor
 describe('a rejected password', () => {
   it('is recorded with its reason, and without what was tried', async () => {
     const { id, email, code } = await withPassword();
-    const wrong = String((Number(code()) + 1) % 1_000_000).padStart(6, '0');
+    const wrongCode = String((Number(code()) + 1) % 1_000_000).padStart(6, '0');
     await signInWith({ email, password: 'tried-secret-words', code: code() });
-    await signInWith({ email, password: PASSWORD, code: wrong });
+    await signInWith({ email, password: PASSWORD, code: wrongCode });
     await disable(id);
     const right = { email, password: PASSWORD, code: code() };
     expect((await signInWith(right)).status).toBe(401);
@@ -80,7 +80,7 @@ describe('a rejected password', () => {
       await app.runtime.db.query('select * from operator_audit where actor_id = $1', [id]),
       (_name, value) => (typeof value === 'bigint' ? String(value) : value),
     );
-    for (const tried of ['tried-secret-words', PASSWORD, wrong, email]) {
+    for (const tried of ['tried-secret-words', PASSWORD, wrongCode, email]) {
       expect(rows).not.toContain(tried);
     }
     expect((await verifyAudit(app.runtime)).problems).toEqual([]);
@@ -103,16 +103,16 @@ describe('a rejected password', () => {
     };
     const before = await total();
     const unknown = [];
-    const known = [];
+    const failuresOfUser = [];
     for (let attempt = 0; attempt < 5; attempt++) {
       unknown.push(await time(`unknown@example.com`));
-      known.push(await time(email));
+      failuresOfUser.push(await time(email));
     }
     expect((await total()) - before).toBe(5);
     expect(await rejectionsOf(id)).toHaveLength(5);
     // The comparison of a password takes most of the time, with or without a user.
     const median = (times: number[]) => times.sort((a, b) => a - b)[2] ?? 0;
-    const ratio = median(known) / median(unknown);
+    const ratio = median(failuresOfUser) / median(unknown);
     expect(ratio).toBeGreaterThan(0.4);
     expect(ratio).toBeLessThan(2.5);
     const { length } = await app.runtime.db.query(

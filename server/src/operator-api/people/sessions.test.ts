@@ -93,10 +93,10 @@ describe('a session', () => {
   });
 
   it('ends when its user signs out, or by an administrator', async () => {
-    const { id, person, device: own } = await newUser('out@example.com');
+    const { id, person, device: ownDevice } = await newUser('out@example.com');
     ok(await person.call('DELETE', '/session'), 200);
     expect(await statusOf(person)).toBe(401);
-    const { session } = ok(await signIn(person, own), 201);
+    const { session } = ok(await signIn(person, ownDevice), 201);
     const listed = ok(
       await administrator.call('GET', `/operator-sessions?operatorUserId=${id}`),
       200,
@@ -110,9 +110,9 @@ describe('a session', () => {
   });
 
   it('ends with the others of its user', async () => {
-    const { person, device: own } = await newUser('others@example.com');
+    const { person, device: ownDevice } = await newUser('others@example.com');
     const second = browser(app);
-    ok(await signIn(second, own), 201);
+    ok(await signIn(second, ownDevice), 201);
     ok(await second.call('POST', '/session/end-others'), 200);
     expect([await statusOf(person), await statusOf(second)]).toEqual([401, 200]);
   });
@@ -128,16 +128,16 @@ describe('a user', () => {
   });
 
   it('who is disabled cannot use a session or sign in, until enabled', async () => {
-    const { id, person, device: own } = await newUser('off@example.com');
+    const { id, person, device: ownDevice } = await newUser('off@example.com');
     const set = (isDisabled: boolean) =>
       administrator.call('PATCH', `/operator-users/${id}`, { body: { isDisabled } });
     expect(ok(await set(true), 200).status).toBe('DISABLED');
     expect(await statusOf(person)).toBe(401);
-    expect((await signIn(browser(app), own)).status).toBe(401);
+    expect((await signIn(browser(app), ownDevice)).status).toBe(401);
     ok(await set(false), 200);
     // The old session and the old link stay ended.
     expect(await statusOf(person)).toBe(401);
-    ok(await signIn(browser(app), own), 201);
+    ok(await signIn(browser(app), ownDevice), 201);
     const invited = await invite('off2@example.com');
     const path = `/operator-users/${invited.id}`;
     for (const isDisabled of [true, false]) {
@@ -174,8 +174,10 @@ describe('a user', () => {
 
   it('cannot change itself, nor give more than it has', async () => {
     const body = { roles: ['viewer'] };
-    const own = await administrator.call('PATCH', `/operator-users/${administratorId}`, { body });
-    expect(own.status).toBe(400);
+    const rejected = await administrator.call('PATCH', `/operator-users/${administratorId}`, {
+      body,
+    });
+    expect(rejected.status).toBe(400);
     const taken = { name: 'Namesake', email: 'ADA@example.com', roles: ['viewer'] };
     expect(await administrator.call('POST', '/operator-users', { body: taken })).toMatchObject({
       status: 409,
@@ -249,9 +251,9 @@ describe('own passkeys', () => {
 
 describe('the own password', () => {
   it('is set after a recent sign-in, and ends other sessions', async () => {
-    const { person, device: own } = await newUser('password@example.com');
+    const { person, device: ownDevice } = await newUser('password@example.com');
     const elsewhere = browser(app);
-    ok(await signIn(elsewhere, own), 201);
+    ok(await signIn(elsewhere, ownDevice), 201);
     const { secret, state } = ok(await person.call('POST', '/session/totp'), 200);
     const code = codeAt(secret, app.effects.now());
     const body = { state, password: PASSWORD, code };

@@ -53,8 +53,8 @@ export function signInHandle<C extends SignInContract, S extends keyof C['replie
         const { installation, identityProvider } = provided;
         const call = { runtime: installation.runtime, browser, identityProvider };
         // The route has validated the input against this contract.
-        const { headers: own, ...reply } = await run(call, input as Input<C>);
-        const cookies = own ?? { 'set-cookie': [...browser.newCookies] };
+        const { headers: replyHeaders, ...reply } = await run(call, input as Input<C>);
+        const cookies = replyHeaders ?? { 'set-cookie': [...browser.newCookies] };
         return { ...reply, headers: cookies };
       },
     }),

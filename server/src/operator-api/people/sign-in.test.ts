@@ -172,10 +172,10 @@ describe('a password', () => {
   it('is rejected alike for a wrong password, a wrong code and an unknown user', async () => {
     const { email, code } = await passwordOf();
     const right = { email, password: PASSWORD, code: code() };
-    const wrong = String((Number(right.code) + 1) % 1_000_000).padStart(6, '0');
+    const wrongCode = String((Number(right.code) + 1) % 1_000_000).padStart(6, '0');
     const attempts = [
       { ...right, password: 'another-password' },
-      { ...right, code: wrong },
+      { ...right, code: wrongCode },
       { ...right, email: 'unknown@example.com' },
     ];
     const messages = new Set<string>();

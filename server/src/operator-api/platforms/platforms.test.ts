@@ -34,8 +34,8 @@ describe('platforms', () => {
   it('name every invalid field', async () => {
     const body = { name: 'New', currencies: ['USD'], regulated: true, terms: true };
     const passkeySite = { rpId: 'com', origins: ['https://example.com'] };
-    const wrong = await client.call('POST', '/platforms', { body: { ...body, passkeySite } });
-    expect(fieldsOf(wrong.body)).toEqual(['passkeySite.rpId', 'terms']);
+    const rejected = await client.call('POST', '/platforms', { body: { ...body, passkeySite } });
+    expect(fieldsOf(rejected.body)).toEqual(['passkeySite.rpId', 'terms']);
     const unknown = await client.call('POST', '/platforms', {
       body: { name: 'New', currencies: ['XXX'] },
     });
@@ -49,8 +49,8 @@ describe('platforms', () => {
     const ids = [...first.data, ...rest.data].map((each) => each.platformId);
     expect(ids).toEqual(expect.arrayContaining([app.platform.id, app.other.id]));
     const secret = await client.secretOf({ platformIds: [app.other.id] });
-    const own = ok(await client.call('GET', '/platforms', { secret }), 200);
-    expect(own.data).toMatchObject([{ platformId: app.other.id }]);
+    const ownList = ok(await client.call('GET', '/platforms', { secret }), 200);
+    expect(ownList.data).toMatchObject([{ platformId: app.other.id }]);
   });
 
   it('change the given settings', async () => {
@@ -128,10 +128,10 @@ describe('card program', () => {
     expect(await client.recordsOf('updateCardProgram')).toMatchObject([
       { subject: app.platform.id },
     ]);
-    const wrong = await client.call('PATCH', pathOf('/card-program'), {
+    const rejected = await client.call('PATCH', pathOf('/card-program'), {
       body: { frameOrigins: ['https://app.example.com/path'] },
     });
-    expect([wrong.status, fieldsOf(wrong.body)]).toEqual([400, ['frameOrigins.0']]);
+    expect([rejected.status, fieldsOf(rejected.body)]).toEqual([400, ['frameOrigins.0']]);
   });
 });
 
@@ -142,8 +142,8 @@ describe('request bodies', () => {
     expect(ok(await client.call('PUT', path, { body: { until } }), 200)).toEqual({
       ...{ platformId: app.production.id, environment: 'production', requestBodiesUntil: until },
     });
-    const ended = ok(await client.call('PUT', path, { body: { until: null } }), 200);
-    expect(ended.requestBodiesUntil).toBeNull();
+    const retention = ok(await client.call('PUT', path, { body: { until: null } }), 200);
+    expect(retention.requestBodiesUntil).toBeNull();
     const past = await client.call('PUT', path, { body: { until: '2020-01-01T00:00:00Z' } });
     expect([past.status, fieldsOf(past.body)]).toEqual([400, ['until']]);
     const sandbox = await client.call('PUT', pathOf('/request-bodies'), { body: { until } });

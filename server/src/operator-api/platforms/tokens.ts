@@ -104,8 +104,8 @@ const revoke = operation({
 
 export const tokenOperations = [
   operatorHandle(createToken, async ({ installation }, { params: { platformId }, body }) => {
-    const { name: named, permissions } = body;
-    const token = { platformId, name: named, permissions };
+    const { name: tokenName, permissions } = body;
+    const token = { platformId, name: tokenName, permissions };
     return { status: 201, body: await createPlatformToken(installation.runtime, token) };
   }),
   operatorHandle(listTokens, async ({ installation }, { query }) => ({

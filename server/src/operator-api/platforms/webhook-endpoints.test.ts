@@ -20,13 +20,13 @@ it('are listed with the state of their deliveries', async () => {
   ok(await app.call('PATCH', '/config', { webhookEndpoint: URL }), 200);
   const created = ok(await app.call('POST', '/webhook-endpoints', { url: `${URL}/2` }), 201);
   await customer(app);
-  const [configured, own] = await list();
+  const [configured, ownEndpoint] = await list();
   expect(configured).toMatchObject({ isConfigured: true, url: URL, platformId: app.platform.id });
-  expect(own).toMatchObject({ id: created.id, status: 'ENABLED', failed: 0 });
-  expect(own.pending).toBeGreaterThan(0);
-  expect(Date.parse(own.oldestPendingAt)).toBeGreaterThan(0);
-  expect(own).not.toHaveProperty('lastSuccessAt');
-  expect(JSON.stringify(own)).not.toContain('secret');
+  expect(ownEndpoint).toMatchObject({ id: created.id, status: 'ENABLED', failed: 0 });
+  expect(ownEndpoint.pending).toBeGreaterThan(0);
+  expect(Date.parse(ownEndpoint.oldestPendingAt)).toBeGreaterThan(0);
+  expect(ownEndpoint).not.toHaveProperty('lastSuccessAt');
+  expect(JSON.stringify(ownEndpoint)).not.toContain('secret');
 });
 
 it('are paused with a reason, and resumed', async () => {

@@ -42,8 +42,8 @@ describe('deliveries', () => {
     const secret = await client.secretOf({ platformIds: [app.other.id] });
     const none = ok(await client.call('GET', '/webhook-deliveries/pending', { secret }), 200);
     expect(none).toEqual({ data: [], hasMore: false });
-    const wrong = await client.call('GET', '/webhook-deliveries/pending?cursor=x');
-    expect([wrong.status, wrong.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const rejected = await client.call('GET', '/webhook-deliveries/pending?cursor=x');
+    expect([rejected.status, rejected.body.code]).toEqual([400, 'INVALID_INPUT']);
   });
 
   it('that failed are listed in pages, with their attempts, and sent again', async () => {
@@ -63,12 +63,12 @@ describe('deliveries', () => {
       ['POST', '/resend'],
     ] as const) {
       const foreign = await client.call(method, path + rest, { secret });
-      const missing = await client.call(method, `/events/Webhook:none${rest}`, { secret });
+      const notFound = await client.call(method, `/events/Webhook:none${rest}`, { secret });
       expect(foreign.status).toBe(404);
-      expect(foreign.body).toEqual(missing.body);
+      expect(foreign.body).toEqual(notFound.body);
     }
-    const own = ok(await client.call('GET', '/events/dropped', { secret }), 200);
-    expect(own.data).toEqual([]);
+    const ownDropped = ok(await client.call('GET', '/events/dropped', { secret }), 200);
+    expect(ownDropped.data).toEqual([]);
 
     const body = { reason: 'Endpoint is repaired' };
     const resent = ok(await client.call('POST', `${path}/resend`, { body }), 200);

@@ -111,17 +111,24 @@ describe('cards resolve', () => {
   });
 
   it('collects or writes off the missing amount, once', async () => {
-    const one = await short();
-    const collected = await json('cards', 'resolve', one.id, ...COLLECT, '--reason', 'Agreed');
+    const firstCard = await short();
+    const collected = await json(
+      'cards',
+      'resolve',
+      firstCard.id,
+      ...COLLECT,
+      '--reason',
+      'Agreed',
+    );
     expect(collected).toEqual({
-      ...{ transactionId: one.id, status: 'SETTLED', writtenOffAmount: 0, currency: 'USD' },
+      ...{ transactionId: firstCard.id, status: 'SETTLED', writtenOffAmount: 0, currency: 'USD' },
     });
-    expect(await one.state()).toMatchObject({ account: '0 of 0', settled: 120 });
-    const two = await short();
-    const { out } = await run('cards', 'resolve', two.id, '--outcome', 'write-off');
-    expect(out).toBe(`${two.id} is SETTLED, 0.20 USD written off.\n`);
-    expect(await two.state()).toMatchObject({ status: 'SETTLED', account: '10 of 10' });
-    const repeatedReply = await run('cards', 'resolve', two.id, ...COLLECT);
+    expect(await firstCard.state()).toMatchObject({ account: '0 of 0', settled: 120 });
+    const secondCard = await short();
+    const { out } = await run('cards', 'resolve', secondCard.id, '--outcome', 'write-off');
+    expect(out).toBe(`${secondCard.id} is SETTLED, 0.20 USD written off.\n`);
+    expect(await secondCard.state()).toMatchObject({ status: 'SETTLED', account: '10 of 10' });
+    const repeatedReply = await run('cards', 'resolve', secondCard.id, ...COLLECT);
     expect([repeatedReply.code, repeatedReply.err]).toEqual([
       1,
       'The payment is SETTLED, not EXCEPTION.\n',

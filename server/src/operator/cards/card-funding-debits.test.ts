@@ -154,8 +154,15 @@ describe('cards resolve-debit', () => {
     });
     const close = () => run('accounts', 'close', paid.accountId);
     expect((await close()).err).toBe('A payment of the account is in progress.\n');
-    const ended = await json('cards', 'resolve-debit', paid.id, '--as', 'failed', ...REASON_FLAGS);
-    expect(ended).toEqual({
+    const resolved = await json(
+      'cards',
+      'resolve-debit',
+      paid.id,
+      '--as',
+      'failed',
+      ...REASON_FLAGS,
+    );
+    expect(resolved).toEqual({
       ...{ transactionId: paid.id, status: 'EXCEPTION', number: 1, debitStatus: 'STUCK' },
       ...{ amount: 100, readable: '1.00', currency: 'USD', reason: 'They wrote so' },
     });

@@ -9,7 +9,7 @@ import { type CardFixture, cardFixture, cardName } from '../../../test/kit/cards
 const app = testApp();
 let fixture: CardFixture;
 /** Two cards of one holder, the second newer, and one of another. */
-let [one, two, third]: { id: string; cardholderId: string }[] = [];
+let [firstCard, secondCard, thirdCard]: { id: string; cardholderId: string }[] = [];
 
 const run = (...argv: string[]) => commandOn(app)(argv);
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
       await fixture.card(owner, { platformCardId: cardName(), maxSpendPerTransaction: 500 }),
     );
   }
-  [one, two, third] = cards;
+  [firstCard, secondCard, thirdCard] = cards;
 });
 
 const idOf = (card?: { id: string }) => card?.id as string;
@@ -39,12 +39,15 @@ describe('cards list', () => {
   it('lists those of a platform, of a customer, in a state, newest first', async () => {
     const ids = async (...flags: string[]) =>
       (await json('cards', 'list', ...flags)).map((each: { cardId: string }) => each.cardId);
-    expect(await ids()).toEqual([third, two, one].map(idOf));
-    expect(await ids('--platform', app.platform.id, '--limit', '1')).toEqual([idOf(third)]);
+    expect(await ids()).toEqual([thirdCard, secondCard, firstCard].map(idOf));
+    expect(await ids('--platform', app.platform.id, '--limit', '1')).toEqual([idOf(thirdCard)]);
     expect(await ids('--platform', app.other.id)).toEqual([]);
-    expect(await ids('--customer', one?.cardholderId as string)).toEqual([idOf(two), idOf(one)]);
+    expect(await ids('--customer', firstCard?.cardholderId as string)).toEqual([
+      idOf(secondCard),
+      idOf(firstCard),
+    ]);
     expect(await ids('--state', 'FROZEN')).toEqual([]);
-    expect(await ids('--after', idOf(two))).toEqual([idOf(one)]);
+    expect(await ids('--after', idOf(secondCard))).toEqual([idOf(firstCard)]);
     const { out } = await run('cards', 'list');
     expect(out).toMatch(/^CREATED +CARD +CUSTOMER +STATE +REASON +LAST4\n/);
     expect(await run('cards', 'list', '--after', 'x')).toMatchObject({ code: 1 });
@@ -54,8 +57,12 @@ describe('cards list', () => {
 
 describe('cards show', () => {
   it('shows a card and its funding sources, but not its number', async () => {
-    const details = await json('cards', 'show', idOf(one));
-    expect(details).toMatchObject({ id: idOf(one), state: 'ACTIVE', platformId: app.platform.id });
+    const details = await json('cards', 'show', idOf(firstCard));
+    expect(details).toMatchObject({
+      id: idOf(firstCard),
+      state: 'ACTIVE',
+      platformId: app.platform.id,
+    });
     expect(details.bindings).toEqual([
       {
         id: expect.stringMatching(/^CardFundingSource:/),
@@ -66,9 +73,9 @@ describe('cards show', () => {
     ]);
     const [row] = await app.runtime.db.query<{ secret: string }>(
       'select secret from cards where id = $1',
-      [idOf(one)],
+      [idOf(firstCard)],
     );
-    const { out } = await run('cards', 'show', idOf(one));
+    const { out } = await run('cards', 'show', idOf(firstCard));
     expect(out).toMatch(/State +ACTIVE\n/);
     expect(out).toMatch(/Maximum per payment +5\.00 USD\n/);
     expect(out).toMatch(/Funding source +InternalAccount:/);
@@ -79,20 +86,26 @@ describe('cards show', () => {
 
 describe('cards close', () => {
   it('closes a card, emits an event, and keeps the reason', async () => {
-    const closed = await json('cards', 'close', idOf(two), '--reason', 'Found in the street');
+    const closed = await json(
+      'cards',
+      'close',
+      idOf(secondCard),
+      '--reason',
+      'Found in the street',
+    );
     expect(closed).toMatchObject({ state: 'CLOSED', stateReason: 'CLOSED_BY_SERVICE' });
     expect(closed.note).toBe('Found in the street');
     const { note: _, platformId: __, bindings, ...view } = closed;
     expect(bindings[0].endedAt).not.toBeNull();
-    expect(await fixture.cardNow(idOf(two))).toEqual(view);
-    const [, notified] = await fixture.eventsOf('CARD.STATE_CHANGE', idOf(two));
+    expect(await fixture.cardNow(idOf(secondCard))).toEqual(view);
+    const [, notified] = await fixture.eventsOf('CARD.STATE_CHANGE', idOf(secondCard));
     expect(notified?.data).toEqual(view);
-    const { out } = await run('cards', 'show', idOf(two));
+    const { out } = await run('cards', 'show', idOf(secondCard));
     expect(out).toContain(`Funded until ${bindings[0].endedAt}`);
-    const repeatedReply = await run('cards', 'close', idOf(two), '--reason', 'x');
+    const repeatedReply = await run('cards', 'close', idOf(secondCard), '--reason', 'x');
     expect(repeatedReply).toMatchObject({ code: 1, err: 'The card is already closed.\n' });
-    expect(await run('cards', 'close', idOf(one))).toMatchObject({ code: 2 });
-    const long = await run('cards', 'close', idOf(one), '--reason', 'x'.repeat(256));
+    expect(await run('cards', 'close', idOf(firstCard))).toMatchObject({ code: 2 });
+    const long = await run('cards', 'close', idOf(firstCard), '--reason', 'x'.repeat(256));
     expect(long.code).toBe(2);
   });
 

@@ -131,9 +131,11 @@ function check(
   if (value.trim() === '') throw usageError(`--${name} must not be empty`);
   const values = flag.list ? listOf(value) : [value];
   if (values.length === 0) throw usageError(`--${name} must not be empty`);
-  const wrong = values.find((each) => flag.choices && !flag.choices.includes(each));
-  if (wrong !== undefined) {
-    throw usageError(`--${name} must be one of ${(flag.choices ?? []).join(', ')}, not ${wrong}`);
+  const invalidValue = values.find((each) => flag.choices && !flag.choices.includes(each));
+  if (invalidValue !== undefined) {
+    throw usageError(
+      `--${name} must be one of ${(flag.choices ?? []).join(', ')}, not ${invalidValue}`,
+    );
   }
 }
 

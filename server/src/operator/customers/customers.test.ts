@@ -348,8 +348,8 @@ describe('customers erase', () => {
     const as = app.unregulated;
     const company = ok(await app.call('POST', '/customers', body, { as }), 201);
     const requested = { customerId: company.id, roles: ['UBO'], ownershipPercentage: 60 };
-    const named = { ...requested, personalInfo: OWNER };
-    const owner = ok(await app.call('POST', '/beneficial-owners', named, { as }), 201);
+    const requestWithInfo = { ...requested, personalInfo: OWNER };
+    const owner = ok(await app.call('POST', '/beneficial-owners', requestWithInfo, { as }), 201);
     await remove(company.id, as);
     await run('erase', company.id, '--yes');
     expect(await tracesOf(['Oduya', 'Balthazar', 'Gone Trading'], [company.id, owner.id])).toEqual(

@@ -34,11 +34,11 @@ function searchOf(args: CommandArgs): [SearchField, string] {
 }
 
 async function find(system: System, args: CommandArgs): Promise<Output> {
-  const [by, value] = searchOf(args);
+  const [field, value] = searchOf(args);
   // With another master key the search would return no match; this reports the mismatch.
   await checkSigningKeys(system.runtime, system.masterKey());
   const { data: json } = await findCustomers(system.runtime, {
-    by,
+    by: field,
     value,
     platformId: await platformIn(system, args),
     limit: limitIn(args),

@@ -165,8 +165,8 @@ it('leaves no personal data in any column of any table', async () => {
   await app.settle();
   expect(await tracesOf(WORDS)).toEqual([]);
   const { errors } = await fixture.readImport(job.id);
-  const named = errors.map((each: { correlationId: string }) => each.correlationId);
-  expect(named).toEqual(['row_1', 'row_2']);
+  const correlationIds = errors.map((each: { correlationId: string }) => each.correlationId);
+  expect(correlationIds).toEqual(['row_1', 'row_2']);
   const [emitted] = await fixture.eventsOf(job.id);
   expect(emitted?.data.errors[0].correlationId).toBe('erased');
   await booksBalance(app);

@@ -36,7 +36,7 @@ beforeAll(async () => {
     const row = ctx.insert(imports, { ...fields, ...columns, ...counts, status: 'COMPLETED' });
     for (let index = 1; index <= 2_000; index++) {
       const details = { errors: [{ field: 'city', message: 'is required' }] };
-      const named = {
+      const rowColumns = {
         correlation_id: `=c-${index}`,
         code: 'INVALID_INPUT',
         message: 'Invalid, "so"',
@@ -45,7 +45,7 @@ beforeAll(async () => {
         id: `${row.id} ${index}`,
         import_id: row.id,
         row: index,
-        ...named,
+        ...rowColumns,
         details,
       });
     }
@@ -75,9 +75,9 @@ describe('imports list', () => {
       successful: 1,
       failed: 2_000,
     });
-    const one = await run('imports', 'list', '--platform', app.other.id);
-    expect(one.out).toContain(broken);
-    expect(one.out).not.toContain(partly);
+    const otherList = await run('imports', 'list', '--platform', app.other.id);
+    expect(otherList.out).toContain(broken);
+    expect(otherList.out).not.toContain(partly);
   });
 });
 

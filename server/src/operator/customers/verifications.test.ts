@@ -34,10 +34,10 @@ async function misused(text: string, ...argv: string[]) {
 }
 
 /** A person under review. */
-async function person(by = as, fullName = 'Ada Lovelace 001') {
-  const { id } = await fixture.person(by, fullName);
-  const passport = await fixture.addDocument(by, id, 'PASSPORT');
-  const submitted = ok(await fixture.submit(by, id), 200);
+async function person(platform = as, fullName = 'Ada Lovelace 001') {
+  const { id } = await fixture.person(platform, fullName);
+  const passport = await fixture.addDocument(platform, id, 'PASSPORT');
+  const submitted = ok(await fixture.submit(platform, id), 200);
   expect(submitted.verificationStatus).toBe('PENDING_MANUAL_REVIEW');
   return { id: id as string, passport: passport.id, verification: submitted.id as string };
 }

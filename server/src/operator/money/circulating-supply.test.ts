@@ -127,10 +127,10 @@ describe('stablecoins end', () => {
 
   /** A burn of a separate coin, put into a state without side effects. */
   async function burnIn(status: string) {
-    const own = await fixture.circulating(20);
-    const { id } = ok(await fixture.burn(own.id, fixture.burnBody(bank.id)), 201);
+    const coin = await fixture.circulating(20);
+    const { id } = ok(await fixture.burn(coin.id, fixture.burnBody(bank.id)), 201);
     await sql("delete from jobs where input ->> 'operationId' = $1", [id]);
-    if (status === 'CREATED') return { id, coinId: own.id };
+    if (status === 'CREATED') return { id, coinId: coin.id };
     await app.operate(async (ctx) => {
       const row = await ctx.read(mintsAndBurns, id);
       if (!row) return;
@@ -140,7 +140,7 @@ describe('stablecoins end', () => {
         await applyProgress(ctx, submitted, response, ctx.now);
       } else if (status === 'PROCESSING') ctx.update(mintsAndBurns, submitted, { status });
     });
-    return { id, coinId: own.id };
+    return { id, coinId: coin.id };
   }
 
   it.each([

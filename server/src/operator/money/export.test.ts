@@ -104,8 +104,8 @@ describe('the export', () => {
     const moved = new Map<string, bigint>();
     for (const row of postings.filter((each) => each.effect === 'POSTED')) {
       const amount = BigInt(row.minor as string);
-      const add = (account: string, by: bigint) =>
-        moved.set(key(row, account), (moved.get(key(row, account)) ?? 0n) + by);
+      const add = (account: string, amount: bigint) =>
+        moved.set(key(row, account), (moved.get(key(row, account)) ?? 0n) + amount);
       add(row.debit_account as string, -amount);
       add(row.credit_account as string, amount);
     }
@@ -288,13 +288,13 @@ describe('a long export', () => {
     child.stderr.on('data', (piece) => {
       errors += piece;
     });
-    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+    const exitCode = new Promise<number | null>((resolve) => child.on('close', resolve));
     let lines = 0;
     let minor = 0n;
     for await (const line of createInterface({ input: child.stdout })) {
       if (lines++ > 0) minor += BigInt(line.slice(line.lastIndexOf(',') + 1));
     }
-    expect(await ended, errors).toBe(0);
+    expect(await exitCode, errors).toBe(0);
     expect(lines).toBe(ROWS + 1);
     expect(minor).toBe(BigInt((ROWS * (ROWS + 1)) / 2));
     const balances = await exported('balances', '2026-02-01', '2026-02-01');

@@ -176,8 +176,8 @@ describe('a recall', () => {
     await service.rejected('No cancellation is requested', 'payouts', 'cancel', id);
     ok(await service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.as), 200);
     await service.app.settle();
-    const [waiting] = await service.queue(id);
-    expect(waiting.cancelRequestedAt).not.toBeNull();
+    const [pendingPayout] = await service.queue(id);
+    expect(pendingPayout.cancelRequestedAt).not.toBeNull();
     await service.json('payouts', 'reject-cancel', id);
     expect((await service.queue(id))[0].cancelRequestedAt).toBeNull();
     ok(await service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.as), 200);

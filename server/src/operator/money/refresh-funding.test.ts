@@ -100,10 +100,8 @@ describe('accounts refresh-funding', () => {
     await expect(refresh(['--platform', 'unknown'], NEW_INSTRUCTIONS)).rejects.toThrow(
       'Platform not found.',
     );
-    for (const wrong of [[], [account, '--platform', service.shop.id]]) {
-      await expect(refresh(wrong, NEW_INSTRUCTIONS)).rejects.toThrow(
-        'Either ACCOUNT or --platform',
-      );
+    for (const args of [[], [account, '--platform', service.shop.id]]) {
+      await expect(refresh(args, NEW_INSTRUCTIONS)).rejects.toThrow('Either ACCOUNT or --platform');
     }
     expect(await emitted(account)).toEqual([]);
   });

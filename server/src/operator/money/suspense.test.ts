@@ -84,8 +84,8 @@ describe('a sandbox payment whose refund fails', () => {
     const before = await suspense('USD', 'sandbox');
     const { id, account } = await paymentInSuspense();
     expect((await suspense('USD', 'sandbox')) - before).toBe(100_00n);
-    const [waiting] = await listed(id);
-    expect(waiting).toMatchObject({
+    const [suspenseItem] = await listed(id);
+    expect(suspenseItem).toMatchObject({
       ...{ environment: 'sandbox', platformId: service.app.platform.id, type: 'OUTGOING' },
       ...{ status: 'FAILED', amount: 100_00, readable: '100.00', currency: 'USD' },
       ...{ to: account, outside: null },

@@ -14,8 +14,8 @@ import { main } from '../../operator.ts';
 
 const app = testApp();
 let fixture: AgentFixture;
-let one: AgentPayer;
-let two: AgentPayer;
+let firstAgent: AgentPayer;
+let secondAgent: AgentPayer;
 
 async function run(...argv: string[]) {
   const result = { out: '', err: '' };
@@ -40,62 +40,68 @@ async function json(...argv: string[]): Promise<any> {
 
 beforeAll(async () => {
   fixture = agentFixture(app);
-  one = await agentPayer(app, fixture);
+  firstAgent = await agentPayer(app, fixture);
   app.effects.set(app.effects.now() + 1_000);
-  two = await agentPayer(app, fixture);
-  ok(await one.transfer('out', 30_00), 201);
+  secondAgent = await agentPayer(app, fixture);
+  ok(await firstAgent.transfer('out', 30_00), 201);
 });
 
 describe('agents list', () => {
   it('lists those of a platform or a customer, newest first', async () => {
     const all = await json('agents', 'list', '--platform', app.platform.id);
-    expect(all.map((each: { agentId: string }) => each.agentId)).toEqual([two.id, one.id]);
-    expect(await json('agents', 'list', '--customer', one.customer.id)).toMatchObject([
-      { agentId: one.id, customerId: one.customer.id, state: 'active' },
+    expect(all.map((each: { agentId: string }) => each.agentId)).toEqual([
+      secondAgent.id,
+      firstAgent.id,
+    ]);
+    expect(await json('agents', 'list', '--customer', firstAgent.customer.id)).toMatchObject([
+      { agentId: firstAgent.id, customerId: firstAgent.customer.id, state: 'active' },
     ]);
     expect(await json('agents', 'list', '--platform', app.other.id)).toEqual([]);
     const { out } = await run('agents', 'list');
     expect(out).toMatch(/^CREATED +AGENT +CUSTOMER +STATE +NAME\n/);
     expect(out.split('\n')).toHaveLength(4);
-    const nextPage = await json('agents', 'list', '--limit', '1', '--after', two.id);
-    expect(nextPage.map((each: { agentId: string }) => each.agentId)).toEqual([one.id]);
+    const nextPage = await json('agents', 'list', '--limit', '1', '--after', secondAgent.id);
+    expect(nextPage.map((each: { agentId: string }) => each.agentId)).toEqual([firstAgent.id]);
     expect(await run('agents', 'list', '--after', 'x')).toMatchObject({ code: 1 });
   });
 });
 
 describe('agents show', () => {
   it('shows the policy and the spending', async () => {
-    expect(await json('agents', 'show', one.id)).toMatchObject({
-      id: one.id,
+    expect(await json('agents', 'show', firstAgent.id)).toMatchObject({
+      id: firstAgent.id,
       platformId: app.platform.id,
       state: 'active',
       usage: { dailyTransactionCount: expect.any(Number), monthlySpend: expect.any(Number) },
     });
-    const { out } = await run('agents', 'show', one.id);
+    const { out } = await run('agents', 'show', firstAgent.id);
     expect(out).toMatch(/Limits +currency=USD perTransactionLimit=100000000\n/);
-    expect(out).not.toContain(one.accessToken);
+    expect(out).not.toContain(firstAgent.accessToken);
     expect(await run('agents', 'show', 'x')).toMatchObject({ code: 1, err: 'Agent not found.\n' });
   });
 });
 
 describe('agents pause and resume', () => {
   it('pause an agent at once and resume it, and keep the reason', async () => {
-    const paused = await json('agents', 'pause', two.id, '--reason', 'Odd payments');
+    const paused = await json('agents', 'pause', secondAgent.id, '--reason', 'Odd payments');
     expect(paused).toMatchObject({ isPaused: true, state: 'paused' });
-    expect(codeOf(await two.transfer('out', 1_00))).toEqual([403, 'FORBIDDEN']);
-    const { out } = await run('agents', 'resume', two.id, '--reason', 'Explained');
+    expect(codeOf(await secondAgent.transfer('out', 1_00))).toEqual([403, 'FORBIDDEN']);
+    const { out } = await run('agents', 'resume', secondAgent.id, '--reason', 'Explained');
     expect(out).toMatch(/State +active\n/);
-    ok(await two.transfer('out', 1_00), 201);
+    ok(await secondAgent.transfer('out', 1_00), 201);
     // The command uses another clock, so the order of both entries is undefined.
-    const lines = await two.audit();
+    const lines = await secondAgent.audit();
     const by = (actorName: string) => lines.filter(({ actor }) => actor === actorName);
-    expect(by(two.id).map(({ what }) => what)).toEqual(['ACTION_REFUSED', 'ACTION_EXECUTED']);
+    expect(by(secondAgent.id).map(({ what }) => what)).toEqual([
+      'ACTION_REFUSED',
+      'ACTION_EXECUTED',
+    ]);
     expect(by('operator')).toMatchObject([
       { what: 'CHANGED', details: { paused: true, reason: 'Odd payments' } },
       { what: 'CHANGED', details: { paused: false, reason: 'Explained' } },
     ]);
-    expect(await run('agents', 'pause', two.id)).toMatchObject({ code: 2 });
-    const long = await run('agents', 'pause', two.id, '--reason', 'x'.repeat(256));
+    expect(await run('agents', 'pause', secondAgent.id)).toMatchObject({ code: 2 });
+    const long = await run('agents', 'pause', secondAgent.id, '--reason', 'x'.repeat(256));
     expect(long).toMatchObject({ code: 2 });
   });
 });
@@ -125,48 +131,48 @@ describe('an erasure', () => {
           where a.customer_id = $1`,
         [person.id],
       );
-    const ended = Array(2).fill({ status: 'REJECTED', payment: 'FAILED', agent: null });
-    expect(await state()).toEqual(ended);
+    const rejectedActions = Array(2).fill({ status: 'REJECTED', payment: 'FAILED', agent: null });
+    expect(await state()).toEqual(rejectedActions);
     await app.settle();
-    expect(await state()).toEqual(ended);
+    expect(await state()).toEqual(rejectedActions);
   });
 });
 
 describe('agents audit', () => {
   it('lists entries, newest first, by agent, customer or platform', async () => {
-    const lines = await json('agents', 'audit', '--agent', one.id);
+    const lines = await json('agents', 'audit', '--agent', firstAgent.id);
     const [latest] = lines;
     expect(latest).toMatchObject({
       what: 'ACTION_EXECUTED',
-      actor: one.id,
-      agentId: one.id,
-      customerId: one.customer.id,
+      actor: firstAgent.id,
+      agentId: firstAgent.id,
+      customerId: firstAgent.customer.id,
       details: { type: 'TRANSFER_OUT', amount: '3000', currency: 'USD' },
     });
     expect(lines.at(-1).what).toBe('CREATED');
-    expect(await json('agents', 'audit', '--customer', one.customer.id)).toEqual(lines);
-    expect(await json('agents', 'audit', '--agent', one.id, '--since', latest.at)).toEqual([
+    expect(await json('agents', 'audit', '--customer', firstAgent.customer.id)).toEqual(lines);
+    expect(await json('agents', 'audit', '--agent', firstAgent.id, '--since', latest.at)).toEqual([
       latest,
     ]);
-    const command = ['agents', 'audit', '--agent', one.id];
+    const command = ['agents', 'audit', '--agent', firstAgent.id];
     expect(await json(...command, '--after', latest.lineId)).toEqual(lines.slice(1));
     expect(await json(...command, '--after', lines.at(-1).lineId)).toEqual([]);
     expect(await run(...command, '--after', 'x')).toMatchObject({ code: 1 });
     const all = await json('agents', 'audit', '--platform', app.platform.id, '--limit', '1');
     expect(all).toHaveLength(1);
-    const { out } = await run('agents', 'audit', '--agent', one.id);
+    const { out } = await run('agents', 'audit', '--agent', firstAgent.id);
     expect(out).toContain('amount=3000');
-    expect(out).not.toContain(one.accessToken);
+    expect(out).not.toContain(firstAgent.accessToken);
     expect(await run('agents', 'audit')).toMatchObject({ code: 2 });
-    expect(await run('agents', 'audit', '--agent', one.id, '--since', 'x')).toMatchObject({
+    expect(await run('agents', 'audit', '--agent', firstAgent.id, '--since', 'x')).toMatchObject({
       code: 2,
     });
   });
 
   it('keeps the entries of a deleted agent', async () => {
-    ok(await app.call('DELETE', `/agents/${one.id}`), 204);
-    expect((await json('agents', 'audit', '--agent', one.id))[0].what).toBe('DELETED');
-    expect(await json('agents', 'show', one.id)).toMatchObject({ state: 'deleted' });
-    expect(await run('agents', 'pause', one.id, '--reason', 'x')).toMatchObject({ code: 1 });
+    ok(await app.call('DELETE', `/agents/${firstAgent.id}`), 204);
+    expect((await json('agents', 'audit', '--agent', firstAgent.id))[0].what).toBe('DELETED');
+    expect(await json('agents', 'show', firstAgent.id)).toMatchObject({ state: 'deleted' });
+    expect(await run('agents', 'pause', firstAgent.id, '--reason', 'x')).toMatchObject({ code: 1 });
   });
 });

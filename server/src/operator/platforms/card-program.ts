@@ -40,9 +40,11 @@ function originsIn(args: CommandArgs, environment: Mode): string[] | undefined {
   const origins = args.list('frame-origins');
   if (!origins) return undefined;
   if (origins.join() === 'none') return [];
-  const wrong = origins.find((each) => !isFrameOrigin(each, environment));
-  if (wrong !== undefined) {
-    throw usageError(`--frame-origins must be origins like https://app.example.com, not ${wrong}`);
+  const invalidOrigin = origins.find((each) => !isFrameOrigin(each, environment));
+  if (invalidOrigin !== undefined) {
+    throw usageError(
+      `--frame-origins must be origins like https://app.example.com, not ${invalidOrigin}`,
+    );
   }
   const distinct = [...new Set(origins)];
   if (distinct.length > CARD_PROGRAM_MAXIMUM.frameOrigins) {

@@ -33,8 +33,8 @@ describe('passkey site', () => {
     expect(await siteOf(production)).toEqual({ passkeySite, scaTwoSteps: false });
     expect((await set(production, '--name', 'Production')).code).toBe(0);
     expect((await siteOf(production)).passkeySite).toEqual(passkeySite);
-    const one = '--passkey-origins=https://pay.example.com';
-    expect((await set(production, one)).code).toBe(0);
+    const originsFlag = '--passkey-origins=https://pay.example.com';
+    expect((await set(production, originsFlag)).code).toBe(0);
     expect((await set(production, '--passkey-rp-id=pay.example.com')).code).toBe(0);
     const { out } = await run('platform', 'show', production.id);
     expect(out).toMatch(/Passkeys belong to +pay\.example\.com\n/);
@@ -43,8 +43,8 @@ describe('passkey site', () => {
 
   it('can be set at creation, and does not affect another platform', async () => {
     const flags = site('xn--mnchen-3ya.example', `https://app.xn--mnchen-3ya.example,${KEY}`);
-    const named = ['--name', 'Made', '--environment', 'production', '--sca-two-steps'];
-    const { out } = await run('platform', 'create', ...named, ...flags, '--json');
+    const createFlags = ['--name', 'Made', '--environment', 'production', '--sca-two-steps'];
+    const { out } = await run('platform', 'create', ...createFlags, ...flags, '--json');
     expect(await siteOf({ id: JSON.parse(out).platformId })).toEqual({
       passkeySite: {
         rpId: 'xn--mnchen-3ya.example',

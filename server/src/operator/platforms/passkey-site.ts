@@ -24,10 +24,10 @@ export const PASSKEY_FLAGS: Flags = {
 export function passkeySiteIn(
   args: CommandArgs,
   environment: Mode,
-  before: PasskeySite | null,
+  currentSite: PasskeySite | null,
 ): PasskeySite | null {
-  const rpId = args.text('passkey-rp-id') ?? before?.rpId;
-  const origins = args.list('passkey-origins') ?? before?.origins;
+  const rpId = args.text('passkey-rp-id') ?? currentSite?.rpId;
+  const origins = args.list('passkey-origins') ?? currentSite?.origins;
   if (rpId === undefined && origins === undefined) return null;
   if (rpId === undefined || !origins?.length) {
     throw usageError('--passkey-rp-id and --passkey-origins must both be set the first time');

@@ -126,9 +126,9 @@ async function webhookKey(system: System, environment: Mode): Promise<string> {
 }
 
 /** Throws a usage error if terms would have no effect. */
-function checkTerms(args: CommandArgs, before: { regulated: boolean; terms: boolean }): void {
+function checkTerms(args: CommandArgs, currentTerms: { regulated: boolean; terms: boolean }): void {
   const change = { regulated: args.on('regulated'), terms: args.on('terms') };
-  const problem = termsProblem(change, before);
+  const problem = termsProblem(change, currentTerms);
   if (problem === undefined) return;
   const remedy = change.terms ? '--unregulated' : '--no-terms';
   throw usageError(`--terms ${problem}. Add ${remedy}.`);
@@ -223,9 +223,9 @@ function brandColorIn(args: CommandArgs): string | null | undefined {
 async function set({ runtime, fundingOf }: System, args: CommandArgs): Promise<Output> {
   const settings = await changePlatformSettings(runtime, {
     platformId: args.required('platform'),
-    change: (before) => {
-      const { environment, passkeySite } = before;
-      checkTerms(args, before);
+    change: (currentTerms) => {
+      const { environment, passkeySite } = currentTerms;
+      checkTerms(args, currentTerms);
       return {
         walletProcessing: pollsIn(args, environment),
         hourlyPayments: hourlyIn(args),

@@ -61,9 +61,9 @@ export function createClocks(db: Pick<Database, 'read'>, effects: Pick<Effects, 
   };
 
   async function read(platformId: string): Promise<ClockRow | undefined> {
-    const [until, before] = [performance.now() + FRESH_MS, replacements.get(platformId)];
+    const [until, replacement] = [performance.now() + FRESH_MS, replacements.get(platformId)];
     const row = await db.read(sandboxClocks, platformId);
-    if (replacements.get(platformId) !== before) return cached.get(platformId)?.row;
+    if (replacements.get(platformId) !== replacement) return cached.get(platformId)?.row;
     cache(platformId, row, until);
     return row;
   }

@@ -275,7 +275,7 @@ describe('committer: freezes', () => {
           transfer(b, a, 1n),
           transfer(b, a, 1n, { phase: round % 2 ? 'pending' : 'posted' }),
         ];
-        const [deposit, named, deletion] = await Promise.all([
+        const [deposit, update, deletion] = await Promise.all([
           secondCommitter.commit(setOf({ transfers: [into] })),
           secondCommitter.commit(setOf({ transfers: [pending] })),
           commit(freeze(a, true, true)),
@@ -288,7 +288,7 @@ describe('committer: freezes', () => {
           expect(await sample.holdings(a)).toEqual(['0/0']);
         } else {
           won.deposit++;
-          expect([deposit?.ok, named?.ok]).toEqual([true, true]);
+          expect([deposit?.ok, update?.ok]).toEqual([true, true]);
         }
       }
       expect(won.deposit + won.deletion).toBe(60);

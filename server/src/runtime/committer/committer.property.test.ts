@@ -267,8 +267,8 @@ async function precedence(run: Run, batches: Map<string, Done[]>): Promise<[stri
   for (const [key, xid] of [...changes, ...requirements]) {
     const change = changes.get(before(key));
     if (change) edges.push([change, xid]);
-    const ended = changes.get(key);
-    if (ended) edges.push([xid, ended]);
+    const nextChange = changes.get(key);
+    if (nextChange) edges.push([xid, nextChange]);
   }
   for (const [xid, sets] of batches) {
     for (const each of sets.flatMap(({ set }) => set.transfers)) {
@@ -286,7 +286,7 @@ function sorted(nodes: readonly string[], edges: readonly [string, string][]): s
   while (remaining.length) {
     const waiting = new Set(edges.filter(([a]) => remaining.includes(a)).map(([, b]) => b));
     const ready = remaining.filter((node) => !waiting.has(node));
-    expect(ready, 'a circle: no serial order').not.toEqual([]);
+    expect(ready, 'a cycle: no serial order').not.toEqual([]);
     order.push(...ready);
     remaining = remaining.filter((node) => waiting.has(node));
   }

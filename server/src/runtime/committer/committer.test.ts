@@ -261,14 +261,14 @@ describe('limits', () => {
   it('rejects change sets above the queue limit', async () => {
     start({ connect: () => Promise.reject(new Error('down')), maxWaiting: 2 });
     const parts = { inserts: [insertThing(thingRow(fresh('thing')))] };
-    const waiting = together(parts, parts);
+    const outcomes = together(parts, parts);
     await expect(commit(parts)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503 });
     await committer.close();
     const never = {
       status: 'rejected',
       reason: expect.objectContaining({ code: 'NOT_COMMITTED' }),
     };
-    expect(await waiting).toEqual([never, never]);
+    expect(await outcomes).toEqual([never, never]);
   });
 
   it('settles all accepted change sets before it closes, then rejects new ones', async () => {

@@ -110,7 +110,7 @@ export function postingReads(sets: readonly ChangeSet[]): BatchRead<LedgerState>
   const transfers = sets.flatMap((set) => set.transfers);
   const freezes = sets.flatMap((set) => set.freezes);
   if (transfers.length + freezes.length === 0) return [];
-  const named = transfers.flatMap((each) => {
+  const accountIds = transfers.flatMap((each) => {
     const created = { id: each.transaction_id, step: storedStep(each) };
     return resolves(each) ? [created, { id: each.transaction_id, step: each.step }] : [created];
   });
@@ -119,17 +119,17 @@ export function postingReads(sets: readonly ChangeSet[]): BatchRead<LedgerState>
     ...freezes.map((each) => each.account),
   ]);
   return [
-    { bound: bind(READ_TRANSFERS, ...columns(named, ['id', 'step'])), read: readTransfers },
+    { bound: bind(READ_TRANSFERS, ...columns(accountIds, ['id', 'step'])), read: readTransfers },
     { bound: bind(READ_ACCOUNTS, [...accounts]), read: readAccounts },
   ];
 }
 
 /** The accounts that a change set opens. */
 export function openedAccounts({ inserts }: ChangeSet): Map<string, Account> {
-  const opened = new Map<string, Account>();
+  const newAccounts = new Map<string, Account>();
   for (const { table, row } of inserts) {
     if (table.name !== 'ledger_accounts') continue;
-    opened.set(row.id as string, {
+    newAccounts.set(row.id as string, {
       currency: row.currency as string,
       balance: (row.balance as bigint | undefined) ?? 0n,
       held: (row.held as bigint | undefined) ?? 0n,
@@ -137,5 +137,5 @@ export function openedAccounts({ inserts }: ChangeSet): Map<string, Account> {
       frozen: row.frozen === true,
     });
   }
-  return opened;
+  return newAccounts;
 }

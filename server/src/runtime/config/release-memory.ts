@@ -40,8 +40,8 @@ export function createIdleCollector(collect: () => void) {
 }
 
 function unusedBytes(): number {
-  const { total_heap_size: held, used_heap_size: used } = v8.getHeapStatistics();
-  return held - used;
+  const { total_heap_size: heapSize, used_heap_size: used } = v8.getHeapStatistics();
+  return heapSize - used;
 }
 
 /** Garbage collection, which Node offers to scripts only with a flag. */

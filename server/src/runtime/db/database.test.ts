@@ -14,7 +14,7 @@ import { col, table } from './table.ts';
 
 let sample: Sample;
 let db: Database;
-const opened: Database[] = [];
+const openDatabases: Database[] = [];
 
 beforeAll(async () => {
   sample = await createSample();
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await Promise.all(opened.splice(0).map((each) => each.close()));
+  await Promise.all(openDatabases.splice(0).map((each) => each.close()));
 });
 
 afterAll(async () => {
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 function open(options: Partial<Parameters<typeof openDatabase>[0]>): Database {
   const another = openDatabase({ url: sample.url, ...options });
-  opened.push(another);
+  openDatabases.push(another);
   return another;
 }
 
@@ -94,12 +94,17 @@ describe('read', () => {
 describe('find', () => {
   it('finds by equality, null included', async () => {
     const name = fresh('name');
-    const named = await sample.thing(fresh('thing'), { name, rank: 901, amount: 12n, flag: true });
+    const namedThing = await sample.thing(fresh('thing'), {
+      name,
+      rank: 901,
+      amount: 12n,
+      flag: true,
+    });
     const rowWithoutRank = await sample.thing(fresh('thing'), { rank: 901 });
-    expect(await db.find(things, { name })).toEqual([named]);
+    expect(await db.find(things, { name })).toEqual([namedThing]);
     expect(await db.find(things, { rank: 901, name: null })).toEqual([rowWithoutRank]);
     expect(await db.find(things, { rank: 901, amount: 12n, flag: true, created_at: NOW })).toEqual([
-      named,
+      namedThing,
     ]);
     expect(await db.find(things, { rank: 901, flag: false, name })).toEqual([]);
   });

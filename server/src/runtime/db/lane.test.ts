@@ -137,13 +137,13 @@ describe('openLane', () => {
   it('retries while the database is unreachable', async () => {
     let attempts = 0;
     const lane = await new Promise<Lane>((resolve) => {
-      const opened = openLane({
+      const newLane = openLane({
         connect: () =>
           ++attempts < 3 ? Promise.reject(new Error('down')) : connectLane(sample.url),
-        onUp: () => resolve(opened),
+        onUp: () => resolve(newLane),
         timeoutMs: 10_000,
       });
-      lanes.push(opened);
+      lanes.push(newLane);
     });
     expect(attempts).toBe(3);
     expect(lane.up).toBe(true);

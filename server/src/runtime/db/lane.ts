@@ -196,7 +196,7 @@ function send(client: pg.Client, message: Buffer): Promise<TextRow[][]> {
 /** Opens a lane: it connects at once and reconnects until `end` is called. */
 export function openLane({ connect, onUp, timeoutMs }: LaneOptions): Lane {
   const prepared = new Set<string>();
-  const ended = new AbortController();
+  const abortController = new AbortController();
   let sink = createSink(65_536);
   let client: pg.Client | undefined;
 
@@ -204,21 +204,21 @@ export function openLane({ connect, onUp, timeoutMs }: LaneOptions): Lane {
     if (client !== which) return;
     client = undefined;
     which.connection.stream.destroy();
-    if (!ended.signal.aborted) void reconnect();
+    if (!abortController.signal.aborted) void reconnect();
   }
 
   async function reconnect(): Promise<void> {
-    for (let delayMs = FIRST_RETRY_MS; !ended.signal.aborted; ) {
+    for (let delayMs = FIRST_RETRY_MS; !abortController.signal.aborted; ) {
       try {
         const newNames = await connect();
-        if (ended.signal.aborted) return await newNames.end();
+        if (abortController.signal.aborted) return await newNames.end();
         prepared.clear();
         sink = createSink(65_536); // the previous buffer may still be in use by a closed socket
         client = newNames;
         newNames.on('error', () => disconnect(newNames)).on('end', () => disconnect(newNames));
         return onUp();
       } catch {
-        await sleep(delayMs, undefined, { signal: ended.signal }).catch(() => undefined);
+        await sleep(delayMs, undefined, { signal: abortController.signal }).catch(() => undefined);
         delayMs = Math.min(delayMs * 2, LAST_RETRY_MS);
       }
     }
@@ -250,7 +250,7 @@ export function openLane({ connect, onUp, timeoutMs }: LaneOptions): Lane {
     },
     execute: execute,
     async end() {
-      ended.abort();
+      abortController.abort();
       const last = client;
       client = undefined;
       await last?.end();

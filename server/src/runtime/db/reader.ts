@@ -64,7 +64,7 @@ export function createReader({ connect, runTogether, timeoutMs, lanes: max = 3 }
   const idle = new Set<Lane>();
   const inFlight = new Set<Promise<void>>();
   let tables = new Map<Table, WaitersById>();
-  let waiting = 0;
+  let waitingCount = 0;
   let isScheduled = false;
   let closed = false;
 
@@ -130,7 +130,7 @@ export function createReader({ connect, runTogether, timeoutMs, lanes: max = 3 }
     if (!lane && inFlight.size) return; // a lane takes them after its current batch
     const batch = tables;
     tables = new Map();
-    waiting = 0;
+    waitingCount = 0;
     if (!lane) runSingly(batch);
     else {
       const task = runOn(lane, batch).finally(() => inFlight.delete(task));
@@ -148,13 +148,13 @@ export function createReader({ connect, runTogether, timeoutMs, lanes: max = 3 }
     read(table: Table, id: string): Promise<ResultRow | undefined> {
       // No text in PostgreSQL contains NUL; sending one would fail the select of all callers.
       if (id.includes('\u0000')) return Promise.resolve(undefined);
-      if (waiting >= MAX_WAITING) {
+      if (waitingCount >= MAX_WAITING) {
         const reason = 'Too many requests are waiting for the database. Retry the request.';
         return Promise.reject(
           new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 1 }),
         );
       }
-      waiting++;
+      waitingCount++;
       return new Promise((resolve, reject) => {
         if (tables.size === 0) schedule();
         let waitersById = tables.get(table);

@@ -119,10 +119,10 @@ async function pageOfResource(
   for (;;) {
     const step = { resource, after, length, limit: limit + 1 - rows.length };
     const { text, values } = stepSql(table, query, step);
-    const found = await db.query<End & Position>(text, values);
-    const [end] = found;
+    const ends = await db.query<End & Position>(text, values);
+    const [end] = ends;
     if (!end) return { rows, end: undefined };
-    for (const { step_length: _, step_time: __, step_id: ___, ...row } of found) {
+    for (const { step_length: _, step_time: __, step_id: ___, ...row } of ends) {
       if (row.id !== null) rows.push(row);
     }
     if (rows.length > limit) {
@@ -162,12 +162,12 @@ export async function pageInSteps<T extends Table>(
   if (parts.length === 1 && only) return pageTo<T>(only.rows, only.end);
   // Nothing is known about rows beyond the nearest end of a part.
   const [end] = parts.flatMap((part) => part.end ?? []).sort(newestFirst);
-  const known = parts
+  const sortedRows = parts
     .flatMap(({ rows }) => rows)
     .filter((row) => !end || uuidOf(row) >= uuidOf(end))
     .sort(newestFirst);
-  const rows = known.slice(0, limit);
-  return pageTo<T>(rows, known.length > limit ? rows.at(-1) : end);
+  const rows = sortedRows.slice(0, limit);
+  return pageTo<T>(rows, sortedRows.length > limit ? rows.at(-1) : end);
 }
 
 const pageTo = <T extends Table>(

@@ -139,13 +139,13 @@ export const statesOf = ({ lifecycles }: Table, row: Record<string, unknown>): s
 /** Throws `noTransition` if a change of a row is no transition of its lifecycle. */
 export function assertTransition(
   { name, lifecycles }: Table,
-  before: readonly string[],
+  previousStates: readonly string[],
   row: Record<string, unknown>,
 ): void {
   for (const [index, lifecycle] of lifecycles.entries()) {
     const states =
       typeof lifecycle.states === 'function' ? lifecycle.states(row) : lifecycle.states;
-    const from = before[index] as string;
+    const from = previousStates[index] as string;
     const to = lifecycle.state(row);
     if (states.allows(from, to)) continue;
     throw noTransition(

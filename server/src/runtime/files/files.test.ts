@@ -51,9 +51,9 @@ describe('a file', () => {
       sha256: '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824',
     });
     expect(Buffer.concat(inspected).toString()).toBe('hello');
-    const place = path.join(app.filesFolder, objectOf(file));
-    expect(readFileSync(place).includes('hello')).toBe(false);
-    expect(statSync(place).mode & 0o777).toBe(0o600);
+    const storedPath = path.join(app.filesFolder, objectOf(file));
+    expect(readFileSync(storedPath).includes('hello')).toBe(false);
+    expect(statSync(storedPath).mode & 0o777).toBe(0o600);
     expect(statSync(app.filesFolder).mode & 0o077).toBe(0);
     await keep(file);
     expect(await rowOf(file)).toMatchObject({ state: 'KEPT', size: 5n, sha256: file.sha256 });

@@ -191,11 +191,11 @@ export function createFiles(runtime: Runtime, storage: StoragePort): Files {
     try {
       await storage.put(objectOf(id), sealContent(key, id, content));
     } catch (cause) {
-      const ended = broken();
-      if (ended) {
+      const problem = broken();
+      if (problem) {
         // If this fails too, the sweep removes the file.
         await drop(runtime, caller, id).catch(() => undefined);
-        throw ended.error;
+        throw problem.error;
       }
       // Storage may still complete a request without a response, so removal is left to the sweep.
       const reason = 'The file could not be stored. Upload it again.';
@@ -263,9 +263,9 @@ export function fileSweep(): Sweep {
     async run(runtime) {
       const now = runtime.effects.now();
       if (now < next) return 0;
-      const before = new Date(now - UNATTACHED_MS);
+      const cutoff = new Date(now - UNATTACHED_MS);
       const rows = await runtime.db.query<{ id: string; platform_id: string }>(UNATTACHED, [
-        before,
+        cutoff,
       ]);
       const each = rows.map((row) => drop(runtime, onBehalfOf(row.platform_id), row.id));
       const dropped = (await Promise.all(each)).filter(

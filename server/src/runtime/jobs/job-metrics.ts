@@ -75,7 +75,7 @@ export async function readQueues(
   platformId?: string,
 ): Promise<Queue[]> {
   const isOne = platformId !== undefined;
-  const [waiting, dead] = await Promise.all([
+  const [waitingCounts, dead] = await Promise.all([
     isOne
       ? db.query<Waiting>(WAITING_OF_PLATFORM, [MAX_COUNTED, platformId])
       : db.query<Waiting>(WAITING, [MAX_COUNTED, MAX_LANES]),
@@ -84,9 +84,9 @@ export async function readQueues(
       : db.query<{ kind: string; dead: number }>(DEAD, [MAX_COUNTED]),
   ]);
   const now = effects.now();
-  const kinds = [...new Set([...waiting, ...dead].map(({ kind }) => kind))].sort();
+  const kinds = [...new Set([...waitingCounts, ...dead].map(({ kind }) => kind))].sort();
   return kinds.map((kind) => {
-    const { queued = 0, due_at = null } = waiting.find((each) => each.kind === kind) ?? {};
+    const { queued = 0, due_at = null } = waitingCounts.find((each) => each.kind === kind) ?? {};
     return {
       ...{ kind, queued },
       dead: dead.find((each) => each.kind === kind)?.dead ?? 0,
@@ -115,14 +115,14 @@ function reader({ db, effects }: Pick<Runtime, 'db' | 'effects'>): () => Promise
 
   async function read(): Promise<Reading> {
     const now = effects.now();
-    const [waiting, dead] = await Promise.all([
+    const [waitingCounts, dead] = await Promise.all([
       db.query<Waiting>(WAITING, [MAX_COUNTED, MAX_LANES]),
       db.query<{ kind: string; dead: number }>(DEAD, [MAX_COUNTED]),
     ]);
-    for (const { kind } of [...waiting, ...dead]) kinds.add(kind);
+    for (const { kind } of [...waitingCounts, ...dead]) kinds.add(kind);
     const none = () => new Map([...kinds].map((kind) => [kind, 0]));
     const result = { queued: none(), oldest: none(), dead: none() };
-    for (const { kind, queued, due_at } of waiting) {
+    for (const { kind, queued, due_at } of waitingCounts) {
       result.queued.set(kind, queued);
       result.oldest.set(kind, Math.max(0, now - (due_at ?? now)) / 1_000);
     }

@@ -193,10 +193,10 @@ const DEAD_OF = `select id from jobs where state = 'dead' and kind = $1 and fail
 export async function deadJobs(
   db: Pick<Database, 'query'>,
   kind: string,
-  before: Time,
+  cutoff: Time,
   limit: number,
 ): Promise<string[]> {
-  const jobRows = await db.query<{ id: string }>(DEAD_OF, [kind, new Date(before), limit]);
+  const jobRows = await db.query<{ id: string }>(DEAD_OF, [kind, new Date(cutoff), limit]);
   return jobRows.map(({ id }) => id);
 }
 

@@ -77,8 +77,8 @@ interface Repeated {
 function kindOf(error: unknown, depth = 0): string {
   if (!(error instanceof Error) || depth > 4) return typeof error;
   const { code, name, cause, stack = '' } = error as Error & { code?: unknown };
-  const place = code === undefined ? /\n\s+at .*/.exec(stack)?.[0].trim() : code;
-  return `${name} ${place} ${cause === undefined ? '' : kindOf(cause, depth + 1)}`;
+  const location = code === undefined ? /\n\s+at .*/.exec(stack)?.[0].trim() : code;
+  return `${name} ${location} ${cause === undefined ? '' : kindOf(cause, depth + 1)}`;
 }
 
 /** The fields without the stacks of errors. */
@@ -216,19 +216,19 @@ interface LineWriter {
  * descriptor (`shared`), lines are written in pieces that do not mix.
  */
 export function lineWriter(descriptor: number, shared = false): LineWriter {
-  let waiting = '';
+  let unwritten = '';
   let timer: NodeJS.Timeout | undefined;
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
-    const text = waiting;
-    waiting = '';
+    const text = unwritten;
+    unwritten = '';
     for (const piece of shared ? piecesOf(text) : [text]) writeAll(descriptor, piece);
   }
   return {
     flush,
     write(line) {
-      waiting += line;
+      unwritten += line;
       timer ??= setTimeout(flush, BUFFER_MS).unref();
     },
   };

@@ -10,14 +10,14 @@ import { createTestDatabase, type TestDatabase } from '../../../test/kit/app/dat
 import { startEmbedded } from '../postgres/embedded.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 
-const opened: Readiness[] = [];
+const openedProbes: Readiness[] = [];
 afterEach(() => {
-  for (const each of opened.splice(0)) each.stop();
+  for (const each of openedProbes.splice(0)) each.stop();
 });
 
 function readinessOf(url: string, overrides: { validMs?: number; hasLane?: () => boolean } = {}) {
   const readiness = createReadiness({ url, hasLane: () => true, validMs: 0, ...overrides });
-  opened.push(readiness);
+  openedProbes.push(readiness);
   return readiness;
 }
 

@@ -62,16 +62,16 @@ function createProbe(url: string, deadlineMs: number) {
 
   async function commit(): Promise<ReadyStatus> {
     if (!client) {
-      const opened = new pg.Client({
+      const newClient = new pg.Client({
         connectionString: url,
         application_name: 'railhead readiness',
         connectionTimeoutMillis: deadlineMs,
       });
-      client = opened;
-      opened.on('error', () => undefined);
-      opened.on('end', () => client === opened && drop());
-      await opened.connect();
-      await opened.query('set default_transaction_read_only = off');
+      client = newClient;
+      newClient.on('error', () => undefined);
+      newClient.on('end', () => client === newClient && drop());
+      await newClient.connect();
+      await newClient.query('set default_transaction_read_only = off');
     }
     await client.query(PROBE);
     return 'ready';

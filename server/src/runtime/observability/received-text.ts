@@ -67,10 +67,13 @@ const isKey = (text: string) =>
 
 /** The text with masked secrets, account numbers and addresses. */
 export function maskText(text: string): string {
-  const ruled = TEXT_RULES.reduce((redacted, [rule, by]) => redacted.replace(rule, by), text);
+  const ruled = TEXT_RULES.reduce(
+    (redacted, [rule, replacement]) => redacted.replace(rule, replacement),
+    text,
+  );
   const short = ruled
-    .replace(LONG_TOKEN, (found, id) => (id === undefined && isKey(found) ? MASKED : found))
-    .replace(NUMBERS, (found, id) => (id === undefined ? MASKED + found.slice(-4) : found));
+    .replace(LONG_TOKEN, (match, id) => (id === undefined && isKey(match) ? MASKED : match))
+    .replace(NUMBERS, (match, id) => (id === undefined ? MASKED + match.slice(-4) : match));
   return redactText(short, MASKED);
 }
 

@@ -107,17 +107,17 @@ describe('attempts', () => {
   it('count if a rejection is returned, and not if it is thrown', async () => {
     const rules = [{ max: 2, withinMs: MINUTE }];
     const counted = async () => (await app.runtime.db.read(attemptLimits, 'eight'))?.at.length ?? 0;
-    const wrong = () => new Fault('UNAUTHORIZED', 'Wrong.');
+    const wrongSecretFault = () => new Fault('UNAUTHORIZED', 'Wrong.');
     const thrown = app.operate(async (ctx) => {
       await countAttempt(ctx, 'eight', rules);
-      throw wrong();
+      throw wrongSecretFault();
     });
     await expect(thrown).rejects.toThrow('Wrong.');
     expect(await counted()).toBe(0);
     const rejected = () =>
       waited(async (ctx) => {
         await countAttempt(ctx, 'eight', rules);
-        return { rejected: wrong() };
+        return { rejected: wrongSecretFault() };
       });
     expect([await rejected(), await rejected(), await rejected()]).toEqual([0, 0, 60]);
     expect(await counted()).toBe(2);

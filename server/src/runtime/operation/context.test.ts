@@ -81,10 +81,10 @@ describe('row update', () => {
 
   it('applies several transitions within one change set, each checked against the one before', () => {
     const ctx = context();
-    const was = row({ kind: 'round' });
-    ctx.update(tracked, was, { status: 'MID' });
-    ctx.update(tracked, was, { status: 'OLD' });
-    expect(() => ctx.update(tracked, was, { status: 'MID' })).toThrow('from OLD to MID');
+    const trackedRow = row({ kind: 'round' });
+    ctx.update(tracked, trackedRow, { status: 'MID' });
+    ctx.update(tracked, trackedRow, { status: 'OLD' });
+    expect(() => ctx.update(tracked, trackedRow, { status: 'MID' })).toThrow('from OLD to MID');
   });
 
   it('is checked against every lifecycle of the table', () => {
@@ -131,9 +131,9 @@ describe('attempt', () => {
 
   it('discards everything staged if it throws a fault, and returns the fault', async () => {
     const ctx = context();
-    const was = row({ kind: 'round' });
+    const trackedRow = row({ kind: 'round' });
     const inserted = ctx.insert(tracked, { id: 'new', kind: 'flat', status: 'NEW', note: 'first' });
-    ctx.update(tracked, was, { status: 'MID' });
+    ctx.update(tracked, trackedRow, { status: 'MID' });
     const short = () => new Fault('CONFLICT', 'Short.');
     ctx.transfer({
       ...step,
@@ -144,7 +144,7 @@ describe('attempt', () => {
     const before = structuredClone(ctx.set.transfers);
     const outcome = await ctx.attempt(async () => {
       ctx.update(tracked, inserted, { status: 'OLD', note: 'second' });
-      ctx.update(tracked, was, { status: 'OLD' });
+      ctx.update(tracked, trackedRow, { status: 'OLD' });
       ctx.insert(tracked, { id: 'more', kind: 'flat', status: 'NEW' });
       ctx.remove(tracked, row({ id: 'third' }));
       ctx.require(tracked, row({ id: 'fourth' }));
@@ -171,7 +171,7 @@ describe('attempt', () => {
       ['a'],
     ]);
     // Staging continues from the state before.
-    expect(ctx.update(tracked, was, { status: 'OLD' }).status).toBe('OLD');
+    expect(ctx.update(tracked, trackedRow, { status: 'OLD' }).status).toBe('OLD');
     expect(ctx.update(tracked, row({ id: 'more' }), { note: 'z' }).note).toBe('z');
     expect(ctx.set.inserts).toHaveLength(1);
   });

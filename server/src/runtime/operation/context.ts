@@ -164,10 +164,12 @@ const attempting =
   async <R>(work: () => Promise<R>): Promise<R | Fault> => {
     const { set, insufficientFundsFaults, retryAccounts } = gathered;
     const rollBack = savepoint(gathered);
-    const before = set.transfers.length;
+    const transferCount = set.transfers.length;
     try {
       const result = await work();
-      const accounts = set.transfers.slice(before).flatMap(({ debit, credit }) => [debit, credit]);
+      const accounts = set.transfers
+        .slice(transferCount)
+        .flatMap(({ debit, credit }) => [debit, credit]);
       // A transfer with a fault of its own, such as a limit, is not a reason to run again.
       for (const account of accounts)
         if (!insufficientFundsFaults.has(account)) retryAccounts.add(account);

@@ -13,8 +13,8 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The customer that an event is about: the one that its data names, or its subject. */
 export function customerOf(subject: string, data: unknown): string | undefined {
   const { customerId, cardholderId } = (data ?? {}) as Fields;
-  const named = customerId ?? cardholderId;
-  if (typeof named === 'string') return named;
+  const customer = customerId ?? cardholderId;
+  if (typeof customer === 'string') return customer;
   return subject.startsWith('Customer:') ? subject : undefined;
 }
 

@@ -173,8 +173,8 @@ function cacheFolders(user: RunAs | undefined): string[] {
 
 /** The folder with `bin`, `lib` and `share`, executable by `user`. */
 export function findBinaries(user: RunAs | undefined, platform = PLATFORM): string {
-  const found = locate(platform);
-  if (process.platform === 'win32' || usable(found.native, user)) return found.native;
+  const binaries = locate(platform);
+  if (process.platform === 'win32' || usable(binaries.native, user)) return binaries.native;
   const uid = process.getuid?.() ?? 0;
   let last: unknown;
   for (const cache of cacheFolders(user)) {
@@ -182,8 +182,8 @@ export function findBinaries(user: RunAs | undefined, platform = PLATFORM): stri
       fs.mkdirSync(cache, { recursive: true });
       if (!canEnter(cache, user)) continue;
       return relocate(
-        found,
-        path.join(fs.realpathSync(cache), `railhead-pg-${found.version}-${uid}`),
+        binaries,
+        path.join(fs.realpathSync(cache), `railhead-pg-${binaries.version}-${uid}`),
       );
     } catch (error) {
       last = error;

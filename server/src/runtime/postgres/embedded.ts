@@ -222,16 +222,16 @@ async function startServer(place: Place, options: EmbeddedOptions): Promise<Chil
 
 /** The handle of the running PostgreSQL for its starter. */
 function handleOf(guard: ChildProcess, running: Running, durable: boolean): Embedded {
-  const ended = new Promise<number | null>((resolve) => guard.once('close', resolve));
+  const exitCode = new Promise<number | null>((resolve) => guard.once('close', resolve));
   // A caller that forgets to stop must still be able to exit; the guard then shuts PostgreSQL down.
   guard.unref();
   for (const stream of [guard.stdin, guard.stderr]) (stream as { unref?(): void })?.unref?.();
   const end = async () => {
     guard.ref();
     guard.stdin?.end();
-    const result = await Promise.race([ended, sleep(STOP_MS, 'late', { ref: false })]);
+    const result = await Promise.race([exitCode, sleep(STOP_MS, 'late', { ref: false })]);
     if (result === 'late') process.kill(running.pid, 'SIGQUIT');
-    await ended;
+    await exitCode;
     // A durable cluster keeps its folder, because the next process may already be about to use it.
     if (!durable && running.socketFolder) fs.rmSync(running.socketFolder, { recursive: true });
   };
@@ -240,7 +240,7 @@ function handleOf(guard: ChildProcess, running: Running, durable: boolean): Embe
     url: urlOf(running),
     pid: running.pid,
     died: new Promise((resolve) => {
-      ended.then((code) => stopping ?? resolve(`PostgreSQL exited unexpectedly (${code}).`));
+      exitCode.then((code) => stopping ?? resolve(`PostgreSQL exited unexpectedly (${code}).`));
     }),
     stop() {
       stopping ??= end();

@@ -64,7 +64,7 @@ const changesAfter = (rows: readonly KeyRow[], now: Time): Time[] =>
 /** Reads the keys, which must exist, and follows them once started. */
 export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
   const { db, effects, masterKey, log } = options;
-  const opened = new Map<string, KeyObject>();
+  const openedKeys = new Map<string, KeyObject>();
   let rows: readonly KeyRow[] = [];
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
@@ -73,8 +73,8 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
   let isFailing = false;
 
   function privateKeyOf(row: KeyRow): KeyObject {
-    const key = opened.get(row.id) ?? openKey(masterKey, row);
-    opened.set(row.id, key);
+    const key = openedKeys.get(row.id) ?? openKey(masterKey, row);
+    openedKeys.set(row.id, key);
     return key;
   }
 
@@ -139,14 +139,14 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
 
   async function follow(changed: () => void): Promise<void> {
     const activeIds = () => `${keys.sandbox.keyId} ${keys.production.keyId}`;
-    let before = activeIds();
+    let previousIds = activeIds();
     const turn = async () => {
       try {
         await readOnce();
         isFailing = false;
         const now = activeIds();
-        if (now !== before) {
-          before = now;
+        if (now !== previousIds) {
+          previousIds = now;
           log.info(
             { sandbox: keys.sandbox.keyId, production: keys.production.keyId },
             'another webhook signing key is active',

@@ -18,20 +18,20 @@ const MAX_WAITING = 20;
 const RETRY_S = 10;
 
 let last: Promise<unknown> = Promise.resolve();
-let waiting = 0;
+let waitingCount = 0;
 
 async function derived(password: string, salt: Uint8Array, cost: typeof COST): Promise<Buffer> {
-  if (waiting >= MAX_WAITING) {
+  if (waitingCount >= MAX_WAITING) {
     const reason = 'Too many people sign in by password at the moment. Try again.';
     throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: RETRY_S });
   }
-  waiting += 1;
+  waitingCount += 1;
   // Equal characters may be typed as different sequences of code points.
   const text = password.normalize('NFKC');
   const next = last.then(() => compute(text, salt, HASH_BYTES, { ...cost, maxmem: MAX_MEMORY }));
   last = next.catch(() => undefined);
   return next.finally(() => {
-    waiting -= 1;
+    waitingCount -= 1;
   });
 }
 

@@ -26,8 +26,8 @@ async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(all);
 }
 
-const sealed = (bytes: Buffer, chunk = 10_000, id = ID, by = key) =>
-  readAll(sealContent(by, id, inChunks(bytes, chunk)));
+const sealed = (bytes: Buffer, chunk = 10_000, id = ID, encryptionKey = key) =>
+  readAll(sealContent(encryptionKey, id, inChunks(bytes, chunk)));
 
 const readSealed = (bytes: Buffer, { from = 0, chunk = 7_919, id = ID, by = key } = {}) =>
   readAll(openContent(by, id, (offset) => inChunks(bytes.subarray(offset), chunk), from));

@@ -36,16 +36,16 @@ const contextOf = (owner: string) => `data key of ${owner}`;
 
 /** `masterKey` is called on first use: most operator commands never need it. */
 export function createVault(effects: Effects, masterKey: () => Uint8Array): Vault {
-  const opened = new Map<string, Buffer>();
+  const openedKeys = new Map<string, Buffer>();
   let digestKey: Uint8Array | undefined;
 
   function keyOf({ owner, sealed }: DataKey): Buffer {
-    const cached = opened.get(sealed);
+    const cached = openedKeys.get(sealed);
     if (cached) return cached;
     const key = open(masterKey(), sealed, contextOf(owner));
-    const [oldest] = opened.keys();
-    if (opened.size >= MAX_CACHED_KEYS && oldest !== undefined) opened.delete(oldest);
-    opened.set(sealed, key);
+    const [oldest] = openedKeys.keys();
+    if (openedKeys.size >= MAX_CACHED_KEYS && oldest !== undefined) openedKeys.delete(oldest);
+    openedKeys.set(sealed, key);
     return key;
   }
 

@@ -75,15 +75,15 @@ export function spenders(app: TestApp) {
   const change = (id: string, limits: Partial<Limits>, { paused = false } = {}) =>
     app.operate(async (ctx) => {
       const row = (await ctx.read(agents, id)) as AgentRow;
-      const { spendingLimits: was } = row.policy;
-      const updated = { ...was, ...limits };
-      const former = { currency: was.currency, until: iso(ctx.now) };
+      const { spendingLimits: previousLimits } = row.policy;
+      const updated = { ...previousLimits, ...limits };
+      const former = { currency: previousLimits.currency, until: iso(ctx.now) };
       return ctx.update(agents, row, {
         paused,
         policy: { ...row.policy, spendingLimits: updated },
         former_currencies: [
           ...row.former_currencies,
-          ...(updated.currency === was.currency ? [] : [former]),
+          ...(updated.currency === previousLimits.currency ? [] : [former]),
         ],
         updated_at: ctx.now,
       });

@@ -25,8 +25,8 @@ export async function openOperator(
   let release: () => void = () => undefined;
   let closed = Promise.resolve();
   const system = await new Promise<System>((resolve, reject) => {
-    closed = withSystem(read.config, (opened) => {
-      resolve(opened);
+    closed = withSystem(read.config, (system) => {
+      resolve(system);
       return new Promise<void>((done) => {
         release = done;
       });

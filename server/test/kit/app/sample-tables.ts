@@ -101,12 +101,12 @@ export async function createSample(): Promise<Sample> {
     sql,
     account,
     async accounts(...balances) {
-      const opened = balances.map(() => fresh('account'));
-      for (const [i, id] of opened.entries()) {
+      const accounts = balances.map(() => fresh('account'));
+      for (const [i, id] of accounts.entries()) {
         const balance = balances[i] ?? null;
         await account(id, balance ?? 0n, balance === null ? null : 0n);
       }
-      return opened;
+      return accounts;
     },
     async holdings(...ids) {
       const rows = await sql('select id, balance, held from ledger_accounts where id = any($1)', [

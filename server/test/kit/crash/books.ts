@@ -357,17 +357,17 @@ function stepOf({ step, phase }: Transfer): string {
 
 /** Number of balance events per account: one for each step of a payment that changed it. */
 function dueBalanceEvents({ transfers }: BookSnapshot): Sums {
-  const touched = new Set<string>();
+  const changedAccounts = new Set<string>();
   for (const transfer of transfers) {
     const { transaction_id, phase, debit, credit } = transfer;
     const moves = phase === 'posted' || phase === 'post';
     for (const account of moves ? [debit, credit] : [debit]) {
       if (!account.startsWith('InternalAccount:')) continue;
-      touched.add(`${account} ${transaction_id} ${stepOf(transfer)}`);
+      changedAccounts.add(`${account} ${transaction_id} ${stepOf(transfer)}`);
     }
   }
   const expected: Sums = new Map();
-  for (const each of touched) add(expected, each.split(' ', 1)[0] as string, 1n);
+  for (const each of changedAccounts) add(expected, each.split(' ', 1)[0] as string, 1n);
   return expected;
 }
 

@@ -204,8 +204,8 @@ describe('compare', () => {
       ['ID       PRICE  STATUS', 'Order:…  5.00   OPEN', 'Order:…  10.00'],
       7,
     ],
-  ])('rejects %s', (_, printed, expected, wrong) => {
-    expect(compare(`${printed.join('\n')}\n`, step(...expected)).wrong).toBe(wrong);
+  ])('rejects %s', (_, printed, expected, problem) => {
+    expect(compare(`${printed.join('\n')}\n`, step(...expected)).wrong).toBe(problem);
   });
 });
 

@@ -50,15 +50,15 @@ export function readGuide(markdown: string): Step[] {
   let into: string[] | undefined;
   let fenced = false;
   for (const [index, text] of markdown.split('\n').entries()) {
-    const [, opened] = /^ *```(.*)$/.exec(text) ?? [];
-    if (opened === undefined) {
+    const [, openingFence] = /^ *```(.*)$/.exec(text) ?? [];
+    if (openingFence === undefined) {
       into?.push(text);
       continue;
     }
     fenced = !fenced;
     into = undefined;
     if (!fenced) continue;
-    const language = opened.trim();
+    const language = openingFence.trim();
     const line = index + 2;
     if (language === 'sh' || language === 'js') {
       into = [];
@@ -118,8 +118,8 @@ export function compare(printed: string, step: Step): Comparison {
     values.push(...lineValues.map((text) => ({ line: firstLine + index, text })));
   }
   const laidOut = layOut(lines.slice(0, expectedLines.length), expectedLines);
-  const wrong = expectedLines.findIndex((each, index) => each !== laidOut[index]);
-  if (wrong !== -1) return { values, wrong: firstLine + wrong };
+  const firstDifference = expectedLines.findIndex((each, index) => each !== laidOut[index]);
+  if (firstDifference !== -1) return { values, wrong: firstLine + firstDifference };
   return lines.length > expectedLines.length
     ? { values, wrong: firstLine + expectedLines.length }
     : { values };

@@ -107,7 +107,7 @@ export async function openOutbox() {
   const db = openDatabase({ url: database.url });
   const keys = newSigningKeys();
   const naming = namingFor('Service');
-  const opened: Database[] = [db];
+  const databases: Database[] = [db];
   const deliverers: Deliverer[] = [];
   const counts = { delivered: 0, retry: 0, dropped: 0 };
   const metrics: Metrics = { ...createMetrics(), delivery: (result) => void counts[result]++ };
@@ -118,7 +118,7 @@ export async function openOutbox() {
   /** A database handle of its own, as another process would have. */
   function anotherDatabase(): Database {
     const secondDatabase = openDatabase({ url: database.url });
-    opened.push(secondDatabase);
+    databases.push(secondDatabase);
     return secondDatabase;
   }
 
@@ -188,7 +188,7 @@ export async function openOutbox() {
     },
     async close() {
       for (const each of deliverers) await each.stop();
-      for (const each of opened) await each.close();
+      for (const each of databases) await each.close();
       await database.drop();
     },
   };

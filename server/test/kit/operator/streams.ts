@@ -48,8 +48,8 @@ export async function openStream(
       events.push(...blocks.flatMap((each) => eventOf(each) ?? []));
     }
   }
-  const ended = collect().catch(() => undefined);
-  void ended.then(() => {
+  const collection = collect().catch(() => undefined);
+  void collection.then(() => {
     isOpen = false;
   });
 
@@ -57,15 +57,15 @@ export async function openStream(
     status: reply.status,
     headers: reply.headers,
     events,
-    ended,
+    ended: collection,
     isOpen: () => isOpen,
     data: () => events.filter(({ event }) => event === 'change').map(({ data }) => data),
     /** The first event for which it is true, as soon as it arrives. */
     async until(isIt: (event: StreamEvent) => boolean): Promise<StreamEvent> {
       const started = performance.now();
       for (;;) {
-        const found = events.find(isIt);
-        if (found) return found;
+        const event = events.find(isIt);
+        if (event) return event;
         if (performance.now() - started > MAX_MS) {
           throw new Error(`not received: ${JSON.stringify(events)}`);
         }
@@ -74,7 +74,7 @@ export async function openStream(
     },
     async close(): Promise<void> {
       controller.abort();
-      await ended;
+      await collection;
     },
   };
 }

@@ -49,13 +49,13 @@ async function connect(lifecycle: StrongLifecycle, fixture: Fixture, customerId:
   const code = noteCode(lifecycle, 'a device code', ok(secondResponse, 201).code);
   await lifecycle.look();
   const unknown = noteCode(lifecycle, 'a device code that is none', 'SERVICE-AGENT-QQQQ-7777-QQQQ');
-  for (const wrong of [
+  for (const unknownSecret of [
     unknown,
     unknown.toLowerCase(),
     lifecycle.secrets.note('no device code', randomPassword()),
   ]) {
-    expect((await fixture.redeem(wrong)).status).toBe(404);
-    expect((await codeStatus(fixture, wrong)).status).toBe(404);
+    expect((await fixture.redeem(unknownSecret)).status).toBe(404);
+    expect((await codeStatus(fixture, unknownSecret)).status).toBe(404);
   }
   expect((await fixture.redeem(old)).status).toBe(400);
   ok(await codeStatus(fixture, code), 200);

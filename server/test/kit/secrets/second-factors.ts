@@ -251,12 +251,15 @@ async function loseApp(
     return status;
   };
   const secret = new URL(verificationLink).pathname.split('/').at(-1) as string;
-  const wrong = secrets.note('a secret of a link that is none', randomBytes(20).toString('hex'));
-  expect([await open('GET', wrong), await open('POST', wrong)]).toEqual([404, 404]);
+  const unknownSecret = secrets.note(
+    'a secret of a link that is none',
+    randomBytes(20).toString('hex'),
+  );
+  expect([await open('GET', unknownSecret), await open('POST', unknownSecret)]).toEqual([404, 404]);
   expect([await open('GET', `${secret}/more`), await open('GET', secret)]).toEqual([404, 200]);
   expect([await open('POST', secret), await open('POST', secret)]).toEqual([200, 404]);
   ok(await request('POST', `${reset}/${resetId}/complete${owner}`, {}), 204);
-  for (const each of [secret, wrong]) {
+  for (const each of [secret, unknownSecret]) {
     expect((await request('GET', `${reset}/${each}${owner}`)).status).toBe(404);
     expect((await request('POST', `${reset}/${each}/complete${owner}`)).status).toBe(404);
   }
@@ -274,7 +277,7 @@ async function exceedRequests(
   const confirm = `/sca/factors/confirm?customerId=${id}`;
   const blob = { id: secret(), response: { clientDataJSON: secret(), [secret()]: secret() } };
   const ip = { endUserIpAddress: randomAddress(lifecycle) };
-  const wrong: [string, object][] = [
+  const rejectedCalls: [string, object][] = [
     [login, { factor: secret(), code: secret(), ...ip }],
     [login, { factor: 'SMS_OTP', challengeId: secret(), code: secret(), ...ip }],
     [login, { factor: 'SMS_OTP', code: secret(40), ...ip }],
@@ -288,7 +291,7 @@ async function exceedRequests(
     [`/sca/login/start?customerId=${secret()}`, { factor: 'SMS_OTP' }],
     [`/sca/factors/reset/${secret()}/complete?customerId=${id}`, { mobile: secret() }],
   ];
-  for (const [path, body] of wrong) {
+  for (const [path, body] of rejectedCalls) {
     const { status } = await request('POST', path, body);
     expect([path, body, status >= 400 && status < 500]).toEqual([path, body, true]);
   }

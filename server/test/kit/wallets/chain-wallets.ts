@@ -20,8 +20,8 @@ const mod = (value: bigint) => ((value % ORDER) + ORDER) % ORDER;
 
 function power(base: bigint, exponent: bigint): bigint {
   let [result, square] = [1n, base];
-  for (let rest = exponent; rest > 0n; rest >>= 1n) {
-    if (rest & 1n) result = (result * square) % ORDER;
+  for (let remaining = exponent; remaining > 0n; remaining >>= 1n) {
+    if (remaining & 1n) result = (result * square) % ORDER;
     square = (square * square) % ORDER;
   }
   return result;

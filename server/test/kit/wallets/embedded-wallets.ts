@@ -124,8 +124,8 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
   ): Promise<ClientSession> {
     const encryptedOtpBundle = await encryptOtp(code, await otpBundle(id), keys.publicKey);
     const body = { type, encryptedOtpBundle };
-    const opened = await signed('POST', `/auth/credentials/${id}/verify`, body, keys);
-    return { session: ok(opened, 200), ...keys };
+    const session = await signed('POST', `/auth/credentials/${id}/verify`, body, keys);
+    return { session: ok(session, 200), ...keys };
   }
 
   /** A session of the wallet's e-mail credential. */

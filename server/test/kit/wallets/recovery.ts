@@ -38,8 +38,8 @@ export function recoveryFixture(app: TestApp, as: TestPlatform = app.platform) {
   /** A customer with a phone number that receives no codes yet. */
   const customerWithPhone = () => fixture.customerWithWallet({ phoneNumber: phoneNumber() });
 
-  const start = (accountId: string, type?: RecoveryType, delayMs?: number, by = as) =>
-    app.operate((ctx) => startRecovery(ctx, recoveryInput(accountId, type, delayMs)), by);
+  const start = (accountId: string, type?: RecoveryType, delayMs?: number, platform = as) =>
+    app.operate((ctx) => startRecovery(ctx, recoveryInput(accountId, type, delayMs)), platform);
 
   const reload = async ({ id }: RecoveryRow) =>
     (await app.runtime.db.read(walletRecoveries, id)) as RecoveryRow;

@@ -142,11 +142,11 @@ function amountToDebit(facts: Facts, { kind, amount }: NoticeInput): bigint {
   } = facts;
   const covered = confirmed + pending + stuck - releasedAmount + writtenOff;
   const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
-  const missing =
+  const shortfall =
     kind === 'CLEARING'
       ? smaller(amount, settled + amount - covered)
       : smaller(amount - authorized, amount - covered);
-  return missing > 0n && facts.direction === 'DEBIT' ? missing : 0n;
+  return shortfall > 0n && facts.direction === 'DEBIT' ? shortfall : 0n;
 }
 
 const debitsOf = ({ debits: pulls }: Facts) =>

@@ -87,10 +87,10 @@ export async function openNode(settings: Settings, effects: Effects): Promise<No
 
   async function commit(set: ChangeSet): Promise<Outcome> {
     if (dead) throw processDied();
-    const [point, waiting] = [trap, freeze];
+    const [point, freezing] = [trap, freeze];
     trap = freeze = undefined;
-    waiting?.catch();
-    await waiting?.open;
+    freezing?.catch();
+    await freezing?.open;
     if (point === 'before') dead = true;
     if (dead) throw processDied();
     const outcome = await committer.commit(set);

@@ -16,9 +16,9 @@ const LIMITS = [0, 20_000, 60_000, 400_000];
 
 export function randomLimits(sim: Sim): Policy['spendingLimits'] {
   const { chance } = sim;
-  const maybe = <T>(share: number, value: T) => (chance.percent(share) ? value : null);
-  const daily = maybe(40, chance.of(LIMITS));
-  const monthly = maybe(30, chance.of(LIMITS));
+  const sometimes = <T>(share: number, value: T) => (chance.percent(share) ? value : null);
+  const daily = sometimes(40, chance.of(LIMITS));
+  const monthly = sometimes(30, chance.of(LIMITS));
   return {
     currency: chance.of(['USD', 'USD', 'EUR', 'GBP']),
     perTransactionLimit: chance.of([30_000, 60_000, 500_000, 500_000]),

@@ -33,8 +33,8 @@ export const emptyAuthentication = (): Authentication => ({
   ends: new Map(),
 });
 
-const bump = (counts: Map<string, number>, name: string, by = 1) =>
-  counts.set(name, (counts.get(name) ?? 0) + by);
+const bump = (counts: Map<string, number>, name: string, increment = 1) =>
+  counts.set(name, (counts.get(name) ?? 0) + increment);
 
 const PROVED: Readonly<Record<string, string>> = {
   LOGIN: 'LOGIN',

@@ -66,8 +66,8 @@ export const emptyCardBook = (): CardBook => ({
   signed: new Map(),
 });
 
-const bump = (counts: Map<string, number>, name: string, by = 1) =>
-  counts.set(name, (counts.get(name) ?? 0) + by);
+const bump = (counts: Map<string, number>, name: string, increment = 1) =>
+  counts.set(name, (counts.get(name) ?? 0) + increment);
 
 const addRow = (map: Map<string, Map<string, RecordedRow>>, key: string, row: RecordedRow) => {
   const rows = map.get(key) ?? new Map<string, RecordedRow>();
@@ -187,9 +187,9 @@ const APPLY: Readonly<Record<string, (book: CardBook, change: RowChange) => void
   cards(book, { was, now }) {
     if (!now) return;
     book.cards.set(now.id as string, now);
-    const by = Number(isLive(now)) - Number(isLive(was));
+    const increment = Number(isLive(now)) - Number(isLive(was));
     for (const ownerId of [now.platform_id, now.customer_id])
-      bump(book.live, ownerId as string, by);
+      bump(book.live, ownerId as string, increment);
     if (was && was.state !== now.state) bump(book.changes, now.id as string);
   },
   card_funding_sources({ bindings }, { now }) {

@@ -77,12 +77,12 @@ const APPLY: Readonly<Record<string, (book: CoinBook, change: RowChange) => void
     book.statuses.add(`${now.type} ${now.status}`);
   },
   jobs({ driven }, { was, now }) {
-    for (const [row, by] of [
+    for (const [row, increment] of [
       [was, -1],
       [now, 1],
     ] as const) {
       const id = orderIn(row);
-      if (id !== undefined) driven.set(id, (driven.get(id) ?? 0) + by);
+      if (id !== undefined) driven.set(id, (driven.get(id) ?? 0) + increment);
     }
   },
 };

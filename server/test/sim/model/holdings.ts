@@ -114,9 +114,9 @@ export function authorizationProblem(
     return operation === 'verifyAuthCredential' ? undefined : `${id} is of no session`;
   }
   const session = holdings.get(account_id ?? '')?.sessions.get(session_id ?? '');
-  const ended = session?.status !== 'ACTIVE' && subject !== session_id;
+  const hasEnded = session?.status !== 'ACTIVE' && subject !== session_id;
   const isExpired = Date.parse(session?.expires_at ?? '') <= Date.parse(created_at ?? '');
-  if (!session || ended || isExpired) return `${id} is of ${session_id}, which may not sign`;
+  if (!session || hasEnded || isExpired) return `${id} is of ${session_id}, which may not sign`;
   return session.public_key === public_key ? undefined : `${id} is of another key`;
 }
 

@@ -228,8 +228,8 @@ export const emptyPicture = (): Model => ({
   counts: new Map(),
 });
 
-const bump = <K>(map: Map<K, number>, key: K, by: number) => {
-  const next = (map.get(key) ?? 0) + by;
+const bump = <K>(map: Map<K, number>, key: K, increment: number) => {
+  const next = (map.get(key) ?? 0) + increment;
   if (next === 0) map.delete(key);
   else map.set(key, next);
 };

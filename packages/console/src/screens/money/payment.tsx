@@ -105,10 +105,10 @@ function Timeline({ payment }: { payment: Payment }) {
 /** What an operator can do with a payment in its state. */
 function actionsOf(payment: Payment): Action[] {
   const path = { transactionId: payment.id };
-  const about = (
+  const facts = (
     <Facts value={{ ID: payment.id, status: payment.status, sentAmount: payment.sentAmount }} />
   );
-  const base = { path, about };
+  const base = { path, about: facts };
   const isManual = payment.railMode === 'MANUAL' && payment.status === 'PROCESSING';
   const isHeld = payment.type === 'INCOMING' && payment.funds === 'HELD';
   return [

@@ -56,8 +56,8 @@ export function Approval() {
       actions={({ id, status, operationId, requestedBy }) => {
         const isOwn = requestedBy.id === user.id;
         if (status !== 'PENDING' || isOwn) return [];
-        const about = <Facts value={{ operationId, requestedBy: requestedBy.name }} />;
-        const base = { path: { approvalId: id }, about };
+        const facts = <Facts value={{ operationId, requestedBy: requestedBy.name }} />;
+        const base = { path: { approvalId: id }, about: facts };
         return [
           { ...base, id: 'approveChange', label: T.approve, isPrimary: true },
           { ...base, id: 'rejectChange', label: T.reject, isDangerous: true },

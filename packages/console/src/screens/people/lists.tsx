@@ -113,8 +113,8 @@ export const Resets = () => (
           'expiresAt',
         ),
         listFactorResetsColumns.actions(({ resetId, factor, customerId }) => {
-          const about = <Facts value={{ factor, customerId }} />;
-          const base = { path: { resetId }, about };
+          const facts = <Facts value={{ factor, customerId }} />;
+          const base = { path: { resetId }, about: facts };
           return (
             <ActionButtons
               actions={[

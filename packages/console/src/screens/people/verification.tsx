@@ -81,8 +81,8 @@ function Documents({ documents }: { documents: Case['documents'] }) {
 }
 
 function actionsOf({ customerId, type, status }: Case, onDone: () => void): Action[] {
-  const about = <Facts value={{ customerId, type, status }} />;
-  const base = { path: { subjectId: customerId }, about, onDone };
+  const facts = <Facts value={{ customerId, type, status }} />;
+  const base = { path: { subjectId: customerId }, about: facts, onDone };
   return [
     { ...base, id: 'approveVerification', label: T.approve, isPrimary: true },
     { ...base, id: 'requestVerificationCorrections', label: T.hold },
@@ -111,13 +111,13 @@ function Review({ id, go }: { id: string; go(): void }) {
   const query = useReply('getVerificationCase', { path: { subjectId: id } });
   return (
     <Loaded query={query} lines={8}>
-      {(found) => (
+      {(data) => (
         <Screen
           title={T.customer}
-          mark={<Status value={found.verification?.status ?? found.status} />}
+          mark={<Status value={data.verification?.status ?? data.status} />}
           actions={
             <>
-              <ActionButtons actions={actionsOf(found, go)} />
+              <ActionButtons actions={actionsOf(data, go)} />
               <button type="button" className="button" onClick={go}>
                 {T.next}
               </button>
@@ -125,26 +125,26 @@ function Review({ id, go }: { id: string; go(): void }) {
           }
         >
           <p className="sub soft">
-            <Identifier id={found.customerId} /> {T.keys}
+            <Identifier id={data.customerId} /> {T.keys}
           </p>
           <div className="columns">
             <Panel title={T.documents}>
-              <Documents documents={found.documents} />
+              <Documents documents={data.documents} />
             </Panel>
             <div>
               <Panel title={T.findings}>
-                {found.missing.length === 0 ? (
+                {data.missing.length === 0 ? (
                   <Empty>{T.noFindings}</Empty>
                 ) : (
-                  <Facts value={{ missing: found.missing }} />
+                  <Facts value={{ missing: data.missing }} />
                 )}
               </Panel>
               <Panel title={T.details}>
-                <Facts value={found} without={['documents', 'owners', 'missing', 'verification']} />
+                <Facts value={data} without={['documents', 'owners', 'missing', 'verification']} />
               </Panel>
-              {found.owners.length > 0 && (
+              {data.owners.length > 0 && (
                 <Panel title={T.owners}>
-                  {found.owners.map((owner) => (
+                  {data.owners.map((owner) => (
                     <Facts key={owner.id} value={owner} />
                   ))}
                 </Panel>

@@ -97,11 +97,16 @@ interface PixReceiver {
 }
 
 /** An EMV BR Code: single-use or reusable, target, and a fixed amount if any. */
-function brCode(use: '11' | '12', place: string, receiver: PixReceiver, amount?: string): string {
+function brCode(
+  use: '11' | '12',
+  accountField: string,
+  receiver: PixReceiver,
+  amount?: string,
+): string {
   const parts = [
     field('00', '01'),
     field('01', use),
-    field('26', field('00', 'br.gov.bcb.pix') + place),
+    field('26', field('00', 'br.gov.bcb.pix') + accountField),
     field('52', '0000'),
     field('53', '986'),
     ...(amount === undefined ? [] : [field('54', amount)]),

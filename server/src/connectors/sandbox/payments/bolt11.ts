@@ -38,8 +38,12 @@ function amountText(amountMsat: bigint): string {
 /** A number in `count` groups of five bits, or in the minimum number. */
 function words(value: number, count = 1): number[] {
   const groups: number[] = [];
-  for (let rest = value; rest > 0 || groups.length < count; rest = Math.floor(rest / 32)) {
-    groups.unshift(rest % 32);
+  for (
+    let remaining = value;
+    remaining > 0 || groups.length < count;
+    remaining = Math.floor(remaining / 32)
+  ) {
+    groups.unshift(remaining % 32);
   }
   return groups;
 }

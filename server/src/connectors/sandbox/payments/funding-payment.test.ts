@@ -212,9 +212,9 @@ describe('sandboxPaymentFunding', () => {
     const fields = emv(qrCode);
     expect(fields).toMatchObject({ '01': '12', 53: '986', 54: '1234.56', 58: 'BR' });
     expect(emv(fields[62] ?? '')).toEqual({ '05': 'RHABCDEFGH23' });
-    const place = emv(fields[26] ?? '');
-    expect(place['00']).toBe('br.gov.bcb.pix');
-    expect(place[25]).toMatch(/^pix\.railhead\.example\/v2\/[0-9a-f]{32}$/);
+    const accountFields = emv(fields[26] ?? '');
+    expect(accountFields['00']).toBe('br.gov.bcb.pix');
+    expect(accountFields[25]).toMatch(/^pix\.railhead\.example\/v2\/[0-9a-f]{32}$/);
   });
 
   it('distinguishes payments by a PIX reference of 25 characters for any ID', () => {

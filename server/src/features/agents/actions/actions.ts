@@ -51,13 +51,13 @@ export async function spendingOf(
   payment: PaymentRow,
 ): Promise<Spending> {
   const { source_account: source, destination_account: destination } = payment;
-  const touched =
+  const internalAccountId =
     source !== null && (isInternal(source) || !isInternal(destination)) ? source : destination;
-  const counterAccount = touched === source && isInternal(destination) ? destination : '';
+  const counterAccount = internalAccountId === source && isInternal(destination) ? destination : '';
   const into = counterAccount ? await readInternalAccount(ctx, counterAccount) : undefined;
   return {
     type,
-    accountId: touched,
+    accountId: internalAccountId,
     intoId: into?.customer_id === payment.customer_id ? counterAccount : undefined,
     ...debitedOf(payment),
   };

@@ -103,9 +103,9 @@ describe('agentCreateQuote', () => {
     });
 
     it('is for its customer if funded by a pay-in', async () => {
-      for (const named of [{}, { customerId: agent.customer.id }]) {
+      for (const request of [{}, { customerId: agent.customer.id }]) {
         const quote = ok(
-          await requestQuote({ ...quoteBody('', bank, 100_00), ...realtimeSource(named) }),
+          await requestQuote({ ...quoteBody('', bank, 100_00), ...realtimeSource(request) }),
           201,
         );
         expect(quote.source).toEqual({ ...realtimeSource().source, customerId: agent.customer.id });
@@ -386,11 +386,11 @@ describe('quote of an agent funded by a pay-in', () => {
     ],
     ['PER_TRANSACTION_LIMIT', limitPolicy({ perTransactionLimit: 99_99 }), 'perTransactionLimit'],
     ['DAILY_LIMIT', limitPolicy({ dailyLimit: 99_99 }), 'dailyLimit'],
-  ])('is rejected by the policy: %s', async (against, policy, named) => {
+  ])('is rejected by the policy: %s', async (against, policy, request) => {
     ok(await narrowPolicy(policy), 200);
     const rejectedResponse = await payIn(bank);
     expect(codeOf(rejectedResponse)).toEqual([403, 'FORBIDDEN']);
-    expect(rejectedResponse.body.reason).toContain(named);
+    expect(rejectedResponse.body.reason).toContain(request);
     expect(await readRejections()).toEqual([{ rule: against, type: 'EXECUTE_QUOTE' }]);
     const remainingSql = 'select 1 from transactions where agent_id = $1';
     expect(await app.runtime.db.query(remainingSql, [agent.id])).toEqual([]);

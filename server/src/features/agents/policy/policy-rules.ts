@@ -86,8 +86,8 @@ export async function accountErrors(
 }
 
 /** The previous fields, overwritten by the changed fields. */
-const mergeDefined = <T extends object>(before: T | undefined, change: Partial<T> | undefined) =>
-  before || change ? ({ ...before, ...change } as T) : undefined;
+const mergeDefined = <T extends object>(current: T | undefined, change: Partial<T> | undefined) =>
+  current || change ? ({ ...current, ...change } as T) : undefined;
 
 /** A policy in stored form: each permission once. */
 export const storedPolicy = (policy: Policy): Policy => ({
@@ -99,14 +99,14 @@ export const storedPolicy = (policy: Policy): Policy => ({
  * Merges a change. Lists are replaced, other fields are merged, null removes a limit. Limits are not
  * converted when their currency changes.
  */
-export function mergePolicy(before: Policy, change: PolicyChange): Policy {
+export function mergePolicy(current: Policy, change: PolicyChange): Policy {
   const { accountRestrictions, approvalThresholds } = change;
-  const restrictions = mergeDefined<Restrictions>(before.accountRestrictions, accountRestrictions);
-  const thresholds = mergeDefined(before.approvalThresholds, approvalThresholds);
+  const restrictions = mergeDefined<Restrictions>(current.accountRestrictions, accountRestrictions);
+  const thresholds = mergeDefined(current.approvalThresholds, approvalThresholds);
   return storedPolicy({
-    permissions: change.permissions ?? before.permissions,
-    defaultExecutionMode: change.defaultExecutionMode ?? before.defaultExecutionMode,
-    spendingLimits: mergeDefined<Limits>(before.spendingLimits, change.spendingLimits) as Limits,
+    permissions: change.permissions ?? current.permissions,
+    defaultExecutionMode: change.defaultExecutionMode ?? current.defaultExecutionMode,
+    spendingLimits: mergeDefined<Limits>(current.spendingLimits, change.spendingLimits) as Limits,
     ...(restrictions ? { accountRestrictions: restrictions } : {}),
     ...(thresholds ? { approvalThresholds: thresholds } : {}),
   });

@@ -149,8 +149,8 @@ function firstRejection(
   const { policy } = agent;
   const { spendingLimits: limits, accountRestrictions } = policy;
   const allowedAccountIds = accountRestrictions?.allowedAccountIds;
-  const touched = [payment.accountId, payment.intoId ?? payment.accountId];
-  if (allowedAccountIds && !touched.every((id) => allowedAccountIds.includes(id))) {
+  const usedAccountIds = [payment.accountId, payment.intoId ?? payment.accountId];
+  if (allowedAccountIds && !usedAccountIds.every((id) => allowedAccountIds.includes(id))) {
     return accountRejection();
   }
   const paymentLimit = ruleFor(policy, payment)?.perTransactionLimit ?? limits.perTransactionLimit;

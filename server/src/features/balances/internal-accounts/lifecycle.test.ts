@@ -221,11 +221,11 @@ describe('undefined transition', () => {
     await expect(transition(id, 'provision')).rejects.toThrow(
       'no transition provision from ACTIVE',
     );
-    const by = app.operate(async (ctx) => {
+    const closing = app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, id);
       if (row) ctx.update(internalAccounts, row, { status: 'FAILED' });
     });
-    await expect(by).rejects.toThrow('has no transition from ACTIVE to FAILED');
+    await expect(closing).rejects.toThrow('has no transition from ACTIVE to FAILED');
     expect(await statusOf(id)).toBe('ACTIVE');
     expect(await eventTypes(app, id)).not.toContain(STATUS_UPDATED);
   });

@@ -155,19 +155,19 @@ export const checkFundingDebitCount = ({ fundingDebits }: CardFacts): void =>
 
 /** Applies a clearing (debit or credit). */
 export function applyClearing(
-  before: CardFacts,
+  previousCard: CardFacts,
   amount: bigint,
   {
     direction,
     further = NO_FURTHER_DEBIT,
   }: { direction: 'CREDIT' | 'DEBIT'; further?: FurtherDebit },
 ): Change {
-  checkCount(before.clearings, 'clearings');
-  const clearings = [...before.clearings, amount];
-  const n = clearings.length + (before.undoneClearings ?? 0);
+  checkCount(previousCard.clearings, 'clearings');
+  const clearings = [...previousCard.clearings, amount];
+  const n = clearings.length + (previousCard.undoneClearings ?? 0);
   const step = { step: `clearing.${n}`, verb: 'transfer', amount } as const;
-  const isComplete = settledOf({ clearings }) >= before.authorized;
-  const facts = { ...before, clearings, closed: before.closed || isComplete };
+  const isComplete = settledOf({ clearings }) >= previousCard.authorized;
+  const facts = { ...previousCard, clearings, closed: previousCard.closed || isComplete };
   if (direction === 'CREDIT') {
     return { card: facts, steps: [{ ...step, from: 'external_settlement', to: 'account' }] };
   }
@@ -183,10 +183,14 @@ export const applyExpiry = (card: CardFacts): Change =>
   withoutExcess({ card: { ...card, closed: true }, steps: [] });
 
 /** Sets the total amount. */
-export function applyAdjustment(before: CardFacts, total: bigint, further: FurtherDebit): Change {
-  const isClosed = before.closed || total <= settledOf(before);
+export function applyAdjustment(
+  previousCard: CardFacts,
+  total: bigint,
+  further: FurtherDebit,
+): Change {
+  const isClosed = previousCard.closed || total <= settledOf(previousCard);
   const { card, steps } = withFurtherDebit(
-    { ...before, authorized: total, closed: isClosed },
+    { ...previousCard, authorized: total, closed: isClosed },
     further,
   );
   return withoutExcess({ card, steps });
@@ -196,17 +200,17 @@ export function applyAdjustment(before: CardFacts, total: bigint, further: Furth
  * Applies a refund. The account is credited with at most the amount that it has paid;
  * the rest, which the operator paid or which is unpaid, is credited to the operator.
  */
-export function applyRefund(before: CardFacts, amount: bigint): Change {
-  checkCount(before.refunds, 'refunds');
+export function applyRefund(previousCard: CardFacts, amount: bigint): Change {
+  checkCount(previousCard.refunds, 'refunds');
   const paidAmount =
-    fundingDebitAmountOf(before, 'CONFIRMED', 'PENDING', 'STUCK') - before.released;
-  const toAccount = smallerOf(amount, atLeastZero(paidAmount - creditedOf(before)));
+    fundingDebitAmountOf(previousCard, 'CONFIRMED', 'PENDING', 'STUCK') - previousCard.released;
+  const toAccount = smallerOf(amount, atLeastZero(paidAmount - creditedOf(previousCard)));
   const toOperator = amount - toAccount;
-  const n = before.refunds.length + before.reversedRefunds + 1;
+  const n = previousCard.refunds.length + previousCard.reversedRefunds + 1;
   const card = {
-    ...before,
-    refunds: [...before.refunds, amount],
-    recovered: before.recovered + toOperator,
+    ...previousCard,
+    refunds: [...previousCard.refunds, amount],
+    recovered: previousCard.recovered + toOperator,
   };
   const steps = [
     {
@@ -228,17 +232,17 @@ export function applyRefund(before: CardFacts, amount: bigint): Change {
 }
 
 /** Reverses the last refund, first from what stayed with the operator. */
-export function reverseRefund(before: CardFacts): Change {
-  const lastRefund = before.refunds.at(-1);
+export function reverseRefund(previousCard: CardFacts): Change {
+  const lastRefund = previousCard.refunds.at(-1);
   if (lastRefund === undefined) throw new Error('no refund to reverse');
-  const fromOperator = smallerOf(lastRefund, before.recovered);
+  const fromOperator = smallerOf(lastRefund, previousCard.recovered);
   const fromAccount = lastRefund - fromOperator;
-  const n = before.reversedRefunds + 1;
+  const n = previousCard.reversedRefunds + 1;
   const card = {
-    ...before,
-    refunds: before.refunds.slice(0, -1),
+    ...previousCard,
+    refunds: previousCard.refunds.slice(0, -1),
     reversedRefunds: n,
-    recovered: before.recovered - fromOperator,
+    recovered: previousCard.recovered - fromOperator,
   };
   const steps = [
     {
@@ -310,13 +314,13 @@ export function applyFundingDebitResult(
 export type Resolution = 'collect' | 'write-off';
 
 /** Posts stuck debits in order until they suffice; the others are voided. */
-function endStuckDebits(before: CardFacts, needed: bigint): Change & { missing: bigint } {
-  let [card, missingAmount] = [before, needed];
+function endStuckDebits(previousCard: CardFacts, needed: bigint): Change & { missing: bigint } {
+  let [card, missingAmount] = [previousCard, needed];
   const steps: (Step & { verb: TransferVerb })[] = [];
-  for (const [index, { amount, status }] of before.fundingDebits.entries()) {
+  for (const [index, { amount, status }] of previousCard.fundingDebits.entries()) {
     if (status !== 'STUCK') continue;
     const isPosted = missingAmount > 0n;
-    steps.push(endHold(before, index, isPosted ? 'post' : 'void'));
+    steps.push(endHold(previousCard, index, isPosted ? 'post' : 'void'));
     card = withDebitStatus(card, index, isPosted ? 'CONFIRMED' : 'FAILED');
     if (isPosted) missingAmount -= amount;
   }
@@ -327,17 +331,17 @@ function endStuckDebits(before: CardFacts, needed: bigint): Change & { missing: 
  * Undoes an approval that never reached the network: its clearing is reversed and debits are
  * released. A pending debit remains on hold until the issuer reports its result.
  */
-export function undoApproval(before: CardFacts, direction: 'CREDIT' | 'DEBIT'): Change {
+export function undoApproval(previousCard: CardFacts, direction: 'CREDIT' | 'DEBIT'): Change {
   const facts = {
-    ...before,
+    ...previousCard,
     clearings: [],
-    undoneClearings: before.clearings.length,
+    undoneClearings: previousCard.clearings.length,
     closed: true,
   };
   const reversed = {
     step: 'reverse.clearing',
     verb: 'transfer',
-    amount: settledOf(before),
+    amount: settledOf(previousCard),
   } as const;
   const reversal: readonly (Step & { verb: TransferVerb })[] =
     direction === 'CREDIT'
@@ -353,10 +357,10 @@ export function undoApproval(before: CardFacts, direction: 'CREDIT' | 'DEBIT'): 
  * payment is closed afterwards.
  */
 export function applyResolution(
-  before: CardFacts,
+  previousCard: CardFacts,
   { outcome, reachable }: { outcome: Resolution; reachable: boolean },
 ): Change {
-  const closedCard = { ...before, closed: true };
+  const closedCard = { ...previousCard, closed: true };
   const open = unpaidOf(closedCard);
   const payable = outcome === 'collect' ? open : smallerOf(open, atLeastZero(-paidOf(closedCard)));
   const debit = reachable ? payable : 0n;

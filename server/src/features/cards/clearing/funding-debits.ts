@@ -193,8 +193,8 @@ export async function listFundingDebits(
   const { created_at: since, id: position } = startOf(cursor);
   const [id = '', index = '0'] = position.split(' ');
   const values = [FUNDING_DEBIT.kind, platformId ?? null, limit + 1, since, id, Number(index)];
-  const found = await runtime.db.query<Pending>(PENDING, values);
-  const { data, ...rest } = pageOfRows(found, limit, (each) => ({
+  const rows = await runtime.db.query<Pending>(PENDING, values);
+  const { data, ...rest } = pageOfRows(rows, limit, (each) => ({
     created_at: each.since,
     id: `${each.id} ${each.at}`,
   }));

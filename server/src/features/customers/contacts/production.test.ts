@@ -40,8 +40,8 @@ const readMailedCode = (index = -1): string =>
   /^(\d{6}) is your code/m.exec(mail.received.at(index)?.raw ?? '')?.[1] ?? '';
 const readTextMessage = () => JSON.parse(sms.arrivals.at(-1)?.body ?? '{}');
 /** A different code. */
-const wrongCode = (code: string, by = 1) =>
-  String((Number(code) + by) % 1_000_000).padStart(6, '0');
+const wrongCode = (code: string, offset = 1) =>
+  String((Number(code) + offset) % 1_000_000).padStart(6, '0');
 
 async function sendMailedCode(id: string): Promise<string> {
   ok(await sendCode(app, id, 'email', as()), 204);

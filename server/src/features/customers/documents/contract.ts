@@ -26,7 +26,7 @@ export const DocumentType = named(
   oneOf(DOCUMENT_TYPES, { description: 'Type of the document.' }),
 );
 
-const about = {
+const documentFields = {
   documentType: DocumentType,
   side: maybe(
     oneOf(DOCUMENT_SIDES, {
@@ -62,7 +62,7 @@ const Document = named(
     {
       id: text('ID of the document, `Document:<uuid>`.'),
       documentHolder: text('ID of the customer or beneficial owner to whom the document belongs.'),
-      ...about,
+      ...documentFields,
       fileName: text('Name of the uploaded file.'),
       createdAt: described(Timestamp, 'Time of the first upload.'),
       updatedAt: maybe(
@@ -89,7 +89,7 @@ const BaseDocumentRequest = named(
         'File in PDF, JPEG or PNG format, at most 10 MB. The format is detected from the ' +
           'content of the file.',
       ),
-      ...about,
+      ...documentFields,
     },
     { description: 'A file and the properties of the document that it shows.' },
   ),

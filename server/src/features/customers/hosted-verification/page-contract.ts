@@ -61,7 +61,7 @@ const Outcome = Type.Object({
 
 const common = { tag: 'Hosted verification', auth: 'hosted' } as const;
 
-const pagePath = (rest: string) => `${VERIFY_PATH}/{secret}/${rest}`;
+const pagePath = (path: string) => `${VERIFY_PATH}/{secret}/${path}`;
 const secret = Type.String();
 
 export const readVerificationPage = operation({

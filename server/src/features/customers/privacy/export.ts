@@ -161,8 +161,8 @@ async function rowsAfter(
   if (name === EVENTS) {
     const sql = `${eventsSql(personalData)} limit $4`;
     const values = [id, platform_id, after || eventsFrom(created_at), limit];
-    const found = await db.query<{ row: Json }>(sql, values);
-    return found.map(({ row }) => ({
+    const rows = await db.query<{ row: Json }>(sql, values);
+    return rows.map(({ row }) => ({
       ...{ table: name, id: String(row.id) },
       row: openEvent(opener, row),
     }));
@@ -170,8 +170,8 @@ async function rowsAfter(
   const table = tableNamed(personalData, name);
   const sql = `select to_jsonb(t) as row from ${name} t
     where (${table.rows}) and t.id > $2 order by t.id limit $3`;
-  const found = await db.query<{ row: Json }>(sql, [id, after, limit]);
-  return found.map(({ row }) => ({
+  const rows = await db.query<{ row: Json }>(sql, [id, after, limit]);
+  return rows.map(({ row }) => ({
     // Some exports omit the id of a row.
     ...{ table: name, id: String(row.id) },
     row: openRow(opener, table, row),
@@ -191,15 +191,15 @@ export async function pageOfCustomerData(
   const start = cursor === undefined ? undefined : positionOf(cursor);
   const first = start === undefined ? 0 : names.indexOf(start.table);
   if (first < 0) throw invalidField('cursor', 'is not a cursor of this list');
-  const found: Exported[] = [];
+  const exported: Exported[] = [];
   for (const [index, table] of names.slice(first).entries()) {
     const id = index === 0 ? (start?.id ?? '') : '';
-    found.push(...(await rowsAfter(parts, opener, { table, id }, limit + 1 - found.length)));
-    if (found.length > limit) break;
+    exported.push(...(await rowsAfter(parts, opener, { table, id }, limit + 1 - exported.length)));
+    if (exported.length > limit) break;
   }
-  const shown = found.slice(0, limit);
+  const shown = exported.slice(0, limit);
   const last = shown.at(-1);
-  const hasMore = found.length > limit;
+  const hasMore = exported.length > limit;
   const { platform_id: platformId, id: customerId } = opener.customer;
   return {
     ...{ platformId, customerId, hasMore },

@@ -64,10 +64,10 @@ export const hasUnsealedCustomers = async (db: Database): Promise<boolean> =>
 export async function sealOldCustomers(
   db: Database,
   vault: Vault,
-  before?: () => Promise<unknown>,
+  beforeUpgrade?: () => Promise<unknown>,
 ): Promise<number> {
   if (!(await hasUnsealedCustomers(db))) return 0;
-  await before?.();
+  await beforeUpgrade?.();
   for (let count = 0; ; ) {
     const rows = await db.query<OldRow>(UNSEALED_BATCH);
     if (rows.length === 0) return count;

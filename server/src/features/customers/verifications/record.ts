@@ -88,8 +88,8 @@ export async function addVerification(
   id: string,
   { status, errors, decidedBy }: VerificationOutcome,
 ): Promise<VerificationRow> {
-  const before = await latestOf(ctx, customer.id);
-  if (before) ctx.update(verifications, before, { latest: false });
+  const latest = await latestOf(ctx, customer.id);
+  if (latest) ctx.update(verifications, latest, { latest: false });
   const row = ctx.insert(verifications, {
     id,
     platform_id: customer.platform_id,

@@ -123,14 +123,14 @@ describe('a service', () => {
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     await submitCustomer(id);
     const [document] = service.cases.at(-1)?.documents ?? [];
-    const about = { type: 'EXPIRED_DOCUMENT', resourceId: document?.id, reason: 'Since May.' };
-    service.respondWith({ state: 'unresolved', findings: [about] });
+    const finding = { type: 'EXPIRED_DOCUMENT', resourceId: document?.id, reason: 'Since May.' };
+    service.respondWith({ state: 'unresolved', findings: [finding] });
     await harness.app.advance(2 * MINUTE);
     expect(await harness.statuses(platform, id)).toEqual(['HOLD']);
     const heldEvent = (await harness.app.events()).findLast(({ data }) => data?.customerId === id);
     expect([heldEvent?.type, heldEvent?.data.errors]).toEqual([
       'VERIFICATION.RESOLVE_ERRORS',
-      [{ ...about, acceptedDocumentTypes: ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'] }],
+      [{ ...finding, acceptedDocumentTypes: ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'] }],
     ]);
     service.respondWith({ state: 'approved' });
     expect((await submitCustomer(id)).verificationStatus).toBe('APPROVED');

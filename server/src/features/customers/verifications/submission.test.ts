@@ -17,7 +17,8 @@ beforeAll(async () => {
   platform = await harness.platformOf('default');
 });
 
-const read = (path: string, by = platform) => harness.app.call('GET', path, undefined, { as: by });
+const read = (path: string, owner = platform) =>
+  harness.app.call('GET', path, undefined, { as: owner });
 
 /** An individual with complete data. */
 async function complete(fullName: string, overrides: object = {}) {
@@ -77,8 +78,8 @@ describe('createVerification', () => {
   });
 
   it('rejects unknown, foreign, deleted and decided customers', async () => {
-    const submitForCode = async (id: string, by = platform) => {
-      const { status, body } = await harness.submit(by, id);
+    const submitForCode = async (id: string, owner = platform) => {
+      const { status, body } = await harness.submit(owner, id);
       return [status, body.code];
     };
     const ada = await complete('Ada Lovelace');
@@ -159,8 +160,8 @@ describe('listVerifications', () => {
     }
     await harness.addDocument(ownPlatform, person.id, 'PASSPORT');
     ids.unshift(ok(await harness.submit(ownPlatform, person.id), 200).id);
-    const list = async (query: string, by = ownPlatform) =>
-      ok(await read(`/verifications?${query}`, by), 200);
+    const list = async (query: string, owner = ownPlatform) =>
+      ok(await read(`/verifications?${query}`, owner), 200);
     const idsOf = (page: { data: { id: string }[] }) => page.data.map((each) => each.id);
     expect(idsOf(await list(''))).toEqual(ids);
     expect(idsOf(await list(`customerId=${otherPerson.id}`))).toEqual([ids[2]]);

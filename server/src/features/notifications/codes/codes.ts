@@ -75,8 +75,8 @@ const digestOf = (vault: Vault, { id, binding }: CodePurpose, code: string): str
 /** Stages a new code, which replaces the previous one. Throws RATE_LIMITED within `resendAfterMs`. */
 export async function issueCode(ctx: Ctx, purpose: CodePurpose): Promise<string> {
   const { rules, fixed } = purpose;
-  const before = await ctx.read(codes, purpose.id);
-  const waitMs = before ? before.sent_at + rules.resendAfterMs - ctx.now : 0;
+  const previousCode = await ctx.read(codes, purpose.id);
+  const waitMs = previousCode ? previousCode.sent_at + rules.resendAfterMs - ctx.now : 0;
   if (waitMs > 0) {
     const retryAfterS = Math.ceil(waitMs / 1000);
     const reason = 'A code was sent recently. Wait before requesting another one.';
@@ -89,7 +89,7 @@ export async function issueCode(ctx: Ctx, purpose: CodePurpose): Promise<string>
     sent_at: ctx.now,
     expires_at: ctx.now + rules.validityMs,
   };
-  if (before) ctx.update(codes, before, values);
+  if (previousCode) ctx.update(codes, previousCode, values);
   else ctx.insert(codes, { id: purpose.id, platform_id: ctx.caller.platformId, ...values });
   return code;
 }

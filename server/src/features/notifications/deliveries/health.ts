@@ -57,12 +57,12 @@ const presentHealth = (row: Pick<Row, 'pending' | 'oldest' | 'failed'>) => ({
 export async function deliveryHealth(runtime: Runtime, platformIds: readonly string[]) {
   const rows = await rowsOf(runtime, platformIds);
   return platformIds.flatMap((platformId) => {
-    const own = rows.filter((row) => row.platform_id === platformId);
-    const [oldest = null] = own.flatMap((row) => row.oldest ?? []).sort();
+    const platformRows = rows.filter((row) => row.platform_id === platformId);
+    const [oldest = null] = platformRows.flatMap((row) => row.oldest ?? []).sort();
     const sum = (read: (row: Row) => number) =>
       Math.min(
         MAX_COUNTED,
-        own.reduce((total, row) => total + read(row), 0),
+        platformRows.reduce((total, row) => total + read(row), 0),
       );
     const total = { pending: sum((row) => row.pending), failed: sum((row) => row.failed), oldest };
     const isQuiet = total.pending === 0 && total.failed === 0;

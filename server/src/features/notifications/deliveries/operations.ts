@@ -33,13 +33,13 @@ function boundsOf(
 ): Pick<DeliveryFilter, 'from' | 'before'> {
   const { createdAfter, createdBefore, resourceId } = query;
   const after = createdAfter === undefined ? 0 : Date.parse(createdAfter);
-  const before = createdBefore === undefined ? undefined : Date.parse(createdBefore);
+  const until = createdBefore === undefined ? undefined : Date.parse(createdBefore);
   const errors = rangeErrors(query);
   if (errors.length) throw invalid(errors);
   // Events about a resource are not older than the resource. Ids from a seed contain no real time.
   const createdAt = resourceId !== undefined && isAnyId(resourceId) ? timeOfId(resourceId) : 0;
   const lowerBound = Math.max(ownClock ? 0 : after, createdAt <= effects.now() ? createdAt : 0);
-  return eventIdsOf(lowerBound, ownClock ? undefined : before);
+  return eventIdsOf(lowerBound, ownClock ? undefined : until);
 }
 
 function filterOf(ctx: Reads, targets: Targets, query: Query): DeliveryFilter {

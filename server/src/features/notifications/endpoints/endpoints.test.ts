@@ -206,15 +206,15 @@ describe('createWebhookEndpoint', () => {
 describe('listWebhookEndpoints', () => {
   it('has the configured endpoint first, and rejects unknown parameters', async () => {
     const { id } = await create({ url: PUBLIC });
-    const [configured, own, ...others] = await list();
+    const [configured, created, ...others] = await list();
     expect(configured).toMatchObject({
       id: configuredId(app.platform.id),
       url: first.url,
       isConfigured: true,
       keys: [],
     });
-    expect([own.id, others]).toEqual([id, []]);
-    expect(own.url).toBe(PUBLIC);
+    expect([created.id, others]).toEqual([id, []]);
+    expect(created.url).toBe(PUBLIC);
     const { status, body } = await app.call('GET', '/webhook-endpoints?state=PAUSED');
     expect([status, body.details.errors[0].field]).toEqual([400, 'state']);
   });

@@ -31,15 +31,15 @@ export const validKeys = (keys: readonly EndpointKey[], now: Time): EndpointKey[
 export type EndpointSigner = (keys: readonly EndpointKey[], text: string, now: Time) => string;
 
 export function createEndpointSigner(vault: Pick<Vault, 'openOwn'>): EndpointSigner {
-  const opened = new Map<string, Buffer>();
+  const openedSecrets = new Map<string, Buffer>();
 
   function secretOf({ id, sealed }: EndpointKey): Buffer {
-    const known = opened.get(id);
-    if (known) return known;
+    const cached = openedSecrets.get(id);
+    if (cached) return cached;
     const secret = vault.openOwn(sealed, contextOf(id));
-    const [oldest] = opened.keys();
-    if (opened.size >= KEPT_SECRETS && oldest !== undefined) opened.delete(oldest);
-    opened.set(id, secret);
+    const [oldest] = openedSecrets.keys();
+    if (openedSecrets.size >= KEPT_SECRETS && oldest !== undefined) openedSecrets.delete(oldest);
+    openedSecrets.set(id, secret);
     return secret;
   }
 

@@ -59,18 +59,18 @@ const typesOf = (types: readonly string[]) => (types.length ? [...new Set(types)
 /** The number of a new endpoint. A number is not reused while a deleted endpoint has it. */
 async function findNextNumber(ctx: Ctx): Promise<number> {
   const rows = await rowsOfPlatform(ctx.db, ctx.caller.platformId);
-  const own = rows.filter((row) => row.number !== CONFIGURED);
-  if (own.filter((row) => row.deleted_at === null).length >= MAX_ENDPOINTS) {
+  const addedEndpoints = rows.filter((row) => row.number !== CONFIGURED);
+  if (addedEndpoints.filter((row) => row.deleted_at === null).length >= MAX_ENDPOINTS) {
     const reason = `The platform has the maximum of ${MAX_ENDPOINTS} endpoints. Delete one first.`;
     throw new Fault('INVALID_INPUT', reason);
   }
-  return Math.max(CONFIGURED, ...own.map((row) => row.number)) + 1;
+  return Math.max(CONFIGURED, ...addedEndpoints.map((row) => row.number)) + 1;
 }
 
 /** The columns that a change of the settings of an endpoint sets. */
-function patchOf(ctx: Ctx, was: Pick<EndpointRow, 'status'>, change: Change) {
+function patchOf(ctx: Ctx, previousRow: Pick<EndpointRow, 'status'>, change: Change) {
   const { description, eventTypes, format, status, statusReason } = change;
-  const isChanged = status !== undefined && status !== was.status;
+  const isChanged = status !== undefined && status !== previousRow.status;
   return {
     ...(description === undefined ? {} : { description }),
     ...(eventTypes === undefined ? {} : { event_types: typesOf(eventTypes) }),
@@ -87,16 +87,16 @@ function patchOf(ctx: Ctx, was: Pick<EndpointRow, 'status'>, change: Change) {
 
 function changeConfigured(
   ctx: Ctx,
-  was: PlatformRow,
+  previousPlatform: PlatformRow,
   row: EndpointRow | undefined,
   change: Change,
 ) {
   if (change.url !== undefined) throw invalidField('url', 'is set with updatePlatformConfig');
   const { standardWebhooks } = change;
   const platform =
-    standardWebhooks === undefined || standardWebhooks === was.standard_webhooks
-      ? was
-      : changePlatform(ctx, was, { standard_webhooks: standardWebhooks });
+    standardWebhooks === undefined || standardWebhooks === previousPlatform.standard_webhooks
+      ? previousPlatform
+      : changePlatform(ctx, previousPlatform, { standard_webhooks: standardWebhooks });
   if (row) {
     return presentConfigured(
       platform,
@@ -107,15 +107,15 @@ function changeConfigured(
   if (Object.keys(settings).length === 0) return presentConfigured(platform);
   const added = ctx.insert(webhookEndpoints, {
     id: ctx.id('WebhookEndpoint'),
-    platform_id: was.id,
+    platform_id: previousPlatform.id,
     number: CONFIGURED,
     status: 'ENABLED',
-    status_changed_at: was.created_at,
+    status_changed_at: previousPlatform.created_at,
     standard_webhooks: true,
     format: 'FULL',
     keys: [],
     ...settings,
-    created_at: was.created_at,
+    created_at: previousPlatform.created_at,
     updated_at,
   });
   return presentConfigured(platform, added);
@@ -150,13 +150,16 @@ export async function endpointViews(
   realTime: Time,
 ): Promise<{ number: number; view: EndpointView }[]> {
   const rows = await rowsOfPlatform(db, platform.id);
-  const own = rows.filter((row) => row.number !== CONFIGURED && row.deleted_at === null);
+  const addedEndpoints = rows.filter((row) => row.number !== CONFIGURED && row.deleted_at === null);
   const settings = rows.find((row) => row.number === CONFIGURED);
   const configured =
     platform.webhook_endpoint === null
       ? []
       : [{ number: CONFIGURED, view: presentConfigured(platform, settings) }];
-  const others = own.map((row) => ({ number: row.number, view: presentEndpoint(row, realTime) }));
+  const others = addedEndpoints.map((row) => ({
+    number: row.number,
+    view: presentEndpoint(row, realTime),
+  }));
   return [...configured, ...others];
 }
 
@@ -241,8 +244,8 @@ export const endpointOperations = (deps: EndpointDeps) => [
   handle(deleteWebhookEndpointById, async (ctx, { params }) => {
     const { platform, row } = await endpointOf(ctx, params.endpointId);
     if (platform) throw configuredConflict('Pause it instead.');
-    const ended = { keys: [], deleted_at: ctx.now, updated_at: ctx.now };
-    ctx.update(webhookEndpoints, row, ended);
+    const changes = { keys: [], deleted_at: ctx.now, updated_at: ctx.now };
+    ctx.update(webhookEndpoints, row, changes);
     return { status: 204, body: undefined };
   }),
 

@@ -43,8 +43,8 @@ export async function deliveryTargets(
     isLive,
     isSent: isLive && settings?.status !== 'PAUSED',
   };
-  const own = rows.filter((row) => row.number !== CONFIGURED).map(targetOf);
-  return new Map([configured, ...own].map((target) => [target.number, target]));
+  const ownEndpoints = rows.filter((row) => row.number !== CONFIGURED).map(targetOf);
+  return new Map([configured, ...ownEndpoints].map((target) => [target.number, target]));
 }
 
 const TEST = 'TEST';

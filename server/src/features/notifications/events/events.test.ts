@@ -138,10 +138,10 @@ describe('listEvents', () => {
   it('are waited for until one is committed', async () => {
     const { after } = await follow(app);
     const started = performance.now();
-    const waiting = list(app, { after, wait: '20' });
+    const pendingList = list(app, { after, wait: '20' });
     await sleep(100);
     const { person } = await fundedCustomer(app);
-    const page = await waiting;
+    const page = await pendingList;
     expect(performance.now() - started).toBeLessThan(5_000);
     expect(page.data.length).toBeGreaterThan(0);
     const { all } = await follow(app, { customerId: person.id }, after);
@@ -150,9 +150,9 @@ describe('listEvents', () => {
 
   it('that are filtered do not end the wait', async () => {
     const { after } = await follow(app);
-    const waiting = list(app, { after, wait: '1', type: 'CARD.STATE_CHANGE' });
+    const pendingList = list(app, { after, wait: '1', type: 'CARD.STATE_CHANGE' });
     await fundedCustomer(app);
-    const page = await waiting;
+    const page = await pendingList;
     expect(page).toMatchObject({ data: [], hasMore: false });
     expect(page.after).not.toBe(after);
   });
@@ -241,11 +241,11 @@ describe('events of a server', () => {
 
   it('end waiting requests when the server stops', async () => {
     const { after } = await follow(app);
-    const waiting = list(app, { after, wait: '30' });
+    const pendingList = list(app, { after, wait: '30' });
     await sleep(100);
     const started = performance.now();
     await app.drain({ ms: 10, accepts: false });
-    expect((await waiting).data).toEqual([]);
+    expect((await pendingList).data).toEqual([]);
     await list(app, { after, wait: '30' });
     expect(performance.now() - started).toBeLessThan(3_000);
   });

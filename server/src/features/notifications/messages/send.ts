@@ -112,8 +112,8 @@ async function submit(
   if (now >= row.expires_at) return failWith('EXPIRED');
   const port = row.channel === 'EMAIL' ? mail : sms;
   if (!port) return environment === 'sandbox' ? { event: 'keep' } : failWith('NOT_CONNECTED');
-  const opened = await openMessageOf(runtime, customerKey, row);
-  const { to, subject = '', text, senderName, replyTo } = opened;
+  const openedMessage = await openMessageOf(runtime, customerKey, row);
+  const { to, subject = '', text, senderName, replyTo } = openedMessage;
   if (to === undefined || text === undefined) return failWith('ERASED');
   const message = { id: row.id, to, subject, text, senderName, replyTo };
   return (await port.send(message)) === 'sent' ? { event: 'send' } : failWith('REFUSED');

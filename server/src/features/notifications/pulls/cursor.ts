@@ -18,8 +18,8 @@ export function readPullCursor(field: string, endpoint: number, text: string): P
   const [, number, position = '', eventId = ''] =
     FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   if (Number(number) === endpoint && eventId !== '') {
-    const place = { position: BigInt(position), eventId };
-    if (pullCursorOf(endpoint, place) === text) return place;
+    const cursor = { position: BigInt(position), eventId };
+    if (pullCursorOf(endpoint, cursor) === text) return cursor;
   }
   throw invalidField(field, 'is not a cursor of the deliveries of this endpoint');
 }

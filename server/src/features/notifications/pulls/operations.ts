@@ -57,11 +57,11 @@ async function read(
 ): Promise<Page> {
   for (;;) {
     const horizon = await horizonOf(ctx.db);
-    const found = await pullable(ctx.db, lane, horizon, after, limit + 1);
+    const events = await pullable(ctx.db, lane, horizon, after, limit + 1);
     const { db, vault } = ctx;
-    const rows = await openDeliveries({ db, vault, log }, found.slice(0, limit));
-    const isWhole = rows.length > 0 || found.length === 0;
-    if (isWhole) return { rows, hasMore: found.length > limit, horizon };
+    const rows = await openDeliveries({ db, vault, log }, events.slice(0, limit));
+    const isWhole = rows.length > 0 || events.length === 0;
+    if (isWhole) return { rows, hasMore: events.length > limit, horizon };
   }
 }
 
@@ -73,8 +73,8 @@ async function pull(
   { after, wait = 0, limit = MAX_LIMIT }: Query,
   closed: AbortSignal | undefined,
 ) {
-  const place = after === undefined ? undefined : readPullCursor('after', lane.endpoint, after);
-  let page = await read(ctx, log, lane, place, limit);
+  const cursor = after === undefined ? undefined : readPullCursor('after', lane.endpoint, after);
+  let page = await read(ctx, log, lane, cursor, limit);
   let idleMs = 0;
   if (wait === 0 || page.rows.length) return { page, idleMs };
   const seat = followers.take(lane.platformId, closed);
@@ -85,7 +85,7 @@ async function pull(
       await seat.wait(next, Math.min(RECHECK_MS, wait * 1_000 - idleMs));
       idleMs += performance.now() - started;
       if (closed?.aborted) break;
-      page = await read(ctx, log, lane, place, limit);
+      page = await read(ctx, log, lane, cursor, limit);
     }
   } finally {
     seat.release();
@@ -101,15 +101,15 @@ async function laneOf(ctx: Ctx, endpointId: string): Promise<PulledEndpoint> {
 }
 
 async function acknowledge(ctx: Ctx, lane: PulledEndpoint, text: string) {
-  const place = readPullCursor('cursor', lane.endpoint, text);
+  const cursor = readPullCursor('cursor', lane.endpoint, text);
   // Below the horizon every delivery up to the place could be read.
-  if (place.position >= (await horizonOf(ctx.db))) {
+  if (cursor.position >= (await horizonOf(ctx.db))) {
     throw invalidField('cursor', 'is not a cursor of this service');
   }
   let acknowledged = 0;
   let hasMore = true;
   while (hasMore && acknowledged < MAX_ACKNOWLEDGED) {
-    const done = await acknowledgeUpTo(ctx.db, lane, ctx.now, place, BATCH);
+    const done = await acknowledgeUpTo(ctx.db, lane, ctx.now, cursor, BATCH);
     acknowledged += done;
     hasMore = done === BATCH;
   }

@@ -103,8 +103,8 @@ describe('an endpoint whose deliveries are pulled', () => {
     const key = createPublicKey(app.keys.sandbox.publicKeyPem);
     for (const { headers, body, eventId, eventType } of data) {
       expect(JSON.parse(body)).toMatchObject({ id: eventId, type: eventType });
-      const own = Buffer.from(headers['X-Service-Signature'] ?? '', 'base64');
-      expect(verify('sha256', Buffer.from(body), key, own)).toBe(true);
+      const signature = Buffer.from(headers['X-Service-Signature'] ?? '', 'base64');
+      expect(verify('sha256', Buffer.from(body), key, signature)).toBe(true);
       expect(headers['X-Service-Signature-Key-Id']).toBe(app.keys.sandbox.keyId);
       const text = `${eventId}.${headers['webhook-timestamp']}.${body}`;
       const hmac = createHmac('sha256', Buffer.from(secret.replace('whsec_', ''), 'base64'));
@@ -158,10 +158,10 @@ describe('an endpoint whose deliveries are pulled', () => {
     ok(await change({ status: 'PAUSED' }), 200);
     await emitEvents();
     expect(await pull()).toEqual({ data: [], hasMore: false });
-    const waiting = pull('?wait=20');
+    const pendingPull = pull('?wait=20');
     await sleep(50);
     ok(await change({ status: 'ENABLED' }), 200);
-    expect((await waiting).data.length).toBeGreaterThan(0);
+    expect((await pendingPull).data.length).toBeGreaterThan(0);
   });
 });
 
@@ -184,10 +184,10 @@ describe('pullWebhookDeliveries', () => {
 
   it('waits for a delivery', async () => {
     const started = performance.now();
-    const waiting = pull('?wait=20');
+    const pendingPull = pull('?wait=20');
     await sleep(100);
     await emitEvents();
-    expect((await waiting).data.length).toBeGreaterThan(0);
+    expect((await pendingPull).data.length).toBeGreaterThan(0);
     expect(performance.now() - started).toBeLessThan(5_000);
     await acknowledge({ cursor: (await pull('?limit=100')).cursor });
     expect(await pull('?wait=1')).toEqual({ data: [], hasMore: false });
@@ -227,11 +227,11 @@ describe('pullWebhookDeliveries', () => {
     const page = await pull('?limit=100');
     ok(await acknowledge({ cursor: page.cursor }), 200);
     const [id = ''] = eventIdsOf(page);
-    const waiting = pull('?wait=20');
+    const pendingPull = pull('?wait=20');
     const resent = await app.call('POST', `/events/${id}/resend`, { endpointId: endpoint });
     expect(resent.status).toBeLessThan(300);
     expect(page.data[0]).toMatchObject({ eventId: id, attempt: 1 });
-    expect((await waiting).data).toMatchObject([{ eventId: id, attempt: 2 }]);
+    expect((await pendingPull).data).toMatchObject([{ eventId: id, attempt: 2 }]);
     ok(await acknowledge({ eventIds: [id] }), 200);
     expect((await findAttempts(id)).map((each) => each.attempt)).toEqual([1, 2]);
   });

@@ -60,9 +60,9 @@ async function queueStep(runtime: Runtime, row: ReplayRow, target: Target): Prom
 }
 
 /** Stages the progress, unless another worker has recorded it. */
-async function recordStep(ctx: Ctx, before: ReplayRow, { queued, place }: Progress) {
-  const row = await ctx.read(webhookReplays, before.id);
-  if (row?.status !== 'PROCESSING' || row.place !== before.place) return;
+async function recordStep(ctx: Ctx, currentRow: ReplayRow, { queued, place }: Progress) {
+  const row = await ctx.read(webhookReplays, currentRow.id);
+  if (row?.status !== 'PROCESSING' || row.place !== currentRow.place) return;
   ctx.update(webhookReplays, row, {
     status: replayStates.next(row.status, place === null ? 'complete' : 'proceed'),
     done: row.done + queued,

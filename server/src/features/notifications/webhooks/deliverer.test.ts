@@ -47,9 +47,9 @@ describe('delivery', () => {
     });
     expect(headers['content-type']).toBe('application/json');
     expect(headers['webhook-id']).toBe(id);
-    const own = createPublicKey(outbox.keys.sandbox.publicKeyPem);
+    const publicKey = createPublicKey(outbox.keys.sandbox.publicKeyPem);
     const signature = Buffer.from(headers['x-service-signature'] as string, 'base64');
-    expect(verify('sha256', Buffer.from(body), own, signature)).toBe(true);
+    expect(verify('sha256', Buffer.from(body), publicKey, signature)).toBe(true);
     const seconds = headers['webhook-timestamp'];
     expect(seconds).toBe(String(outbox.clock.now / 1_000));
     const standard = createPublicKey(outbox.keys.sandbox.standard.publicKeyPem);

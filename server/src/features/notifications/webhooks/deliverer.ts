@@ -221,9 +221,9 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     stride: (now: Time, after: () => void, throttled: boolean): Promise<Stride> =>
       runInTurn(async () => {
         const stride = await reader.stride(now, limits.buffered - lanes.total);
-        const held = throttled && pressed();
-        pump(after, held ? PRESSED_AT_ONCE : Infinity);
-        return { ...stride, more: stride.more || (held && lanes.queued > 0) };
+        const isPressed = throttled && pressed();
+        pump(after, isPressed ? PRESSED_AT_ONCE : Infinity);
+        return { ...stride, more: stride.more || (isPressed && lanes.queued > 0) };
       }),
     /** Renews leases and retries results that could not be recorded. */
     tick(): void {
@@ -300,7 +300,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   }
 
   async function runDue(now: Time = effects.now()): Promise<number> {
-    const before = pipeline.attempts();
+    const attemptsBefore = pipeline.attempts();
     for (;;) {
       pipeline.restart();
       let did = 0;
@@ -310,7 +310,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         more = stride.more;
       }
       const waited = await pipeline.quiet();
-      if (did + waited === 0) return pipeline.attempts() - before;
+      if (did + waited === 0) return pipeline.attempts() - attemptsBefore;
     }
   }
 
@@ -376,9 +376,9 @@ function deliveriesOf(
   async function endsSoon(work: Promise<unknown>): Promise<boolean> {
     const late = new AbortController();
     const timeout = sleep(PROMPT_MS, false, { signal: late.signal }).catch(() => false);
-    const ended = await Promise.race([work.then(() => true), timeout]);
+    const hasEnded = await Promise.race([work.then(() => true), timeout]);
     late.abort();
-    return ended;
+    return hasEnded;
   }
 
   async function leave(): Promise<void> {
@@ -394,7 +394,7 @@ function deliveriesOf(
 
   return {
     async run() {
-      const before = pipeline.attempts();
+      const attemptsBefore = pipeline.attempts();
       left ??= leaveRegular();
       if (!(await endsSoon(left))) return { attempts: 0, answered: false };
       // A process that ended without releasing its lease has it until then.
@@ -402,7 +402,7 @@ function deliveriesOf(
       for (;;) {
         const { did } = await pipeline.stride(effects.now(), nothing, false);
         const answered = await endsSoon(pipeline.quiet());
-        const attempts = pipeline.attempts() - before;
+        const attempts = pipeline.attempts() - attemptsBefore;
         if (!answered || attempts > 0) return { attempts, answered };
         // Nothing was left to send, or another process has not released its lease yet.
         const isLeft = did === 0 && performance.now() < leasedUntil;

@@ -100,14 +100,15 @@ describe('standardHeaders', () => {
 });
 
 describe('headersOf', () => {
-  const own = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  const keyPair = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const standard = generateKeyPairSync('ed25519');
-  const pem = (key: typeof own.publicKey) => key.export({ type: 'spki', format: 'pem' }).toString();
+  const pem = (key: typeof keyPair.publicKey) =>
+    key.export({ type: 'spki', format: 'pem' }).toString();
   const key = {
     keyId: 'key-1',
     earlierStandard: [],
-    privateKey: own.privateKey,
-    publicKeyPem: pem(own.publicKey),
+    privateKey: keyPair.privateKey,
+    publicKeyPem: pem(keyPair.publicKey),
     standard: { privateKey: standard.privateKey, publicKeyPem: pem(standard.publicKey) },
   };
 

@@ -133,8 +133,8 @@ export function createSignatures(): Signatures {
   return {
     of(eventId, format, body, key) {
       const name = format === 'FULL' ? eventId : `${eventId} ${format}`;
-      const known = kept.get(name);
-      if (known?.key === key.privateKey) return known.signature;
+      const cached = kept.get(name);
+      if (cached?.key === key.privateKey) return cached.signature;
       const [oldest] = kept.keys();
       if (kept.size >= KEPT_SIGNATURES && oldest !== undefined) kept.delete(oldest);
       const signature = signatureOf(body, key);

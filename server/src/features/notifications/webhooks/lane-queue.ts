@@ -44,9 +44,9 @@ function createFifo(): Fifo {
     },
     push: (item) => void items.push(item),
     insert(item) {
-      let place = items.length;
-      while (place > first && (items[place - 1] as Item).at > item.at) place--;
-      items.splice(place, 0, item);
+      let index = items.length;
+      while (index > first && (items[index - 1] as Item).at > item.at) index--;
+      items.splice(index, 0, item);
     },
     shift() {
       const item = items[first];
@@ -76,7 +76,7 @@ export function createLaneQueue(): LaneQueue {
   /** Resources with an event in flight. */
   const inFlight = new Set<string>();
 
-  function place(item: Item): void {
+  function insertOrdered(item: Item): void {
     size++;
     const { subject } = item.event;
     const chain = isInOrder(item.event) ? chains.get(subject) : undefined;
@@ -85,9 +85,9 @@ export function createLaneQueue(): LaneQueue {
       if (isInOrder(item.event)) chains.set(subject, null);
       fresh.push(item);
     } else {
-      const opened = createFifo();
-      opened.push(item);
-      chains.set(subject, opened);
+      const fifo = createFifo();
+      fifo.push(item);
+      chains.set(subject, fifo);
     }
   }
 
@@ -103,7 +103,7 @@ export function createLaneQueue(): LaneQueue {
     get ready() {
       return fresh.head !== undefined || resumed.head !== undefined;
     },
-    push: (event) => place({ event, at: arrived++ }),
+    push: (event) => insertOrdered({ event, at: arrived++ }),
     take() {
       const event = earliestFifo().shift()?.event;
       if (!event) return undefined;
@@ -124,7 +124,7 @@ export function createLaneQueue(): LaneQueue {
       const all = [...fresh.items(), ...resumed.items(), ...chained].sort((a, b) => a.at - b.at);
       [fresh, resumed, size] = [createFifo(), createFifo(), 0];
       chains = new Map([...inFlight].map((subject) => [subject, null]));
-      all.slice(0, most).forEach(place);
+      all.slice(0, most).forEach(insertOrdered);
       return all.slice(most).map((item) => item.event);
     },
   };

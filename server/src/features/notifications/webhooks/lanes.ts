@@ -137,16 +137,16 @@ export function createLanes(limits: Limits): Lanes {
   }
 
   function platformOf(id: string): Platform {
-    const known = platforms.get(id);
-    if (known) return known;
+    const existing = platforms.get(id);
+    if (existing) return existing;
     const platform = createPlatform(id);
     platforms.set(id, platform);
     return platform;
   }
 
   function laneOf(platformId: string, endpoint: number): Lane {
-    const known = platforms.get(platformId)?.lanes.get(endpoint);
-    if (known) return known;
+    const existingLane = platforms.get(platformId)?.lanes.get(endpoint);
+    if (existingLane) return existingLane;
     if (laneCount >= pruneAt) prune();
     const platform = platformOf(platformId);
     const lane = createLane(platform, Math.min(INITIAL_SLOTS, limits.perPlatform));

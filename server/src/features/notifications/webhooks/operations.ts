@@ -32,8 +32,9 @@ export interface WebhookDeps {
 function testAddress(endpoint: string, url: string | undefined, rule: EndpointRule): string {
   const requested = url === undefined ? undefined : readUrl(url);
   if (url === undefined || !requested) return endpoint;
-  const own = new URL(endpoint);
-  const same = own.protocol === requested.protocol && own.host === requested.host;
+  const configuredUrl = new URL(endpoint);
+  const same =
+    configuredUrl.protocol === requested.protocol && configuredUrl.host === requested.host;
   return same && !endpointProblem(url, rule) ? url : endpoint;
 }
 

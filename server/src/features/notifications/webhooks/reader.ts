@@ -76,9 +76,9 @@ export async function openDeliveries<E extends SealedEvent & { endpoint: number 
 ): Promise<E[]> {
   const unreadable: E[] = [];
   const readable = events.flatMap((event) => {
-    const opened = openEvent(vault, log, event);
-    if (!opened) unreadable.push(event);
-    return opened ?? [];
+    const openedEvent = openEvent(vault, log, event);
+    if (!openedEvent) unreadable.push(event);
+    return openedEvent ?? [];
   });
   if (unreadable.length) await discardUnreadable(db, unreadable);
   return readable;
@@ -119,12 +119,12 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
     for (const request of requests) {
       const key = keyOf(request);
       const { take, after } = request;
-      const found = read.get(key) ?? [];
-      const before = progress.get(key);
-      const position = latestOf(before?.position, found.at(-1));
+      const events = read.get(key) ?? [];
+      const previousPosition = progress.get(key);
+      const position = latestOf(previousPosition?.position, events.at(-1));
       if (!position) continue;
-      const isBacklog = found.length >= (after ? take : take - lanes.buffered(request).size);
-      const until = after && before ? before.until : now + CONTINUE_MS;
+      const isBacklog = events.length >= (after ? take : take - lanes.buffered(request).size);
+      const until = after && previousPosition ? previousPosition.until : now + CONTINUE_MS;
       progress.set(key, { position, until: isBacklog ? until : 0 });
     }
   }
@@ -149,9 +149,9 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
     const isShort = (each: string) => lanes.leaseOf(each) < now + LEASE_MS / 2;
     const short = [...new Set(platforms)].filter(isShort);
     if (!short.length) return;
-    const held = new Set(await leasePlatforms(db, holder, short, now, until));
+    const leasedPlatforms = new Set(await leasePlatforms(db, holder, short, now, until));
     for (const each of short) {
-      if (held.has(each)) lanes.setLease(each, until);
+      if (leasedPlatforms.has(each)) lanes.setLease(each, until);
       else lanes.dropLease(each);
     }
   }
@@ -163,10 +163,10 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
     );
     const leased = requests.filter((request) => lanes.leaseOf(request.platformId) > now);
     if (!leased.length) return 0;
-    const known = leased.flatMap((request) =>
+    const bufferedEvents = leased.flatMap((request) =>
       request.after ? [] : knownOf(request, lanes.buffered(request)),
     );
-    const events = await dueEvents(db, now, leased, known);
+    const events = await dueEvents(db, now, leased, bufferedEvents);
     noteProgress(leased, events, now);
     for (const event of await openDeliveries({ db, vault, log }, events)) lanes.add(event);
     return events.length;
@@ -192,10 +192,10 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
     /** Reads up to about `total` events. */
     async stride(now: Time, total: number): Promise<Stride> {
       if (total <= 0) return { did: 0, more: false };
-      const found = await findWaiting(now);
-      const due = found.filter((each) => each.due && !each.taken);
+      const waitingEndpoints = await findWaiting(now);
+      const due = waitingEndpoints.filter((each) => each.due && !each.taken);
       // The deliveries of a deleted endpoint end at once.
-      const without = found.filter(
+      const without = waitingEndpoints.filter(
         ({ target, endpoint, due, taken }) =>
           target === 'none' && !taken && (due || endpoint !== CONFIGURED),
       );
@@ -204,7 +204,8 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
         : 0;
       const deliverable = due.filter((each) => each.target === 'url');
       const { requests, cutAt } = planReads(deliverable, now, total);
-      const last = found.length === LANES_PER_STRIDE ? (found.at(-1) ?? null) : null;
+      const last =
+        waitingEndpoints.length === LANES_PER_STRIDE ? (waitingEndpoints.at(-1) ?? null) : null;
       after = cutAt ?? last;
       return { did: discarded + (await read(requests, now)), more: after !== null };
     },

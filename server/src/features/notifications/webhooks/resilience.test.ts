@@ -128,9 +128,9 @@ describe('two processes on one database', () => {
     const both = [outbox.db, outbox.anotherDatabase()].map((db) =>
       outbox.deliverer({ db, limits }),
     );
-    const [one, two] = await Promise.all(both.map((each) => each.runDue()));
-    expect(Math.min(one as number, two as number)).toBeGreaterThan(100);
-    expect((one as number) + (two as number)).toBe(1_500);
+    const [firstCount, secondCount] = await Promise.all(both.map((each) => each.runDue()));
+    expect(Math.min(firstCount as number, secondCount as number)).toBeGreaterThan(100);
+    expect((firstCount as number) + (secondCount as number)).toBe(1_500);
     expect(new Set(idsOf(receiver)).size).toBe(1_500);
     expect(receiver.arrivals).toHaveLength(1_500);
   });

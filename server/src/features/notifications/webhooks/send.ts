@@ -123,12 +123,13 @@ function signDelivery(
   const headers = headersOf(signature, key, naming);
   if (target.standard === false) return { body, headers };
   const text = signedText(event.id, body, now);
-  const own = target.keys && signWithKeys ? signWithKeys(target.keys, text, now) : undefined;
+  const ownSignatures =
+    target.keys && signWithKeys ? signWithKeys(target.keys, text, now) : undefined;
   return {
     body,
     headers: {
       ...headers,
-      ...standardHeaders(event.id, now, own ?? standardSignature(text, key)),
+      ...standardHeaders(event.id, now, ownSignatures ?? standardSignature(text, key)),
     },
   };
 }

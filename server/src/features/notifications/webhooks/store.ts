@@ -168,8 +168,8 @@ export async function leasePlatforms(
   until: Time,
 ): Promise<string[]> {
   const values = [platforms, holder, dateOf(until), dateOf(now)];
-  const held = await db.query<{ platform_id: string }>(LEASE, values);
-  return held.map((each) => each.platform_id);
+  const leases = await db.query<{ platform_id: string }>(LEASE, values);
+  return leases.map((each) => each.platform_id);
 }
 
 const CLOCK_LANES_SQL = `select l.platform_id from webhook_lanes l
@@ -264,7 +264,7 @@ export async function dueEvents(
   db: Database,
   now: Time,
   requests: readonly ReadRequest[],
-  known: readonly { id: string; endpoint: number }[],
+  bufferedEvents: readonly { id: string; endpoint: number }[],
 ): Promise<DueEvent[]> {
   const from = requests.map((request) => request.after ?? EARLIEST);
   const due = await db.query<Stored<DueEvent>>(DUE, [
@@ -274,8 +274,8 @@ export async function dueEvents(
     requests.map((request) => request.take),
     from.map((position) => dateOf(position.due_at)),
     from.map((position) => position.id),
-    known.map((each) => each.id),
-    known.map((each) => each.endpoint),
+    bufferedEvents.map((each) => each.id),
+    bufferedEvents.map((each) => each.endpoint),
   ]);
   return due
     .map((row) => restored<DueEvent>(row))

@@ -62,12 +62,10 @@ const normalized = (value: unknown) =>
 async function idsOfNumber(db: Database, accountNumber: string): Promise<string[]> {
   const wanted = normalized(accountNumber);
   if (wanted.length < SUFFIX) return [];
-  const found = await db.query<{ id: string; info: object }>(BY_SUFFIX_SQL, [
-    wanted.slice(-SUFFIX),
-  ]);
+  const rows = await db.query<{ id: string; info: object }>(BY_SUFFIX_SQL, [wanted.slice(-SUFFIX)]);
   const isWanted = ({ info }: { info: object }) =>
     wanted.length === SUFFIX || Object.values(info).some((value) => normalized(value) === wanted);
-  return found.filter(isWanted).map(({ id }) => id);
+  return rows.filter(isWanted).map(({ id }) => id);
 }
 
 interface ListInput extends PageInput {

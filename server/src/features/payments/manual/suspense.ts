@@ -81,7 +81,7 @@ async function returnDestination(runtime: Runtime, row: TransactionRow) {
 
 async function presentSuspense(
   runtime: Runtime,
-  waiting: Waiting,
+  waitingRow: Waiting,
   row: TransactionRow,
   net: bigint,
 ) {
@@ -90,8 +90,8 @@ async function presentSuspense(
   return {
     transactionId: row.id,
     platformId: row.platform_id,
-    environment: waiting.environment,
-    since: iso(waiting.since),
+    environment: waitingRow.environment,
+    since: iso(waitingRow.since),
     type: row.type,
     status: row.status,
     failureReason: row.failure_reason,
@@ -105,11 +105,11 @@ async function presentSuspense(
 /** Suspense items and shortfalls, oldest first. */
 export async function listSuspense(runtime: Runtime, query: SuspenseQuery) {
   const { db } = runtime;
-  const waiting = await waitingOf(runtime, { ...query, limit: query.limit + 1 });
-  const ids = waiting.map((each) => each.id);
+  const waitingRows = await waitingOf(runtime, { ...query, limit: query.limit + 1 });
+  const ids = waitingRows.map((each) => each.id);
   const nets = await readSuspenseAmounts(db, ids);
   const items = await Promise.all(
-    waiting.map(async (each) =>
+    waitingRows.map(async (each) =>
       presentSuspense(runtime, each, await loadTransaction(db, each.id), nets.get(each.id) ?? 0n),
     ),
   );

@@ -45,8 +45,8 @@ async function step({ db }: Runtime, mark: Mark, horizon: bigint): Promise<numbe
     return created.length + 1;
   }
   const { platform_id: platformId, position, event_id: id } = mark;
-  const place = { platformId, position, id, types: STATUS_EVENTS, horizon, limit: BATCH };
-  const events = await subjectsAfter(db, place);
+  const cursor = { platformId, position, id, types: STATUS_EVENTS, horizon, limit: BATCH };
+  const events = await subjectsAfter(db, cursor);
   const last = events.length === BATCH ? events.at(-1) : undefined;
   await count(db, mark, [...new Set(events.map(({ subject }) => subject))], {
     ...mark,
@@ -59,18 +59,20 @@ async function step({ db }: Runtime, mark: Mark, horizon: bigint): Promise<numbe
 /** The marks of all platforms, also of new ones. */
 async function currentMarks({ db }: Runtime, horizon: bigint): Promise<Mark[]> {
   const marks = await readMarks(db);
-  const known = new Set(marks.map((mark) => mark.platform_id));
-  const missing = (await allPlatforms(db)).map(({ id }) => id).filter((id) => !known.has(id));
+  const markedPlatforms = new Set(marks.map((mark) => mark.platform_id));
+  const missing = (await allPlatforms(db))
+    .map(({ id }) => id)
+    .filter((id) => !markedPlatforms.has(id));
   return missing.length ? [...marks, ...(await startMarks(db, missing, horizon))] : marks;
 }
 
 /** Marks with something to count: events below the horizon, or earlier payments. */
 async function pendingMarks({ db }: Runtime, marks: readonly Mark[]): Promise<Mark[]> {
   const following = marks.filter((mark) => mark.stage === 'follow');
-  const waiting = following.map(({ platform_id: platformId, position, event_id: id }) => ({
+  const cursors = following.map(({ platform_id: platformId, position, event_id: id }) => ({
     ...{ platformId, position, id },
   }));
-  const arrived = (await arrivedFor(db, waiting)).map((index) => following[index] as Mark);
+  const arrived = (await arrivedFor(db, cursors)).map((index) => following[index] as Mark);
   return [...marks.filter((mark) => mark.stage !== 'follow'), ...arrived];
 }
 

@@ -52,12 +52,12 @@ interface Sums {
 }
 
 const sqlOf = (bucket: Bucket, groups: readonly Group[]) => {
-  const own = [
+  const labelNames = [
     'type',
     'currency',
     ...groups.map((each) => (each === 'rail' ? each : 'platform_id')),
   ];
-  return `select date_trunc('${bucket}', bucket, 'UTC') as start, ${own.join(', ')},
+  return `select date_trunc('${bucket}', bucket, 'UTC') as start, ${labelNames.join(', ')},
       sum(payments)::bigint as payments, sum(completed)::bigint as completed,
       sum(failed)::bigint as failed, sum(returned)::bigint as returned,
       sum(amount)::text as amount, sum(completed_amount)::text as completed_amount,
@@ -66,8 +66,8 @@ const sqlOf = (bucket: Bucket, groups: readonly Group[]) => {
     where grain = $1 and bucket >= $2 and bucket < $3
       and ($4::text[] is null or platform_id = any($4)) and ($5::text is null or type = $5)
       and ($6::text is null or currency = $6) and ($7::text is null or rail = $7)
-    group by 1, ${own.join(', ')} having sum(payments) > 0
-    order by 1, ${own.join(', ')} limit ${MAX_ROWS + 1}`;
+    group by 1, ${labelNames.join(', ')} having sum(payments) > 0
+    order by 1, ${labelNames.join(', ')} limit ${MAX_ROWS + 1}`;
 };
 
 /** A share, to four decimals; null without any. */

@@ -39,12 +39,12 @@ export async function postAndNotify(
 ): Promise<void> {
   const firstTransferCount = ctx.set.transfers.length;
   await stage();
-  const touched = ctx.set.transfers
+  const changedAccounts = ctx.set.transfers
     .slice(firstTransferCount)
     .flatMap(({ phase, debit, credit }) =>
       phase === 'pending' || phase === 'void' ? [debit] : [debit, credit],
     );
-  const ids = [...new Set(touched)].filter((id) => isId(id, 'InternalAccount'));
+  const ids = [...new Set(changedAccounts)].filter((id) => isId(id, 'InternalAccount'));
   const rowOf = (id: string) =>
     knownAccounts.find((each) => each?.id === id) ?? readInternalAccount(ctx, id);
   const rows = await Promise.all(ids.map(rowOf));

@@ -77,8 +77,8 @@ describe('createSandboxFixtures', () => {
     await reset();
     const { resources } = ok(await build({ world: 'agents' }), 201);
     const actions = ['approved', 'pendingApproval', 'rejected', 'failed'];
-    const found = actions.map((name) => resources[name].status);
-    expect(found).toEqual(['APPROVED', 'PENDING_APPROVAL', 'REJECTED', 'FAILED']);
+    const statuses = actions.map((name) => resources[name].status);
+    expect(statuses).toEqual(['APPROVED', 'PENDING_APPROVAL', 'REJECTED', 'FAILED']);
     expect(resources.paused.isPaused).toBe(true);
   });
 

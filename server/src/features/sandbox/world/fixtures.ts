@@ -85,9 +85,9 @@ function faultOf(fault: unknown, index: number, { operationId }: Step): unknown 
 }
 
 /** The request of a step, with all references replaced. */
-function requestOf(step: Step, named: ReadonlyMap<string, unknown>, index: number) {
+function requestOf(step: Step, results: ReadonlyMap<string, unknown>, index: number) {
   const part = <T>(name: keyof Step, value: unknown) =>
-    resolve(value, named, `steps.${index}.${name}`) as T;
+    resolve(value, results, `steps.${index}.${name}`) as T;
   return {
     params: part<Record<string, string>>('params', step.params ?? {}),
     query: part<Record<string, unknown>>('query', step.query ?? {}),
@@ -125,27 +125,29 @@ export async function buildWorld(
   checkSteps(steps, operations);
   const called = steps.map(({ operationId }) => operations.get(operationId) as Operation);
   checkPermissions(caller, called);
-  const named = new Map<string, unknown>();
+  const results = new Map<string, unknown>();
   const replayed: World['replayed'] = {};
   const { platformId } = caller;
   for (const [index, step] of steps.entries()) {
     const operation = called[index] as Operation;
     const ids = seed === undefined ? undefined : seededIds(runtime, seed, platformId, index);
     const seeded = ids ? { ...runtime, ids } : runtime;
-    const request = requestOf(step, named, index);
+    const request = requestOf(step, results, index);
     try {
-      const by = request.agentId ? await agentCaller(runtime, platformId, request.agentId) : caller;
-      const response = await parts.perform(seeded, by, operation, request);
+      const actionCaller = request.agentId
+        ? await agentCaller(runtime, platformId, request.agentId)
+        : caller;
+      const response = await parts.perform(seeded, actionCaller, operation, request);
       if (step.name === undefined) continue;
-      named.set(step.name, response);
+      results.set(step.name, response);
       replayed[step.name] = withoutSecrets(operation.contract, response);
     } catch (error) {
       const rejection = step.mayBeRejected ? rejectionOf(error) : undefined;
       if (!rejection) throw faultOf(error, index, step);
       if (step.name === undefined) continue;
-      named.set(step.name, rejection);
+      results.set(step.name, rejection);
       replayed[step.name] = rejection;
     }
   }
-  return { resources: Object.fromEntries(named), replayed };
+  return { resources: Object.fromEntries(results), replayed };
 }

@@ -99,9 +99,9 @@ export function checkSteps(
 ): void {
   const names = new Set<string>();
   const errors = steps.flatMap((step, index) => {
-    const found = errorsOf(step, operations.get(step.operationId), names);
+    const errors = errorsOf(step, operations.get(step.operationId), names);
     if (step.name !== undefined) names.add(step.name);
-    return found.map((each) => ({ ...each, field: `steps.${index}.${each.field}` }));
+    return errors.map((each) => ({ ...each, field: `steps.${index}.${each.field}` }));
   });
   if (errors.length) throw invalid(errors.slice(0, MAX_FIELD_ERRORS));
 }

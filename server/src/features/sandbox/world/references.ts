@@ -17,24 +17,24 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   );
 }
 
-function resolveText(text: string, named: Named, field: string): unknown {
+function resolveText(text: string, results: Named, field: string): unknown {
   if (text.startsWith('$$')) return text.slice(1);
   if (!text.startsWith('$')) return text;
   const [, name = '', path = ''] = REFERENCE.exec(text) ?? [];
-  const found = valueAt(named.get(name), path.split('.').slice(1));
-  if (found === undefined) throw invalidField(field, `${text} is not a field of an earlier step`);
-  return found;
+  const value = valueAt(results.get(name), path.split('.').slice(1));
+  if (value === undefined) throw invalidField(field, `${text} is not a field of an earlier step`);
+  return value;
 }
 
 /** The value with all references replaced. Throws INVALID_INPUT, which names the field. */
-export function resolve(value: unknown, named: Named, field: string): unknown {
-  if (typeof value === 'string') return resolveText(value, named, field);
+export function resolve(value: unknown, results: Named, field: string): unknown {
+  if (typeof value === 'string') return resolveText(value, results, field);
   if (Array.isArray(value)) {
-    return value.map((each, index) => resolve(each, named, `${field}.${index}`));
+    return value.map((each, index) => resolve(each, results, `${field}.${index}`));
   }
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [name, resolve(each, named, `${field}.${name}`)]),
+    Object.entries(value).map(([name, each]) => [name, resolve(each, results, `${field}.${name}`)]),
   );
 }
 

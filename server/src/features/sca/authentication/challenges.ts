@@ -290,12 +290,12 @@ export function proofErrors(
   { code, passkeyAssertion, origin }: Proof,
 ): FieldError[] {
   const isSigned = factor === 'PASSKEY';
-  const by = isSigned ? 'PASSKEY requires an assertion' : `${factor} requires a code`;
+  const requirement = isSigned ? 'PASSKEY requires an assertion' : `${factor} requires a code`;
   const errors: FieldError[] = [];
   const check = (field: keyof Proof, value: unknown, isExpected: boolean) => {
     const isThere = value !== undefined && value !== null && value !== '';
     if (isExpected && !isThere) errors.push({ field, message: 'is required' });
-    if (!isExpected && isThere) errors.push({ field, message: `must be absent: ${by}` });
+    if (!isExpected && isThere) errors.push({ field, message: `must be absent: ${requirement}` });
   };
   check('code', code, !isSigned);
   check('passkeyAssertion', passkeyAssertion, isSigned);

@@ -46,8 +46,8 @@ async function readTextMessage(customerId: string) {
 const readCode = async (customerId: string) =>
   String((await readTextMessage(customerId)).text).slice(0, 6);
 /** A different code. */
-const wrongCode = (correct: string, by = 1) =>
-  String((Number(correct) + by) % 1_000_000).padStart(6, '0');
+const wrongCode = (correct: string, offset = 1) =>
+  String((Number(correct) + offset) % 1_000_000).padStart(6, '0');
 
 /** A customer with a phone number that was verified by its code. */
 async function createPerson() {
@@ -187,12 +187,12 @@ describe('guessing at two servers', () => {
     expect(statuses.sort()).toEqual([200, ...Array(5).fill(400)]);
     expect((await app.runtime.db.read(scaLockouts, id))?.failed_attempts).toBe(0);
     const proof = await startSmsLogin(id);
-    const wrong = await completeOnBothServers(20, (index) => ({
+    const wrongAttempts = await completeOnBothServers(20, (index) => ({
       ...proof,
       code: wrongCode(proof.code, index + 1),
     }));
-    expect(wrong.filter((status) => status === 400)).toHaveLength(5);
-    expect(wrong.filter((status) => status === 423)).toHaveLength(15);
+    expect(wrongAttempts.filter((status) => status === 400)).toHaveLength(5);
+    expect(wrongAttempts.filter((status) => status === 423)).toHaveLength(15);
     expect((await app.runtime.db.read(scaLockouts, id))?.failed_attempts).toBe(5);
     expect(await completeAt(secondRuntime, id, proof)).toBe(423);
     expect((await app.runtime.db.read(scaChallenges, proof.challengeId))?.wrong).toBe(5);

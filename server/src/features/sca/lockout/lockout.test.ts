@@ -184,10 +184,10 @@ describe('completeScaLogin', () => {
       wait(MINUTE);
       const correctCode = codeAt(base32, app.effects.now());
       const codes = [CODE, correctCode, codeAt(base32, app.effects.now() - 30_000)];
-      const wrong = Array.from({ length: 20 }, (_, index) => String(index).padStart(6, '0'));
+      const wrongCodes = Array.from({ length: 20 }, (_, index) => String(index).padStart(6, '0'));
       const completeBy = (code: string) => fixture.complete(id, { factor: 'TOTP', code });
       const responses = await Promise.all(
-        wrong.filter((each) => !codes.includes(each)).map(completeBy),
+        wrongCodes.filter((each) => !codes.includes(each)).map(completeBy),
       );
       expect(responses.filter(({ status }) => status === 400)).toHaveLength(5);
       expect(responses.filter(({ status }) => status === 423)).toHaveLength(responses.length - 5);

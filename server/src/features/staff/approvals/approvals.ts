@@ -195,8 +195,14 @@ export async function approvalDetails(
   id: string,
 ) {
   const row = await approvalRow(runtime.db, operator, id);
-  const opened = await openFor(runtime, row.customer_id, row.changes, contextOf(id, 'changes'));
-  const changes = opened === undefined ? {} : { changes: JSON.parse(opened) as Changes };
+  const openedChanges = await openFor(
+    runtime,
+    row.customer_id,
+    row.changes,
+    contextOf(id, 'changes'),
+  );
+  const changes =
+    openedChanges === undefined ? {} : { changes: JSON.parse(openedChanges) as Changes };
   const { status } = await statusOf(runtime.db, row, runtime.effects.now(), rightsOf);
   return { ...presentApproval(row, status), ...changes };
 }
@@ -290,11 +296,16 @@ export async function prepareApproved(
   const { operator } = decision;
   const row = await approvalRow(runtime.db, operator, id);
   await assertApprovable(runtime.db, row, decision, runtime.effects.now());
-  const opened = await openFor(runtime, row.customer_id, row.request, contextOf(id, 'request'));
-  if (opened === undefined) throw new Fault('CONFLICT', 'The customer was erased.');
+  const openedRequest = await openFor(
+    runtime,
+    row.customer_id,
+    row.request,
+    contextOf(id, 'request'),
+  );
+  if (openedRequest === undefined) throw new Fault('CONFLICT', 'The customer was erased.');
   return {
     operationId: row.operation_id,
-    input: JSON.parse(opened) as RequestedInput,
+    input: JSON.parse(openedRequest) as RequestedInput,
     requestedBy: row.requested_by,
     async check(set, commits) {
       if (commits > 0) return set;

@@ -78,11 +78,11 @@ async function recordsAfter(
   after: bigint | number,
   limit = CHUNK,
 ): Promise<AuditRow[]> {
-  const found = await query(
+  const numbers = await query(
     'select id from operator_audit where number > $1 order by number limit $2',
     [after, limit],
   );
-  const rows = await Promise.all(found.map(({ id }) => read(operatorAudit, id as string)));
+  const rows = await Promise.all(numbers.map(({ id }) => read(operatorAudit, id as string)));
   return rows.filter((row) => row !== undefined);
 }
 

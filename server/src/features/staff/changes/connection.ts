@@ -99,7 +99,7 @@ export function createConnection({ operator, place, now, onClose }: ConnectionOp
   /** Everything until here was sent, or is covered by the reset that is due. */
   let current = place;
   /** Batches that arrive before `begin`; undefined afterwards. */
-  let held: Batch[] | undefined = [];
+  let bufferedBatches: Batch[] | undefined = [];
   let isResetDue = false;
   let isEnded = false;
   let lastReset = -RESET_MS;
@@ -118,7 +118,7 @@ export function createConnection({ operator, place, now, onClose }: ConnectionOp
   }
 
   function tick(): void {
-    if (isEnded || held) return;
+    if (isEnded || bufferedBatches) return;
     const hasRoom = output.pending() < MAX_PENDING;
     if (isResetDue && hasRoom && now() - lastReset >= RESET_MS) {
       send(eventText('reset', current, {}));
@@ -132,7 +132,7 @@ export function createConnection({ operator, place, now, onClose }: ConnectionOp
 
   function receive(batch: Batch): void {
     if (isEnded) return;
-    if (held) return void held.push(batch);
+    if (bufferedBatches) return void bufferedBatches.push(batch);
     if (!isResetDue) {
       const messages = messagesFor(operator, current, batch);
       isResetDue = !sendAll(messages) && !sendAll(lastOfEach(messages));
@@ -143,7 +143,7 @@ export function createConnection({ operator, place, now, onClose }: ConnectionOp
 
   function reset(to: ChangePlace): void {
     isResetDue = true;
-    if (held) held = [];
+    if (bufferedBatches) bufferedBatches = [];
     current = laterOf(current, to);
     tick();
   }
@@ -155,8 +155,8 @@ export function createConnection({ operator, place, now, onClose }: ConnectionOp
     reset,
     tick,
     begin(resume) {
-      const waiting = held ?? [];
-      held = undefined;
+      const waiting = bufferedBatches ?? [];
+      bufferedBatches = undefined;
       if (isEnded) return;
       if (resume === 'reset') isResetDue = true;
       else if (resume && !isResetDue) current = resume.from;
@@ -168,7 +168,7 @@ export function createConnection({ operator, place, now, onClose }: ConnectionOp
     end(reason) {
       if (isEnded) return;
       isEnded = true;
-      if (held) output.send(`retry: ${RETRY_MS}\n`);
+      if (bufferedBatches) output.send(`retry: ${RETRY_MS}\n`);
       output.send(eventText('end', current, { reason }));
       output.end();
     },

@@ -17,8 +17,8 @@ export const cursorText = ({ position, id, record }: ChangePlace): string =>
 export function placeOfCursor(text: string): ChangePlace | undefined {
   const [, position, record, id] = FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   if (position === undefined || record === undefined || id === undefined) return undefined;
-  const place = { position: BigInt(position), id, record: BigInt(record) };
-  return cursorText(place) === text ? place : undefined;
+  const cursor = { position: BigInt(position), id, record: BigInt(record) };
+  return cursorText(cursor) === text ? cursor : undefined;
 }
 
 /** Whether the event at `a` is after that of `b`. */

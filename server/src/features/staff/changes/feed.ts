@@ -122,10 +122,10 @@ function createPause() {
 }
 
 function assertRoom(connections: ReadonlySet<Connection>, { id }: Operator): void {
-  const own = [...connections].filter(({ operator }) => operator.id === id).length;
-  if (own < MAX_OF_OPERATOR && connections.size < MAX_CONNECTIONS) return;
+  const openConnections = [...connections].filter(({ operator }) => operator.id === id).length;
+  if (openConnections < MAX_OF_OPERATOR && connections.size < MAX_CONNECTIONS) return;
   const reason =
-    own < MAX_OF_OPERATOR
+    openConnections < MAX_OF_OPERATOR
       ? 'Too many operators follow changes. Try again later.'
       : `The operator has ${MAX_OF_OPERATOR} open streams. Close one of them first.`;
   throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: 5 });

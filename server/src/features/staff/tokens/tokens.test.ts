@@ -40,13 +40,13 @@ describe('operator tokens', () => {
   });
 
   it('have no more rights than their creator', async () => {
-    const { id: own } = app.platform;
-    const limited = await client.secretOf({ platformIds: [own] });
+    const { id: ownPlatformId } = app.platform;
+    const limited = await client.secretOf({ platformIds: [ownPlatformId] });
     const create = (body: object) =>
       client.call('POST', '/operator-tokens', { body: { ...NEW, ...body }, secret: limited });
     expect((await create({})).status).toBe(403);
     expect((await create({ platformIds: [app.other.id] })).status).toBe(403);
-    expect((await create({ platformIds: [own] })).status).toBe(201);
+    expect((await create({ platformIds: [ownPlatformId] })).status).toBe(201);
     const { body } = await client.call('POST', '/operator-tokens', {
       body: { ...NEW, platformIds: ['PlatformConfig:none'] },
     });

@@ -51,8 +51,8 @@ export function assertWithin(
   if (missing.length) {
     throw new Fault('FORBIDDEN', `You do not have all permissions of these roles: ${missing[0]}.`);
   }
-  const own = creator.platformIds;
-  if (own && !platformIds?.every((id) => own.includes(id))) {
+  const creatorPlatformIds = creator.platformIds;
+  if (creatorPlatformIds && !platformIds?.every((id) => creatorPlatformIds.includes(id))) {
     throw new Fault('FORBIDDEN', 'You do not have access to all of these platforms.');
   }
 }

@@ -109,9 +109,9 @@ export async function openLink(
   reader: Pick<Runtime, 'db' | 'effects'>,
   secret: string,
 ): Promise<OpenedLink> {
-  const found = await findLink(reader, secret);
-  if (!found || found.isEnded) throw linkEnded();
-  return found;
+  const link = await findLink(reader, secret);
+  if (!link || link.isEnded) throw linkEnded();
+  return link;
 }
 
 /** Stages the use of a link. */

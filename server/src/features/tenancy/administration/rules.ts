@@ -32,8 +32,8 @@ const isHost = (host: string, environment: Mode): boolean =>
   host === 'localhost' ? environment === 'sandbox' : host.length <= 253 && DOMAIN.test(host);
 
 function originProblemOf(origin: string, rpId: string, environment: Mode): string | undefined {
-  const wrong = originProblem(origin, rpId);
-  if (wrong || !/^https?:/.test(origin)) return wrong;
+  const problem = originProblem(origin, rpId);
+  if (problem || !/^https?:/.test(origin)) return problem;
   return isHost(new URL(origin).hostname, environment) ? undefined : 'has an invalid host name';
 }
 
@@ -46,8 +46,8 @@ export function passkeySiteProblem(
     return { field: 'rpId', message: `must be a domain like example.com, not ${rpId}` };
   }
   for (const [index, origin] of origins.entries()) {
-    const wrong = originProblemOf(origin, rpId, environment);
-    if (wrong) return { field: 'origins', message: `${origin} ${wrong} (${rpId})` };
+    const problem = originProblemOf(origin, rpId, environment);
+    if (problem) return { field: 'origins', message: `${origin} ${problem} (${rpId})` };
     if (origins.indexOf(origin) < index) {
       return { field: 'origins', message: `${origin} is listed twice` };
     }
@@ -66,10 +66,10 @@ interface TermsSettings {
  */
 export function termsProblem(
   change: { regulated?: boolean | undefined; terms?: boolean | undefined },
-  before: TermsSettings,
+  current: TermsSettings,
 ): string | undefined {
-  const regulated = change.regulated ?? before.regulated;
-  const terms = change.terms ?? before.terms;
+  const regulated = change.regulated ?? current.regulated;
+  const terms = change.terms ?? current.terms;
   const isChanged = change.regulated || change.terms;
   if (!regulated || !terms || !isChanged) return undefined;
   return 'has no effect on a regulated platform, which has its own terms';
@@ -85,11 +85,11 @@ interface CheckedSettings {
 /** Throws INVALID_INPUT with every setting that is invalid for the platform. */
 export function checkSettings(
   change: CheckedSettings,
-  before: TermsSettings,
+  current: TermsSettings,
   environment: Mode,
 ): void {
   const errors: FieldError[] = [];
-  const terms = termsProblem(change, before);
+  const terms = termsProblem(change, current);
   if (terms !== undefined) errors.push({ field: 'terms', message: terms });
   const site = change.passkeySite ? passkeySiteProblem(change.passkeySite, environment) : undefined;
   if (site) errors.push({ field: `passkeySite.${site.field}`, message: site.message });

@@ -73,7 +73,7 @@ export const platformSettings = async (runtime: Runtime, id: string): Promise<Pl
 async function change(
   runtime: Runtime,
   platformId: string,
-  stage: (ctx: Ctx, before: PlatformRow) => PlatformRow | Promise<PlatformRow>,
+  stage: (ctx: Ctx, current: PlatformRow) => PlatformRow | Promise<PlatformRow>,
 ): Promise<PlatformRow> {
   const { id, environment } = await platformById(runtime, platformId);
   return operate(runtime, systemCaller(id, environment), async (ctx) =>
@@ -128,7 +128,7 @@ const patchOf = (row: PlatformRow, change: SettingsChange): PlatformChange => ({
 interface SettingsInput {
   platformId: string;
   /** Computes the change from the current settings. May throw; runs again after a version conflict. */
-  change: (before: PlatformSettings) => SettingsChange;
+  change: (current: PlatformSettings) => SettingsChange;
   /** Stages the platform's accounts in added currencies. */
   provision: Provision;
 }
@@ -138,11 +138,11 @@ export async function changePlatformSettings(
   runtime: Runtime,
   { platformId, change: changeOf, provision }: SettingsInput,
 ): Promise<PlatformSettings> {
-  const updatedPlatform = await change(runtime, platformId, (ctx, before) => {
-    const settings = presentPlatform(before);
+  const updatedPlatform = await change(runtime, platformId, (ctx, current) => {
+    const settings = presentPlatform(current);
     const changed = changeOf(settings);
-    checkSettings(changed, settings, before.environment);
-    return changeConfig(ctx, provision, before, patchOf(before, changed));
+    checkSettings(changed, settings, current.environment);
+    return changeConfig(ctx, provision, current, patchOf(current, changed));
   });
   return presentPlatform(updatedPlatform);
 }
@@ -160,10 +160,10 @@ export async function setPaymentLimit(
   limit: PaymentLimit,
 ): Promise<readonly PaymentLimit[]> {
   checkPaymentLimit(limit);
-  const updatedPlatform = await change(runtime, platformId, (ctx, before) => {
-    const otherLimits = before.limits.filter((each) => !isSameCurrencyPair(each, limit));
+  const updatedPlatform = await change(runtime, platformId, (ctx, current) => {
+    const otherLimits = current.limits.filter((each) => !isSameCurrencyPair(each, limit));
     const limits = [...otherLimits, limit].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-    return changePlatform(ctx, before, { limits });
+    return changePlatform(ctx, current, { limits });
   });
   return updatedPlatform.limits;
 }
@@ -174,10 +174,10 @@ export async function removePaymentLimit(
   platformId: string,
   pair: CurrencyPair,
 ): Promise<readonly PaymentLimit[]> {
-  const updatedPlatform = await change(runtime, platformId, (ctx, before) => {
-    const limits = before.limits.filter((each) => !isSameCurrencyPair(each, pair));
-    if (limits.length === before.limits.length) throw new Fault('NOT_FOUND', 'Limit not found.');
-    return changePlatform(ctx, before, { limits });
+  const updatedPlatform = await change(runtime, platformId, (ctx, current) => {
+    const limits = current.limits.filter((each) => !isSameCurrencyPair(each, pair));
+    if (limits.length === current.limits.length) throw new Fault('NOT_FOUND', 'Limit not found.');
+    return changePlatform(ctx, current, { limits });
   });
   return updatedPlatform.limits;
 }
@@ -188,9 +188,11 @@ export async function changeCardProgram(
   platformId: string,
   changed: Partial<CardProgram>,
 ): Promise<CardProgram> {
-  const updatedPlatform = await change(runtime, platformId, (ctx, before) => {
-    checkCardProgram(changed, before.environment);
-    return changePlatform(ctx, before, { card_program: { ...cardProgramOf(before), ...changed } });
+  const updatedPlatform = await change(runtime, platformId, (ctx, current) => {
+    checkCardProgram(changed, current.environment);
+    return changePlatform(ctx, current, {
+      card_program: { ...cardProgramOf(current), ...changed },
+    });
   });
   return cardProgramOf(updatedPlatform);
 }

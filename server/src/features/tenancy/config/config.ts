@@ -121,9 +121,9 @@ const isObject = (value: unknown): value is Settings =>
 function mergeSettings(previous: Settings | null, now: Settings): Settings {
   const settings: Settings = { ...previous };
   for (const [name, value] of Object.entries(now)) {
-    const before = settings[name];
+    const previousValue = settings[name];
     settings[name] = isObject(value)
-      ? mergeSettings(isObject(before) ? before : null, value)
+      ? mergeSettings(isObject(previousValue) ? previousValue : null, value)
       : value;
   }
   return settings;

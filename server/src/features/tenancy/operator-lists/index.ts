@@ -25,11 +25,11 @@ const timeOf = (text: string | undefined) => (text === undefined ? undefined : D
 export async function listSteps(
   db: Pick<Database, 'page'>,
   query: OperatorListQuery,
-  own: readonly Filter[],
+  ownFilters: readonly Filter[],
 ): Promise<Omit<StepQuery, 'resources'>> {
   const { platformId, customerId, mode, createdAfter, createdBefore, limit = 20, cursor } = query;
   const [narrowest, ...others] = equals({ customer_id: customerId, platform_id: platformId });
-  const filters: Filter[] = [...others, ...own];
+  const filters: Filter[] = [...others, ...ownFilters];
   if (mode !== undefined) {
     const platforms = (await allPlatforms(db)).filter((each) => each.environment === mode);
     filters.push({ column: 'platform_id', op: 'in', value: platforms.map(({ id }) => id) });

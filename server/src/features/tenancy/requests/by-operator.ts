@@ -27,9 +27,12 @@ export async function listRequestsByOperator(
   let cursor: string | undefined;
   do {
     const page = { sort: 'desc' as const, limit: limit - requests.length, cursor };
-    const found = await pageOfRequests(db, platformId, query, { ...page, now: effects.now() });
-    requests.push(...found.rows.map(presentRequest));
-    cursor = found.nextCursor;
+    const requestPage = await pageOfRequests(db, platformId, query, {
+      ...page,
+      now: effects.now(),
+    });
+    requests.push(...requestPage.rows.map(presentRequest));
+    cursor = requestPage.nextCursor;
   } while (cursor && requests.length < limit);
   return requests;
 }

@@ -122,17 +122,17 @@ it.each(SELECTIVE)('%j reads entries of the index of a period', async (query) =>
 it.each(RARE)('%j finds all matches, in order', async (query, count) => {
   const { db } = app.runtime;
   for (const sort of ['asc', 'desc'] as const) {
-    const found: string[] = [];
+    const ids: string[] = [];
     let cursor: string | undefined;
     do {
       const options = { sort, limit: 1_000, cursor, now: START + ROWS * 20 };
       const page = await pageOfRequests(db, app.platform.id, query, options);
-      found.push(...page.rows.map(({ id }) => id));
+      ids.push(...page.rows.map(({ id }) => id));
       cursor = page.nextCursor;
     } while (cursor);
-    const sorted = [...new Set(found)].sort();
-    expect(found).toEqual(sort === 'asc' ? sorted : sorted.reverse());
-    expect(found).toHaveLength(count);
+    const sorted = [...new Set(ids)].sort();
+    expect(ids).toEqual(sort === 'asc' ? sorted : sorted.reverse());
+    expect(ids).toHaveLength(count);
   }
 });
 

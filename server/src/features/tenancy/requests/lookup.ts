@@ -29,8 +29,8 @@ const READ = `select platform_id, shapes, entries from api_request_reads
   where platform_id = $4 and ${WITH_ID}`;
 
 async function findRead(db: Reader, platformId: string, id: string) {
-  const [found] = await db.query<ReadsRow>(READ, [...valuesOf(id), platformId]);
-  return found && requestsOf(found, (row) => row.id === id)[0];
+  const [readsRow] = await db.query<ReadsRow>(READ, [...valuesOf(id), platformId]);
+  return readsRow && requestsOf(readsRow, (row) => row.id === id)[0];
 }
 
 /** A request of a platform by its id; undefined if it is unknown. */
@@ -41,12 +41,12 @@ export async function readRequest(
 ): Promise<RecordedRequest | undefined> {
   if (!isRequestId(id)) return undefined;
   const key = { platform_id: platformId, created_at: timeOfUuid7(id), id };
-  const [[own], [bodies], read] = await Promise.all([
+  const [[ownRow], [bodies], read] = await Promise.all([
     db.find(apiRequests, key),
     db.find(apiRequestBodies, key),
     findRead(db, platformId, id),
   ]);
-  const row = own ?? read;
+  const row = ownRow ?? read;
   return row && { row, bodies };
 }
 
@@ -58,9 +58,9 @@ const OWNER_OF_READ = `select platform_id as platform from api_request_reads whe
 /** The platform that sent a request; undefined if the id is unknown. */
 export async function platformOfRequest(db: Reader, id: string): Promise<string | undefined> {
   if (!isRequestId(id)) return undefined;
-  const [[own], [read]] = await Promise.all([
+  const [[ownRow], [read]] = await Promise.all([
     db.query<{ platform: string }>(OWNER, [new Date(timeOfUuid7(id)), id]),
     db.query<{ platform: string }>(OWNER_OF_READ, valuesOf(id)),
   ]);
-  return (own ?? read)?.platform;
+  return (ownRow ?? read)?.platform;
 }

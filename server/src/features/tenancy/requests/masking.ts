@@ -71,12 +71,12 @@ function collect(schema: unknown, name: string, listed: Listed, seen: Set<unknow
   const all = Array.isArray(values) ? values : value === undefined ? [] : [value];
   const constants = all.filter((each) => !/["\\\p{Cc}]/u.test(String(each)));
   if (constants.length) {
-    const known = listed.values.get(name) ?? new Set();
+    const values = listed.values.get(name) ?? new Set();
     for (const each of constants) {
-      known.add(each);
+      values.add(each);
       listed.words.add(each);
     }
-    listed.values.set(name, known);
+    listed.values.set(name, values);
   }
   // A named schema may stand below several fields; its own fields are collected once.
   const isSeen = seen.has(properties);
@@ -112,15 +112,15 @@ function collect(schema: unknown, name: string, listed: Listed, seen: Set<unknow
   }
 }
 
-const known = new WeakMap<Contract, Listed>();
+const listedByContract = new WeakMap<Contract, Listed>();
 
 /**
  * What a contract lists. One that calls operations lists what `all` contracts do, and their ids as
  * values of `operationId`.
  */
 function listedIn(contract: Contract, all: readonly Contract[]): Listed {
-  const found = known.get(contract);
-  if (found) return found;
+  const cached = listedByContract.get(contract);
+  if (cached) return cached;
   const listed: Listed = {
     names: new Set(),
     numeric: new Set(),
@@ -141,13 +141,13 @@ function listedIn(contract: Contract, all: readonly Contract[]): Listed {
     listed.values.set('operationId', new Set(ids));
     for (const id of ids) listed.words.add(id);
   }
-  if (!contract.callsOperations || all.length) known.set(contract, listed);
+  if (!contract.callsOperations || all.length) listedByContract.set(contract, listed);
   return listed;
 }
 
 function ruleOf(name: string, listed: Listed): FieldRule {
-  const found = listed.rules.get(name);
-  if (found) return found;
+  const cachedRule = listed.rules.get(name);
+  if (cachedRule) return cachedRule;
   const isListed = listed.names.has(name);
   const isSecret = SECRET_NAMES.some((each) => each.test(name));
   const isPersonal = PERSONAL_NAME.test(name);
@@ -306,21 +306,21 @@ const MIN_LENGTH = 3;
 
 /** Values of the request that are not kept in clear, the longest first. */
 function privateTexts(listed: Listed, parts: readonly unknown[]): string[] {
-  const found = new Set<string>();
+  const texts = new Set<string>();
   const visit = (value: unknown, name: string): void => {
-    if (found.size >= MAX_TEXTS) return;
+    if (texts.size >= MAX_TEXTS) return;
     if (typeof value === 'string') {
       const text = value.trim().toLowerCase();
-      if (text.length >= MIN_LENGTH && !isKeptText(value, name, listed)) found.add(text);
+      if (text.length >= MIN_LENGTH && !isKeptText(value, name, listed)) texts.add(text);
     } else if (typeof value === 'number' && !isKeptNumber(name, listed)) {
-      if (String(value).length >= MIN_LENGTH) found.add(String(value));
+      if (String(value).length >= MIN_LENGTH) texts.add(String(value));
     } else if (Array.isArray(value)) for (const each of value) visit(each, name);
     else if (typeof value === 'object' && value !== null) {
       for (const [key, each] of Object.entries(value)) visit(each, key);
     }
   };
   for (const part of parts) visit(part, '');
-  return [...found].sort((a, b) => b.length - a.length);
+  return [...texts].sort((a, b) => b.length - a.length);
 }
 
 const WORD_BEFORE = /\w*$/;
@@ -328,9 +328,11 @@ const WORD_AFTER = /^\w*/;
 
 /** Whether the text at this position is a part of a longer word that the contract lists. */
 function isPartOfWord(message: string, start: number, end: number, words: Listed['words']) {
-  const before = WORD_BEFORE.exec(message.slice(0, start))?.[0] ?? '';
+  const precedingWord = WORD_BEFORE.exec(message.slice(0, start))?.[0] ?? '';
   const after = WORD_AFTER.exec(message.slice(end))?.[0] ?? '';
-  return before + after !== '' && words.has(before + message.slice(start, end) + after);
+  return (
+    precedingWord + after !== '' && words.has(precedingWord + message.slice(start, end) + after)
+  );
 }
 
 /** Replaces each of the texts, whatever its case. */

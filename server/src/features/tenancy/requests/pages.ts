@@ -72,16 +72,16 @@ async function pageIn(
   const { operationId, tokenId, status } = selection;
   const position = cursor === undefined ? undefined : positionOf(cursor);
   const filters = requestFilters(platformId, selection);
-  const found = db.page(apiRequests, { ...page, filters, count: false });
-  if (!includesReads(selection)) return found;
+  const ownPage = db.page(apiRequests, { ...page, filters, count: false });
+  if (!includesReads(selection)) return ownPage;
   const period = periodAfterCursor(periodOf(selection), page);
   const query = { operationId, tokenId, status, ...period, position, sort, limit };
-  const [own, reads] = await Promise.all([found, firstReads(db, platformId, query)]);
-  if (reads.length === 0) return own;
+  const [recordedPage, reads] = await Promise.all([ownPage, firstReads(db, platformId, query)]);
+  if (reads.length === 0) return recordedPage;
   const sign = sort === 'asc' ? 1 : -1;
-  const all = [...own.rows, ...reads].sort((one, other) => sign * compared(one, other));
+  const all = [...recordedPage.rows, ...reads].sort((one, other) => sign * compared(one, other));
   const rows = all.slice(0, limit);
-  const hasMore = own.hasMore || all.length > limit;
+  const hasMore = recordedPage.hasMore || all.length > limit;
   return { rows, hasMore, ...(hasMore ? { nextCursor: cursorOf(rows.at(-1) as RequestRow) } : {}) };
 }
 
@@ -128,13 +128,13 @@ async function walk(
     // A full page reads one more row, which shows whether there is a next page.
     const rest = { ...page, limit: Math.max(page.limit - rows.length, 1) };
     const bounds = { createdAfter: iso(part.from), createdBefore: iso(part.until) };
-    const found = await pageIn(db, platformId, { ...selection, ...bounds }, rest);
+    const pageOfReads = await pageIn(db, platformId, { ...selection, ...bounds }, rest);
     const isFull = rows.length === page.limit;
-    if (isFull && found.rows.length > 0) {
+    if (isFull && pageOfReads.rows.length > 0) {
       return { rows, hasMore: true, nextCursor: cursorOf(rows.at(-1) as RequestRow) };
     }
-    rows.push(...found.rows);
-    if (found.hasMore) return { ...found, rows };
+    rows.push(...pageOfReads.rows);
+    if (pageOfReads.hasMore) return { ...pageOfReads, rows };
     period = left;
     if (performance.now() - begun < SHORT_MS) lengthMs *= 2;
     if (period.from <= period.until && performance.now() - started > PAGE_MS) {

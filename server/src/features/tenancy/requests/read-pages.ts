@@ -56,21 +56,21 @@ export async function firstReads(
   const hashIf = (text: string | undefined) => (text === undefined ? null : hashOf(text));
   const bounds = [new Date(from), new Date(until + MAX_SPAN_MS), new Date(until)];
   const values = [platformId, ...bounds, hashIf(operationId), hashIf(tokenId)];
-  const found: RequestRow[] = [];
+  const foundRows: RequestRow[] = [];
   let last: ReadsRow | undefined;
   for (;;) {
     const after = [last ? new Date(last.last_at) : null, last?.last_id ?? null];
     const rows = await db.query<ReadsRow>(TEXTS[sort], [...values, ...after]);
-    for (const row of rows) found.push(...requestsOf(row, isWanted));
+    for (const row of rows) foundRows.push(...requestsOf(row, isWanted));
     last = rows.at(-1);
-    found.sort((one, other) => sign * compared(one, other));
+    foundRows.sort((one, other) => sign * compared(one, other));
     if (!last || rows.length < ROWS) break;
     // No further row has a request beyond this time.
     const bound = sort === 'asc' ? last.last_at - MAX_SPAN_MS : last.last_at;
-    const next = found[limit];
+    const next = foundRows[limit];
     if (next && sign * (bound - next.created_at) > 0) break;
   }
-  return found.slice(0, limit + 1);
+  return foundRows.slice(0, limit + 1);
 }
 
 const OLDEST = `select first_at from api_request_reads where platform_id = $1

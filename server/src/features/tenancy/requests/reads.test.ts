@@ -36,8 +36,8 @@ interface Made {
 
 function requestOf({ operation, token, atMs, status }: Made, platformId: string, start = START) {
   const operationId = OPERATIONS[operation] as string;
-  const found = app.operations.find((each) => each.contract.operationId === operationId);
-  const { contract } = found as NonNullable<typeof found>;
+  const testedOperation = app.operations.find((each) => each.contract.operationId === operationId);
+  const { contract } = testedOperation as NonNullable<typeof testedOperation>;
   const createdAt = start + atMs;
   const record = {
     ...{ requestId: idAt(createdAt), createdAt, platformId, operationId, status, ms: 1.5 },
@@ -129,8 +129,8 @@ it('are listed in order, once, with every filter', async () => {
       expect(await listed(platformId, selection, 'desc')).toEqual(expected.reverse());
     }
     for (const { record } of requests) {
-      const found = await readRequest(app.runtime.db, platformId, record.requestId);
-      expect(found?.row).toMatchObject({
+      const request = await readRequest(app.runtime.db, platformId, record.requestId);
+      expect(request?.row).toMatchObject({
         ...{ id: record.requestId, created_at: record.createdAt, path: record.path },
         ...{ operation_id: record.operationId, status: record.status, duration_us: 1_500 },
         ...{ token_id: record.tokenId, token_name: 'Main', address: '127.0.0.1' },

@@ -80,19 +80,26 @@ describe('getRequestById', () => {
     const body = { name: 'Reporting', permissions: ['VIEW'] };
     const firstResponse = await app.call('POST', '/tokens', body, { headers });
     const secondResponse = await app.call('POST', '/tokens', body, { headers });
-    const [one, two] = [await recordOf(firstResponse), await recordOf(secondResponse)];
-    expect(one).toMatchObject({ resourceId: firstResponse.body.id, replayed: false, status: 201 });
-    expect(two).toMatchObject({ resourceId: firstResponse.body.id, replayed: true });
-    expect(one.idempotencyKeyHash).toMatch(/^[0-9a-f]{32}$/);
-    expect(two.idempotencyKeyHash).toBe(one.idempotencyKeyHash);
-    expect(one.requestBody.content).toEqual({ name: '[masked]', permissions: ['VIEW'] });
-    expect(one.responseBody.content).toMatchObject({
+    const [firstRecord, secondRecord] = [
+      await recordOf(firstResponse),
+      await recordOf(secondResponse),
+    ];
+    expect(firstRecord).toMatchObject({
+      resourceId: firstResponse.body.id,
+      replayed: false,
+      status: 201,
+    });
+    expect(secondRecord).toMatchObject({ resourceId: firstResponse.body.id, replayed: true });
+    expect(firstRecord.idempotencyKeyHash).toMatch(/^[0-9a-f]{32}$/);
+    expect(secondRecord.idempotencyKeyHash).toBe(firstRecord.idempotencyKeyHash);
+    expect(firstRecord.requestBody.content).toEqual({ name: '[masked]', permissions: ['VIEW'] });
+    expect(firstRecord.responseBody.content).toMatchObject({
       id: firstResponse.body.id,
       clientSecret: '[masked]',
     });
     const otherResponse = await app.call('POST', '/tokens', { ...body, name: 'B' }, { headers });
     expect(await recordOf(otherResponse)).toMatchObject({ status: 409, errorCode: 'CONFLICT' });
-    expect(JSON.stringify([one, two])).not.toContain('a-secret-key');
+    expect(JSON.stringify([firstRecord, secondRecord])).not.toContain('a-secret-key');
   });
 
   it('records requests without the permission, and none without a credential', async () => {
@@ -108,13 +115,13 @@ describe('getRequestById', () => {
     const id = idOf(await get('/quotes/Quote:00000000-0000-7000-8000-000000000000'));
     ok(await get(`/requests/${id}`), 200);
     const other = `${id.slice(0, -12)}0123456789ab`;
-    const waiting = get(`/requests/${other}`);
+    const pendingRequest = get(`/requests/${other}`);
     await sleep(250);
     const COPY = `insert into api_requests
       select (jsonb_populate_record(r, jsonb_build_object('id', $2::text))).*
       from api_requests r where id = $1`;
     await app.runtime.db.query(COPY, [id, other]);
-    expect(await waiting).toMatchObject({ status: 200, body: { id: other } });
+    expect(await pendingRequest).toMatchObject({ status: 200, body: { id: other } });
     const never = `${id.slice(0, -12)}ba9876543210`;
     expect((await get(`/requests/${never}`)).status).toBe(404);
   });
@@ -147,24 +154,24 @@ describe('getRequestById', () => {
 
   it('records unknown paths and methods of a token, without the path', async () => {
     await get('/config');
-    const missing = await get('/customers/Quorbat/quotes?x=Quorbat');
-    expect(missing.status).toBe(404);
-    const { durationMs, token, ...record } = await recordOf(missing);
+    const notFoundResponse = await get('/customers/Quorbat/quotes?x=Quorbat');
+    expect(notFoundResponse.status).toBe(404);
+    const { durationMs, token, ...record } = await recordOf(notFoundResponse);
     expect(record).toMatchObject({
       ...{ operationId: 'unknownPath', method: 'GET', status: 404, errorCode: 'NOT_FOUND' },
       ...{ path: '/customers/{unknown}/quotes', callerType: 'TOKEN' },
     });
     expect(JSON.stringify(record)).not.toContain('Quorbat');
     expect([durationMs >= 0, token.id]).toEqual([true, expect.stringMatching(/^Token:/)]);
-    const wrong = await app.call('DELETE', '/quotes/Quorbat');
-    expect(wrong.status).toBe(405);
-    expect(await recordOf(wrong)).toMatchObject({
+    const rejectedResponse = await app.call('DELETE', '/quotes/Quorbat');
+    expect(rejectedResponse.status).toBe(405);
+    expect(await recordOf(rejectedResponse)).toMatchObject({
       ...{ operationId: 'unsupportedMethod', method: 'DELETE', path: '/quotes/{quoteId}' },
       ...{ status: 405, errorCode: 'METHOD_NOT_ALLOWED' },
     });
     const { data } = await list('operationId=unknownPath');
-    expect(data.map(({ id }: { id: string }) => id)).toContain(idOf(missing));
-    expect((await get(`/requests/${idOf(missing)}`, { as: app.other })).status).toBe(404);
+    expect(data.map(({ id }: { id: string }) => id)).toContain(idOf(notFoundResponse));
+    expect((await get(`/requests/${idOf(notFoundResponse)}`, { as: app.other })).status).toBe(404);
     const anonymous = await app.call('GET', '/nothing', undefined, { as: null });
     expect((await get(`/requests/${idOf(anonymous)}`)).status).toBe(404);
   });
@@ -178,8 +185,8 @@ describe('getRequestById', () => {
       `Request:${idOf(response)}`,
     ];
     for (const text of texts) {
-      const found = await get(`/requests/${encodeURIComponent(text)}`, { as: app.other });
-      expect([found.status, found.body.code]).toEqual([404, 'NOT_FOUND']);
+      const response = await get(`/requests/${encodeURIComponent(text)}`, { as: app.other });
+      expect([response.status, response.body.code]).toEqual([404, 'NOT_FOUND']);
     }
   });
 
@@ -320,9 +327,9 @@ describe('listRequests', () => {
       const ids: string[] = [];
       let cursor = '';
       do {
-        const found = await list(`${query}${cursor && `&cursor=${cursor}`}`);
-        ids.push(...found.data.map((each: { id: string }) => each.id));
-        cursor = found.nextCursor ?? '';
+        const page = await list(`${query}${cursor && `&cursor=${cursor}`}`);
+        ids.push(...page.data.map((each: { id: string }) => each.id));
+        cursor = page.nextCursor ?? '';
       } while (cursor);
       const sorted = [...new Set(ids)].sort();
       expect(ids).toEqual(sortOrder === 'asc' ? sorted : sorted.reverse());
@@ -359,11 +366,14 @@ describe('listRequests', () => {
   it('needs VIEW, and shows each platform its own requests', async () => {
     const without = await app.tokenWith(['TRANSACT']);
     expect((await get('/requests', { as: without })).status).toBe(403);
-    const own = [await get('/config', { as: app.other }), await get('/x', { as: app.other })];
+    const ownResponses = [
+      await get('/config', { as: app.other }),
+      await get('/x', { as: app.other }),
+    ];
     const { data } = await list('limit=2', { as: app.other });
-    expect(data.map((each: { id: string }) => each.id)).toEqual(own.map(idOf).reverse());
+    expect(data.map((each: { id: string }) => each.id)).toEqual(ownResponses.map(idOf).reverse());
     const { data: others } = await list('limit=100');
-    for (const each of own)
+    for (const each of ownResponses)
       expect(others).not.toContainEqual(expect.objectContaining({ id: idOf(each) }));
   });
 });

@@ -83,9 +83,9 @@ export function requestRetention(): Sweep {
     async run({ effects, db }) {
       const now = effects.now();
       if (now < next) return 0;
-      const before = [new Date(now - KEEP_MS)];
+      const values = [new Date(now - KEEP_MS)];
       const deleted = await Promise.all(
-        [OLD_REQUESTS, OLD_BODIES, OLD_READS].map((each) => db.query(each, before)),
+        [OLD_REQUESTS, OLD_BODIES, OLD_READS].map((each) => db.query(each, values)),
       );
       const counts = deleted.map(({ length }) => length);
       if (counts.every((count) => count < BATCH_SIZE)) next = now + EVERY_MS;

@@ -288,18 +288,18 @@ describe('deleteTokenById', () => {
 
   it('takes effect immediately under load', async () => {
     const token = await make('Busy', ['VIEW']);
-    let ended = false;
+    let hasEnded = false;
     const requests = Array.from({ length: 8 }, async () => {
       const after: number[] = [];
       while (after.length < 5) {
-        const sentAfterEnd = ended;
+        const sentAfterEnd = hasEnded;
         const status = await getStatusAs(token);
         if (sentAfterEnd) after.push(status);
       }
       return after;
     });
     expect((await remove(token.id)).status).toBe(204);
-    ended = true;
+    hasEnded = true;
     expect(new Set((await Promise.all(requests)).flat())).toEqual(new Set([401]));
   });
 
@@ -353,12 +353,12 @@ describe('authentication', () => {
         app.call('GET', '/config', undefined, { as: null, headers: { authorization } }),
       ),
     );
-    const missing = await app.call('GET', '/config', undefined, { as: null });
-    for (const { status, body } of [...replies, missing]) {
+    const unauthorized = await app.call('GET', '/config', undefined, { as: null });
+    for (const { status, body } of [...replies, unauthorized]) {
       expect(status).toBe(401);
-      expect(body).toEqual(missing.body);
+      expect(body).toEqual(unauthorized.body);
     }
-    expect(missing.body.code).toBe('UNAUTHORIZED');
+    expect(unauthorized.body.code).toBe('UNAUTHORIZED');
   });
 
   it('caches a valid credential for two seconds, and an invalid one never', async () => {

@@ -36,7 +36,7 @@ beforeAll(async () => {
 describe('a recovery', () => {
   it('adds a credential that is verified like any other, and changes nothing else', async () => {
     const { accountId, customer, credential } = await recovery.customerWithPhone();
-    const about = (await fixture.walletOf(customer.id)).balance;
+    const balance = (await fixture.walletOf(customer.id)).balance;
     const row = await recovery.start(accountId);
     expect(row).toMatchObject({
       ...{ status: 'WAITING', actor: 'Ada', reason: 'lost the mailbox', type: 'SMS_OTP' },
@@ -61,7 +61,7 @@ describe('a recovery', () => {
       ...['EMAIL DONE', 'EMAIL STARTED', 'SMS DONE', 'SMS STARTED'],
     ]);
     expect(await fixture.sessionsOf(accountId)).toEqual([]);
-    expect((await fixture.walletOf(customer.id)).balance).toEqual(about);
+    expect((await fixture.walletOf(customer.id)).balance).toEqual(balance);
     const { session } = await fixture.otpSession(addedCredential);
     expect(session).toMatchObject({ type: 'SMS_OTP', accountId });
     expect((await recovery.reload(row)).status).toBe('DONE');

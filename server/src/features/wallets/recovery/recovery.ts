@@ -82,9 +82,9 @@ export const cancelRecovery = (
   ctx: Ctx,
   row: RecoveryRow,
   reason: RecoveryCancelReason,
-  by?: string,
+  cancelledBy?: string,
 ): Promise<RecoveryRow> =>
-  endRecovery(ctx, row, 'cancel', { cancelled_for: reason, cancelled_by: by ?? null });
+  endRecovery(ctx, row, 'cancel', { cancelled_for: reason, cancelled_by: cancelledBy ?? null });
 
 /** The pending recovery of a wallet; there is at most one. */
 export async function findPendingRecovery(

@@ -67,9 +67,9 @@ function createMessages() {
       announce(text);
     },
     show(rejection: Rejection) {
-      const found = problemOf(rejection);
-      if (!found) return;
-      summary.show([{ text: found.reason }], found.requestId);
+      const problem = problemOf(rejection);
+      if (!problem) return;
+      summary.show([{ text: problem.reason }], problem.requestId);
       // Sign-in methods are changed shortly after a sign-in only.
       if (rejection.code === 'FORBIDDEN') summary.root.append(buttons(again));
     },

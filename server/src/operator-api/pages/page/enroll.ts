@@ -119,7 +119,7 @@ function showPasswordForm(secret: string, link: Link, identity: Values, begun: T
 /** The fields of the first view, without the name of the passkey. */
 const identityOf = ({ passkeyName: _, ...identity }: Values): Values => identity;
 
-function showStart(secret: string, link: Link, before: Values = {}): void {
+function showStart(secret: string, link: Link, previousValues: Values = {}): void {
   const { kind, name, email, needsIdentity, expiresAt } = link;
   const isRecovery = kind === 'RECOVERY';
   const identity = needsIdentity ? [FIELDS.name, FIELDS.email] : [];
@@ -134,12 +134,12 @@ function showStart(secret: string, link: Link, before: Values = {}): void {
   };
   const other = action(totp.use, async () => {
     const values = form.validValues();
-    const found = values && (await toPassword(values));
-    if (found) form.showProblem(found);
+    const problem = values && (await toPassword(values));
+    if (problem) form.showProblem(problem);
   });
   const form = createForm({
     fields: [
-      ...identity.map((each) => ({ ...each, value: before[each.name] })),
+      ...identity.map((each) => ({ ...each, value: previousValues[each.name] })),
       ...(canUsePasskeys ? [device] : []),
     ],
     submitLabel: canUsePasskeys ? passkey.create : totp.use,

@@ -44,14 +44,21 @@ function createControl({ name, type = 'text', hint = '', ...field }: Field) {
     class: inputmode && 'digits',
   });
   input.value = field.value ?? '';
-  const about = h('p', { class: 'hint', id: `${id}-hint`, hidden: !hint }, hint);
-  const wrong = h('p', { class: 'wrong', id: `${id}-wrong`, hidden: true });
-  const root = h('div', { class: 'field' }, h('label', { for: id }, label), about, wrong, input);
+  const hintText = h('p', { class: 'hint', id: `${id}-hint`, hidden: !hint }, hint);
+  const errorText = h('p', { class: 'wrong', id: `${id}-wrong`, hidden: true });
+  const root = h(
+    'div',
+    { class: 'field' },
+    h('label', { for: id }, label),
+    hintText,
+    errorText,
+    input,
+  );
   const showError = (message: string) => {
-    wrong.textContent = message;
-    wrong.hidden = message === '';
+    errorText.textContent = message;
+    errorText.hidden = message === '';
     root.classList.toggle('bad', message !== '');
-    const ids = [hint && about.id, message && wrong.id].filter(Boolean).join(' ');
+    const ids = [hint && hintText.id, message && errorText.id].filter(Boolean).join(' ');
     for (const [attribute, value] of [
       ['aria-invalid', message && 'true'],
       ['aria-describedby', ids],
@@ -190,8 +197,8 @@ export function createForm(options: FormOptions): Form {
 
   async function send(): Promise<void> {
     const values = validValues();
-    const found = values && (await submit(values));
-    if (found) showProblem(found);
+    const problem = values && (await submit(values));
+    if (problem) showProblem(problem);
   }
 
   const button = h('button', { type: 'submit', class: 'primary' }, submitLabel);

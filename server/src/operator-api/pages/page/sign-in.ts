@@ -99,12 +99,12 @@ async function toCompany(): Promise<Problem | undefined> {
 }
 
 /** Adds the button for company accounts if the server has an identity provider. */
-async function addCompanyButton(place: HTMLElement, button: HTMLElement): Promise<void> {
+async function addCompanyButton(container: HTMLElement, button: HTMLElement): Promise<void> {
   const reply = await call('POST', '/sign-in/oidc-options');
-  if (!reply.rejected) place.append(button);
+  if (!reply.rejected) container.append(button);
 }
 
-function showStart(found?: Problem): void {
+function showStart(currentProblem?: Problem): void {
   const summary = createSummary();
   const attempt = async (way: () => Promise<Problem | undefined>) => {
     summary.clear();
@@ -130,7 +130,7 @@ function showStart(found?: Problem): void {
       command(enroll.recoverCommand),
     ),
   );
-  if (found) summary.show([{ text: found.reason }], found.requestId);
+  if (currentProblem) summary.show([{ text: currentProblem.reason }], currentProblem.requestId);
   else if (canUsePasskeys) primary.focus({ preventScroll: true });
   void addCompanyButton(others, company);
 }

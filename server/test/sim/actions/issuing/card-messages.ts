@@ -253,10 +253,13 @@ function wrongParent(
 async function simulateNotice(sim: Sim): Promise<string> {
   const row = somePayment(sim);
   const input = someNotice(sim, row);
-  const wrong = wrongParent(sim, row);
-  const { cardId, paymentId } = wrong ?? { cardId: factsOf(row).cardId, paymentId: row.id };
+  const wrongParentIds = wrongParent(sim, row);
+  const { cardId, paymentId } = wrongParentIds ?? {
+    cardId: factsOf(row).cardId,
+    paymentId: row.id,
+  };
   const contradictionCodes = isContradictory(row, input, true) ? ['INVALID_INPUT'] : [];
-  const codes = wrong ? ['TRANSACTION_NOT_FOUND'] : contradictionCodes;
+  const codes = wrongParentIds ? ['TRANSACTION_NOT_FOUND'] : contradictionCodes;
   const money = input.kind === 'RETURN_REVERSAL' ? {} : { amount: Number(input.amount) };
   const path = `/sandbox/cards/${cardId}/simulate/${PATHS[input.kind]}`;
   const body = { cardTransactionId: paymentId, ...money };

@@ -165,11 +165,12 @@ async function expireOpenPayments(sim: Sim): Promise<string> {
   await settleAll(sim);
   const node = sim.node();
   sim.effects.pass(sim.chance.between(30 * DAY, 32 * DAY));
-  const was = openPayments(sim).length;
+  const countBefore = openPayments(sim).length;
   await runOnly(sim, node, []);
   const { rows } = await sim.client.query(LEFT, [new Date(sim.effects.now() - 30 * DAY)]);
-  if (rows.length > Math.max(0, was - 100)) throw broken(`after a month ${rows[0].id} is open`);
-  return `${was}`;
+  if (rows.length > Math.max(0, countBefore - 100))
+    throw broken(`after a month ${rows[0].id} is open`);
+  return `${countBefore}`;
 }
 
 const anyCard = (sim: Sim) => sim.model.cardBook.cards.size > 0;

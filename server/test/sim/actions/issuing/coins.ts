@@ -160,8 +160,8 @@ function tokenCodes(sim: Sim, client: MintClient, token: string, names: Names): 
     return [inactiveAccountCode(DELETION_CODES[client.secret] as string)];
   }
   if (token === '007') return ['SERVICE_UNAVAILABLE'];
-  const wrong = token === '004' || network.endsWith('002');
-  if (wrong) return ['STABLECOIN_VERIFICATION_FAILED'];
+  const isRejected = token === '004' || network.endsWith('002');
+  if (isRejected) return ['STABLECOIN_VERIFICATION_FAILED'];
   const isUsed = isTaken(sim, client.platform, 'symbol', symbol);
   return isUsed ? ['STABLECOIN_SYMBOL_ALREADY_EXISTS'] : [];
 }
@@ -197,16 +197,17 @@ export const coinsOf = ({ model }: Sim): RecordedRow[] => [...model.coinBook.coi
 
 async function request(sim: Sim): Promise<string> {
   const coin = sim.chance.of(coinsOf(sim));
-  const was = coin.service_status as string;
-  const isAllowed = isIssuable(coin) && (was === 'NOT_ENABLED' || was === 'PENDING_APPROVAL');
+  const previousStatus = coin.service_status as string;
+  const isAllowed =
+    isIssuable(coin) && (previousStatus === 'NOT_ENABLED' || previousStatus === 'PENDING_APPROVAL');
   const path = `/stablecoins/${coin.id}/request-service-enablement`;
   const response = await sim.call('POST', path, undefined, platformIn(sim, coin.platform_id));
   const codes = isAllowed ? [] : ['STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE'];
-  const code = checkReply(response, codes, `${path}, status ${was}`);
+  const code = checkReply(response, codes, `${path}, status ${previousStatus}`);
   if (code) return code;
   const { serviceOperationsStatus: currentStatus } = expected(response, 200);
   if (currentStatus !== 'PENDING_APPROVAL') throw broken(`${path}: ${currentStatus}`);
-  return was;
+  return previousStatus;
 }
 
 const DECISIONS: Readonly<Record<string, readonly string[]>> = {
@@ -221,13 +222,16 @@ async function decide(sim: Sim): Promise<string> {
   );
   const coin = sim.chance.of(requested.length && sim.chance.percent(80) ? requested : coinsOf(sim));
   const verb = sim.chance.of(['approve', 'approve', 'reject', 'disable']);
-  const was = coin.service_status as string;
+  const previousStatus = coin.service_status as string;
   // A token that will never be issued is not approved.
   const dead = !isIssuable(coin);
-  const may = DECISIONS[verb]?.includes(was) ?? false;
+  const may = DECISIONS[verb]?.includes(previousStatus) ?? false;
   const isAllowed = may && !(verb === 'approve' && dead);
   const result = await operator(sim, 'stablecoins', verb, coin.id as string);
-  return outcome(result, isAllowed, `${verb} ${coin.id}, ${was}`) ?? `${verb} ${was}`;
+  return (
+    outcome(result, isAllowed, `${verb} ${coin.id}, ${previousStatus}`) ??
+    `${verb} ${previousStatus}`
+  );
 }
 
 const BANKS = [

@@ -74,13 +74,14 @@ function isUndisturbed(order: Order): boolean {
 function endingOf(sim: Sim, order: Order): Outcome | string {
   const row = sim.model.payments.get(order.id)?.row;
   if (!row) return `${order.id} does not exist`;
-  const was = { status: row.status, refund: refundOf(row) } as Outcome;
+  const outcome = { status: row.status, refund: refundOf(row) } as Outcome;
   const expectedEnding = order.started ? order.ending : (order.unstarted ?? EXPIRED);
-  const isExpected = was.status === expectedEnding?.status && was.refund === expectedEnding.refund;
-  if (expectedEnding === null || isExpected || !isUndisturbed(order)) return was;
+  const isExpected =
+    outcome.status === expectedEnding?.status && outcome.refund === expectedEnding.refund;
+  if (expectedEnding === null || isExpected || !isUndisturbed(order)) return outcome;
   const destination = order.externalAccount ? `…${order.externalAccount.suffix}` : 'internal';
   const [actual, expected] = [
-    `${was.status}, ${was.refund}`,
+    `${outcome.status}, ${outcome.refund}`,
     `${expectedEnding.status}, ${expectedEnding.refund}`,
   ];
   return `${order.id} (${order.kind}) to ${destination} ended ${actual}, not ${expected}`;
@@ -194,14 +195,15 @@ async function processQueue(sim: Sim): Promise<void> {
   }
   for (;;) {
     await untilIdle(sim);
-    const waiting = [...sim.model.awaitedResults.keys()].filter((id) => {
+    const waitingPayments = [...sim.model.awaitedResults.keys()].filter((id) => {
       const payment = sim.model.payments.get(id);
       return payment && awaitedOf(sim.model, payment) !== undefined;
     });
     const open = exceptions(sim);
     for (const row of open) await decide(sim, row);
-    if (waiting.length + open.length === 0) return;
-    for (const id of waiting) outcome(await operator(sim, 'payouts', 'settle', id), true, id);
+    if (waitingPayments.length + open.length === 0) return;
+    for (const id of waitingPayments)
+      outcome(await operator(sim, 'payouts', 'settle', id), true, id);
   }
 }
 

@@ -60,9 +60,9 @@ async function prove(sim: Sim): Promise<string> {
   const signature = wallet.sign(well ? text : `${text}.`);
   const path = pathOf(account, '/verify');
   const response = await sim.call('POST', path, { signature }, account.owner.platform);
-  const was = wallet.requested;
+  const previousRequest = wallet.requested;
   wallet.requested = undefined;
-  if (!was)
+  if (!previousRequest)
     return rejection(response, DELETION_CODES) ?? broken(`${account.id} has no challenge`).message;
   if (!well || sim.effects.now() >= until) return `${rejection(response, ['INVALID_INPUT'])}`;
   if (expected(response, 200).status !== 'ACTIVE')

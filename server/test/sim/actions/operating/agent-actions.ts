@@ -92,7 +92,7 @@ async function transfer(sim: Sim, direction: 'out' | 'in'): Promise<string> {
   if (action.status === 'APPROVED' && direction === 'out' && before < amount) {
     throw broken(`${agent.id} spends ${amount} of ${before}`);
   }
-  const ended =
+  const expectedStatus =
     direction === 'out'
       ? outcomeOf('transfer', externalAccount.suffix)
       : debitOutcome(externalAccount.suffix);
@@ -108,7 +108,7 @@ async function transfer(sim: Sim, direction: 'out' | 'in'): Promise<string> {
     sent: direction === 'out' ? amount : 0n,
     received: amount,
     ...{ platformFee: 0n, feeAccount: null, expiresAt: 0, agent },
-    ending: inSandbox(owner) ? ended : null,
+    ending: inSandbox(owner) ? expectedStatus : null,
     started: action.status === 'APPROVED',
     unstarted: UNAUTHORIZED,
   };

@@ -302,7 +302,7 @@ async function authorizeTwice(sim: Sim): Promise<string> {
 /** Sends the same code again, at the earliest after half a minute. */
 async function resend(sim: Sim): Promise<string> {
   const order = sim.chance.of(
-    sim.chance.percent(80) && added(sim).length ? added(sim) : waiting(sim),
+    sim.chance.percent(80) && added(sim).length ? added(sim) : waitingOrders(sim),
   );
   const challenge = pendingOf(sim.model, order.quoteId as string);
   const isExpired = sim.effects.now() >= Date.parse(challenge?.expires_at ?? '');
@@ -334,7 +334,8 @@ async function transfer(sim: Sim): Promise<string> {
 }
 
 /** Orders that wait for their customers, including those of agents. */
-const waiting = (sim: Sim) => sim.orders.filter((each) => each.requiresSca && isWaiting(sim, each));
+const waitingOrders = (sim: Sim) =>
+  sim.orders.filter((each) => each.requiresSca && isWaiting(sim, each));
 /** Orders with a challenge, whatever their state. */
 const requested = (sim: Sim) =>
   sim.orders.filter(
@@ -357,7 +358,7 @@ function someRipe(sim: Sim): Order {
 
 /** Orders with an open challenge. */
 const added = (sim: Sim) =>
-  waiting(sim).filter((each) => {
+  waitingOrders(sim).filter((each) => {
     const { expires_at } = pendingOf(sim.model, each.quoteId as string) ?? {};
     return Date.parse(expires_at ?? '') > sim.effects.now();
   });
@@ -402,6 +403,11 @@ export const AUTHORIZATIONS: readonly Action[] = [
     ready: (sim) => added(sim).length > 0,
     run: authorizeTwice,
   },
-  { name: 'send a code again', weight: 3, ready: (sim) => waiting(sim).length > 0, run: resend },
+  {
+    name: 'send a code again',
+    weight: 3,
+    ready: (sim) => waitingOrders(sim).length > 0,
+    run: resend,
+  },
   { name: 'transfer regulated money', weight: 0.5, ready: payersHere, run: transfer },
 ];

@@ -69,8 +69,8 @@ function isApplicable(sim: Sim, order: Order, verb: string): boolean {
 /** Usually a waiting payment. */
 function somePayment(sim: Sim): Order {
   const all = productionOrders(sim);
-  const waiting = all.filter((each) => awaitedOf(sim.model, paymentOf(sim, each)));
-  return sim.chance.of(waiting.length && sim.chance.percent(85) ? waiting : all);
+  const waitingPayments = all.filter((each) => awaitedOf(sim.model, paymentOf(sim, each)));
+  return sim.chance.of(waitingPayments.length && sim.chance.percent(85) ? waitingPayments : all);
 }
 
 const VERBS = [

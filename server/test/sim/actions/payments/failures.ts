@@ -33,9 +33,9 @@ const JUMPS = [
 
 async function jump(sim: Sim): Promise<string> {
   const { ms } = sim.chance.weighed(JUMPS);
-  const by = sim.chance.between(Math.ceil(ms / 2), ms);
-  sim.effects.pass(by);
-  return `${by} ms`;
+  const delayMs = sim.chance.between(Math.ceil(ms / 2), ms);
+  sim.effects.pass(delayMs);
+  return `${delayMs} ms`;
 }
 
 async function runJob(sim: Sim): Promise<string> {
@@ -229,9 +229,14 @@ async function replay(sim: Sim): Promise<string> {
   const { platform: as, path, key, body, response } = sim.chance.of(recent);
   disarm(sim);
   const repeated = await sim.once(sim.node(), { method: 'POST', path, body, as, key });
-  const [was, actualBody] = [JSON.stringify(response.body), JSON.stringify(repeated?.body)];
-  if (repeated?.status !== response.status || was !== actualBody) {
-    throw broken(`POST ${path} ${key} was answered ${response.status} ${was}, now ${actualBody}`);
+  const [expectedBody, actualBody] = [
+    JSON.stringify(response.body),
+    JSON.stringify(repeated?.body),
+  ];
+  if (repeated?.status !== response.status || expectedBody !== actualBody) {
+    throw broken(
+      `POST ${path} ${key} was answered ${response.status} ${expectedBody}, now ${actualBody}`,
+    );
   }
   if (response.status < 400 && !repeated.replayed)
     throw broken(`POST ${path} ${key} was executed twice`);

@@ -231,7 +231,7 @@ const createQuote = (sim: Sim) =>
     ({ quoteId, kind, payload, requiresSca, agent }) =>
       quoteId !== null && kind !== 'realtime' && !payload && !requiresSca && !agent,
   );
-const waiting = (sim: Sim) => createQuote(sim).filter((each) => !each.started);
+const unstartedQuotes = (sim: Sim) => createQuote(sim).filter((each) => !each.started);
 const started = (sim: Sim) => createQuote(sim).filter((each) => each.started);
 
 /** Possible error codes of a transfer between existing parties. */
@@ -299,14 +299,14 @@ export const PAYMENTS: readonly Action[] = [
   {
     name: 'execute a quote',
     weight: 16,
-    ready: (sim) => waiting(sim).length > 0,
-    run: (sim) => executeOrder(sim, sim.chance.of(waiting(sim))),
+    ready: (sim) => unstartedQuotes(sim).length > 0,
+    run: (sim) => executeOrder(sim, sim.chance.of(unstartedQuotes(sim))),
   },
   {
     name: 'execute the latest quote',
     weight: 8,
-    ready: (sim) => waiting(sim).length > 0,
-    run: (sim) => executeOrder(sim, waiting(sim).at(-1) as Order),
+    ready: (sim) => unstartedQuotes(sim).length > 0,
+    run: (sim) => executeOrder(sim, unstartedQuotes(sim).at(-1) as Order),
   },
   {
     name: 'execute a quote again',

@@ -217,14 +217,27 @@ export function createControl(field: Field, around: ControlOptions): Control {
   const isGroup = field.kind === 'choices';
   const labelOf = ({ label, optional }: Field) => (optional ? `${label} (optional)` : label);
   const hintOf = ({ hint }: Field) => [around.onFile, hint].filter(Boolean).join(' ');
-  const about = h('p', { class: 'hint', id: `${id}-hint`, hidden: !hintOf(field) }, hintOf(field));
-  const wrong = h('p', { class: 'wrong', id: `${id}-wrong`, hidden: true });
+  const hintText = h(
+    'p',
+    { class: 'hint', id: `${id}-hint`, hidden: !hintOf(field) },
+    hintOf(field),
+  );
+  const errorText = h('p', { class: 'wrong', id: `${id}-wrong`, hidden: true });
   const head = isGroup ? h('legend', {}, labelOf(field)) : h('label', { for: id }, labelOf(field));
-  const root = h(isGroup ? 'fieldset' : 'div', { class: 'field' }, head, about, wrong, ...body);
+  const root = h(
+    isGroup ? 'fieldset' : 'div',
+    { class: 'field' },
+    head,
+    hintText,
+    errorText,
+    ...body,
+  );
   const showError = (message: string) => {
-    wrong.textContent = message;
-    wrong.hidden = message === '';
-    const ids = [!about.hidden && about.id, message && wrong.id].filter(Boolean).join(' ');
+    errorText.textContent = message;
+    errorText.hidden = message === '';
+    const ids = [!hintText.hidden && hintText.id, message && errorText.id]
+      .filter(Boolean)
+      .join(' ');
     root.classList.toggle('bad', message !== '');
     for (const each of marked) {
       if (message) each.setAttribute('aria-invalid', 'true');
@@ -235,11 +248,11 @@ export function createControl(field: Field, around: ControlOptions): Control {
   };
   const describe = (now: Field & DerivedField) => {
     head.textContent = labelOf(now);
-    about.textContent = hintOf(now);
-    about.hidden = !about.textContent;
+    hintText.textContent = hintOf(now);
+    hintText.hidden = !hintText.textContent;
     for (const each of marked) (each as HTMLInputElement).required = !now.optional;
     if (now.values && focus instanceof HTMLSelectElement) restrictOptions(focus, now.values);
-    showError(wrong.textContent ?? '');
+    showError(errorText.textContent ?? '');
   };
   showError('');
   return { field, root, focus, read, showError, describe };

@@ -44,8 +44,8 @@ function needOf(state: State, gap: Gap): Need | undefined {
 }
 
 /** Proofs that are required now, after those that were required earlier. */
-export function needsOf(state: State, before: readonly Need[]): Need[] {
-  const needs = new Map(before.map((need) => [need.key, need]));
+export function needsOf(state: State, previousNeeds: readonly Need[]): Need[] {
+  const needs = new Map(previousNeeds.map((need) => [need.key, need]));
   for (const gap of state.gaps) {
     const need = needOf(state, gap);
     if (need && !needs.has(need.key)) needs.set(need.key, need);

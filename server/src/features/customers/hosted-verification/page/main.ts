@@ -203,11 +203,13 @@ function showFindings(gaps: readonly Gap[]): void {
 
 /** Last view in this tab; undefined at the first visit. */
 function restorePlace(): string | undefined {
-  const before = history.state as Place | null;
-  if (!before) return undefined;
-  counted = before.counted;
+  const previousPlace = history.state as Place | null;
+  if (!previousPlace) return undefined;
+  counted = previousPlace.counted;
   count();
-  return before.key === START || counted.includes(before.key) ? before.key : undefined;
+  return previousPlace.key === START || counted.includes(previousPlace.key)
+    ? previousPlace.key
+    : undefined;
 }
 
 async function start(): Promise<void> {
@@ -224,13 +226,13 @@ async function start(): Promise<void> {
   addEventListener('popstate', ({ state: to }: PopStateEvent) => {
     if (to && !isFinished) renderView((to as Place).key);
   });
-  const before = restorePlace();
+  const previousPlace = restorePlace();
   count();
   if (state.findings.length > 0) {
     showNextStep();
     return showFindings(state.findings);
   }
-  const key = before ?? START;
+  const key = previousPlace ?? START;
   history.replaceState({ key, counted } satisfies Place, '');
   renderView(key);
 }

@@ -70,8 +70,8 @@ async function authorize(
   await checkLock(ctx, authorizer.customer.id);
   await checkSession(ctx, authorizer.customer.id);
   const { endUserIpAddress: ip, ...proof } = body;
-  const about = aboutOf(quote, payment, row);
-  const rejection = await prove(ctx, authorizer, row, { about, proof, ip });
+  const subject = aboutOf(quote, payment, row);
+  const rejection = await prove(ctx, authorizer, row, { about: subject, proof, ip });
   if (rejection) return rejection;
   const current = await releaseOrExecute(ctx, parts, pendingAuthorization);
   return { status: 200 as const, body: await quoteView(ctx, quote, current) };

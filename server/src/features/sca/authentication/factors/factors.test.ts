@@ -180,10 +180,10 @@ describe('an app', () => {
     it('succeeds after four failures', async () => {
       const id = await person();
       const { secret, secretBase32Encoded: base32 } = ok(await fixture.start(id, 'TOTP'), 200);
-      const wrong = Array.from({ length: 4 }, () =>
+      const wrongCodes = Array.from({ length: 4 }, () =>
         fixture.confirm(id, { type: 'TOTP', secret, code: '12345' }),
       );
-      for (const response of await Promise.all(wrong)) expectBad(response, 'code');
+      for (const response of await Promise.all(wrongCodes)) expectBad(response, 'code');
       const code = codeAt(base32, app.effects.now());
       ok(await fixture.confirm(id, { type: 'TOTP', secret, code }), 200);
     });

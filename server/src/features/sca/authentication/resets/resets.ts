@@ -140,12 +140,12 @@ export function decideReset(
   customer: CustomerRow,
   row: ResetRow,
   event: 'pass' | 'reject',
-  by: By,
+  actor: By,
 ): ResetRow {
-  if (event === 'reject') return transitionReset(ctx, customer, row, event, { by });
+  if (event === 'reject') return transitionReset(ctx, customer, row, event, { by: actor });
   const expires_at = ctx.now + REVIEW_MS;
   expireLater(ctx, row.id, expires_at);
-  return transitionReset(ctx, customer, row, event, { by, expires_at });
+  return transitionReset(ctx, customer, row, event, { by: actor, expires_at });
 }
 
 /** The resource `TwoFactorResetStatus`. */

@@ -41,9 +41,9 @@ async function requestedLink(
   attempt: SignInAttempt,
   secret: string,
 ): Promise<OpenedLink> {
-  const opened = await findLink(runtime, secret);
-  if (opened && !opened.isEnded) return opened;
-  if (opened) await recordRejection(runtime, attempt, opened.user, 'ended link');
+  const openedLink = await findLink(runtime, secret);
+  if (openedLink && !openedLink.isEnded) return openedLink;
+  if (openedLink) await recordRejection(runtime, attempt, openedLink.user, 'ended link');
   throw linkEnded();
 }
 
@@ -75,9 +75,9 @@ export async function enrollmentPasskeyOptions(
 ) {
   const { link, user } = await requestedLink(runtime, attempt, secret);
   const { name, email } = identityOf(runtime, user, identity);
-  const named = { ...user, name };
+  const namedUser = { ...user, name };
   return registrationOptions(runtime, attempt.browser.site, {
-    user: named,
+    user: namedUser,
     name: email,
     owner: link.id,
   });
@@ -101,16 +101,16 @@ interface NewMethod {
 /** Stages the use of the link and the new method. A recovery first removes all other methods. */
 async function stageEnrollment(
   ctx: Ctx,
-  opened: OpenedLink,
+  openedLink: OpenedLink,
   identity: { name: string; email: string },
   { challenge, stage }: NewMethod,
 ): Promise<UserRow> {
-  useLink(ctx, opened);
+  useLink(ctx, openedLink);
   stageUse(ctx, challenge);
   // The first user who has enrolled invites all others.
-  if (opened.user.id !== FIRST_ADMINISTRATOR) await endLinks(ctx, FIRST_ADMINISTRATOR);
-  let { user } = opened;
-  if (opened.link.kind === 'RECOVERY') {
+  if (openedLink.user.id !== FIRST_ADMINISTRATOR) await endLinks(ctx, FIRST_ADMINISTRATOR);
+  let { user } = openedLink;
+  if (openedLink.link.kind === 'RECOVERY') {
     user = await removeMethods(ctx, user);
     await endSessionsOf(ctx, user.id);
   }
@@ -139,17 +139,17 @@ interface Enrollment {
   method: 'PASSKEY' | 'PASSWORD';
   input: { secret: string } & Identity;
   /** Verifies the method. */
-  prepare(opened: OpenedLink, identity: { name: string; email: string }): Promise<NewMethod>;
+  prepare(openedLink: OpenedLink, identity: { name: string; email: string }): Promise<NewMethod>;
 }
 
 async function enroll(
   runtime: Runtime,
   { browser, operationId, method, input, prepare }: Enrollment,
 ): Promise<SignedIn> {
-  const opened = await requestedLink(runtime, { browser, operationId }, input.secret);
-  const identity = identityOf(runtime, opened.user, input);
-  const prepared = await prepare(opened, identity);
-  const user = { ...opened.user, name: identity.name };
+  const openedLink = await requestedLink(runtime, { browser, operationId }, input.secret);
+  const identity = identityOf(runtime, openedLink.user, input);
+  const prepared = await prepare(openedLink, identity);
+  const user = { ...openedLink.user, name: identity.name };
   return openSession(runtime, { user, method, browser, operationId }, async (ctx) =>
     // A concurrent enrollment may have used the link.
     stageEnrollment(ctx, await openLink(ctx, input.secret), identity, prepared),

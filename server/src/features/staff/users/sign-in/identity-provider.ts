@@ -72,8 +72,8 @@ const CONFIGURATION_ERRORS = ['invalid_client', 'unauthorized_client', 'unsuppor
 
 /** The fault of a failed exchange. The error of the library is not kept: it may contain tokens. */
 function faultOf(error: unknown): Fault {
-  const known = faultIn(error);
-  if (known) return known;
+  const knownFault = faultIn(error);
+  if (knownFault) return knownFault;
   const code = (error as { error?: unknown }).error;
   return CONFIGURATION_ERRORS.some((each) => each === code)
     ? unavailable(`rejects the client ID or secret of this server (${code})`)

@@ -174,8 +174,8 @@ export const endSession = (runtime: Runtime, id: string): Promise<OperatorSessio
   operate(runtime, INSTALLATION, async (ctx) => {
     const row = await sessionRow(ctx, id);
     if (statusOf(row, ctx.now) !== 'ACTIVE') return presentSession(row, ctx.now);
-    const ended = { ended_at: ctx.now, updated_at: ctx.now };
-    return presentSession(ctx.update(operatorSessions, row, ended), ctx.now);
+    const changes = { ended_at: ctx.now, updated_at: ctx.now };
+    return presentSession(ctx.update(operatorSessions, row, changes), ctx.now);
   });
 
 /** Ends all sessions of the caller except the current one. */
