@@ -22,6 +22,7 @@ export const WORLDS: Readonly<Record<string, string>> = {
   cards: 'cards that are active, frozen, processing and closed, and payments in each status',
   agents: 'a paused agent, and actions that are approved, waiting, rejected and failed',
   stablecoins: 'provider accounts and tokens in each status',
+  business: '150 customers with 5,000 payments of the last 60 days, built in the background',
 };
 
 function readWorld(name: string): object {
@@ -69,7 +70,9 @@ function loadCommand(): Command {
     const world = await withProgress('Building the world …', call);
     const resources = Object.entries(world.resources);
     await output.result(world, () => [
-      `${world.steps} calls made.`,
+      world.steps === 0
+        ? 'The world is built in the background, until `railhead clock` shows the present.'
+        : `${world.steps} calls made.`,
       ...output.table([
         columnOf(
           'name',

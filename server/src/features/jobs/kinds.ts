@@ -51,6 +51,7 @@ export const PENDING_EFFECTS: Readonly<Record<string, string>> = {
   'wallets.recover': 'The account recovery remains WAITING.',
   'webhooks.replay': 'The replay remains PROCESSING and sends no more events.',
   'files.remove': 'The object remains in storage, encrypted and without a reference.',
+  'fixtures.build': 'The world is incomplete; it can be built again after a reset of the platform.',
   'imports.slice': 'The import stops at its current row.',
 };
 

@@ -1,6 +1,7 @@
 // Public interface of the sandbox operations.
 import type { Feature } from '../../runtime/operation/feature.ts';
 import type { CardParts } from '../cards/index.ts';
+import { type BusinessJobParts, businessJobs } from './business/job.ts';
 import { sandboxCardOperations } from './cards.ts';
 import { type ClockParts, sandboxClockOperations } from './clock/operations.ts';
 import { sandboxOperations } from './operations.ts';
@@ -13,7 +14,7 @@ export type { ClockWork } from './clock/advance.ts';
 export { getSandboxClock, updateSandboxClock } from './clock/contract.ts';
 export { createSandboxFixtures, resetSandbox } from './world/contract.ts';
 export type { SandboxWorldParts } from './world/operations.ts';
-export { WORLDS } from './world/worlds.ts';
+export { WORLD_NAMES, WORLDS } from './world/worlds.ts';
 export type { ClockParts };
 
 /** Operations, jobs and other parts that this feature adds to a server. */
@@ -27,5 +28,6 @@ export const sandboxFeature = {
     ...sandboxOperations,
     ...sandboxClockOperations(parts),
   ],
+  jobs: (parts: BusinessJobParts) => businessJobs(parts),
   reset: { belongs: { sandbox_clocks: 't.id = any($1::text[])' } },
 } satisfies Feature;

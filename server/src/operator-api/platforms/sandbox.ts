@@ -6,6 +6,7 @@ import {
   getSandboxClock,
   resetSandbox,
   updateSandboxClock,
+  WORLD_NAMES,
   WORLDS,
 } from '../../features/sandbox/index.ts';
 import { platformById, systemCaller } from '../../features/tenancy/platform/index.ts';
@@ -83,7 +84,7 @@ const reset = operation({
   },
 });
 
-const { world, steps, seed } = createSandboxFixtures.body.properties;
+const { world, payments, steps, seed } = createSandboxFixtures.body.properties;
 
 const fixtures = operation({
   ...CHANGE,
@@ -94,7 +95,8 @@ const fixtures = operation({
     'Calls operations of the platform API in order, with all permissions. A step that is rejected ' +
     'ends the call: `details.step` is its number, from 0, and `details.error` its error. Earlier ' +
     'steps are not undone.',
-  body: Type.Object({ world, steps, seed, ...OptionalReason }),
+  body: Type.Object({ world, payments, steps, seed, ...OptionalReason }),
+  bodyRules: createSandboxFixtures.bodyRules,
   maxBody: createSandboxFixtures.maxBody,
   replies: {
     201: Type.Object({
@@ -122,7 +124,9 @@ const listWorlds = operation({
       data: Type.Array(
         Type.Object({
           name: text('Name of the world.'),
-          steps: Type.Integer({ description: 'Number of calls.' }),
+          steps: Type.Integer({
+            description: 'Number of calls; 0 for a world that is built in the background.',
+          }),
         }),
         { description: 'All worlds.' },
       ),
@@ -211,7 +215,10 @@ export const sandboxOperations = [
     return { status: 201, body: reply };
   }),
   operatorHandle(listWorlds, async () => {
-    const data = Object.entries(WORLDS).map(([name, calls]) => ({ name, steps: calls.length }));
+    const data = WORLD_NAMES.map((name) => ({
+      name,
+      steps: name in WORLDS ? WORLDS[name as keyof typeof WORLDS].length : 0,
+    }));
     return { status: 200, body: { data } };
   }),
 ];

@@ -30,6 +30,28 @@ export async function holdClock(
   return (await db.query<ClockRow>(HOLD, values))[0];
 }
 
+const BEGIN = `insert into sandbox_clocks
+    (id, stands_at, target, holder, held_until, created_at, updated_at)
+  values ($1, $2, $3, $4, $5, $3, $3) on conflict (id) do nothing returning ${COLUMNS}`;
+
+/**
+ * Gives a platform without data a clock that is stopped at `at`, which may be in the past, and holds
+ * it for a change; undefined if it has a clock.
+ */
+export async function beginClock(
+  db: Writer,
+  {
+    platformId,
+    holder,
+    at,
+    realTime,
+  }: Record<'platformId' | 'holder', string> & Record<'at' | 'realTime', Time>,
+): Promise<ClockRow | undefined> {
+  const times = [at, realTime].map((each) => new Date(each));
+  const values = [platformId, ...times, holder, new Date(realTime + LEASE_MS)];
+  return (await db.query<ClockRow>(BEGIN, values))[0];
+}
+
 const STEP = `update sandbox_clocks set stands_at = $3, target = $4, held_until = $5, updated_at = $6
   where id = $1 and holder = $2 returning ${COLUMNS}`;
 

@@ -1,9 +1,10 @@
 // Contract of the reset of a sandbox platform and of fixtures, which fill it.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
+import type { FieldError } from '../../../kernel/fault.ts';
 import { NO_QUERY, named, oneOf } from '../../../kernel/schema.ts';
 import { FixtureStep, MAX_STEPS } from './step.ts';
-import { WORLD_NAMES } from './worlds.ts';
+import { MAX_PAYMENTS, WORLD_NAMES } from './worlds.ts';
 
 const TAG = 'Sandbox Fixtures';
 
@@ -72,7 +73,20 @@ const SandboxFixtureRequest = named(
   Type.Object(
     {
       world: Type.Optional(
-        oneOf(WORLD_NAMES, { description: 'Built-in world to build before `steps`.' }),
+        oneOf(WORLD_NAMES, {
+          description:
+            'Built-in world to build before `steps`. `business` is built in the background: the ' +
+            'clock of the platform starts 60 days ago and reaches the present when the world is ' +
+            'complete. It needs a platform without customers and without a clock of its own, and ' +
+            'cannot be combined with `steps` or `seed`.',
+        }),
+      ),
+      payments: Type.Optional(
+        Type.Integer({
+          minimum: 50,
+          maximum: MAX_PAYMENTS,
+          description: 'Approximate number of payments of the world `business`. Default 5000.',
+        }),
       ),
       steps: Type.Optional(
         Type.Array(FixtureStep, {
@@ -100,11 +114,27 @@ const SandboxFixtureRequest = named(
   ),
 );
 
+/** Rejects fields that the selected world does not have. */
+function worldErrors(body: unknown): FieldError[] {
+  if (typeof body !== 'object' || body === null) return [];
+  const { world, payments, steps, seed } = body as Record<string, unknown>;
+  const excluded = world === 'business' ? { steps, seed } : { payments };
+  const message =
+    world === 'business'
+      ? 'must be absent with the world business'
+      : 'must be absent unless the world is business';
+  return Object.entries(excluded).flatMap(([field, value]) =>
+    value === undefined ? [] : [{ field, message }],
+  );
+}
+
 const SandboxWorld = named(
   'SandboxWorld',
   Type.Object(
     {
-      steps: Type.Integer({ description: 'Number of calls.' }),
+      steps: Type.Integer({
+        description: 'Number of calls; 0 for a world that is built in the background.',
+      }),
       resources: Type.Record(Type.String(), Type.Unknown(), {
         description: 'The response of each step with a name, by that name.',
       }),
@@ -133,6 +163,7 @@ export const createSandboxFixtures = operation({
   callsOperations: true,
   sealed: true,
   body: SandboxFixtureRequest,
+  bodyRules: worldErrors,
   maxBody: { bytes: 262_144, reason: 'a world has up to 500 steps with a body each' },
   replies: { 201: SandboxWorld },
   errors: [],

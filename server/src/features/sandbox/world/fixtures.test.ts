@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { CallOptions } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { WORLD_NAMES } from './worlds.ts';
+import { WORLDS } from './worlds.ts';
 
 const app = testApp();
 
@@ -21,7 +21,7 @@ const fieldsOf = ({ body }: { body: { details: { errors: { field: string }[] } }
   body.details.errors.map(({ field }) => field).sort();
 
 describe('createSandboxFixtures', () => {
-  it.each(WORLD_NAMES)('builds the world %s', async (world) => {
+  it.each(Object.keys(WORLDS))('builds the world %s', async (world) => {
     await reset();
     const { steps, resources } = ok(await build({ world }), 201);
     expect(steps).toBeGreaterThanOrEqual(Object.keys(resources).length);

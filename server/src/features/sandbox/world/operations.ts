@@ -8,10 +8,11 @@ import { handle } from '../../../runtime/operation/handle.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { resetConfig } from '../../tenancy/config/index.ts';
 import { type Authenticator, removeOtherTokens } from '../../tenancy/tokens/index.ts';
+import { startBusiness } from '../business/job.ts';
 import { createSandboxFixtures, resetSandbox } from './contract.ts';
 import { buildWorld, type WorldParts } from './fixtures.ts';
 import type { Step } from './step.ts';
-import { WORLDS } from './worlds.ts';
+import { BUSINESS, DEFAULT_PAYMENTS, WORLDS } from './worlds.ts';
 
 export interface SandboxWorldParts extends WorldParts {
   runtime(): Runtime;
@@ -40,6 +41,11 @@ export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
 
   handle(createSandboxFixtures, async (ctx, { body }) => {
     const { world, seed } = body;
+    if (world === BUSINESS) {
+      await startBusiness(ctx, body.payments ?? DEFAULT_PAYMENTS);
+      const reply = { steps: 0, resources: {} };
+      return { status: 201, body: reply, replayBody: reply };
+    }
     const first: readonly Step[] = world === undefined ? [] : WORLDS[world];
     const steps = [...first, ...(body.steps ?? [])];
     const built = await buildWorld(parts.runtime(), ctx.caller, parts, { steps, seed });

@@ -166,4 +166,9 @@ export const WORLDS = {
   stablecoins: STABLECOINS,
 } satisfies Record<string, Step[]>;
 
-export const WORLD_NAMES = Object.keys(WORLDS) as (keyof typeof WORLDS)[];
+/** The world that is not a list of steps (`../business`). */
+export const BUSINESS = 'business';
+export const DEFAULT_PAYMENTS = 5_000;
+export const MAX_PAYMENTS = 20_000;
+
+export const WORLD_NAMES = [...(Object.keys(WORLDS) as (keyof typeof WORLDS)[]), BUSINESS] as const;

@@ -1,0 +1,168 @@
+// Builds the world `business` through the operations of the API. The clock of the platform starts 60
+// days ago and moves to the present with the payments, so everything has the time at which it would
+// have happened. Payments of different customers within a few hours run at once, each at its own time;
+// the work that they cause follows when the clock moves on.
+import type { Caller } from '../../../kernel/caller.ts';
+import type { Time } from '../../../kernel/effects.ts';
+import { Fault, isTransient } from '../../../kernel/fault.ts';
+import { uuid7 } from '../../../kernel/id.ts';
+import { beginClock, releaseClock } from '../../../runtime/clocks/clock-changes.ts';
+import type { ClockRow } from '../../../runtime/clocks/clock-table.ts';
+import type { Files } from '../../../runtime/files/files.ts';
+import type { Operation } from '../../../runtime/operation/feature.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { agentCaller } from '../../agents/index.ts';
+import { advanceTo, type ClockWork } from '../clock/advance.ts';
+import type { WorldParts } from '../world/fixtures.ts';
+import { resolve } from '../world/references.ts';
+import { businessPlan } from './plan.ts';
+import type { Action, PlannedStep, UploadStep } from './steps.ts';
+
+export interface BusinessParts extends WorldParts {
+  files: Pick<Files, 'put'>;
+}
+
+export interface BusinessInput {
+  platformId: string;
+  /** Time at which the world starts, and approximate number of its payments. */
+  from: Time;
+  payments: number;
+}
+
+/** Actions of one batch; more would only wait for each other. */
+const BATCH = 40;
+/** A batch is shorter than any delay before an action that needs the jobs of another. */
+const SPAN_MS = 5 * 3_600_000;
+/** Time between two steps of an action. */
+const STEP_MS = 4_000;
+
+interface Build {
+  runtime: Runtime;
+  parts: BusinessParts;
+  caller: Caller;
+  operations: ReadonlyMap<string, Operation>;
+  /** Responses by the name of their step. */
+  named: Map<string, unknown>;
+}
+
+/**
+ * The runtime with the clock of the platform at a time. IDs have this time too, because lists are in
+ * the order of IDs.
+ */
+const runtimeAt = (runtime: Runtime, now: Time): Runtime => ({
+  ...runtime,
+  ids: () => ({ ...runtime.effects, now: () => now }),
+  clocks: {
+    ...runtime.clocks,
+    timeOf: () => ({ now, ownClock: true }),
+    nowOf: async () => now,
+  },
+});
+
+const isUpload = (step: PlannedStep): step is UploadStep => 'file' in step;
+
+async function* chunksOf(content: Buffer) {
+  yield content;
+}
+
+async function run(build: Build, runtime: Runtime, step: PlannedStep): Promise<unknown> {
+  const { parts, operations, named } = build;
+  const operation = operations.get(step.operationId);
+  if (!operation) throw new Error(`no operation ${step.operationId}`);
+  const part = (value: unknown, field: string) => resolve(value, named, field);
+  const body = part(step.body, 'body');
+  if (isUpload(step)) {
+    const { fileName, content } = step.file;
+    const { upload } = operation.contract;
+    if (!upload) throw new Error(`${step.operationId} takes no file`);
+    const file = await parts.files.put(build.caller, chunksOf(content()), { ...upload, fileName });
+    const request = { params: {}, query: {}, body: { ...(body as object), file } };
+    return parts.perform(runtime, build.caller, operation, request);
+  }
+  const agentId = part(step.agentId, 'agentId') as string | undefined;
+  const { platformId } = build.caller;
+  const caller = agentId ? await agentCaller(runtime, platformId, agentId) : build.caller;
+  const params = part(step.params ?? {}, 'params') as Record<string, string>;
+  const query = part(step.query ?? {}, 'query') as Record<string, unknown>;
+  return parts.perform(runtime, caller, operation, { params, query, body });
+}
+
+/** Runs the steps of an action; a rejection that the plan permits ends it. */
+async function perform(build: Build, { at, steps }: Action): Promise<void> {
+  for (const [index, step] of steps.entries()) {
+    const runtime = runtimeAt(build.runtime, at + index * STEP_MS);
+    try {
+      const response = await run(build, runtime, step);
+      if (step.name) build.named.set(step.name, response);
+    } catch (error) {
+      const isPermitted = !isUpload(step) && step.mayBeRejected && error instanceof Fault;
+      if (isPermitted && !isTransient(error.code)) return;
+      throw new Error(`${step.operationId}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+}
+
+/** Actions that run at once, and the time of the last. */
+function* batchesOf(actions: readonly Action[]): Generator<readonly Action[]> {
+  let batch: Action[] = [];
+  for (const action of actions) {
+    const [first] = batch;
+    if (first && (batch.length === BATCH || action.at - first.at > SPAN_MS)) {
+      yield batch;
+      batch = [];
+    }
+    batch.push(action);
+  }
+  if (batch.length) yield batch;
+}
+
+async function performBatch(build: Build, batch: readonly Action[]): Promise<void> {
+  const owners = [...new Set(batch.map(({ owner }) => owner))].map(async (owner) => {
+    for (const action of batch) if (action.owner === owner) await perform(build, action);
+  });
+  const results = await Promise.allSettled(owners);
+  const failed = results.find((each) => each.status === 'rejected');
+  if (failed) throw failed.reason;
+}
+
+/** Moves the clock; executes everything that is due by then. */
+async function moveTo(runtime: Runtime, work: ClockWork, clock: ClockRow, at: Time) {
+  let moved = await advanceTo(runtime, work, clock, at);
+  while (!moved.reached) moved = await advanceTo(runtime, work, moved.clock, at);
+  return moved.clock;
+}
+
+/** Builds the world. The platform has no clock of its own before, and one in real time afterwards. */
+export async function buildBusiness(
+  runtime: Runtime,
+  work: ClockWork,
+  caller: Caller,
+  parts: BusinessParts,
+  { platformId, from, payments }: BusinessInput,
+): Promise<void> {
+  const { db, effects, clocks } = runtime;
+  const holder = uuid7(effects);
+  const until = effects.now();
+  const held = await beginClock(db, { platformId, holder, at: from, realTime: until });
+  if (!held) throw new Fault('CONFLICT', 'The clock of the platform was changed.');
+  clocks.replace(held);
+  let clock = held;
+  const operations = new Map(
+    parts.operations().map((each) => [each.contract.operationId, each] as const),
+  );
+  const build: Build = { runtime, parts, caller, operations, named: new Map() };
+  try {
+    await operate(runtime, caller, work.stage);
+    for (const batch of batchesOf(businessPlan({ from, until, payments }))) {
+      await performBatch(build, batch);
+      const last = batch.at(-1) as Action;
+      clock = await moveTo(runtime, work, clock, Math.max(last.at, clock.stands_at as Time));
+    }
+    clock = await moveTo(runtime, work, clock, effects.now());
+  } finally {
+    const end = { frozen: false, target: null, realTime: effects.now() };
+    clocks.replace(await releaseClock(db, clock, end));
+    runtime.wake.jobs();
+    runtime.wake.events();
+  }
+}

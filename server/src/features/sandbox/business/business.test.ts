@@ -1,0 +1,81 @@
+// The world `business`: a job builds it through the operations of the API, at the times of the past.
+import { expect, it } from 'vitest';
+import { booksBalance } from '../../../../test/kit/app/books.ts';
+import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { businessPlan } from './plan.ts';
+
+const app = testApp();
+const build = (body: object = {}) =>
+  app.call('POST', '/sandbox/fixtures', { world: 'business', ...body });
+
+const DAY = 86_400_000;
+
+it('plans the same payments for the same input', () => {
+  const input = { from: 0, until: 60 * DAY, payments: 400 };
+  const [first, second] = [businessPlan(input), businessPlan(input)];
+  const stepsOf = (plan: typeof first) => JSON.stringify(plan.map(({ at, steps }) => [at, steps]));
+  expect(stepsOf(second)).toBe(stepsOf(first));
+  expect(first.every(({ at }, index) => at >= (first[index - 1]?.at ?? 0))).toBe(true);
+});
+
+it('is built in the past and ends at the present', async () => {
+  const before = app.effects.now();
+  expect(ok(await build({ payments: 60 }), 201)).toEqual({ steps: 0, resources: {} });
+  await app.settle();
+  const dead = 'select kind, last_error from jobs where state = $1';
+  expect(await app.runtime.db.query(dead, ['dead'])).toEqual([]);
+  const { currentTime, frozen } = ok(await app.call('GET', '/sandbox/clock'), 200);
+  expect([Date.parse(currentTime), frozen]).toEqual([before, false]);
+
+  const counts = await app.runtime.db.query<{ kind: string; min: number }>(
+    "select type || ' ' || status as kind, min(created_at) from transactions group by 1",
+    [],
+  );
+  const kinds = counts.map(({ kind }) => kind);
+  for (const kind of ['INCOMING COMPLETED', 'INCOMING PENDING', 'OUTGOING COMPLETED']) {
+    expect(kinds).toContain(kind);
+  }
+  for (const kind of ['OUTGOING PROCESSING', 'OUTGOING PENDING', 'CARD SETTLED']) {
+    expect(kinds).toContain(kind);
+  }
+  expect(Math.min(...counts.map(({ min }) => min))).toBeLessThan(before - 55 * DAY);
+  await booksBalance(app);
+}, 120_000);
+
+it('has checks in review, agents, a stablecoin and endpoints', async () => {
+  const listed = async (path: string) => ok(await app.call('GET', path), 200).data;
+  const customers = await listed('/customers?limit=100');
+  const review = customers.filter(
+    (each: { kycStatus?: string; kybStatus?: string }) =>
+      (each.kycStatus ?? each.kybStatus) === 'PENDING',
+  );
+  expect(review.length).toBeGreaterThan(4);
+  expect(review[0]).not.toMatchObject({ fullName: expect.stringContaining('001') });
+  const documents = await listed('/documents');
+  const names = new Set(documents.map(({ fileName }: { fileName: string }) => fileName));
+  expect([...names].sort()).toEqual(['passport.png', 'utility-bill.pdf']);
+  expect(await listed('/agents/approvals')).not.toEqual([]);
+  expect(await listed('/stablecoins')).toHaveLength(1);
+  expect(await listed('/webhook-endpoints')).toHaveLength(2);
+});
+
+it('needs an empty platform and no other fields', async () => {
+  expect(await build()).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+  const fieldsOf = async (body: object) => {
+    const { status, body: reply } = await app.call('POST', '/sandbox/fixtures', body);
+    const errors: { field: string }[] = reply.details?.errors ?? [];
+    return [status, ...errors.map(({ field }) => field)];
+  };
+  const steps = [{ operationId: 'listCustomers' }];
+  expect(await fieldsOf({ world: 'business', steps, seed: 'x' })).toEqual([400, 'steps', 'seed']);
+  expect(await fieldsOf({ world: 'starter', payments: 100 })).toEqual([400, 'payments']);
+  await customer(app, { as: app.other });
+  const { status } = await app.call(
+    'POST',
+    '/sandbox/fixtures',
+    { world: 'business' },
+    { as: app.other },
+  );
+  expect(status).toBe(409);
+});

@@ -1,0 +1,91 @@
+// Cards and their payments in the world `business`.
+import type { Time } from '../../../kernel/effects.ts';
+import type { Chance } from './chance.ts';
+import type { Action, PlannedStep } from './steps.ts';
+
+const HOUR = 3_600_000;
+
+/** Invented merchants, with category codes. */
+const MERCHANTS = [
+  ['HARBOR GROCERS', '5411'],
+  ['BLUE FINCH COFFEE', '5814'],
+  ['CITY TRANSIT', '4111'],
+  ['LANTERN BOOKS', '5942'],
+  ['SUMMIT OUTDOOR', '5941'],
+  ['JUNIPER PHARMACY', '5912'],
+  ['ROADSIDE FUEL', '5541'],
+  ['ORCHARD HOTEL', '7011'],
+  ['PAPER LANE OFFICE', '5943'],
+  ['CLOUD NINE HOSTING', '4816'],
+] as const;
+
+/** The card of a customer; its ID ends with digits that select no outcome. */
+export const newCard = (key: string, account: string): PlannedStep => ({
+  name: `${key}-card`,
+  operationId: 'createCard',
+  body: {
+    cardholderId: `$${key}.id`,
+    platformCardId: `${key}-card-700`,
+    form: 'VIRTUAL',
+    fundingSources: [`$${account}.data.0.id`],
+  },
+});
+
+interface CardPayment {
+  owner: string;
+  name: string;
+  amount: number;
+}
+
+const noticeOf = ({ owner, name, amount }: CardPayment, operationId: string, at: Time): Action => ({
+  at,
+  owner,
+  steps: [
+    {
+      operationId,
+      params: { id: `$${owner}-card.id` },
+      body: { cardTransactionId: `$${name}.data.0.id`, amount },
+      mayBeRejected: true,
+    },
+  ],
+});
+
+/** The end of a descriptor that selects an outcome, as the number of a branch. */
+function branchOf(chance: Chance): string {
+  if (chance.is(0.035)) return ' #002'; // declined: INSUFFICIENT_FUNDS
+  if (chance.is(0.015)) return ' #003'; // declined: CARD_PAUSED
+  if (chance.is(0.008)) return ' #006'; // the funding debit fails
+  return ` #${chance.between(11, 98)}`;
+}
+
+/** An authorization, its clearing a day later, and some refunds. */
+export function cardPayment(payment: CardPayment, at: Time, chance: Chance): Action[] {
+  const { owner, name, amount } = payment;
+  const [merchant, mcc] = chance.pick(MERCHANTS);
+  const authorization: Action = {
+    at,
+    owner,
+    steps: [
+      {
+        operationId: 'sandboxSimulateCardAuthorization',
+        params: { id: `$${owner}-card.id` },
+        body: {
+          amount,
+          currency: { code: 'USD' },
+          merchant: { descriptor: `${merchant}${branchOf(chance)}`, mcc, country: 'US' },
+        },
+        mayBeRejected: true,
+      },
+      {
+        name,
+        operationId: 'listTransactions',
+        query: { type: 'CARD', customerId: `$${owner}.id`, limit: 1 },
+      },
+    ],
+  };
+  const clearedAt = at + chance.between(20, 60) * HOUR;
+  const clearing = noticeOf(payment, 'sandboxSimulateCardClearing', clearedAt);
+  if (!chance.is(0.025)) return [authorization, clearing];
+  const refundedAt = clearedAt + chance.between(24, 96) * HOUR;
+  return [authorization, clearing, noticeOf(payment, 'sandboxSimulateCardReturn', refundedAt)];
+}

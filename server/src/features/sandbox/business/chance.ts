@@ -1,0 +1,34 @@
+// A repeatable source of choices: the same seed makes the same ones. The world `business` is generated
+// with it, so each build has the same customers and payments.
+import { createHash } from 'node:crypto';
+
+export interface Chance {
+  /** A number from 0 to below 1. */
+  next(): number;
+  /** Whether an event of this probability occurs. */
+  is(probability: number): boolean;
+  /** A whole number from `low` to `high`. */
+  between(low: number, high: number): number;
+  pick<T>(list: readonly T[]): T;
+  /** Decimal digits. */
+  digits(count: number): string;
+}
+
+export function chanceOf(seed: string): Chance {
+  let state = createHash('sha256').update(seed).digest().readUInt32LE(0);
+  // Mulberry32: fast, and good enough for data that only has to look plausible.
+  function next(): number {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  }
+  const between = (low: number, high: number) => low + Math.floor(next() * (high - low + 1));
+  return {
+    next,
+    is: (probability) => next() < probability,
+    between,
+    pick: (list) => list[between(0, list.length - 1)] as (typeof list)[number],
+    digits: (count) => Array.from({ length: count }, () => between(0, 9)).join(''),
+  };
+}

@@ -1,0 +1,49 @@
+// The job that builds the world `business`. It runs once: after a failure it is dead with the reason,
+// and the world is built again after a reset.
+import { Type } from '@sinclair/typebox';
+import { defineJob } from '../../../kernel/contract/job.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { sandboxClocks } from '../../../runtime/clocks/clock-table.ts';
+import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { findCustomers } from '../../customers/records/index.ts';
+import { systemCaller } from '../../tenancy/platform/index.ts';
+import type { ClockParts } from '../clock/operations.ts';
+import { type BusinessParts, buildBusiness } from './build.ts';
+
+const BUILD = defineJob(
+  'fixtures.build',
+  Type.Object({ platformId: Type.String(), from: Type.Number(), payments: Type.Integer() }),
+);
+
+const SPAN_MS = 60 * 86_400_000;
+const DEADLINE_MS = 1_200_000;
+
+/** Stages the build. Throws CONFLICT unless the platform is as after a reset. */
+export async function startBusiness(ctx: Ctx, payments: number): Promise<void> {
+  const { platformId } = ctx.caller;
+  const clock = await ctx.db.read(sandboxClocks, platformId);
+  const [customer] = await findCustomers(ctx.db, { platform_id: platformId });
+  if (clock || customer) {
+    throw new Fault(
+      'CONFLICT',
+      'The platform has customers or a clock of its own. Reset the sandbox first.',
+    );
+  }
+  ctx.later(BUILD, { platformId, from: ctx.now - SPAN_MS, payments });
+}
+
+export type BusinessJobParts = BusinessParts & ClockParts;
+
+export const businessJobs = (parts: BusinessJobParts): JobHandler[] => [
+  jobHandler(BUILD, {
+    maxAttempts: 1,
+    deadlineMs: DEADLINE_MS,
+    async run(_runtime, { input }) {
+      const { runtime, work } = parts.clockWork();
+      const caller = systemCaller(input.platformId, 'sandbox');
+      await buildBusiness(runtime, work, caller, parts, input);
+      return { caller, stage: async () => undefined };
+    },
+  }),
+];

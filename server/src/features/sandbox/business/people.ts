@@ -1,0 +1,207 @@
+// The customers of the world `business`: people and businesses of several countries. All names are
+// combined at random from common given and family names, or invented.
+import type { Chance } from './chance.ts';
+
+interface Country {
+  code: string;
+  /** Share of the customers. */
+  share: number;
+  given: readonly string[];
+  family: readonly string[];
+  places: readonly (readonly [line1: string, city: string, postalCode: string, state?: string])[];
+  /** Currencies besides USD that its customers hold. */
+  currency?: string;
+}
+
+const split = (names: string): string[] => names.split(' ');
+
+const COUNTRIES: readonly Country[] = [
+  {
+    code: 'US',
+    share: 0.46,
+    given: split(
+      'Amara Caleb Dana Elena Grant Hannah Isaac Jenna Leon Maya Nolan Priya Ruth Tessa',
+    ),
+    family: split('Adler Brooks Castillo Dunn Ellison Foster Hale Kim Lowell Mercer Okafor Reyes'),
+    places: [
+      ['48 Willow Street', 'Portland', '97205', 'OR'],
+      ['210 Harbor Road', 'Seattle', '98101', 'WA'],
+      ['1702 Juniper Avenue', 'Austin', '78702', 'TX'],
+      ['95 Mill Lane', 'Burlington', '05401', 'VT'],
+    ],
+  },
+  {
+    code: 'MX',
+    share: 0.13,
+    given: split('Alejandra Bruno Camila Diego Fernanda Julián Lucía Mateo Renata Sofía'),
+    family: split('Aguilar Cárdenas Domínguez Fuentes Herrera Montes Navarro Rivas Soto'),
+    places: [
+      ['Calle Jacarandas 14', 'Guadalajara', '44100', 'JAL'],
+      ['Avenida Olmos 230', 'Monterrey', '64000', 'NLE'],
+    ],
+    currency: 'MXN',
+  },
+  {
+    code: 'IN',
+    share: 0.12,
+    given: split('Aarav Anika Dev Ishaan Kavya Meera Nikhil Rohan Sana Vikram'),
+    family: split('Bose Chandra Desai Iyer Kapoor Menon Nair Rao Sharma Verma'),
+    places: [
+      ['12 Lotus Lane', 'Pune', '411001', 'MH'],
+      ['7 Banyan Road', 'Bengaluru', '560001', 'KA'],
+    ],
+    currency: 'INR',
+  },
+  {
+    code: 'BR',
+    share: 0.09,
+    given: split('Ana Caio Helena Igor Larissa Marcelo Paula Rafael Thaís Vitor'),
+    family: split('Almeida Barros Cardoso Farias Lacerda Moreira Pires Teixeira'),
+    places: [['Rua das Acácias 88', 'Curitiba', '80010-000', 'PR']],
+    currency: 'BRL',
+  },
+  {
+    code: 'NG',
+    share: 0.08,
+    given: split('Adaeze Bola Chidi Folake Ifeoma Kunle Ngozi Tunde'),
+    family: split('Adeyemi Balogun Eze Ibrahim Nwosu Olawale Umar'),
+    places: [['5 Palm Close', 'Lagos', '101233', 'LA']],
+    currency: 'NGN',
+  },
+  {
+    code: 'PH',
+    share: 0.07,
+    given: split('Andrea Carlo Danica Jose Lea Miguel Paolo Trisha'),
+    family: split('Bautista Cruz Delgado Mendoza Pascual Santos Villanueva'),
+    places: [['31 Mango Street', 'Cebu City', '6000']],
+    currency: 'PHP',
+  },
+  {
+    code: 'DE',
+    share: 0.05,
+    given: split('Emil Frieda Hanna Jonas Lotte Matthis'),
+    family: split('Albrecht Brandt Ebert Lindner Sommer Vogt'),
+    places: [['Heidestraße 17', 'Berlin', '10557']],
+    currency: 'EUR',
+  },
+];
+
+const FIRMS = {
+  names: [
+    ...split('Northlight Cedarpoint Bluewren Saltmarsh Copperfield Larkspur Meridian Oakhurst'),
+    ...split('Pinewater Quillon Redfern Tidewell Umberland Westmoor Yarrow Alderway'),
+  ],
+  trades: ['Coffee Roasters', 'Logistics', 'Software', 'Ceramics', 'Travel', 'Textiles', 'Optics'],
+  forms: { US: 'LLC', MX: 'SA de CV', IN: 'Private Limited', BR: 'Ltda', NG: 'Ltd', PH: 'Inc' },
+} as const;
+
+export interface Customer {
+  /** Name in references of steps, and its ID at the platform. */
+  key: string;
+  name: string;
+  isBusiness: boolean;
+  country: string;
+  /** Currency besides USD. */
+  local: string | undefined;
+  /** Body of `createCustomer`. */
+  body: Record<string, unknown>;
+}
+
+const asciiOf = (text: string) =>
+  text
+    .normalize('NFKD')
+    .replaceAll(/[^A-Za-z ]/g, '')
+    .toLowerCase()
+    .trim()
+    .replaceAll(/ +/g, '.');
+
+/** A given and a family name of a country. */
+const nameIn = ({ given, family }: Country, chance: Chance) =>
+  `${chance.pick(given)} ${chance.pick(family)}`;
+
+const countryOf = (code: string) => COUNTRIES.find((each) => each.code === code) as Country;
+
+/** The name of a payee in a country; of another than the customers' for unlisted ones. */
+export const payeeName = (country: string, chance: Chance): string =>
+  nameIn(COUNTRIES.find(({ code }) => code === country) ?? countryOf('US'), chance);
+
+function addressIn({ places, code }: Country, chance: Chance) {
+  const [line1, city, postalCode, state] = chance.pick(places);
+  return { line1, city, postalCode, ...(state ? { state } : {}), country: code };
+}
+
+const dateOf = (chance: Chance, from: number, to: number) =>
+  `${chance.between(from, to)}-0${chance.between(1, 9)}-${chance.between(10, 28)}`;
+
+function individual(key: string, country: Country, chance: Chance): Customer {
+  const name = nameIn(country, chance);
+  return {
+    key,
+    name,
+    isBusiness: false,
+    country: country.code,
+    local: country.currency,
+    body: {
+      customerType: 'INDIVIDUAL',
+      platformCustomerId: key,
+      fullName: name,
+      birthDate: dateOf(chance, 1961, 2003),
+      nationality: country.code,
+      email: `${asciiOf(name)}.${key.replace(/\D/g, '')}@example.com`,
+      phoneNumber: country.code === 'DE' ? `+4915112${chance.digits(6)}` : undefined,
+      address: addressIn(country, chance),
+    },
+  };
+}
+
+function business(key: string, index: number, country: Country, chance: Chance): Customer {
+  const { names, trades } = FIRMS;
+  const form = FIRMS.forms[country.code as keyof typeof FIRMS.forms] ?? 'LLC';
+  const trade = trades[(index + Math.floor(index / names.length)) % trades.length];
+  const name = `${names[index % names.length]} ${trade} ${form}`;
+  return {
+    key,
+    name,
+    isBusiness: true,
+    country: country.code,
+    local: country.currency,
+    body: {
+      customerType: 'BUSINESS',
+      platformCustomerId: key,
+      address: addressIn(country, chance),
+      businessInfo: {
+        legalName: name,
+        country: country.code,
+        taxId: country.code === 'US' ? `12-3${chance.digits(6)}` : chance.digits(11),
+        incorporatedOn: dateOf(chance, 2004, 2023),
+        registrationNumber: `${country.code}-${chance.digits(6)}${chance.between(200, 999)}`,
+        entityType: 'LLC',
+        businessType: 'INFORMATION',
+        countriesOfOperation: [country.code],
+        purposeOfAccount: 'SUPPLIER_PAYMENTS',
+        sourceOfFunds: `Sales of ${trade?.toLowerCase()}`,
+      },
+    },
+  };
+}
+
+/** Countries in the proportions of their shares. */
+function countryAt(chance: Chance): Country {
+  let rest = chance.next();
+  for (const country of COUNTRIES) {
+    rest -= country.share;
+    if (rest < 0) return country;
+  }
+  return countryOf('US');
+}
+
+/** The customers in the order in which they join; about a fifth are businesses. */
+export function customersOf(count: number, chance: Chance): Customer[] {
+  let firms = 0;
+  return Array.from({ length: count }, (_, index) => {
+    const key = `customer-${1001 + index}`;
+    const country = countryAt(chance);
+    const isFirm = country.code !== 'DE' && chance.is(0.22);
+    return isFirm ? business(key, firms++, country, chance) : individual(key, country, chance);
+  });
+}

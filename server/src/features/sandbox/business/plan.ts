@@ -1,0 +1,268 @@
+// The plan of the world `business`: what each customer does at which time, as steps. It depends on its
+// input only. Volume grows, follows the hours of a day, and is lower at weekends.
+import type { Time } from '../../../kernel/effects.ts';
+import { accountOf, setStatus } from '../world/builders.ts';
+import { cardPayment, newCard } from './card-steps.ts';
+import { type Chance, chanceOf } from './chance.ts';
+import { type Extras, extrasOf } from './extras.ts';
+import { PAYOUT_CURRENCIES, type PayoutCurrency, payeeIn, RAILS } from './payees.ts';
+import { type Customer, customersOf } from './people.ts';
+import type { Action, PlanInput, PlannedStep } from './steps.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** Time until a new customer pays: the issuer of its card has responded. */
+const SETTLING_MS = 6 * HOUR;
+
+/** Units of a currency for one US dollar, roughly. */
+const PER_DOLLAR: Readonly<Record<string, number>> = {
+  USD: 1,
+  EUR: 1,
+  MXN: 17,
+  INR: 84,
+  BRL: 5,
+  NGN: 1_500,
+  PHP: 57,
+};
+
+/** A customer with what it has so far. */
+interface Holder {
+  customer: Customer;
+  chance: Chance;
+  /** Minor units by currency. */
+  balances: Map<string, number>;
+  payees: { name: string; currency: PayoutCurrency }[];
+  hasCard: boolean;
+  count: number;
+}
+
+const numberOf = ({ customer }: Holder) => customer.key.replace(/\D/g, '');
+
+/** The name of the next step of a holder. */
+const nextName = (holder: Holder, kind: string) => `${kind}${numberOf(holder)}-${++holder.count}`;
+
+const accountName = ({ customer }: Holder, currency: string) => `${customer.key}-${currency}`;
+
+/** A plausible amount in minor units; small ones are more frequent. */
+function amountOf({ customer: { isBusiness }, chance }: Holder, currency: string): number {
+  const [low, high] = isBusiness ? [300, 14_000] : [25, 1_400];
+  const dollars = low * (high / low) ** chance.next();
+  const round = chance.is(0.4) ? 100 : 1;
+  return Math.round((dollars * 100 * (PER_DOLLAR[currency] ?? 1)) / round) * round;
+}
+
+function deposit(holder: Holder, currency: string, amount: number, reason?: string): PlannedStep {
+  if (!reason) holder.balances.set(currency, (holder.balances.get(currency) ?? 0) + amount);
+  return {
+    operationId: 'sandboxFundInternalAccount',
+    params: { accountId: `$${accountName(holder, currency)}.data.0.id` },
+    body: { amount, ...(reason ? { pendingReason: reason } : {}) },
+  };
+}
+
+const payee = (holder: Holder, name: string, body: object): PlannedStep => ({
+  name,
+  operationId: 'createCustomerExternalAccount',
+  body: { customerId: `$${holder.customer.key}.id`, ...body },
+});
+
+function newPayee(holder: Holder, suffix?: string) {
+  const currency = holder.chance.pick(PAYOUT_CURRENCIES);
+  const name = nextName(holder, 'payee');
+  return { name, currency, step: payee(holder, name, payeeIn(currency, holder.chance, suffix)) };
+}
+
+/** Registration, the check of a business, accounts, payees and a first deposit. */
+function joinSteps(holder: Holder): PlannedStep[] {
+  const { customer, chance } = holder;
+  const { key, isBusiness, local } = customer;
+  const currencies = ['USD', ...(local ? [local] : [])];
+  const payees = Array.from({ length: chance.between(1, 3) }, () => newPayee(holder));
+  holder.payees.push(...payees);
+  holder.hasCard = customer.country !== 'DE' && chance.is(0.5);
+  const verification: PlannedStep[] = [
+    {
+      operationId: 'createBeneficialOwner',
+      body: {
+        customerId: `$${key}.id`,
+        roles: ['UBO'],
+        ownershipPercentage: chance.between(26, 100),
+        personalInfo: {
+          firstName: 'Robin',
+          lastName: customer.name.split(' ')[0],
+          birthDate: '1979-05-14',
+          nationality: 'US',
+          address: customer.body.address,
+          idType: 'SSN',
+          identifier: `123-45-${chance.between(1_000, 9_999)}`,
+        },
+      },
+    },
+    { operationId: 'createVerification', body: { customerId: `$${key}.id` } },
+  ];
+  return [
+    { name: key, operationId: 'createCustomer', body: { ...customer.body, currencies } },
+    ...(isBusiness ? verification : []),
+    ...currencies.map((currency) => accountOf(accountName(holder, currency), key, currency)),
+    ...payees.map(({ step }) => step),
+    ...currencies.map((currency) => deposit(holder, currency, 3 * amountOf(holder, currency))),
+    ...(holder.hasCard ? [newCard(key, accountName(holder, 'USD'))] : []),
+  ];
+}
+
+/** Suffixes of accounts whose payouts fail or are returned, in the order of their frequency. */
+const FAILURES = [
+  ...['002', '002', '004', '004', '005', '005', '005', '008', '008', '008', '006', '007'],
+] as const;
+const FAILURE_RATE = 0.075;
+
+const PURPOSES = ['Invoice', 'Order', 'Services', 'Rent', 'Supplies'] as const;
+
+function payout(holder: Holder, currency: string, amount: number): PlannedStep[] {
+  const { chance } = holder;
+  const isFailing = chance.is(FAILURE_RATE);
+  const added = isFailing ? newPayee(holder, chance.pick(FAILURES)) : undefined;
+  const to = added ?? chance.pick(holder.payees);
+  const rails = RAILS[to.currency];
+  const name = nextName(holder, 'quote');
+  return [
+    ...(added ? [added.step] : []),
+    {
+      name,
+      operationId: 'createQuote',
+      body: {
+        source: {
+          sourceType: 'ACCOUNT',
+          accountId: `$${accountName(holder, currency)}.data.0.id`,
+        },
+        destination: {
+          destinationType: 'ACCOUNT',
+          accountId: `$${to.name}.id`,
+          ...(rails && chance.is(0.8) ? { paymentRail: chance.pick(rails) } : {}),
+        },
+        lockedCurrencySide: 'SENDING',
+        lockedCurrencyAmount: amount,
+        description: `${chance.pick(PURPOSES)} ${chance.between(1_000, 9_999)}`,
+        ...(to.currency === 'INR' ? { purposeOfPayment: 'GOODS_OR_SERVICES' } : {}),
+      },
+      mayBeRejected: true,
+    },
+    { operationId: 'executeQuote', params: { quoteId: `$${name}.id` }, mayBeRejected: true },
+  ];
+}
+
+/** A payout, or a deposit if the balance does not cover it. */
+function payOrDeposit(holder: Holder): PlannedStep[] {
+  const { chance, balances, customer } = holder;
+  const currency = customer.local && chance.is(0.3) ? customer.local : 'USD';
+  const amount = amountOf(holder, currency);
+  const balance = balances.get(currency) ?? 0;
+  // Customers in Germany authenticate each payout, which steps do not do.
+  if (balance < amount * 1.2 || chance.is(0.12) || customer.country === 'DE') {
+    const received = Math.max(2 * amount, amountOf(holder, currency));
+    return [deposit(holder, currency, received)];
+  }
+  balances.set(currency, balance - amount);
+  return payout(holder, currency, amount);
+}
+
+/** An incoming payment that is held for review, and its decision unless it is recent. */
+function heldDeposit(holder: Holder, at: Time, until: Time): Action[] {
+  const owner = holder.customer.key;
+  const name = nextName(holder, 'held');
+  const held: Action = {
+    at,
+    owner,
+    steps: [
+      deposit(holder, 'USD', amountOf(holder, 'USD') * 4, 'COMPLIANCE_REVIEW'),
+      {
+        name,
+        operationId: 'listTransactions',
+        query: { customerId: `$${owner}.id`, type: 'INCOMING', limit: 1 },
+      },
+    ],
+  };
+  if (until - at < 2 * DAY) return [held];
+  const status = holder.chance.is(0.8) ? 'COMPLETED' : 'FAILED';
+  const decision = setStatus(`$${name}.data.0.id`, status);
+  return [held, { at: at + holder.chance.between(2, 30) * HOUR, owner, steps: [decision] }];
+}
+
+/** Times of payments: growing, by day of the week and by hour. */
+function timesOf({ from, until, payments }: PlanInput, chance: Chance): Time[] {
+  const days = Array.from({ length: Math.ceil((until - from) / DAY) }, (_, day) => {
+    const start = from + day * DAY;
+    const isWeekend = [0, 6].includes(new Date(start).getUTCDay());
+    const growth = 0.6 + (0.8 * start - 0.8 * from) / (until - from);
+    return { start, weight: growth * (isWeekend ? 0.5 : 1.1) * (0.85 + 0.3 * chance.next()) };
+  });
+  const total = days.reduce((sum, { weight }) => sum + weight, 0);
+  const times = days.flatMap(({ start, weight }) => {
+    const midnight = Math.floor(start / DAY) * DAY;
+    return Array.from({ length: Math.round((payments * weight) / total) }, () => {
+      // Most at the middle of the day in America.
+      const hour = 8 + 5 * (chance.next() + chance.next() + chance.next());
+      return midnight + Math.floor(hour * HOUR);
+    });
+  });
+  return times.filter((at) => at > from + HOUR && at < until).sort((a, b) => a - b);
+}
+
+/** Number of customers for a number of payments. */
+const customersFor = (payments: number) => Math.max(8, Math.min(150, Math.round(payments / 33)));
+
+/** The times at which customers join: a third at the start, the others over the first 50 days. */
+function joining(input: PlanInput, chance: Chance): { at: Time; holder: Holder }[] {
+  const customers = customersOf(customersFor(input.payments), chance);
+  return customers.map((customer, index) => {
+    const isFirst = index < customers.length / 3;
+    const span = isFirst ? HOUR : (input.until - input.from) * 0.85;
+    const at = input.from + Math.floor(((index + 1) / customers.length) * span);
+    const own = chanceOf(customer.key);
+    const parts = { balances: new Map(), payees: [], hasCard: false, count: 0 };
+    return { at, holder: { customer, chance: own, ...parts } };
+  });
+}
+
+/** One payment of a random customer, with what follows from it. */
+function activity(holder: Holder, at: Time, until: Time): Action[] {
+  const { chance, customer } = holder;
+  const owner = customer.key;
+  if (holder.hasCard && chance.is(0.5)) {
+    const balance = holder.balances.get('USD') ?? 0;
+    const amount = Math.min(amountOf(holder, 'USD') / 8, 24_000);
+    if (balance > amount * 3) {
+      holder.balances.set('USD', balance - amount);
+      return cardPayment(
+        { owner, name: nextName(holder, 'card'), amount: Math.ceil(amount) },
+        at,
+        chance,
+      );
+    }
+  }
+  if (chance.is(0.008)) return heldDeposit(holder, at, until);
+  return [{ at, owner, steps: payOrDeposit(holder) }];
+}
+
+/** All actions in the order of time. */
+export function businessPlan(input: PlanInput): Action[] {
+  const chance = chanceOf('business');
+  const { until } = input;
+  const arrivals = joining(input, chance);
+  const actions: Action[] = arrivals.map(({ at, holder }) => ({
+    at,
+    owner: holder.customer.key,
+    steps: joinSteps(holder),
+  }));
+  for (const at of timesOf(input, chance)) {
+    const joined = arrivals.filter((each) => each.at < at - SETTLING_MS);
+    if (!joined.length) continue;
+    // Some customers pay far more often than others.
+    const index = Math.floor(chance.next() ** 1.7 * joined.length);
+    actions.push(...activity((joined[index] as (typeof joined)[number]).holder, at, until));
+  }
+  const extras: Extras = { ...input, keys: arrivals.map(({ holder }) => holder.customer.key) };
+  actions.push(...extrasOf(extras, chance));
+  return actions.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at);
+}

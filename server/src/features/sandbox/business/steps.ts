@@ -1,0 +1,26 @@
+// Actions of the world `business`. Their steps are those of any world, or upload documents.
+import type { Time } from '../../../kernel/effects.ts';
+import type { Step } from '../world/step.ts';
+
+export interface UploadStep {
+  name?: string;
+  operationId: 'uploadDocument';
+  body: Record<string, string>;
+  file: { fileName: string; content(): Buffer };
+}
+
+export type PlannedStep = Step | UploadStep;
+
+/** Steps of one customer. Those of one customer run in order, those of several at once. */
+export interface Action {
+  at: Time;
+  owner: string;
+  steps: readonly PlannedStep[];
+}
+
+export interface PlanInput {
+  from: Time;
+  until: Time;
+  /** Approximate number of payments. */
+  payments: number;
+}
