@@ -46,6 +46,7 @@ const list = operation({
   operatorPermission: 'accounts.read',
   commands: ['external-accounts list'],
   query: Type.Object({
+    accountId: Type.Optional(text('Return only this account.')),
     status: Type.Optional({ ...Status, description: 'Return only accounts with this status.' }),
     ...PlatformFilter,
     ...PageQuery,

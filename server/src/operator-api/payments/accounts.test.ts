@@ -19,6 +19,8 @@ describe('accounts', () => {
     const next = await read(`${list}&limit=1&cursor=${first.nextCursor}`);
     expect([first.data[0], next.data[0]]).toEqual(all.slice(0, 2));
     expect((await read(`${list}&owing=true`)).data).toEqual([]);
+    const [{ accountId }] = (await read(list)).data;
+    expect((await read(`/accounts?accountId=${accountId}`)).data).toMatchObject([{ accountId }]);
     expect((await read(`${list}&status=FROZEN`)).data).toEqual([]);
     await isHidden('GET', list);
   });

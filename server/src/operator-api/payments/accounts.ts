@@ -62,6 +62,7 @@ const list = operation({
   operatorPermission: 'accounts.read',
   commands: ['accounts list'],
   query: Type.Object({
+    accountId: Type.Optional(text('Return only this account.')),
     ...PlatformFilter,
     status: Type.Optional(described(AccountStatus, 'Return only accounts with this status.')),
     owing: Type.Optional(

@@ -57,6 +57,7 @@ async function accountById({ db }: Runtime, id: string): Promise<InternalAccount
 interface ListInput {
   platformId?: string | undefined;
   status?: string | undefined;
+  accountId?: string | undefined;
   /** Only accounts with a shortfall. */
   isOwing?: boolean | undefined;
   /** Last account of the previous page. */
@@ -69,9 +70,10 @@ interface ListInput {
 /** Accounts with balances and shortfalls, oldest first. */
 async function listAccounts(
   runtime: Runtime,
-  { platformId, status, isOwing, after, cursor: position, limit }: ListInput,
+  { accountId, platformId, status, isOwing, after, cursor: position, limit }: ListInput,
 ) {
   const filters: Filter<typeof internalAccounts>[] = [];
+  if (accountId !== undefined) filters.push({ column: 'id', op: '=', value: accountId });
   if (platformId !== undefined) filters.push({ column: 'platform_id', op: '=', value: platformId });
   if (status !== undefined) filters.push({ column: 'status', op: '=', value: status });
   if (isOwing) filters.push({ column: 'owed', op: '>=', value: 1n });

@@ -69,6 +69,8 @@ async function idsOfNumber(db: Database, accountNumber: string): Promise<string[
 }
 
 interface ListInput extends PageInput {
+  /** Only this account. */
+  accountId?: string | undefined;
   platformId?: string | undefined;
   status?: string | undefined;
   /** An account number or address, or its last four characters. */
@@ -102,9 +104,10 @@ async function externalAccountsInReview(
 /** A page of external accounts, oldest first. */
 export async function listExternalAccounts(
   runtime: Runtime,
-  { platformId, status, accountNumber, after, cursor: pageCursor, limit }: ListInput,
+  { accountId, platformId, status, accountNumber, after, cursor: pageCursor, limit }: ListInput,
 ) {
   const filters: Filter<typeof externalAccounts>[] = [{ column: 'deleted_at', op: 'isNull' }];
+  if (accountId !== undefined) filters.push({ column: 'id', op: '=', value: accountId });
   if (platformId !== undefined) filters.push({ column: 'platform_id', op: '=', value: platformId });
   if (status !== undefined) filters.push({ column: 'status', op: '=', value: status });
   if (accountNumber !== undefined) {
