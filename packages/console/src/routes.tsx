@@ -6,12 +6,17 @@ import {
   lazyRouteComponent,
 } from '@tanstack/react-router';
 import { Empty, Problem } from './parts/feedback.tsx';
+import { Screen } from './parts/panel.tsx';
 import { Shell } from './shell/shell.tsx';
 import { TEXTS } from './texts/texts.ts';
 
 const root = createRootRoute({
   component: Shell,
-  notFoundComponent: () => <Empty>{TEXTS.notFound}</Empty>,
+  notFoundComponent: () => (
+    <Screen title={TEXTS.notFoundTitle}>
+      <Empty>{TEXTS.notFound}</Empty>
+    </Screen>
+  ),
   errorComponent: ({ error, reset }) => <Problem error={error} retry={reset} />,
 });
 

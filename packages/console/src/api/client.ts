@@ -44,9 +44,15 @@ export type Reply<Id extends OperationId> =
 
 export type Query<Id extends OperationId> = NonNullable<operations[Id]['parameters']['query']>;
 
-/** An item of the page that a list replies with. */
+/** An item of the page that a list replies with. Short lists without pages have a name of their own. */
 export type Item<Id extends OperationId> =
-  Reply<Id> extends { data: readonly (infer Each)[] } ? Each : never;
+  Reply<Id> extends { data: readonly (infer Each)[] }
+    ? Each
+    : Reply<Id> extends { keys: readonly (infer Each)[] }
+      ? Each
+      : Reply<Id> extends { deliveries: readonly (infer Each)[] }
+        ? Each
+        : never;
 
 export interface Input {
   path?: Readonly<Record<string, string>>;

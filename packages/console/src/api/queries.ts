@@ -22,21 +22,30 @@ export const queryClient = new QueryClient({
 
 type ReadInput = Pick<Input, 'path' | 'query'>;
 
+interface ReadOptions<T> {
+  enabled?: boolean;
+  /** Milliseconds until the next read of what no event reports; false: none. */
+  refetchInterval?: (reply: T) => number | false;
+}
+
 /** The reply of a read; undefined while it is loading. */
 export function useReply<Id extends OperationId>(
   id: Id,
   input: ReadInput = {},
-  options: { enabled?: boolean; refetchInterval?: number } = {},
+  { refetchInterval, ...options }: ReadOptions<Reply<Id>> = {},
 ) {
   return useQuery<Reply<Id>>({
     queryKey: [id, input],
     queryFn: ({ signal }) => call(id, { ...input, signal }),
     placeholderData: keepPreviousData as never,
+    ...(refetchInterval && {
+      refetchInterval: ({ state: { data } }) => (data ? refetchInterval(data) : false),
+    }),
     ...options,
   });
 }
 
-interface PageReply {
+interface Page {
   data: unknown[];
   hasMore?: boolean;
   nextCursor?: string | null;
@@ -45,18 +54,33 @@ interface PageReply {
 /** Rows of a page of a list. */
 const PAGE_SIZE = 50;
 
+interface PageRequest {
+  cursor: string | undefined;
+  limit?: number;
+  signal?: AbortSignal;
+}
+
+/** A page of a list. Some lists are short: they have no pages, and a name of their own for their rows. */
+export async function readPage(
+  id: OperationId,
+  input: ReadInput,
+  { cursor, limit = PAGE_SIZE, signal }: PageRequest,
+): Promise<Page> {
+  const size = OPERATIONS[id].query?.includes('limit') ? { limit } : {};
+  const query = { ...size, ...input.query, cursor };
+  const reply = await call(id, { ...input, query, ...(signal && { signal }) });
+  const { data, keys, deliveries, ...rest } = reply as Omit<Page, 'data'> &
+    Record<'data' | 'keys' | 'deliveries', unknown[] | undefined>;
+  return { ...rest, data: data ?? keys ?? deliveries ?? [] };
+}
+
 /** The pages of a list, more of which are loaded on demand. */
 export function usePages(id: OperationId, input: ReadInput, enabled = true) {
   return useInfiniteQuery({
     queryKey: [id, input],
     enabled,
     initialPageParam: undefined as string | undefined,
-    queryFn: async ({ pageParam, signal }) => {
-      // Some lists are short and have no pages.
-      const page = OPERATIONS[id].query?.includes('limit') ? { limit: PAGE_SIZE } : {};
-      const query = { ...page, ...input.query, cursor: pageParam };
-      return (await call(id, { ...input, query, signal })) as PageReply;
-    },
+    queryFn: ({ pageParam, signal }) => readPage(id, input, { cursor: pageParam, signal }),
     getNextPageParam: ({ hasMore, nextCursor }) =>
       hasMore ? (nextCursor ?? undefined) : undefined,
     placeholderData: keepPreviousData,

@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { TEXTS } from '../texts/texts.ts';
+import { Scroll } from './scroll.tsx';
 
 export interface Series {
   label: string;
@@ -75,7 +76,7 @@ function Numbers({ label, times, series }: ChartProps) {
   return (
     <details>
       <summary>{TEXTS.chartTable}</summary>
-      <div className="scroll">
+      <Scroll label={label}>
         <table className="grid">
           <caption className="unseen">{label}</caption>
           <thead>
@@ -104,7 +105,7 @@ function Numbers({ label, times, series }: ChartProps) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </details>
   );
 }

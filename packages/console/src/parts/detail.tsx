@@ -29,7 +29,7 @@ export function Detail<Id extends OperationId>(props: DetailProps<Id>) {
   const { id: resourceId } = useParams({ strict: false }) as { id: string };
   const query = useReply(id, { path: { [parameter]: resourceId } });
   return (
-    <Loaded query={query} lines={8}>
+    <Loaded query={query} title={title} lines={8}>
       {(reply) => (
         <Screen
           title={title}

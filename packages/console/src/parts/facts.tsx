@@ -6,13 +6,20 @@ import { fieldLabel } from '../texts/fields.ts';
 import { TEXTS } from '../texts/texts.ts';
 import { Identifier } from './identifier.tsx';
 import { Amount, type Money } from './money.tsx';
+import { OperatorName } from './operator-name.tsx';
+import { Scroll } from './scroll.tsx';
 import { Status } from './status.tsx';
 import { Time } from './time.tsx';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 const ID = /^[A-Za-z]+:[0-9a-f]{8}-[0-9a-f-]{27}$/;
+const OPERATOR = /^OperatorUser:/;
 const STATE = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/;
 const STATE_NAME = /(?:status|state|^type|kind|mode|direction|funds|result|outcome|decision)$/i;
+
+/** Rows of a change have times as milliseconds. */
+const INSTANT_NAME = /(?:At|^since|^until)$/;
+const MIN_INSTANT = 1e12;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -29,6 +36,7 @@ function PlatformName({ id }: { id: string }) {
 
 function textValue(name: string, value: string): ReactNode {
   if (name === 'platformId') return <PlatformName id={value} />;
+  if (OPERATOR.test(value)) return <OperatorName id={value} />;
   if (TIME.test(value)) return <Time value={value} />;
   if (ID.test(value)) return <Identifier id={value} />;
   if (STATE_NAME.test(name) && (STATE.test(value) || /^[a-z]+$/.test(value)))
@@ -42,7 +50,7 @@ function List({ name, items }: { name: string; items: readonly unknown[] }) {
   const rows = items.filter(isObject);
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return (
-    <div className="scroll">
+    <Scroll label={fieldLabel(name)}>
       <table className="grid">
         <thead>
           <tr>
@@ -66,7 +74,7 @@ function List({ name, items }: { name: string; items: readonly unknown[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 
@@ -75,6 +83,8 @@ export function Value({ name, value }: { name: string; value: unknown }): ReactN
   if (value === null || value === undefined || value === '')
     return <span className="none">{TEXTS.none}</span>;
   if (typeof value === 'boolean') return value ? TEXTS.yes : TEXTS.no;
+  if (typeof value === 'number' && INSTANT_NAME.test(name) && value > MIN_INSTANT)
+    return <Time value={new Date(value).toISOString()} />;
   if (typeof value === 'number') return <span className="amount">{value.toLocaleString()}</span>;
   if (typeof value === 'string') return textValue(name, value);
   if (Array.isArray(value)) return <List name={name} items={value} />;

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { ApiError } from '../api/client.ts';
 import { TEXTS } from '../texts/texts.ts';
 import { CopyButton } from './identifier.tsx';
+import { Screen } from './panel.tsx';
 
 /** Gray lines, shown only when loading takes noticeably long. */
 export const Skeleton = ({ lines = 4 }: { lines?: number }) => (
@@ -41,13 +42,19 @@ export const Empty = ({ children }: { children: ReactNode }) => <p className="em
 interface LoadedProps<T> {
   query: { data: T | undefined; error: unknown; refetch(): unknown };
   lines?: number;
+  /** Title of the screen, where the data is a screen of its own. */
+  title?: string;
   children: (data: T) => ReactNode;
 }
 
 /** What a query read, or its loading and error states. Data that is shown stays when a later read fails. */
-export function Loaded<T>({ query, lines, children }: LoadedProps<T>) {
+export function Loaded<T>({ query, lines, title, children }: LoadedProps<T>) {
   const { data, error, refetch } = query;
   if (data !== undefined) return children(data);
-  if (error) return <Problem error={error} retry={() => void refetch()} />;
-  return <Skeleton {...(lines && { lines })} />;
+  const content = error ? (
+    <Problem error={error} retry={() => void refetch()} />
+  ) : (
+    <Skeleton {...(lines && { lines })} />
+  );
+  return title ? <Screen title={title}>{content}</Screen> : content;
 }

@@ -3,7 +3,8 @@ import { Menu } from '@base-ui/react/menu';
 import { Popover } from '@base-ui/react/popover';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { call, type Input } from '../api/client.ts';
+import type { Input } from '../api/client.ts';
+import { readPage } from '../api/queries.ts';
 import type { OperationId } from '../generated/operations.ts';
 import { TEXTS } from '../texts/texts.ts';
 import type { Column } from './column.ts';
@@ -39,10 +40,9 @@ async function rowsOf(id: OperationId, input: Input): Promise<unknown[]> {
   const rows: unknown[] = [];
   let cursor: string | undefined;
   do {
-    const query = { ...input.query, limit: EXPORT_PAGE, cursor };
-    const page = (await call(id, { ...input, query })) as { data: unknown[]; nextCursor?: string };
+    const page = await readPage(id, input, { cursor, limit: EXPORT_PAGE });
     rows.push(...page.data);
-    cursor = page.nextCursor;
+    cursor = page.nextCursor ?? undefined;
   } while (cursor && rows.length < MAX_ROWS);
   return rows;
 }

@@ -1,6 +1,6 @@
 // A list of the operator API: filters in the address, rows that are loaded as they are scrolled to,
 // columns that the reader selects, views that the reader saves, and an export of what is filtered.
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { columnVisibilityFeature, tableFeatures, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState } from 'react';
@@ -97,6 +97,7 @@ export function List<Id extends OperationId>(props: ListProps<Id>) {
       </div>
       <Rows
         {...{ pages, rows, columns: shown, placeOf, isFiltered: Object.keys(search).length > 0 }}
+        name={fieldLabel(id.replace(/^(?:list|search)/, ''))}
         empty={empty ?? TEXTS.list.empty}
       />
     </div>
@@ -104,6 +105,8 @@ export function List<Id extends OperationId>(props: ListProps<Id>) {
 }
 
 interface RowsProps<Row> {
+  /** What the list contains. */
+  name: string;
   pages: ReturnType<typeof usePages>;
   rows: readonly Row[];
   columns: readonly Column<Row>[];
@@ -112,7 +115,8 @@ interface RowsProps<Row> {
   empty: string;
 }
 
-function Rows<Row>({ pages, rows, columns, placeOf, isFiltered, empty }: RowsProps<Row>) {
+function Rows<Row>(props: RowsProps<Row>) {
+  const { name, pages, rows, columns, placeOf, isFiltered, empty } = props;
   const navigate = useNavigate();
   const box = useRef<HTMLDivElement>(null);
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
@@ -137,13 +141,13 @@ function Rows<Row>({ pages, rows, columns, placeOf, isFiltered, empty }: RowsPro
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must have the focus */}
-      <section ref={box} className="rows" tabIndex={0} aria-label={TEXTS.list.rows}>
+      <section ref={box} className="rows" tabIndex={0} aria-label={TEXTS.list.rows(name)}>
         <table className="grid" aria-rowcount={hasNextPage ? -1 : rows.length + 1}>
           <thead>
             <tr>
-              {columns.map(({ name, label, isNumber }) => (
-                <th key={name} scope="col" className={isNumber ? 'number' : undefined}>
-                  {label ?? fieldLabel(name)}
+              {columns.map(({ name: field, label, isNumber }) => (
+                <th key={field} scope="col" className={isNumber ? 'number' : undefined}>
+                  {label ?? fieldLabel(field)}
                 </th>
               ))}
             </tr>
@@ -164,11 +168,24 @@ function Rows<Row>({ pages, rows, columns, placeOf, isFiltered, empty }: RowsPro
                     if (link && !isControl && !isSelecting) void navigate({ to: link });
                   }}
                 >
-                  {columns.map(({ name, cell, isNumber }) => (
-                    <td key={name} className={isNumber ? 'number' : undefined}>
-                      {cell ? cell(row) : <Value name={name} value={fieldOf(row, name)} />}
-                    </td>
-                  ))}
+                  {columns.map(({ name: field, cell, isNumber }, columnIndex) => {
+                    const content = cell ? (
+                      cell(row)
+                    ) : (
+                      <Value name={field} value={fieldOf(row, field)} />
+                    );
+                    return (
+                      <td key={field} className={isNumber ? 'number' : undefined}>
+                        {columnIndex === 0 && link ? (
+                          <Link to={link} className="row-link">
+                            {content}
+                          </Link>
+                        ) : (
+                          content
+                        )}
+                      </td>
+                    );
+                  })}
                 </tr>
               );
             })}

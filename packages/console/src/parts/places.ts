@@ -23,7 +23,6 @@ const SCREENS: Readonly<Record<string, string>> = {
   Platform: '/platforms',
   PLATFORM: '/platforms',
   REQUEST: '/requests',
-  OperatorUser: '/users',
   AuditRecord: '/audit',
 };
 

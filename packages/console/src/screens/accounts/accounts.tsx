@@ -267,18 +267,6 @@ export const Agents = () => (
       filters={[{ name: 'customerId' }]}
       placeOf={placeIn('/agents', 'agentId')}
     />
-    <h2>{T.agentLog}</h2>
-    <List
-      id="listAgentAuditEntries"
-      columns={listAgentAuditEntriesColumns.fields(
-        'at',
-        'what',
-        'actor',
-        'agentId',
-        'customerId',
-        'platformId',
-      )}
-    />
   </Screen>
 );
 
@@ -295,5 +283,21 @@ export const Agent = () => (
         { ...base, id: 'resumeAgent', label: T.resume },
       ];
     }}
-  />
+  >
+    {({ id: agentId }) => (
+      <Panel title={T.agentLog}>
+        <List
+          id="listAgentAuditEntries"
+          query={{ agentId }}
+          columns={listAgentAuditEntriesColumns.fields(
+            'at',
+            'what',
+            'actor',
+            'actionId',
+            'details',
+          )}
+        />
+      </Panel>
+    )}
+  </Detail>
 );

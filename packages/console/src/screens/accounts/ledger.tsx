@@ -10,6 +10,7 @@ import { Identifier } from '../../parts/identifier.tsx';
 import { List } from '../../parts/list.tsx';
 import { Amount } from '../../parts/money.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
+import { Scroll } from '../../parts/scroll.tsx';
 import { ModeMark, Status, statusText } from '../../parts/status.tsx';
 import { usePlatform } from '../../shell/platform.tsx';
 import { ACCOUNT_TEXTS as T } from '../../texts/accounts.ts';
@@ -45,7 +46,7 @@ function TrialBalance() {
         {({ data, totals, isCounted }) => (
           <>
             {!isCounted && <p className="soft">{T.notCounted}</p>}
-            <div className="scroll">
+            <Scroll label={T.trialBalance}>
               <table className="grid">
                 <thead>
                   <tr>
@@ -87,7 +88,7 @@ function TrialBalance() {
                   ))}
                 </tbody>
               </table>
-            </div>
+            </Scroll>
           </>
         )}
       </Loaded>
@@ -146,7 +147,7 @@ export function LedgerAccount() {
   const path = { ledgerAccountId: id };
   const query = useReply('listLedgerAccountPostings', { path, query: { limit: 1 } });
   return (
-    <Loaded query={query}>
+    <Loaded query={query} title={T.ledgerAccount}>
       {({ currency, balance, held, platformId }) => (
         <Screen title={T.ledgerAccount}>
           <p className="sub">

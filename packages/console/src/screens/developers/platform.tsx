@@ -123,7 +123,7 @@ export function Sandbox() {
 const REFRESH_MS = 10_000;
 
 export function System() {
-  const query = useReply('getSystem', {}, { refetchInterval: REFRESH_MS });
+  const query = useReply('getSystem', {}, { refetchInterval: () => REFRESH_MS });
   return (
     <Screen title={TEXTS.pages.system}>
       <Loaded query={query}>

@@ -23,12 +23,17 @@ interface Entry {
   detail?: ReactNode;
 }
 
-const eventEntries = ({ events }: Payment): Entry[] =>
+const eventEntries = ({ events, failureReason }: Payment): Entry[] =>
   events.map(({ id, type, createdAt }) => ({
     at: createdAt,
     kind: 'event',
     title: statusText(type.replace('.', ': ')),
-    detail: <Identifier id={id} />,
+    detail: (
+      <>
+        {type.endsWith('.FAILED') && failureReason && <span className="code">{failureReason}</span>}{' '}
+        <Identifier id={id} />
+      </>
+    ),
   }));
 
 const postingEntries = ({ postings }: Payment): Entry[] =>
@@ -168,11 +173,17 @@ function Head({ payment }: { payment: Payment }) {
   );
 }
 
+const REFRESH_MS = 3_000;
+
+/** No event reports that a webhook was delivered. */
+const refetchInterval = ({ deliveries }: Payment) =>
+  deliveries.some(({ status }) => status === 'PENDING') && REFRESH_MS;
+
 export function Payment() {
   const { id } = useParams({ strict: false }) as { id: string };
-  const query = useReply('getPayment', { path: { transactionId: id } });
+  const query = useReply('getPayment', { path: { transactionId: id } }, { refetchInterval });
   return (
-    <Loaded query={query} lines={8}>
+    <Loaded query={query} title={T.title} lines={8}>
       {(payment) => (
         <Screen
           title={T.title}

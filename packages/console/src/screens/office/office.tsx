@@ -205,12 +205,12 @@ export const Sessions = () => (
           'createdAt',
           'expiresAt',
         ),
-        listOperatorSessionsColumns.actions(({ id, address }) => (
+        listOperatorSessionsColumns.actions(({ id, operatorUserId, address }) => (
           <ActionButton
             id="endOperatorSession"
             label={T.endSession}
             path={{ operatorSessionId: id }}
-            about={<Facts value={{ id, address }} />}
+            about={<Facts value={{ operatorUserId, id, address }} />}
             isDangerous
           />
         )),

@@ -110,7 +110,7 @@ export function Verification() {
 function Review({ id, go }: { id: string; go(): void }) {
   const query = useReply('getVerificationCase', { path: { subjectId: id } });
   return (
-    <Loaded query={query} lines={8}>
+    <Loaded query={query} title={T.customer} lines={8}>
       {(data) => (
         <Screen
           title={T.customer}
