@@ -1,8 +1,8 @@
 // The form of an operation: what will change, its fields, and the result that the server reports. A
 // request whose result is unknown is only sent again as it was, with the same idempotency key.
 import { Dialog } from '@base-ui/react/dialog';
-import { Link } from '@tanstack/react-router';
-import { type FormEvent, useRef, useState } from 'react';
+import { Link, useLocation } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { ApiError, callFully, type Outcome } from '../api/client.ts';
 import { queryClient } from '../api/queries.ts';
 import { FORMS } from '../generated/forms.ts';
@@ -68,6 +68,13 @@ function useAction(action: Action) {
   return { form, schema, values, setValues, missing, state, submit };
 }
 
+/** The link with which a person registers a sign-in method, if the reply has its secret. */
+function enrollmentLink(body: unknown): string | undefined {
+  const { link } = (body ?? {}) as { link?: { secret?: unknown } };
+  const secret = link?.secret;
+  return typeof secret === 'string' ? `${location.origin}/operator/enroll#${secret}` : undefined;
+}
+
 function Result({ outcome: { approvalId, body } }: { outcome: Outcome<OperationId> }) {
   if (approvalId)
     return (
@@ -76,14 +83,47 @@ function Result({ outcome: { approvalId, body } }: { outcome: Outcome<OperationI
         <Link to={`/approvals/${encodeURIComponent(approvalId)}`}>{TEXTS.action.openApproval}</Link>
       </div>
     );
+  const link = enrollmentLink(body);
   return (
     <div role="status">
       <p>{TEXTS.action.done}</p>
+      {link && (
+        <p className="about">
+          {TEXTS.action.enrollmentLink} <span className="code">{link}</span>{' '}
+          <CopyButton text={link} label={TEXTS.action.enrollmentLink} />
+        </p>
+      )}
       {body !== null && typeof body === 'object' && (
         <Facts value={body as Record<string, unknown>} />
       )}
     </div>
   );
+}
+
+const focus = (element: HTMLElement | null) => element?.focus();
+
+/** The first input, because what a form shows before it has links and buttons. */
+const firstInput = (popup: HTMLElement | null) =>
+  popup?.querySelector<HTMLElement>('fieldset :is(input, select, textarea, [role=checkbox])') ??
+  popup?.querySelector<HTMLElement>('[type=submit]') ??
+  true;
+
+/** Where the focus was; the page, if that is no longer shown. */
+function useFinalFocus() {
+  const [opener] = useState(() => document.activeElement);
+  return () =>
+    opener instanceof HTMLElement && opener.isConnected && opener !== document.body
+      ? opener
+      : document.getElementById('main');
+}
+
+/** A link in the form or its result leads to another page, which it does not cover. */
+function useEndOnOtherPage(isLocked: boolean, close: () => void) {
+  const { pathname } = useLocation();
+  const [first] = useState(pathname);
+  useEffect(() => {
+    if (pathname !== first && !isLocked) close();
+  }, [pathname, first, isLocked, close]);
 }
 
 interface DialogProps {
@@ -96,6 +136,9 @@ export function ActionDialog({ action, close }: DialogProps) {
   const isLocked = state.name === 'sending' || state.name === 'unknown';
   const error = state.name === 'editing' ? state.error : undefined;
   const errors = fieldErrors(error, missing);
+  const popup = useRef<HTMLDivElement>(null);
+  useEndOnOtherPage(isLocked, close);
+  const finalFocus = useFinalFocus();
   const finish = () => {
     if (state.name === 'sending') return;
     if (state.name === 'done') action.onDone?.(state.outcome.body);
@@ -109,7 +152,12 @@ export function ActionDialog({ action, close }: DialogProps) {
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && finish()} disablePointerDismissal>
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup className="dialog">
+        <Dialog.Popup
+          ref={popup}
+          className="dialog"
+          initialFocus={() => firstInput(popup.current)}
+          finalFocus={finalFocus}
+        >
           <form onSubmit={send} noValidate>
             <Dialog.Title>{form?.summary ?? action.label}</Dialog.Title>
             <Dialog.Description className="soft">{form?.description}</Dialog.Description>
@@ -150,7 +198,13 @@ export function ActionDialog({ action, close }: DialogProps) {
             )}
             <footer className="actions">
               {state.name === 'done' ? (
-                <button type="button" className="button primary" onClick={finish}>
+                <button
+                  key="close"
+                  ref={focus}
+                  type="button"
+                  className="button primary"
+                  onClick={finish}
+                >
                   {TEXTS.close}
                 </button>
               ) : (

@@ -1,6 +1,6 @@
 // An operation that changes something, as a button that opens its form. The form is loaded when it is
-// first needed.
-import { lazy, Suspense, useState } from 'react';
+// first needed, and remains when the change removes its button.
+import { createContext, lazy, type ReactNode, Suspense, use, useState } from 'react';
 import { usePermits } from '../api/session.tsx';
 import type { Action } from './types.ts';
 
@@ -8,22 +8,32 @@ const ActionDialog = lazy(() =>
   import('./action-dialog.tsx').then((each) => ({ default: each.ActionDialog })),
 );
 
+const OpenContext = createContext<(action: Action) => void>(() => undefined);
+
+/** Shows the form that a button below it opens. */
+export function ActionHost({ children }: { children: ReactNode }) {
+  const [action, open] = useState<Action>();
+  return (
+    <OpenContext value={open}>
+      {children}
+      {action && (
+        <Suspense fallback={null}>
+          <ActionDialog action={action} close={() => open(undefined)} />
+        </Suspense>
+      )}
+    </OpenContext>
+  );
+}
+
 export function ActionButton(action: Action) {
   const permits = usePermits();
-  const [isOpen, open] = useState(false);
+  const open = use(OpenContext);
   if (!permits(action.id)) return null;
   const kind = action.isDangerous ? 'dangerous' : action.isPrimary ? 'primary' : '';
   return (
-    <>
-      <button type="button" className={`button ${kind}`} onClick={() => open(true)}>
-        {action.label}
-      </button>
-      {isOpen && (
-        <Suspense fallback={null}>
-          <ActionDialog action={action} close={() => open(false)} />
-        </Suspense>
-      )}
-    </>
+    <button type="button" className={`button ${kind}`} onClick={() => open(action)}>
+      {action.label}
+    </button>
   );
 }
 

@@ -2,6 +2,7 @@
 import { Menu } from '@base-ui/react/menu';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
+import { ActionHost } from '../action/action.tsx';
 import { call } from '../api/client.ts';
 import { usePermits, useSession } from '../api/session.tsx';
 import { useChanges, useStreamState } from '../api/stream.ts';
@@ -118,10 +119,13 @@ function Frame() {
         <Navigation />
       </nav>
       <TopBar openPalette={openPalette} toggleMenu={() => setMenu((is) => !is)} />
-      <main id="main" ref={main} tabIndex={-1}>
-        <Suspense fallback={<Skeleton lines={8} />}>
-          <Outlet />
-        </Suspense>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the page scrolls in it */}
+      <main id="main" ref={main} tabIndex={0}>
+        <ActionHost>
+          <Suspense fallback={<Skeleton lines={8} />}>
+            <Outlet />
+          </Suspense>
+        </ActionHost>
       </main>
       {isPalette && (
         <Suspense fallback={null}>
