@@ -68,6 +68,10 @@ export function useChanges(): void {
       source.addEventListener('open', () => become('live'));
       for (const name of ['ready', 'change', 'reset']) source.addEventListener(name, keep);
       for (const name of ['change', 'reset']) source.addEventListener(name, gather);
+      // The session has ended, or its rights have changed.
+      source.addEventListener('end', () => {
+        void queryClient.invalidateQueries({ queryKey: ['getOperatorSession'] });
+      });
       source.addEventListener('error', () => {
         become('interrupted');
         // The browser reconnects by itself unless the server rejected the request.
