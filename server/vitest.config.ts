@@ -12,7 +12,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const seed = Number(process.env.RAILHEAD_TEST_SEED ?? Date.now() % 1_000_000);
 
 /** Tests of whole processes: in browsers and shells, under signals and kills, and the simulator. */
-const SYSTEM = ['browser', 'guides', 'processes', 'sim'].map((name) => `server/test/${name}/**`);
+const SYSTEM = ['browser', 'console', 'guides', 'processes', 'sim'].map(
+  (name) => `server/test/${name}/**`,
+);
 const TESTS = ['server/src/**/*.test.ts', 'server/test/**/*.test.ts', 'bench/src/**/*.test.ts'];
 /** `scripts/test.mjs` sets it; absent: all tests, of which the command line selects some. */
 const suite = process.env.RAILHEAD_TEST_SUITE;

@@ -132,6 +132,7 @@ export interface AppOptions {
   stalledMs?: number;
   operatorApi?: 'on' | 'off' | number;
   operatorOidc?: IdentityProviderSettings;
+  console?: boolean;
 }
 
 /**

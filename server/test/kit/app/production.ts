@@ -9,7 +9,7 @@ import type { HttpRequest } from '../../../src/kernel/effects.ts';
 import { main } from '../../../src/operator.ts';
 import { streamRows } from '../../../src/runtime/db/stream.ts';
 import { customer, internalAccount, ok, quoteBody } from './fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from './harness.ts';
+import { type AppOptions, startApp, type TestApp, type TestPlatform } from './harness.ts';
 
 export const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 5, 9);
@@ -36,13 +36,13 @@ const COLLECTION = {
 };
 
 /** A server whose production rates and collection accounts come from files in `folder`. */
-function startOn(folder: string): Promise<TestApp> {
+function startOn(folder: string, options: AppOptions): Promise<TestApp> {
   const ratesFile = path.join(folder, 'rates.csv');
   writeFileSync(ratesFile, `base,USD\nat,${new Date(START).toISOString()}\nEUR,0.9154\nBRL,5\n`);
   const fundingFile = path.join(folder, 'funding.json');
   writeFileSync(fundingFile, JSON.stringify(COLLECTION));
   const connectors = { ratesFile, fundingFile, ratesMaxAgeMs: 30 * DAY };
-  return startApp({ start: START, connectors });
+  return startApp({ start: START, connectors, ...options });
 }
 
 /** Runs the operator command on the installation of the app. */
@@ -88,9 +88,9 @@ function keepWebhooks(app: TestApp): HttpRequest[] {
   return sent;
 }
 
-export async function startProduction() {
+export async function startProduction(options: AppOptions = {}) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'production-'));
-  const app = await startOn(folder);
+  const app = await startOn(folder, options);
   const sent = keepWebhooks(app);
   const command = commandOn(app);
   const run = (...argv: string[]) => command(argv);

@@ -1,0 +1,216 @@
+// Fixtures of the tests of the console: a server with the console, a browser, and operators who
+// enroll with a virtual authenticator. The tests are skipped where the console is not built from the
+// present sources; .ci/run builds it and requires them.
+import type { BrowserContext, CDPSession, Page } from 'playwright-core';
+import { afterEach, expect } from 'vitest';
+import { enrollment } from '../../src/features/staff/users/index.ts';
+import { browserPath, launch, SIZES, type Size, visit } from '../browser/browser.ts';
+import { ok } from '../kit/app/fixtures.ts';
+import { startProduction } from '../kit/app/production.ts';
+import { openForFile } from '../kit/app/test-app.ts';
+import { operatorClient } from '../kit/operator/client.ts';
+
+const state = new URL('../../../packages/console/scripts/state.mjs', import.meta.url);
+const { isBuilt } = (await import(state.href)) as { isBuilt(): boolean };
+
+const isRequired = process.env.RAILHEAD_BUILT_CONSOLE === 'required';
+
+function canRun(): boolean {
+  if (isBuilt()) return browserPath !== undefined;
+  const problem = 'packages/console/dist is not built from the present sources.';
+  if (isRequired) throw new Error(`${problem} RAILHEAD_BUILT_CONSOLE requires it.`);
+  process.stderr.write(`The tests of the console are skipped. ${problem} Run: npm run console\n`);
+  return false;
+}
+
+/** Whether there is a browser and a current build. */
+export const isTestable = canRun();
+
+/** Many screens on a busy machine. */
+export const TIMEOUT_MS = 120_000;
+
+type Role = 'viewer' | 'support' | 'compliance' | 'treasury' | 'developer' | 'administrator';
+
+/** An authenticator in a page, which verifies its user. */
+interface Device {
+  session: CDPSession;
+  authenticatorId: string;
+}
+
+const VIRTUAL = {
+  protocol: 'ctap2',
+  transport: 'internal',
+  hasResidentKey: true,
+  hasUserVerification: true,
+  isUserVerified: true,
+  automaticPresenceSimulation: true,
+} as const;
+
+async function addDevice(context: BrowserContext, page: Page): Promise<Device> {
+  const session = await context.newCDPSession(page);
+  await session.send('WebAuthn.enable');
+  const options = { options: VIRTUAL };
+  const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', options);
+  return { session, authenticatorId };
+}
+
+/** The browser has the time of the server, so that periods contain the data of the test. */
+const clockScript = (time: number) => `{
+  const ahead = ${time} - Date.now();
+  const Real = Date;
+  globalThis.Date = class extends Real {
+    constructor(...parts) {
+      if (parts.length === 0) super(Real.now() + ahead);
+      else super(...parts);
+    }
+    static now() {
+      return Real.now() + ahead;
+    }
+  };
+}`;
+
+const WALLET_RECOVERY_MS = 48 * 3_600_000;
+
+/** The screen is complete: it has its title and nothing that is loading. */
+export const complete = (page: Page) => page.locator('main:has(h1):not(:has(.skeleton))').waitFor();
+
+/** Opens another page of the console without loading it again. */
+async function go(page: Page, path: string): Promise<void> {
+  await page.evaluate(`history.pushState(null, '', ${JSON.stringify(`/console${path}`)})`);
+}
+
+interface Options {
+  size?: Size;
+  /** Instead of a link of a new user. */
+  link?: string;
+}
+
+async function openConsole() {
+  const service = await startProduction({ console: true, walletRecoveryMs: WALLET_RECOVERY_MS });
+  const { app } = service;
+  await app.app.server.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.app.server.server.address() as { port: number };
+  const origin = `http://localhost:${port}`;
+  const client = operatorClient(app);
+  const browser = await launch();
+  const people: { problems: string[] }[] = [];
+
+  async function linkFor(name: string, email: string, roles: readonly Role[]): Promise<string> {
+    const body = { name, email, roles, reason: 'New colleague' };
+    return ok(await client.call('POST', '/operator-users', { body }), 201).link.secret;
+  }
+
+  /** An operator who has enrolled, in a browser of their own. */
+  async function operator(name: string, role: Role, { size = 'desktop', link }: Options = {}) {
+    const email = `${name.toLowerCase().replaceAll(' ', '.')}@example.com`;
+    const { page, context, problems, close } = await visit(browser, size, origin);
+    await context.addInitScript(clockScript(app.effects.now()));
+    const device = await addDevice(context, page);
+    await page.goto(link ?? `${origin}/operator/enroll#${await linkFor(name, email, [role])}`);
+    await page.getByRole('button', { name: 'Create a passkey' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
+    people.push({ problems });
+
+    /** Signs in with the passkey, on the way to a page of the console. */
+    async function signIn(path = '/') {
+      // A page that is open would notice that its session has ended.
+      await page.goto('about:blank');
+      await context.clearCookies();
+      // The console goes to the sign-in, which aborts a navigation that is awaited.
+      await page.evaluate(`location.assign('${origin}/console${path}')`);
+      await page.locator('button:focus', { hasText: 'Sign in with a passkey' }).waitFor();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`${origin}/console${path}`);
+      await complete(page);
+      // Without a session and an identity provider, two requests are rejected on the way.
+      const isExpected = (each: string) => /^Failed to load resource: .* (?:401|501) /.test(each);
+      problems.splice(0, problems.length, ...problems.filter((each) => !isExpected(each)));
+    }
+
+    return {
+      name,
+      email,
+      page,
+      context,
+      problems,
+      close,
+      signIn,
+      go: (path: string) => go(page, path),
+      /** Signs in on another tab, with the same passkey. */
+      async signInOn(tab: Page) {
+        const { session, authenticatorId } = device;
+        const { credentials } = await session.send('WebAuthn.getCredentials', { authenticatorId });
+        const other = await addDevice(context, tab);
+        for (const credential of credentials)
+          await other.session.send('WebAuthn.addCredential', {
+            authenticatorId: other.authenticatorId,
+            credential,
+          });
+        await tab.getByRole('button', { name: 'Sign in with a passkey' }).click();
+      },
+    };
+  }
+
+  return {
+    ...service,
+    origin,
+    client,
+    browser,
+    operator,
+    /** The first administrator enrolls with the link that a start prints. */
+    firstLink: () => enrollment.firstAdministratorLink(app.runtime),
+    /** What all open pages show, for the report of a failed test. */
+    async shown(): Promise<string> {
+      const pages = browser.contexts().flatMap((each) => each.pages());
+      const texts = pages.map(async (page) => {
+        const parts = await page
+          .locator('main, [role=dialog], [role=alertdialog]')
+          .allInnerTexts()
+          .catch(String);
+        return `${page.url()}\n${[parts].flat().join('\n---\n')}`;
+      });
+      return (await Promise.all(texts)).join('\n======\n');
+    },
+    /** Errors in the consoles of all browsers, such as violations of the content security policy. */
+    problems: () => people.flatMap(({ problems }) => problems),
+    async close() {
+      await browser.close();
+      await service.close();
+    },
+  };
+}
+
+/** As `openForFile`; a failed test reports what all pages show. */
+export function consoleForFile(): OpenConsole {
+  const opened = openForFile(openConsole);
+  afterEach(async ({ task }) => {
+    if (task.result?.state === 'fail') process.stderr.write(`${await opened.shown()}\n`);
+  });
+  return opened;
+}
+
+export type OpenConsole = Awaited<ReturnType<typeof openConsole>>;
+export type Operator = Awaited<ReturnType<OpenConsole['operator']>>;
+
+type Container = Pick<Page, 'getByRole'>;
+
+export const button = (container: Container, name: string) =>
+  container.getByRole('button', { name, exact: true });
+
+/** Waits for a screen. */
+export const titled = (container: Container, name: string) =>
+  container.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+
+/** The row of a list with this text. */
+export const rowOf = (container: Container, text: string) =>
+  container.getByRole('row').filter({ hasText: text }).first();
+
+/** The widths that every screen fits. */
+export const WIDTHS = { phone: SIZES.phone.viewport, desktop: SIZES.desktop.viewport };
+
+/** Neither the page nor its main part scrolls horizontally. */
+export async function expectFits(page: Page, name: string): Promise<void> {
+  const overflow = await page.evaluate(`[document.documentElement, document.querySelector('main')]
+    .map((each) => each.scrollWidth - each.clientWidth)`);
+  expect([name, overflow]).toEqual([name, [0, 0]]);
+}

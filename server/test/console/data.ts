@@ -1,0 +1,82 @@
+// Data for the console: identity checks that wait, and an installation in which every screen shows something.
+import { ok } from '../kit/app/fixtures.ts';
+import { PERSON } from '../kit/customers/onboarding.ts';
+import { documentForm, pdfFile, pngFile } from '../kit/http/documents.ts';
+import { phoneVerifiedCustomer } from '../kit/sca/strong-customers.ts';
+import { walletFixture } from '../kit/wallets/embedded-wallets.ts';
+import { phoneNumber } from '../kit/wallets/one-time-codes.ts';
+import type { OpenConsole } from './console.ts';
+import { SCREENS } from './screens.ts';
+
+/** Without a listener: deliveries fail at once and are tried again. */
+const CLOSED_PORT = 'http://127.0.0.1:9/hook';
+
+type DocumentKind = 'picture' | 'pdf';
+
+/** A person with a document whose identity check waits for a decision. */
+export async function waitingCheck(
+  { app, as }: OpenConsole,
+  fullName: string,
+  kind: DocumentKind = 'picture',
+) {
+  const person = ok(await app.call('POST', '/customers', { ...PERSON, fullName }, as), 201);
+  const fields = {
+    ...{ documentHolder: person.id, documentType: 'PASSPORT', country: 'US' },
+    ...{ documentNumber: 'X-100', issuingAuthority: 'Department of State' },
+  };
+  const bytes = kind === 'pdf' ? pdfFile() : pngFile();
+  const form = documentForm(fields, { bytes });
+  const { id: documentId } = ok(await app.call('POST', '/documents', form, as), 201);
+  ok(await app.call('POST', '/verifications', { customerId: person.id }, as), 200);
+  return { id: person.id as string, documentId: documentId as string };
+}
+
+/** A change that waits for the approval of a second operator. */
+async function waitingApproval({ client }: OpenConsole): Promise<void> {
+  const policy = { operationId: 'revokeOperatorToken', hours: 24, reason: 'Four eyes' };
+  ok(await client.call('POST', '/approval-policies', { body: policy }), 201);
+  const body = { name: 'Nightly export', roles: ['viewer'], expiresInDays: 30 };
+  const token = ok(await client.call('POST', '/operator-tokens', { body }), 201);
+  ok(await client.call('DELETE', `/operator-tokens/${token.id}`), 202);
+}
+
+async function customersOfMain({ app, client }: OpenConsole): Promise<void> {
+  const { id } = await phoneVerifiedCustomer(app);
+  const body = { factor: 'SMS_OTP' };
+  ok(await app.call('POST', `/sca/factors/reset?customerId=${id}`, body), 201);
+  const { accountId } = await walletFixture(app).customerWithWallet({ phoneNumber: phoneNumber() });
+  const recovery = { type: 'SMS_OTP', reason: 'Lost the mailbox' };
+  ok(await client.call('POST', `/wallets/${accountId}/recoveries`, { body: recovery }), 201);
+  const left = ok(await app.call('POST', '/customers', { ...PERSON, fullName: 'Leo Left' }), 201);
+  ok(await app.call('DELETE', `/customers/${left.id}`), 200);
+  const erasure = { confirm: 'ERASE', reason: 'Request of the customer' };
+  ok(await client.call('POST', `/customers/${left.id}/erasure`, { body: erasure }), 200);
+}
+
+const WORLDS = [
+  ...['starter', 'customers', 'payments', 'cards', 'accounts'],
+  ...['deposits', 'agents', 'stablecoins'],
+];
+
+/** Fills the main platform and a production one; returns the ID for each screen of one resource. */
+export async function fillInstallation(opened: OpenConsole): Promise<Record<string, string>> {
+  const { app, client, payment } = opened;
+  ok(await app.call('PATCH', '/config', { webhookEndpoint: CLOSED_PORT }), 200);
+  for (const world of WORLDS) {
+    const path = `/platforms/${app.platform.id}/fixtures`;
+    ok(await client.call('POST', path, { body: { world } }), 201);
+  }
+  await payment();
+  await waitingCheck(opened, 'Mia Meyer');
+  await customersOfMain(opened);
+  await waitingApproval(opened);
+  await app.settle();
+  const ids: Record<string, string> = {};
+  for (const [route, { first }] of Object.entries(SCREENS)) {
+    if (!first) continue;
+    const [path, field] = first;
+    const completePath = path.replace('{platformId}', app.platform.id);
+    ids[route] = ok(await client.call('GET', completePath), 200).data[0][field];
+  }
+  return ids;
+}

@@ -1,0 +1,67 @@
+// The screens of the console: their titles, and where the resource of a screen is found.
+
+interface ScreenOfConsole {
+  title: string;
+  /** Where the first resource is found, for the screen of one resource: path and field. */
+  first?: readonly [path: string, field: string];
+}
+
+export const SCREENS: Readonly<Record<string, ScreenOfConsole>> = {
+  '/': { title: 'Overview' },
+  '/payments': { title: 'Payments' },
+  '/payments/$id': { title: 'Payment', first: ['/payments?status=COMPLETED', 'id'] },
+  '/quotes': { title: 'Quotes' },
+  '/payouts': { title: 'Payouts' },
+  '/deposits': { title: 'Deposits' },
+  '/suspense': { title: 'Suspense' },
+  '/card-payments': { title: 'Card payments' },
+  '/stablecoins': { title: 'Stablecoins' },
+  '/customers': { title: 'Customers' },
+  '/customers/$id': { title: 'Customer', first: ['/cards', 'customerId'] },
+  '/verifications': { title: 'Identity checks' },
+  '/verifications/$id': { title: 'Customer', first: ['/verifications', 'customerId'] },
+  '/external-accounts': { title: 'External accounts' },
+  '/external-accounts/$id': {
+    title: 'External account',
+    first: ['/external-accounts', 'accountId'],
+  },
+  '/resets': { title: 'Factor resets' },
+  '/erasures': { title: 'Erasures' },
+  '/messages': { title: 'Messages' },
+  '/accounts': { title: 'Accounts' },
+  '/accounts/$id': { title: 'Account', first: ['/accounts', 'accountId'] },
+  '/cards': { title: 'Cards' },
+  '/cards/$id': { title: 'Card', first: ['/cards', 'cardId'] },
+  '/wallets': { title: 'Wallets' },
+  '/wallets/$id': { title: 'Wallet', first: ['/wallet-recoveries', 'accountId'] },
+  '/agents': { title: 'Agents' },
+  '/agents/$id': { title: 'Agent', first: ['/agents', 'agentId'] },
+  '/ledger': { title: 'Ledger' },
+  '/ledger/$id': { title: 'Ledger account', first: ['/ledger/accounts?hasBalance=true', 'id'] },
+  '/events': { title: 'Events' },
+  '/events/$id': { title: 'Event', first: ['/events', 'id'] },
+  '/deliveries': { title: 'Webhook deliveries' },
+  '/endpoints': { title: 'Webhook endpoints' },
+  '/sandbox': { title: 'Sandbox' },
+  '/system': { title: 'System' },
+  '/requests': { title: 'Requests' },
+  '/requests/$id': { title: 'Request', first: ['/platforms/{platformId}/requests', 'id'] },
+  '/keys': { title: 'Signing keys' },
+  '/tokens': { title: 'API tokens' },
+  '/imports': { title: 'Imports' },
+  '/jobs': { title: 'Jobs' },
+  '/jobs/$id': { title: 'Job', first: ['/jobs', 'jobId'] },
+  '/approvals': { title: 'Approvals' },
+  '/approvals/$id': { title: 'Approval', first: ['/approvals', 'id'] },
+  '/policies': { title: 'Approval policies' },
+  '/platforms': { title: 'Platforms' },
+  '/platforms/$id': { title: 'Platform', first: ['/platforms', 'platformId'] },
+  '/users': { title: 'Users' },
+  '/sessions': { title: 'Sessions' },
+  '/operator-tokens': { title: 'Operator tokens' },
+  '/audit': { title: 'Audit log' },
+  '/audit/$id': {
+    title: 'Audit record',
+    first: ['/audit-records?operationId=createPlatformFixtures', 'id'],
+  },
+};

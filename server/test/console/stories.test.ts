@@ -1,0 +1,277 @@
+// The main task of each role in the console, from the sign-in with a passkey to the audit record.
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { externalAccount, fundedCustomer, ok, quoteBody } from '../kit/app/fixtures.ts';
+import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
+import {
+  button,
+  consoleForFile,
+  isTestable,
+  type Operator,
+  rowOf,
+  TIMEOUT_MS,
+  titled,
+} from './console.ts';
+import { waitingCheck } from './data.ts';
+
+describe.runIf(isTestable)('in the console', () => {
+  const opened = consoleForFile();
+  let receiver: Receiver;
+  let ann: Operator;
+  beforeAll(async () => {
+    receiver = await startReceiver();
+    ok(await opened.app.call('PATCH', '/config', { webhookEndpoint: receiver.url }), 200);
+    ann = await opened.operator('Ann Admin', 'administrator');
+    await ann.signIn();
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await receiver?.close();
+  });
+
+  /** A payment of the sandbox platform to an account with this suffix. */
+  async function payoutTo(suffix: string): Promise<string> {
+    const { app } = opened;
+    const { person, account } = await fundedCustomer(app);
+    const payee = await externalAccount(app, person.id, 'EUR', suffix);
+    const quote = ok(
+      await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 250_00)),
+      201,
+    );
+    const headers = { 'idempotency-key': quote.id };
+    ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, { headers }), 200);
+    await app.advance(5_000);
+    return quote.transactionId;
+  }
+
+  /** The administrator finds the record of a change in the audit log. */
+  async function expectRecord(operationId: string, by: string, reason: string): Promise<void> {
+    const { page } = ann;
+    await ann.go(`/audit?operationId=${operationId}`);
+    await titled(page, 'Audit log');
+    const records = page.getByRole('row').filter({ hasText: operationId }).filter({ hasText: by });
+    await records.filter({ hasText: reason }).first().waitFor();
+  }
+
+  const dialog = (page: Page) => page.getByRole('dialog');
+
+  const isFocused = async (page: Page, name: string) =>
+    (await page.evaluate('document.activeElement.textContent')) === name;
+
+  /** Fills the form of a change and sends it; waits for the result of the server. */
+  async function send(page: Page, name: string, fields: Record<string, string>): Promise<void> {
+    for (const [label, value] of Object.entries(fields))
+      await dialog(page).getByLabel(label).fill(value);
+    await button(dialog(page), name).click();
+    await dialog(page).getByRole('status').waitFor();
+  }
+
+  const closeDialog = async (page: Page) => {
+    await button(dialog(page), 'Close').click();
+    await dialog(page).waitFor({ state: 'detached' });
+  };
+
+  it(
+    'support finds why a payout failed, and resends its webhook',
+    async () => {
+      const { app, client } = opened;
+      const id = await payoutTo('004');
+      const { reference } = ok(await client.call('GET', `/payments/${id}`), 200);
+      const sam = await opened.operator('Sam Support', 'support');
+      await sam.signIn();
+      const { page } = sam;
+      await page.keyboard.press('Control+k');
+      await page.locator('input:focus').fill(reference);
+      await page.getByRole('option').filter({ hasText: 'found by reference' }).waitFor();
+      await page.keyboard.press('Enter');
+      await titled(page, 'Payment');
+      const timeline = page.getByRole('region', { name: 'Timeline' });
+      await timeline.getByText('COUNTERPARTY_POST_TX_FAILED').first().waitFor();
+
+      const before = receiver.arrivals.length;
+      await button(page, 'Resend last event').click();
+      await send(page, 'Resend last event', { Reason: 'The shop was not reachable' });
+      await app.settle();
+      expect(receiver.arrivals).toHaveLength(before + 1);
+      const resent = receiver.arrivals.at(-1);
+      expect(receiver.arrivals.slice(0, before).map((each) => each.id)).toContain(resent?.id);
+      expect(JSON.parse(resent?.body ?? '').data.id).toBe(id);
+      await closeDialog(page);
+      await timeline.getByText('2 attempts').waitFor();
+      await expectRecord('resendEventOfPlatform', sam.name, 'The shop was not reachable');
+      await sam.close();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'compliance decides three identity checks by the keyboard',
+    async () => {
+      const people = ['Mia Meyer', 'Noah Nguyen', 'Olga Orlova'];
+      for (const name of people) {
+        await waitingCheck(opened, name);
+        opened.app.effects.set(opened.app.effects.now() + 60_000);
+      }
+      const clara = await opened.operator('Clara Compliance', 'compliance');
+      await clara.signIn('/verifications');
+      const { page } = clara;
+      const shown = (name: string) => page.getByText(name, { exact: true }).first().waitFor();
+      await page.locator('tbody a').first().focus();
+      await page.keyboard.press('Enter');
+      await shown('Mia Meyer');
+      await page.keyboard.press('n');
+      await shown('Noah Nguyen');
+      await page.keyboard.press('p');
+      await shown('Mia Meyer');
+      // The document is beside the data.
+      await button(page, 'Show document').focus();
+      await page.keyboard.press('Enter');
+      const document = page.getByRole('img', { name: /^Document: Passport/ });
+      const [picture, data] = await Promise.all([
+        document.boundingBox(),
+        page.getByRole('region', { name: 'Submitted data' }).boundingBox(),
+      ]);
+      expect(picture?.width).toBeGreaterThan(300);
+      expect((picture?.x ?? 0) + (picture?.width ?? 0)).toBeLessThanOrEqual(data?.x ?? 0);
+
+      const decide = async (key: string, action: string, reason: string) => {
+        await page.keyboard.press(key);
+        await dialog(page).locator('textarea:focus').waitFor();
+        await page.keyboard.type(reason);
+        const submit = button(dialog(page), action);
+        for (let step = 0; step < 5 && !(await isFocused(page, action)); step++)
+          await page.keyboard.press('Tab');
+        await submit.and(page.locator(':focus')).waitFor();
+        await page.keyboard.press('Enter');
+        await button(dialog(page), 'Close').and(page.locator(':focus')).waitFor();
+        await page.keyboard.press('Enter');
+        await dialog(page).waitFor({ state: 'detached' });
+      };
+      await decide('a', 'Approve', 'Passport seen');
+      await shown('Noah Nguyen');
+      await decide('r', 'Reject', 'The document is not genuine');
+      await shown('Olga Orlova');
+      await decide('a', 'Approve', 'Passport seen as well');
+      await page.getByText('No identity check waits for a decision.').waitFor();
+      await expectRecord('approveVerification', clara.name, 'Passport seen as well');
+      await expectRecord('rejectVerification', clara.name, 'The document is not genuine');
+      await expectRecord('getDocumentContent', clara.name, '');
+      await clara.close();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'treasury settles a manual payout that a second person approves',
+    async () => {
+      const { id } = await opened.payment();
+      await ann.go('/policies');
+      await titled(ann.page, 'Approval policies');
+      await button(ann.page, 'Create policy').click();
+      const policy = { Operation: 'settleTransfer', Hours: '24', Reason: 'Four eyes' };
+      await send(ann.page, 'Create policy', policy);
+      await closeDialog(ann.page);
+      await rowOf(ann.page, 'settleTransfer').waitFor();
+
+      const tom = await opened.operator('Tom Treasury', 'treasury');
+      await tom.signIn('/payouts');
+      await button(tom.page, 'Settle').click();
+      await send(tom.page, 'Settle', { Reference: 'BANK-77', Reason: 'Statement of today' });
+      await dialog(tom.page).getByText('waits for the approval of another operator').waitFor();
+      await dialog(tom.page).getByRole('link', { name: 'Open the approval' }).click();
+      await titled(tom.page, 'Approval');
+      await tom.page.getByText('Statement of today').waitFor();
+      await expect.poll(() => button(tom.page, 'Approve').count()).toBe(0);
+
+      const uma = await opened.operator('Uma Treasury', 'treasury');
+      await uma.signIn('/approvals');
+      await rowOf(uma.page, 'settleTransfer').getByRole('link').first().click();
+      await titled(uma.page, 'Approval');
+      await uma.page
+        .getByRole('region', { name: 'What changes' })
+        .getByText('transactions')
+        .waitFor();
+      await button(uma.page, 'Approve').click();
+      await send(uma.page, 'Approve', { Reason: 'Seen on the statement' });
+      await dialog(uma.page).getByText('Completed').first().waitFor();
+      await closeDialog(uma.page);
+      await uma.page.locator('.screen-head').getByText('Approved').waitFor();
+
+      await tom.go(`/payments/${encodeURIComponent(id)}`);
+      await titled(tom.page, 'Payment');
+      await tom.page.locator('.screen-head').getByText('Completed').waitFor();
+      await tom.page.getByText('BANK-77').first().waitFor();
+      await expectRecord('settleTransfer', tom.name, 'Statement of today');
+      await expectRecord('settleTransfer', uma.name, 'Seen on the statement');
+      await tom.close();
+      await uma.close();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'a developer moves the clock of a sandbox platform, and sees a payment return',
+    async () => {
+      const id = await payoutTo('008');
+      const dora = await opened.operator('Dora Developer', 'developer');
+      await dora.signIn(`/payments/${encodeURIComponent(id)}`);
+      const { page } = dora;
+      await page.locator('.screen-head').getByText('Completed').waitFor();
+      await page.getByLabel('Platform', { exact: true }).selectOption({ label: 'Main (Sandbox)' });
+      await page.getByRole('banner').getByText('Sandbox', { exact: true }).waitFor();
+      await dora.go('/sandbox');
+      await titled(page, 'Sandbox');
+      await button(page, 'Move clock').click();
+      await send(page, 'Move clock', { Advance: 'P3D', Reason: 'See the return' });
+      await closeDialog(page);
+      await page.goBack();
+      await titled(page, 'Payment');
+      await page.locator('.screen-head').getByText('Failed').waitFor();
+      await page.getByText('PAYOUT_RETURNED').first().waitFor();
+      await expectRecord('changePlatformClock', dora.name, 'See the return');
+      await dora.close();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'an administrator adds a user and ends the session of another, who sees it at once',
+    async () => {
+      const { page } = ann;
+      const vera = await opened.operator('Vera Viewer', 'viewer');
+      await vera.signIn('/payments');
+      await ann.go('/users');
+      await titled(page, 'Users');
+      await button(page, 'Add user').click();
+      await dialog(page).getByRole('checkbox', { name: 'Support' }).check();
+      const user = { Name: 'Nils New', Email: 'nils@example.com', Reason: 'New colleague' };
+      await send(page, 'Add user', user);
+      const link = await dialog(page)
+        .getByText(/\/operator\/enroll#/)
+        .textContent();
+      await closeDialog(page);
+      await rowOf(page, 'Nils New').getByText('Invited').waitFor();
+      const nils = await opened.operator('Nils New', 'support', { link: link as string });
+      await nils.signIn('/customers');
+      await titled(nils.page, 'Customers');
+
+      await ann.go('/sessions');
+      await titled(page, 'Sessions');
+      await button(rowOf(page, 'Vera Viewer'), 'End session').click();
+      await send(page, 'End session', {});
+      await vera.page
+        .getByRole('alertdialog', { name: 'Your session has ended' })
+        .waitFor({ timeout: 3_000 });
+      expect(vera.problems.splice(0).filter((each) => !each.includes('status of 401'))).toEqual([]);
+      await closeDialog(page);
+      await expectRecord('createOperatorUser', ann.name, 'New colleague');
+      await expectRecord('endOperatorSession', ann.name, '');
+      await vera.close();
+      await nils.close();
+    },
+    TIMEOUT_MS,
+  );
+
+  it('nothing violates the content security policy or is logged as an error', () => {
+    expect(opened.problems()).toEqual([]);
+  });
+});
