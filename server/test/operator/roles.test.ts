@@ -1,12 +1,15 @@
 // Every operation of the operator API with every role, and without a credential; every verb of the
 // command has an operation.
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { ROLE_NAMES, ROLES } from '../../src/features/staff/roles/index.ts';
+import { ROLE_NAMES, ROLES, type RoleName } from '../../src/features/staff/roles/index.ts';
 import type { Contract } from '../../src/kernel/contract/operation.ts';
 import { VERBS } from '../../src/operator.ts';
 import { OPERATOR_OPERATIONS } from '../../src/operator-api/index.ts';
+import { ok } from '../kit/app/fixtures.ts';
 import { testApp } from '../kit/app/test-app.ts';
 import { operatorClient } from '../kit/operator/client.ts';
+import { type Browser, browser, enrollWithPasskey } from '../kit/operator/people.ts';
 
 const ALL = OPERATOR_OPERATIONS.map(({ contract }) => contract);
 const CONTRACTS = ALL.filter(({ auth }) => auth === 'operator');
@@ -17,6 +20,14 @@ describe('permissions', () => {
   const app = testApp();
   const client = operatorClient(app);
   const UNKNOWN_ID = '01890000-0000-7000-8000-000000000000';
+  /** A new user of a role who has just signed in. */
+  async function newSession(role: RoleName): Promise<Browser> {
+    const invitation = { name: role, email: `${randomUUID()}@example.com`, roles: [role] };
+    const { link } = ok(await client.call('POST', '/operator-users', { body: invitation }), 201);
+    const person = browser(app);
+    ok((await enrollWithPasskey(person, link.secret)).reply, 201);
+    return person;
+  }
   const pathOf = (path: string) => path.replaceAll(/\{\w+\}/g, `None:${UNKNOWN_ID}`);
 
   it.each(CONTRACTS)('$operationId needs its permission', async (contract) => {
@@ -35,6 +46,19 @@ describe('permissions', () => {
     const anonymous = await client.call(method, pathOf(path), { body, secret: null });
     expect(anonymous.status).toBe(401);
   });
+
+  it.each(CONTRACTS.filter(isOwn))(
+    '$operationId is for a session of any role',
+    async (contract) => {
+      const { method, path } = contract;
+      const body = method === 'GET' || method === 'DELETE' ? {} : { body: {} };
+      for (const role of ROLE_NAMES) {
+        const person = await newSession(role);
+        const { status } = await person.call(method, pathOf(path), body);
+        expect([role, [401, 403].includes(status), status < 500]).toEqual([role, false, true]);
+      }
+    },
+  );
 
   it.each(ALL.filter((each) => !CONTRACTS.includes(each)))(
     '$operationId needs no credential',

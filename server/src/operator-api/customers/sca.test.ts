@@ -102,3 +102,26 @@ it('hides customers of other platforms', async () => {
   expect(ok(await client.call('GET', '/factor-resets', { secret }), 200).data).toEqual([]);
   expect((await get(`/customers/${id}/authentication`)).openResets).toMatchObject([{ resetId }]);
 });
+
+it('passes a reset after the approval of a second person, if a policy requires it', async () => {
+  const policy = { operationId: 'passFactorReset', hours: 24 };
+  const { body: created } = await client.call('POST', '/approval-policies', { body: policy });
+  const customerId = await verifiedCustomer();
+  const resetId = await startReset(customerId);
+  const requester = await client.secretOf({ name: 'Requester', roles: ['administrator'] });
+  const { status, body: approval } = await post(
+    `/factor-resets/${resetId}/pass`,
+    'seen by video',
+    requester,
+  );
+  expect([status, approval.status]).toEqual([202, 'PENDING']);
+  const open = async () => (await get(`/customers/${customerId}/authentication`)).openResets;
+  expect(await open()).toMatchObject([{ status: 'PENDING_REVIEW' }]);
+  const path = `/approvals/${approval.id}/approve`;
+  expect((await post(path, 'seen', requester)).status).toBe(403);
+  const approver = await client.secretOf({ name: 'Approver', roles: ['administrator'] });
+  expect((await post(path, 'seen', approver)).body).toMatchObject({
+    reply: { resetId, status: 'LIVENESS_PASSED' },
+  });
+  ok(await client.call('DELETE', `/approval-policies/${created.id}`), 200);
+});

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { externalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { operatorService } from '../../../test/kit/operator/production.ts';
 
-const { service, read, rejects, isHidden, change } = operatorService();
+const { service, call, newOperator, read, rejects, isHidden, change } = operatorService();
 
 const decide = (id: string, step: string, operationId: string, body: object = {}) =>
   change(`/payouts/${id}/${step}`, body, operationId, id);
@@ -42,6 +42,37 @@ describe('transfers', () => {
     });
     const none = '/payouts/Transaction:018f0000-0000-7000-8000-000000000000/settle';
     await rejects(404, 'TRANSACTION_NOT_FOUND', 'POST', none);
+  });
+
+  it('above a limit wait for a second person, and others are settled at once', async () => {
+    const { id } = await service.payment();
+    const large = { operationId: 'settleTransfer', hours: 24 };
+    const policyOf = async (amount: number) => {
+      const body = { ...large, minimum: { amount, currency: 'EUR' } };
+      return (await call('POST', '/approval-policies', { body })).body.id as string;
+    };
+    const settle = async (of: string) =>
+      call('POST', `/payouts/${of}/settle`, {
+        body: { reason: 'statement' },
+        secret: await newOperator({ name: 'Requester', roles: ['administrator'] }),
+      });
+    const above = await policyOf(1_000_000_00);
+    expect((await settle(id)).status).toBe(200);
+    expect((await call('DELETE', `/approval-policies/${above}`)).status).toBe(200);
+
+    const { id: waiting } = await service.payment();
+    const within = await policyOf(1);
+    const reply = await settle(waiting);
+    expect(reply).toMatchObject({ status: 202, body: { status: 'PENDING' } });
+    expect(await service.status(waiting)).toBe('PROCESSING - -');
+    const approve = async (name: string) =>
+      call('POST', `/approvals/${reply.body.id}/approve`, {
+        body: { reason: 'seen' },
+        secret: await newOperator({ name, roles: ['administrator'] }),
+      });
+    expect((await approve('Requester')).status).toBe(403);
+    expect((await approve('Approver')).body.reply).toMatchObject({ status: 'COMPLETED' });
+    expect((await call('DELETE', `/approval-policies/${within}`)).status).toBe(200);
   });
 
   it('fail', async () => {
