@@ -244,6 +244,25 @@ describe('a policy', () => {
     }
   });
 
+  it('could apply: every field with which it could not is named', async () => {
+    const problems = async (body: object) => {
+      const policy = { operationId: 'settleTransfer', hours: 1, ...body };
+      const reply = await client.call('POST', '/approval-policies', { body: policy });
+      expect(reply.status).toBe(400);
+      return reply.body.details.errors.map(({ field }: { field: string }) => field);
+    };
+    const platformId = 'PlatformConfig:00000000-0000-7000-8000-000000000000';
+    const minimum = { amount: 1, currency: 'NOPE' };
+    expect(await problems({ platformId, minimum })).toEqual(['platformId', 'minimum.currency']);
+    const usd = { amount: 1, currency: 'USD' };
+    expect(await problems({ operationId: 'setPaymentLimit', minimum: usd })).toEqual(['minimum']);
+    const own = { operationId: 'revokeOperatorToken', platformId: app.platform.id };
+    expect(await problems(own)).toEqual(['platformId']);
+    for (const operationId of ['resetPlatform', 'createPlatformFixtures', 'changePlatformClock']) {
+      expect(await problems({ operationId })).toEqual(['operationId']);
+    }
+  });
+
   it('applies until it is removed', async () => {
     const removed = await client.call('DELETE', `/approval-policies/${policyId}`);
     expect(removed.status).toBe(200);

@@ -1,10 +1,12 @@
 // Policies that require a second person, and the decisions about requested changes.
 import { Type } from '@sinclair/typebox';
+import { findCurrency } from '../catalog/currencies/currencies.ts';
 import {
   approvalDetails,
   createPolicy,
   listApprovals,
   listPolicies,
+  type NewPolicy,
   prepareApproved,
   type RightsOfRequester,
   rejectApproval,
@@ -12,9 +14,10 @@ import {
 } from '../features/staff/approvals/index.ts';
 import { auditedRuntime } from '../features/staff/audit/index.ts';
 import { sessions } from '../features/staff/users/index.ts';
+import { readPlatform } from '../features/tenancy/platform/index.ts';
 import { assertOperatorPermission, mayUse } from '../http/admission/admission.ts';
-import { operation } from '../kernel/contract/operation.ts';
-import { Fault, invalidField } from '../kernel/fault.ts';
+import { type Contract, operation } from '../kernel/contract/operation.ts';
+import { Fault, type FieldError, invalid } from '../kernel/fault.ts';
 import { named, oneOf, PageQuery, PositiveAmount, page, text, time } from '../kernel/schema.ts';
 import { type OperatorCall, operatorHandle } from './handle.ts';
 import { APPROVAL, Approval, Changes, OptionalReason, PlatformFilter, Reason } from './schemas.ts';
@@ -63,7 +66,10 @@ const create = operation({
   summary: 'Create an approval policy',
   description:
     'A request to which the policy applies is not executed at once. Its reply is 202 with an ' +
-    'approval, which a second operator with the permission of the operation must approve.',
+    'approval, which a second operator with the permission of the operation must approve. A policy ' +
+    'that could never apply is rejected: for an unknown platform or currency, with a smallest ' +
+    'amount for an operation without postings, or for an operation whose change is not one commit, ' +
+    'such as the reset of a sandbox platform.',
   operatorPermission: 'staff.manage',
   wholeInstallation: true,
   body: Type.Object({ ...POLICY, ...OptionalReason }),
@@ -220,6 +226,7 @@ async function execute(call: OperatorCall, approvalId: string, reason: string) {
 }
 
 const OWN_SESSION = 'must not be an operation on a session of the caller';
+const NO_PLATFORM = 'is not possible for an operation on the whole installation';
 
 /** Throws FORBIDDEN unless the operator may use the operation that an approval is about. */
 function assertMayDecide({ operationOf, operator }: OperatorCall, operationId: string): void {
@@ -230,24 +237,43 @@ function assertMayDecide({ operationOf, operator }: OperatorCall, operationId: s
 /** Operations that decide cannot wait for a decision themselves. */
 const DECISIONS: readonly string[] = [approve.operationId, reject.operationId];
 
-function assertOperation({ operationOf }: OperatorCall, operationId: string): void {
-  const {
-    method = 'GET',
-    auth,
-    callsExternal,
-    operatorPermission,
-  } = operationOf(operationId)?.contract ?? {};
-  // A change outside of a commit cannot be prevented.
-  const isCommit = auth === 'operator' && method !== 'GET' && !callsExternal;
+function operationProblem(contract: Contract | undefined): string | undefined {
+  const { method = 'GET', auth, callsExternal, operatorPermission } = contract ?? {};
+  if (!contract || auth !== 'operator') return 'must be an operation of the operator API';
   // The own session and sign-in methods of a user need no second person.
-  if (operatorPermission === 'profile.manage') throw invalidField('operationId', OWN_SESSION);
-  if (isCommit && !DECISIONS.includes(operationId)) return;
-  throw invalidField('operationId', 'must be an operation that changes data');
+  if (operatorPermission === 'profile.manage') return OWN_SESSION;
+  if (method === 'GET') return 'must be an operation that changes data';
+  if (DECISIONS.includes(contract.operationId)) return 'must not be the decision about an approval';
+  // A change set can be shown and held back; other effects cannot be.
+  return callsExternal ? 'must be an operation whose change is one commit' : undefined;
+}
+
+/** Throws INVALID_INPUT with every field with which the policy could never apply. */
+async function assertPolicy(
+  { operationOf, unaudited }: OperatorCall,
+  { operationId, platformId, minimum }: NewPolicy,
+): Promise<void> {
+  const contract = operationOf(operationId)?.contract;
+  const problem = operationProblem(contract);
+  const errors: FieldError[] = problem ? [{ field: 'operationId', message: problem }] : [];
+  const isOfInstallation = !problem && contract?.wholeInstallation === true;
+  if (platformId !== undefined) {
+    const isKnown = (await readPlatform(unaudited.db, platformId)) !== undefined;
+    if (!isKnown) errors.push({ field: 'platformId', message: 'is not the ID of a platform' });
+    else if (isOfInstallation) errors.push({ field: 'platformId', message: NO_PLATFORM });
+  }
+  if (minimum && !problem && !contract?.postsMoney) {
+    errors.push({ field: 'minimum', message: 'is possible for operations with postings only' });
+  }
+  if (minimum && !findCurrency(minimum.currency)) {
+    errors.push({ field: 'minimum.currency', message: 'is not a known currency' });
+  }
+  if (errors.length) throw invalid(errors);
 }
 
 export const approvalOperations = [
   operatorHandle(create, async (call, { body: { reason: _, ...policy } }) => {
-    assertOperation(call, policy.operationId);
+    await assertPolicy(call, policy);
     const { installation, operator } = call;
     return { status: 201, body: await createPolicy(installation.runtime, operator, policy) };
   }),

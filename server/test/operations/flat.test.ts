@@ -8,6 +8,7 @@ import { agentActions, agents } from '../../src/features/agents/store.ts';
 import { cardMessages, cardReveals, cards } from '../../src/features/cards/store.ts';
 import { LATEST_VERIFICATIONS } from '../../src/features/customers/verifications/review.ts';
 import { messages } from '../../src/features/notifications/messages/store.ts';
+import { BY_BENEFICIARY } from '../../src/features/payees/external-accounts/by-beneficiary.ts';
 import { transactions } from '../../src/features/payments/transactions/store.ts';
 import { mintsAndBurns, stablecoins } from '../../src/features/stablecoins/store.ts';
 import { countSql, type PageQuery, pageSql } from '../../src/runtime/db/paging.ts';
@@ -351,6 +352,15 @@ describe('operator lists over all platforms', () => {
     'reads an index range for stablecoins: %j',
     (filter) => checkPage(stablecoins, equals(filter)),
   );
+
+  it('reads an index range for external accounts of a beneficiary', async () => {
+    await checkFlat({ text: BY_BENEFICIARY, values: ['A name without accounts'] }, FEW);
+  });
+
+  it('reads an index range for customers of a platform ID', async () => {
+    const text = 'select * from customers where platform_customer_id = $1 order by id limit 51';
+    await checkFlat({ text, values: ['person 4321'] }, FEW);
+  });
 
   it.each(['PENDING_MANUAL_REVIEW', 'APPROVED'])(
     'reads an index range for verifications: %s',

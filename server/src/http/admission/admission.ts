@@ -33,6 +33,8 @@ interface OperatorCredential {
   cookie: string | undefined;
   /** Of a request with a cookie that is no GET. */
   csrfToken: string | undefined;
+  host: string | undefined;
+  origin: string | undefined;
   isRead: boolean;
 }
 
@@ -72,6 +74,8 @@ const operatorCredentialOf = (
     authorization: headers.authorization,
     cookie: headers.cookie,
     csrfToken: typeof csrfToken === 'string' ? csrfToken : undefined,
+    host: headers.host,
+    origin: headers.origin,
     isRead: method === 'GET',
   };
 };

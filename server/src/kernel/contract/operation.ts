@@ -81,6 +81,8 @@ type Authentication =
       readonly wholeInstallation?: true;
       /** A second person must approve it, also without a policy. */
       readonly needsApproval?: true;
+      /** Can post in the ledger, so a policy can have a smallest amount. */
+      readonly postsMoney?: true;
       readonly permission?: never;
       readonly sandboxOnly?: never;
       readonly rateClass?: never;
@@ -104,6 +106,7 @@ interface NoOperator {
   readonly reveals?: never;
   readonly wholeInstallation?: never;
   readonly needsApproval?: never;
+  readonly postsMoney?: never;
 }
 
 /** `quotes`: costs more than most operations, so that a token may call it less often. */

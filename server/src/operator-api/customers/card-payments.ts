@@ -82,6 +82,7 @@ const listExceptions = operation({
 
 const resolve = operation({
   operationId: 'resolveCardException',
+  postsMoney: true,
   method: 'POST',
   path: '/card-exceptions/{transactionId}/resolve',
   tag: TAG,
@@ -147,6 +148,7 @@ const listDebits = operation({
 
 const endDebit = operation({
   operationId: 'resolveFundingDebit',
+  postsMoney: true,
   method: 'POST',
   path: '/funding-debits/{transactionId}/resolve',
   tag: TAG,

@@ -108,6 +108,7 @@ const show = operation({
 
 const close = operation({
   operationId: 'closeCard',
+  postsMoney: true,
   method: 'POST',
   path: '/cards/{cardId}/close',
   tag: TAG,

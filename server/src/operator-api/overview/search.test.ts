@@ -66,6 +66,30 @@ describe('by identifiers', () => {
     expect(await search('Customer:01890000-0000-7000-8000-000000000000')).toEqual([]);
   });
 
+  it('finds customers by the ID of the platform, on all platforms', async () => {
+    const platformCustomerId = 'order-form 17/b';
+    const own = await customer(app, {}, { platformCustomerId });
+    const other = await customer(app, { as: app.other }, { platformCustomerId });
+    expect(new Set(await found(platformCustomerId))).toEqual(
+      new Set([own, other].map(({ id }) => `PLATFORM_CUSTOMER_ID ${id}`)),
+    );
+    const only = await search(platformCustomerId, { path: `/search?platformId=${app.other.id}` });
+    expect(only.map(({ id }) => id)).toEqual([other.id]);
+    expect(await found('order-form 17')).toEqual([]);
+  });
+
+  it('finds external accounts by the whole name of their beneficiary, until it is erased', async () => {
+    const { person } = await fundedCustomer(app);
+    const payee = await externalAccount(app, person.id, 'USD');
+    const { beneficiary } = payee.accountInfo;
+    const hit = `BENEFICIARY_NAME ${payee.id}`;
+    const name = ` ${beneficiary.fullName.toLowerCase().replace(' ', '  ')} `;
+    expect(await found(name)).toContain(hit);
+    expect(await found(beneficiary.fullName.slice(0, -1))).not.toContain(hit);
+    await app.call('DELETE', `/customers/external-accounts/${payee.id}`);
+    expect(await found(beneficiary.fullName)).not.toContain(hit);
+  });
+
   it('finds cards and accounts by their last characters', async () => {
     const cards = cardFixture(app);
     const card = await cards.card(await cards.holder());

@@ -49,8 +49,9 @@ const search = operation({
   summary: 'Search',
   description:
     'Finds resources by an ID, a reference of a payment or an account, an e-mail address, ' +
-    'a telephone number, an identity or tax number, the words of a name, a UMA address, an ' +
-    'account number, or the last four characters of an account or a card number, and payments by ' +
+    'a telephone number, an identity or tax number, the words of a name, a UMA address, the ' +
+    '`platformCustomerId` of a customer, the whole name of a beneficiary, an account number, or ' +
+    'the last four characters of an account or a card number, and payments by ' +
     'their amount, currency and day. Payments are found by amount a few seconds later. Returns at most ' +
     `${MAX_HITS} resources that the operator may read, without personal data. The text is in the ` +
     'body, because addresses of requests are logged. Each search is recorded, without its text.',
@@ -108,30 +109,38 @@ async function byName(runtime: Runtime, search: Search): Promise<Hit[]> {
 
 const rankOf = ({ matchedBy }: Hit) => (matchedBy === 'FULL_NAME' ? 0 : 1);
 
-async function byUmaAddress({ db }: Runtime, { query }: Search): Promise<Hit[]> {
-  const rows = await customersWith(db, { uma_address: query.toLowerCase() });
-  return rows.map((row) => ({
-    kind: 'CUSTOMER',
-    id: row.id,
-    platformId: row.platform_id,
-    customerId: row.id,
-    title: `${row.type} customer, ${row.status}`,
-    matchedBy: 'UMA_ADDRESS',
-  }));
-}
+/** Customers by a column that is not encrypted. */
+const byColumn =
+  (column: 'uma_address' | 'platform_customer_id', matchedBy: MatchedBy) =>
+  async ({ db }: Runtime, { query, platformId }: Search): Promise<Hit[]> => {
+    const value = column === 'uma_address' ? query.toLowerCase() : query;
+    const own = platformId === undefined ? {} : { platform_id: platformId };
+    const rows = await customersWith(db, { ...own, [column]: value }, { limit: LIMIT });
+    return rows.map((row) => ({
+      kind: 'CUSTOMER',
+      id: row.id,
+      platformId: row.platform_id,
+      customerId: row.id,
+      title: `${row.type} customer, ${row.status}`,
+      matchedBy,
+    }));
+  };
 
-async function byAccountNumber(runtime: Runtime, { query, platformId }: Search): Promise<Hit[]> {
-  const input = { accountNumber: query, platformId, limit: LIMIT };
-  const { data } = await listExternalAccounts(runtime, input);
-  return data.map((each) => ({
-    kind: 'EXTERNAL_ACCOUNT',
-    id: each.accountId,
-    platformId: each.platformId,
-    customerId: each.customerId,
-    title: `${each.accountType}, ${each.status}`,
-    matchedBy: 'ACCOUNT_NUMBER',
-  }));
-}
+/** External accounts by a filter of their list. */
+const byAccount =
+  (filter: 'accountNumber' | 'beneficiary', matchedBy: MatchedBy) =>
+  async (runtime: Runtime, { query, platformId }: Search): Promise<Hit[]> => {
+    const input = { [filter]: query, platformId, limit: LIMIT };
+    const { data } = await listExternalAccounts(runtime, input);
+    return data.map((each) => ({
+      kind: 'EXTERNAL_ACCOUNT',
+      id: each.accountId,
+      platformId: each.platformId,
+      customerId: each.customerId,
+      title: `${each.accountType}, ${each.status}`,
+      matchedBy,
+    }));
+  };
 
 async function byCardNumber(runtime: Runtime, { query, platformId }: Search): Promise<Hit[]> {
   const { data } = await searchCards(runtime, { last4: query, platformId, limit: LIMIT });
@@ -152,13 +161,18 @@ const SOURCES: readonly {
 }[] = [
   { form: /^/, find: (runtime, { query }) => hitsById(runtime, query) },
   { form: /^/, find: (runtime, { query }) => hitsByReference(runtime, query) },
-  { form: /^\$[^@\s]+@\S+$/, find: byUmaAddress },
+  { form: /^\$[^@\s]+@\S+$/, find: byColumn('uma_address', 'UMA_ADDRESS') },
   { form: /^[^@\s]+@\S+$/, find: byPersonalData('email', 'EMAIL') },
   { form: /^\+?[\d\s().-]{6,24}$/, find: byPersonalData('phone', 'PHONE') },
   { form: /^(?=.*\d)[\p{L}\p{N}\s./-]{4,40}$/u, find: byPersonalData('identifier', 'IDENTIFIER') },
   { form: /^\d{4}$/, find: byCardNumber },
-  { form: /^[A-Za-z0-9][A-Za-z0-9\s@._-]{3,90}$/, find: byAccountNumber },
+  {
+    form: /^[A-Za-z0-9][A-Za-z0-9\s@._-]{3,90}$/,
+    find: byAccount('accountNumber', 'ACCOUNT_NUMBER'),
+  },
+  { form: /^/, find: byColumn('platform_customer_id', 'PLATFORM_CUSTOMER_ID') },
   { form: /^(?!.*@)(?=.*\p{L})/u, find: byName },
+  { form: /\p{L}/u, find: byAccount('beneficiary', 'BENEFICIARY_NAME') },
 ];
 
 export const searchOperations = [

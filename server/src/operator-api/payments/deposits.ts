@@ -138,6 +138,7 @@ function entryErrors(body: unknown): FieldError[] {
 
 const record = operation({
   operationId: 'recordDeposit',
+  postsMoney: true,
   method: 'POST',
   path: '/deposits',
   tag: TAG,
@@ -189,6 +190,7 @@ const record = operation({
 
 const release = operation({
   operationId: 'releaseDeposit',
+  postsMoney: true,
   method: 'POST',
   path: '/deposits/{transactionId}/release',
   tag: TAG,
@@ -207,6 +209,7 @@ const release = operation({
 
 const reject = operation({
   operationId: 'rejectDeposit',
+  postsMoney: true,
   method: 'POST',
   path: '/deposits/{transactionId}/reject',
   tag: TAG,
@@ -225,6 +228,7 @@ const reject = operation({
 
 const recordReturn = operation({
   operationId: 'recordDepositReturn',
+  postsMoney: true,
   method: 'POST',
   path: '/deposits/{transactionId}/return',
   tag: TAG,

@@ -102,7 +102,8 @@ const trial = operation({
     'Returns the balances of all accounts of money in one snapshot, by environment, currency and ' +
     'type of account. Debits and credits of an environment and currency are equal. With more than ' +
     '50,000 internal accounts they are one line, calculated from the system accounts. With ' +
-    '`platformId`, only its accounts: debits and credits then differ. Amounts above 2^53 are rounded.',
+    '`platformId`, only its accounts: debits and credits then differ. Every sum and difference is ' +
+    'calculated exactly, and rounded in the reply if it is above 2^53.',
   auth: 'operator',
   operatorPermission: 'ledger.read',
   commands: [],

@@ -104,6 +104,7 @@ const listTransfers = operation({
 
 const settle = operation({
   operationId: 'settleTransfer',
+  postsMoney: true,
   method: 'POST',
   path: '/payouts/{transactionId}/settle',
   tag: TAG,
@@ -191,6 +192,7 @@ const returned = operation({
 
 const cancel = operation({
   operationId: 'cancelTransfer',
+  postsMoney: true,
   method: 'POST',
   path: '/payouts/{transactionId}/cancel',
   tag: TAG,

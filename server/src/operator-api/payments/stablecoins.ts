@@ -210,6 +210,7 @@ const operationHistory = operation({
 
 const end = operation({
   operationId: 'endStablecoinOperation',
+  postsMoney: true,
   method: 'POST',
   path: '/stablecoin-operations/{stablecoinOperationId}/end',
   tag: TAG,

@@ -105,6 +105,7 @@ const listItems = operation({
 
 const returned = operation({
   operationId: 'returnSuspenseItem',
+  postsMoney: true,
   method: 'POST',
   path: '/suspense-items/{transactionId}/return',
   tag: TAG,
@@ -133,6 +134,7 @@ const returned = operation({
 
 const settle = operation({
   operationId: 'settleShortfall',
+  postsMoney: true,
   method: 'POST',
   path: '/suspense-items/{transactionId}/settle',
   tag: TAG,

@@ -76,6 +76,16 @@ describe('a session', () => {
     ok(await person.call('POST', '/session/end-others'), 200);
   });
 
+  it('changes nothing from a page of another site', async () => {
+    const { person } = await newUser('origin@example.com');
+    for (const origin of ['https://evil.example', 'http://localhost:8081', 'null', '']) {
+      const reply = await person.call('POST', '/session/end-others', { headers: { origin } });
+      expect(reply).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+    }
+    const headers = { origin: 'http://localhost:8080' };
+    ok(await person.call('POST', '/session/end-others', { headers }), 200);
+  });
+
   it('ends after 30 minutes without a request, and after 12 hours', async () => {
     const { person } = await newUser('idle@example.com');
     const pass = (minutes: number) => app.effects.set(app.effects.now() + minutes * 60_000);

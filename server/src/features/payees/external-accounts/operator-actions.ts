@@ -12,6 +12,7 @@ import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { pageOfAccountActions, recordAccountAction } from '../../balances/account-actions/index.ts';
 import { platformById, systemCaller } from '../../tenancy/platform/index.ts';
 import { hasInstitution } from './account.ts';
+import { idsOfBeneficiary } from './by-beneficiary.ts';
 import { stageWalletDeclared } from './declared.ts';
 import { presentExternalAccount, transitionExternalAccount } from './present.ts';
 import { type ExternalAccountEvent, externalAccountStates } from './states.ts';
@@ -75,6 +76,8 @@ interface ListInput extends PageInput {
   status?: string | undefined;
   /** An account number or address, or its last four characters. */
   accountNumber?: string | undefined;
+  /** The whole name of the beneficiary. */
+  beneficiary?: string | undefined;
   /** Last account of the previous page, instead of its cursor. */
   after?: string | undefined;
 }
@@ -104,14 +107,22 @@ async function externalAccountsInReview(
 /** A page of external accounts, oldest first. */
 export async function listExternalAccounts(
   runtime: Runtime,
-  { accountId, platformId, status, accountNumber, after, cursor: pageCursor, limit }: ListInput,
+  { after, cursor: pageCursor, limit, ...wanted }: ListInput,
 ) {
+  const { accountId, platformId, status, accountNumber, beneficiary } = wanted;
   const filters: Filter<typeof externalAccounts>[] = [{ column: 'deleted_at', op: 'isNull' }];
   if (accountId !== undefined) filters.push({ column: 'id', op: '=', value: accountId });
   if (platformId !== undefined) filters.push({ column: 'platform_id', op: '=', value: platformId });
   if (status !== undefined) filters.push({ column: 'status', op: '=', value: status });
   if (accountNumber !== undefined) {
     filters.push({ column: 'id', op: 'in', value: await idsOfNumber(runtime.db, accountNumber) });
+  }
+  if (beneficiary !== undefined) {
+    filters.push({
+      column: 'id',
+      op: 'in',
+      value: await idsOfBeneficiary(runtime.db, beneficiary),
+    });
   }
   const cursor = after === undefined ? pageCursor : cursorOf(await accountById(runtime, after));
   const query = { filters, sort: 'asc', limit, cursor } as const;

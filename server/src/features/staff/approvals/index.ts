@@ -13,7 +13,7 @@ export {
   requestApproval,
   requirePolicies,
 } from './approvals.ts';
-export { createPolicy, listPolicies, removePolicy } from './policies.ts';
+export { createPolicy, listPolicies, type NewPolicy, removePolicy } from './policies.ts';
 
 const personalData: PersonalData = {
   tables: {

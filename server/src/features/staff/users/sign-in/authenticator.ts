@@ -2,6 +2,7 @@
 import type { Operator } from '../../../../kernel/caller.ts';
 import { Fault } from '../../../../kernel/fault.ts';
 import { isId } from '../../../../kernel/id.ts';
+import { readUrl } from '../../../../kernel/net/url.ts';
 import { operate, type Runtime } from '../../../../runtime/operation/operate.ts';
 import { constantTimeEqual, sha256Hex } from '../../../../runtime/security/crypto.ts';
 import { INSTALLATION } from '../../roles/index.ts';
@@ -18,11 +19,21 @@ interface Credential {
   authorization: string | undefined;
   cookie: string | undefined;
   csrfToken: string | undefined;
+  host: string | undefined;
+  /** Origin of the page that sends the request; absent outside of browsers. */
+  origin: string | undefined;
   isRead: boolean;
 }
 
 const rejected = () =>
   new Fault('UNAUTHORIZED', 'The session has ended or is invalid. Sign in again.');
+
+/** Whether the request is from a page of this server, at its address or at the configured one. */
+function isOwnOrigin({ host, origin }: Credential, operatorUrl: string | undefined): boolean {
+  if (origin === undefined) return true;
+  if (operatorUrl !== undefined && origin === readUrl(operatorUrl)?.origin) return true;
+  return readUrl(origin)?.host === host;
+}
 
 /** Minimum interval between two writes of the last use. */
 const USE_INTERVAL_MS = 60_000;
@@ -60,11 +71,15 @@ export async function currentOperator(
   return user?.status === 'ACTIVE' ? operatorOf(user, sessionId) : undefined;
 }
 
-/** The operator of each request; throws UNAUTHORIZED, or FORBIDDEN without the CSRF token. */
+/**
+ * The operator of each request. Throws UNAUTHORIZED, and FORBIDDEN without the CSRF token or from
+ * another site.
+ */
 export function operatorAuthenticator(runtime: Runtime, operatorUrl: string | undefined) {
   const tokens = operatorTokenAuthenticator(runtime);
 
-  async function userOf({ cookie, csrfToken, isRead }: Credential): Promise<Operator> {
+  async function userOf(credential: Credential): Promise<Operator> {
+    const { cookie, csrfToken, isRead } = credential;
     const { session: secret, device } = readCookies(cookie, operatorUrl);
     if (secret === undefined || device === undefined) throw rejected();
     const { db, effects } = runtime;
@@ -78,6 +93,10 @@ export function operatorAuthenticator(runtime: Runtime, operatorUrl: string | un
         'FORBIDDEN',
         'The header X-CSRF-Token is missing or not that of the session.',
       );
+    }
+    // The token is the protection; this also rejects a page that has learned it.
+    if (!isRead && !isOwnOrigin(credential, operatorUrl)) {
+      throw new Fault('FORBIDDEN', 'The request is from a page of another site.');
     }
     await markUsed(runtime, row);
     return operatorOf(user, row.id);
