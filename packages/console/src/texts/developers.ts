@@ -25,10 +25,18 @@ export const DEVELOPER_TEXTS = {
   clockText:
     'Moves the time of this platform forward. What is due by then happens before the reply.',
   moveClock: 'Move clock',
-  worlds: 'Worlds',
-  worldsText: 'Customers, accounts and payments that are created by real requests.',
-  steps: (count: number) => `${count} steps`,
-  load: 'Load',
+  worlds: {
+    WORLD: {
+      title: 'Worlds',
+      text: 'Customers, accounts and payments that are created by real requests.',
+      load: 'Load',
+    },
+    SCENARIO: {
+      title: 'Scenarios',
+      text: 'One result each. A scenario can be run any number of times.',
+      load: 'Run',
+    },
+  },
   reset: 'Reset platform',
   process: 'Process',
   installation: 'Installation',

@@ -14,7 +14,7 @@ export type { ClockWork } from './clock/advance.ts';
 export { getSandboxClock, updateSandboxClock } from './clock/contract.ts';
 export { createSandboxFixtures, resetSandbox } from './world/contract.ts';
 export type { SandboxWorldParts } from './world/operations.ts';
-export { WORLD_NAMES, WORLDS } from './world/worlds.ts';
+export { WORLD_LIST } from './world/worlds.ts';
 export type { ClockParts };
 
 /** Operations, jobs and other parts that this feature adds to a server. */

@@ -6,13 +6,12 @@ import {
   getSandboxClock,
   resetSandbox,
   updateSandboxClock,
-  WORLD_NAMES,
-  WORLDS,
+  WORLD_LIST,
 } from '../../features/sandbox/index.ts';
 import { platformById, systemCaller } from '../../features/tenancy/platform/index.ts';
 import { type Contract, operation } from '../../kernel/contract/operation.ts';
 import { Fault } from '../../kernel/fault.ts';
-import { named, text } from '../../kernel/schema.ts';
+import { named, oneOf, text } from '../../kernel/schema.ts';
 import { emptyChangeSet } from '../../runtime/committer/change-set.ts';
 import { assertPlatform, type OperatorCall, operatorHandle } from '../handle.ts';
 import { OptionalReason, Reason } from '../schemas.ts';
@@ -124,6 +123,10 @@ const listWorlds = operation({
       data: Type.Array(
         Type.Object({
           name: text('Name of the world.'),
+          kind: oneOf(['WORLD', 'SCENARIO'], {
+            description: 'A scenario shows one result and can be built again; a world has many.',
+          }),
+          summary: text('What it contains.'),
           steps: Type.Integer({
             description: 'Number of calls; 0 for a world that is built in the background.',
           }),
@@ -215,10 +218,6 @@ export const sandboxOperations = [
     return { status: 201, body: reply };
   }),
   operatorHandle(listWorlds, async () => {
-    const data = WORLD_NAMES.map((name) => ({
-      name,
-      steps: name in WORLDS ? WORLDS[name as keyof typeof WORLDS].length : 0,
-    }));
-    return { status: 200, body: { data } };
+    return { status: 200, body: { data: [...WORLD_LIST] } };
   }),
 ];

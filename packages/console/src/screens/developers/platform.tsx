@@ -61,28 +61,32 @@ function Clock({ platformId }: { platformId: string }) {
   );
 }
 
-function Worlds({ platformId }: { platformId: string }) {
+function Worlds({ platformId, kind }: { platformId: string; kind: 'WORLD' | 'SCENARIO' }) {
   const query = useReply('listSandboxWorlds');
+  const { title, text, load } = T.worlds[kind];
   const path = { platformId };
   return (
-    <Panel title={T.worlds}>
-      <p className="soft">{T.worldsText}</p>
+    <Panel title={title}>
+      <p className="soft">{text}</p>
       <Loaded query={query}>
         {({ data }) => (
-          <ul className="work">
-            {data.map(({ name, steps }) => (
-              <li key={name}>
-                <span>
-                  {name} <span className="soft">{T.steps(steps)}</span>
-                </span>{' '}
-                <ActionButton
-                  id="createPlatformFixtures"
-                  label={T.load}
-                  path={path}
-                  initial={{ world: name }}
-                />
-              </li>
-            ))}
+          <ul className="choices">
+            {data
+              .filter((each) => each.kind === kind)
+              .map(({ name, summary }) => (
+                <li key={name}>
+                  <span>
+                    <span className="code">{name}</span>
+                    <span className="soft">{summary}</span>
+                  </span>
+                  <ActionButton
+                    id="createPlatformFixtures"
+                    label={load}
+                    path={path}
+                    initial={{ world: name }}
+                  />
+                </li>
+              ))}
           </ul>
         )}
       </Loaded>
@@ -113,8 +117,11 @@ export function Sandbox() {
       }
     >
       <div className="columns even">
-        <Clock platformId={platform.id} />
-        <Worlds platformId={platform.id} />
+        <div>
+          <Clock platformId={platform.id} />
+          <Worlds platformId={platform.id} kind="WORLD" />
+        </div>
+        <Worlds platformId={platform.id} kind="SCENARIO" />
       </div>
     </Screen>
   );

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { CallOptions } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { SCENARIOS } from '../scenarios.ts';
 import { WORLDS } from './worlds.ts';
 
 const app = testApp();
@@ -27,6 +28,44 @@ describe('createSandboxFixtures', () => {
     expect(steps).toBeGreaterThanOrEqual(Object.keys(resources).length);
     await app.settle();
     expect(Object.keys(resources).length).toBeGreaterThan(3);
+  });
+
+  it('builds every scenario with its result, also again', async () => {
+    await reset();
+    const built = [];
+    for (const world of [...Object.keys(SCENARIOS), 'card.authorized', 'payout.returned']) {
+      built.push({ world, ...ok(await build({ world }), 201).resources });
+    }
+    await app.advance(60_000);
+    await app.settle();
+    const statuses: Record<string, string> = {};
+    for (const { world, customer, payment } of built) {
+      const latest = await app.call('GET', `/transactions?customerId=${customer.id}&limit=1`);
+      statuses[world] = payment
+        ? (await app.call('GET', `/transactions/${payment.id}`)).body.status
+        : [customer.kycStatus, latest.body.data[0]?.status].join(' ');
+    }
+    expect(statuses).toEqual({
+      'card.authorized': 'APPROVED AUTHORIZED',
+      // There is no card payment: the latest payment is the deposit.
+      'card.declined': 'APPROVED COMPLETED',
+      'deposit.held': 'APPROVED PENDING',
+      'deposit.received': 'APPROVED COMPLETED',
+      'kyc.approved': 'APPROVED ',
+      'kyc.pending': 'PENDING ',
+      'kyc.rejected': 'REJECTED ',
+      'payout.completed': 'COMPLETED',
+      'payout.failed': 'FAILED',
+      'payout.processing': 'PROCESSING',
+      'payout.refunded': 'FAILED',
+      'payout.returned': 'COMPLETED',
+      'payout.suspended': 'FAILED',
+    });
+    const { payment } = built.at(-1) as { payment: { id: string } };
+    await app.advance(2 * 24 * 60 * 60_000);
+    await app.settle();
+    const { body } = await app.call('GET', `/transactions/${payment.id}`);
+    expect([body.status, body.refund?.status]).toEqual(['FAILED', 'COMPLETED']);
   });
 
   it('builds customers in each state of their verification', async () => {

@@ -12,7 +12,7 @@ import { startBusiness } from '../business/job.ts';
 import { createSandboxFixtures, resetSandbox } from './contract.ts';
 import { buildWorld, type WorldParts } from './fixtures.ts';
 import type { Step } from './step.ts';
-import { BUSINESS, DEFAULT_PAYMENTS, WORLDS } from './worlds.ts';
+import { BUSINESS, DEFAULT_PAYMENTS, stepsOf } from './worlds.ts';
 
 export interface SandboxWorldParts extends WorldParts {
   runtime(): Runtime;
@@ -46,7 +46,7 @@ export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
       const reply = { steps: 0, resources: {} };
       return { status: 201, body: reply, replayBody: reply };
     }
-    const first: readonly Step[] = world === undefined ? [] : WORLDS[world];
+    const first: readonly Step[] = world === undefined ? [] : stepsOf(world);
     const steps = [...first, ...(body.steps ?? [])];
     const built = await buildWorld(parts.runtime(), ctx.caller, parts, { steps, seed });
     const { resources, replayed } = built;

@@ -1,4 +1,5 @@
 // Built-in worlds: lists of steps, as a client could send them.
+import { SCENARIOS } from '../scenarios.ts';
 import { ACCOUNTS } from './account-world.ts';
 import { AGENTS } from './agent-world.ts';
 import {
@@ -171,4 +172,37 @@ export const BUSINESS = 'business';
 export const DEFAULT_PAYMENTS = 5_000;
 export const MAX_PAYMENTS = 20_000;
 
-export const WORLD_NAMES = [...(Object.keys(WORLDS) as (keyof typeof WORLDS)[]), BUSINESS] as const;
+const SUMMARIES: Record<keyof typeof WORLDS | typeof BUSINESS, string> = {
+  starter: 'A customer with a balance, two external accounts, a payout, a card and an agent.',
+  customers: 'Individuals that are approved, pending, rejected, unverified and on hold.',
+  payments: 'Payouts that completed, failed, were refunded, returned and canceled, and a quote.',
+  cards: 'Cards that are active, frozen, processing and closed, and payments in each status.',
+  accounts:
+    'Accounts that are active, frozen, closed, under review, inactive and pending proof of ' +
+    'ownership.',
+  deposits: 'Incoming payments that are completed, held, released, returned and in progress.',
+  agents: 'A paused agent, and actions that are approved, waiting, rejected and failed.',
+  stablecoins: 'Provider accounts and tokens in each status.',
+  business: '150 customers with 5,000 payments of the last 60 days, built in the background.',
+};
+
+const namesIn = <T extends object>(record: T) => Object.keys(record) as (keyof T & string)[];
+
+export const WORLD_NAMES = [...namesIn(WORLDS), BUSINESS, ...namesIn(SCENARIOS)] as const;
+type WorldName = (typeof WORLD_NAMES)[number];
+
+const isScenario = (name: string): name is keyof typeof SCENARIOS => name in SCENARIOS;
+
+/** The calls of a world; none for the one that is built in the background. */
+export function stepsOf(name: WorldName): readonly Step[] {
+  if (isScenario(name)) return SCENARIOS[name].steps;
+  return name === BUSINESS ? [] : WORLDS[name];
+}
+
+/** What a person who selects a world reads. A scenario shows one result, a world many. */
+export const WORLD_LIST = WORLD_NAMES.map((name) => ({
+  name,
+  kind: isScenario(name) ? ('SCENARIO' as const) : ('WORLD' as const),
+  summary: isScenario(name) ? SCENARIOS[name].summary : SUMMARIES[name],
+  steps: stepsOf(name).length,
+}));

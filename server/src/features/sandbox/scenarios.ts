@@ -1,0 +1,129 @@
+// Scenarios: short worlds that show one result each, and that can be built any number of times.
+import { accountOf, advance, fund, germanAccount, paymentOf, payout } from './world/builders.ts';
+import type { Step } from './world/step.ts';
+
+interface Scenario {
+  /** What happens, for a person who selects it. */
+  readonly summary: string;
+  readonly steps: readonly Step[];
+}
+
+/** Without a reference of the platform, so that there can be several. */
+const customer = (fullName = 'Amara Okafor'): Step => ({
+  name: 'customer',
+  operationId: 'createCustomer',
+  body: {
+    customerType: 'INDIVIDUAL',
+    fullName,
+    birthDate: '1991-04-23',
+    nationality: 'US',
+    address: {
+      line1: '48 Willow Street',
+      city: 'Portland',
+      state: 'OR',
+      postalCode: '97205',
+      country: 'US',
+    },
+  },
+});
+
+const FUNDED: readonly Step[] = [
+  customer(),
+  accountOf('account', 'customer', 'USD'),
+  fund('account', 1_000_00),
+];
+
+/** The suffix of the account number selects the outcome; docs/concepts/sandbox.md lists them. */
+const payoutTo = (suffix: string): readonly Step[] => [
+  ...FUNDED,
+  germanAccount('payee', 'customer', `532013${suffix}`),
+  ...payout('payment', 'account', 'payee', 100_00),
+  paymentOf('payment'),
+];
+
+const cardPayment = (amount: number): readonly Step[] => [
+  ...FUNDED,
+  {
+    name: 'card',
+    operationId: 'createCard',
+    body: {
+      cardholderId: '$customer.id',
+      form: 'VIRTUAL',
+      fundingSources: ['$account.data.0.id'],
+    },
+  },
+  // The issuer of the sandbox activates the card at this time.
+  advance('PT1S'),
+  {
+    operationId: 'sandboxSimulateCardAuthorization',
+    params: { id: '$card.id' },
+    body: {
+      amount,
+      currency: { code: 'USD' },
+      merchant: { descriptor: 'ACME BOOKS', mcc: '5942' },
+    },
+  },
+];
+
+/** By name, as in `railhead trigger`. */
+export const SCENARIOS = {
+  'payout.completed': {
+    summary: 'A payout from a balance to a bank account completes.',
+    steps: payoutTo('000'),
+  },
+  'payout.failed': {
+    summary: 'The rail rejects a payout; the funds are released.',
+    steps: payoutTo('002'),
+  },
+  'payout.processing': {
+    summary: 'A payout is in progress; it completes six minutes later.',
+    steps: payoutTo('003'),
+  },
+  'payout.refunded': {
+    summary: 'A payout fails after two seconds and is refunded.',
+    steps: payoutTo('004'),
+  },
+  'payout.suspended': {
+    summary: 'A payout fails; its funds wait in suspense.',
+    steps: payoutTo('007'),
+  },
+  'payout.returned': {
+    summary: 'The bank returns a completed payout after two days: move the clock.',
+    steps: payoutTo('008'),
+  },
+  'deposit.received': {
+    summary: 'Funds arrive on the account of a customer.',
+    steps: FUNDED,
+  },
+  'deposit.held': {
+    summary: 'A deposit is held for a compliance review.',
+    steps: [
+      ...FUNDED,
+      {
+        operationId: 'sandboxFundInternalAccount',
+        params: { accountId: '$account.data.0.id' },
+        body: { amount: 250_00, pendingReason: 'COMPLIANCE_REVIEW' },
+      },
+    ],
+  },
+  'kyc.approved': {
+    summary: 'The identity of a customer is verified.',
+    steps: [customer()],
+  },
+  'kyc.pending': {
+    summary: 'The identity of a customer is under review.',
+    steps: [customer('Amara Okafor 001')],
+  },
+  'kyc.rejected': {
+    summary: 'The identity of a customer is rejected.',
+    steps: [customer('Amara Okafor 002')],
+  },
+  'card.authorized': {
+    summary: 'A card payment is authorized.',
+    steps: cardPayment(25_00),
+  },
+  'card.declined': {
+    summary: 'A card payment above the balance is declined.',
+    steps: cardPayment(5_000_00),
+  },
+} satisfies Record<string, Scenario>;
