@@ -104,6 +104,8 @@ export const router = createRouter({
   routeTree,
   basepath: '/console',
   defaultPreload: 'intent',
+  // Inside the frame, so that the menu remains.
+  defaultErrorComponent: ({ error, reset }) => <Problem error={error} retry={reset} />,
   scrollRestoration: false,
   // Search parameters are plain texts, so that a filter reads as it was typed.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),

@@ -8,7 +8,7 @@ import { Identifier } from './identifier.tsx';
 import { Amount, type Money } from './money.tsx';
 import { OperatorName } from './operator-name.tsx';
 import { Scroll } from './scroll.tsx';
-import { Status } from './status.tsx';
+import { Code, Status } from './status.tsx';
 import { Time } from './time.tsx';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
@@ -20,6 +20,8 @@ const STATE_NAME = /(?:status|state|^type|kind|mode|direction|funds|result|outco
 /** Rows of a change have times as milliseconds. */
 const INSTANT_NAME = /(?:At|^since|^until)$/;
 const MIN_INSTANT = 1e12;
+/** Fields whose values are codes of one word. */
+const CODE_NAME = /(?:side|source|method|reason|type|network)$/i;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -41,11 +43,48 @@ function textValue(name: string, value: string): ReactNode {
   if (ID.test(value)) return <Identifier id={value} />;
   if (STATE_NAME.test(name) && (STATE.test(value) || /^[a-z]+$/.test(value)))
     return <Status value={value} />;
+  if (STATE.test(value) && (value.includes('_') || CODE_NAME.test(name)))
+    return <Code value={value} />;
   return value;
+}
+
+const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
+
+/** A size with three digits, such as `142 MB`. */
+function sizeText(bytes: number): string {
+  const step = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), UNITS.length - 1);
+  const unit = UNITS[step] as string;
+  const format = new Intl.NumberFormat(undefined, {
+    ...{ style: 'unit', unit, maximumSignificantDigits: 3 },
+  });
+  return format.format(bytes / 1_000 ** step);
+}
+
+const SECONDS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** A duration in its largest unit, such as `3 hours`. */
+function durationText(seconds: number): string {
+  const [unit, size] = SECONDS.find(([, each]) => seconds >= each) ?? ['second', 1];
+  const format = { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 } as const;
+  return new Intl.NumberFormat(undefined, format).format(Math.floor(seconds / size));
+}
+
+function numberText(name: string, value: number): string {
+  if (/bytes$/i.test(name)) return sizeText(value);
+  if (/seconds$/i.test(name)) return durationText(value);
+  if (/year$/i.test(name)) return String(value);
+  return value.toLocaleString();
 }
 
 function List({ name, items }: { name: string; items: readonly unknown[] }) {
   if (items.length === 0) return <span className="none">{TEXTS.none}</span>;
+  if (items.every((each) => typeof each === 'string' && ID.test(each)))
+    return items.map((id) => <Identifier key={String(id)} id={String(id)} />);
   if (items.every((each) => !isObject(each))) return items.map(String).join(', ');
   const rows = items.filter(isObject);
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
@@ -85,13 +124,22 @@ export function Value({ name, value }: { name: string; value: unknown }): ReactN
   if (typeof value === 'boolean') return value ? TEXTS.yes : TEXTS.no;
   if (typeof value === 'number' && INSTANT_NAME.test(name) && value > MIN_INSTANT)
     return <Time value={new Date(value).toISOString()} />;
-  if (typeof value === 'number') return <span className="amount">{value.toLocaleString()}</span>;
+  if (typeof value === 'number')
+    return (
+      <span className="amount" title={String(value)}>
+        {numberText(name, value)}
+      </span>
+    );
   if (typeof value === 'string') return textValue(name, value);
   if (Array.isArray(value)) return <List name={name} items={value} />;
   if (!isObject(value)) return String(value);
   if (isMoney(value)) return <Amount value={value as unknown as Money} />;
   return <Facts value={value} />;
 }
+
+/** Whether a value needs the full width: an object, or a table. */
+const isWide = (value: unknown): boolean =>
+  Array.isArray(value) ? value.some(isObject) : isObject(value) && !isMoney(value);
 
 interface FactsProps {
   value: Readonly<Record<string, unknown>>;
@@ -108,7 +156,7 @@ export function Facts({ value, without = [] }: FactsProps) {
   return (
     <dl className="facts">
       {entries.map(([name, each]) => (
-        <div key={name} className={isObject(each) && !isMoney(each) ? 'wide' : undefined}>
+        <div key={name} className={isWide(each) ? 'wide' : undefined}>
           <dt>{fieldLabel(name)}</dt>
           <dd>
             <Value name={name} value={each} />

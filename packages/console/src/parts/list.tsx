@@ -88,7 +88,9 @@ export function List<Id extends OperationId>(props: ListProps<Id>) {
       store(visibilityKey, value);
     },
   });
-  const shown = columns.filter(({ name }) => columnVisibility[name] !== false);
+  // All rows of a selected platform would repeat its name.
+  const isRepeated = (name: string) => name === 'platformId' && platformId !== undefined;
+  const shown = columns.filter(({ name }) => columnVisibility[name] !== false && !isRepeated(name));
   return (
     <div className="list">
       <div className="list-bar">

@@ -1,6 +1,7 @@
 // States as words, with a color that repeats what the word says.
 import { sentence } from '../texts/fields.ts';
 import { TEXTS } from '../texts/texts.ts';
+import { decimalsOf } from './money.tsx';
 
 type Tone = 'good' | 'bad' | 'caution' | 'neutral';
 
@@ -17,9 +18,21 @@ function toneOf(status: string): Tone {
   return CAUTION.test(status) ? 'caution' : 'neutral';
 }
 
+/** Words of codes that are written in capitals. */
+const ACRONYMS =
+  /^(?:ACH|API|CLABE|CSV|FX|IBAN|ID|KYB|KYC|NEFT|OTP|PDF|PIX|PNG|RTGS|RTP|SCA|SEPA|SMS|SPEI|SSN|SWIFT|TOTP|TX|UBO|UMA|UPI|URL|US|VPA)$/;
+
+const wordOf = (word: string): string =>
+  ACRONYMS.test(word) || decimalsOf(word) !== undefined ? word : word.toLowerCase();
+
 /** `PENDING_MANUAL_REVIEW` → `Pending manual review`. */
 export const statusText = (status: string): string =>
-  sentence(status.toLowerCase().replaceAll(/[_-]/g, ' '));
+  sentence(status.split(/[_-]/).map(wordOf).join(' '));
+
+/** A code as words. The code itself is the title, since people search for it. */
+export const Code = ({ value }: { value: string }) => (
+  <span title={value}>{statusText(value)}</span>
+);
 
 export function Status({ value }: { value: string | null | undefined }) {
   if (!value) return <span className="none">{TEXTS.none}</span>;

@@ -17,6 +17,11 @@ const exact = new Intl.DateTimeFormat(undefined, {
   ...{ second: '2-digit', fractionalSecondDigits: 3, timeZoneName: 'short' },
 });
 
+const clock = new Intl.DateTimeFormat(undefined, {
+  ...{ year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
+  ...{ second: '2-digit', timeZoneName: 'short' },
+});
+
 const dateTimeText = (time: string): string => short.format(new Date(time));
 
 function timeText(time: string, now = Date.now()): string {
@@ -25,6 +30,11 @@ function timeText(time: string, now = Date.now()): string {
   const [unit, size] = STEPS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
   return relative.format(Math.trunc(seconds / size), unit as Intl.RelativeTimeFormatUnit);
 }
+
+/** The time of a clock, to the second. */
+export const ClockTime = ({ value }: { value: string }) => (
+  <time dateTime={value}>{clock.format(new Date(value))}</time>
+);
 
 export function Time({ value }: { value: string | null | undefined }) {
   if (!value) return <span className="none">{TEXTS.none}</span>;

@@ -9,6 +9,7 @@ import { usePermits } from '../api/session.tsx';
 import { shortId } from '../parts/identifier.tsx';
 import { placeOf } from '../parts/places.ts';
 import { statusText } from '../parts/status.tsx';
+import { sentence } from '../texts/fields.ts';
 import { TEXTS } from '../texts/texts.ts';
 import { GROUPS } from './navigation.ts';
 
@@ -39,9 +40,7 @@ function useEntries(text: string) {
   const hits = (isLong ? (results.data?.data ?? []) : []).flatMap((hit): Entry[] => {
     const link = placeOf(hit.id, hit.kind);
     const detail = `${shortId(hit.id)} · ${TEXTS.palette.matchedBy(statusText(hit.matchedBy).toLowerCase())}`;
-    return link
-      ? [{ key: hit.id, title: hit.title || statusText(hit.kind), detail, place: link }]
-      : [];
+    return link ? [{ key: hit.id, title: titleOf(hit), detail, place: link }] : [];
   });
   const groups = [
     { value: TEXTS.palette.found, items: hits },
@@ -49,6 +48,17 @@ function useEntries(text: string) {
   ].filter(({ items }) => items.length > 0);
   return { groups, isSearching: results.isFetching };
 }
+
+/** `BUSINESS customer, APPROVED` → `Business customer, approved`. */
+const titleOf = ({ title, kind }: { title: string; kind: string }): string =>
+  title
+    ? sentence(title.replaceAll(/\b[A-Z][A-Z_]{3,}\b/g, (code) => lowerText(code)))
+    : statusText(kind);
+
+const lowerText = (code: string): string => {
+  const text = statusText(code);
+  return text === code ? text : text.charAt(0).toLowerCase() + text.slice(1);
+};
 
 export function Palette({ close }: { close(): void }) {
   const [text, setText] = useState('');

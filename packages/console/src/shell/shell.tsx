@@ -121,6 +121,7 @@ function Frame() {
       <TopBar openPalette={openPalette} toggleMenu={() => setMenu((is) => !is)} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the page scrolls in it */}
       <main id="main" ref={main} tabIndex={0}>
+        {isSandbox && <p className="mode-band">{TEXTS.sandbox}</p>}
         <ActionHost>
           <Suspense fallback={<Skeleton lines={8} />}>
             <Outlet />

@@ -31,6 +31,10 @@ export const ACCOUNT_TEXTS = {
   verify: 'Verify the books now',
   verifying: 'Verifying …',
   verifyText: 'Recounts every posting and compares it with the balances. It can take minutes.',
+  platformBalances: 'Balances of the platform',
+  systemAccounts:
+    'The other side of these balances are system accounts of the installation. Select all ' +
+    'platforms to see whether the books tie.',
   trialBalance: 'Trial balance',
   chart: 'Chart of accounts',
   postings: 'Postings',

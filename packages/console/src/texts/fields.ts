@@ -38,6 +38,14 @@ const LABELS: Readonly<Record<string, string>> = {
   url: 'URL',
   durationMs: 'Duration (ms)',
   callerType: 'Credential',
+  line1: 'Street',
+  line2: 'Street, line 2',
+  memoryBytes: 'Memory',
+  sizeBytes: 'Size',
+  uptimeSeconds: 'Uptime',
+  eventLoopDelayMs: 'Event loop delay (ms)',
+  p50: 'Median',
+  p99: '99 % below',
   ibanOrAccountNumber: 'Account number',
 };
 

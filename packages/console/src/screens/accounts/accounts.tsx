@@ -1,9 +1,12 @@
 // Internal accounts, external accounts, cards, wallets and agents.
 import { useParams } from '@tanstack/react-router';
 import { ActionButton, ActionButtons } from '../../action/action.tsx';
+import type { Item } from '../../api/client.ts';
+import { useReply } from '../../api/queries.ts';
 import { columnsOf, placeIn } from '../../parts/columns.tsx';
 import { Detail } from '../../parts/detail.tsx';
 import { Facts } from '../../parts/facts.tsx';
+import { Empty, Loaded } from '../../parts/feedback.tsx';
 import { Identifier } from '../../parts/identifier.tsx';
 import { List } from '../../parts/list.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
@@ -53,8 +56,16 @@ const PaymentsOf = ({ accountId }: { accountId: string }) => (
   </Panel>
 );
 
+function AccountFacts({ account }: { account: Item<'listAccounts'> }) {
+  const { accountId: _, balance, held, owed, currency, ...facts } = account;
+  const money = (amount: number) => ({ amount, currency });
+  const amounts = { balance: money(balance), held: money(held), owed: money(owed) };
+  return <Facts value={{ ...facts, ...amounts }} />;
+}
+
 export function Account() {
   const { id } = useParams({ strict: false }) as { id: string };
+  const query = useReply('listAccounts', { query: { accountId: id } });
   const base = { path: { accountId: id }, about: <Facts value={{ accountId: id }} /> };
   return (
     <Screen
@@ -73,6 +84,13 @@ export function Account() {
       <p className="sub">
         <Identifier id={id} />
       </p>
+      <Panel title={T.details}>
+        <Loaded query={query}>
+          {({ data: [found] }) =>
+            found ? <AccountFacts account={found} /> : <Empty>{TEXTS.notFound}</Empty>
+          }
+        </Loaded>
+      </Panel>
       <Panel title={T.history}>
         <List
           id="listAccountHistory"
@@ -87,6 +105,7 @@ export function Account() {
 
 export function ExternalAccount() {
   const { id } = useParams({ strict: false }) as { id: string };
+  const query = useReply('listExternalAccounts', { query: { accountId: id } });
   const base = { path: { accountId: id }, about: <Facts value={{ accountId: id }} /> };
   return (
     <Screen
@@ -106,6 +125,17 @@ export function ExternalAccount() {
       <p className="sub">
         <Identifier id={id} />
       </p>
+      <Panel title={T.details}>
+        <Loaded query={query}>
+          {({ data: [found] }) =>
+            found ? (
+              <Facts value={{ ...found, ...found.account }} without={['accountId', 'account']} />
+            ) : (
+              <Empty>{TEXTS.notFound}</Empty>
+            )
+          }
+        </Loaded>
+      </Panel>
       <Panel title={T.history}>
         <List
           id="listExternalAccountActions"

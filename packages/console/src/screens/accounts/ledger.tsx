@@ -41,7 +41,8 @@ function TrialBalance() {
   const { platformId } = usePlatform();
   const query = useReply('getTrialBalance', { query: platformId ? { platformId } : {} });
   return (
-    <Panel title={T.trialBalance}>
+    <Panel title={platformId ? T.platformBalances : T.trialBalance}>
+      {platformId && <p className="soft">{T.systemAccounts}</p>}
       <Loaded query={query}>
         {({ data, totals, isCounted }) => (
           <>
@@ -73,19 +74,21 @@ function TrialBalance() {
                       ))}
                     </tr>
                   ))}
-                  {totals.map(({ mode, currency, debit, credit, difference }) => (
-                    <tr key={`${mode} ${currency}`} className="total">
-                      <td>
-                        <ModeMark mode={mode} />
-                      </td>
-                      <td>{difference === 0 ? T.ties : T.differs}</td>
-                      {[debit, credit, difference].map((amount, index) => (
-                        <td key={['debit', 'credit', 'difference'][index]} className="number">
-                          <Amount value={{ amount, currency }} />
+                  {(platformId ? [] : totals).map(
+                    ({ mode, currency, debit, credit, difference }) => (
+                      <tr key={`${mode} ${currency}`} className="total">
+                        <td>
+                          <ModeMark mode={mode} />
                         </td>
-                      ))}
-                    </tr>
-                  ))}
+                        <td>{difference === 0 ? T.ties : T.differs}</td>
+                        {[debit, credit, difference].map((amount, index) => (
+                          <td key={['debit', 'credit', 'difference'][index]} className="number">
+                            <Amount value={{ amount, currency }} />
+                          </td>
+                        ))}
+                      </tr>
+                    ),
+                  )}
                 </tbody>
               </table>
             </Scroll>

@@ -7,6 +7,7 @@ import { Empty, Loaded } from '../../parts/feedback.tsx';
 import { List } from '../../parts/list.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
 import { ModeMark } from '../../parts/status.tsx';
+import { ClockTime } from '../../parts/time.tsx';
 import { usePlatform } from '../../shell/platform.tsx';
 import { DEVELOPER_TEXTS as T } from '../../texts/developers.ts';
 import { TEXTS } from '../../texts/texts.ts';
@@ -47,16 +48,27 @@ export function Endpoints() {
   );
 }
 
+const CLOCK_MS = 2_000;
+
 function Clock({ platformId }: { platformId: string }) {
   const path = { platformId };
-  const query = useReply('getPlatformClock', { path });
+  const query = useReply('getPlatformClock', { path }, { refetchInterval: () => CLOCK_MS });
   return (
     <Panel
       title={T.clock}
       actions={<ActionButton id="changePlatformClock" label={T.moveClock} path={path} isPrimary />}
     >
       <p className="soft">{T.clockText}</p>
-      <Loaded query={query}>{(reply) => <Facts value={reply} without={['platformId']} />}</Loaded>
+      <Loaded query={query}>
+        {(reply) => (
+          <>
+            <p className="clock">
+              <ClockTime value={reply.currentTime} />
+            </p>
+            <Facts value={reply} without={['platformId', 'currentTime']} />
+          </>
+        )}
+      </Loaded>
     </Panel>
   );
 }

@@ -36,6 +36,16 @@ const eventEntries = ({ events, failureReason }: Payment): Entry[] =>
     ),
   }));
 
+/** `system:sandbox:fx_position:USD` → `FX position`; an ID is shortened. */
+function accountName(id: string): string {
+  const [kind, , purpose] = id.split(':');
+  return kind === 'system' && purpose ? statusText(purpose.toUpperCase()) : shortId(id);
+}
+
+/** `fee.service!`, which ends a hold, → `Fee service`. */
+const stepText = (step: string): string =>
+  statusText(step.replace(/!$/, '').replaceAll('.', '_').toUpperCase());
+
 const postingEntries = ({ postings }: Payment): Entry[] =>
   postings.map((posting) => ({
     at: posting.createdAt,
@@ -43,10 +53,10 @@ const postingEntries = ({ postings }: Payment): Entry[] =>
     title: (
       <>
         <Amount value={{ amount: posting.amount, currency: posting.currency }} />{' '}
-        {T.fromTo(posting.debit, posting.credit)}
+        {T.fromTo(accountName(posting.debit), accountName(posting.credit))}
       </>
     ),
-    detail: `${statusText(posting.step)}, ${T.phases[posting.phase]}`,
+    detail: `${stepText(posting.step)}, ${T.phases[posting.phase]}`,
   }));
 
 const resultEntries = ({ results }: Payment): Entry[] =>

@@ -1,5 +1,6 @@
 // Work of treasury: manual payouts, held deposits, suspense, card payments and stablecoins.
 import { ActionButton, ActionButtons } from '../../action/action.tsx';
+import type { Item } from '../../api/client.ts';
 import { columnsOf, placeIn } from '../../parts/columns.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { List } from '../../parts/list.tsx';
@@ -18,8 +19,14 @@ const searchStablecoinsColumns = columnsOf<'searchStablecoins'>();
 
 const toPayment = placeIn('/payments', 'transactionId');
 
-const aboutOf = ({ transactionId, readable }: { transactionId: string; readable: string }) => (
-  <Facts value={{ transactionId, amount: readable }} />
+interface Queued {
+  transactionId: string;
+  amount: number | string;
+  currency: string;
+}
+
+const aboutOf = ({ transactionId, amount, currency }: Queued) => (
+  <Facts value={{ transactionId, amount: { amount, currency } }} />
 );
 
 const PAYOUT_COLUMNS = [
@@ -132,6 +139,19 @@ export const Suspense = () => (
   </Screen>
 );
 
+type Coin = Item<'searchStablecoins'>;
+
+/** An exact amount of a token, which is in no catalog. */
+function unitsText(units: string, decimals: number): string {
+  const digits = units.padStart(decimals + 1, '0');
+  const whole = BigInt(digits.slice(0, digits.length - decimals)).toLocaleString();
+  const fraction = digits
+    .slice(digits.length - decimals)
+    .replace(/0+$/, '')
+    .padEnd(2, '0');
+  return decimals === 0 ? whole : `${whole}.${fraction}`;
+}
+
 const COIN_COLUMNS = [
   ...searchStablecoinsColumns.fields(
     'symbol',
@@ -140,7 +160,16 @@ const COIN_COLUMNS = [
     'issuanceStatus',
     'serviceOperationsStatus',
   ),
-  { name: 'circulating', isNumber: true },
+  {
+    name: 'circulating',
+    isNumber: true,
+    cell: ({ circulating, decimals, symbol }: Coin) => (
+      <span className="amount" title={circulating}>
+        {unitsText(circulating, decimals)} {symbol}
+      </span>
+    ),
+    text: ({ circulating, decimals }: Coin) => unitsText(circulating, decimals),
+  },
   ...searchStablecoinsColumns.fields('provider', 'providerEnvironment', 'platformId', 'createdAt'),
   ...searchStablecoinsColumns.hidden('id', 'baseCurrency', 'networkTokenIdentifier'),
   searchStablecoinsColumns.actions(({ id, symbol }) => {
@@ -165,15 +194,18 @@ export const Stablecoins = () => (
     <List
       id="searchStablecoinOperations"
       columns={[
-        ...searchStablecoinOperationsColumns.fields(
-          'createdAt',
-          'type',
-          'status',
-          'amount',
-          'source',
-          'rail',
-          'providerStatus',
-        ),
+        ...searchStablecoinOperationsColumns.fields('createdAt', 'type', 'status'),
+        {
+          name: 'amount',
+          isNumber: true,
+          cell: ({ readable, amount }) => (
+            <span className="amount" title={amount}>
+              {readable ?? amount}
+            </span>
+          ),
+          text: ({ readable, amount }) => readable ?? amount,
+        },
+        ...searchStablecoinOperationsColumns.fields('source', 'rail', 'providerStatus'),
         ...searchStablecoinOperationsColumns.fields(
           'failureReason',
           'uncounted',

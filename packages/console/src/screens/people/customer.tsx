@@ -10,6 +10,7 @@ import { Loaded } from '../../parts/feedback.tsx';
 import { Identifier } from '../../parts/identifier.tsx';
 import { List } from '../../parts/list.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
+import { sentence } from '../../texts/fields.ts';
 import { PEOPLE_TEXTS as T } from '../../texts/people.ts';
 
 const listPaymentsColumns = columnsOf<'listPayments'>();
@@ -58,17 +59,25 @@ export function Customer() {
         <Panel title={T.state}>
           <State id={id} />
         </Panel>
-        <Panel title={T.personal}>
-          <Reveal id="exportCustomerData" input={{ path: { customerId: id } }} label={T.showData}>
-            {(reply) => <Facts value={reply as Record<string, unknown>} />}
-          </Reveal>
-        </Panel>
         {permits('getCustomerAuthentication') && (
           <Panel title={T.factors}>
             <Factors id={id} />
           </Panel>
         )}
       </div>
+      <Panel title={T.personal}>
+        <Reveal id="exportCustomerData" input={{ path: { customerId: id } }} label={T.showData}>
+          {({ data }) =>
+            data.map(({ table, row }, index) => (
+              // Rows have no common key, and their order does not change.
+              <section key={`${table}-${index.toString()}`} className="record">
+                <h3>{sentence(table.replaceAll('_', ' '))}</h3>
+                <Facts value={row} />
+              </section>
+            ))
+          }
+        </Reveal>
+      </Panel>
       {permits('listPayments') && (
         <Panel title={T.payments}>
           <List
