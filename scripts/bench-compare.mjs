@@ -39,7 +39,7 @@ const medianOf = (values) => {
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 };
 
-const short = (value) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
+const formatNumber = (value) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
 
 /** Below this quotient a row counts as slower. */
 const SLOWER = 0.95;
@@ -59,7 +59,8 @@ export function linesOf(otherRounds, ownRounds) {
     );
     const [low, high] = [Math.min(...quotients), Math.max(...quotients)];
     const quotient = `${medianOf(quotients).toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
-    const format = (values) => `${short(medianOf(values))}${unit === '/s' ? '/s' : ` ${unit}`}`;
+    const format = (values) =>
+      `${formatNumber(medianOf(values))}${unit === '/s' ? '/s' : ` ${unit}`}`;
     return [id, label, format(before), format(after), quotient];
   });
 }

@@ -65,7 +65,7 @@ const GROUPS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
 ];
 
 /** Calls `make` at most once, with the arguments of the first call. */
-function once<T, A extends unknown[] = []>(make: (...args: A) => Promise<T>) {
+function memoize<T, A extends unknown[] = []>(make: (...args: A) => Promise<T>) {
   let promise: Promise<T> | undefined;
   return (...args: A): Promise<T> => {
     promise ??= make(...args);
@@ -89,9 +89,9 @@ function makeBench(options: Options, scratch: string, cluster: Cluster): Bench {
     logLevel,
     node: options.node ?? process.execPath,
     ...(options.profile ? { profile } : {}),
-    api: once<Api>(() => startApi(bench)),
-    pgbench: once<BestPgbench>(() => preparePgbench(bench)),
-    interactive: once((search: () => Promise<string>) => search()),
+    api: memoize<Api>(() => startApi(bench)),
+    pgbench: memoize<BestPgbench>(() => preparePgbench(bench)),
+    interactive: memoize((search: () => Promise<string>) => search()),
   };
   return bench;
 }
@@ -153,7 +153,7 @@ export async function main(options: Options): Promise<void> {
   fs.mkdirSync(parent, { recursive: true });
   const scratch = fs.mkdtempSync(path.join(parent, 'run-'));
   let cluster: Cluster | undefined;
-  const tidy = once(async () => {
+  const tidy = memoize(async () => {
     await stopAll();
     await cluster?.stop();
     fs.rmSync(scratch, { recursive: true, force: true });

@@ -211,7 +211,7 @@ function reportUsageError(io: Io, error: Error, usage?: string): number {
 }
 
 /** Prints one line; with LOG_LEVEL=debug also the stack. */
-function failed(io: Io, error: unknown): number {
+function reportError(io: Io, error: unknown): number {
   if (!(error instanceof Error)) io.err(`${String(error)}\n`);
   else io.err(`${error.message.split('\n')[0]}\n`);
   if (error instanceof Error && io.env.LOG_LEVEL === 'debug') io.err(`${error.stack}\n`);
@@ -267,7 +267,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     if (error instanceof Fault && error.code === 'INVALID_INPUT') {
       return reportUsageError(io, error, usage);
     }
-    return failed(io, error);
+    return reportError(io, error);
   }
 }
 

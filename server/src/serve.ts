@@ -38,7 +38,7 @@ function read(file: string): string | undefined {
   }
 }
 
-function parsed(text: string | undefined): CredentialsFile | undefined {
+function parseCredentials(text: string | undefined): CredentialsFile | undefined {
   try {
     return text === undefined ? undefined : (JSON.parse(text) as CredentialsFile);
   } catch {
@@ -55,7 +55,7 @@ const write = (file: string, content: CredentialsFile) =>
 async function credentials(app: App, config: Config, origin: string) {
   const file = credentialsPath(config);
   const previousText = read(file);
-  const stored = parsed(previousText);
+  const stored = parseCredentials(previousText);
   const requested = config.client
     ? { clientId: config.client.id, clientSecret: config.client.secret }
     : {};

@@ -47,7 +47,7 @@ const running = new Set<Child>();
 const profileArgs = ({ profile }: StartOptions) =>
   profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [];
 
-function watched(child: ChildProcess, log?: string): Child {
+function watch(child: ChildProcess, log?: string): Child {
   let text = '';
   const append = (chunk: Buffer) => {
     text = (text + chunk.toString()).slice(-KEPT_OUTPUT);
@@ -93,7 +93,7 @@ export function startProgram(
   });
   if (typeof output === 'number') fs.closeSync(output);
   if (child.pid === undefined) throw new Error(`${program} cannot be started`);
-  return watched(child, options.log);
+  return watch(child, options.log);
 }
 
 /** Starts a Node program. */
@@ -113,7 +113,7 @@ export function startWorker(name: string, options: StartOptions = {}): Worker {
     { resolve(value: never): void; reject(error: Error): void }
   >();
   let calls = 0;
-  const tracked = watched(child);
+  const tracked = watch(child);
   child.on('message', ({ call, result, error }: Reply) => {
     const waiter = pendingCalls.get(call);
     pendingCalls.delete(call);

@@ -14,7 +14,7 @@ function listenTo(socket: net.Socket): void {
     if (missing > 0) {
       const part = Math.min(missing, text.length);
       missing -= part;
-      if (missing === 0) done();
+      if (missing === 0) finish();
       if (part < text.length) readText(text.slice(part));
       return;
     }
@@ -24,10 +24,10 @@ function listenTo(socket: net.Socket): void {
     const bodyText = head.slice(end + 4);
     missing = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
     head = '';
-    if (missing === 0) done();
+    if (missing === 0) finish();
     if (bodyText) readText(bodyText);
   };
-  const done = () => {
+  const finish = () => {
     received++;
     socket.write(OK, 'latin1');
   };

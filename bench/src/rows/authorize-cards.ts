@@ -66,7 +66,7 @@ async function holder(request: Request, index: number, withWallet: boolean) {
 }
 
 /** Waits until the issuer has issued all of them. */
-async function issued({ cluster }: Bench): Promise<void> {
+async function waitForCards({ cluster }: Bench): Promise<void> {
   const openCardsSql = "select count(*)::int as n from cards where state = 'PROCESSING'";
   for (const until = Date.now() + ISSUE_MS; Date.now() < until; await sleep(POLL_MS)) {
     const [row] = await cluster.rows<{ n: number }>(CARDS_DATABASE, openCardsSql);
@@ -89,7 +89,7 @@ export async function makeCards(bench: Bench, handler: Worker): Promise<Cards> {
   const createdHolders = await eachOf(Array.from({ length: holders }), (_, index) =>
     holder(request, index, index < withWallet),
   );
-  await issued(bench);
+  await waitForCards(bench);
   await server.process.stop();
   const [row] = await cluster.rows<{ platform_id: string }>(
     CARDS_DATABASE,

@@ -13,9 +13,9 @@ import { type CostlyBody, costlyBodies, type OpenApi } from './costly-bodies.ts'
 /** Target: the longest that one request may block the event loop. */
 const MAX_MS = 20;
 /** Repetitions of each body. The median is used, to exclude pauses of the garbage collector. */
-const TIMES = 3;
+const REPETITIONS = 3;
 /** Time until the monitor has noticed the end of a block; it measures every 5 ms. */
-const NOTICED_MS = 12;
+const MONITOR_MS = 12;
 /** Each body is sent three times in any case. */
 const MAX_ROUNDS = 1;
 /** Share of readings without a request in progress. */
@@ -23,7 +23,7 @@ const IDLE_SHARE = 0.2;
 /** Time until every schema is compiled. */
 const SETTLE_MS = 3_000;
 const QUICK_EVERY = 10;
-const SHOWN = 3;
+const SHOWN_OPERATIONS = 3;
 
 const LONGEST = /event_loop_delay_seconds\{quantile="1"\} (\S+)/;
 
@@ -49,11 +49,11 @@ async function send(origin: string, { method, path: url, body }: CostlyBody): Pr
 /** The median block of a few requests. */
 async function blockOf(origin: string, body: CostlyBody | undefined): Promise<number> {
   const blocks: number[] = [];
-  for (let times = 0; times < TIMES; times++) {
+  for (let repetition = 0; repetition < REPETITIONS; repetition++) {
     await longestDelay(origin);
     const status = body ? await send(origin, body) : 0;
     if (status >= 500 || status === 429) throw new Error(`${body?.name}: answered ${status}`);
-    await sleep(NOTICED_MS);
+    await sleep(MONITOR_MS);
     blocks.push(await longestDelay(origin));
   }
   return median(blocks);
@@ -95,7 +95,9 @@ export async function blockingRows(bench: Bench): Promise<Row[]> {
     }
     bodyRuns.push(runOf(blocks.map(({ ms }) => ms)));
     idle.push(runOf(idleReadings));
-    longestBlocks = [...longestBlocks, ...blocks].sort((a, b) => b.ms - a.ms).slice(0, SHOWN);
+    longestBlocks = [...longestBlocks, ...blocks]
+      .sort((a, b) => b.ms - a.ms)
+      .slice(0, SHOWN_OPERATIONS);
     const longest = Math.max(...blocks.map(({ ms }) => ms)).toFixed(1);
     printProgress(`round ${round}: ${bodies.length} bodies, the longest block ${longest} ms`);
   }

@@ -63,7 +63,7 @@ const insertPlatforms = async ({ bench }: Parts, count: number, port: number) =>
  * Requests per second at the receiver, measured from a tenth to nine tenths of `expectedCount`, so
  * that start and end are excluded. `start` begins to send them.
  */
-async function received(
+async function waitForDeliveries(
   { bench, receiver }: Parts,
   expectedCount: number,
   sender: Child,
@@ -102,14 +102,14 @@ async function received(
 
 async function deliver(parts: Parts, platforms: readonly string[], each: number) {
   const start = () => parts.bench.cluster.rows(HOOKS_DATABASE, EVENTS, [platforms, each, DATA]);
-  return received(parts, platforms.length * each, parts.server, start);
+  return waitForDeliveries(parts, platforms.length * each, parts.server, start);
 }
 
 /** Like `deliver`; events of the platforms in `dead` receive no response and are not counted. */
 async function deliverToSlowReceivers(parts: Parts, alive: string[], dead: string[], each: number) {
   const start = () =>
     parts.bench.cluster.rows(HOOKS_DATABASE, EVENTS, [[...alive, ...dead], each, DATA]);
-  const result = await received(parts, alive.length * each, parts.server, start);
+  const result = await waitForDeliveries(parts, alive.length * each, parts.server, start);
   await parts.bench.cluster.rows(
     HOOKS_DATABASE,
     'delete from webhook_queue where platform_id = any($1::text[])',
@@ -122,7 +122,7 @@ async function runBareLoop(parts: Parts, poster: Worker, connections: number, co
   const body = `{"id":"Webhook:1","type":"OUTGOING_PAYMENT.COMPLETED","data":${DATA}}`;
   const options = { url: `http://127.0.0.1:${parts.port}/events`, connections, body, count };
   const start = () => poster.call('post', options satisfies PostOptions);
-  return received(parts, count, poster, start);
+  return waitForDeliveries(parts, count, poster, start);
 }
 
 const side = (name: string, runs: readonly Delivered[], unit: 'perSecond' | 'us'): Side => ({

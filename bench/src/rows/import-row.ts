@@ -137,7 +137,7 @@ export async function importRows(bench: Bench): Promise<Row[]> {
   const { umaDomain } = await api.request<{ umaDomain: string }>('GET', '/config');
   let runs = 0;
   const peaks: { railhead: number[]; peer: number[] } = { railhead: [], peer: [] };
-  const measured = async (name: keyof typeof peaks, work: (run: string) => Promise<Run>) => {
+  const measure = async (name: keyof typeof peaks, work: (run: string) => Promise<Run>) => {
     await cluster.checkpoint();
     resetPeak(api.process.pid);
     const busy = watchProcessor({
@@ -152,9 +152,9 @@ export async function importRows(bench: Bench): Promise<Row[]> {
     return run;
   };
   const importRows = () =>
-    measured('railhead', (run) => importFile(api.port, fileOf(run, umaDomain, rows)));
+    measure('railhead', (run) => importFile(api.port, fileOf(run, umaDomain, rows)));
   const peer = (connections: number, count = individualCount) =>
-    measured('peer', (run) =>
+    measure('peer', (run) =>
       registerIndividually(api.port, (index) => bodyOf(run, umaDomain, index), count, connections),
     );
   const tries = Math.min(individualCount, 1_000);

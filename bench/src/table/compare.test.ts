@@ -7,7 +7,7 @@ const script = new URL('../../../scripts/bench-compare.mjs', import.meta.url).hr
 const { linesOf, isSlower } = await import(script);
 
 /** The rows of one round in the JSON format of the bench. */
-function written(id: string, unit: Row['unit'], value: number): unknown[] {
+function rowsOf(id: string, unit: Row['unit'], value: number): unknown[] {
   const side = { name: 'server', values: [value], p50: [], p99: [], errors: 0 };
   const row: Row = { id, label: 'a payment', unit, railhead: side, peer: side };
   return JSON.parse(jsonOf('about', [row], { execute: 1 })).rows;
@@ -16,18 +16,18 @@ function written(id: string, unit: Row['unit'], value: number): unknown[] {
 describe('comparison', () => {
   it('divides rates, and times the other way round', () => {
     const rates = linesOf(
-      [written('2a', '/s', 1000), written('2a', '/s', 800)],
-      [written('2a', '/s', 1100), written('2a', '/s', 800)],
+      [rowsOf('2a', '/s', 1000), rowsOf('2a', '/s', 800)],
+      [rowsOf('2a', '/s', 1100), rowsOf('2a', '/s', 800)],
     );
     expect(rates).toEqual([['2a', 'a payment', '900/s', '950/s', '1.05 (1.00–1.10)']]);
     expect(isSlower(rates)).toBe(false);
-    const times = linesOf([written('12', 'ms', 10)], [written('12', 'ms', 12.5)]);
+    const times = linesOf([rowsOf('12', 'ms', 10)], [rowsOf('12', 'ms', 12.5)]);
     expect(times).toEqual([['12', 'a payment', '10.0 ms', '12.5 ms', '0.80 (0.80–0.80)']]);
     expect(isSlower(times)).toBe(true);
   });
 
   it('names rows that the other checkout does not have', () => {
-    const lines = linesOf([written('1a', '/s', 1)], [written('2a', '/s', 1)]);
+    const lines = linesOf([rowsOf('1a', '/s', 1)], [rowsOf('2a', '/s', 1)]);
     expect(lines).toEqual([['2a', 'a payment', 'new', '', '']]);
     expect(isSlower(lines)).toBe(false);
   });

@@ -3,7 +3,7 @@ import { type Row, ratiosOf, type Side } from './row.ts';
 import { median, rangeOf } from './stats.ts';
 
 const integerFormat = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
-const formatted = (value: number) =>
+const formatValue = (value: number) =>
   value >= 100 ? value.toFixed(0) : value.toFixed(value < 10 ? 2 : 1);
 
 const HEAD = [
@@ -30,7 +30,7 @@ const HEAD = [
 const RIGHT_ALIGNED = new Set([3, 4, 5, 6, 8, 9, 10, 11, 13]);
 
 function cellsOf({ name, values, p50, p99, errors }: Side, unit: Row['unit']): string[] {
-  const latency = (all: number[]) => (all.length ? formatted(median(all)) : '');
+  const latency = (all: number[]) => (all.length ? formatValue(median(all)) : '');
   const value = `${integerFormat.format(rangeOf(values).median)}${unit === '/s' ? '/s' : ` ${unit}`}`;
   return [name, value, latency(p50), latency(p99), `${errors}`];
 }
@@ -63,7 +63,7 @@ function verdictOf(row: Row): [string, string] {
 function lineOf(row: Row): string[] {
   const { id, label, railhead, peer, unit } = row;
   const { median: middle, min, max } = ratiosOf(row);
-  const ratio = `${formatted(middle)} (${formatted(min)}–${formatted(max)})`;
+  const ratio = `${formatValue(middle)} (${formatValue(min)}–${formatValue(max)})`;
   return [id, label, ...cellsOf(railhead, unit), ...cellsOf(peer, unit), ratio, ...verdictOf(row)];
 }
 
@@ -115,18 +115,18 @@ export function shortfalls(rows: readonly Row[]): string[] {
     const target = row.target as number;
     const percentBelow = ((1 - measured / target) * 100).toFixed(0);
     const shortfall = `target ${target}; ${percentBelow} % short.`;
-    return `${row.id} ${row.label}: ${formatted(measured)} of ${row.peer.name}, ${shortfall}`;
+    return `${row.id} ${row.label}: ${formatValue(measured)} of ${row.peer.name}, ${shortfall}`;
   });
   const slowRows = rows.filter(isSlow).map(({ id, label, railhead, maxP99Ms }) => {
     const measured = median(railhead.p99);
     const limit = maxP99Ms as number;
     const percentOver = ((measured / limit - 1) * 100).toFixed(0);
     const excess = `${percentOver} % over`;
-    return `${id} ${label}: p99 of ${formatted(measured)} ms, target at most ${limit}; ${excess}.`;
+    return `${id} ${label}: p99 of ${formatValue(measured)} ms, target at most ${limit}; ${excess}.`;
   });
   const slowed = rows.filter(isSlowed).map((row) => {
     const { id, label, railhead, peer, slowdown } = row;
-    const measured = `${formatted(ratiosOf(row).median)} times as long ${railhead.name} as ${peer.name}`;
+    const measured = `${formatValue(ratiosOf(row).median)} times as long ${railhead.name} as ${peer.name}`;
     return `${id} ${label}: ${measured}, target at most ${slowdown?.most}.`;
   });
   const costly = rows.filter(isCostly).map(({ id, label, railhead, maxValue, unit }) => {

@@ -11,11 +11,11 @@ const at = (document, ref) =>
     .reduce((value, key) => value[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
 
 /** A schema with its reference resolved and its `allOf` merged. */
-function resolved(document, schema) {
+function resolveSchema(document, schema) {
   const { $ref, ...own } = schema;
-  const whole = $ref ? { ...resolved(document, at(document, $ref)), ...own } : schema;
+  const whole = $ref ? { ...resolveSchema(document, at(document, $ref)), ...own } : schema;
   if (!whole.allOf) return whole;
-  const parts = whole.allOf.map((each) => resolved(document, each));
+  const parts = whole.allOf.map((each) => resolveSchema(document, each));
   return {
     ...Object.assign({}, ...parts, whole),
     properties: Object.assign({}, ...parts.map(({ properties }) => properties), whole.properties),
@@ -29,11 +29,11 @@ const firstSentence = (text = '') => /^[\s\S]*?\.(?=\s|$)/.exec(text)?.[0] ?? te
 function propertiesOf(document, schema) {
   const variants = schema.oneOf ?? schema.anyOf;
   if (!variants) return { properties: schema.properties ?? {}, required: schema.required ?? [] };
-  const parts = variants.map((each) => propertiesOf(document, resolved(document, each)));
+  const parts = variants.map((each) => propertiesOf(document, resolveSchema(document, each)));
   const properties = {};
   for (const part of [{ properties: schema.properties ?? {} }, ...parts]) {
     for (const [name, each] of Object.entries(part.properties)) {
-      properties[name] = merged(document, properties[name], each);
+      properties[name] = mergeSchemas(document, properties[name], each);
     }
   }
   const [first = [], ...others] = parts.map(({ required }) => required);
@@ -42,9 +42,9 @@ function propertiesOf(document, schema) {
 }
 
 /** Merges a property of two variants: the values of both. */
-function merged(document, one, other) {
+function mergeSchemas(document, one, other) {
   if (!one) return other;
-  const [first, second] = [resolved(document, one), resolved(document, other)];
+  const [first, second] = [resolveSchema(document, one), resolveSchema(document, other)];
   const values = (each) => each.enum ?? (each.const === undefined ? undefined : [each.const]);
   const [left, right] = [values(first), values(second)];
   if (left && right) return { ...first, const: undefined, enum: [...new Set([...left, ...right])] };
@@ -63,7 +63,7 @@ function typeOf(document, schema) {
   const types = (Array.isArray(type) ? type : [type]).filter((each) => each !== 'null');
   if (format === 'binary') return 'file';
   if (types[0] === 'array') {
-    const inner = items ? resolved(document, items) : {};
+    const inner = items ? resolveSchema(document, items) : {};
     return inner.type === 'string' || inner.enum ? 'list' : 'json';
   }
   if (['integer', 'number'].includes(types[0])) return 'number';
@@ -72,7 +72,7 @@ function typeOf(document, schema) {
 }
 
 function fieldOf(document, path, schema, isRequired) {
-  const inner = schema.items ? resolved(document, schema.items) : {};
+  const inner = schema.items ? resolveSchema(document, schema.items) : {};
   const values =
     schema.enum ?? inner.enum ?? (schema.const === undefined ? undefined : [schema.const]);
   const text = firstSentence(schema.description);
@@ -88,11 +88,11 @@ function fieldOf(document, path, schema, isRequired) {
 
 /** Fields of a body, outer ones first. */
 export function bodyFields(document, schema, path = []) {
-  const { properties, required } = propertiesOf(document, resolved(document, schema));
+  const { properties, required } = propertiesOf(document, resolveSchema(document, schema));
   const outer = [];
   const inner = [];
   for (const [name, each] of Object.entries(properties)) {
-    const whole = resolved(document, each);
+    const whole = resolveSchema(document, each);
     if (whole.readOnly || /^Set by the server\./.test(whole.description)) continue;
     const fieldPath = [...path, name];
     const isObject = whole.type === 'object' || whole.properties || (whole.oneOf ?? whole.anyOf);
@@ -110,9 +110,9 @@ export function bodyFields(document, schema, path = []) {
 
 export function queryFields(document, parameters) {
   return parameters.map(({ name, schema, description, required }) => {
-    const whole = resolved(document, schema);
+    const whole = resolveSchema(document, schema);
     const [one] = whole.anyOf ?? [];
-    const simple = one ? { ...resolved(document, one), type: 'array', items: one } : whole;
+    const simple = one ? { ...resolveSchema(document, one), type: 'array', items: one } : whole;
     return fieldOf(document, [name], { ...simple, description }, required);
   });
 }

@@ -4,7 +4,7 @@ import { CliError, EXIT, Finished, usageError } from './exit.ts';
 import { Output } from './output/output.ts';
 import { RailheadError } from './sdk.ts';
 
-function reported(error: unknown, json = false) {
+function reportOf(error: unknown, json = false) {
   const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   try {
     const code = report(error, new Output({ json }));
@@ -26,10 +26,10 @@ it.each([
       'its URL correct? `railhead doctor` checks both.\n',
   ],
 ])('reports %s', (error, code, text) => {
-  expect(reported(error)).toEqual({ code, text });
+  expect(reportOf(error)).toEqual({ code, text });
 });
 
 it('reports JSON for programs', () => {
-  const { text } = reported(usageError('No.'), true);
+  const { text } = reportOf(usageError('No.'), true);
   expect(JSON.parse(text)).toEqual({ error: { code: 'USAGE', message: 'No.' } });
 });

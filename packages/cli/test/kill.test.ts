@@ -105,8 +105,8 @@ it(
     }
     await customers.stop();
     const expected = await occurred();
-    const found = () => new Set(receiver.arrivals.map(({ id }) => id));
-    await waitUntil('every event', () => found().size >= expected.length, 60_000).catch(
+    const forwardedIds = () => new Set(receiver.arrivals.map(({ id }) => id));
+    await waitUntil('every event', () => forwardedIds().size >= expected.length, 60_000).catch(
       () => undefined,
     );
     await pause(500);
@@ -115,7 +115,7 @@ it(
     await exit;
     outputs.push(current.output.out);
 
-    const missingIds = expected.filter((id) => !found().has(id));
+    const missingIds = expected.filter((id) => !forwardedIds().has(id));
     const ids = receiver.arrivals.map(({ id }) => id);
     const doubled = ids.filter((id, index) => ids.indexOf(id) !== index);
     const repeated = outputs.join('').match(/"eventId":"[^"]+"[^\n]*"isRepeated":true/g) ?? [];
@@ -127,7 +127,7 @@ it(
     expect(missingIds).toEqual([]);
     expect(doubled.filter((id) => !repeatedIds.includes(id))).toEqual([]);
     expect(doubled.length).toBeLessThanOrEqual(kills.listen);
-    expect([...found()].filter((id) => !expected.includes(id))).toEqual([]);
+    expect([...forwardedIds()].filter((id) => !expected.includes(id))).toEqual([]);
   },
   LIMIT_MS,
 );

@@ -142,20 +142,24 @@ describe('completion', () => {
     const { PATH, HOME } = commandHome();
     const options = { env: { PATH, HOME, TERM: 'dumb' }, cwd: HOME };
     // Prints what the Tab key would offer for a line.
-    const offered = async (line: string) => {
+    const completionsOf = async (line: string) => {
       const script = `railhead completion fish | source; complete -C '${line}'`;
       const { stdout } = await execute('fish', ['--no-config', '-c', script], options);
       return stdout.trimEnd().split('\n');
     };
-    expect(await offered('railhead custo')).toEqual([expect.stringMatching(/^customers\t\w/)]);
-    expect(await offered('railhead customers cre')).toEqual([expect.stringMatching(/^create\t\w/)]);
-    expect(await offered('railhead customers create --customer-t')).toEqual([
+    expect(await completionsOf('railhead custo')).toEqual([
+      expect.stringMatching(/^customers\t\w/),
+    ]);
+    expect(await completionsOf('railhead customers cre')).toEqual([
+      expect.stringMatching(/^create\t\w/),
+    ]);
+    expect(await completionsOf('railhead customers create --customer-t')).toEqual([
       expect.stringMatching(/^--customer-type\t\w/),
     ]);
-    expect(await offered('railhead customers create --customer-type INDIV')).toEqual([
+    expect(await completionsOf('railhead customers create --customer-type INDIV')).toEqual([
       'INDIVIDUAL',
     ]);
-    expect(await offered('railhead trigger payout.comp')).toEqual([
+    expect(await completionsOf('railhead trigger payout.comp')).toEqual([
       expect.stringMatching(/^payout\.completed\t\w/),
     ]);
   });

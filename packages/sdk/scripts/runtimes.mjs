@@ -38,7 +38,7 @@ const RUNTIMES = [
 
 const say = (line) => process.stderr.write(`${line}\n`);
 
-function selected(names) {
+function selectRuntimes(names) {
   const unknown = names.filter((name) => !RUNTIMES.some((each) => each.name === name));
   if (unknown.length === 0) {
     return RUNTIMES.filter(({ name }) => names.length === 0 || names.includes(name));
@@ -108,7 +108,7 @@ function tested({ name, program }, folder, credentials) {
   return { name: `${name} ${version.replace(/^\D*/, '').split(' ')[0]}`, results };
 }
 
-const runtimes = selected(process.argv.slice(2));
+const runtimes = selectRuntimes(process.argv.slice(2));
 const build = spawnSync(process.execPath, [path.join(sdk, 'scripts', 'run.mjs'), 'build'], {
   stdio: 'inherit',
 });

@@ -2,8 +2,8 @@
 // the path and of the query and the fields of the body are one object.
 import { groupOf, isList } from './groups.mjs';
 
-const quoted = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-const keyOf = (name) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name));
+const quote = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+const keyOf = (name) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : quote(name));
 
 /** Longer objects and lists have a line for each item. */
 const MAX_LINE = 70;
@@ -14,8 +14,7 @@ const code = (text) => () => text;
 /** A value as a literal of TypeScript. */
 function literal(value, indent = 0) {
   if (typeof value === 'function') return value();
-  if (typeof value === 'string')
-    return value.includes('\n') ? JSON.stringify(value) : quoted(value);
+  if (typeof value === 'string') return value.includes('\n') ? JSON.stringify(value) : quote(value);
   if (typeof value !== 'object' || value === null) return String(value);
   const isArray = Array.isArray(value);
   const items = Object.entries(value).map(([key, each]) => {
@@ -45,7 +44,7 @@ const formOf = (form) =>
   Object.fromEntries(
     Object.entries(form).map(([name, value]) => [
       name,
-      name === 'file' ? code(`fileStream(${quoted(value)})`) : value,
+      name === 'file' ? code(`fileStream(${quote(value)})`) : value,
     ]),
   );
 

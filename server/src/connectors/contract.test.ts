@@ -157,15 +157,15 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
     });
 
     it('describes each of its settings, and accepts a sample and the default', () => {
-      const described = (schema: TObject): number =>
+      const countDescribed = (schema: TObject): number =>
         Object.values(schema.properties)
           .map((each) => {
             expect(each.description).toBeTruthy();
-            return each.type === 'object' ? described(each as TObject) : 1;
+            return each.type === 'object' ? countDescribed(each as TObject) : 1;
           })
           .reduce((sum, each) => sum + each, 0);
       // Each property that is no object is a setting with an environment variable.
-      expect(leaves.length).toBe(described(connector.settings));
+      expect(leaves.length).toBe(countDescribed(connector.settings));
       for (const leaf of leaves) {
         expect(leaf.env).toMatch(/^[A-Z][A-Z0-9_]+$/);
         expect(leaf.validate(sampleOf(leaf)), leaf.env).toBeUndefined();

@@ -140,7 +140,7 @@ const undeclaredCapabilities = ({ connector, offer }: Opened): string[] =>
     .map((name) => `The connector ${connector.name} offers ${name} undeclared.`);
 
 /** One offer for each capability: from a regular connector, or else from a fallback. */
-function merged(mode: Mode, openedConnectors: readonly Opened[]): Capabilities {
+function mergeOffers(mode: Mode, openedConnectors: readonly Opened[]): Capabilities {
   const problems = openedConnectors.flatMap(undeclaredCapabilities);
   const serving = openedConnectors.flatMap((each) =>
     namesIn(each.offer).map((name) => ({ name, ...each })),
@@ -179,7 +179,7 @@ export function openConnectors(
     connector,
     offer: connector.open(parts, values) as Capabilities,
   }));
-  return merged(parts.mode, openedConnectors);
+  return mergeOffers(parts.mode, openedConnectors);
 }
 
 /** Both modes share one storage, so it is opened once. */

@@ -167,13 +167,13 @@ describe('the folder', () => {
   it('removes the remains of an interrupted put', async () => {
     const name = newName();
     let end = () => {};
-    async function* stuck() {
+    async function* stuckChunks() {
       yield bytesOf(1_000);
       await new Promise<void>((_, reject) => {
         end = () => reject(new Error('over'));
       });
     }
-    const putting = storages.folder?.put(name, stuck());
+    const putting = storages.folder?.put(name, stuckChunks());
     await expect.poll(() => existsSync(path.join(folder, `${name}.part`))).toBe(true);
     expect(existsSync(path.join(folder, name))).toBe(false);
     await storages.folder?.remove(name);

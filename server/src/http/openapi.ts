@@ -6,7 +6,15 @@ import { type WebhookContract, WebhookType } from '../kernel/contract/event.ts';
 import { type Contract, idempotencyOf } from '../kernel/contract/operation.ts';
 import { MAX_FIELD_ERRORS } from '../kernel/contract/validate.ts';
 import { type Code, Fault, STATUS_OF } from '../kernel/fault.ts';
-import { described, named, oneOf, partOf, REF, Timestamp, toOpenApi } from '../kernel/schema.ts';
+import {
+  named,
+  oneOf,
+  partOf,
+  REF,
+  Timestamp,
+  toOpenApi,
+  withDescription,
+} from '../kernel/schema.ts';
 import { type DocumentHead, PLATFORM_HEAD } from './document/head.ts';
 import { ERROR_GUIDE } from './error-guide.ts';
 import {
@@ -98,7 +106,7 @@ function detailsOf(status: number): TSchema {
         suspended: Type.Optional(
           Type.Boolean({ description: 'Whether the lock lasts until it is lifted manually.' }),
         ),
-        lockedUntil: Type.Optional(described(time, 'End of the lock; null if it has none.')),
+        lockedUntil: Type.Optional(withDescription(time, 'End of the lock; null if it has none.')),
         failedAttempts: Type.Optional(
           Type.Integer({ description: 'Number of consecutive failed attempts.' }),
         ),
@@ -200,14 +208,16 @@ const SIGNED_RETRY = [
   },
 ];
 
-const counted = (description: string) => ({ description, schema: { type: 'integer' } });
+const countHeader = (description: string) => ({ description, schema: { type: 'integer' } });
 
 /** The three `RateLimit` headers of every reply to a valid credential. */
 const RATE_LIMIT_HEADERS = {
-  'Retry-After': counted('Seconds to wait before sending the request again.'),
-  'RateLimit-Limit': counted('Maximum number of requests that the platform can send in one burst.'),
-  'RateLimit-Remaining': counted('Number of requests that remain in the burst.'),
-  'RateLimit-Reset': counted('Seconds until the full burst is available again.'),
+  'Retry-After': countHeader('Seconds to wait before sending the request again.'),
+  'RateLimit-Limit': countHeader(
+    'Maximum number of requests that the platform can send in one burst.',
+  ),
+  'RateLimit-Remaining': countHeader('Number of requests that remain in the burst.'),
+  'RateLimit-Reset': countHeader('Seconds until the full burst is available again.'),
 };
 
 /** Without a credential there is no platform with a limit. */
@@ -381,7 +391,7 @@ function envelope({ name, events }: WebhookContract) {
       WebhookType,
       events.map(({ type }) => type),
     ),
-    timestamp: described(Timestamp, 'Time at which the event occurred.'),
+    timestamp: withDescription(Timestamp, 'Time at which the event occurred.'),
     data,
   });
 }

@@ -151,12 +151,12 @@ describe('a body', () => {
 
 describe('a list in a body', () => {
   it('may have 1,000 items and not one more', async () => {
-    const listed = (count: number) => {
+    const sendItems = (count: number) => {
       const body = { name: 'x', permissions: ['VIEW'], more: Array(count).fill(1) };
       return send('/tokens', { body: JSON.stringify(body) });
     };
-    expect((await listed(1_000)).status).toBe(201);
-    const rejected = await listed(1_001);
+    expect((await sendItems(1_000)).status).toBe(201);
+    const rejected = await sendItems(1_001);
     expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
     expect(rejected.body.reason).toContain('1000 items');
   });

@@ -24,7 +24,7 @@ async function extracted(): Promise<string> {
 }
 
 /** The result of `make`, created at the first request, and again after a failure. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
+function memoize<T>(make: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   return () => {
     result ??= make().catch((error: unknown) => {
@@ -37,8 +37,8 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 
 // All replies share the bytes, however slowly clients read. Most clients accept gzip, so the script
 // itself is not kept in memory until one does not.
-const compressed = once(async () => promisify(gzip)(await extracted()));
-const plain = once(async () => promisify(gunzip)(await compressed()));
+const compressed = memoize(async () => promisify(gzip)(await extracted()));
+const plain = memoize(async () => promisify(gunzip)(await compressed()));
 
 const page = (viewer: string, start: string) => `<!doctype html>
 <html lang="en">

@@ -77,7 +77,11 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
   const open = new WeakMap<FastifyRequest, Exchange>();
 
   /** The response to a failed request. */
-  function failed(error: unknown, request: FastifyRequest, reply: FastifyReply): RouteResponse {
+  function failureResponse(
+    error: unknown,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): RouteResponse {
     const fault = faultOf(error);
     advise(reply, fault);
     const logFields = { err: error, requestId: request.id };
@@ -94,7 +98,7 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
       return exchange;
     },
     of: (request: FastifyRequest) => open.get(request) as Exchange,
-    failed,
+    failed: failureResponse,
     respond(request: FastifyRequest, reply: FastifyReply, response: RouteResponse): void {
       const { started, caller, body } = open.get(request) as Exchange;
       const ms = performance.now() - started;

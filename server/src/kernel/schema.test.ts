@@ -6,7 +6,6 @@ import {
   Address,
   Amount,
   CurrencyAmount,
-  described,
   named,
   nullable,
   oneOf,
@@ -18,6 +17,7 @@ import {
   toAjv,
   toOpenApi,
   variant,
+  withDescription,
 } from './schema.ts';
 
 const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true });
@@ -171,7 +171,7 @@ describe('named', () => {
   it('is lost in a derived shape; a described use keeps the reference', () => {
     expect(toOpenApi(Type.Partial(Address), {})).toMatchObject({ type: 'object' });
     expect(toOpenApi(Type.Pick(Address, ['line1']), {})).not.toHaveProperty('$ref');
-    expect(toOpenApi(Type.Optional(described(Address, 'Place of residence.')), {})).toEqual({
+    expect(toOpenApi(Type.Optional(withDescription(Address, 'Place of residence.')), {})).toEqual({
       $ref: '#/components/schemas/Address',
       description: 'Place of residence.',
     });
@@ -180,14 +180,17 @@ describe('named', () => {
   it('is one component for all copies, and is rejected after a copy was changed', () => {
     const Thing = named('Thing', Type.Object({ a: Type.String() }));
     const components = {};
-    toOpenApi(Type.Object({ one: Thing, two: Type.Optional(described(Thing, 'x')) }), components);
+    toOpenApi(
+      Type.Object({ one: Thing, two: Type.Optional(withDescription(Thing, 'x')) }),
+      components,
+    );
     expect(Object.keys(components)).toEqual(['Thing']);
     const changed = { ...Thing, required: [] };
     expect(() => toOpenApi(changed, components)).toThrow('two different schemas are named Thing');
   });
 
   it('is compiled once for Ajv, without documentation keywords', () => {
-    expect(toAjv(described(PositiveAmount, 'x'))).toEqual({
+    expect(toAjv(withDescription(PositiveAmount, 'x'))).toEqual({
       type: 'integer',
       format: 'int64',
       exclusiveMinimum: 0,

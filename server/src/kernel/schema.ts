@@ -76,7 +76,7 @@ function sourceOf(schema: TSchema): TSchema {
 }
 
 /** The same schema with another description, for one use of a named schema. */
-export function described<T extends TSchema>(schema: T, description: string): T {
+export function withDescription<T extends TSchema>(schema: T, description: string): T {
   return { ...schema, [NOTE]: description };
 }
 
@@ -289,7 +289,7 @@ export const Timestamp = text('Time in UTC, ISO 8601, such as `2025-10-13T09:30:
   format: 'date-time',
 });
 /** A time in UTC with the given description. */
-export const time = (description: string) => described(Timestamp, description);
+export const time = (description: string) => withDescription(Timestamp, description);
 
 export const DateOnly = text('Calendar date, `YYYY-MM-DD`.', { format: 'date' });
 export const CountryCode = text('Country code, ISO 3166-1 alpha-2, such as `DE`.', {

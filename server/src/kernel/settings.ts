@@ -63,8 +63,8 @@ export const listOf = (text: string): string[] => text.split(',').map((each) => 
 export function serviceUrlProblem(text: string): string | undefined {
   const url = readUrl(text);
   const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '');
-  const isEncrypted = url?.protocol === 'https:' || (url?.protocol === 'http:' && local);
-  return problemUnless(isEncrypted, 'must be an https URL, or an http URL on this machine');
+  const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && local);
+  return problemUnless(isAllowed, 'must be an https URL, or an http URL on this machine');
 }
 
 const isPath = (text: string) => text.trim() !== '' && !text.includes('\0');
@@ -75,8 +75,8 @@ const fileProblem = (text: string) => problemUnless(isPath(text), 'must be the p
 function settingOf<T extends TSchema>(schema: T, source: Source): T {
   const { env, help, fallback, secret, read } = source;
   const value = fallback === undefined ? {} : { default: read(fallback, '/') };
-  const marks = { description: help, env, ...value, ...(secret ? { secret } : {}) };
-  return { ...schema, ...marks, [SOURCE]: source };
+  const annotations = { description: help, env, ...value, ...(secret ? { secret } : {}) };
+  return { ...schema, ...annotations, [SOURCE]: source };
 }
 
 const asText = (text: string) => text;

@@ -30,7 +30,7 @@ const validate = (books: Books, ...transfers: TransferRow[]) =>
 
 const effectsOf = (transfers: TransferRow[]) => sumOf([{ transfers, freezes: [] }])?.effects;
 
-const moves = (...transfers: TransferRow[]): Postings => ({ transfers, freezes: [] });
+const postingsOf = (...transfers: TransferRow[]): Postings => ({ transfers, freezes: [] });
 const forcedTransfer = (from: string, to: string, amount: bigint) =>
   transfer(from, to, amount, { force: true });
 
@@ -133,7 +133,9 @@ describe('applyPostings', () => {
       constraint: 'ledger_account',
     });
     const openedAccounts = new Map([['n', account(0n)]]);
-    expect(applyPostings(moves(transfer('a', 'n', 1n)), openedAccounts, books)).toBe(undefined);
+    expect(applyPostings(postingsOf(transfer('a', 'n', 1n)), openedAccounts, books)).toBe(
+      undefined,
+    );
     expect(books.accounts.get('n')?.balance).toBe(1n);
   });
 
@@ -170,7 +172,7 @@ describe('freezes', () => {
     freezes: [{ account, frozen, empty }],
   });
   const none = new Map();
-  const both = (frozen: boolean) =>
+  const booksWithFrozen = (frozen: boolean) =>
     booksOf({ a: { ...account(10n), frozen }, b: account(5n) }) satisfies Books;
 
   it.each([
@@ -179,13 +181,13 @@ describe('freezes', () => {
     ['set aside out', transfer('a', 'b', 1n, { phase: 'pending' })],
     ['set aside in', transfer('b', 'a', 1n, { phase: 'pending' })],
   ])('reject new transfers: %s', (_, input) => {
-    expect(validate(both(true), input)).toEqual({ reason: 'frozen', account: 'a' });
-    expect(validate(both(false), input)).toBe(undefined);
-    expect(validate(both(true), { ...input, force: true })).toBe(undefined);
+    expect(validate(booksWithFrozen(true), input)).toEqual({ reason: 'frozen', account: 'a' });
+    expect(validate(booksWithFrozen(false), input)).toBe(undefined);
+    expect(validate(booksWithFrozen(true), { ...input, force: true })).toBe(undefined);
   });
 
   it('allow existing holds to end', () => {
-    const books = both(false);
+    const books = booksWithFrozen(false);
     validate(books, hold(3n));
     validate(books, { ...hold(2n), step: 'other' });
     expect(applyPostings(freeze('a', true), none, books)).toBe(undefined);
@@ -195,7 +197,7 @@ describe('freezes', () => {
   });
 
   it('apply after the transfers of their own change set', () => {
-    const books = both(false);
+    const books = booksWithFrozen(false);
     const last = { ...freeze('a', true, true), transfers: [transfer('a', 'b', 10n)] };
     expect(applyPostings(last, none, books)).toBe(undefined);
     expect(validate(books, transfer('b', 'a', 1n))).toEqual({ reason: 'frozen', account: 'a' });
@@ -204,7 +206,7 @@ describe('freezes', () => {
   });
 
   it('are rejected for an account that must be empty and is not', () => {
-    const books = both(false);
+    const books = booksWithFrozen(false);
     const full = { reason: 'not-empty', account: 'a' };
     expect(applyPostings(freeze('a', true, true), none, books)).toEqual(full);
     expect(validate(books, transfer('a', 'b', 1n))).toBe(undefined);
@@ -217,9 +219,9 @@ describe('freezes', () => {
 
   it('sum up accounts that must not be frozen, and final amounts of those that had to be empty', () => {
     const sum = sumOf([
-      moves(forcedTransfer('a', 'b', 4n), transfer('b', 'c', 1n)),
+      postingsOf(forcedTransfer('a', 'b', 4n), transfer('b', 'c', 1n)),
       freeze('a', true, true),
-      moves(forcedTransfer('b', 'a', 3n)),
+      postingsOf(forcedTransfer('b', 'a', 3n)),
     ]);
     const guarded = sum?.effects.filter((each) => each.guarded).map((each) => each.id);
     expect(guarded).toEqual(['b', 'c']);
@@ -227,8 +229,8 @@ describe('freezes', () => {
   });
 
   it('cannot be summed up if the batch itself froze the account, and can once it is unfrozen', () => {
-    const pay = moves(transfer('b', 'a', 1n));
-    const pendingTransfer = moves(transfer('b', 'a', 1n, { phase: 'pending' }));
+    const pay = postingsOf(transfer('b', 'a', 1n));
+    const pendingTransfer = postingsOf(transfer('b', 'a', 1n, { phase: 'pending' }));
     for (const each of [pay, pendingTransfer]) {
       expect(sumOf([freeze('a', true), each])).toBe(undefined);
       expect(sumOf([each, freeze('a', true)])).toBeDefined();
@@ -241,10 +243,12 @@ describe('freezes', () => {
     const pendingTransfer = (currency: string) =>
       transfer('b', 'a', 1n, { phase: 'pending', currency });
     expect(
-      sumOf([moves(pendingTransfer('USD')), moves({ ...pendingTransfer('USD'), force: true })])
-        ?.named,
+      sumOf([
+        postingsOf(pendingTransfer('USD')),
+        postingsOf({ ...pendingTransfer('USD'), force: true }),
+      ])?.named,
     ).toEqual([{ id: 'a', currency: 'USD', guarded: true }]);
     const other = { ...pendingTransfer('EUR'), debit: 'c' };
-    expect(sumOf([moves(pendingTransfer('USD')), moves(other)])).toBe(undefined);
+    expect(sumOf([postingsOf(pendingTransfer('USD')), postingsOf(other)])).toBe(undefined);
   });
 });

@@ -234,7 +234,7 @@ const matches = (pending: StoredTransfer | undefined, transfer: TransferRow) =>
   pending.amount === transfer.amount;
 
 /** The debit account after a transfer. */
-function debited(account: Account, { phase, amount }: TransferRow): Account {
+function accountAfter(account: Account, { phase, amount }: TransferRow): Account {
   const { balance, held } = account;
   if (phase === 'posted') return { ...account, balance: balance - amount };
   if (phase === 'pending') return { ...account, held: held + amount };
@@ -270,7 +270,7 @@ function applyTransfers(
       if (from.frozen) return { reason: 'frozen', account: debit };
       if (to.frozen) return { reason: 'frozen', account: credit };
     }
-    const after = debited(from, transfer);
+    const after = accountAfter(from, transfer);
     if (phase !== 'void' && belowFloor(after))
       return { reason: 'insufficient-funds', account: debit };
     draft.accounts.set(debit, after);

@@ -68,7 +68,7 @@ async function show(page: Page) {
 }
 
 /** The visible options of a list. */
-const offered = (page: Page, label: string) =>
+const optionsOf = (page: Page, label: string) =>
   page
     .getByLabel(label)
     .locator('option:not([hidden])')
@@ -89,7 +89,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       await settle(page, 'DE', 'Köln');
 
       await title(page, 'Your identification number');
-      expect(await offered(page, 'Kind of number')).toEqual(['', 'SSN', 'ITIN', 'NON_US_TAX_ID']);
+      expect(await optionsOf(page, 'Kind of number')).toEqual(['', 'SSN', 'ITIN', 'NON_US_TAX_ID']);
       const issuer = page.getByLabel('Country that issued the number');
       expect(await issuer.isVisible()).toBe(false);
       await page.getByLabel('Kind of number').selectOption('NON_US_TAX_ID');
@@ -186,7 +186,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       await introduce(page, 'Ada Lovelace', 'US');
       await settle(page, 'AE', 'Dubai');
       await title(page, 'Your identification number');
-      expect(await offered(page, 'Kind of number')).toEqual(['', 'SSN', 'ITIN']);
+      expect(await optionsOf(page, 'Kind of number')).toEqual(['', 'SSN', 'ITIN']);
       await close();
     },
     TIMEOUT_MS,

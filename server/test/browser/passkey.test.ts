@@ -90,7 +90,7 @@ const inPage = <T>({ page }: Visit, name: 'register' | 'prove', input: object): 
   page.evaluate(`${name}(${JSON.stringify(input)})`) as Promise<T>;
 
 /** Registers a passkey of the page's device, signed by an e-mail session of the wallet. */
-async function registered(tab: Visit, ceremony: object) {
+async function register(tab: Visit, ceremony: object) {
   const { accountId } = await fixture.customerWithWallet();
   const session = await fixture.emailSession(accountId);
   const challenge = base64url(`challenge for ${accountId}`);
@@ -100,13 +100,13 @@ async function registered(tab: Visit, ceremony: object) {
     { challenge, ...ceremony },
   );
   const body = { type: 'PASSKEY', accountId, nickname: 'Chromium', challenge, attestation };
-  const added = ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
+  const added = ok(await fixture.callSigned('POST', '/auth/credentials', body, session), 201);
   expect(added.credentialId).toBe(attestation.credentialId);
   return { added, attestation };
 }
 
 /** Proves possession of a passkey in the current page. */
-async function proved(
+async function prove(
   tab: Visit,
   { id, credentialId }: { id: string; credentialId: string },
   keys: { clientPublicKey: string; userVerification: string },
@@ -139,15 +139,15 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
     'opens a session: user verification $userVerification, attestation $attestation',
     async ({ verifies, userVerification, attestation }) => {
       const tab = await device(verifies);
-      const { added } = await registered(tab, { attestation, userVerification });
+      const { added } = await register(tab, { attestation, userVerification });
       const keys = generateKeys();
       const request = { clientPublicKey: keys.uncompressedKey, userVerification };
-      const session = ok(await proved(tab, added, request), 200);
+      const session = ok(await prove(tab, added, request), 200);
       expect(session).toMatchObject({ type: 'PASSKEY', nickname: 'Chromium' });
 
       const signer = openSessionKey(session.encryptedSessionSigningKey, keys.privateKey);
       const path = `/auth/sessions/${session.id}`;
-      expect((await fixture.signed('DELETE', path, undefined, signer)).status).toBe(204);
+      expect((await fixture.callSigned('DELETE', path, undefined, signer)).status).toBe(204);
       expect(tab.problems).toEqual([]);
       await tab.close();
     },
@@ -159,10 +159,10 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
     async () => {
       const tab = await device(true);
       const userVerification = 'preferred';
-      const { added } = await registered(tab, { attestation: 'none', userVerification });
+      const { added } = await register(tab, { attestation: 'none', userVerification });
       await tab.page.goto(sites[1].origin);
       const request = { clientPublicKey: generateKeys().publicKey, userVerification };
-      expect(await proved(tab, added, request)).toMatchObject({
+      expect(await prove(tab, added, request)).toMatchObject({
         status: 401,
         body: {
           code: 'UNAUTHORIZED',
@@ -170,7 +170,7 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
         },
       });
       await tab.page.goto(sites[0].origin);
-      expect((await proved(tab, added, request)).status).toBe(200);
+      expect((await prove(tab, added, request)).status).toBe(200);
       await tab.close();
     },
     TIMEOUT_MS,

@@ -85,7 +85,10 @@ async function logIn(id: string): Promise<ApiResponse> {
 }
 
 /** Payouts of a hundred euros each that wait for authorization. */
-async function waiting(customerId: string, count: number): Promise<ApiResponse['body'][]> {
+async function createWaitingQuotes(
+  customerId: string,
+  count: number,
+): Promise<ApiResponse['body'][]> {
   const account = await internalAccount(app, customerId, 'EUR', as());
   const deposit = { accountId: account.id, currency: 'EUR', amount: 1_000_00n };
   await app.operate((ctx) => receiveFunds(ctx, deposit), app.production);
@@ -105,7 +108,8 @@ async function waiting(customerId: string, count: number): Promise<ApiResponse['
   return quotes;
 }
 
-const requested = ({ scaChallenge }: ApiResponse['body']) => scaChallenge.passkeyAssertionOptions;
+const assertionOptionsOf = ({ scaChallenge }: ApiResponse['body']) =>
+  scaChallenge.passkeyAssertionOptions;
 
 const submitAssertion = (quoteId: string, passkeyAssertion: object) =>
   authorize(app, quoteId, { passkeyAssertion, origin: ORIGIN, endUserIpAddress: ADDRESS }, as());
@@ -131,12 +135,12 @@ describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
       expect(factor.credentialId).toMatch(/^ScaFactor:/);
       expect(ok(await logIn(id), 200).status).toBe('SUCCESS');
 
-      const [first, second] = await waiting(id, 2);
-      const signed = await inPage('prove', requested(first));
+      const [first, second] = await createWaitingQuotes(id, 2);
+      const signed = await inPage('prove', assertionOptionsOf(first));
       expectWrong(await submitAssertion(second.id, signed));
       expect(ok(await submitAssertion(first.id, signed), 200).status).toBe('PROCESSING');
       expect((await submitAssertion(first.id, signed)).status).toBe(409);
-      const other = await inPage('prove', requested(second));
+      const other = await inPage('prove', assertionOptionsOf(second));
       expect(ok(await submitAssertion(second.id, other), 200).status).toBe('PROCESSING');
       expect(service.problems).toEqual([]);
     },

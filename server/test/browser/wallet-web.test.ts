@@ -280,7 +280,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
       const accountId = await walletOf('refused@example.com');
       const [pageSession] = await fixture.sessionsOf(accountId);
       const otherSession = await fixture.emailSession(accountId);
-      const deletion = await fixture.signed(
+      const deletion = await fixture.callSigned(
         'DELETE',
         `/auth/sessions/${pageSession.id}`,
         undefined,

@@ -77,7 +77,7 @@ async function reads(stage: Stage, { own, bank }: Connected) {
   });
 }
 
-async function pays(stage: Stage, { own, account, bank, agentId }: Connected) {
+async function payAsAgent(stage: Stage, { own, account, bank, agentId }: Connected) {
   const { show } = stage;
   const body = { source: { accountId: account.id }, destination: { accountId: bank.id } };
   const executed = await show('agentCreateTransferOut', 'within-policy', {
@@ -166,7 +166,7 @@ async function payees(stage: Stage, { own }: Connected) {
 async function lifecycle(stage: Stage) {
   const agent = await connected(stage);
   await reads(stage, agent);
-  await pays(stage, agent);
+  await payAsAgent(stage, agent);
   await quotes(stage, agent);
   await payees(stage, agent);
   const params = { agentId: agent.agentId };

@@ -53,7 +53,7 @@ async function session(stage: Stage, accountId: string): Promise<Keys> {
 }
 
 /** Shows both requests of an operation that the wallet signs. */
-async function signed(
+async function signRequest(
   stage: Stage,
   keys: Keys,
   operationId: string,
@@ -83,31 +83,31 @@ async function wallet(stage: Stage) {
     summary: 'Sessions of a wallet',
     query: { accountId },
   });
-  const sms = await signed(stage, keys, 'createAuthCredential', 'sms', {
+  const sms = await signRequest(stage, keys, 'createAuthCredential', 'sms', {
     summary: 'Add codes by text message',
     body: { type: 'SMS_OTP', accountId },
   });
-  await signed(stage, keys, 'updateInternalAccount', 'private', {
+  await signRequest(stage, keys, 'updateInternalAccount', 'private', {
     summary: 'Hide the balance on public explorers',
     params: { id: accountId },
     body: { privateEnabled: true },
   });
-  await signed(stage, keys, 'exportInternalAccount', 'words', {
+  await signRequest(stage, keys, 'exportInternalAccount', 'words', {
     summary: 'Export the recovery words, encrypted to a key of the device',
     params: { id: accountId },
     body: { clientPublicKey: generateKeys().uncompressedKey },
   });
   const device = generateKeys();
-  await signed(stage, keys, 'refreshAuthSession', 'new-key', {
+  await signRequest(stage, keys, 'refreshAuthSession', 'new-key', {
     summary: 'Continue the session with a new key',
     params: { id: data[0].id },
     body: { clientPublicKey: device.publicKey },
   });
-  await signed(stage, device, 'revokeAuthCredential', 'sms', {
+  await signRequest(stage, device, 'revokeAuthCredential', 'sms', {
     summary: 'Remove a credential',
     params: { id: sms.id },
   });
-  await signed(stage, device, 'revokeAuthSession', 'own', {
+  await signRequest(stage, device, 'revokeAuthSession', 'own', {
     summary: 'End a session',
     params: { id: data[0].id },
   });
@@ -168,9 +168,9 @@ async function payment(stage: Stage) {
 async function inProgress(stage: Stage) {
   const { app, show } = stage;
   const { accountId, keys } = await walletWithSession(stage, 'wallet.patient@example.com');
-  const polls = (count: number) =>
+  const setPolls = (count: number) =>
     app.runtime.db.query('update platforms set wallet_polls = $1, version = version + 1', [count]);
-  await polls(1);
+  await setPolls(1);
   const summary = 'Signed request: in progress, to be sent again';
   const recordSigned = async (
     operationId: string,
@@ -191,7 +191,7 @@ async function inProgress(stage: Stage) {
   const next = { clientPublicKey: generateKeys().publicKey };
   await recordSigned('refreshAuthSession', ['POST', `${ownSession}/refresh`, next], params);
   await recordSigned('revokeAuthSession', ['DELETE', ownSession], params);
-  await polls(0);
+  await setPolls(0);
 }
 
 /** A key that signs card payments of a wallet. */

@@ -107,13 +107,13 @@ describe('jobs retry', () => {
     provider.behavior = 'silent';
     const run = workerOver({ timeoutMs: 3_000 }).runDue();
     const job = await runningJob(payment.id);
-    await server.rejected(
+    await server.expectRejected(
       'The job is running. Only failed jobs can be retried.',
       'jobs',
       'retry',
       job,
     );
-    await server.rejected('The job is running.', 'jobs', 'cancel', job, '--reason', 'x');
+    await server.expectRejected('The job is running.', 'jobs', 'cancel', job, '--reason', 'x');
     expect(await funds(payment)).toEqual(ON_HOLD);
     await run;
     provider.behavior = 'pays';
@@ -164,7 +164,7 @@ describe('jobs cancel', () => {
     expect(await server.status(payment.id)).toBe('COMPLETED - -');
     expect(await funds(payment)).toEqual(PAID_BALANCE);
     const fail = ['payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID'];
-    await server.rejected('No result is expected', ...fail);
+    await server.expectRejected('No result is expected', ...fail);
     await workerOver().runDue();
     expect(provider.paid).toEqual([payment.id]);
   }, 60_000);
@@ -178,7 +178,7 @@ describe('jobs cancel', () => {
     expect(await server.status(payment.id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
     expect(await funds(payment)).toEqual(REFUNDED);
     expect(provider.sends).toEqual([]);
-    await server.rejected('No result is expected', 'payouts', 'settle', payment.id);
+    await server.expectRejected('No result is expected', 'payouts', 'settle', payment.id);
   });
 
   it('of a check leaves the payout to the operator', async () => {
@@ -196,7 +196,7 @@ describe('jobs cancel', () => {
     await cancelled(payment.id);
     await server.json('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
     const job = (await jobOf(payment.id, 'refund.pay'))?.jobId ?? '';
-    await server.rejected('Retry the job instead.', 'jobs', 'cancel', job, '--reason', 'x');
+    await server.expectRejected('Retry the job instead.', 'jobs', 'cancel', job, '--reason', 'x');
     while ((await workerOver().runDue()) > 0);
     expect(await funds(payment)).toEqual(REFUNDED);
   });
@@ -215,7 +215,7 @@ describe('jobs cancel of other transfers', () => {
     expect(await server.queue(id)).toMatchObject([{ kind: 'debit', amount: USD }]);
     await server.json('payouts', 'settle', id);
     expect((await balances(server.app, account, server.as)).total).toBe(USD);
-    await server.rejected('No result is expected', 'payouts', 'settle', id);
+    await server.expectRejected('No result is expected', 'payouts', 'settle', id);
   });
 
   it('leaves the debit of a payment to the operator, and the refund of it', async () => {

@@ -16,7 +16,7 @@ const create = (key: string, overrides: object = {}) =>
     { ...PERSON, ...overrides },
     { headers: { 'idempotency-key': key } },
   );
-const stored = async (key: string) => {
+const readStored = async (key: string) => {
   const sql = 'select id, reply from idempotency where id like $1';
   const [row] = await app.runtime.db.query(sql, [`% ${key}`]);
   return row as { id: string; reply: string };
@@ -24,7 +24,7 @@ const stored = async (key: string) => {
 
 it('stores a personal reply encrypted and replays it', async () => {
   const first = ok(await create('sealed-1'), 201);
-  expect((await stored('sealed-1')).reply).not.toContain('Kestrel');
+  expect((await readStored('sealed-1')).reply).not.toContain('Kestrel');
   const secondResponse = await create('sealed-1');
   expect(secondResponse.headers['idempotency-replayed']).toBe('true');
   expect(ok(secondResponse, 201)).toEqual(first);
@@ -35,14 +35,14 @@ it('stores and replays a rejection in the same way', async () => {
   const body = { umaAddress: '$unknown@elsewhere.example' };
   const firstResponse = await create('sealed-2', body);
   expect(firstResponse.status).toBe(400);
-  expect((await stored('sealed-2')).reply).toMatch(/^s1\./);
+  expect((await readStored('sealed-2')).reply).toMatch(/^s1\./);
   expect((await create('sealed-2', body)).body).toEqual(firstResponse.body);
 });
 
 it('replays a reply that an earlier version stored as plain text', async () => {
   const first = ok(await create('sealed-3'), 201);
   await app.runtime.db.query('update idempotency set reply = $2 where id = $1', [
-    (await stored('sealed-3')).id,
+    (await readStored('sealed-3')).id,
     JSON.stringify(first),
   ]);
   expect(ok(await create('sealed-3'), 201)).toEqual(first);

@@ -102,7 +102,7 @@ async function inProduction(lifecycle: Lifecycle): Promise<void> {
   const completed = await goOn(await beginLifecycle(lifecycle));
   await noteCustody();
   const { fixture, accountId, email, session } = completed;
-  ok(await fixture.signed('DELETE', `/auth/credentials/${email.id}`, undefined, session), 204);
+  ok(await fixture.callSigned('DELETE', `/auth/credentials/${email.id}`, undefined, session), 204);
   await app.advance(HOUR);
   const reason = { actor: 'Ada', reason: 'lost the mailbox' };
   const requested = { accountId, type: 'EMAIL_OTP', delayMs: HOUR, ...reason } as const;

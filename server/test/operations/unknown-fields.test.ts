@@ -20,7 +20,7 @@ const fieldsOf = (response: { body: { details?: { errors: { field: string }[] } 
   response.body.details?.errors.map(({ field }) => field) ?? [];
 
 /** The fields that a request with an unknown one is rejected for. */
-async function rejected(contract: Contract, query: string, body?: object): Promise<string[]> {
+async function rejectedFields(contract: Contract, query: string, body?: object): Promise<string[]> {
   const path = contract.path.replace(/\{\w+\}/g, 'x') + query;
   const response = await app.call(contract.method, path, body);
   expect([contract.operationId, response.status, response.body.code]).toEqual([
@@ -36,7 +36,7 @@ it('rejects an unknown query parameter by its name', async () => {
   expect(contracts.length).toBeGreaterThan(20);
   for (const contract of contracts) {
     const body = contract.body ? {} : undefined;
-    expect(await rejected(contract, '?color=red', body)).toContain('color');
+    expect(await rejectedFields(contract, '?color=red', body)).toContain('color');
   }
   expect([...new Set(contracts.map(({ tag }) => tag))].sort()).toEqual(TAGS);
 });
@@ -44,6 +44,6 @@ it('rejects an unknown query parameter by its name', async () => {
 it('rejects an unknown body field by its name', async () => {
   const contracts = app.operations.map(({ contract }) => contract).filter(isExtension);
   for (const contract of contracts.filter(({ body }) => body !== undefined)) {
-    expect(await rejected(contract, '', { color: 'red' })).toContain('color');
+    expect(await rejectedFields(contract, '', { color: 'red' })).toContain('color');
   }
 });

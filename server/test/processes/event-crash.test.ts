@@ -18,7 +18,7 @@ afterAll(() => dataFolder.remove(), 60_000);
 const read = (query: string) => callOrThrow(server, 'GET', `/events?${query}`);
 
 /** Creates a customer, which emits an event; returns its id. */
-async function created(): Promise<string> {
+async function createCustomer(): Promise<string> {
   const person = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
   return (await callOrThrow(server, 'POST', '/customers', person)).id;
 }
@@ -43,7 +43,7 @@ const BURN = `set synchronous_commit = off;
   end $$`;
 
 it('goes on behind the IDs that are assigned again', async () => {
-  const before = await created();
+  const before = await createCustomer();
   const { after: start } = await read('limit=1');
   const client = new pg.Client({ connectionString: await dataFolder.database() });
   client.on('error', () => undefined);
@@ -59,7 +59,7 @@ it('goes on behind the IDs that are assigned again', async () => {
   server = await dataFolder.start();
   // The cursor is also valid before there is another event.
   expect(await followed(after)).toEqual([]);
-  const later = await created();
+  const later = await createCustomer();
   expect(await followed(after)).toContain(later);
   const all = await followed(start);
   expect(all).toContain(later);

@@ -171,7 +171,7 @@ async function account(processIndex: number): Promise<string> {
 
 it(`receives ${EVENTS} events that four processes commit, without a gap or a double`, async () => {
   const from = await newest();
-  const stored = async () => {
+  const storedEventIds = async () => {
     const text = 'select id from events where position >= $1 order by position, id';
     return (await pool.query(text, [position])).rows.map((row) => row.id as string);
   };
@@ -189,7 +189,7 @@ it(`receives ${EVENTS} events that four processes commit, without a gap or a dou
   };
   await Promise.all(accounts.map(deposit));
   const written = performance.now();
-  const expected = await stored();
+  const expected = await storedEventIds();
   count = expected.length;
   const received = await following;
   for (const each of received) expect(each).toEqual(expected);

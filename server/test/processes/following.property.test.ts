@@ -97,15 +97,15 @@ it('delivers every committed event once, in any order of IDs and commits', async
     fc.asyncProperty(commits, async (all) => {
       const before = receiver.arrivals.length;
       const written = (await Promise.all(all.map(write))).flat();
-      const received = () => receiver.arrivals.slice(before).map(({ id }) => id);
+      const receivedIds = () => receiver.arrivals.slice(before).map(({ id }) => id);
       await vi.waitUntil(
         async () => {
           const { rows } = await pool.query('select count(*)::int as left from webhook_queue');
-          return rows[0].left === 0 && received().length >= written.length;
+          return rows[0].left === 0 && receivedIds().length >= written.length;
         },
         { timeout: DELIVERY_MS, interval: 50 },
       );
-      expect(received().sort()).toEqual(written.sort());
+      expect(receivedIds().sort()).toEqual(written.sort());
     }),
     { numRuns: RUNS, seed: Number(runSeed()), endOnFailure: true },
   );

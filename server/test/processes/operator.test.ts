@@ -61,7 +61,7 @@ interface Credentials {
   clientSecret: string;
 }
 
-async function until<T>(condition: string, look: () => T | undefined | Promise<T | undefined>) {
+async function waitUntil<T>(condition: string, look: () => T | undefined | Promise<T | undefined>) {
   for (let attempts = START_MS / 50; attempts > 0; attempts--) {
     const result = await look();
     if (result !== undefined) return result;
@@ -101,7 +101,7 @@ beforeAll(async () => {
       output += chunk.toString();
     });
   }
-  baseUrl = await until('the credentials', () => credentials()?.baseUrl);
+  baseUrl = await waitUntil('the credentials', () => credentials()?.baseUrl);
 }, START_MS);
 
 afterAll(async () => {
@@ -128,7 +128,7 @@ describe('railhead', () => {
     expect((await call(token, 'GET', '/config')).status).toBe(200);
     expect((await call(token, 'PATCH', '/config', {})).status).toBe(403);
     await json('token', 'revoke', token.tokenId);
-    await until('the rejection', async () =>
+    await waitUntil('the rejection', async () =>
       (await call(token, 'GET', '/config')).status === 401 ? true : undefined,
     );
   }, 60_000);
@@ -139,7 +139,7 @@ describe('railhead', () => {
     const { body } = await call(created, 'POST', '/customers', customer);
     await json('platform', 'set', created.platformId, '--currencies', 'USD,CAD');
     const path = `/customers/internal-accounts?customerId=${body.id}&currency=CAD`;
-    await until('the account', async () => {
+    await waitUntil('the account', async () => {
       const reply = await call(created, 'GET', path);
       return reply.body.data?.[0]?.status === 'ACTIVE' ? true : undefined;
     });

@@ -11,7 +11,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { databaseUrl, execute } from '../kit/app/database.ts';
 import { accountInfos } from '../kit/app/fixtures.ts';
-import { pending, problemsOf, readSnapshot } from '../kit/crash/books.ts';
+import { countPending, problemsOf, readSnapshot } from '../kit/crash/books.ts';
 import { callOrThrow } from '../kit/crash/load.ts';
 import { createDataFolder, type DataFolder, type Running } from '../kit/crash/server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
@@ -207,7 +207,7 @@ describe.skipIf(!isInstalled())('two servers behind HAProxy', () => {
 
   it('lose no payment and make none twice', async () => {
     await vi.waitUntil(async () => {
-      const { jobs, events } = await pending(url);
+      const { jobs, events } = await countPending(url);
       return jobs === 0 && events === 0;
     }, WAIT);
     const client = new pg.Client({ connectionString: url });

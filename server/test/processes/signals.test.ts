@@ -124,7 +124,7 @@ const WAIT = { timeout: 30_000, interval: 20 };
 /** Stands for a reply when the server is unreachable or accepts no more requests. */
 const UNREACHABLE = { status: 503 };
 
-const counted = async (server: Running): Promise<number> =>
+const countCustomers = async (server: Running): Promise<number> =>
   (await call(server, 'GET', '/customers?limit=1')).body.totalCount;
 
 /** Waits until the server accepts no new request. */
@@ -208,7 +208,7 @@ describe('SIGTERM', () => {
 
   it('replies to every request that it executes, under load', async () => {
     const server = await folder.start([], { LOG_LEVEL: 'error' });
-    const before = await counted(server);
+    const before = await countCustomers(server);
     let replyCount = 0;
     let stopped = false;
     const client = async () => {
@@ -226,7 +226,7 @@ describe('SIGTERM', () => {
     expect(await folder.ended(server.child)).toMatchObject({ code: 0, signal: null });
     expect(replyCount).toBeGreaterThan(16);
     const next = await folder.start();
-    expect(await counted(next)).toBe(before + replyCount);
+    expect(await countCustomers(next)).toBe(before + replyCount);
     next.child.kill('SIGTERM');
     expect(await folder.ended(next.child)).toMatchObject({ code: 0, signal: null });
   }, 90_000);

@@ -34,7 +34,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+async function waitForResult<T>(look: () => Promise<T | undefined>): Promise<T> {
   for (let attempts = 0; attempts < 6_000; attempts++) {
     const result = await look().catch(() => undefined);
     if (result !== undefined) return result;
@@ -44,7 +44,7 @@ async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
 }
 
 /** Starts a server; returns the address that it prints. */
-async function printed(folder: DataFolder, flags: string[]): Promise<string> {
+async function startAndCheck(folder: DataFolder, flags: string[]): Promise<string> {
   const { child, origin, credentials } = await folder.start(flags);
   expect(credentials.docsUrl).toBe(`${origin}/docs`);
   expect(folder.reported(child).err).toContain(`Base URL       ${origin}/`);
@@ -85,7 +85,7 @@ describe('a start on loopback', () => {
   it.each([[[]], [['--host', 'localhost']]])(
     'prints localhost: %j',
     async (flags) => {
-      expect(await printed(newFolder(), flags)).toMatch(/^http:\/\/localhost:\d+$/);
+      expect(await startAndCheck(newFolder(), flags)).toMatch(/^http:\/\/localhost:\d+$/);
     },
     90_000,
   );
@@ -110,7 +110,7 @@ describe('a start on loopback', () => {
       const otherServer = net.createServer().listen(Number(port), '::1');
       await once(otherServer, 'listening');
       try {
-        expect(await printed(folder, ['--port', port])).toBe(`http://127.0.0.1:${port}`);
+        expect(await startAndCheck(folder, ['--port', port])).toBe(`http://127.0.0.1:${port}`);
       } finally {
         otherServer.close();
       }
@@ -163,7 +163,7 @@ describe('/readyz during the start', () => {
       const port = await freePort();
       const child = folder.launch(['--port', String(port)], { DATABASE_URL: database.url });
       const ready = () => fetch(`http://127.0.0.1:${port}/readyz`);
-      const early = await until(ready);
+      const early = await waitForResult(ready);
       expect([early.status, await early.json()]).toEqual([503, { status: 'starting' }]);
       expect(fs.existsSync(path.join(folder.dir, 'credentials.json'))).toBe(false);
       await lock.query('rollback');
@@ -195,12 +195,16 @@ describe('the sample customer', () => {
       const headers = { authorization: `Basic ${basic.toString('base64')}` };
       const waitingLocks = `select 1 from pg_locks
         where not granted and relation = 'external_accounts'::regclass`;
-      await until(async () => ((await lock.query(waitingLocks)).rowCount ? true : undefined));
+      await waitForResult(async () =>
+        (await lock.query(waitingLocks)).rowCount ? true : undefined,
+      );
       const reset = fetch(`${credentials.baseUrl}/sandbox/reset`, { method: 'POST', headers });
-      await until(async () => ((await lock.query(waitingLocks)).rowCount === 2 ? true : undefined));
+      await waitForResult(async () =>
+        (await lock.query(waitingLocks)).rowCount === 2 ? true : undefined,
+      );
       await lock.query('rollback');
       expect((await reset).status).toBe(200);
-      await until(async () =>
+      await waitForResult(async () =>
         folder.reported(child).out.includes('sample customer is incomplete') ? true : undefined,
       );
       expect((await fetch(`${credentials.baseUrl}/config`, { headers })).status).toBe(200);

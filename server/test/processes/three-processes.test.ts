@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { accountInfos } from '../kit/app/fixtures.ts';
-import { pending, problemsOf, readSnapshot } from '../kit/crash/books.ts';
+import { countPending, problemsOf, readSnapshot } from '../kit/crash/books.ts';
 import { callOrThrow } from '../kit/crash/load.ts';
 import { createDataFolder, type DataFolder, type Running } from '../kit/crash/server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
@@ -117,7 +117,7 @@ describe('three processes', () => {
         remittanceInformation: randomUUID(),
       }),
     );
-    await vi.waitUntil(async () => (await pending(url)).jobs === 0, WAIT);
+    await vi.waitUntil(async () => (await countPending(url)).jobs === 0, WAIT);
     const states = await rows(
       `select status, count(*)::int as payments from transactions
         where type = 'OUTGOING' and quote_id is null group by status`,
@@ -129,7 +129,7 @@ describe('three processes', () => {
   }, 60_000);
 
   it('deliver each event once', async () => {
-    await vi.waitUntil(async () => (await pending(url)).events === 0, WAIT);
+    await vi.waitUntil(async () => (await countPending(url)).events === 0, WAIT);
     const events = await rows<{ id: string; attempts: number }>(
       `select e.id, count(a.attempt)::int as attempts
         from events e join webhook_attempts a on a.event_id = e.id group by e.id`,

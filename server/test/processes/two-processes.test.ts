@@ -7,7 +7,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { databaseUrl, execute } from '../kit/app/database.ts';
 import { accountInfos } from '../kit/app/fixtures.ts';
-import { pending, problemsOf, readSnapshot } from '../kit/crash/books.ts';
+import { countPending, problemsOf, readSnapshot } from '../kit/crash/books.ts';
 import { callOrThrow } from '../kit/crash/load.ts';
 import { createDataFolder, type DataFolder, type Running } from '../kit/crash/server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
@@ -98,7 +98,7 @@ const postToBoth = (path: string, body: object, key: string) =>
   Promise.all(servers.map((server) => post(server, path, body, key)));
 
 /** A metric summed over both processes. */
-async function counted(metric: string): Promise<number> {
+async function readCounter(metric: string): Promise<number> {
   const texts = await Promise.all(
     servers.map(async ({ origin }) => (await fetch(`${origin}/metrics`)).text()),
   );
@@ -171,7 +171,7 @@ describe('two processes on one database', () => {
   });
 
   it('run each job once', async () => {
-    await vi.waitUntil(async () => (await pending(url)).jobs === 0, {
+    await vi.waitUntil(async () => (await countPending(url)).jobs === 0, {
       timeout: 30_000,
       interval: 100,
     });
@@ -180,13 +180,13 @@ describe('two processes on one database', () => {
         where type = 'OUTGOING' and status = 'COMPLETED'`,
     );
     expect(done).toBe(Math.floor(FUNDS / EACH));
-    expect(await counted('railhead_jobs_total{kind="payout.send",result="done"}')).toBe(done);
-    expect(await counted('railhead_jobs_total{kind="payout.send",result="again"}')).toBe(0);
-    expect(await counted('railhead_jobs_total{kind="payout.send",result="failed"}')).toBe(0);
+    expect(await readCounter('railhead_jobs_total{kind="payout.send",result="done"}')).toBe(done);
+    expect(await readCounter('railhead_jobs_total{kind="payout.send",result="again"}')).toBe(0);
+    expect(await readCounter('railhead_jobs_total{kind="payout.send",result="failed"}')).toBe(0);
   }, 40_000);
 
   it('send each event once per attempt', async () => {
-    await vi.waitUntil(async () => (await pending(url)).events === 0, {
+    await vi.waitUntil(async () => (await countPending(url)).events === 0, {
       timeout: 30_000,
       interval: 100,
     });

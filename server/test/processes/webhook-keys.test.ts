@@ -33,7 +33,7 @@ const unverifiable: string[] = [];
 const verified = new Map<string, string>();
 let listings = 0;
 
-async function listed(server: Running): Promise<Listed[]> {
+async function listKeys(server: Running): Promise<Listed[]> {
   const reply = await fetch(`${server.origin}/.well-known/webhook-keys.json?environment=sandbox`);
   return ((await reply.json()) as { keys: Listed[] }).keys;
 }
@@ -41,7 +41,7 @@ async function listed(server: Running): Promise<Listed[]> {
 /** Reads the keys from either server in turn. */
 async function learnKeys(): Promise<void> {
   const server = servers[listings++ % servers.length] as Running;
-  for (const key of await listed(server)) {
+  for (const key of await listKeys(server)) {
     publicKeys.set(key.kid, createPublicKey({ key, format: 'jwk' }));
   }
 }
@@ -149,7 +149,7 @@ async function untilListed(kid: string, status: string): Promise<number> {
   for (const server of servers) {
     await vi.waitFor(
       async () => {
-        const key = (await listed(server)).find((each) => each.kid === kid);
+        const key = (await listKeys(server)).find((each) => each.kid === kid);
         expect(key?.status).toBe(status);
       },
       { timeout: 15_000, interval: 50 },

@@ -34,7 +34,7 @@ interface Scenario extends ScenarioOptions {
 
 const HALF_A_MINUTE = 30_000;
 
-const paid = (suffix?: string) =>
+const payStep = (suffix?: string) =>
   [
     requests('authorization', 40, suffix),
     ['account 960/1000', 'AUTHORIZED 40, debited 40 in 1 (1 pending)', 'account 960/960'],
@@ -43,25 +43,25 @@ const DEBITED = 'debited 40 in 1';
 const FULLY_SETTLED = `SETTLED 40, cleared 40 in 1, ${DEBITED}`;
 const fullClearing = [notice('clearing', 40), [FULLY_SETTLED]] as const;
 /** The balance equals the payment. */
-const barely = [
+const exactPayment = [
   requests('authorization', 40),
   ['account 0/40', 'AUTHORIZED 40, debited 40 in 1 (1 pending)', 'account 0/0'],
 ] as const;
 /** Forty and ten are debited at the same time by separate jobs, in either order. */
 const ONE_OF_TWO = expect.stringMatching(/^account 950\/9[69]0$/);
-const announced = (kind: RequestKind) => [requests(kind, 40), ['AUTHORIZED +40']] as const;
+const announce = (kind: RequestKind) => [requests(kind, 40), ['AUTHORIZED +40']] as const;
 const ARRIVED = ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'];
-const closed = [becomes('CLOSED'), ['card CLOSED CLOSED_BY_PLATFORM']] as const;
-const frozen = [becomes('FROZEN'), ['card FROZEN']] as const;
+const closeStep = [becomes('CLOSED'), ['card CLOSED CLOSED_BY_PLATFORM']] as const;
+const freezeStep = [becomes('FROZEN'), ['card FROZEN']] as const;
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'cleared as it was authorized': {
-    steps: [paid(), fullClearing],
+    steps: [payStep(), fullClearing],
     end: `${FULLY_SETTLED}; account 960/960`,
   },
   'cleared in pieces': {
     steps: [
-      paid(),
+      payStep(),
       [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED}`]],
       [notice('clearing', 20), [`PARTIALLY_SETTLED 40, cleared 30 in 2, ${DEBITED}`]],
       [notice('clearing', 10), [`SETTLED 40, cleared 40 in 3, ${DEBITED}`]],
@@ -70,14 +70,14 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   'never cleared': {
     steps: [
-      paid(),
+      payStep(),
       [notice('clearing', 0), ['account 1000/1000', `SETTLED 40, cleared 0, ${DEBITED}`]],
     ],
     end: `SETTLED 40, cleared 0, ${DEBITED}; account 1000/1000`,
   },
   'never cleared, while it is still being taken': {
     steps: [
-      [paid('005')[0], paid()[1].slice(0, 2)],
+      [payStep('005')[0], payStep()[1].slice(0, 2)],
       [notice('clearing', 0), [`SETTLED 40, cleared 0, ${DEBITED} (1 pending)`]],
       [waitFor(HALF_A_MINUTE), ['account 1000/1000']],
     ],
@@ -85,7 +85,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   'cleared in part, and no more': {
     steps: [
-      paid(),
+      payStep(),
       [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED}`]],
       [notice('clearing', 0), ['account 990/990', `SETTLED 40, cleared 10 in 1, ${DEBITED}`]],
     ],
@@ -93,7 +93,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   'cleared for more, which is taken then': {
     steps: [
-      paid(),
+      payStep(),
       [
         notice('clearing', 50),
         [
@@ -108,7 +108,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'cleared for more than a limit that it was within': {
     card: { maxSpendPerTransaction: 40_00 },
     steps: [
-      paid(),
+      payStep(),
       [
         notice('clearing', 50),
         [
@@ -122,7 +122,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   'cleared for more, as slowly as the first time': {
     steps: [
-      [paid('005')[0], paid()[1].slice(0, 2)],
+      [payStep('005')[0], payStep()[1].slice(0, 2)],
       [waitFor(HALF_A_MINUTE), ['account 960/960']],
       [
         notice('clearing', 50),
@@ -134,7 +134,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   'cleared for more while it is still being taken': {
     steps: [
-      [paid('005')[0], paid()[1].slice(0, 2)],
+      [payStep('005')[0], payStep()[1].slice(0, 2)],
       [
         notice('clearing', 50),
         ['account 950/1000', 'SETTLED 40, cleared 50 in 1, debited 50 in 2 (2 pending)'],
@@ -145,18 +145,22 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   'cleared for more than there is': {
     funds: 40,
-    steps: [barely, [notice('clearing', 50), [`EXCEPTION 40, cleared 50 in 1, ${DEBITED}`]]],
+    steps: [exactPayment, [notice('clearing', 50), [`EXCEPTION 40, cleared 50 in 1, ${DEBITED}`]]],
     end: `EXCEPTION 40, cleared 50 in 1, ${DEBITED}; account 0/0`,
     stored: -10,
   },
   'cleared for more when the card was closed, at our cost': {
-    steps: [paid(), closed, [notice('clearing', 50), [`SETTLED 40, cleared 50 in 1, ${DEBITED}`]]],
+    steps: [
+      payStep(),
+      closeStep,
+      [notice('clearing', 50), [`SETTLED 40, cleared 50 in 1, ${DEBITED}`]],
+    ],
     end: `SETTLED 40, cleared 50 in 1, ${DEBITED}; account 960/960`,
   },
   'cleared and returned when the card is frozen': {
     steps: [
-      paid(),
-      frozen,
+      payStep(),
+      freezeStep,
       fullClearing,
       [
         notice('return', 40),
@@ -167,15 +171,15 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   'never cleared, of a card that was closed': {
     steps: [
-      paid(),
-      closed,
+      payStep(),
+      closeStep,
       [notice('clearing', 0), ['account 1000/1000', `SETTLED 40, cleared 0, ${DEBITED}`]],
     ],
     end: `SETTLED 40, cleared 0, ${DEBITED}; account 1000/1000`,
   },
   'advised to be more': {
     steps: [
-      paid(),
+      payStep(),
       [
         notice('authorization_advice', 60),
         ['account 940/960', 'AUTHORIZED 60, debited 60 in 2 (1 pending)', 'account 940/940'],
@@ -187,7 +191,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'advised to be more than there is': {
     funds: 40,
     steps: [
-      barely,
+      exactPayment,
       [notice('authorization_advice', 60), [`AUTHORIZED 60, ${DEBITED}`]],
       [notice('clearing', 40), [`PARTIALLY_SETTLED 60, cleared 40 in 1, ${DEBITED}`]],
       [notice('clearing', 20), [`EXCEPTION 60, cleared 60 in 2, ${DEBITED}`]],
@@ -197,7 +201,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   'advised to be less': {
     steps: [
-      paid(),
+      payStep(),
       [notice('authorization_advice', 25), ['account 975/975', `AUTHORIZED 25, ${DEBITED}`]],
       [notice('clearing', 25), [`SETTLED 25, cleared 25 in 1, ${DEBITED}`]],
     ],
@@ -205,7 +209,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   'advised to be no more than was cleared': {
     steps: [
-      paid(),
+      payStep(),
       [notice('clearing', 30), [`PARTIALLY_SETTLED 40, cleared 30 in 1, ${DEBITED}`]],
       [
         notice('authorization_advice', 30),
@@ -216,7 +220,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   'refunded in full, and the refund is reversed': {
     steps: [
-      paid(),
+      payStep(),
       fullClearing,
       [
         notice('return', 40),
@@ -228,7 +232,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   'refunded in parts, and the last refund is reversed': {
     steps: [
-      paid(),
+      payStep(),
       fullClearing,
       [notice('return', 10), ['account 970/970', `${FULLY_SETTLED}, refunded 10 in 1`]],
       [
@@ -241,7 +245,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   'returned before all of it was cleared': {
     steps: [
-      paid(),
+      payStep(),
       [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED}`]],
       [
         notice('return', 10),
@@ -265,26 +269,26 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     end: `${FULLY_SETTLED}, refunded 15 in 1; account 975/975`,
   },
   'a credit that is cleared': {
-    steps: [announced('credit_authorization'), [notice('clearing', 40), ARRIVED]],
+    steps: [announce('credit_authorization'), [notice('clearing', 40), ARRIVED]],
     end: `${ARRIVED[1]}; account 1040/1040`,
   },
   'a credit that is cleared in pieces, in part': {
     steps: [
-      announced('credit_authorization'),
+      announce('credit_authorization'),
       [notice('clearing', 15), ['account 1015/1015', 'PARTIALLY_SETTLED +40, cleared 15 in 1']],
       [notice('clearing', 0), ['SETTLED +40, cleared 15 in 1']],
     ],
     end: 'SETTLED +40, cleared 15 in 1; account 1015/1015',
   },
   'a credit that never comes': {
-    steps: [announced('credit_authorization'), [notice('clearing', 0), ['SETTLED +40, cleared 0']]],
+    steps: [announce('credit_authorization'), [notice('clearing', 0), ['SETTLED +40, cleared 0']]],
     end: 'SETTLED +40, cleared 0; account 1000/1000',
   },
   'a credit without an authorization': {
     steps: [
-      frozen,
-      announced('credit_authorization_advice'),
-      closed,
+      freezeStep,
+      announce('credit_authorization_advice'),
+      closeStep,
       [notice('clearing', 40), ARRIVED],
     ],
     end: `${ARRIVED[1]}; account 1040/1040`,
@@ -303,7 +307,7 @@ describe('a payment', () => {
       expect(await scenario.next()).toEqual(events);
     }
     expect(await scenario.end()).toBe(end);
-    expect(await scenario.stored()).toBe(stored);
+    expect(await scenario.storedFunds()).toBe(stored);
     await fixture.app.advance(7 * 60_000);
     expect(await scenario.next()).toEqual([]);
   });

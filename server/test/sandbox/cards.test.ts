@@ -253,7 +253,7 @@ describe('the table of descriptors', () => {
       expect([issuerTransactionToken, merchant.descriptor]).toEqual([token, `SHOP ${suffix}`]);
       expect(await scenario.end()).toBe(row.end);
     }
-    expect(await scenario.stored()).toBe(row.stored ?? 0);
+    expect(await scenario.storedFunds()).toBe(row.stored ?? 0);
     await fixture.app.advance(7 * 60_000);
     expect(await scenario.next()).toEqual([]);
   });

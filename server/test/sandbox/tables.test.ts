@@ -77,7 +77,7 @@ const FAILED = ['FAILED', 'REFUND_PENDING FAILED/PENDING'];
 const RETURNED_BALANCES = ['payer initial/initial', 'platform none/none'];
 const REFUNDED = 'REFUND_COMPLETED FAILED/COMPLETED';
 
-const failed = (failureReason: string, quote?: string) => ({
+const failedOutcome = (failureReason: string, quote?: string) => ({
   status: 'FAILED',
   failureReason,
   refund: ['COMPLETED', 'TRANSACTION_FAILED'] as const,
@@ -93,7 +93,7 @@ const QUOTES: Readonly<Record<string, Row>> = {
   [OTHER_SUFFIX]: ARRIVED,
   '002': {
     immediate: [...STARTED, ...FAILED, 'payer initial/initial', REFUNDED],
-    end: failed('QUOTE_EXECUTION_FAILED', 'FAILED'),
+    end: failedOutcome('QUOTE_EXECUTION_FAILED', 'FAILED'),
   },
   '003': {
     immediate: [...STARTED, ...SUBMITTED],
@@ -107,7 +107,7 @@ const QUOTES: Readonly<Record<string, Row>> = {
       status: 'PROCESSING',
       events: [...FAILED, ...RETURNED_BALANCES, REFUNDED],
     },
-    end: failed('COUNTERPARTY_POST_TX_FAILED', 'FAILED'),
+    end: failedOutcome('COUNTERPARTY_POST_TX_FAILED', 'FAILED'),
   },
   '005': {
     immediate: [...STARTED, ...SUBMITTED, 'COMPLETED'],
@@ -116,7 +116,7 @@ const QUOTES: Readonly<Record<string, Row>> = {
       status: 'COMPLETED',
       events: [...FAILED, ...RETURNED_BALANCES, REFUNDED],
     },
-    end: failed('PAYOUT_RETURNED', 'COMPLETED'),
+    end: failedOutcome('PAYOUT_RETURNED', 'COMPLETED'),
   },
   '008': {
     immediate: [...STARTED, ...SUBMITTED, 'COMPLETED'],
@@ -125,7 +125,7 @@ const QUOTES: Readonly<Record<string, Row>> = {
       status: 'COMPLETED',
       events: [...FAILED, ...RETURNED_BALANCES, REFUNDED],
     },
-    end: failed('PAYOUT_RETURNED', 'COMPLETED'),
+    end: failedOutcome('PAYOUT_RETURNED', 'COMPLETED'),
   },
   '006': {
     immediate: [...STARTED, ...SUBMITTED],
@@ -238,9 +238,9 @@ const REJECTED = [...STARTED, ...FAILED, 'payer initial/initial', REFUNDED];
 
 const PAYOUTS: Readonly<Record<string, Row>> = {
   [OTHER_SUFFIX]: ARRIVED,
-  '002': { immediate: REJECTED, end: failed('QUOTE_EXECUTION_FAILED') },
-  '003': { immediate: REJECTED, end: failed('ACCOUNT_INVALID') },
-  '004': { immediate: REJECTED, end: failed('ACCOUNT_CANNOT_RECEIVE') },
+  '002': { immediate: REJECTED, end: failedOutcome('QUOTE_EXECUTION_FAILED') },
+  '003': { immediate: REJECTED, end: failedOutcome('ACCOUNT_INVALID') },
+  '004': { immediate: REJECTED, end: failedOutcome('ACCOUNT_CANNOT_RECEIVE') },
   '005': {
     immediate: [...STARTED, ...SUBMITTED],
     later: {
@@ -248,7 +248,7 @@ const PAYOUTS: Readonly<Record<string, Row>> = {
       status: 'PROCESSING',
       events: [...FAILED, ...RETURNED_BALANCES, REFUNDED],
     },
-    end: failed('PAYOUT_RETURNED'),
+    end: failedOutcome('PAYOUT_RETURNED'),
   },
   '006': ARRIVED,
   '007': ARRIVED,

@@ -21,7 +21,7 @@ import { PAYMENTS } from './actions/payments/payments.ts';
 import { SETTINGS } from './actions/payments/settings.ts';
 import { STRONG } from './actions/payments/strong.ts';
 import { UMA } from './actions/payments/uma.ts';
-import { broken, openSim, type Sim } from './harness/sim.ts';
+import { openSim, type Sim, violation } from './harness/sim.ts';
 import { recount } from './rules/recount.ts';
 
 export interface Report {
@@ -91,7 +91,7 @@ export async function takeStep(sim: Sim, action: Action): Promise<string> {
 
 async function countAgain(sim: Sim): Promise<void> {
   const problems = await recount(sim.client, sim.model, sim.effects.delivered);
-  if (problems.length) throw broken(problems.join('\n'));
+  if (problems.length) throw violation(problems.join('\n'));
   await sim.changeLog.trim();
 }
 

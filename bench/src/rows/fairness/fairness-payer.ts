@@ -82,7 +82,7 @@ function caller(port: number) {
 /** A payer with a separate connection. */
 export function createPayer(port: number, { source, destination }: Accounts): Payer {
   const { call, close } = caller(port);
-  const completed = async (id: string, startedAt: number) => {
+  const waitForCompletion = async (id: string, startedAt: number) => {
     for (; performance.now() - startedAt < TIMEOUT_MS; await sleep(POLL_MS)) {
       const { status } = await call<{ status: string }>('GET', `/transactions/${id}`, 200);
       if (status === 'COMPLETED') return;
@@ -109,7 +109,7 @@ export function createPayer(port: number, { source, destination }: Accounts): Pa
       });
       const startedAt = performance.now();
       await call('POST', `/quotes/${quote.id}/execute`, 200);
-      await completed(quote.transactionId, startedAt);
+      await waitForCompletion(quote.transactionId, startedAt);
       return performance.now() - startedAt;
     },
     close,

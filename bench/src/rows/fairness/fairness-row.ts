@@ -158,7 +158,7 @@ const UNFINISHED = `select count(*)::int as n from transactions
     and exists (select from ledger_transfers l where l.transaction_id = transactions.id)`;
 
 /** Waits until a statement counts zero rows; returns the last count. */
-async function drained({ bench }: Parts, statement: string): Promise<number> {
+async function waitUntilEmpty({ bench }: Parts, statement: string): Promise<number> {
   for (const startedAt = performance.now(); ; await sleep(POLL_MS)) {
     const [row] = await bench.cluster.rows<{ n: number }>(FAIRNESS_DATABASE, statement);
     if (!row?.n || performance.now() - startedAt > DRAIN_MS) return row?.n ?? 0;
@@ -192,7 +192,7 @@ async function runWhileTextsHang(
   const [waitingCount] = await bench.cluster.rows<{ n: number }>(FAIRNESS_DATABASE, WAITING);
   const fastest = await service.call<number>('release');
   const released = performance.now();
-  const stuck = await drained(parts, WAITING);
+  const stuck = await waitUntilEmpty(parts, WAITING);
   const seconds = ((performance.now() - released) / 1000).toFixed(1);
   printProgress(
     `${waitingCount?.n} of ${customers.length} messages were waiting at the end, ${fastest} at the service`,
@@ -219,7 +219,7 @@ const CHECK = `select
 /** Compares the database with the payer's acknowledged payments; any difference is an error. */
 async function differences(parts: Parts): Promise<number> {
   const { bench, setup, done } = parts;
-  await drained(parts, UNFINISHED);
+  await waitUntilEmpty(parts, UNFINISHED);
   const values = [setup.accounts.source, FUNDS];
   const [row] = await bench.cluster.rows<Record<string, string>>(FAIRNESS_DATABASE, CHECK, values);
   const totals = Object.entries(row ?? {}).map(([kind, count]) => `${count} ${kind}`);

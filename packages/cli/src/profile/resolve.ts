@@ -49,7 +49,7 @@ function namedProfile(name: string, { profiles }: Config): Target {
 }
 
 /** The target of a profile, without the environment; undefined if nothing is configured. */
-function stored(name: string | undefined): Target | undefined {
+function storedTarget(name: string | undefined): Target | undefined {
   const config = readConfig(configFile());
   if (name === LOCAL && !config.profiles[LOCAL]) {
     const target = localTarget();
@@ -71,7 +71,7 @@ export function targetOf(options: TargetOptions, env = process.env): Target {
   const url = options.baseUrl ?? (options.profile ? undefined : env.RAILHEAD_URL);
   const name = options.profile ?? (env.RAILHEAD_PROFILE || undefined);
   const isComplete = !options.profile && url && id && secret;
-  const storedSecrets = isComplete ? undefined : stored(name);
+  const storedSecrets = isComplete ? undefined : storedTarget(name);
   const target = {
     url: url ? baseUrlOf(url) : storedSecrets?.url,
     clientId: (!options.profile && id) || storedSecrets?.clientId,

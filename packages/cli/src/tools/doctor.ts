@@ -26,7 +26,7 @@ const warning = (name: string, text: string, hint: string): Check => ({
   text,
   hint,
 });
-const failed = (name: string, text: string, hint: string): Check => ({
+const failedCheck = (name: string, text: string, hint: string): Check => ({
   name,
   status: 'failed',
   text,
@@ -82,12 +82,12 @@ async function version(url: string): Promise<Check> {
     return warning(name, 'unknown', 'The URL may not be that of a Railhead server.');
   if (date !== API_DATE) {
     const hint = 'Install the version of railhead-cli that matches the server.';
-    return failed(name, `the server has ${date}, this program ${API_DATE}`, hint);
+    return failedCheck(name, `the server has ${date}, this program ${API_DATE}`, hint);
   }
   const urlVersion = /\/(\d{4}-\d{2}-\d{2})(\/|$)/.exec(new URL(url).pathname)?.[1];
   if (urlVersion !== undefined && urlVersion !== date) {
     const hint = `Use the URL ${url.replace(urlVersion, date)}.`;
-    return failed(name, `the server has ${date}, the URL names ${urlVersion}`, hint);
+    return failedCheck(name, `the server has ${date}, the URL names ${urlVersion}`, hint);
   }
   const missingOperations = lackingIn(body);
   if (missingOperations.length === 0) return ok(name, date);
@@ -155,7 +155,7 @@ const messageOf = (error: unknown): string => {
 };
 
 /** The result of a check, or its error as a failed check. */
-async function checked(
+async function runCheck(
   name: string,
   hint: string,
   check: () => Promise<Check | Check[]>,
@@ -163,7 +163,7 @@ async function checked(
   try {
     return [await check()].flat();
   } catch (error) {
-    return [failed(name, messageOf(error), hint)];
+    return [failedCheck(name, messageOf(error), hint)];
   }
 }
 
@@ -171,12 +171,12 @@ async function* checks(target: Target, client: Client): AsyncGenerator<Check> {
   yield ok('Configuration', `${target.url} (${target.source})`);
   let probed: Probed | undefined;
   const start = 'Start a local server with `npm start`, or correct the URL: `railhead login`.';
-  yield* await checked('Server', start, async () => {
+  yield* await runCheck('Server', start, async () => {
     const started = performance.now();
     probed = await probe(target.url, '/readyz');
     const ms = Math.round(performance.now() - started);
     if (probed.response.ok) return ok('Server', `ready, replied in ${ms} ms`);
-    return failed(
+    return failedCheck(
       'Server',
       `replies with status ${probed.response.status}`,
       'Repeat this later, or read the log of the server.',
@@ -184,20 +184,22 @@ async function* checks(target: Target, client: Client): AsyncGenerator<Check> {
   });
   if (!probed) return;
   yield skew(probed);
-  const versions = await checked('Version of the API', 'Check the URL.', () => version(target.url));
+  const versions = await runCheck('Version of the API', 'Check the URL.', () =>
+    version(target.url),
+  );
   yield* versions;
   // Requests of another version are rejected, whatever the credentials are.
   if (versions.some(({ status }) => status === 'failed')) return;
-  const credentials = await checked('Credentials', 'Log in again: `railhead login`.', async () => {
+  const credentials = await runCheck('Credentials', 'Log in again: `railhead login`.', async () => {
     const { id } = await client.config.getPlatformConfig();
     return ok('Credentials', `accepted for ${id}`);
   });
   yield* credentials;
   if (credentials.some(({ status }) => status === 'failed')) return;
   const hint = 'The token may lack VIEW.';
-  yield* await checked('Permissions', hint, () => permissions(client, target));
-  yield* await checked('Clock of the platform', hint, () => sandboxClock(client));
-  yield* await checked('Webhooks', hint, () => webhooks(client));
+  yield* await runCheck('Permissions', hint, () => permissions(client, target));
+  yield* await runCheck('Clock of the platform', hint, () => sandboxClock(client));
+  yield* await runCheck('Webhooks', hint, () => webhooks(client));
 }
 
 export function doctorCommand(): Command {

@@ -1,9 +1,9 @@
 // Scenarios of cards and agents.
-import { EXECUTE_DUE, funded } from './parts.ts';
+import { EXECUTE_DUE, fundedAccountSteps } from './parts.ts';
 import type { Call, Scenario, Step } from './step.ts';
 
 const card = (): Step[] => [
-  ...funded(),
+  ...fundedAccountSteps(),
   {
     name: 'card',
     operationId: 'createCard',
@@ -44,7 +44,7 @@ const followUp = (
   input: { id: '$card.id', cardTransactionId: '$payments.data.0.id', amount },
 });
 
-const authorized = (amount: number): Step[] => [
+const authorizationSteps = (amount: number): Step[] => [
   ...card(),
   authorization(amount),
   EXECUTE_DUE,
@@ -70,7 +70,7 @@ const POLICY = {
 
 /** An agent that pays up to 500.00, and needs approval above 200.00. */
 const agentPays = (amount: number, rejectedWith?: string): Step[] => [
-  ...funded(),
+  ...fundedAccountSteps(),
   {
     name: 'payee',
     operationId: 'createCustomerExternalAccount',
@@ -125,7 +125,7 @@ export const CARD_SCENARIOS: readonly Scenario[] = [
     outcome:
       'The payment is {payment.status}: {payment.settledAmount} of {payment.authorizedAmount}.',
     steps: () => [
-      ...authorized(25_00),
+      ...authorizationSteps(25_00),
       followUp('clearing', 'sandboxSimulateCardClearing', 25_00),
       ...result(),
     ],
@@ -136,7 +136,7 @@ export const CARD_SCENARIOS: readonly Scenario[] = [
     outcome:
       'The payment is {payment.status}: {payment.settledAmount} of {payment.authorizedAmount}.',
     steps: () => [
-      ...authorized(25_00),
+      ...authorizationSteps(25_00),
       followUp('clearing', 'sandboxSimulateCardClearing', 10_00),
       ...result(),
     ],
@@ -147,7 +147,7 @@ export const CARD_SCENARIOS: readonly Scenario[] = [
     outcome:
       'The payment is {payment.status}: {payment.refundedAmount} of {payment.settledAmount}.',
     steps: () => [
-      ...authorized(25_00),
+      ...authorizationSteps(25_00),
       followUp('clearing', 'sandboxSimulateCardClearing', 25_00),
       followUp('refund', 'sandboxSimulateCardReturn', 25_00),
       ...result(),

@@ -39,7 +39,7 @@ export const fund = (amount = 1_000_00): Call => ({
 });
 
 /** A customer with a balance. */
-export const funded = (): Step[] => [customer(), account(), fund()];
+export const fundedAccountSteps = (): Step[] => [customer(), account(), fund()];
 
 /** The suffix of the account number selects the outcome of a payout. */
 const payee = (suffix: string): Call => ({
@@ -85,7 +85,7 @@ export const payment = (transactionId = '$quote.transactionId'): Call => ({
 
 /** A payout up to its result. */
 export const payout = (suffix: string, after: Advance): Step[] => [
-  ...funded(),
+  ...fundedAccountSteps(),
   payee(suffix),
   quote(),
   execution,

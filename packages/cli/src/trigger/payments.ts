@@ -5,7 +5,7 @@ import type { Call, Scenario } from './step.ts';
 
 const DECLARED = 'COUNTERPARTY_DECLARATION_REQUIRED';
 
-const held = (wallet: string): Call => ({
+const fundWallet = (wallet: string): Call => ({
   name: 'deposit',
   operationId: 'sandboxFundInternalAccount',
   input: {
@@ -28,7 +28,7 @@ const declaration = (address: string): Call => ({
 
 const wallet = () => `0x${randomBytes(20).toString('hex')}`;
 
-const received = (senderUmaAddress: string): Call => ({
+const receiveUmaPayment = (senderUmaAddress: string): Call => ({
   name: 'incoming',
   operationId: 'sandboxReceive',
   input: {
@@ -93,7 +93,7 @@ export const PAYMENT_SCENARIOS: readonly Scenario[] = [
     name: 'deposit.held',
     summary: 'A deposit from an undeclared wallet is held.',
     outcome: 'The deposit is held: balance {deposit.totalBalance}, available {deposit.balance}.',
-    steps: () => [customer(), account('USDC'), held(wallet())],
+    steps: () => [customer(), account('USDC'), fundWallet(wallet())],
   },
   {
     name: 'deposit.released',
@@ -102,7 +102,7 @@ export const PAYMENT_SCENARIOS: readonly Scenario[] = [
     steps() {
       const address = wallet();
       return [
-        ...[customer(), account('USDC'), held(address), declaration(address), EXECUTE_DUE],
+        ...[customer(), account('USDC'), fundWallet(address), declaration(address), EXECUTE_DUE],
         { name: 'released', operationId: 'getInternalAccountById', input: { id: '$deposit.id' } },
       ];
     },
@@ -112,7 +112,7 @@ export const PAYMENT_SCENARIOS: readonly Scenario[] = [
     summary: 'A UMA payment arrives; the webhook endpoint decides.',
     outcome: 'The payment is {payment.status}.',
     steps: () => [
-      ...[customer(), account(), received('$success.usd@sandbox.uma.money')],
+      ...[customer(), account(), receiveUmaPayment('$success.usd@sandbox.uma.money')],
       ...[advance('PT6S'), payment('$incoming.id')],
     ],
   },

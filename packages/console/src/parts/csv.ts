@@ -6,7 +6,7 @@ import { decimalText, type Money } from './money.tsx';
 const FORMULA = /^[=+\-@\t\r]/;
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
-const quoted = (text: string): string => {
+const quote = (text: string): string => {
   const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
@@ -21,10 +21,10 @@ function textOf(value: unknown): string {
 
 /** One line for each row, with the columns of the list. */
 export function csvOf(rows: readonly unknown[], columns: readonly Column<never>[]): string {
-  const head = columns.map(({ name, label }) => quoted(label ?? fieldLabel(name)));
+  const head = columns.map(({ name, label }) => quote(label ?? fieldLabel(name)));
   const lines = rows.map((row) =>
     columns.map(({ name, text }) =>
-      quoted(text ? text(row as never) : textOf((row as Record<string, unknown>)[name])),
+      quote(text ? text(row as never) : textOf((row as Record<string, unknown>)[name])),
     ),
   );
   return `${[head, ...lines].map((line) => line.join(',')).join('\r\n')}\r\n`;

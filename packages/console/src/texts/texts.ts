@@ -1,6 +1,6 @@
 // Texts of the console.
 
-const counted = (count: number, one: string, many: string) =>
+const pluralOf = (count: number, one: string, many: string) =>
   `${count.toLocaleString()} ${count === 1 ? one : many}`;
 
 export const TEXTS = {
@@ -60,7 +60,7 @@ export const TEXTS = {
     exporting: 'Exporting …',
     exportFailed: 'The export failed.',
     count: (count: number, hasMore: boolean | undefined) =>
-      hasMore ? `${count.toLocaleString()} rows loaded` : counted(count, 'row', 'rows'),
+      hasMore ? `${count.toLocaleString()} rows loaded` : pluralOf(count, 'row', 'rows'),
   },
   action: {
     sending: 'Sending …',

@@ -293,7 +293,7 @@ describe('sandboxSuffixOf', () => {
 });
 
 describe('duplicateKeyOf', () => {
-  const same = (type: AccountType, a: object, b: object) =>
+  const isSameAccount = (type: AccountType, a: object, b: object) =>
     duplicateKeyOf(change(type, { ...a }), 'X') === duplicateKeyOf(change(type, { ...b }), 'X');
 
   it.each([
@@ -310,7 +310,7 @@ describe('duplicateKeyOf', () => {
     ['BRL_ACCOUNT', { pixKey: 'A@b.co' }, { pixKey: 'a@B.co' }],
     ['IDR_ACCOUNT', { phoneNumber: '+6281200000000' }, {}],
   ] as const)('of %s is equal for %o and %o', (type, a, b) => {
-    expect(same(type, a, b)).toBe(true);
+    expect(isSameAccount(type, a, b)).toBe(true);
   });
 
   it.each([
@@ -323,7 +323,7 @@ describe('duplicateKeyOf', () => {
     ['SOLANA_WALLET', { address: 'epjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' }, {}],
     ['INR_ACCOUNT', { vpa: 'other@okbank' }, {}],
   ] as const)('of %s differs for %o and %o', (type, a, b) => {
-    expect(same(type, a, b)).toBe(false);
+    expect(isSameAccount(type, a, b)).toBe(false);
   });
 
   it('is equal for both Lightning account types', () => {

@@ -53,7 +53,7 @@ const MAX_SUBJECT_LENGTH = 255;
 const MAX_EMAIL_LENGTH = 320;
 
 const malformed = (reason: string): OidcProblem => ({ problem: 'malformed', reason });
-const rejected = (reason: string): OidcProblem => ({ problem: 'rejected', reason });
+const rejection = (reason: string): OidcProblem => ({ problem: 'rejected', reason });
 
 const SEGMENT = /^[A-Za-z0-9_-]+$/;
 
@@ -113,12 +113,12 @@ function timeError({ iat, exp, nbf }: OidcToken['claims'], now: Time): string | 
 export function validateOidcClaims({ issuer, claims }: OidcToken, now: Time): OidcResult {
   const { sub, email, nonce } = claims;
   const audience = audienceOf(claims.aud);
-  if (audience === undefined) return rejected('The aud of the token must be a single audience.');
+  if (audience === undefined) return rejection('The aud of the token must be a single audience.');
   if (!isText(sub) || sub.length > MAX_SUBJECT_LENGTH) {
-    return rejected(`The sub of the token must have 1 to ${MAX_SUBJECT_LENGTH} characters.`);
+    return rejection(`The sub of the token must have 1 to ${MAX_SUBJECT_LENGTH} characters.`);
   }
   const error = timeError(claims, now);
-  if (error) return rejected(error);
+  if (error) return rejection(error);
   return {
     identity: {
       issuer,

@@ -75,7 +75,7 @@ export function parseVerdict(body: unknown): IdentityVerdict | undefined {
   return state === 'review' ? reviewOf(body) : undefined;
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -101,7 +101,7 @@ export function httpIdentity(
         // The operator chose the address; it may be in the operator's own network.
         publicOnly: false,
       });
-      const verdict = reply.status === 200 ? parseVerdict(parsed(reply.body)) : undefined;
+      const verdict = reply.status === 200 ? parseVerdict(parseJson(reply.body)) : undefined;
       if (verdict) return verdict;
       note(`The identity service responded with ${reply.status} and without a verdict.`);
     } catch {

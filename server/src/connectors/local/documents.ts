@@ -6,7 +6,7 @@ import type { DocumentCheckPort, DocumentFindings, DocumentVerdict } from '../po
 /** Minimum of the shorter side of an image with legible print. */
 const MIN_SIDE_PIXELS = 300;
 
-const rejected = (
+const rejection = (
   code: 'LOW_QUALITY' | 'UNSUITABLE_DOCUMENT' | 'INCOMPLETE',
   reason: string,
 ): DocumentVerdict => ({ state: 'rejected', code, reason });
@@ -20,14 +20,14 @@ export function checkFile({
   height,
 }: DocumentFindings): DocumentVerdict {
   // The format is supported, so the file is faulty and not its type.
-  if (!readable) return rejected('UNSUITABLE_DOCUMENT', 'The file cannot be read.');
-  if (!complete) return rejected('INCOMPLETE', 'The file is incomplete: its end is missing.');
+  if (!readable) return rejection('UNSUITABLE_DOCUMENT', 'The file cannot be read.');
+  if (!complete) return rejection('INCOMPLETE', 'The file is incomplete: its end is missing.');
   if (locked) {
-    return rejected('UNSUITABLE_DOCUMENT', 'The file is encrypted. Send one without a password.');
+    return rejection('UNSUITABLE_DOCUMENT', 'The file is encrypted. Send one without a password.');
   }
   if (width !== null && height !== null && Math.min(width, height) < MIN_SIDE_PIXELS) {
     const reason = `The image has ${width} × ${height} pixels; each side needs ${MIN_SIDE_PIXELS}.`;
-    return rejected('LOW_QUALITY', reason);
+    return rejection('LOW_QUALITY', reason);
   }
   return { state: 'accepted' };
 }

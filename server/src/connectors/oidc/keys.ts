@@ -85,7 +85,7 @@ export function providerKeys(
     }
   }
 
-  function fetched(): Promise<Fetched> {
+  function fetchOnce(): Promise<Fetched> {
     if (!fetching && failedAt !== undefined && effects.now() - failedAt < RETRY_MS) {
       throw new Error('an identity provider was unavailable within the last seconds');
     }
@@ -96,11 +96,11 @@ export function providerKeys(
   return {
     async current() {
       if (cached && effects.now() - cached.at < CACHE_MS) return cached.keys;
-      return (await fetched()).keys;
+      return (await fetchOnce()).keys;
     },
     async refetched() {
       if (cached && effects.now() - cached.at < REFETCH_MS) return undefined;
-      return (await fetched()).keys;
+      return (await fetchOnce()).keys;
     },
   };
 }

@@ -21,17 +21,17 @@ interface OidcSettings {
   note?: ((problem: string) => void) | undefined;
 }
 
-const rejected = (reason: string): OidcProblem => ({ problem: 'rejected', reason });
+const rejection = (reason: string): OidcProblem => ({ problem: 'rejected', reason });
 
 /** Checks before the signature. */
 function headerProblem({ alg, typ, crit }: OidcToken['header']): OidcProblem | undefined {
   if (!(ALGORITHMS as readonly unknown[]).includes(alg)) {
-    return rejected(`The alg of the token must be ${ALGORITHMS.join(' or ')}.`);
+    return rejection(`The alg of the token must be ${ALGORITHMS.join(' or ')}.`);
   }
   // A provider may sign other tokens with the same keys; the type distinguishes them.
   const isIdToken = typ === undefined || (typeof typ === 'string' && /^jwt$/i.test(typ));
-  if (!isIdToken) return rejected('The typ of the token must be JWT.');
-  return crit === undefined ? undefined : rejected('The crit of the token is not supported.');
+  if (!isIdToken) return rejection('The typ of the token must be JWT.');
+  return crit === undefined ? undefined : rejection('The crit of the token is not supported.');
 }
 
 type Signature = 'good' | 'bad' | 'unknown key';
@@ -71,8 +71,8 @@ export function httpOidc(effects: Effects, { issuers, note = () => {} }: OidcSet
       const signature = await findSignature(text, providers.get(token.issuer) as ProviderKeys);
       if (signature === 'good') return verdict;
       return signature === 'bad'
-        ? rejected('The signature of the token is invalid.')
-        : rejected('The token is signed with a key that its issuer does not publish.');
+        ? rejection('The signature of the token is invalid.')
+        : rejection('The token is signed with a key that its issuer does not publish.');
     },
   };
 }

@@ -65,17 +65,17 @@ describe.each(offersOf('documents', effects))(
 
 describe('file names that script the sandbox', () => {
   const { documents } = connectorRegistry(effects)('sandbox');
-  const reported = async (fileName: string) => {
+  const findingsOf = async (fileName: string) => {
     const verdict = await documents?.check(documentOf(fileName));
     return verdict?.state === 'rejected' ? verdict.code : 'accepted';
   };
 
   it.each(CODES)('end in %s', async (code) => {
     for (const name of [code, `${code}.png`, `id-${code}.jpg`, `a.b.${code}.pdf`]) {
-      expect(await reported(name), name).toBe(code);
+      expect(await findingsOf(name), name).toBe(code);
     }
     for (const name of [`${code}-id.png`, `id-${code.toLowerCase()}.png`, `${code}.id.png`]) {
-      expect(await reported(name), name).toBe('accepted');
+      expect(await findingsOf(name), name).toBe('accepted');
     }
   });
 });

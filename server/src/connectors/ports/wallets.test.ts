@@ -83,8 +83,8 @@ describe.each(MODES)('a seed kept in the %s', (environment) => {
 
   it('is exported in a bundle that names its organization, to one key', async () => {
     const { seed } = await custody.newSeed(NAMES);
-    const exported = () => custody.exportSeed({ ...NAMES, seed, clientPublicKey });
-    const [first, second] = [read(await exported()), read(await exported())];
+    const exportSeed = () => custody.exportSeed({ ...NAMES, seed, clientPublicKey });
+    const [first, second] = [read(await exportSeed()), read(await exportSeed())];
     expect(Object.keys(first)).toEqual([
       ...['version', 'data', 'dataSignature', 'enclaveQuorumPublic', 'inner'],
     ]);

@@ -63,7 +63,7 @@ function sender(effects: Effects, settings: S3Settings) {
   const { endpoint, bucket, region, accessKeyId, secretAccessKey } = settings;
   const base = `${endpoint.replace(/\/+$/, '')}/${bucket}/`;
 
-  async function once(call: Call): Promise<StreamReply> {
+  async function sendOnce(call: Call): Promise<StreamReply> {
     const signer = new AwsV4Signer({
       method: call.method,
       url: `${base}${encodeURIComponent(call.name)}`,
@@ -87,7 +87,7 @@ function sender(effects: Effects, settings: S3Settings) {
 
   return async function send(call: Call): Promise<StreamReply> {
     for (const delayMs of PAUSES_MS) {
-      const reply = await once(call).catch((error: unknown) => {
+      const reply = await sendOnce(call).catch((error: unknown) => {
         if (circuitOpenIn(error)) throw error;
         return undefined;
       });
@@ -95,7 +95,7 @@ function sender(effects: Effects, settings: S3Settings) {
       if (reply) await textOf(reply).catch(() => '');
       await pause(delayMs);
     }
-    return once(call);
+    return sendOnce(call);
   };
 }
 

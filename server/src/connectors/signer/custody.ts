@@ -132,7 +132,7 @@ const hexOf = (point: Buffer) => point.toString('hex');
 const targetContext = (id: string) => `one-time code key of ${id}`;
 
 /** Created on first use: most operator commands do not need the master key. */
-function once<T extends object>(create: () => T): () => T {
+function memoize<T extends object>(create: () => T): () => T {
   let value: T | undefined;
   return () => {
     value ??= create();
@@ -152,9 +152,9 @@ export function localCustody(
   keys: CustodyKeys,
   { attests }: { attests: boolean },
 ): CustodyPort {
-  const bundleSigner = once(() => signerOf(keys, 'wallet bundles'));
-  const tokenKey = once(() => signerOf(keys, 'wallet tokens'));
-  const namedTokenKey = once(() => tokenSigner(tokenKey()));
+  const bundleSigner = memoize(() => signerOf(keys, 'wallet bundles'));
+  const tokenKey = memoize(() => signerOf(keys, 'wallet tokens'));
+  const namedTokenKey = memoize(() => tokenSigner(tokenKey()));
   const generatePair = () => generateP256(() => effects.random(SCALAR_BYTES));
 
   async function sealed(clientPublicKey: string, plaintext: Buffer) {

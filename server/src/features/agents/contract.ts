@@ -2,13 +2,13 @@
 
 import { Type } from '@sinclair/typebox';
 import {
-  described,
   named,
   nullable,
   oneOf,
   PositiveAmount,
   page,
   time,
+  withDescription,
 } from '../../kernel/schema.ts';
 import { TransactionOneOf } from '../payments/presentation/index.ts';
 import { Quote } from '../payments/quotes/index.ts';
@@ -62,7 +62,7 @@ const AgentSpendingLimitsUpdate = named(
   'AgentSpendingLimitsUpdate',
   Type.Object({
     currency: maybe(
-      described(
+      withDescription(
         currency,
         'New currency of the limits. The numbers of the limits are not converted.',
       ),
@@ -93,7 +93,7 @@ const AgentAccountRestrictions = named(
   'AgentAccountRestrictions',
   Type.Object({
     allowedAccountIds: maybe(
-      described(
+      withDescription(
         nullable(Type.Array(accountId, { maxItems: 1_000 })),
         'Accounts that the agent may use; null for all accounts of the customer.',
       ),

@@ -4,7 +4,15 @@ import { Type } from '@sinclair/typebox';
 import { defineEvent, type WebhookContract } from '../../kernel/contract/event.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import type { FieldError } from '../../kernel/fault.ts';
-import { described, named, nullable, oneOf, PageQuery, page, time } from '../../kernel/schema.ts';
+import {
+  named,
+  nullable,
+  oneOf,
+  PageQuery,
+  page,
+  time,
+  withDescription,
+} from '../../kernel/schema.ts';
 import { CARD_STATE_REASONS, CARD_STATES } from './issuing/states.ts';
 
 export const CARDS_TAG = 'Cards';
@@ -57,7 +65,10 @@ export const Card = named(
       ),
       state: CardStateName,
       stateReason: maybe(
-        described(nullable(CardStateReasonName), 'Reason for the closure; null unless closed.'),
+        withDescription(
+          nullable(CardStateReasonName),
+          'Reason for the closure; null unless closed.',
+        ),
       ),
       brand: maybe(CardBrand),
       form: CardForm,
@@ -121,7 +132,7 @@ const CardUpdateRequest = named(
   Type.Object(
     {
       state: maybe(oneOf(['ACTIVE', 'FROZEN', 'CLOSED'], { description: 'New state.' })),
-      fundingSources: maybe(described(sources, 'Replaces the whole list.')),
+      fundingSources: maybe(withDescription(sources, 'Replaces the whole list.')),
       maxSpendPerTransaction: maybe(nullable(Cap)),
     },
     {
@@ -196,7 +207,7 @@ export const listCards = operation({
     platformCardId: maybe(
       Type.String({ description: 'Filter by the ID in the system of the platform.' }),
     ),
-    state: maybe(described(CardStateName, 'Filter by state.')),
+    state: maybe(withDescription(CardStateName, 'Filter by state.')),
     ...PageQuery,
     sortOrder: maybe(
       oneOf(['asc', 'desc'], { default: 'desc', description: '`desc`: newest first.' }),

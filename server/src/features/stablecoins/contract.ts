@@ -3,7 +3,15 @@
 import { Type } from '@sinclair/typebox';
 import { ISSUANCE_STATUSES } from '../../connectors/ports/stablecoins.ts';
 import { operation } from '../../kernel/contract/operation.ts';
-import { described, named, oneOf, PageQuery, page, Timestamp, time } from '../../kernel/schema.ts';
+import {
+  named,
+  oneOf,
+  PageQuery,
+  page,
+  Timestamp,
+  time,
+  withDescription,
+} from '../../kernel/schema.ts';
 import { LINK_STATUSES, SERVICE_STATUSES } from './states.ts';
 
 export const TAG = 'Stablecoins';
@@ -201,8 +209,8 @@ export const listStablecoinProviderAccounts = operation({
   description: 'Lists the linked provider accounts, newest first.',
   permission: 'VIEW',
   query: Type.Object({
-    provider: maybe(described(StablecoinProvider, 'Filter by provider.')),
-    status: maybe(described(StablecoinProviderAccountStatus, 'Filter by status.')),
+    provider: maybe(withDescription(StablecoinProvider, 'Filter by provider.')),
+    status: maybe(withDescription(StablecoinProviderAccountStatus, 'Filter by status.')),
     ...PageQuery,
   }),
   replies: {
@@ -264,11 +272,11 @@ export const listStablecoins = operation({
   description: 'Lists the registered stablecoins, newest first.',
   permission: 'VIEW',
   query: Type.Object({
-    issuanceStatus: maybe(described(StablecoinIssuanceStatus, 'Filter by issuance status.')),
+    issuanceStatus: maybe(withDescription(StablecoinIssuanceStatus, 'Filter by issuance status.')),
     serviceOperationsStatus: maybe(
-      described(StablecoinServiceOperationsStatus, 'Filter by service operations status.'),
+      withDescription(StablecoinServiceOperationsStatus, 'Filter by service operations status.'),
     ),
-    provider: maybe(described(StablecoinProvider, 'Filter by provider.')),
+    provider: maybe(withDescription(StablecoinProvider, 'Filter by provider.')),
     ...PageQuery,
   }),
   replies: {

@@ -114,7 +114,7 @@ describe('createStablecoinMint', () => {
       completed,
       completed,
     ]);
-    expect((await fixture.supply(coin.id)).circulating).toBe(100n * DOLLAR);
+    expect((await fixture.supply(coin.id)).createCirculatingCoin).toBe(100n * DOLLAR);
   });
 
   it.each([
@@ -178,7 +178,7 @@ describe('createStablecoinMint', () => {
 
 describe('createStablecoinBurn', () => {
   it('holds tokens at once and posts them when it completes', async () => {
-    const coin = await fixture.circulating(100);
+    const coin = await fixture.createCirculatingCoin(100);
     const createdBurn = ok(await fixture.burn(coin.id, fixture.burnBody(bank.id)), 201);
     expect(createdBurn).toMatchObject({
       operationType: 'BURN',
@@ -214,7 +214,7 @@ describe('createStablecoinBurn', () => {
     ['003', 'FAILED', 5 * SECOND],
     ['001', 'EXPIRED', 7 * DAY],
   ])('described …%s ends %s and voids the hold', async (suffix, status, afterMs) => {
-    const coin = await fixture.circulating(20);
+    const coin = await fixture.createCirculatingCoin(20);
     const body = fixture.burnBody(bank.id, { description: `burn ${suffix}` });
     const createdBurn = ok(await fixture.burn(coin.id, body), 201);
     await app.advance(afterMs - 1);
@@ -228,7 +228,7 @@ describe('createStablecoinBurn', () => {
   it.each(['ACH_CREDIT', 'SAME_DAY_ACH_CREDIT', 'RTP_CREDIT'])(
     'of a balance at the provider pays by %s without a token transfer',
     async (rail) => {
-      const coin = await fixture.circulating(20);
+      const coin = await fixture.createCirculatingCoin(20);
       const createdBurn = ok(
         await fixture.burn(
           coin.id,
@@ -250,12 +250,12 @@ describe('createStablecoinBurn', () => {
         completed,
         completed,
       ]);
-      expect((await fixture.supply(coin.id)).circulating).toBe(10n * DOLLAR);
+      expect((await fixture.supply(coin.id)).createCirculatingCoin).toBe(10n * DOLLAR);
     },
   );
 
   it('never exceeds the circulating supply under concurrency', async () => {
-    const coin = await fixture.circulating(100);
+    const coin = await fixture.createCirculatingCoin(100);
     const body = fixture.burnBody(bank.id, { amount: String(9n * DOLLAR) });
     const responses = await Promise.all(
       Array.from({ length: 20 }, () => fixture.burn(coin.id, body)),
@@ -271,7 +271,7 @@ describe('createStablecoinBurn', () => {
 
 describe('listStablecoinOperations', () => {
   it('shows the newest first, by pages and by type', async () => {
-    const coin = await fixture.circulating(100);
+    const coin = await fixture.createCirculatingCoin(100);
     const operationIds: string[] = [];
     for (const amount of ['10000', '20000', '30000']) {
       await app.advance(SECOND);

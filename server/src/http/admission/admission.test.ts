@@ -214,10 +214,10 @@ describe('createRejectionDelay', () => {
   it('replies immediately to the first request of each client and second', async () => {
     let now = 0;
     const delay = createRejectionDelay(() => now, 5);
-    const requested = (key: string, count: number) =>
+    const delaysOf = (key: string, count: number) =>
       Array.from({ length: count }, () => delay(key));
-    expect(requested('a', 20)).toEqual(Array(20).fill(undefined));
-    const delayed = requested('a', 3);
+    expect(delaysOf('a', 20)).toEqual(Array(20).fill(undefined));
+    const delayed = delaysOf('a', 3);
     for (const each of delayed) expect(each).toBeInstanceOf(Promise);
     expect(delay('b')).toBeUndefined();
     await Promise.all(delayed);

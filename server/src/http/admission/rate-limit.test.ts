@@ -35,21 +35,21 @@ function tokenLimiter(limits: Partial<RateLimits>) {
   };
 }
 
-const requested = (count: number, request: () => unknown) => Array.from({ length: count }, request);
+const repeat = (count: number, request: () => unknown) => Array.from({ length: count }, request);
 const yes = (count: number) => Array<true>(count).fill(true);
 
 describe('createLimiter', () => {
   it('permits a burst of two seconds, then an even rate', () => {
     const { request, wait } = tokenLimiter({ requests: 10 });
-    expect(requested(21, () => request())).toEqual([...yes(20), 1]);
+    expect(repeat(21, () => request())).toEqual([...yes(20), 1]);
     wait(99);
     expect(request()).toBe(1);
     wait(1);
-    expect(requested(2, () => request())).toEqual([true, 1]);
+    expect(repeat(2, () => request())).toEqual([true, 1]);
     wait(500);
-    expect(requested(6, () => request())).toEqual([...yes(5), 1]);
+    expect(repeat(6, () => request())).toEqual([...yes(5), 1]);
     wait(3_600_000);
-    expect(requested(21, () => request())).toEqual([...yes(20), 1]);
+    expect(repeat(21, () => request())).toEqual([...yes(20), 1]);
   });
 
   it('reports the remaining requests and when the limit is full again', () => {
@@ -61,7 +61,7 @@ describe('createLimiter', () => {
       'RateLimit-Reset': '1',
       'RateLimit-Policy': '4;w=2',
     });
-    requested(4, () => request());
+    repeat(4, () => request());
     expect(headers()).toMatchObject({ 'RateLimit-Remaining': '0', 'RateLimit-Reset': '2' });
     wait(1_000);
     request();
@@ -70,17 +70,17 @@ describe('createLimiter', () => {
 
   it('counts each platform by itself', () => {
     const { request } = tokenLimiter({ requests: 1 });
-    expect(requested(3, () => request('a'))).toEqual([true, true, 1]);
+    expect(repeat(3, () => request('a'))).toEqual([true, true, 1]);
     expect(request('b')).toBe(true);
   });
 
   it('has a second, lower limit for expensive operations, and states the lower one', () => {
     const { request, headers, rejections } = tokenLimiter({ requests: 10, costly: 1 });
-    expect(requested(3, () => request('a', true))).toEqual([true, true, 1]);
+    expect(repeat(3, () => request('a', true))).toEqual([true, true, 1]);
     expect(headers()['RateLimit-Limit']).toBe('2');
     expect(rejections).toEqual(['costly']);
     // They also counted toward the limit of the platform.
-    expect(requested(18, () => request())).toEqual([...yes(17), 1]);
+    expect(repeat(18, () => request())).toEqual([...yes(17), 1]);
     expect(headers()['RateLimit-Limit']).toBe('20');
     expect(rejections).toEqual(['costly', 'requests']);
     expect(request('a', true)).toBe(1);
@@ -90,10 +90,10 @@ describe('createLimiter', () => {
   it('limits an agent to a share, which counts for its platform as well', () => {
     const { request, headers } = tokenLimiter({ requests: 20 });
     // A tenth of 20 per second, and twice as many at once.
-    expect(requested(5, () => request('a', false, 'agent 1'))).toEqual([...yes(4), 1]);
+    expect(repeat(5, () => request('a', false, 'agent 1'))).toEqual([...yes(4), 1]);
     expect(headers()['RateLimit-Limit']).toBe('4');
-    expect(requested(5, () => request('a', false, 'agent 2'))).toEqual([...yes(4), 1]);
-    expect(requested(33, () => request())).toEqual([...yes(32), 1]);
+    expect(repeat(5, () => request('a', false, 'agent 2'))).toEqual([...yes(4), 1]);
+    expect(repeat(33, () => request())).toEqual([...yes(32), 1]);
     // The platform has no requests left for a third one.
     expect(request('a', false, 'agent 3')).toBe(1);
     expect(headers()['RateLimit-Limit']).toBe('40');
@@ -101,7 +101,7 @@ describe('createLimiter', () => {
 
   it('permits an agent at least one request per second', () => {
     const { request } = tokenLimiter({ requests: 2, costly: 2 });
-    expect(requested(3, () => request('a', true, 'agent'))).toEqual([true, true, 1]);
+    expect(repeat(3, () => request('a', true, 'agent'))).toEqual([true, true, 1]);
   });
 
   it('counts bytes of a platform, and returns when enough are available', () => {
@@ -159,7 +159,7 @@ describe('createLimiter', () => {
 
   it('sets no limit and no header if it is 0', () => {
     const { request, headers, limiter } = tokenLimiter({});
-    expect(requested(1_000, () => request('a', true))).toEqual(yes(1_000));
+    expect(repeat(1_000, () => request('a', true))).toEqual(yes(1_000));
     expect(headers()).toEqual({});
     for (let invalid = 0; invalid < 1_000; invalid++) limiter.countRejection('10.0.0.1');
     limiter.checkAddress('10.0.0.1', () => false);
@@ -170,7 +170,7 @@ describe('createLimiter', () => {
 
   it('tolerates a clock that is set back', () => {
     const { request, wait } = tokenLimiter({ requests: 1 });
-    requested(3, () => request());
+    repeat(3, () => request());
     wait(-60_000);
     expect(request()).toBe(1);
     wait(1_000);
@@ -179,11 +179,11 @@ describe('createLimiter', () => {
 
   it('removes the least recently used client, not the current one', () => {
     const { request } = tokenLimiter({ requests: 1 });
-    requested(3, () => request('steady'));
+    repeat(3, () => request('steady'));
     for (let other = 0; other < 9_999; other++) request(`token ${other}`);
     expect(request('steady')).toBe(1);
     let more = 0;
-    requested(9_999, () => request(`more ${more++}`));
+    repeat(9_999, () => request(`more ${more++}`));
     expect(request('steady')).toBe(1);
     for (let other = 0; other < 10_000; other++) request(`last ${other}`);
     expect(request('steady')).toBe(true);

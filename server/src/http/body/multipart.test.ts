@@ -72,11 +72,11 @@ describe('an invalid form', () => {
   ];
 
   it.each(cases)('rejects %s and reports all errors', async (_name, entries, expected) => {
-    const before = await uploads.stored();
+    const before = await uploads.storedNames();
     const reply = await uploads.send(entries);
     expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(reply)).toEqual(expected);
-    expect(await uploads.stored()).toEqual(before);
+    expect(await uploads.storedNames()).toEqual(before);
   });
 
   it.each([
@@ -92,11 +92,11 @@ describe('an invalid form', () => {
   ] as [string, Buffer, Record<string, string>?][])(
     'rejects %s with a reason',
     async (_name, body, headers) => {
-      const before = await uploads.stored();
+      const before = await uploads.storedNames();
       const reply = await uploads.post(body, headers);
       expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_INPUT']);
       expect(reply.body.reason).toMatch(/multipart|fields|file|Content-Type/);
-      expect(await uploads.stored()).toEqual(before);
+      expect(await uploads.storedNames()).toEqual(before);
     },
   );
 

@@ -42,8 +42,8 @@ interface FormOptions {
   store(source: AsyncIterable<Uint8Array>, fileName: string): Promise<UploadedFile>;
 }
 
-const rejected = (reason: string) => new Fault('INVALID_INPUT', reason);
-const malformedBody = () => rejected('The multipart body is malformed or incomplete.');
+const invalidInput = (reason: string) => new Fault('INVALID_INPUT', reason);
+const malformedBody = () => invalidInput('The multipart body is malformed or incomplete.');
 
 /** The last part of a path of any system, without invisible characters. */
 function plainName(name: string): string {
@@ -100,17 +100,17 @@ function collectParts(): Parts {
 
 function parserFor(contentType: string | undefined) {
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType ?? '')) {
-    throw rejected('The body must be multipart/form-data.');
+    throw invalidInput('The body must be multipart/form-data.');
   }
   if (contentType && contentType.length > MAX_TYPE) {
-    throw rejected(`The Content-Type header is longer than ${MAX_TYPE} characters.`);
+    throw invalidInput(`The Content-Type header is longer than ${MAX_TYPE} characters.`);
   }
   const limits = { fields: MAX_FIELDS, fieldSize: MAX_FIELD, parts: MAX_FIELDS + 5 };
   const headers = { 'content-type': contentType as string };
   try {
     return new Busboy({ headers, limits: { ...limits, headerSize: MAX_HEADER, headerPairs: 20 } });
   } catch {
-    throw rejected('The multipart body has no boundary.');
+    throw invalidInput('The multipart body has no boundary.');
   }
 }
 
@@ -123,7 +123,7 @@ function createTimeouts() {
     timer = setInterval(() => {
       const now = performance.now();
       if (now - startedMs < MAX_TOTAL_MS && now - last < MAX_IDLE_MS) return;
-      reject(rejected('The body took too long to arrive.'));
+      reject(invalidInput('The body took too long to arrive.'));
     }, SWEEP_INTERVAL_MS);
   });
   return {
@@ -176,7 +176,7 @@ function processParts(parser: BusboyInstance, parts: Parts, store: FormOptions['
       current = stream;
       storing = take(stream, fileName || 'file');
     });
-    const tooMany = () => reject(rejected(`The body has more than ${MAX_FIELDS} fields.`));
+    const tooMany = () => reject(invalidInput(`The body has more than ${MAX_FIELDS} fields.`));
     parser.on('fieldsLimit', tooMany);
     parser.on('partsLimit', tooMany);
     parser.on('error', () => reject(malformedBody()));
@@ -210,7 +210,7 @@ export async function readForm(body: Readable, options: FormOptions): Promise<Fo
       if (hasEnded) return undefined;
       timeouts.received();
       remaining -= chunk.length;
-      if (remaining < 0) throw rejected(`The body is larger than ${options.maxBytes} bytes.`);
+      if (remaining < 0) throw invalidInput(`The body is larger than ${options.maxBytes} bytes.`);
       await options.throttle?.(chunk.length);
       await write(chunk);
       timeouts.waiting();

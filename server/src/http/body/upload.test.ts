@@ -25,7 +25,7 @@ const uploads = openForFile(startUploads);
 
 describe('a valid form', () => {
   it('is passed to the operation as fields and a stored file', async () => {
-    const before = await uploads.stored();
+    const before = await uploads.storedNames();
     const content = Buffer.alloc(150_000, 'z');
     const reply = await uploads.send([
       ...GOOD.slice(0, 1),
@@ -35,7 +35,7 @@ describe('a valid form', () => {
     expect(reply.body).toMatchObject({ fileName: 'scan.pdf', size: 150_000, name: 'passport' });
     expect(reply.body.sha256).toBe(createHash('sha256').update(content).digest('hex'));
     expect(reply.body.findings.chunks).toBeGreaterThan(0);
-    expect(await uploads.stored()).toHaveLength(before.length + 1);
+    expect(await uploads.storedNames()).toHaveLength(before.length + 1);
     const row = await uploads.app.runtime.db.read(files, reply.body.id);
     expect(row).toMatchObject({
       state: 'KEPT',
@@ -105,14 +105,14 @@ describe('before a byte of the body is read', () => {
 
 describe('an upload that no operation stores is removed', () => {
   it.each(['reject', 'unused'])('if it does: %s', async (name) => {
-    const before = await uploads.stored();
+    const before = await uploads.storedNames();
     const reply = await uploads.send([['name', name], ...GOOD.slice(1)]);
     expect(reply.status).toBe(name === 'reject' ? 409 : 201);
-    expect(await uploads.stored()).toEqual(before);
+    expect(await uploads.storedNames()).toEqual(before);
   });
 
   it('if the client disconnects halfway', async () => {
-    const before = await uploads.stored();
+    const before = await uploads.storedNames();
     const headers = {
       authorization: 'Basic good',
       'content-type': TYPE,
@@ -122,10 +122,10 @@ describe('an upload that no operation stores is removed', () => {
     request.on('error', () => undefined);
     request.write(formOf([['file', 'x'.repeat(100_000), 'a']], ''));
     await expect
-      .poll(async () => (await uploads.stored()).length, SLOW_TIMEOUT)
+      .poll(async () => (await uploads.storedNames()).length, SLOW_TIMEOUT)
       .toBe(before.length + 1);
     request.destroy();
-    await expect.poll(uploads.stored, SLOW_TIMEOUT).toEqual(before);
+    await expect.poll(uploads.storedNames, SLOW_TIMEOUT).toEqual(before);
   });
 });
 
@@ -140,7 +140,7 @@ describe('an idempotency key', () => {
       headers,
     );
     expect(first.status).toBe(201);
-    const before = await uploads.stored();
+    const before = await uploads.storedNames();
     const body = formOf([
       ['file', 'hello', 'a'],
       ['name', 'ab'],
@@ -151,7 +151,7 @@ describe('an idempotency key', () => {
     const repeatedReply = await uploads.post(body, { ...headers, 'content-type': type });
     expect(repeatedReply.body).toEqual(first.body);
     expect(repeatedReply.headers.get('idempotency-replayed')).toBe('true');
-    expect(await uploads.stored()).toEqual(before);
+    expect(await uploads.storedNames()).toEqual(before);
   });
 
   it.each([
@@ -177,10 +177,10 @@ describe('an idempotency key', () => {
       ],
     ],
   ] as [string, Entry[]][])('is rejected with %s', async (_name, entries) => {
-    const before = await uploads.stored();
+    const before = await uploads.storedNames();
     const reply = await uploads.send(entries, { 'idempotency-key': 'one' });
     expect([reply.status, reply.body.code]).toEqual([409, 'CONFLICT']);
-    expect(await uploads.stored()).toEqual(before);
+    expect(await uploads.storedNames()).toEqual(before);
   });
 });
 

@@ -16,14 +16,14 @@ interface Listed extends JsonWebKey {
 
 const get = (query = '', headers: Record<string, string> = {}) =>
   app.server.inject({ method: 'GET', url: `${PATH}${query}`, headers });
-const listed = async (query = '') => (await get(query)).json<{ keys: Listed[] }>().keys;
+const listKeys = async (query = '') => (await get(query)).json<{ keys: Listed[] }>().keys;
 
 it('lists the keys of both environments without credentials', async () => {
   const reply = await get();
   expect(reply.statusCode).toBe(200);
   expect(reply.headers['content-type']).toContain('application/jwk-set+json');
   expect(reply.headers['cache-control']).toBe('public, max-age=300');
-  const keys = await listed();
+  const keys = await listKeys();
   expect(keys.map((key) => `${key.environment} ${key.alg} ${key.status}`).sort()).toEqual([
     'production ES256 ACTIVE',
     'production EdDSA ACTIVE',
@@ -38,7 +38,7 @@ it('lists the keys of both environments without credentials', async () => {
 });
 
 it('filters by environment and rejects other parameters', async () => {
-  const keys = await listed('?environment=production');
+  const keys = await listKeys('?environment=production');
   expect(keys.map((key) => key.environment)).toEqual(['production', 'production']);
   for (const query of [
     '?environment=test',

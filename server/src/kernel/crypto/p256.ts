@@ -7,7 +7,7 @@ import { createECDH, createPrivateKey, createPublicKey, ECDH, type KeyObject } f
 const CURVE = 'prime256v1';
 const POINT = /^(?:0[23][0-9a-f]{64}|04[0-9a-f]{128})$/i;
 
-const converted = (hex: string, form: 'compressed' | 'uncompressed'): string | undefined => {
+const convertPoint = (hex: string, form: 'compressed' | 'uncompressed'): string | undefined => {
   if (!POINT.test(hex)) return undefined;
   try {
     return ECDH.convertKey(hex, CURVE, 'hex', 'hex', form) as string;
@@ -20,11 +20,11 @@ const converted = (hex: string, form: 'compressed' | 'uncompressed'): string | u
  * The compressed text of a point in either form, or undefined if the text is not a point of the
  * curve.
  */
-export const compressedPoint = (hex: string): string | undefined => converted(hex, 'compressed');
+export const compressedPoint = (hex: string): string | undefined => convertPoint(hex, 'compressed');
 
 /** The uncompressed point: 65 bytes. */
 export const uncompressedPoint = (hex: string): string | undefined =>
-  converted(hex, 'uncompressed');
+  convertPoint(hex, 'uncompressed');
 
 export const isUncompressed = (hex: string): boolean => hex.startsWith('04');
 

@@ -14,7 +14,7 @@ const CHALLENGE = base64url('what a platform drew');
 const wire = (hex: string) => base64url(Buffer.from(hex, 'hex'));
 
 /** A device, and the stored part of its registration. */
-function registered(
+function register(
   options: Parameters<typeof authenticator>[0] = {},
   ceremony: Ceremony & { fmt?: string } = {},
 ) {
@@ -37,8 +37,8 @@ const cborList = (data: Buffer) =>
   ]);
 
 /** The result of verifying an assertion of the device, altered by `ceremony`. */
-function verified(
-  { device, passkey, signCount }: ReturnType<typeof registered>,
+function verify(
+  { device, passkey, signCount }: ReturnType<typeof register>,
   ceremony: Ceremony = {},
   change: object = {},
 ) {
@@ -80,14 +80,14 @@ describe('test vectors of the specification', () => {
 
 describe('registration', () => {
   it.each<Algorithm>(['ES256', 'RS256', 'EDDSA'])('is accepted with a key for %s', (algorithm) => {
-    const registration = registered({ algorithm }, { uv: true, be: true, bs: true, counter: 7 });
+    const registration = register({ algorithm }, { uv: true, be: true, bs: true, counter: 7 });
     expect(registration.signCount).toBe(7);
     expect(registration.passkey).toMatchObject({
       credentialId: registration.device.credentialId,
       origin: 'https://wallet.example.com',
     });
     expect(registration.passkey).not.toHaveProperty('framedBy');
-    expect(verified(registration, { uv: true, counter: 8 })).toEqual({ signCount: 8 });
+    expect(verify(registration, { uv: true, counter: 8 })).toEqual({ signCount: 8 });
   });
 
   it.each([
@@ -99,7 +99,7 @@ describe('registration', () => {
     'apple',
     'of-tomorrow',
   ])('is accepted with any attestation statement: %s', (fmt) => {
-    expect(registered({}, { fmt }).passkey.credentialId).toMatch(/^[\w-]{43}$/);
+    expect(register({}, { fmt }).passkey.credentialId).toMatch(/^[\w-]{43}$/);
   });
 
   it.each([
@@ -110,9 +110,9 @@ describe('registration', () => {
     ['android:apk-key-hash:pNiP5iKyQ8JwgGOaKA1zGPUPJIS-0H1xKCQcfIoGLck', 'example.com'],
     ['ios:bundle-id:com.example.wallet', 'example.com'],
   ])('from %s is accepted for the site %s', (origin, site) => {
-    const registration = registered({ at: origin, site });
+    const registration = register({ at: origin, site });
     expect(registration.passkey.origin).toBe(origin);
-    expect(verified(registration)).toEqual({ signCount: 0 });
+    expect(verify(registration)).toEqual({ signCount: 0 });
   });
 
   it.each([
@@ -269,25 +269,25 @@ describe('assertion', () => {
     ['same counter', { counter: 7 }, 'The signature counter of the assertion did not increase.'],
     ['reset counter', { counter: 0 }, 'The signature counter of the assertion did not increase.'],
   ])('is rejected for its %s', (_description, ceremony, failed) => {
-    const registration = registered({}, { counter: 7 });
-    expect(verified(registration, { counter: 8, ...ceremony })).toEqual({ failed });
+    const registration = register({}, { counter: 7 });
+    expect(verify(registration, { counter: 8, ...ceremony })).toEqual({ failed });
   });
 
   it('is rejected with the signature of another key, and with none', () => {
     const failed = 'The signature of the assertion is invalid.';
-    const registration = registered();
+    const registration = register();
     const otherAssertion = authenticator().get(CODE);
-    expect(verified(registration, {}, { signature: otherAssertion.signature })).toEqual({ failed });
-    expect(verified(registration, {}, { signature: base64url('no DER') })).toEqual({ failed });
-    expect(verified(registration, {}, { credentialId: otherAssertion.credentialId })).toEqual({
+    expect(verify(registration, {}, { signature: otherAssertion.signature })).toEqual({ failed });
+    expect(verify(registration, {}, { signature: base64url('no DER') })).toEqual({ failed });
+    expect(verify(registration, {}, { credentialId: otherAssertion.credentialId })).toEqual({
       failed: 'The assertion was made with another passkey.',
     });
   });
 
   it('is rejected if signed data is changed afterwards', () => {
-    const registration = registered();
+    const registration = register();
     const { authenticatorData } = registration.device.get(CODE, { counter: 9 });
-    expect(verified(registration, { counter: 1 }, { authenticatorData })).toEqual({
+    expect(verify(registration, { counter: 1 }, { authenticatorData })).toEqual({
       failed: 'The signature of the assertion is invalid.',
     });
   });
@@ -299,7 +299,7 @@ describe('assertion', () => {
       authenticatorData: 'AAAA',
       signature: '',
     };
-    expect(errorsOf(verified(registered(), {}, unreadable)).map(({ field }) => field)).toEqual([
+    expect(errorsOf(verify(register(), {}, unreadable)).map(({ field }) => field)).toEqual([
       'credentialId',
       'clientDataJson',
       'authenticatorData',
@@ -308,19 +308,19 @@ describe('assertion', () => {
   });
 
   it('in a frame is valid in the frame it was registered in, and on its own page', () => {
-    const registration = registered({}, { topOrigin: 'https://shop.example.com' });
+    const registration = register({}, { topOrigin: 'https://shop.example.com' });
     expect(registration.passkey.framedBy).toBe('https://shop.example.com');
-    expect(verified(registration, { topOrigin: 'https://shop.example.com' })).toEqual({
+    expect(verify(registration, { topOrigin: 'https://shop.example.com' })).toEqual({
       signCount: 0,
     });
-    expect(verified(registration)).toEqual({ signCount: 0 });
-    expect(verified(registration, { topOrigin: 'https://evil.com' })).toEqual({
+    expect(verify(registration)).toEqual({ signCount: 0 });
+    expect(verify(registration, { topOrigin: 'https://evil.com' })).toEqual({
       failed: 'The assertion was made in a frame of another site.',
     });
   });
 
   it('may name its passkey with padding', () => {
-    const { passkey } = registered();
+    const { passkey } = register();
     expect(matchesCredential(passkey, `${passkey.credentialId}=`)).toBe(true);
     expect(matchesCredential(passkey, base64url('another'))).toBe(false);
     expect(matchesCredential(passkey, '')).toBe(false);

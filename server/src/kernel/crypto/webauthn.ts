@@ -103,7 +103,7 @@ interface Key {
   hash: 'sha256' | null;
 }
 
-function imported(jwk: Record<string, string>, hash: Key['hash']): Key | undefined {
+function importKey(jwk: Record<string, string>, hash: Key['hash']): Key | undefined {
   const key = createPublicKey({ format: 'jwk', key: jwk as JsonWebKey });
   const bits = key.asymmetricKeyDetails?.modulusLength;
   if (bits !== undefined && (bits < RSA_BITS.least || bits > RSA_BITS.most)) return undefined;
@@ -121,12 +121,13 @@ function readKey(cose: Bytes): Key | undefined {
     return base64url(value);
   };
   if (alg === ES256 && kty === 2 && crv === 1) {
-    return imported({ kty: 'EC', crv: 'P-256', x: part(X), y: part(Y) }, 'sha256');
+    return importKey({ kty: 'EC', crv: 'P-256', x: part(X), y: part(Y) }, 'sha256');
   }
   if (alg === EDDSA && kty === 1 && crv === 6) {
-    return imported({ kty: 'OKP', crv: 'Ed25519', x: part(X) }, null);
+    return importKey({ kty: 'OKP', crv: 'Ed25519', x: part(X) }, null);
   }
-  if (alg === RS256 && kty === 3) return imported({ kty: 'RSA', n: part(N), e: part(E) }, 'sha256');
+  if (alg === RS256 && kty === 3)
+    return importKey({ kty: 'RSA', n: part(N), e: part(E) }, 'sha256');
   return undefined;
 }
 

@@ -77,7 +77,7 @@ it('lists decisions and requests to show a number', async () => {
 });
 
 /** A payment whose account could not pay 20 of 120. */
-async function short() {
+async function createException() {
   const paid = await payments.begin({ funds: 110 });
   await paid.notify({ kind: 'CLEARING', amount: 120n });
   next();
@@ -85,7 +85,7 @@ async function short() {
 }
 
 it('lists and resolves exceptions', async () => {
-  const [first, second] = [await short(), await short()];
+  const [first, second] = [await createException(), await createException()];
   const list = `/card-exceptions?platformId=${app.platform.id}&limit=1`;
   const firstPage = await get(list);
   expect(firstPage).toMatchObject({

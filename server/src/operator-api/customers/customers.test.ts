@@ -56,8 +56,8 @@ it('exports all data in pages, which is recorded', async () => {
   const records = 'operator_audit';
   const whole = ok(await client.call('GET', `/customers/${id}/export?limit=100`), 200);
   // Each page is recorded, so there is one record more.
-  const others = (all: typeof rows) => all.filter(({ table }) => table !== records);
-  expect(others(rows)).toEqual(others(whole.data));
+  const otherTables = (all: typeof rows) => all.filter(({ table }) => table !== records);
+  expect(otherTables(rows)).toEqual(otherTables(whole.data));
   expect(rows[0]).toMatchObject({ table: 'customers', row: { id } });
   expect(JSON.stringify(rows[0])).toContain('Quintessa');
   expect(rows.some(({ table }) => table === 'events')).toBe(true);

@@ -21,7 +21,7 @@ beforeAll(() => {
 });
 
 /** The code of the latest text message. */
-async function texted(): Promise<string> {
+async function readTextedCode(): Promise<string> {
   await app.settle();
   return JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').text.slice(0, 6);
 }
@@ -30,7 +30,7 @@ async function texted(): Promise<string> {
 async function verifiedCustomer() {
   const person = await european(app, service);
   ok(await sendCode(app, person.id, 'phone', service), 204);
-  ok(await confirmCode(app, person.id, 'phone', await texted(), service), 200);
+  ok(await confirmCode(app, person.id, 'phone', await readTextedCode(), service), 200);
   return person.id as string;
 }
 

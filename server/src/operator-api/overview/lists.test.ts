@@ -44,7 +44,7 @@ async function all(path: string): Promise<Item[]> {
 const idsOf = (items: readonly Item[]) => items.map(({ id }) => id);
 const PAGE = 'limit=100';
 
-async function quoted(amount: number) {
+async function createQuote(amount: number) {
   const { person, account } = await fundedCustomer(app);
   const payee = await externalAccount(app, person.id, 'USD');
   const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, payee.id, amount)), 201);
@@ -72,7 +72,7 @@ it('lists customers of all platforms, newest first, in pages', async () => {
 });
 
 it('lists payments and quotes of all platforms', async () => {
-  const { person, quote } = await quoted(12_34);
+  const { person, quote } = await createQuote(12_34);
   const payment = { id: quote.transactionId, platformId: app.platform.id, status: 'PENDING' };
   const quotes = await get(`/quotes?${PAGE}`);
   expect(quotes.data[0]).toMatchObject({
@@ -108,7 +108,7 @@ it('lists payments and quotes of all platforms', async () => {
 });
 
 it('shows a payment with its history', async () => {
-  const { quote } = await quoted(20_00);
+  const { quote } = await createQuote(20_00);
   ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
   const payment = await get(`/payments/${quote.transactionId}`);
   expect(payment).toMatchObject({ id: quote.transactionId, quoteId: quote.id, type: 'OUTGOING' });
@@ -122,7 +122,7 @@ it('shows a payment with its history', async () => {
 });
 
 it('lists events, and shows one, which is recorded', async () => {
-  const { person, quote } = await quoted(30_00);
+  const { person, quote } = await createQuote(30_00);
   ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
   const { data } = await get(`/events?${PAGE}`);
   const ids: string[] = idsOf(data);
@@ -161,7 +161,7 @@ it('lists payments from and to an account, newest first', async () => {
   for (const amount of [5_00, 6_00, 7_00]) {
     ok(await app.call('POST', '/quotes', quoteBody(account.id, payee.id, amount)), 201);
   }
-  await quoted(8_00);
+  await createQuote(8_00);
   const path = `/payments?accountId=${account.id}`;
   const { data } = await get(`${path}&${PAGE}`);
   const types = new Set(data.map((each: { type: string }) => each.type));
@@ -209,7 +209,7 @@ it('lists the deliveries of a platform', async () => {
 });
 
 it('shows an operator of one platform nothing of others', async () => {
-  await quoted(5_00);
+  await createQuote(5_00);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   for (const path of [
     '/customers',

@@ -26,7 +26,7 @@ async function pay(amount: number, suffix = '000') {
 }
 
 /** The sums after all that happened. Other databases of the cluster delay the horizon. */
-async function counted(query = '', secret?: string) {
+async function readMetrics(query = '', secret?: string) {
   await app.advance(120_000);
   const since = app.effects.now();
   return vi.waitFor(
@@ -49,10 +49,10 @@ interface Sums {
 const outgoing = (data: readonly Sums[]) => data.find(({ type }) => type === 'OUTGOING');
 
 it('counts payments by their outcome, which may change later', async () => {
-  const before = outgoing((await counted()).data)?.payments ?? 0;
+  const before = outgoing((await readMetrics()).data)?.payments ?? 0;
   await pay(10_00);
   const id = await pay(25_00);
-  const reply = await counted('?bucket=day');
+  const reply = await readMetrics('?bucket=day');
   expect(reply).toMatchObject({ bucket: 'day', completeUntil: expect.any(String) });
   expect(outgoing(reply.data)).toMatchObject({
     ...{ currency: 'USD', payments: before + 2, failed: 0, returned: 0, successRate: 1 },
@@ -73,7 +73,7 @@ it('counts payments by their outcome, which may change later', async () => {
 
 it('counts a late return in the bucket of the payment', async () => {
   const sumsOf = async (day: string) => {
-    const { data } = await counted(`?from=${day}T00:00:00Z&type=OUTGOING`);
+    const { data } = await readMetrics(`?from=${day}T00:00:00Z&type=OUTGOING`);
     const bucket = data.find(({ start }: { start: string }) => start.startsWith(day));
     return bucket ?? { payments: 0, returned: 0, returnedAmount: '0', completed: 0 };
   };
@@ -117,7 +117,7 @@ it('has exact amounts above 2^53', async () => {
 
 it('groups and filters', async () => {
   await pay(11_00);
-  const { data } = await counted('?groupBy=rail,platform&type=OUTGOING');
+  const { data } = await readMetrics('?groupBy=rail,platform&type=OUTGOING');
   expect(data[0]).toMatchObject({ platformId: app.platform.id, rail: expect.anything() });
   expect((await get(`?platformId=${app.other.id}&type=OUTGOING`)).data).toEqual([]);
   expect((await get('?mode=production')).data).toEqual([]);
@@ -129,19 +129,19 @@ it('groups and filters', async () => {
 });
 
 it('counts a platform again', async () => {
-  const { data } = await counted();
+  const { data } = await readMetrics();
   const path = `/platforms/${app.platform.id}/payment-metrics/recount`;
   ok(await client.call('POST', path, { body: { reason: 'Check' } }), 200);
-  expect((await counted()).data).toEqual(data);
+  expect((await readMetrics()).data).toEqual(data);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   expect((await client.call('POST', path, { secret })).status).toBe(404);
 });
 
 it('contains nothing of a sandbox platform after its reset', async () => {
   await pay(12_00);
-  expect(outgoing((await counted()).data)).toBeDefined();
+  expect(outgoing((await readMetrics()).data)).toBeDefined();
   ok(await app.call('POST', '/sandbox/reset'), 200);
-  expect(outgoing((await counted()).data)).toBeUndefined();
+  expect(outgoing((await readMetrics()).data)).toBeUndefined();
   await pay(13_00);
-  expect(outgoing((await counted()).data)).toMatchObject({ payments: 1 });
+  expect(outgoing((await readMetrics()).data)).toMatchObject({ payments: 1 });
 });

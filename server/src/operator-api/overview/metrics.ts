@@ -9,7 +9,7 @@ import {
   recountPayments,
 } from '../../features/payments/monitoring/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
-import { described, named, nullable, oneOf, text, time } from '../../kernel/schema.ts';
+import { named, nullable, oneOf, text, time, withDescription } from '../../kernel/schema.ts';
 import { assertPlatform, operatorHandle } from '../handle.ts';
 import { TransactionType } from '../payments/schemas.ts';
 import { OptionalReason, PlatformFilter } from '../schemas.ts';
@@ -17,7 +17,7 @@ import { ModeFilter } from './schemas.ts';
 
 const TAG = 'Metrics';
 const optional = Type.Optional;
-const counted = (description: string) => Type.Integer({ minimum: 0, description });
+const countField = (description: string) => Type.Integer({ minimum: 0, description });
 /** Sums may exceed the integers that JSON readers represent exactly. */
 const sum = (description: string) =>
   text(`${description}, in minor units: an integer as text.`, { pattern: '^(0|[1-9][0-9]*)$' });
@@ -34,11 +34,11 @@ const Sums = named(
       currency: text('Currency of the amounts: sent, or received by an incoming payment.'),
       rail: optional(nullable(text('Rail; null without one. With `groupBy` rail.'))),
       platformId: optional(text('Platform. With `groupBy` platform.')),
-      payments: counted('Payments that were created in the bucket and executed.'),
-      completed: counted('Completed ones that were not returned.'),
-      failed: counted('Ones that failed, or were canceled, before they were completed.'),
-      returned: counted('Completed ones that were returned or refunded later.'),
-      open: counted('Ones in progress.'),
+      payments: countField('Payments that were created in the bucket and executed.'),
+      completed: countField('Completed ones that were not returned.'),
+      failed: countField('Ones that failed, or were canceled, before they were completed.'),
+      returned: countField('Completed ones that were returned or refunded later.'),
+      open: countField('Ones in progress.'),
       amount: sum('Amount of all'),
       completedAmount: sum('Amount of the completed ones'),
       returnedAmount: sum('Amount of the returned ones'),
@@ -66,9 +66,9 @@ const get = operation({
   query: Type.Object({
     ...PlatformFilter,
     ...ModeFilter,
-    type: optional(described(TransactionType, 'Count only transactions of this type.')),
+    type: optional(withDescription(TransactionType, 'Count only transactions of this type.')),
     currency: optional(text('Count only payments in this currency.')),
-    rail: optional(described(PaymentRail, 'Count only payments over this rail.')),
+    rail: optional(withDescription(PaymentRail, 'Count only payments over this rail.')),
     bucket: optional(
       oneOf(BUCKETS, { default: 'day', description: 'Length of a bucket. Defaults to day.' }),
     ),

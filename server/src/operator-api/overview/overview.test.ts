@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 /** Numbers are kept for a second. */
-const later = () => new Promise((resolve) => setTimeout(resolve, 1_050));
+const nextSecond = () => new Promise((resolve) => setTimeout(resolve, 1_050));
 const get = async (query = '', secret?: string) =>
   ok(await client.call('GET', `/overview${query}`, secret === undefined ? {} : { secret }), 200);
 
@@ -53,14 +53,14 @@ it('counts open work, jobs, deliveries and balances', async () => {
 
 it('counts accounts that wait for a review', async () => {
   const person = await customer(app);
-  await later();
+  await nextSecond();
   const before = workOf(await get(), 'externalAccounts')?.count ?? 0;
   const payee = await externalAccount(app, person.id, 'USD');
   const reason = { reason: 'Looks unusual.' };
   const path = `/external-accounts/${payee.id}`;
   ok(await client.call('POST', `${path}/check`, { body: reason }), 200);
   ok(await client.call('POST', `${path}/review`, { body: reason }), 200);
-  await later();
+  await nextSecond();
   expect(workOf(await get(), 'externalAccounts')).toMatchObject({
     count: before + 1,
     hasMore: false,

@@ -13,7 +13,7 @@ import {
   paymentById,
 } from '../../features/payments/monitoring/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
-import { described, named, nullable, oneOf, page, text, time } from '../../kernel/schema.ts';
+import { named, nullable, oneOf, page, text, time, withDescription } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
 import { PostingOfTransaction } from '../payments/ledger.ts';
 import { TransactionStatus, TransactionType, transactionParams } from '../payments/schemas.ts';
@@ -78,10 +78,12 @@ const listPayments = operation({
     ...ModeFilter,
     ...CustomerFilter,
     accountId: optional(text('Return only payments that debit or credit this account.')),
-    type: optional(described(TransactionType, 'Return only transactions of this type.')),
-    status: optional(described(TransactionStatus, 'Return only transactions with this status.')),
+    type: optional(withDescription(TransactionType, 'Return only transactions of this type.')),
+    status: optional(
+      withDescription(TransactionStatus, 'Return only transactions with this status.'),
+    ),
     currency: optional(text('Return only payments that send or receive this currency.')),
-    rail: optional(described(PaymentRail, 'Return only payments over this rail.')),
+    rail: optional(withDescription(PaymentRail, 'Return only payments over this rail.')),
   }),
   replies: { 200: named('OperatorPaymentPage', page(Payment)) },
   errors: ['NOT_FOUND'],
@@ -136,7 +138,7 @@ const Quote = named(
       platformId: PAYMENT.platformId,
       customerId: PAYMENT.customerId,
       transactionId: text('Transaction of the quote.'),
-      transactionStatus: described(
+      transactionStatus: withDescription(
         TransactionStatus,
         'Status of the transaction: PENDING until the quote is executed, EXPIRED if it never was.',
       ),
@@ -168,7 +170,7 @@ const listQuotes = operation({
     ...ModeFilter,
     ...CustomerFilter,
     status: optional(
-      described(TransactionStatus, 'Return only quotes whose transaction has this status.'),
+      withDescription(TransactionStatus, 'Return only quotes whose transaction has this status.'),
     ),
     currency: optional(text('Return only quotes that send or receive this currency.')),
   }),

@@ -27,7 +27,7 @@ async function search(query: string, options: { path?: string; secret?: string }
   return reply.data as Hit[];
 }
 
-const found = async (query: string) =>
+const searchFor = async (query: string) =>
   (await search(query)).map(({ id, matchedBy }) => `${matchedBy} ${id}`);
 
 describe('by identifiers', () => {
@@ -61,8 +61,8 @@ describe('by identifiers', () => {
     );
     const { reference } = reconciliationInstructions;
     const byReference = [`REFERENCE ${quote.transactionId}`];
-    expect(await found(reference)).toEqual(byReference);
-    expect(await found(reference.toLowerCase())).toEqual(byReference);
+    expect(await searchFor(reference)).toEqual(byReference);
+    expect(await searchFor(reference.toLowerCase())).toEqual(byReference);
     expect(await search('Customer:01890000-0000-7000-8000-000000000000')).toEqual([]);
   });
 
@@ -101,9 +101,9 @@ describe('by identifiers', () => {
     const payee = await externalAccount(app, person.id, 'EUR');
     const { iban } = payee.accountInfo;
     const match = `ACCOUNT_NUMBER ${payee.id}`;
-    expect(await found(iban.slice(-4))).toContain(match);
-    expect(await found(iban)).toEqual([match]);
-    expect(await found(`DE00 ${iban.slice(-8)}`)).not.toContain(match);
+    expect(await searchFor(iban.slice(-4))).toContain(match);
+    expect(await searchFor(iban)).toEqual([match]);
+    expect(await searchFor(`DE00 ${iban.slice(-8)}`)).not.toContain(match);
   });
 });
 
@@ -116,19 +116,19 @@ describe('by personal data', () => {
     const { id } = await customer(app, {}, overrides);
     const { id: other } = await customer(app, {}, { fullName: 'Zoe Maria Oneill Lukasiewicz' });
     const full = `FULL_NAME ${id}`;
-    expect(await found(' zoe  LUKASIEWICZ ONEILL')).toEqual([full, `WORDS_OF_NAME ${other}`]);
-    expect(await found('Łukasiewicz')).toEqual(
+    expect(await searchFor(' zoe  LUKASIEWICZ ONEILL')).toEqual([full, `WORDS_OF_NAME ${other}`]);
+    expect(await searchFor('Łukasiewicz')).toEqual(
       [`WORDS_OF_NAME ${id}`, `WORDS_OF_NAME ${other}`].sort(),
     );
-    expect(await found('Lukasiew')).toEqual([]);
-    expect(await found('ZOE@search.example')).toEqual([`EMAIL ${id}`]);
-    expect(await found('+44 7700 900-777')).toEqual([`PHONE ${id}`]);
+    expect(await searchFor('Lukasiew')).toEqual([]);
+    expect(await searchFor('ZOE@search.example')).toEqual([`EMAIL ${id}`]);
+    expect(await searchFor('+44 7700 900-777')).toEqual([`PHONE ${id}`]);
     const hits = await search('zoe@search.example');
     expect(JSON.stringify(hits)).not.toMatch(/zoë|lukas/i);
 
     const company = await owners.create({}, { firstName: 'Ottoline', lastName: 'Vanterpool' });
-    expect(await found('vanterpool ottoline')).toEqual([`WORDS_OF_NAME ${company.id}`]);
-    expect(await found('Ottoline Vanterpool')).toEqual([`FULL_NAME ${company.id}`]);
+    expect(await searchFor('vanterpool ottoline')).toEqual([`WORDS_OF_NAME ${company.id}`]);
+    expect(await searchFor('Ottoline Vanterpool')).toEqual([`FULL_NAME ${company.id}`]);
   });
 
   it('follows changes and erasures', async () => {
@@ -136,7 +136,7 @@ describe('by personal data', () => {
     const change = { customerType: 'INDIVIDUAL', fullName: 'Perpetua Fotheringay' };
     ok(await app.call('PATCH', `/customers/${id}`, change), 200);
     expect(await search('Wrigglesworth')).toEqual([]);
-    expect(await found('Fotheringay')).toEqual([`WORDS_OF_NAME ${id}`]);
+    expect(await searchFor('Fotheringay')).toEqual([`WORDS_OF_NAME ${id}`]);
     ok(await app.call('DELETE', `/customers/${id}`), 200);
     const body = { confirm: 'ERASE', reason: 'Request' };
     ok(await client.call('POST', `/customers/${id}/erasure`, { body }), 200);
@@ -159,7 +159,7 @@ describe('by personal data', () => {
     await db.query('update beneficial_owners set name_digests = null where $1', [true]);
     expect(await search('Quillfeather')).toEqual([]);
     await app.advance(120_000);
-    expect((await found('Quillfeather')).sort()).toEqual(
+    expect((await searchFor('Quillfeather')).sort()).toEqual(
       [`WORDS_OF_NAME ${id}`, `WORDS_OF_NAME ${ownerId}`].sort(),
     );
     const unindexed = 'select 1 from customers where name_digests is null and data_key is not null';

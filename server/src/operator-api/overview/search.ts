@@ -7,7 +7,15 @@ import { findCustomers as customersWith } from '../../features/customers/records
 import { listExternalAccounts } from '../../features/payees/external-accounts/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import { invalidField } from '../../kernel/fault.ts';
-import { Amount, DateOnly, described, named, nullable, oneOf, text } from '../../kernel/schema.ts';
+import {
+  Amount,
+  DateOnly,
+  named,
+  nullable,
+  oneOf,
+  text,
+  withDescription,
+} from '../../kernel/schema.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import { operatorHandle } from '../handle.ts';
 import { PlatformFilter } from '../schemas.ts';
@@ -63,10 +71,10 @@ const search = operation({
   body: Type.Object({
     query: optional(text('What to search for.', { minLength: 1, maxLength: 255 })),
     amount: optional(
-      described(Amount, 'Amount of executed payments, in minor units of `currency`.'),
+      withDescription(Amount, 'Amount of executed payments, in minor units of `currency`.'),
     ),
     currency: optional(text('Currency of `amount`.', { maxLength: 20 })),
-    date: optional(described(DateOnly, 'Day of creation of payments with the amount, UTC.')),
+    date: optional(withDescription(DateOnly, 'Day of creation of payments with the amount, UTC.')),
   }),
   replies: {
     200: Type.Object({

@@ -46,10 +46,10 @@ it('sends events of all processes and of every platform', async () => {
   expect(stream.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
   expect(stream.headers.get('cache-control')).toBe('no-store');
   expect(stream.headers.get('x-accel-buffering')).toBe('no');
-  await stream.until(isReady);
+  await stream.waitFor(isReady);
 
   const { person, account } = await fundedCustomer(app);
-  const { data } = await stream.until(isAbout(account.id));
+  const { data } = await stream.waitFor(isAbout(account.id));
   expect(data).toEqual({
     type: expect.stringMatching(/^[A-Z_]+\.[A-Z_]+$/),
     resourceId: account.id,
@@ -59,7 +59,7 @@ it('sends events of all processes and of every platform', async () => {
   });
   expect(JSON.stringify(stream.data())).not.toContain('balance"');
   const { id: other } = await customer(app, { as: app.other });
-  await stream.until(isAbout(other));
+  await stream.waitFor(isAbout(other));
 
   const second = secondProcess(app);
   const started = performance.now();
@@ -68,38 +68,38 @@ it('sends events of all processes and of every platform', async () => {
     ctx.emit(testEvent, id, {});
     return id;
   });
-  await stream.until(isAbout(emitted));
+  await stream.waitFor(isAbout(emitted));
   expect(performance.now() - started).toBeLessThan(1_000);
   await second.close();
 });
 
 it('sends changes by operators, to others without their content', async () => {
   const [administrator, viewer] = [await follow(), await follow({ roles: ['viewer'] })];
-  await Promise.all([administrator.until(isReady), viewer.until(isReady)]);
+  await Promise.all([administrator.waitFor(isReady), viewer.waitFor(isReady)]);
   const body = { hourlyPayments: 500 };
   const path = `/platforms/${app.platform.id}`;
   ok(await client.call('PATCH', path, { body }), 200);
   const isOperation = (each: { data: { operationId?: string } }) =>
     each.data.operationId === 'updatePlatform';
-  expect((await administrator.until(isOperation)).data).toEqual({
+  expect((await administrator.waitFor(isOperation)).data).toEqual({
     type: 'OPERATOR.CHANGE',
     operationId: 'updatePlatform',
     subject: app.platform.id,
     platformId: app.platform.id,
     createdAt: expect.any(String),
   });
-  const { data } = await viewer.until((each) => each.data.type === 'OPERATOR.CHANGE');
+  const { data } = await viewer.waitFor((each) => each.data.type === 'OPERATOR.CHANGE');
   expect(data).toEqual({ type: 'OPERATOR.CHANGE', createdAt: expect.any(String) });
 });
 
 it('sends an operator of one platform nothing of others', async () => {
   const stream = await follow({ platformIds: [app.other.id] });
-  await stream.until(isReady);
+  await stream.waitFor(isReady);
   await fundedCustomer(app);
   const body = { hourlyPayments: 501 };
   ok(await client.call('PATCH', `/platforms/${app.platform.id}`, { body }), 200);
   const { id } = await customer(app, { as: app.other });
-  await stream.until(isAbout(id));
+  await stream.waitFor(isAbout(id));
   expect(new Set(stream.data().map(({ platformId }) => platformId))).toEqual(
     new Set([app.other.id]),
   );
@@ -107,20 +107,20 @@ it('sends an operator of one platform nothing of others', async () => {
 
 it('continues after the last event without gaps', async () => {
   const first = await follow();
-  const ready = await first.until(isReady);
+  const ready = await first.waitFor(isReady);
   const { id } = await customer(app);
-  await first.until(isAbout(id));
+  await first.waitFor(isAbout(id));
   await first.close();
   const between = await customer(app);
   const resumed = await follow({}, '', { 'last-event-id': `${ready.id}` });
-  await resumed.until(isAbout(between.id));
+  await resumed.waitFor(isAbout(between.id));
   const subjects = resumed.data().map(({ resourceId }) => resourceId);
   expect(subjects).toEqual([id, between.id]);
 
   const last = resumed.events.at(-1);
   const { id: later } = await customer(app);
   const byQuery = await follow({}, `?after=${last?.id}`);
-  await byQuery.until(isAbout(later));
+  await byQuery.waitFor(isAbout(later));
   expect(byQuery.data().map(({ resourceId }) => resourceId)).toEqual([later]);
   expect(byQuery.events.map(({ event }) => event)).toEqual(['ready', 'change']);
 });
@@ -135,9 +135,9 @@ const manyEvents = (count: number, start: number) =>
 
 it('replaces too many changes by a reset', async () => {
   const stream = await follow();
-  const ready = await stream.until(isReady);
+  const ready = await stream.waitFor(isReady);
   await manyEvents(300, 0);
-  await stream.until(({ event }) => event === 'reset');
+  await stream.waitFor(({ event }) => event === 'reset');
   await manyEvents(600, 1_000);
   const resets = () => stream.events.filter(({ event }) => event === 'reset');
   await expect.poll(() => resets().length, { timeout: 5_000 }).toBe(2);
@@ -145,7 +145,7 @@ it('replaces too many changes by a reset', async () => {
 
   for (const cursor of [`${ready.id}`, 'nothing']) {
     const lateReply = await follow({}, `?after=${cursor}`);
-    await lateReply.until(({ event }) => event === 'reset');
+    await lateReply.waitFor(({ event }) => event === 'reset');
     expect(lateReply.events.map(({ event }) => event)).toEqual(['ready', 'reset']);
   }
 });
@@ -159,12 +159,12 @@ it('limits the streams of an operator', async () => {
   await expect.poll(async () => (await follow()).status).toBe(200);
 });
 
-const endOf = (stream: OpenStream) => stream.until(({ event }) => event === 'end');
+const endOf = (stream: OpenStream) => stream.waitFor(({ event }) => event === 'end');
 
 it('ends with the token', async () => {
   const token = { name: 'Revoked' };
   const stream = await follow(token);
-  await stream.until(isReady);
+  await stream.waitFor(isReady);
   const { data } = (await client.call('GET', '/operator-tokens?limit=100')).body;
   const { id } = data.find((each: { name: string }) => each.name === token.name);
   const started = performance.now();
@@ -185,7 +185,7 @@ it('ends with the session, and when rights change', async () => {
   const openAs = async () => {
     const stream = await openStream(app, { cookie });
     open.push(stream);
-    await stream.until(isReady);
+    await stream.waitFor(isReady);
     return stream;
   };
   const first = await openAs();
@@ -204,7 +204,7 @@ it('ends when the server stops', async () => {
   const secret = await operatorClient(stopping).secretOf();
   await stopping.server.listen({ port: 0, host: '127.0.0.1' });
   const stream = await openStream(stopping, { authorization: `Bearer ${secret}` });
-  await stream.until(isReady);
+  await stream.waitFor(isReady);
   const started = performance.now();
   await stopping.close();
   await stream.ended;

@@ -9,13 +9,13 @@ import {
 import { operation } from '../../kernel/contract/operation.ts';
 import {
   Amount,
-  described,
   named,
   oneOf,
   PageQuery,
   page,
   text,
   time,
+  withDescription,
 } from '../../kernel/schema.ts';
 import { type OperatorCall, operatorHandle } from '../handle.ts';
 import { OptionalReason, PlatformFilter, Reason } from '../schemas.ts';
@@ -40,8 +40,8 @@ const ACCOUNT = {
     format: 'int64',
     description: 'Available balance, in minor units of the currency.',
   }),
-  held: described(Amount, 'Amount held for payments, in minor units.'),
-  owed: described(Amount, 'Amount that the account owes, in minor units.'),
+  held: withDescription(Amount, 'Amount held for payments, in minor units.'),
+  owed: withDescription(Amount, 'Amount that the account owes, in minor units.'),
   updatedAt: time('Time of the last change.'),
 };
 const Account = named(
@@ -64,7 +64,7 @@ const list = operation({
   query: Type.Object({
     accountId: Type.Optional(text('Return only this account.')),
     ...PlatformFilter,
-    status: Type.Optional(described(AccountStatus, 'Return only accounts with this status.')),
+    status: Type.Optional(withDescription(AccountStatus, 'Return only accounts with this status.')),
     owing: Type.Optional(
       Type.Boolean({ description: 'Return only accounts with an amount owed.' }),
     ),

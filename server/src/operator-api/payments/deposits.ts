@@ -15,7 +15,6 @@ import { operation } from '../../kernel/contract/operation.ts';
 import type { FieldError } from '../../kernel/fault.ts';
 import {
   Amount,
-  described,
   named,
   nullable,
   oneOf,
@@ -24,6 +23,7 @@ import {
   page,
   text,
   time,
+  withDescription,
 } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
 import { OptionalReason, PlatformFilter } from '../schemas.ts';
@@ -52,7 +52,7 @@ const HeldDeposit = named(
       accountId: nullable(text('ID of the credited account.')),
       since: time('Time at which the hold began.'),
       reason: nullable(PendingReason),
-      amount: described(Amount, 'Amount received, in minor units.'),
+      amount: withDescription(Amount, 'Amount received, in minor units.'),
       currency: CurrencyOf,
       readable: Readable,
       source: text(
@@ -154,7 +154,7 @@ const record = operation({
       minLength: 1,
       maxLength: 255,
     }),
-    amount: described(PositiveAmount, 'Amount received, in minor units.'),
+    amount: withDescription(PositiveAmount, 'Amount received, in minor units.'),
     currency: CurrencyOf,
     accountId: Type.Optional(
       text('ID of the credited internal account. Required without `paymentReference`.'),
@@ -179,7 +179,7 @@ const record = operation({
       }),
     ),
     hold: Type.Optional(
-      described(PendingReason, 'Holds a deposit to an account, for this reason.'),
+      withDescription(PendingReason, 'Holds a deposit to an account, for this reason.'),
     ),
     ...OptionalReason,
   }),

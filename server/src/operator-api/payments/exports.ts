@@ -6,7 +6,6 @@ import { MODES } from '../../kernel/mode.ts';
 import {
   Amount,
   DateOnly,
-  described,
   named,
   nullable,
   oneOf,
@@ -14,6 +13,7 @@ import {
   page,
   text,
   time,
+  withDescription,
 } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
 import { PlatformFilter } from '../schemas.ts';
@@ -22,8 +22,8 @@ import { CurrencyOf, CustomerId, PlatformId, Posting, TransactionId } from './sc
 const TAG = 'Exports';
 
 const QUERY = {
-  from: described(DateOnly, 'First day, UTC.'),
-  to: described(DateOnly, 'Last day, UTC, included. At most 366 days.'),
+  from: withDescription(DateOnly, 'First day, UTC.'),
+  to: withDescription(DateOnly, 'Last day, UTC, included. At most 366 days.'),
   ...PlatformFilter,
   environment: Type.Optional(
     oneOf(MODES, { description: 'Return only items of this environment.' }),
@@ -130,7 +130,7 @@ const ExportedBalance = named(
       customerId: CustomerId,
       account: text('Account of the ledger.'),
       currency: CurrencyOf,
-      day: described(DateOnly, 'Day, UTC.'),
+      day: withDescription(DateOnly, 'Day, UTC.'),
       opening: minor('Balance at the start of the day'),
       debits: minor('Sum of the debits'),
       credits: minor('Sum of the credits'),

@@ -11,7 +11,6 @@ import { Fault } from '../../kernel/fault.ts';
 import { MODES } from '../../kernel/mode.ts';
 import {
   Amount,
-  described,
   named,
   nullable,
   oneOf,
@@ -19,6 +18,7 @@ import {
   page,
   text,
   time,
+  withDescription,
 } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
 import { CustomerFilter, ModeFilter, SHORT_PAGES } from '../overview/schemas.ts';
@@ -27,7 +27,7 @@ import { CurrencyOf, Posting } from './schemas.ts';
 
 const TAG = 'Ledger';
 const optional = Type.Optional;
-const signed = (description: string) =>
+const amountField = (description: string) =>
   Type.Integer({ format: 'int64', description: `${description}, in minor units.` });
 
 const LedgerAccountType = named(
@@ -54,8 +54,8 @@ const LedgerAccount = named(
       customerId: optional(text('Customer of an internal account.')),
       currency: CurrencyOf,
       status: optional(text('Status of an internal account.')),
-      balance: signed('Balance: credits less debits'),
-      held: described(Amount, 'Amount held for payments, in minor units.'),
+      balance: amountField('Balance: credits less debits'),
+      held: withDescription(Amount, 'Amount held for payments, in minor units.'),
       createdAt: time('Time of creation.'),
     },
     { description: 'An account of the ledger with its balance.' },
@@ -78,7 +78,7 @@ const list = operation({
     ...PlatformFilter,
     ...ModeFilter,
     ...CustomerFilter,
-    type: optional(described(LedgerAccountType, 'Return only accounts of this type.')),
+    type: optional(withDescription(LedgerAccountType, 'Return only accounts of this type.')),
     currency: optional(text('Return only accounts in this currency.')),
     hasBalance: optional(
       Type.Boolean({ description: 'If true, return only accounts with a balance or a hold.' }),
@@ -89,8 +89,8 @@ const list = operation({
   errors: ['NOT_FOUND'],
 });
 
-const debit = described(Amount, 'Sum of the debit balances, in minor units.');
-const credit = described(Amount, 'Sum of the credit balances, in minor units.');
+const debit = withDescription(Amount, 'Sum of the debit balances, in minor units.');
+const credit = withDescription(Amount, 'Sum of the credit balances, in minor units.');
 
 const trial = operation({
   operationId: 'getTrialBalance',
@@ -129,8 +129,8 @@ const trial = operation({
               ),
               debit,
               credit,
-              net: signed('Credits less debits'),
-              held: nullable(described(Amount, 'Amount held; null if it was not counted.')),
+              net: amountField('Credits less debits'),
+              held: nullable(withDescription(Amount, 'Amount held; null if it was not counted.')),
             },
             { description: 'Balances of one type of account.' },
           ),
@@ -146,7 +146,7 @@ const trial = operation({
               currency: CurrencyOf,
               debit,
               credit,
-              difference: signed('Credits less debits; 0 if the books balance'),
+              difference: amountField('Credits less debits; 0 if the books balance'),
             },
             { description: 'Sums of an environment and currency.' },
           ),
@@ -171,8 +171,8 @@ const AccountPosting = named(
       direction: oneOf(['DEBIT', 'CREDIT'], { description: 'Side of this account.' }),
       amount: Amount,
       counterAccountId: text('The other account.'),
-      balanceAfter: signed('Balance after the posting'),
-      heldAfter: signed('Amount held after the posting'),
+      balanceAfter: amountField('Balance after the posting'),
+      heldAfter: amountField('Amount held after the posting'),
       createdAt,
     },
     { description: 'A posting of one account with the balance after it.' },
@@ -198,8 +198,8 @@ const postings = operation({
       accountId,
       platformId: optional(platformId),
       currency: CurrencyOf,
-      balance: signed('Current balance'),
-      held: described(Amount, 'Amount held now, in minor units.'),
+      balance: amountField('Current balance'),
+      held: withDescription(Amount, 'Amount held now, in minor units.'),
       ...page(AccountPosting).properties,
     }),
   },

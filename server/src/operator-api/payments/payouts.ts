@@ -12,7 +12,6 @@ import {
 import { operation } from '../../kernel/contract/operation.ts';
 import {
   Amount,
-  described,
   named,
   nullable,
   oneOf,
@@ -20,6 +19,7 @@ import {
   page,
   text,
   time,
+  withDescription,
 } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
 import { OptionalReason, PlatformFilter } from '../schemas.ts';
@@ -46,7 +46,7 @@ const AwaitedTransfer = named(
         description: 'Transfer that the bank has to make.',
       }),
       since: time('Time since which the result is awaited.'),
-      amount: described(Amount, 'Amount of the transfer, in minor units.'),
+      amount: withDescription(Amount, 'Amount of the transfer, in minor units.'),
       currency: CurrencyOf,
       readable: Readable,
       rail: nullable(text('Rail of the transfer; null if the operator chooses it.')),

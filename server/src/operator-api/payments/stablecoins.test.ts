@@ -43,7 +43,7 @@ describe('stablecoins', () => {
   });
 
   it('are listed by page, with their circulating supply', async () => {
-    const coin = await mints.circulating(12);
+    const coin = await mints.createCirculatingCoin(12);
     const list = `/stablecoins?platformId=${service.app.platform.id}`;
     const { data } = await read(`${list}&limit=100`);
     const ownCoin = data.find((each: { id: string }) => each.id === coin.id);

@@ -16,7 +16,6 @@ import { operation } from '../../kernel/contract/operation.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import {
-  described,
   named,
   nullable,
   oneOf,
@@ -24,6 +23,7 @@ import {
   page,
   text,
   time,
+  withDescription,
 } from '../../kernel/schema.ts';
 import { type OperatorCall, operatorHandle } from '../handle.ts';
 import { OptionalReason, PlatformFilter, Reason } from '../schemas.ts';
@@ -183,7 +183,7 @@ const listOperations = operation({
     ...PlatformFilter,
     stablecoinId: Type.Optional(text('Return only mints and burns of this stablecoin.')),
     status: Type.Optional(
-      described(OperationStatus, 'Return only mints and burns with this status.'),
+      withDescription(OperationStatus, 'Return only mints and burns with this status.'),
     ),
     ...PageQuery,
   }),

@@ -37,7 +37,7 @@ const begin = async ({ call }: Browser) =>
 const finish = ({ call }: Browser, state: string, callbackUrl: string) =>
   call('POST', '/sign-in/oidc', { body: { state, callbackUrl } });
 
-const changed = (url: string, name: string, value: string) => {
+const withParameter = (url: string, name: string, value: string) => {
   const parsed = new URL(url);
   parsed.searchParams.set(name, value);
   return parsed.href;
@@ -234,7 +234,7 @@ describe('a callback', () => {
     expect((await finish(person, second.state, callback)).status).toBe(400);
     // With the other state, the code lacks its verifier.
     const wanted = new URL(second.authorizationUrl).searchParams.get('state') ?? '';
-    const mixed = changed(callback, 'state', wanted);
+    const mixed = withParameter(callback, 'state', wanted);
     expect((await finish(person, second.state, mixed)).status).toBe(401);
     const third = await begin(person);
     const lateReply = await provider.signIn(third.authorizationUrl, subject());
@@ -249,15 +249,15 @@ describe('a callback', () => {
     const person = browser(app);
     const { state, authorizationUrl } = await begin(person);
     const [[name, value]] = Object.entries(change) as [[string, string]];
-    const callback = await provider.signIn(changed(authorizationUrl, name, value), subject());
+    const callback = await provider.signIn(withParameter(authorizationUrl, name, value), subject());
     expect(callback).toContain('code=');
     expect((await finish(person, state, callback)).status).toBe(401);
   });
 
   it.each([
-    ['another issuer', (url: string) => changed(url, 'iss', 'https://evil.example'), 401],
-    ['an error', (url: string) => changed(url, 'error', 'access_denied'), 401],
-    ['an invented code', (url: string) => changed(url, 'code', 'invented'), 401],
+    ['another issuer', (url: string) => withParameter(url, 'iss', 'https://evil.example'), 401],
+    ['an error', (url: string) => withParameter(url, 'error', 'access_denied'), 401],
+    ['an invented code', (url: string) => withParameter(url, 'code', 'invented'), 401],
     ['another address', (url: string) => url.replace('/operator/', '/other/'), 400],
     ['another host', (url: string) => url.replace('localhost', 'evil.example'), 400],
     ['no address', () => 'code', 400],

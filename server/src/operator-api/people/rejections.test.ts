@@ -58,7 +58,7 @@ async function rejectionsOf(id: string): Promise<string[]> {
     });
 }
 
-const total = async () => (await verifyAudit(app.runtime)).records;
+const countRejections = async () => (await verifyAudit(app.runtime)).records;
 
 const signInWith = (body: object) => browser(app).call('POST', '/sign-in/password', { body });
 
@@ -101,14 +101,14 @@ describe('a rejected password', () => {
       await signInWith({ email: address, password: 'x', code: '000000' });
       return performance.now() - start;
     };
-    const before = await total();
+    const before = await countRejections();
     const unknown = [];
     const failuresOfUser = [];
     for (let attempt = 0; attempt < 5; attempt++) {
       unknown.push(await time(`unknown@example.com`));
       failuresOfUser.push(await time(email));
     }
-    expect((await total()) - before).toBe(5);
+    expect((await countRejections()) - before).toBe(5);
     expect(await rejectionsOf(id)).toHaveLength(5);
     // The comparison of a password takes most of the time, with or without a user.
     const median = (times: number[]) => times.sort((a, b) => a - b)[2] ?? 0;
@@ -143,9 +143,9 @@ describe('a rejected passkey', () => {
   });
 
   it('that is unknown has no record', async () => {
-    const before = await total();
+    const before = await countRejections();
     expect((await signIn(browser(app), newDevice())).status).toBe(401);
-    expect(await total()).toBe(before);
+    expect(await countRejections()).toBe(before);
   });
 });
 
@@ -154,9 +154,9 @@ describe('a link', () => {
     const { id, secret } = await invite();
     const { input, reply } = await enrollWithPasskey(browser(app), secret);
     ok(reply, 201);
-    const before = await total();
+    const before = await countRejections();
     const unknown = await browser(app).call('POST', '/enrollment', { body: { secret: 'rhe_x' } });
-    expect([unknown.status, await total()]).toEqual([410, before]);
+    expect([unknown.status, await countRejections()]).toEqual([410, before]);
     const { call } = browser(app);
     const statuses = [
       await call('POST', '/enrollment', { body: { secret } }),

@@ -8,7 +8,15 @@ import {
   updateOperatorUser,
 } from '../../features/staff/users/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
-import { described, Email, named, nullable, PageQuery, page, text } from '../../kernel/schema.ts';
+import {
+  Email,
+  named,
+  nullable,
+  PageQuery,
+  page,
+  text,
+  withDescription,
+} from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
 import { OptionalReason, Reason } from '../schemas.ts';
 import {
@@ -39,7 +47,7 @@ const create = operation({
     email: Email,
     roles: Roles,
     platformIds: Type.Optional(
-      described(Platforms, 'Platforms that the user may access. Absent for all platforms.'),
+      withDescription(Platforms, 'Platforms that the user may access. Absent for all platforms.'),
     ),
     ...OptionalReason,
   }),
@@ -80,7 +88,7 @@ const update = operation({
     name: Type.Optional(UserName),
     roles: Type.Optional(Roles),
     platformIds: Type.Optional(
-      described(nullable(Platforms), 'Platforms that the user may access; null for all.'),
+      withDescription(nullable(Platforms), 'Platforms that the user may access; null for all.'),
     ),
     isDisabled: Type.Optional(
       Type.Boolean({

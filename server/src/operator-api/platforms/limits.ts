@@ -9,7 +9,7 @@ import {
 import { cardProgramOf } from '../../features/tenancy/config/index.ts';
 import { platformById } from '../../features/tenancy/platform/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
-import { described, named, PositiveAmount, text } from '../../kernel/schema.ts';
+import { named, PositiveAmount, text, withDescription } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
 import { OptionalReason } from '../schemas.ts';
 import { params } from './platforms.ts';
@@ -22,8 +22,8 @@ const currencyPair = {
   to: maybe(text('Code of the destination currency. Absent for any.')),
 };
 const amounts = {
-  perPayment: maybe(described(PositiveAmount, 'Maximum per payment, in minor units.')),
-  perDay: maybe(described(PositiveAmount, 'Maximum per UTC day, in minor units.')),
+  perPayment: maybe(withDescription(PositiveAmount, 'Maximum per payment, in minor units.')),
+  perDay: maybe(withDescription(PositiveAmount, 'Maximum per UTC day, in minor units.')),
 };
 const PaymentLimit = named(
   'PaymentLimit',

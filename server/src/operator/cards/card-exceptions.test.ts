@@ -19,7 +19,7 @@ async function json(...argv: string[]): Promise<any> {
   return JSON.parse(out);
 }
 
-const listed = async (...more: string[]): Promise<string[]> =>
+const listIds = async (...more: string[]): Promise<string[]> =>
   (await json('cards', 'exceptions', ...more)).map(
     (each: { transactionId: string }) => each.transactionId,
   );
@@ -28,7 +28,7 @@ const clearingNotice = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(a
 const refundOf = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
 
 /** A payment whose account could not pay 20 of 120. */
-async function short() {
+async function createException() {
   const paid = await fixture.begin({ funds: 110 });
   await paid.notify(clearingNotice(120));
   app.effects.set(app.effects.now() + 1_000);
@@ -38,7 +38,10 @@ async function short() {
 describe('cards exceptions', () => {
   it('lists pending ones, oldest first, with the missing and the held amount', async () => {
     expect((await run('cards', 'exceptions')).out).toBe('None.\n');
-    const [first, second] = [await short(), await fixture.begin({ descriptor: 'Shop 006' })];
+    const [first, second] = [
+      await createException(),
+      await fixture.begin({ descriptor: 'Shop 006' }),
+    ];
     expect(await json('cards', 'exceptions')).toEqual([
       {
         ...{ transactionId: first.id, platformId: app.platform.id, environment: 'sandbox' },
@@ -52,13 +55,13 @@ describe('cards exceptions', () => {
     const { out } = await run('cards', 'exceptions');
     expect(out).toMatch(/^SINCE +TRANSACTION +STATUS +MISSING +HELD +SUSPENSE +MERCHANT\n/);
     expect(out).toMatch(/ EXCEPTION +0\.20 +0\.00 +0\.00 +Shop\n/);
-    expect(await listed('--limit', '1')).toEqual([first.id]);
-    expect(await listed('--platform', app.other.id)).toEqual([]);
-    expect(await listed('--platform', app.platform.id)).toEqual([first.id, second.id]);
+    expect(await listIds('--limit', '1')).toEqual([first.id]);
+    expect(await listIds('--platform', app.other.id)).toEqual([]);
+    expect(await listIds('--platform', app.platform.id)).toEqual([first.id, second.id]);
     expect((await run('cards', 'exceptions', '--limit', '0')).code).toBe(2);
     expect((await run('cards', 'exceptions', '--platform', 'none')).code).toBe(1);
     for (const { id } of [first, second]) await json(...['cards', 'resolve', id], ...COLLECT);
-    expect(await listed()).toEqual([]);
+    expect(await listIds()).toEqual([]);
   });
 
   it('lists refunds for a closed account until they were sent, each time', async () => {
@@ -79,7 +82,7 @@ describe('cards exceptions', () => {
       const reply = await run('suspense', 'return', paid.id);
       expect([reply.code, reply.err]).toEqual([1, expect.stringContaining('--reference')]);
       await json('suspense', 'return', paid.id, '--reference', reference);
-      expect(await listed()).toEqual([]);
+      expect(await listIds()).toEqual([]);
       const repeatedReply = await run('suspense', 'return', paid.id, '--reference', reference);
       expect([repeatedReply.code, repeatedReply.err]).toEqual([
         1,
@@ -91,7 +94,7 @@ describe('cards exceptions', () => {
     await paid.notify({ kind: 'RETURN_REVERSAL' });
     expect(await json('suspense', 'list')).toMatchObject([{ amount: -60, to: null }]);
     await json('suspense', 'settle', paid.id, '--reference', 'WIRE-3');
-    expect(await listed()).toEqual([]);
+    expect(await listIds()).toEqual([]);
     expect(await paid.state()).toEqual({ status: 'SETTLED', account: '0 of 0', settled: 60 });
   });
 });
@@ -104,14 +107,14 @@ describe('cards resolve', () => {
     [110, 'SETTLED', 10],
     [10, 'SETTLED', 20],
   ])('writes off no refunded amount: %i', async (refunded, status, writtenOffAmount) => {
-    const paid = await short();
+    const paid = await createException();
     await paid.notify(refundOf(refunded));
     const done = await json('cards', 'resolve', paid.id, '--outcome', 'write-off');
     expect(done).toMatchObject({ status, writtenOffAmount });
   });
 
   it('collects or writes off the missing amount, once', async () => {
-    const firstCard = await short();
+    const firstCard = await createException();
     const collected = await json(
       'cards',
       'resolve',
@@ -124,7 +127,7 @@ describe('cards resolve', () => {
       ...{ transactionId: firstCard.id, status: 'SETTLED', writtenOffAmount: 0, currency: 'USD' },
     });
     expect(await firstCard.state()).toMatchObject({ account: '0 of 0', settled: 120 });
-    const secondCard = await short();
+    const secondCard = await createException();
     const { out } = await run('cards', 'resolve', secondCard.id, '--outcome', 'write-off');
     expect(out).toBe(`${secondCard.id} is SETTLED, 0.20 USD written off.\n`);
     expect(await secondCard.state()).toMatchObject({ status: 'SETTLED', account: '10 of 10' });
@@ -136,7 +139,7 @@ describe('cards resolve', () => {
   });
 
   it('accepts card payments only, and its two outcomes', async () => {
-    const paid = await short();
+    const paid = await createException();
     expect((await run('cards', 'resolve', paid.id)).code).toBe(2);
     expect((await run('cards', 'resolve', paid.id, '--outcome', 'forget')).code).toBe(2);
     expect((await run('cards', 'resolve', 'CardTransaction:x', ...COLLECT)).code).toBe(1);

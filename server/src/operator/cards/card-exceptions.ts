@@ -13,7 +13,7 @@ import { platformIn } from '../platforms/platform.ts';
 
 type CardException = Awaited<ReturnType<typeof listCardExceptions>>['data'][number];
 
-const formatted = (amount: number, currency: string | null) =>
+const amountText = (amount: number, currency: string | null) =>
   formatAmount({ currency: currency ?? '', amount: BigInt(amount) });
 
 const HEADS = ['SINCE', 'TRANSACTION', 'STATUS', 'MISSING', 'HELD', 'SUSPENSE', 'MERCHANT'];
@@ -23,9 +23,9 @@ const cells = (each: CardException): string[] => [
   each.since,
   each.transactionId,
   each.status,
-  formatted(each.missingAmount, each.currency),
-  formatted(each.heldAmount, each.currency),
-  formatted(each.suspense.amount, each.suspense.currency),
+  amountText(each.missingAmount, each.currency),
+  amountText(each.heldAmount, each.currency),
+  amountText(each.suspense.amount, each.suspense.currency),
   each.merchant,
 ];
 
@@ -48,7 +48,7 @@ async function resolve({ runtime }: System, args: CommandArgs): Promise<Output> 
   if (!outcome) throw usageError(`--outcome must be one of ${OUTCOMES.join(', ')}`);
   const reason = args.text('reason');
   const json = await resolveCardException(runtime, { transactionId, outcome, reason });
-  const writtenOff = `${formatted(json.writtenOffAmount, json.currency)} ${json.currency}`;
+  const writtenOff = `${amountText(json.writtenOffAmount, json.currency)} ${json.currency}`;
   return { json, text: `${transactionId} is ${json.status}, ${writtenOff} written off.\n` };
 }
 

@@ -67,7 +67,7 @@ function runtimeWith(concurrentWork: () => Promise<unknown>): Runtime {
 }
 
 /** The recorded input of the operator. */
-const reported = ({ id }: CardPaymentFixture) => {
+const railResultsOf = ({ id }: CardPaymentFixture) => {
   const text = 'select kind, state, reason from rail_results where transaction_id = $1 order by id';
   return app.runtime.db.query(text, [id]);
 };
@@ -136,7 +136,7 @@ describe('cards resolve-debit', () => {
     );
     const settled = { status: 'SETTLED', account: '0 of 0', settled: 100 };
     expect(await paid.state()).toEqual(settled);
-    expect(await reported(paid)).toEqual([
+    expect(await railResultsOf(paid)).toEqual([
       { kind: 'card', state: 'settled', reason: 'They wrote so' },
     ]);
     // The remaining job has no effect.
@@ -169,7 +169,10 @@ describe('cards resolve-debit', () => {
     const stuck = { status: 'EXCEPTION', account: '0 of 100', cards: -100, settled: 100 };
     expect(await paid.state()).toEqual(stuck);
     await json('cards', 'resolve', paid.id, '--outcome', 'collect');
-    expect((await reported(paid)).map((each) => each.state).sort()).toEqual(['failed', 'settled']);
+    expect((await railResultsOf(paid)).map((each) => each.state).sort()).toEqual([
+      'failed',
+      'settled',
+    ]);
     expect((await close()).code).toBe(0);
   });
 
@@ -209,7 +212,7 @@ describe('cards resolve-debit', () => {
     const { code, err } = await commandOn({ ...app, runtime })(args);
     expect([code, err]).toEqual([1, 'The payment has no pending funding debit.\n']);
     expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
-    expect(await reported(paid)).toEqual([]);
+    expect(await railResultsOf(paid)).toEqual([]);
   });
 
   it('remains if the issuer responds concurrently', async () => {
@@ -218,7 +221,7 @@ describe('cards resolve-debit', () => {
     const runtime = runtimeWith(() => resolveDebit(paid, 'completed'));
     await workerSaying(async () => ({ state: 'failed' }), runtime).runDue();
     expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
-    expect(await reported(paid)).toHaveLength(1);
+    expect(await railResultsOf(paid)).toHaveLength(1);
     const jobs = "select 1 from jobs where input ->> 'transactionId' = $1";
     expect(await app.runtime.db.query(jobs, [paid.id])).toEqual([]);
   });

@@ -21,10 +21,10 @@ export function amount(minor: bigint | null, currency: string | null): [string, 
   return [decimal, String(minor)];
 }
 
-const quoted = (cell: string): string =>
+const quote = (cell: string): string =>
   /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 
-export const csvLine = (cells: readonly string[]): string => `${cells.map(quoted).join(',')}\r\n`;
+export const csvLine = (cells: readonly string[]): string => `${cells.map(quote).join(',')}\r\n`;
 
 /** Header and rows as chunks of text. */
 export async function* csv<R>(

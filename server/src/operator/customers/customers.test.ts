@@ -257,8 +257,8 @@ async function tracesOf(command: readonly string[], ids: readonly string[]): Pro
     const rowText = `row_to_json(t)::text like any($2::text[])`;
     const condition = `"${column}"::text like any($1::text[])`;
     const sql = `select 1 from "${name}" t where ${condition} and ${rowText} limit 1`;
-    const like = (each: string) => `%${each}%`;
-    const rows = await db.query(sql, [command.map(like), ids.map(like)]);
+    const likePattern = (each: string) => `%${each}%`;
+    const rows = await db.query(sql, [command.map(likePattern), ids.map(likePattern)]);
     if (rows.length) matches.push(`${name}.${column}`);
   }
   return matches;

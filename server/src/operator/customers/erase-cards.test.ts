@@ -118,14 +118,14 @@ function erasing(customerId: string): Runtime {
 }
 
 /** A completed payment of a customer without remaining funds. */
-async function finished() {
+async function createClearedPayment() {
   const paid = await cardPayments(app).begin({ funds: 100, descriptor: SHOP });
   await paid.notify({ kind: 'CLEARING', amount: 100n });
   return { paid, id: paid.card.cardholderId as string };
 }
 
 it('an erasure stores no merchant of a concurrent refund', async () => {
-  const { paid, id } = await finished();
+  const { paid, id } = await createClearedPayment();
   ok(await app.call('DELETE', `/customers/${id}`), 200);
   const { db } = app.runtime;
   let updates = 0;
@@ -141,7 +141,7 @@ it('an erasure stores no merchant of a concurrent refund', async () => {
 });
 
 it('an erasure stores no merchant of a message without effect that was read before', async () => {
-  const { paid, id } = await finished();
+  const { paid, id } = await createClearedPayment();
   const network = cardNetwork(app, erasing(id));
   await network.notify(paid.token, { kind: 'AUTHORIZATION_EXPIRY' });
   const reported = JSON.parse(await merchantsOf(id));

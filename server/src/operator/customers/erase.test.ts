@@ -83,7 +83,7 @@ async function tracesOf(args: readonly string[]): Promise<string[]> {
   return matches;
 }
 
-async function everywhere() {
+async function createPersonWithTraces() {
   const fixture = await importHarness(app);
   const umaAddress = `$zyxwina.quorbat@${fixture.domain}`;
   const body = { customerType: 'INDIVIDUAL', nationality: 'DE', ...PERSON, umaAddress };
@@ -114,7 +114,7 @@ async function everywhere() {
 }
 
 it('leaves no personal data in any column of any table', async () => {
-  const { fixture, person, umaAddress } = await everywhere();
+  const { fixture, person, umaAddress } = await createPersonWithTraces();
   ok(
     await app.call(
       'POST',
@@ -134,7 +134,7 @@ it('leaves no personal data in any column of any table', async () => {
   );
   ok(claimed, 200);
   await app.call('GET', `/receiver/uma/${umaAddress}`, undefined, { as: app.other });
-  const job = await fixture.imported(
+  const job = await fixture.importFile(
     file(
       fixture.person('quorbat-1', { umaAddress }),
       fixture.person('quorbat-1', { fullName: 'Zyxwina Quorbat', birthDate: 'Zyxwina' }),
@@ -175,11 +175,11 @@ it('leaves no personal data in any column of any table', async () => {
 it('leaves no part of an interrupted export', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'export-'));
   const file = path.join(folder, 'all.json');
-  async function* broken() {
+  async function* brokenSource() {
     yield '{';
     throw new Error('no database');
   }
-  await expect(writeNew(file, broken())).rejects.toThrow('no database');
+  await expect(writeNew(file, brokenSource())).rejects.toThrow('no database');
   expect(readdirSync(folder)).toEqual([]);
   rmSync(folder, { recursive: true });
 });

@@ -17,7 +17,7 @@ const service = openForFile(startProduction);
 const verb = (name: string, id: string, ...more: string[]) =>
   service.json('external-accounts', name, id, ...more);
 
-const emitted = async (id: string) =>
+const emittedStatuses = async (id: string) =>
   (await service.app.events())
     .filter((each) => each.subject === id && each.type === 'EXTERNAL_ACCOUNT.STATUS_UPDATED')
     .map((each) => each.data.status);
@@ -48,11 +48,11 @@ describe('external-accounts', () => {
     await verb('review', id);
     await verb('clear', id);
     await verb('disable', id);
-    expect(await emitted(id)).toEqual([
+    expect(await emittedStatuses(id)).toEqual([
       ...['PENDING', 'UNDER_REVIEW', 'INACTIVE', 'ACTIVE'],
       ...['UNDER_REVIEW', 'ACTIVE', 'INACTIVE'],
     ]);
-    await service.rejected(
+    await service.expectRejected(
       'This action is not possible: the account is INACTIVE.',
       'external-accounts',
       'clear',
@@ -75,7 +75,7 @@ describe('external-accounts', () => {
     const url = `/quotes/${quote.id}/execute`;
     const reply = await service.app.call('POST', url, undefined, { ...service.as, headers });
     expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_RECEIVER']);
-    expect(await emitted(to)).toEqual(['UNDER_REVIEW']);
+    expect(await emittedStatuses(to)).toEqual(['UNDER_REVIEW']);
   });
 
   it('list accounts with the last digits of their numbers', async () => {
@@ -102,7 +102,7 @@ describe('external-accounts', () => {
     const accountInfo = { accountType: 'ETHEREUM_WALLET', address };
     const body = { currency: 'USDC', accountInfo, customerId: person.id };
     const { id } = ok(await service.app.call('POST', '/customers/external-accounts', body), 201);
-    await service.rejected(
+    await service.expectRejected(
       'A wallet cannot be checked by a bank',
       'external-accounts',
       'check',
@@ -112,8 +112,8 @@ describe('external-accounts', () => {
     ok(await service.app.call('DELETE', `/customers/external-accounts/${id}`), 204);
     const inside = await internalAccount(service.app, person.id, 'USD');
     for (const other of [id, inside.id, 'unknown']) {
-      await service.rejected('Account not found.', 'external-accounts', 'clear', other);
-      await service.rejected('Account not found.', 'external-accounts', 'history', other);
+      await service.expectRejected('Account not found.', 'external-accounts', 'clear', other);
+      await service.expectRejected('Account not found.', 'external-accounts', 'history', other);
     }
   });
 });

@@ -38,13 +38,13 @@ async function json(...argv: string[]): Promise<any> {
   return JSON.parse(out);
 }
 
-async function rejected(args: string, ...argv: string[]) {
+async function expectRejected(args: string, ...argv: string[]) {
   const { code, out, err } = await run(...argv);
   expect([code, out, err]).toEqual([1, '', `${args}\n`]);
 }
 
 /** The code of the latest text message. */
-async function texted(): Promise<string> {
+async function readTextedCode(): Promise<string> {
   await app.settle();
   return JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').text.slice(0, 6);
 }
@@ -53,7 +53,7 @@ async function texted(): Promise<string> {
 async function verifiedCustomer() {
   const person = await european(app, service);
   ok(await sendCode(app, person.id, 'phone', service), 204);
-  ok(await confirmCode(app, person.id, 'phone', await texted(), service), 200);
+  ok(await confirmCode(app, person.id, 'phone', await readTextedCode(), service), 200);
   return person;
 }
 
@@ -112,7 +112,7 @@ describe('a reset without an identity service', () => {
       ['RESET_PASSED', 'Ada', 'seen by video'],
       ['RESET_COMPLETED', null, null],
     ]);
-    await rejected(
+    await expectRejected(
       'The reset cannot be decided: it is COMPLETED.',
       'pass-reset',
       resetId,
@@ -124,7 +124,7 @@ describe('a reset without an identity service', () => {
     const { id } = await verifiedCustomer();
     const login = loginFixture(app, service);
     const { challengeId } = ok(await login.start(id, 'SMS_OTP'), 200);
-    const code = await texted();
+    const code = await readTextedCode();
     const { resetId } = await start(id);
     await json('pass-reset', resetId, ...DECISION);
     ok(await complete(id, resetId, { countryCode: '+49', number: '1605554321' }), 204);
@@ -134,7 +134,7 @@ describe('a reset without an identity service', () => {
     const response = {
       factor: 'SMS_OTP',
       challengeId: repeatedReply.challengeId,
-      code: await texted(),
+      code: await readTextedCode(),
     };
     expect(JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').to).toBe('+491605554321');
     ok(await login.complete(id, response), 200);
@@ -152,7 +152,7 @@ describe('a reset without an identity service', () => {
     });
     const expired = await start(id);
     app.effects.set(app.effects.now() + 24 * HOUR);
-    await rejected(
+    await expectRejected(
       'The reset cannot be decided: it is EXPIRED.',
       'pass-reset',
       expired.resetId,
@@ -170,12 +170,12 @@ describe('a reset without an identity service', () => {
       ids.push((await start((await verifiedCustomer()).id)).resetId);
       app.effects.set(app.effects.now() + 1);
     }
-    const listed = async (...argv: string[]) =>
+    const listIds = async (...argv: string[]) =>
       (await json('resets', ...argv)).map(({ resetId }: { resetId: string }) => resetId);
-    expect(await listed(app.production.id)).toEqual(ids);
-    expect(await listed('--limit', '2')).toEqual(ids.slice(0, 2));
-    expect(await listed('--after', ids[1] as string)).toEqual(ids.slice(2));
-    expect(await listed(app.platform.id)).toEqual([]);
+    expect(await listIds(app.production.id)).toEqual(ids);
+    expect(await listIds('--limit', '2')).toEqual(ids.slice(0, 2));
+    expect(await listIds('--after', ids[1] as string)).toEqual(ids.slice(2));
+    expect(await listIds(app.platform.id)).toEqual([]);
     const { out } = await run('resets');
     expect(cells(out)[0]).toEqual([
       ...['SINCE', 'RESET', 'FACTOR', 'STATUS', 'EXPIRES', 'CUSTOMER', 'PLATFORM'],
@@ -188,12 +188,12 @@ describe('a reset without an identity service', () => {
     const { resetId } = await start(id);
     for (const verb of ['pass-reset', 'reject-reset']) {
       expect((await run(verb, resetId)).code).toBe(2);
-      await rejected('Reset not found.', verb, `ScaReset:${UNKNOWN_ID}`, ...DECISION);
-      await rejected('Reset not found.', verb, id, ...DECISION);
+      await expectRejected('Reset not found.', verb, `ScaReset:${UNKNOWN_ID}`, ...DECISION);
+      await expectRejected('Reset not found.', verb, id, ...DECISION);
     }
-    await rejected('Platform not found.', 'resets', `PlatformConfig:${UNKNOWN_ID}`);
+    await expectRejected('Platform not found.', 'resets', `PlatformConfig:${UNKNOWN_ID}`);
     ok(await app.call('DELETE', `/customers/${id}`, undefined, service), 200);
-    await rejected('The customer was deleted.', 'pass-reset', resetId, ...DECISION);
+    await expectRejected('The customer was deleted.', 'pass-reset', resetId, ...DECISION);
   });
 
   it('can be decided in the sandbox too, and the page then requests nothing', async () => {
@@ -249,8 +249,8 @@ describe('sca show', () => {
       ...{ isUnderSca: false, failedAttempts: 0, openResets: [], trustedAccounts: [] },
     });
     for (const verb of ['show', 'events']) {
-      await rejected('Customer not found.', verb, `Customer:${UNKNOWN_ID}`);
-      await rejected('Customer not found.', verb, 'x');
+      await expectRejected('Customer not found.', verb, `Customer:${UNKNOWN_ID}`);
+      await expectRejected('Customer not found.', verb, 'x');
     }
   });
 });
@@ -280,8 +280,8 @@ describe('sca unlock', () => {
   it('rejects deleted and unknown customers', async () => {
     const { id } = await phoneVerifiedCustomer(app);
     ok(await app.call('DELETE', `/customers/${id}`), 200);
-    await rejected('The customer was deleted.', 'unlock', id, ...DECISION);
-    await rejected('Customer not found.', 'unlock', `Customer:${UNKNOWN_ID}`, ...DECISION);
+    await expectRejected('The customer was deleted.', 'unlock', id, ...DECISION);
+    await expectRejected('Customer not found.', 'unlock', `Customer:${UNKNOWN_ID}`, ...DECISION);
   });
 });
 
@@ -312,6 +312,6 @@ describe('sca events', () => {
       ...['AT', 'EVENT', 'FACTOR', 'ABOUT', 'FROM', 'ACTOR', 'REASON'],
     ]);
     expect(out).toContain(ADDRESS);
-    await rejected('Event not found.', 'events', otherCustomer.id, '--after', all[0].eventId);
+    await expectRejected('Event not found.', 'events', otherCustomer.id, '--after', all[0].eventId);
   });
 });

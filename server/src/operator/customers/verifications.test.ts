@@ -22,7 +22,7 @@ async function json(...argv: string[]) {
   return JSON.parse(out);
 }
 
-async function rejected(text: string, ...argv: string[]) {
+async function expectRejected(text: string, ...argv: string[]) {
   const { code, out, err } = await run(...argv);
   expect({ code, out }).toEqual({ code: 1, out: '' });
   expect(err).toContain(text);
@@ -117,14 +117,14 @@ describe('verifications show', () => {
   });
 
   it('rejects unknown IDs', async () => {
-    await rejected(
+    await expectRejected(
       'The verification, customer or owner was not found',
       'verifications',
       'show',
       'x',
     );
     const unknown = `Customer:${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}`;
-    await rejected('The customer was not found', 'verifications', 'show', unknown);
+    await expectRejected('The customer was not found', 'verifications', 'show', unknown);
   });
 });
 
@@ -139,10 +139,16 @@ describe('a decision', () => {
     const emitted = [...PENDING, 'VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'];
     expect(await fixture.eventTypes(id)).toEqual(emitted);
     for (const verb of ['approve', 'reject']) {
-      await rejected('is APPROVED. This status is final', 'verifications', verb, id);
+      await expectRejected('is APPROVED. This status is final', 'verifications', verb, id);
     }
     const error = ['--error', 'APPLICANT_FRAUD'];
-    await rejected('is APPROVED. This status is final', 'verifications', 'hold', id, ...error);
+    await expectRejected(
+      'is APPROVED. This status is final',
+      'verifications',
+      'hold',
+      id,
+      ...error,
+    );
     expect(await fixture.eventTypes(id)).toEqual(emitted);
     expect((await fixture.submit(as, id)).status).toBe(400);
   });
@@ -194,7 +200,7 @@ describe('a decision', () => {
     ok(await fixture.app.call('PATCH', `/customers/${id}`, change, { as }), 200);
     const repeatedReply = ok(await fixture.submit(as, id), 200);
     expect(await fixture.statuses(as, id)).toEqual(['PENDING']);
-    await rejected(
+    await expectRejected(
       'A later verification has replaced this one',
       'verifications',
       'approve',
@@ -228,7 +234,7 @@ describe('a decision', () => {
     });
     await json('verifications', 'hold', second);
     expect(await fixture.eventTypes(id)).toEqual(emitted);
-    await rejected('The owner is REJECTED', 'verifications', 'approve', first);
+    await expectRejected('The owner is REJECTED', 'verifications', 'approve', first);
     await json(
       'verifications',
       'hold',
@@ -276,11 +282,11 @@ describe('a decision', () => {
     await misused('EXPIRED_DOCUMENT needs @Document', ...hold('--error', 'EXPIRED_DOCUMENT'));
     const { passport: foreignPassport } = await person();
     const unrelated = hold('--error', `EXPIRED_DOCUMENT@${foreignPassport}`);
-    await rejected('does not belong to this customer', ...unrelated);
+    await expectRejected('does not belong to this customer', ...unrelated);
     expect(passport).not.toBe(foreignPassport);
     const deletedPersonId = (await fixture.person(as, 'Ada Lovelace')).id;
     ok(await fixture.app.call('DELETE', `/customers/${deletedPersonId}`, undefined, { as }), 200);
-    await rejected('was deleted', 'verifications', 'approve', deletedPersonId);
+    await expectRejected('was deleted', 'verifications', 'approve', deletedPersonId);
     expect(await fixture.statuses(as, id)).toEqual(['PENDING']);
   });
 });

@@ -52,7 +52,7 @@ const lines = (value: unknown, path: string): [string, string][] =>
       )
     : [[path, String(value)]];
 
-const printed = (json: unknown): Output => ({ json, text: record(lines(json, '')) });
+const outputOf = (json: unknown): Output => ({ json, text: record(lines(json, '')) });
 
 const PROBLEMS = {
   'field-missing': 'needs a #FIELD',
@@ -86,7 +86,7 @@ async function decide({ runtime }: System, args: CommandArgs, state: Decision): 
   if (state === 'unresolved' && !findings.length && !isId(id, 'BeneficialOwner')) {
     throw usageError('--error is needed');
   }
-  return printed(await decideVerification(runtime, { id, state, findings }));
+  return outputOf(await decideVerification(runtime, { id, state, findings }));
 }
 
 const ID: Flags = {
@@ -150,7 +150,8 @@ export const verificationVerbs: readonly Verb[] = [
     summary: 'Show all data for a decision, personal data included',
     flags: ID,
     positional: 'id',
-    run: async ({ runtime }, args) => printed(await showVerification(runtime, args.required('id'))),
+    run: async ({ runtime }, args) =>
+      outputOf(await showVerification(runtime, args.required('id'))),
   },
   decisionVerb(
     'approve',

@@ -16,7 +16,7 @@ import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
-const formatted = (amount: number, currency: string) =>
+const amountText = (amount: number, currency: string) =>
   formatAmount({ currency, amount: BigInt(amount) });
 
 const COLUMNS = [
@@ -43,9 +43,9 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
     each.customerId ?? each.platformId,
     each.status,
     each.currency,
-    formatted(each.balance, each.currency),
-    formatted(each.held, each.currency),
-    formatted(each.owed, each.currency),
+    amountText(each.balance, each.currency),
+    amountText(each.held, each.currency),
+    amountText(each.owed, each.currency),
     each.updatedAt,
   ]);
   return { json, text: table(COLUMNS, rows) };

@@ -28,7 +28,7 @@ const sql = (text: string, values: unknown[] = []) => app.runtime.db.query(text,
 
 beforeAll(async () => {
   fixture = mintFixture(app);
-  coin = await fixture.circulating(100);
+  coin = await fixture.createCirculatingCoin(100);
   const { id } = await customer(app);
   bank = await externalAccount(app, id, 'USD');
   await app.advance(1_000);
@@ -127,7 +127,7 @@ describe('stablecoins end', () => {
 
   /** A burn of a separate coin, put into a state without side effects. */
   async function burnIn(status: string) {
-    const coin = await fixture.circulating(20);
+    const coin = await fixture.createCirculatingCoin(20);
     const { id } = ok(await fixture.burn(coin.id, fixture.burnBody(bank.id)), 201);
     await sql("delete from jobs where input ->> 'operationId' = $1", [id]);
     if (status === 'CREATED') return { id, coinId: coin.id };
@@ -186,7 +186,7 @@ describe('stablecoins end', () => {
     expect((await fixture.readOperation(id)).status).toBe(status);
     expect(await fixture.problems()).toEqual([]);
     expect(await json('stablecoins', 'history', id)).toEqual([]);
-    expect((await fixture.supply(coinId)).circulating).toBe(20n * DOLLAR);
+    expect((await fixture.supply(coinId)).createCirculatingCoin).toBe(20n * DOLLAR);
   });
 
   it('ends none twice, and none without a reason', async () => {

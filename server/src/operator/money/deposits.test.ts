@@ -38,7 +38,7 @@ describe('a deposit', () => {
       balance: 12_50,
       total: 12_50,
     });
-    await service.rejected(
+    await service.expectRejected(
       'already recorded',
       ...[...entry, '--amount', '12.51', '--reference', 'WIRE-1', '--rail', 'WIRE'],
     );
@@ -90,12 +90,12 @@ describe('a deposit', () => {
       ...['deposits', 'record', '--account', account, '--amount', '20', '--currency', 'USD'],
       ...['--reference', 'ACH-BACK'],
     );
-    await service.rejected('COMPLETED', 'deposits', 'release', id);
-    await service.rejected('COMPLETED', 'deposits', 'reject', id);
+    await service.expectRejected('COMPLETED', 'deposits', 'release', id);
+    await service.expectRejected('COMPLETED', 'deposits', 'reject', id);
     await service.app.advance(2 * DAY);
     expect(await service.json('deposits', 'return', id)).toMatchObject({ status: 'FAILED' });
     expect((await balances(service.app, account, service.as)).total).toBe(0);
-    await service.rejected('FAILED', 'deposits', 'return', id);
+    await service.expectRejected('FAILED', 'deposits', 'return', id);
   });
 
   it('is returned manually if it arrives too late for its quote', async () => {
@@ -146,16 +146,26 @@ describe('a deposit', () => {
   it('may be a debit or a payment that arrived after the freeze', async () => {
     const { person, account } = await service.payer();
     const from = await externalAccount(service.app, person.id, 'USD', '000', service.as);
-    const debited = async () => {
+    const createDebit = async () => {
       const ends = { source: { accountId: from.id }, destination: { accountId: account } };
       const body = { ...ends, amount: 40_00 };
       const row = ok(await service.app.call('POST', '/transfer-in', body, service.as), 201);
       await service.app.settle();
       return row.id as string;
     };
-    const all = [await debited(), await debited(), await debited(), await debited()] as const;
+    const all = [
+      await createDebit(),
+      await createDebit(),
+      await createDebit(),
+      await createDebit(),
+    ] as const;
     const [stored, rejected, returned, mistaken] = all;
-    await service.rejected('The transaction is not a deposit.', 'deposits', 'release', stored);
+    await service.expectRejected(
+      'The transaction is not a deposit.',
+      'deposits',
+      'release',
+      stored,
+    );
     await service.json('accounts', 'freeze', account, '--reason', 'A test');
     for (const id of all) await service.json('payouts', 'settle', id);
     expect(await balances(service.app, account, service.as)).toEqual({ balance: 0, total: 160_00 });
@@ -164,7 +174,7 @@ describe('a deposit', () => {
     );
     const cancel = `/transactions/${stored}/cancel`;
     expect((await service.app.call('POST', cancel, undefined, service.as)).status).toBe(409);
-    await service.rejected(
+    await service.expectRejected(
       'No result is expected',
       'payouts',
       'fail',
@@ -234,7 +244,7 @@ describe('a deposit', () => {
     ok(await service.app.call('POST', '/transfer-out', { ...ends, amount: 5_00 }), 201);
     await service.app.settle();
     expect(await service.json('deposits', 'return', stored)).toMatchObject({ status: 'FAILED' });
-    await service.rejected('it is FAILED', 'deposits', 'return', stored);
+    await service.expectRejected('it is FAILED', 'deposits', 'return', stored);
     const query = ['accounts', 'list', '--owing', '--platform', service.app.platform.id];
     expect(await service.json(...query)).toMatchObject([{ accountId: account.id, owed: 5_00 }]);
     expect((await balances(service.app, account.id)).total).toBe(0);
@@ -247,7 +257,7 @@ describe('a deposit', () => {
     const ends = { source: { accountId: from.id }, destination: { accountId: account.id } };
     const body = { ...ends, amount: 40_00 };
     const { id } = ok(await service.app.call('POST', '/transfer-in', body), 201);
-    await service.rejected(
+    await service.expectRejected(
       'Only a settled transfer can be returned',
       'payouts',
       'return',
@@ -260,7 +270,7 @@ describe('a deposit', () => {
       status: 'FAILED',
     });
     expect((await balances(service.app, account.id)).total).toBe(0);
-    await service.rejected('is in the sandbox', 'payouts', 'settle', id);
+    await service.expectRejected('is in the sandbox', 'payouts', 'settle', id);
   });
 
   it('is recalled from its payer, not from the payee of a later payment', async () => {
@@ -272,7 +282,7 @@ describe('a deposit', () => {
     const quote = ok(await service.app.call('POST', '/quotes', requested, service.as), 201);
     const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
     const id = quote.transactionId as string;
-    await service.rejected('The transaction is not a deposit.', 'deposits', 'return', id);
+    await service.expectRejected('The transaction is not a deposit.', 'deposits', 'return', id);
     await service.json(
       ...['deposits', 'record', '--payment-reference', reference, '--amount', '100.00'],
       ...['--currency', 'USD', '--reference', 'INSIDE-1', '--rail', 'RTP'],
@@ -284,11 +294,11 @@ describe('a deposit', () => {
       200,
     ).data;
     expect(counterparty.source.sourceType).toBe('REALTIME_FUNDING');
-    await service.rejected(quote.id, 'deposits', 'return', counterparty.id);
+    await service.expectRejected(quote.id, 'deposits', 'return', counterparty.id);
     const received = { balance: 91_08, total: 91_08 };
     expect(await balances(service.app, to.id, service.as)).toEqual(received);
     expect(await service.json('deposits', 'return', id)).toMatchObject({ status: 'COMPLETED' });
-    await service.rejected('The return is already recorded.', 'deposits', 'return', id);
+    await service.expectRejected('The return is already recorded.', 'deposits', 'return', id);
     expect(await balances(service.app, to.id, service.as)).toEqual(received);
     const [owing] = await service.app.runtime.db.query<{ owed: bigint }>(
       'select owed from internal_accounts where id = $1',
@@ -319,7 +329,7 @@ describe('a deposit', () => {
     });
     await service.json('payouts', 'settle', id, '--reference', 'RTP-BACK');
     expect(await service.status(id)).toBe('FAILED COMPLETED ACCOUNT_CANNOT_RECEIVE');
-    await service.rejected(
+    await service.expectRejected(
       'Payment reference not found.',
       ...entry.with(3, `RH${'0'.repeat(32)}`),
       '--amount',

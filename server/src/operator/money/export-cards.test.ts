@@ -15,7 +15,7 @@ beforeAll(() => {
 });
 
 /** Rows of an export without quoted cells. */
-async function exported(what: string): Promise<Record<string, string>[]> {
+async function exportRows(what: string): Promise<Record<string, string>[]> {
   const { code, out, err } = await commandOn(app)(['export', what, ...DAYS]);
   expect([code, err]).toEqual([0, '']);
   const [head = [], ...rows] = out
@@ -29,7 +29,7 @@ async function exported(what: string): Promise<Record<string, string>[]> {
 
 /** Net postings of a payment on its account. */
 async function movedOn(account: string, transaction: string): Promise<bigint> {
-  const rows = (await exported('postings')).filter(
+  const rows = (await exportRows('postings')).filter(
     (each) => each.transaction_id === transaction && each.effect === 'POSTED',
   );
   return rows.reduce((sum, { minor, credit_account, debit_account }) => {
@@ -96,7 +96,7 @@ it.each<[string, PaymentOptions, Word[], { sent?: string; received?: string }]>(
     const notice = amount === undefined ? { kind } : { kind, amount };
     await paid.notify(notice as Parameters<typeof paid.notify>[0]);
   }
-  const line = (await exported('transactions')).find((each) => each.transaction_id === paid.id);
+  const line = (await exportRows('transactions')).find((each) => each.transaction_id === paid.id);
   const currency = choice.currency ?? 'USD';
   expect(line).toMatchObject({
     type: 'CARD',

@@ -60,7 +60,7 @@ function parse(csv: string): Record<string, string>[] {
   return lines.map((each) => Object.fromEntries(head.map((name, i) => [name, each[i] as string])));
 }
 
-async function exported(kind: string, from: string, to: string, ...more: string[]) {
+async function exportRows(kind: string, from: string, to: string, ...more: string[]) {
   const { code, out, err } = await run('export', kind, '--from', from, '--to', to, ...more);
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return parse(out);
@@ -99,8 +99,8 @@ const key = (row: Record<string, string>, account: string) => `${account} ${row.
 
 describe('the export', () => {
   it('balances: opening and postings of a day equal its closing, for every account and day', async () => {
-    const balances = await exported('balances', '2026-01-05', '2026-01-10', '--idle');
-    const postings = await exported('postings', '2026-01-05', '2026-01-10');
+    const balances = await exportRows('balances', '2026-01-05', '2026-01-10', '--idle');
+    const postings = await exportRows('postings', '2026-01-05', '2026-01-10');
     const moved = new Map<string, bigint>();
     for (const row of postings.filter((each) => each.effect === 'POSTED')) {
       const amount = BigInt(row.minor as string);
@@ -141,8 +141,8 @@ describe('the export', () => {
   });
 
   it('has the days with postings, and others only with --idle', async () => {
-    const all = await exported('balances', '2026-01-05', '2026-01-10', '--idle');
-    const moved = await exported('balances', '2026-01-05', '2026-01-10');
+    const all = await exportRows('balances', '2026-01-05', '2026-01-10', '--idle');
+    const moved = await exportRows('balances', '2026-01-05', '2026-01-10');
     expect(moved.length).toBeGreaterThan(15);
     const netOf = (row: Record<string, string>) =>
       row.debits_minor !== '0' || row.credits_minor !== '0';
@@ -150,25 +150,25 @@ describe('the export', () => {
     expect(all.filter((row) => !netOf(row) && row.closing_minor === '0')).toEqual([]);
     const isClosing = (row: Record<string, string>) => row.account?.startsWith('InternalAccount:');
     expect(all.filter((row) => !netOf(row) && isClosing(row)).length).toBeGreaterThan(5);
-    expect(await exported('balances', '2026-01-07', '2026-01-07')).toEqual([]);
-    const after = await exported('balances', '2027-01-01', '2027-01-01', '--idle');
+    expect(await exportRows('balances', '2026-01-07', '2026-01-07')).toEqual([]);
+    const after = await exportRows('balances', '2027-01-01', '2027-01-01', '--idle');
     const last = all.filter((each) => each.day === '2026-01-10' && each.closing_minor !== '0');
     const balanceOf = (row: Record<string, string>) => [row.account, row.closing_minor];
     expect(after.map(balanceOf)).toEqual(last.map(balanceOf));
   });
 
   it.each([[[]], [['--idle']]])('returns the same figures for the same days %j', async (more) => {
-    const whole = await exported('balances', '2026-01-05', '2026-01-10', ...more);
-    const part = await exported('balances', '2026-01-06', '2026-01-06', ...more);
+    const whole = await exportRows('balances', '2026-01-05', '2026-01-10', ...more);
+    const part = await exportRows('balances', '2026-01-06', '2026-01-06', ...more);
     expect(part.length).toBeGreaterThan(0);
     expect(part).toEqual(whole.filter((each) => each.day === '2026-01-06'));
-    expect(await exported('balances', '2025-12-01', '2025-12-31', ...more)).toEqual([]);
-    expect(await exported('postings', '2026-01-07', '2026-01-07')).toEqual([]);
+    expect(await exportRows('balances', '2025-12-01', '2025-12-31', ...more)).toEqual([]);
+    expect(await exportRows('postings', '2026-01-07', '2026-01-07')).toEqual([]);
   });
 
   it('has transactions whose amounts equal those of their postings', async () => {
-    const lines = await exported('transactions', '2026-01-05', '2026-01-10');
-    const postings = await exported('postings', '2026-01-05', '2026-01-10');
+    const lines = await exportRows('transactions', '2026-01-05', '2026-01-10');
+    const postings = await exportRows('postings', '2026-01-05', '2026-01-10');
     expect(lines).toHaveLength(13);
     const rowOf = (id: string | undefined) =>
       postings.filter((each) => each.transaction_id === id && each.effect === 'POSTED');
@@ -200,7 +200,7 @@ describe('the export', () => {
   });
 
   it('writes exact decimals, and neutralizes formulas', async () => {
-    const lines = await exported('transactions', '2026-01-05', '2026-01-10');
+    const lines = await exportRows('transactions', '2026-01-05', '2026-01-10');
     for (const row of lines) {
       const currency = row.received_currency as string;
       const decimals = findCurrency(currency)?.decimals as number;
@@ -215,7 +215,7 @@ describe('the export', () => {
     expect(emitted).toContain(`"'=HYPERLINK(""http://x"",""y""),\r\nnext"`);
     expect(emitted).not.toMatch(/(^|,|")@SUM/);
     expect(
-      (await exported('balances', '2026-01-05', '2026-01-10')).some((each) =>
+      (await exportRows('balances', '2026-01-05', '2026-01-10')).some((each) =>
         each.closing_amount?.startsWith('-'),
       ),
     ).toBe(true);
@@ -225,14 +225,14 @@ describe('the export', () => {
     const days = ['2026-01-05', '2026-01-10'] as const;
     const platformFlags = ['--platform', app.platform.id];
     for (const kind of ['transactions', 'postings', 'balances']) {
-      const all = await exported(kind, ...days);
-      expect((await exported(kind, ...days, '--environment', 'sandbox')).length).toBe(all.length);
-      expect(await exported(kind, ...days, '--environment', 'production')).toEqual([]);
-      expect(await exported(kind, ...days, '--platform', app.other.id)).toEqual([]);
+      const all = await exportRows(kind, ...days);
+      expect((await exportRows(kind, ...days, '--environment', 'sandbox')).length).toBe(all.length);
+      expect(await exportRows(kind, ...days, '--environment', 'production')).toEqual([]);
+      expect(await exportRows(kind, ...days, '--platform', app.other.id)).toEqual([]);
     }
-    const postings = await exported('postings', ...days, ...platformFlags);
-    expect(postings.length).toBe((await exported('postings', ...days)).length);
-    const balances = await exported('balances', ...days, ...platformFlags);
+    const postings = await exportRows('postings', ...days, ...platformFlags);
+    expect(postings.length).toBe((await exportRows('postings', ...days)).length);
+    const balances = await exportRows('balances', ...days, ...platformFlags);
     expect(new Set(balances.map((each) => each.platform_id))).toEqual(new Set([app.platform.id]));
   });
 
@@ -297,7 +297,7 @@ describe('a long export', () => {
     expect(await exitCode, errors).toBe(0);
     expect(lines).toBe(ROWS + 1);
     expect(minor).toBe(BigInt((ROWS * (ROWS + 1)) / 2));
-    const balances = await exported('balances', '2026-02-01', '2026-02-01');
+    const balances = await exportRows('balances', '2026-02-01', '2026-02-01');
     const [clearing] = balances.filter((each) => each.account === credit);
     expect([clearing?.opening_minor, clearing?.closing_minor]).toEqual(['0', minor.toString()]);
     await booksBalance(app);

@@ -47,8 +47,8 @@ describe('a payout', () => {
     const settled = await service.json('payouts', 'settle', id, '--reference', 'SEPA-0001');
     expect(settled).toMatchObject({ transactionId: id, status: 'COMPLETED' });
     expect(await service.queue(id)).toEqual([]);
-    await service.rejected('No result is expected', 'payouts', 'settle', id);
-    await service.rejected(
+    await service.expectRejected('No result is expected', 'payouts', 'settle', id);
+    await service.expectRejected(
       'No result is expected',
       'payouts',
       'fail',
@@ -111,7 +111,7 @@ describe('a payout', () => {
 
   it('may be returned days after it settled', async () => {
     const { id, account } = await service.payment();
-    await service.rejected(
+    await service.expectRejected(
       'Only a settled transfer can be returned: it is PROCESSING.',
       ...['payouts', 'return', id, '--reason', 'PAYOUT_RETURNED'],
     );
@@ -122,7 +122,14 @@ describe('a payout', () => {
     await service.app.settle();
     expect(await service.status(id)).toBe('FAILED COMPLETED PAYOUT_RETURNED');
     expect((await balances(service.app, account, service.as)).total).toBe(1_000_00);
-    await service.rejected('it is FAILED', 'payouts', 'return', id, '--reason', 'PAYOUT_RETURNED');
+    await service.expectRejected(
+      'it is FAILED',
+      'payouts',
+      'return',
+      id,
+      '--reason',
+      'PAYOUT_RETURNED',
+    );
   });
 
   it('is listed oldest first, and of one platform only', async () => {
@@ -173,7 +180,7 @@ describe('a recall', () => {
 
   it('is requested by the platform and decided by the operator', async () => {
     const { id, account } = await overAch();
-    await service.rejected('No cancellation is requested', 'payouts', 'cancel', id);
+    await service.expectRejected('No cancellation is requested', 'payouts', 'cancel', id);
     ok(await service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.as), 200);
     await service.app.settle();
     const [pendingPayout] = await service.queue(id);
@@ -206,7 +213,7 @@ describe('an internal transfer', () => {
       200,
     ).data;
     const reason = ['--reason', 'PAYOUT_RETURNED'];
-    await service.rejected(
+    await service.expectRejected(
       'This transfer did not use a rail',
       'payouts',
       'return',
@@ -335,8 +342,8 @@ describe('environments', () => {
     const body = quoteBody(account.id, to.id, 100_00, { immediatelyExecute: true });
     const { transactionId: id } = ok(await service.app.call('POST', '/quotes', body), 201);
     await service.app.settle();
-    await service.rejected('The transaction is in the sandbox', 'payouts', 'settle', id);
-    await service.rejected('Transaction not found.', 'payouts', 'settle', 'Transaction:x');
+    await service.expectRejected('The transaction is in the sandbox', 'payouts', 'settle', id);
+    await service.expectRejected('Transaction not found.', 'payouts', 'settle', 'Transaction:x');
   });
 
   it('allow a return of a sandbox payout, once, also if its bank reports it later', async () => {
@@ -346,7 +353,7 @@ describe('environments', () => {
       const to = await externalAccount(service.app, person.id, 'USD', suffix);
       const body = { ...quoteBody(account.id, to.id, 10_00), immediatelyExecute: true };
       const { transactionId: id } = ok(await service.app.call('POST', '/quotes', body), 201);
-      await service.rejected(
+      await service.expectRejected(
         'Only a settled transfer can be returned',
         'payouts',
         'return',
@@ -355,7 +362,7 @@ describe('environments', () => {
       );
       await service.app.settle();
       await service.json('payouts', 'return', id, ...returnFlags);
-      await service.rejected(
+      await service.expectRejected(
         'Only a settled transfer can be returned',
         'payouts',
         'return',

@@ -35,7 +35,7 @@ async function refresh(argv: string[], usd: PaymentInstructions[] | undefined) {
   };
 }
 
-const emitted = async (id: string) => {
+const emittedEvents = async (id: string) => {
   const type = 'INTERNAL_ACCOUNT.FUNDING_INSTRUCTIONS_UPDATED';
   return (await service.app.events()).filter((each) => each.subject === id && each.type === type);
 };
@@ -48,7 +48,7 @@ describe('accounts refresh-funding', () => {
     const person = await customer(service.app);
     const sandbox = await internalAccount(service.app, person.id, 'USD');
     expect((await service.json('accounts', 'refresh-funding', sandbox.id)).changed).toEqual([]);
-    expect([await emitted(account), await emitted(sandbox.id)]).toEqual([[], []]);
+    expect([await emittedEvents(account), await emittedEvents(sandbox.id)]).toEqual([[], []]);
   });
 
   it('sets new details with the old reference, and emits an event with the balance', async () => {
@@ -64,7 +64,7 @@ describe('accounts refresh-funding', () => {
       bankName: 'Second Bank',
       reference: before.fundingPaymentInstructions[0].accountOrWalletInfo.reference,
     });
-    const [event, ...more] = await emitted(account);
+    const [event, ...more] = await emittedEvents(account);
     expect(more).toEqual([]);
     expect(event?.data).toMatchObject({
       id: account,
@@ -88,7 +88,7 @@ describe('accounts refresh-funding', () => {
     expect(first.changed).not.toContain(closed.account);
     const restored = await service.json('accounts', 'refresh-funding', '--platform', platform);
     expect(restored.changed).toEqual(first.changed);
-    expect(await emitted(account)).toHaveLength(2);
+    expect(await emittedEvents(account)).toHaveLength(2);
   });
 
   it('is rejected without collection accounts, for unknown accounts, and for both flags', async () => {
@@ -103,6 +103,6 @@ describe('accounts refresh-funding', () => {
     for (const args of [[], [account, '--platform', service.shop.id]]) {
       await expect(refresh(args, NEW_INSTRUCTIONS)).rejects.toThrow('Either ACCOUNT or --platform');
     }
-    expect(await emitted(account)).toEqual([]);
+    expect(await emittedEvents(account)).toEqual([]);
   });
 });

@@ -38,7 +38,7 @@ describe.each(Object.keys(OUTCOMES))('stablecoins %s', (name) => {
     const id = await coinIn(status);
     const outcome = OUTCOMES[name]?.[status];
     if (outcome === undefined) {
-      await service.rejected(`The stablecoin is ${status}.`, 'stablecoins', name, id);
+      await service.expectRejected(`The stablecoin is ${status}.`, 'stablecoins', name, id);
       expect(await verb('history', id)).toEqual([]);
       return;
     }
@@ -81,7 +81,7 @@ describe('stablecoins', () => {
   ])('are not approved if never issued: …%s, %s', async (token, issuance) => {
     const { id } = await fixture.coin({ token });
     expect((await fixture.request(id)).status).toBe(409);
-    await service.rejected(
+    await service.expectRejected(
       `The token is ${issuance} at its provider.`,
       'stablecoins',
       'approve',
@@ -115,7 +115,7 @@ describe('stablecoins', () => {
 
   it('are listed with their circulating supply', async () => {
     const mints = mintFixture(service.app);
-    const coin = await mints.circulating(12);
+    const coin = await mints.createCirculatingCoin(12);
     const all: { id: string; circulating: string }[] = await verb('list');
     const circulating = all.find((each) => each.id === coin.id)?.circulating;
     expect(circulating).toBe('12000000');
@@ -126,7 +126,7 @@ describe('stablecoins', () => {
 
   it('are rejected if unknown', async () => {
     const none = 'Stablecoin:00000000-0000-7000-8000-000000000000';
-    await service.rejected('Stablecoin not found.', 'stablecoins', 'approve', none);
-    await service.rejected('Stablecoin not found.', 'stablecoins', 'history', 'x');
+    await service.expectRejected('Stablecoin not found.', 'stablecoins', 'approve', none);
+    await service.expectRejected('Stablecoin not found.', 'stablecoins', 'history', 'x');
   });
 });

@@ -18,7 +18,7 @@ import { openForFile } from '../../../test/kit/app/test-app.ts';
 const service = openForFile(startProduction);
 
 /** The list's entries for a transaction. */
-async function listed(id: string, ...more: string[]) {
+async function listItems(id: string, ...more: string[]) {
   const all: { transactionId: string }[] = await service.json('suspense', 'list', ...more);
   // biome-ignore lint/suspicious/noExplicitAny: checked by assertions.
   return all.filter((each) => each.transactionId === id) as any[];
@@ -72,19 +72,19 @@ describe('a sandbox payment whose refund fails', () => {
     await app.settle();
     await service.json('accounts', 'close', account.id);
     await app.advance(60_000);
-    expect(await listed(id)).toMatchObject([{ to: 'outside', outside: null, amount: 100_00 }]);
-    await service.rejected('--reference', 'suspense', 'return', id);
+    expect(await listItems(id)).toMatchObject([{ to: 'outside', outside: null, amount: 100_00 }]);
+    await service.expectRejected('--reference', 'suspense', 'return', id);
     const done = await service.json('suspense', 'return', id, '--reference', 'WIRE-7');
     expect(done).toMatchObject({ refund: 'COMPLETED', funds: 'RETURNED' });
     expect((await balances(app, account.id)).total).toBe(0);
-    expect(await listed(id)).toEqual([]);
+    expect(await listItems(id)).toEqual([]);
   });
 
   it('is listed, and returned in full, once', async () => {
     const before = await suspense('USD', 'sandbox');
     const { id, account } = await paymentInSuspense();
     expect((await suspense('USD', 'sandbox')) - before).toBe(100_00n);
-    const [suspenseItem] = await listed(id);
+    const [suspenseItem] = await listItems(id);
     expect(suspenseItem).toMatchObject({
       ...{ environment: 'sandbox', platformId: service.app.platform.id, type: 'OUTGOING' },
       ...{ status: 'FAILED', amount: 100_00, readable: '100.00', currency: 'USD' },
@@ -95,7 +95,7 @@ describe('a sandbox payment whose refund fails', () => {
     expect(output).toMatch(/^SINCE +TRANSACTION +ENVIRONMENT +AMOUNT +CURRENCY +REASON +TO\n/);
     expect(output).toContain(account);
 
-    await service.rejected(
+    await service.expectRejected(
       'Do not send them manually',
       ...['suspense', 'return', id, '--reference', 'WIRE-1'],
     );
@@ -115,9 +115,9 @@ describe('a sandbox payment whose refund fails', () => {
     expect(await suspense('USD', 'sandbox')).toBe(before);
     const { body } = await service.app.call('GET', `/transactions/${id}`);
     expect(body.refund).toMatchObject({ status: 'COMPLETED', settledAt: expect.any(String) });
-    expect(await listed(id)).toEqual([]);
+    expect(await listItems(id)).toEqual([]);
     expect(await noticeOf(id)).toEqual({ reference: null, reason: 'Cleared' });
-    await service.rejected(
+    await service.expectRejected(
       'The transaction has no funds in suspense: it is FAILED, and its refund is COMPLETED.',
       ...['suspense', 'return', id],
     );
@@ -148,7 +148,7 @@ describe('a sandbox payment whose refund fails', () => {
       secondPayment.id,
     ]);
     expect((await service.run('suspense', 'list', '--limit', '0')).code).toBe(2);
-    await service.rejected(
+    await service.expectRejected(
       'Platform not found.',
       'suspense',
       'list',
@@ -170,10 +170,11 @@ describe('a production payment whose refund fails', () => {
     // The bank recalls the deposit of 1,000.00, of which 900.00 remain.
     await service.json('deposits', 'return', returned[0]?.id as string);
     await service.json('accounts', 'freeze', account, '--reason', 'A test');
-    const owing = () => service.json('accounts', 'list', '--owing', '--platform', service.shop.id);
-    expect(await owing()).toMatchObject([{ accountId: account, owed: 100_00, balance: 0 }]);
+    const listOwing = () =>
+      service.json('accounts', 'list', '--owing', '--platform', service.shop.id);
+    expect(await listOwing()).toMatchObject([{ accountId: account, owed: 100_00, balance: 0 }]);
     await service.json('suspense', 'return', id);
-    expect(await owing()).toEqual([]);
+    expect(await listOwing()).toEqual([]);
     expect(await balances(service.app, account, service.as)).toEqual({ balance: 0, total: 0 });
     expect(await service.status(id)).toBe('FAILED COMPLETED COMPLIANCE_REJECTED');
     expect(await suspense('USD')).toBe(0n);
@@ -181,7 +182,7 @@ describe('a production payment whose refund fails', () => {
 
   it('prevents closing its account until it is decided', async () => {
     const { id, account } = await suspensePayment();
-    await service.rejected('is in progress', 'accounts', 'close', account);
+    await service.expectRejected('is in progress', 'accounts', 'close', account);
     await service.json('suspense', 'return', id);
     expect(await balances(service.app, account, service.as)).toEqual({
       balance: 1_000_00,
@@ -206,18 +207,23 @@ describe('external funds that could not be returned', () => {
     await service.app.settle();
     await service.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
     expect(await service.status(id)).toBe('FAILED FAILED COLLECTION_FAILED');
-    expect(await listed(id)).toMatchObject([
+    expect(await listItems(id)).toMatchObject([
       { type: 'INCOMING', amount: 30_00, to: 'outside', outside: { accountIdentifier: '****8' } },
     ]);
     expect((await service.run('suspense', 'list')).out).toContain('accountIdentifier=****8');
-    await service.rejected('The funds return to an outside account', 'suspense', 'return', id);
+    await service.expectRejected(
+      'The funds return to an outside account',
+      'suspense',
+      'return',
+      id,
+    );
     const sent = ['suspense', 'return', id, '--reference', 'CHEQUE-1'];
     expect(await service.json(...sent)).toMatchObject({ refund: 'COMPLETED', funds: 'RETURNED' });
     expect((await eventTypes(service.app, id)).at(-1)).toBe('INCOMING_PAYMENT.REFUND_COMPLETED');
     expect(await noticeOf(id)).toEqual({ reference: 'CHEQUE-1', reason: null });
     const postings = (await service.run('ledger', 'postings', id)).out;
     expect(postings).toMatch(/ resolve +\S+:suspense:USD +\S+:rail_in_transit:USD +30\.00 /);
-    await service.rejected('The transaction has no funds in suspense', ...sent);
+    await service.expectRejected('The transaction has no funds in suspense', ...sent);
     expect(await suspense('USD')).toBe(0n);
   });
 });
@@ -242,7 +248,7 @@ describe('a digital asset that was paid in and cannot be returned', () => {
 
   it("is credited to its owner's balance, not sent to the wallet", async () => {
     const { id, own } = await paymentInSuspense(false);
-    expect(await listed(id)).toMatchObject([{ amount: 100_000_000, to: own, outside: null }]);
+    expect(await listItems(id)).toMatchObject([{ amount: 100_000_000, to: own, outside: null }]);
     await service.json('suspense', 'return', id);
     expect((await balances(service.app, own)).balance).toBe(100_000_000);
     expect((await eventTypes(service.app, id)).at(-1)).toBe('OUTGOING_PAYMENT.REFUND_COMPLETED');
@@ -250,8 +256,13 @@ describe('a digital asset that was paid in and cannot be returned', () => {
 
   it('is sent manually if its owner no longer has such a balance', async () => {
     const { id, own } = await paymentInSuspense(true);
-    expect(await listed(id)).toMatchObject([{ amount: 100_000_000, to: 'outside' }]);
-    await service.rejected('The funds return to an outside account', 'suspense', 'return', id);
+    expect(await listItems(id)).toMatchObject([{ amount: 100_000_000, to: 'outside' }]);
+    await service.expectRejected(
+      'The funds return to an outside account',
+      'suspense',
+      'return',
+      id,
+    );
     await service.json('suspense', 'return', id, '--reference', '0xabc');
     expect((await balances(service.app, own)).total).toBe(0);
     expect(await suspense('USDC', 'sandbox')).toBe(0n);
@@ -271,7 +282,7 @@ describe('a recalled debit of a payment', () => {
   });
 
   /** A payment funded by a debit of 50.00 USD; no account can cover it. */
-  async function debited(): Promise<string> {
+  async function createDebit(): Promise<string> {
     const from = await externalAccount(service.app, person.id, 'USD', '000', service.as);
     const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
     const createdQuote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
@@ -285,16 +296,16 @@ describe('a recalled debit of a payment', () => {
     service.json('payouts', 'return', id, '--of', 'debit', '--reason', 'PAYOUT_RETURNED');
 
   it('is a shortfall until the funds are received', async () => {
-    const id = await debited();
+    const id = await createDebit();
     await recallDeposit(id);
     // Its payout is still pending.
     expect(await service.queue(id)).toMatchObject([{ kind: 'payout' }]);
-    expect(await listed(id)).toMatchObject([{ amount: -50_00, readable: '-50.00', to: null }]);
+    expect(await listItems(id)).toMatchObject([{ amount: -50_00, readable: '-50.00', to: null }]);
     expect((await service.run('suspense', 'list')).out).toMatch(
       /-50\.00 +USD +PROCESSING +missing\n/,
     );
     await service.json('payouts', 'settle', id);
-    await service.rejected(
+    await service.expectRejected(
       'The transaction has no funds in suspense',
       'suspense',
       'return',
@@ -306,22 +317,22 @@ describe('a recalled debit of a payment', () => {
     expect(await service.json(...settle)).toMatchObject({ status: 'COMPLETED', refund: null });
     expect(await service.status(id)).toBe('COMPLETED - -');
     expect(await noticeOf(id)).toEqual({ reference: 'WIRE-9', reason: null });
-    expect(await listed(id)).toEqual([]);
+    expect(await listItems(id)).toEqual([]);
     expect(await suspense('USD')).toBe(0n);
-    await service.rejected('The transaction has no shortfall in suspense.', ...settle);
+    await service.expectRejected('The transaction has no shortfall in suspense.', ...settle);
   });
 
   it('leaves nothing to return if its funds were in suspense', async () => {
-    const id = await debited();
+    const id = await createDebit();
     const message = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
     await service.json('payouts', 'fail', id, ...message);
     await service.app.settle();
-    const [item] = await listed(id);
+    const [item] = await listItems(id);
     expect(item).toMatchObject({ amount: 50_00, to: 'outside' });
     expect(item.outside).toMatchObject({ routingNumber: '021000021' });
     await recallDeposit(id);
-    expect(await listed(id)).toMatchObject([{ amount: 0, to: 'outside' }]);
-    await service.rejected(
+    expect(await listItems(id)).toMatchObject([{ amount: 0, to: 'outside' }]);
+    await service.expectRejected(
       'The transaction has no shortfall in suspense.',
       'suspense',
       'settle',

@@ -24,7 +24,7 @@ async function show({ runtime }: System): Promise<Output> {
   return { json: keys, text: text || 'None yet: the first start of the server generates them.\n' };
 }
 
-function listed(views: readonly PublicKeyView[]): Output {
+function keyTable(views: readonly PublicKeyView[]): Output {
   const json = views.map(presentPublicKey);
   const heads = ['KEY', 'ENVIRONMENT', 'ALGORITHM', 'STATUS', 'ACTIVE FROM', 'PUBLISHED UNTIL'];
   const text = table(
@@ -41,7 +41,7 @@ function listed(views: readonly PublicKeyView[]): Output {
   return { json, text };
 }
 
-const list = async ({ runtime }: System): Promise<Output> => listed(await publicKeys(runtime));
+const list = async ({ runtime }: System): Promise<Output> => keyTable(await publicKeys(runtime));
 
 async function rotate({ runtime, masterKey }: System, args: CommandArgs): Promise<Output> {
   const hours = Number(args.text('overlap-hours') ?? DEFAULT_OVERLAP_HOURS);
@@ -49,11 +49,11 @@ async function rotate({ runtime, masterKey }: System, args: CommandArgs): Promis
     throw usageError(`--overlap-hours must be a number from 0 to ${MAX_OVERLAP_HOURS}`);
   }
   const environment = args.required('environment') as Mode;
-  return listed(await rotateSigningKeys(runtime, masterKey(), environment, hours * HOUR_MS));
+  return keyTable(await rotateSigningKeys(runtime, masterKey(), environment, hours * HOUR_MS));
 }
 
 const retire = async ({ runtime }: System, args: CommandArgs): Promise<Output> =>
-  listed(await retireSigningKey(runtime, args.required('key')));
+  keyTable(await retireSigningKey(runtime, args.required('key')));
 
 export const keysVerbs: readonly Verb[] = [
   {

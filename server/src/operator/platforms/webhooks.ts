@@ -23,7 +23,7 @@ function limitOf(args: CommandArgs): number {
   return limit;
 }
 
-async function pending({ runtime }: System, args: CommandArgs): Promise<Output> {
+async function listQueued({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await listPending(runtime, args.text('platform'), limitOf(args));
   const heads = ['EVENT', 'PLATFORM', 'ENDPOINT', 'TYPE', 'ATTEMPTS', 'NEXT'];
   const text = table(
@@ -62,7 +62,7 @@ async function attempts({ runtime }: System, args: CommandArgs): Promise<Output>
   return { json, text };
 }
 
-async function dropped({ runtime }: System, args: CommandArgs): Promise<Output> {
+async function listDropped({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await listDroppedEvents(runtime, limitOf(args));
   const heads = ['EVENT', 'PLATFORM', 'TYPE', 'ABOUT', 'CREATED', 'ATTEMPTS'];
   const text = table(
@@ -85,7 +85,7 @@ export const webhookVerbs: readonly Verb[] = [
     verb: 'pending',
     summary: 'List deliveries that are not delivered yet',
     flags: { platform: { value: 'PLATFORM', help: 'Filter by platform' }, ...LIMIT },
-    run: pending,
+    run: listQueued,
   },
   {
     noun: 'webhooks',
@@ -100,7 +100,7 @@ export const webhookVerbs: readonly Verb[] = [
     verb: 'dropped',
     summary: 'List undelivered events, newest first',
     flags: LIMIT,
-    run: dropped,
+    run: listDropped,
   },
   {
     noun: 'webhooks',

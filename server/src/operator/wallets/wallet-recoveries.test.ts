@@ -297,7 +297,7 @@ describe('wallet authorizations', () => {
     const { accountId, sms, byEmail, bySms } = await fixture.walletWithEmailAndSms();
     const path = `/internal-accounts/${accountId}`;
     app.effects.set(app.effects.now() + 1);
-    ok(await fixture.signed('PATCH', path, { privateEnabled: true }, bySms), 200);
+    ok(await fixture.callSigned('PATCH', path, { privateEnabled: true }, bySms), 200);
     const all = await json('authorizations', accountId);
     expect(all[0]).toEqual({
       authorizationId: expect.stringMatching(/^WalletAuthorization:/),

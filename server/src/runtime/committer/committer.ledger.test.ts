@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createSample,
   eventAbout,
-  fresh,
   NOW,
+  newId,
   ok,
   rejected,
   type Sample,
@@ -42,7 +42,7 @@ const ledger = table('ledger_accounts', {
 const commit = (parts: Partial<ChangeSet>): Promise<Outcome> => committer.commit(setOf(parts));
 
 /** Submits all change sets in the same tick. */
-const together = (...parts: Partial<ChangeSet>[]) => Promise.allSettled(parts.map(commit));
+const commitTogether = (...parts: Partial<ChangeSet>[]) => Promise.allSettled(parts.map(commit));
 
 const freeze = (account: string, frozen: boolean, empty = false): { freezes: FreezeRow[] } => ({
   freezes: [{ account, frozen, empty }],
@@ -53,7 +53,7 @@ const isFrozen = async (id: string) =>
 describe('committer: ledger', () => {
   it('keeps the floor at every step of a batch and rejects only the change sets below it', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 0n);
-    const outcomes = await together(
+    const outcomes = await commitTogether(
       { transfers: [transfer(a, b, 60n)] },
       { transfers: [transfer(a, b, 60n)] },
       { transfers: [transfer(b, a, 30n)] },
@@ -69,14 +69,14 @@ describe('committer: ledger', () => {
     const [a = '', b = ''] = await sample.accounts(100n, null);
     const first = transfer(a, b, 60n, { phase: 'pending' });
     const second = transfer(a, b, 40n, { phase: 'pending' });
-    await together({ transfers: [first] }, { transfers: [second] });
+    await commitTogether({ transfers: [first] }, { transfers: [second] });
     expect(await sample.holdings(a, b)).toEqual(['100/100', '0/0']);
-    expect(await together({ transfers: [transfer(a, b, 1n)] })).toEqual([
+    expect(await commitTogether({ transfers: [transfer(a, b, 1n)] })).toEqual([
       rejected({ reason: 'insufficient-funds', account: a }),
     ]);
     const duplicate = rejected({ reason: 'constraint', constraint: 'ledger_transfers_pkey' });
     expect(
-      await together(
+      await commitTogether(
         { transfers: [{ ...first, phase: 'post' }] },
         { transfers: [{ ...first, phase: 'post' }] },
         { transfers: [{ ...second, phase: 'void' }] },
@@ -102,7 +102,7 @@ describe('committer: ledger', () => {
     await commit({ transfers: [hold] });
     const post = { ...hold, phase: 'post' } as const;
     const unknown = rejected({ reason: 'constraint', constraint: 'ledger_pending' });
-    const outcomes = await together(
+    const outcomes = await commitTogether(
       { transfers: [{ ...post, amount: 59n }] },
       { transfers: [{ ...post, credit: c }] },
       { transfers: [{ ...post, step: 'other' }] },
@@ -114,7 +114,7 @@ describe('committer: ledger', () => {
     const posted = transfer(a, b, 1n);
     await commit({ transfers: [posted] });
     const posting = { transfers: [{ ...posted, phase: 'post' } as const] };
-    expect(await together(posting)).toEqual([unknown]);
+    expect(await commitTogether(posting)).toEqual([unknown]);
     expect(await commit({ transfers: [hold, post] })).toMatchObject({ ok: false });
     const whole = transfer(a, b, 5n, { phase: 'pending' });
     expect(await commit({ transfers: [whole, { ...whole, phase: 'post' }] })).toEqual({ ok: true });
@@ -123,11 +123,11 @@ describe('committer: ledger', () => {
 
   it('rejects another currency and an unknown account without affecting the batch', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 0n);
-    const euros = fresh('account');
+    const euros = newId('account');
     await sample.account(euros, 0n, 0n, 'EUR');
     const currency = rejected({ reason: 'constraint', constraint: 'ledger_currency' });
     const unknown = rejected({ reason: 'constraint', constraint: 'ledger_account' });
-    const outcomes = await together(
+    const outcomes = await commitTogether(
       { transfers: [transfer(a, b, 1n)] },
       { transfers: [transfer(a, euros, 1n)] },
       { transfers: [transfer(a, b, 1n, { currency: 'EUR' })] },
@@ -155,8 +155,8 @@ describe('committer: ledger', () => {
         created_at: NOW,
       },
     });
-    const [first, second] = [fresh('account'), fresh('account')];
-    const outcomes = await together(
+    const [first, second] = [newId('account'), newId('account')];
+    const outcomes = await commitTogether(
       { inserts: [open(first)], transfers: [transfer(a, first, 60n)] },
       { inserts: [open(second)], transfers: [transfer(a, second, 60n)] },
       { transfers: [transfer(first, a, 5n)] },
@@ -168,7 +168,7 @@ describe('committer: ledger', () => {
   it('stores the committed balance in events that name an account', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 0n);
     const [firstEvent, secondEvent, thirdEvent] = [eventAbout(a), eventAbout(a), eventAbout(null)];
-    await together(
+    await commitTogether(
       { transfers: [transfer(a, b, 10n)], events: [firstEvent] },
       { transfers: [transfer(a, b, 5n, { phase: 'pending' })], events: [secondEvent, thirdEvent] },
     );
@@ -194,7 +194,7 @@ describe('committer: freezes', () => {
     expect(await isFrozen(a)).toBe(true);
     const frozen = rejected({ reason: 'frozen', account: a });
     expect(
-      await together(
+      await commitTogether(
         { transfers: [transfer(a, b, 1n)] },
         { transfers: [transfer(b, a, 1n)] },
         { transfers: [transfer(a, b, 1n, { phase: 'pending' })] },
@@ -216,7 +216,7 @@ describe('committer: freezes', () => {
     const frozen = rejected({ reason: 'frozen', account: a });
     const { careful } = committer.stats();
     const outcomes = [pay(), freeze(a, true), pay(), freeze(a, false), pay(), freeze(a, true)];
-    expect(await together(...outcomes)).toEqual([ok, ok, frozen, ok, ok, ok]);
+    expect(await commitTogether(...outcomes)).toEqual([ok, ok, frozen, ok, ok, ok]);
     expect(committer.stats().careful).toBe(careful + 1);
     expect(await isFrozen(a)).toBe(true);
     expect(await sample.holdings(a, b)).toEqual(['98/0', '2/0']);
@@ -227,7 +227,7 @@ describe('committer: freezes', () => {
     const { careful } = committer.stats();
     const last = { transfers: [transfer(a, b, 100n)], ...freeze(a, true, true) };
     const laterTransfer = { transfers: [transfer(b, a, 7n, { force: true })] };
-    expect(await together(last, laterTransfer, freeze(c, true))).toEqual([ok, ok, ok]);
+    expect(await commitTogether(last, laterTransfer, freeze(c, true))).toEqual([ok, ok, ok]);
     expect(committer.stats().careful).toBe(careful);
     expect([await isFrozen(a), await isFrozen(b), await isFrozen(c)]).toEqual([true, false, true]);
     expect(await sample.holdings(a, b)).toEqual(['7/0', '93/0']);
@@ -237,25 +237,24 @@ describe('committer: freezes', () => {
     const [a = '', b = '', c = ''] = await sample.accounts(100n, 0n, null);
     await commit({ transfers: [transfer(c, b, 5n)] });
     await commit({ transfers: [transfer(b, c, 5n, { phase: 'pending' })] });
-    expect(await together(freeze(a, true, true), freeze(b, true, true))).toEqual([
+    expect(await commitTogether(freeze(a, true, true), freeze(b, true, true))).toEqual([
       rejected({ reason: 'not-empty', account: a }),
       rejected({ reason: 'not-empty', account: b }),
     ]);
     expect([await isFrozen(a), await isFrozen(b)]).toEqual([false, false]);
     const unknown = rejected({ reason: 'constraint', constraint: 'ledger_account' });
-    expect(await together(freeze('unknown', true), { transfers: [transfer(a, c, 1n)] })).toEqual([
-      unknown,
-      ok,
-    ]);
+    expect(
+      await commitTogether(freeze('unknown', true), { transfers: [transfer(a, c, 1n)] }),
+    ).toEqual([unknown, ok]);
   });
 
   it('apply when an account is opened, and never to system accounts', async () => {
     const [a = '', bank = ''] = await sample.accounts(100n, null);
-    const id = fresh('account');
+    const id = newId('account');
     const row = { id, currency: 'USD', balance: 0n, held: 0n, floor: 0n, frozen: true };
     const inserts = [{ table: ledger, row: { ...row, created_at: NOW } }];
     const pay = (force: boolean) => [transfer(a, id, 1n, { force })];
-    expect(await together({ inserts, transfers: pay(false) })).toEqual([
+    expect(await commitTogether({ inserts, transfers: pay(false) })).toEqual([
       rejected({ reason: 'frozen', account: id }),
     ]);
     expect(await commit({ inserts, transfers: pay(true) })).toEqual({ ok: true });

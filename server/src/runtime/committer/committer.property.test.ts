@@ -263,9 +263,10 @@ async function precedence(run: Run, batches: Map<string, Done[]>): Promise<[stri
       }
     }
   }
-  const before = (key: string) => key.replace(/\d+$/, (version) => String(Number(version) - 1));
+  const previousVersionKey = (key: string) =>
+    key.replace(/\d+$/, (version) => String(Number(version) - 1));
   for (const [key, xid] of [...changes, ...requirements]) {
-    const change = changes.get(before(key));
+    const change = changes.get(previousVersionKey(key));
     if (change) edges.push([change, xid]);
     const nextChange = changes.get(key);
     if (nextChange) edges.push([xid, nextChange]);
@@ -306,7 +307,7 @@ function modelAtStart(run: Run): Model {
 }
 
 /** Replays the accepted change sets in an order consistent with all observations. */
-async function replayed(run: Run): Promise<Model> {
+async function replayRun(run: Run): Promise<Model> {
   const batches = await batchesOf(run);
   const order = sorted([...batches.keys()], await precedence(run, batches));
   const model = modelAtStart(run);
@@ -369,7 +370,7 @@ describe('createCommitter', () => {
       fc.asyncProperty(fc.array(spec, { minLength: 100, maxLength: 300 }), async (specs) => {
         const run = await execute(specs);
         expect(run.done).toHaveLength(specs.length);
-        const model = await replayed(run);
+        const model = await replayRun(run);
         await compare(run, model);
         for (const { set, outcome } of run.done) {
           counts[outcome.ok ? 'accepted' : outcome.rejection.reason]++;

@@ -4,10 +4,10 @@ import {
   clientKeys,
   createSample,
   eventAbout,
-  fresh,
   insertKey,
   insertThing,
   NOW,
+  newId,
   ok,
   rejected,
   type Sample,
@@ -51,7 +51,7 @@ function start(options: Partial<Parameters<typeof createCommitter>[0]> = {}): Co
 const commit = (parts: Partial<ChangeSet>): Promise<Outcome> => committer.commit(setOf(parts));
 
 /** Submits all change sets in the same tick. */
-const together = (...parts: Partial<ChangeSet>[]) => Promise.allSettled(parts.map(commit));
+const commitTogether = (...parts: Partial<ChangeSet>[]) => Promise.allSettled(parts.map(commit));
 
 const thingIn = async (id: string) =>
   (await sample.sql('select * from things where id = $1', [id]))[0];
@@ -59,11 +59,11 @@ const thingIn = async (id: string) =>
 describe('commit', () => {
   it('writes every part of a change set', async () => {
     start();
-    const changed = await sample.thing(fresh('thing'), { rank: 1 });
-    const removed = await sample.thing(fresh('thing'));
-    const required = await sample.thing(fresh('thing'));
+    const changed = await sample.thing(newId('thing'), { rank: 1 });
+    const removed = await sample.thing(newId('thing'));
+    const required = await sample.thing(newId('thing'));
     const [from = '', to = ''] = await sample.accounts(100n, 0n);
-    const added = thingRow(fresh('thing'), {
+    const added = thingRow(newId('thing'), {
       name: 'né€ 😀',
       note: { a: [1, null] },
       raw: Buffer.from([0, 255]),
@@ -101,28 +101,28 @@ describe('commit', () => {
 
   it('rejects one that depends on an old version, alone', async () => {
     start();
-    const row = await sample.thing(fresh('thing'));
+    const row = await sample.thing(newId('thing'));
     const stale = { ...row, version: 0 };
-    const added = () => ({ inserts: [insertThing(thingRow(fresh('thing')))] });
+    const newThing = () => ({ inserts: [insertThing(thingRow(newId('thing')))] });
     const version = rejected({ reason: 'version', table: 'things', id: row.id });
-    const outcomes = await together(
-      added(),
-      { ...added(), requires: [thingAt(stale)] },
-      { requires: [thingAt(row)], ...added() },
-      { requires: [{ ...thingAt(row), id: 'missing' }], ...added() },
+    const outcomes = await commitTogether(
+      newThing(),
+      { ...newThing(), requires: [thingAt(stale)] },
+      { requires: [thingAt(row)], ...newThing() },
+      { requires: [{ ...thingAt(row), id: 'missing' }], ...newThing() },
     );
     const missing = rejected({ reason: 'version', table: 'things', id: 'missing' });
     expect(outcomes).toEqual([ok, version, ok, missing]);
-    expect(await together({ updates: [updateThing(stale, {})] })).toEqual([version]);
-    expect(await together({ removes: [thingAt(stale)] })).toEqual([version]);
+    expect(await commitTogether({ updates: [updateThing(stale, {})] })).toEqual([version]);
+    expect(await commitTogether({ removes: [thingAt(stale)] })).toEqual([version]);
   });
 
   it('rejects one that read a row at two versions', async () => {
     start();
-    const now = await sample.thing(fresh('thing'), { version: 2 });
+    const now = await sample.thing(newId('thing'), { version: 2 });
     const before = { ...now, version: 1 };
     const version = rejected({ reason: 'version', table: 'things', id: now.id });
-    const outcomes = await together(
+    const outcomes = await commitTogether(
       { updates: [updateThing(now, { rank: 5 })], requires: [thingAt(before)] },
       { removes: [thingAt(now)], requires: [thingAt(before)] },
       { removes: [thingAt(now)], updates: [updateThing(before, { rank: 5 })] },
@@ -135,8 +135,8 @@ describe('commit', () => {
 
   it('accepts exactly one of many that change the same version of a row', async () => {
     start();
-    const row = await sample.thing(fresh('thing'));
-    const outcomes = await together(
+    const row = await sample.thing(newId('thing'));
+    const outcomes = await commitTogether(
       ...Array.from({ length: 30 }, (_, rank) => ({ updates: [updateThing(row, { rank })] })),
     );
     expect(outcomes.filter((each) => each.status === 'fulfilled' && each.value.ok)).toHaveLength(1);
@@ -145,10 +145,10 @@ describe('commit', () => {
 
   it('accepts a client-chosen key once', async () => {
     start();
-    const id = fresh('key');
-    const free = fresh('key');
+    const id = newId('key');
+    const free = newId('key');
     const exists = rejected({ reason: 'exists', table: 'client_keys', id });
-    const outcomes = await together(
+    const outcomes = await commitTogether(
       { inserts: [insertKey(id, 'first')] },
       ...Array.from({ length: 29 }, () => ({ inserts: [insertKey(id, 'later')] })),
       { inserts: [insertKey(free)] },
@@ -160,10 +160,16 @@ describe('commit', () => {
 
   it('reports the constraint that one change set violates and accepts the others', async () => {
     start();
-    const name = fresh('name');
-    await sample.thing(fresh('thing'), { name });
-    const row = (more: object) => ({ inserts: [insertThing(thingRow(fresh('thing'), more))] });
-    const outcomes = await together(row({}), row({ name }), row({}), row({ rank: 1_000 }), row({}));
+    const name = newId('name');
+    await sample.thing(newId('thing'), { name });
+    const row = (more: object) => ({ inserts: [insertThing(thingRow(newId('thing'), more))] });
+    const outcomes = await commitTogether(
+      row({}),
+      row({ name }),
+      row({}),
+      row({ rank: 1_000 }),
+      row({}),
+    );
     expect(outcomes).toEqual([
       ok,
       rejected({ reason: 'constraint', constraint: 'things_name' }),
@@ -175,13 +181,13 @@ describe('commit', () => {
 
   it('isolates values that PostgreSQL rejects and values that cannot be encoded', async () => {
     start();
-    const row = (more: object) => ({ inserts: [insertThing(thingRow(fresh('thing'), more))] });
+    const row = (more: object) => ({ inserts: [insertThing(thingRow(newId('thing'), more))] });
     const nowhere = table('nowhere', { id: col.text });
     const parts = Array.from({ length: 40 }, () => row({}));
     parts[7] = row({ name: 'a\u0000b' });
     parts[20] = row({ rank: 1.5 });
     parts[31] = { inserts: [{ table: nowhere, row: { id: 'a' } } as never] };
-    const outcomes = await together(...parts);
+    const outcomes = await commitTogether(...parts);
     outcomes.forEach((outcome, i) => {
       if (i === 7) expect(outcome).toMatchObject({ reason: { code: '22021' } });
       else if (i === 20) expect(outcome).toMatchObject({ reason: expect.any(TypeError) });
@@ -193,9 +199,9 @@ describe('commit', () => {
   it('reports each batch and its mode', async () => {
     let now = 0;
     start({ elapsed: () => (now += 5) });
-    const row = await sample.thing(fresh('thing'));
-    await together({ inserts: [insertThing(thingRow(fresh('thing')))] });
-    await together({ requires: [{ ...thingAt(row), version: 7 }] });
+    const row = await sample.thing(newId('thing'));
+    await commitTogether({ inserts: [insertThing(thingRow(newId('thing')))] });
+    await commitTogether({ requires: [{ ...thingAt(row), version: 7 }] });
     expect(reports).toEqual([
       { units: 1, ms: 5, mode: 'optimistic' },
       { units: 1, ms: 5, mode: 'careful' },
@@ -260,8 +266,8 @@ describe('a lost connection', () => {
 describe('limits', () => {
   it('rejects change sets above the queue limit', async () => {
     start({ connect: () => Promise.reject(new Error('down')), maxWaiting: 2 });
-    const parts = { inserts: [insertThing(thingRow(fresh('thing')))] };
-    const outcomes = together(parts, parts);
+    const parts = { inserts: [insertThing(thingRow(newId('thing')))] };
+    const outcomes = commitTogether(parts, parts);
     await expect(commit(parts)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503 });
     await committer.close();
     const never = {
@@ -273,24 +279,24 @@ describe('limits', () => {
 
   it('settles all accepted change sets before it closes, then rejects new ones', async () => {
     start({ max: 16 });
-    const ids = Array.from({ length: 200 }, () => fresh('thing'));
-    await together({ inserts: [insertKey(fresh('key'))] });
-    const all = together(...ids.map((id) => ({ inserts: [insertThing(thingRow(id))] })));
+    const ids = Array.from({ length: 200 }, () => newId('thing'));
+    await commitTogether({ inserts: [insertKey(newId('key'))] });
+    const all = commitTogether(...ids.map((id) => ({ inserts: [insertThing(thingRow(id))] })));
     await committer.close();
     expect(await all).toEqual(ids.map(() => ok));
-    await expect(commit({ inserts: [insertKey(fresh('key'))] })).rejects.toMatchObject({
+    await expect(commit({ inserts: [insertKey(newId('key'))] })).rejects.toMatchObject({
       code: 'NOT_COMMITTED',
     });
   });
 
   it('does not delay other rows for a row that is locked elsewhere', async () => {
     start({ lanes: 1, connect: () => connectLane(sample.url, { lockTimeoutMs: 200 }) });
-    const row = await sample.thing(fresh('thing'));
+    const row = await sample.thing(newId('thing'));
     await sample.sql('begin');
     await sample.sql('select from things where id = $1 for update', [row.id]);
-    const outcomes = together(
+    const outcomes = commitTogether(
       { updates: [updateThing(row, { rank: 3 })] },
-      { inserts: [{ table: clientKeys, row: insertKey(fresh('key')).row }] },
+      { inserts: [{ table: clientKeys, row: insertKey(newId('key')).row }] },
     );
     const settled = await outcomes;
     await sample.sql('rollback');
@@ -302,18 +308,18 @@ describe('limits', () => {
 
   it('adds no lane for a few change sets until they have waited', async () => {
     start({ min: 4, smallBatchDelayMs: 200 });
-    const row = await sample.thing(fresh('thing'));
+    const row = await sample.thing(newId('thing'));
     await sample.sql('begin');
     await sample.sql('select from things where id = $1 for update', [row.id]);
     const blocked = commit({ updates: [updateThing(row, { rank: 3 })] });
     await sleep(20);
-    const added = () => commit({ inserts: [insertThing(thingRow(fresh('thing')))] });
-    const changeSets = [added()];
+    const commitThing = () => commit({ inserts: [insertThing(thingRow(newId('thing')))] });
+    const changeSets = [commitThing()];
     await sleep(20);
-    changeSets.push(added());
+    changeSets.push(commitThing());
     await Promise.all(changeSets);
     expect(reports.map(({ units }) => units)).toEqual([2]);
-    await Promise.all([added(), added(), added(), added()]);
+    await Promise.all([commitThing(), commitThing(), commitThing(), commitThing()]);
     expect(reports.map(({ units }) => units)).toEqual([2, 4]);
     await sample.sql('rollback');
     expect(await blocked).toEqual({ ok: true });

@@ -198,7 +198,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       busy.add(lane);
       void run(lane, batch);
     }
-    drained();
+    resolveIfDrained();
   }
 
   /** Waits for the end of this tick, so that all change sets of the tick are sent together. */
@@ -208,7 +208,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     setImmediate(() => pump());
   }
 
-  function drained(): void {
+  function resolveIfDrained(): void {
     if (!whenDrained || busy.size) return;
     if (idle.size === 0) for (const unit of queue.clear()) unit.reject(notCommitted());
     if (queue.waiting === 0) whenDrained();

@@ -1,7 +1,7 @@
 // The SQL of the ledger: the only statements that write transfers, balances, floors and freezes,
 // and those that read them for the runtime and for features. Decisions are made in ledger/.
 // Parameters of a `statement` are arrays, one for each column.
-import { quoted } from '../db/paging.ts';
+import { quoteName } from '../db/paging.ts';
 import { statement } from '../db/statement.ts';
 import type { ColumnType, Table } from '../db/table.ts';
 import { inOrder, unnest } from './statements.ts';
@@ -173,7 +173,7 @@ export const OPEN_ACCOUNTS = `insert into ledger_accounts (id, currency, created
 export type BasisTable = Pick<Table, 'name'>;
 
 const lockBasis = (table: BasisTable) => `with basis as materialized (
-    select 1 from ${quoted(table.name)} where id = $5 and version = $6 for share)`;
+    select 1 from ${quoteName(table.name)} where id = $5 and version = $6 for share)`;
 
 /**
  * Parameters: ids, currencies, floors, time, then id and version of the basis. Returns the accounts

@@ -43,8 +43,8 @@ function createPressureMeter(
 export function pressureOn(committer: Parameters<typeof createPressureMeter>[0]) {
   let imported = 0;
   const pressed = createPressureMeter(committer, () => imported);
-  const written = () => {
+  const recordWrite = () => {
     imported++;
   };
-  return { pressed, written };
+  return { pressed, written: recordWrite };
 }

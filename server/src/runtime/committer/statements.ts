@@ -20,12 +20,12 @@ function derived(make: (table: Table) => Statement): (table: Table) => Statement
   };
 }
 
-const quoted = (name: string) => `"${name}"`;
+const quote = (name: string) => `"${name}"`;
 
 /** The parameters as rows: one array for each column. */
 export function unnest(types: readonly ColumnType[], names: readonly string[]): string {
   const arrays = types.map((type, i) => `$${i + 1}::${ARRAY_TYPE[type]}`);
-  return `unnest(${arrays.join(', ')}) x(${names.map(quoted).join(', ')})`;
+  return `unnest(${arrays.join(', ')}) x(${names.map(quote).join(', ')})`;
 }
 
 const typesOf = (table: Table, names: readonly string[]) =>
@@ -34,17 +34,17 @@ const typesOf = (table: Table, names: readonly string[]) =>
 /** A parameter's value, cast to the type of its column. */
 function cast(table: Table, name: string): string {
   const list = LIST_TYPE[table.columns[name]?.type ?? 'text'];
-  return `x.${quoted(name)}${list ? `::${list}` : ''}`;
+  return `x.${quote(name)}${list ? `::${list}` : ''}`;
 }
 
 /** Parameters: every column of the table. */
 export const insertInto = derived((table) => {
   const names = table.columnNames;
   const types = typesOf(table, names);
-  const list = names.map(quoted).join(', ');
+  const list = names.map(quote).join(', ');
   const values = names.map((name) => cast(table, name)).join(', ');
   return statement(
-    `insert into ${quoted(table.name)}(${list}) select ${values} from ${unnest(types, names)}`,
+    `insert into ${quote(table.name)}(${list}) select ${values} from ${unnest(types, names)}`,
     types,
   );
 });
@@ -77,9 +77,9 @@ export function updateOf(table: Table, names: readonly string[]): UpdateStatemen
 
 function updateStatement(table: Table, names: readonly string[]): Statement {
   const types = ['text', 'int4', ...typesOf(table, names)] as ColumnType[];
-  const sets = names.map((name) => `${quoted(name)} = ${cast(table, name)}`);
+  const sets = names.map((name) => `${quote(name)} = ${cast(table, name)}`);
   return statement(
-    `with done as (update ${quoted(table.name)} t set ${[...sets, 'version = t.version + 1'].join(', ')}
+    `with done as (update ${quote(table.name)} t set ${[...sets, 'version = t.version + 1'].join(', ')}
       from ${unnest(types, ['id', 'version', ...names])}
       where t.id = x.id and t.version = x.version returning 1)
     select batch_guard(count(*) = cardinality($1), 'version') from done`,
@@ -91,7 +91,7 @@ function updateStatement(table: Table, names: readonly string[]): Statement {
 export const deleteFrom = derived((table) => {
   const types: ColumnType[] = ['text', 'int4'];
   return statement(
-    `with done as (delete from ${quoted(table.name)} t
+    `with done as (delete from ${quote(table.name)} t
       using ${unnest(types, ['id', 'version'])} where t.id = x.id and t.version = x.version returning 1)
     select batch_guard(count(*) = cardinality($1), 'version') from done`,
     types,
@@ -100,7 +100,7 @@ export const deleteFrom = derived((table) => {
 
 /** Locks rows in the order of their ids. Parameter: ids. */
 export const inOrder = (name: string) =>
-  `select from ${quoted(name)} where id = any($1::text[]) order by id collate "C" for no key update`;
+  `select from ${quote(name)} where id = any($1::text[]) order by id collate "C" for no key update`;
 
 /** Parameter: ids to change. Waits for their locks in the order of ids. */
 export const lockOf = derived((table) =>
@@ -109,7 +109,7 @@ export const lockOf = derived((table) =>
 
 /** One pass in the order of ids that takes the stronger lock for rows to change. */
 const mixed = (table: Table) => {
-  const version = `select t.version from ${quoted(table.name)} t where t.id = x.id`;
+  const version = `select t.version from ${quote(table.name)} t where t.id = x.id`;
   return `select x.id, x.version as wanted,
       case when x.changes then (${version} for no key update) else (${version} for share) end
         as version
@@ -137,7 +137,7 @@ export const readVersions = derived((table) =>
 
 /** Parameter: ids. Returns the existing ones. */
 export const existingKeys = derived((table) =>
-  statement(`select id from ${quoted(table.name)} where id = any($1::text[])`, ['text']),
+  statement(`select id from ${quote(table.name)} where id = any($1::text[])`, ['text']),
 );
 
 export const BEGIN = statement('begin');

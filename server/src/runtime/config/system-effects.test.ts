@@ -320,9 +320,9 @@ describe('call', () => {
 
   it("passes on the library's result or error", async () => {
     expect(await effects.call({ timeoutMs: 1_000 }, async () => 7)).toBe(7);
-    const broken = async () => {
+    const failingCall = async () => {
       throw Object.assign(new Error('x'), { code: 'EAUTH' });
     };
-    expect(await codeOf(effects.call({ timeoutMs: 1_000 }, broken))).toBe('EAUTH');
+    expect(await codeOf(effects.call({ timeoutMs: 1_000 }, failingCall))).toBe('EAUTH');
   });
 });

@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   clientKeys,
   createSample,
-  fresh,
   NOW,
+  newId,
   type Sample,
   things,
 } from '../../../test/kit/app/sample-tables.ts';
@@ -42,7 +42,7 @@ const killReaders = () =>
 
 describe('read', () => {
   it('returns every type unchanged', async () => {
-    const row = await sample.thing(fresh('thing'), {
+    const row = await sample.thing(newId('thing'), {
       name: 'né€ 😀',
       rank: -5,
       amount: 9_007_199_254_740_993n,
@@ -52,7 +52,7 @@ describe('read', () => {
       created_at: Date.UTC(1969, 11, 31, 23, 59, 59, 7),
     });
     expect(await db.read(things, row.id)).toEqual(row);
-    const rowWithoutRank = await sample.thing(fresh('thing'));
+    const rowWithoutRank = await sample.thing(newId('thing'));
     expect(await db.read(things, rowWithoutRank.id)).toEqual(rowWithoutRank);
   });
 
@@ -65,7 +65,7 @@ describe('read', () => {
 
   it('combines concurrent reads and returns each row to its caller', async () => {
     const ownDatabase = open({ poolSize: 1 });
-    const rows = await Promise.all([1, 2, 3].map((rank) => sample.thing(fresh('thing'), { rank })));
+    const rows = await Promise.all([1, 2, 3].map((rank) => sample.thing(newId('thing'), { rank })));
     const requested = [...rows, ...rows].map((row) => ownDatabase.read(things, row.id));
     const missing = ownDatabase.read(clientKeys, rows[0]?.id ?? '');
     expect(await Promise.all(requested)).toEqual([...rows, ...rows]);
@@ -81,7 +81,7 @@ describe('read', () => {
 
   it('fails only the callers that read a missing table', async () => {
     const nowhere = table('nowhere', { id: col.text });
-    const row = await sample.thing(fresh('thing'));
+    const row = await sample.thing(newId('thing'));
     const [invalid, valid] = await Promise.allSettled([
       db.read(nowhere, 'a'),
       db.read(things, row.id),
@@ -93,14 +93,14 @@ describe('read', () => {
 
 describe('find', () => {
   it('finds by equality, null included', async () => {
-    const name = fresh('name');
-    const namedThing = await sample.thing(fresh('thing'), {
+    const name = newId('name');
+    const namedThing = await sample.thing(newId('thing'), {
       name,
       rank: 901,
       amount: 12n,
       flag: true,
     });
-    const rowWithoutRank = await sample.thing(fresh('thing'), { rank: 901 });
+    const rowWithoutRank = await sample.thing(newId('thing'), { rank: 901 });
     expect(await db.find(things, { name })).toEqual([namedThing]);
     expect(await db.find(things, { rank: 901, name: null })).toEqual([rowWithoutRank]);
     expect(await db.find(things, { rank: 901, amount: 12n, flag: true, created_at: NOW })).toEqual([
@@ -110,7 +110,7 @@ describe('find', () => {
   });
 
   it('orders and limits', async () => {
-    const ids = [3, 1, 2].map(() => fresh('thing'));
+    const ids = [3, 1, 2].map(() => newId('thing'));
     for (const [i, id] of ids.entries())
       await sample.thing(id, { rank: 902, amount: BigInt((i * 2) % 5) });
     const amounts = async (options: object) =>
@@ -160,7 +160,7 @@ describe('query', () => {
 
 describe('a lost connection', () => {
   it('is reopened, and single reads are repeated', async () => {
-    const row = await sample.thing(fresh('thing'));
+    const row = await sample.thing(newId('thing'));
     const ownDatabase = open({ poolSize: 1 });
     await ownDatabase.ping();
     const slow = ownDatabase.query('select pg_sleep(5)');

@@ -12,7 +12,7 @@ import {
   type PageQuery,
   pageOf,
   pageSql,
-  quoted,
+  quoteName,
   type Sql,
 } from './paging.ts';
 import { createPool } from './pool.ts';
@@ -87,8 +87,8 @@ function findSql<T extends Table>(table: T, where: object, options: FindOptions<
   );
   const values: unknown[] = [];
   const conditionText = conditions(table, filters, values);
-  const order = orderBy ? `order by ${quoted(orderBy)} ${descending ? 'desc' : 'asc'}` : '';
-  const text = `select ${columnList(table)} from ${quoted(table.name)}
+  const order = orderBy ? `order by ${quoteName(orderBy)} ${descending ? 'desc' : 'asc'}` : '';
+  const text = `select ${columnList(table)} from ${quoteName(table.name)}
     where ${conditionText} ${order} limit $${values.push(limit)}`;
   return { text, values };
 }
@@ -101,7 +101,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const run = (sql: Sql) => pool.run(repeatable(sql));
   const reader = createReader({
     connect: () => connectLane(url, { name: 'railhead reader', statementTimeoutMs }),
-    runTogether: (statements) => pool.runTogether(statements.map(repeatable)),
+    runSeparately: (statements) => pool.runSeparately(statements.map(repeatable)),
     timeoutMs: 2 * statementTimeoutMs,
   });
   return {

@@ -32,7 +32,7 @@ interface LaneOptions {
 }
 
 const FIRST_RETRY_MS = 50;
-const LAST_RETRY_MS = 2_000;
+const MAX_RETRY_MS = 2_000;
 
 const unknownOutcome = (cause: unknown) =>
   Object.assign(new Error('the connection was lost before the response', { cause }), {
@@ -219,7 +219,7 @@ export function openLane({ connect, onUp, timeoutMs }: LaneOptions): Lane {
         return onUp();
       } catch {
         await sleep(delayMs, undefined, { signal: abortController.signal }).catch(() => undefined);
-        delayMs = Math.min(delayMs * 2, LAST_RETRY_MS);
+        delayMs = Math.min(delayMs * 2, MAX_RETRY_MS);
       }
     }
   }
@@ -248,7 +248,7 @@ export function openLane({ connect, onUp, timeoutMs }: LaneOptions): Lane {
     get up() {
       return client !== undefined;
     },
-    execute: execute,
+    execute,
     async end() {
       abortController.abort();
       const last = client;

@@ -54,7 +54,7 @@ async function readApplied(client: pg.Client): Promise<Applied[]> {
 }
 
 /** The files still to apply. Throws if the history of the database differs from the files. */
-function pending(files: Migration[], applied: Applied[]): Migration[] {
+function pendingMigrations(files: Migration[], applied: Applied[]): Migration[] {
   const byName = new Map(files.map((file) => [file.name, file]));
   for (const { name, checksum } of applied) {
     const file = byName.get(name);
@@ -107,7 +107,7 @@ async function applyPending(client: pg.Client, files: Migration[], now: () => Ti
     `create table if not exists schema_migrations (
       name text collate "C" primary key, applied_at timestamptz not null, checksum text not null)`,
   );
-  const pendingFiles = pending(files, await readApplied(client));
+  const pendingFiles = pendingMigrations(files, await readApplied(client));
   for (const file of pendingFiles) await apply(client, file, now());
   return pendingFiles.map(({ name }) => name);
 }
@@ -132,7 +132,7 @@ export async function migrate(
       throw migrationError('PostgreSQL 15 or newer is required; the database is older.');
     }
     // Checked without the lock first: most starts find everything applied.
-    if (pending(files, await readApplied(client)).length === 0) return [];
+    if (pendingMigrations(files, await readApplied(client)).length === 0) return [];
     return await applyPending(client, files, now);
   } finally {
     await client.end();

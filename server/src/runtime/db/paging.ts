@@ -80,7 +80,7 @@ export interface Sql {
 const MAX_ROWS = 1_000;
 const MAX_COUNTED = 10_000;
 
-export const quoted = (name: string) => `"${name}"`;
+export const quoteName = (name: string) => `"${name}"`;
 
 function typeOf(table: Table, name: string): ColumnType {
   const column = table.columns[name];
@@ -88,7 +88,7 @@ function typeOf(table: Table, name: string): ColumnType {
   return column.type;
 }
 
-export const columnList = (table: Table) => table.columnNames.map(quoted).join(', ');
+export const columnList = (table: Table) => table.columnNames.map(quoteName).join(', ');
 
 /** A time in SQL; a year outside 1 to 9999 becomes negative or positive infinity. */
 function sqlTime(time: Time): string {
@@ -116,7 +116,7 @@ function condition(table: Table, filter: Filter, values: unknown[]): string {
     return each.length ? `(${each.join(' or ')})` : 'false';
   }
   const type = typeOf(table, filter.column);
-  const column = quoted(filter.column);
+  const column = quoteName(filter.column);
   if (filter.op === 'isNull') return `${column} is null`;
   if (filter.op === 'in') {
     const possible = filter.value.filter((each) => !containsNul(each));
@@ -214,7 +214,7 @@ export function pageSql(table: Table, query: PageQuery): Sql {
   }
   const end = `order by created_at ${sort}, id ${sort} limit $${values.push(limit + 1)}`;
   const one = (where: string) =>
-    `select ${columnList(table)} from ${quoted(table.name)} where ${where}${after} ${end}`;
+    `select ${columnList(table)} from ${quoteName(table.name)} where ${where}${after} ${end}`;
   const [where] = wheres;
   if (wheres.length === 1) return { text: one(where as string), values };
   const each = wheres.map((branch) => `(${one(branch)})`);
@@ -229,7 +229,7 @@ export function countSql(table: Table, { filters }: PageQuery): Sql {
   // rows.
   const order = `order by created_at, id ${max}`;
   const each = branches(table, filters, values).map(
-    (where) => `(select 1 from ${quoted(table.name)} where ${where} ${order})`,
+    (where) => `(select 1 from ${quoteName(table.name)} where ${where} ${order})`,
   );
   const text = `select count(*)::int4 as count from
     (select from (${each.join(' union all ')}) either ${max}) counted`;

@@ -14,7 +14,7 @@ afterAll(() => sample.drop());
 it('closes idle connections, all but one, and opens them again', async () => {
   const pool = createPool({ url: sample.url, size: 4, statementTimeoutMs: 5_000, idleMs: 500 });
   const run = (text: string) => pool.run({ text, values: [], keep: false, repeatable: false });
-  const together = () => Promise.all(Array.from({ length: 4 }, () => run('select pg_sleep(0.05)')));
+  const runFour = () => Promise.all(Array.from({ length: 4 }, () => run('select pg_sleep(0.05)')));
   const connections = async () => {
     const [row] = await run(`select count(*)::int4 as count from pg_stat_activity
       where application_name = 'railhead reader' and datname = current_database()`);
@@ -22,7 +22,7 @@ it('closes idle connections, all but one, and opens them again', async () => {
   };
   try {
     for (let times = 0; times < 2; times++) {
-      await together();
+      await runFour();
       expect(await connections()).toBeGreaterThan(1);
       await vi.waitUntil(async () => (await connections()) === 1, {
         timeout: 15_000,

@@ -32,7 +32,7 @@ interface Pool {
    */
   run(statement: Statement): Promise<ResultRow[]>;
   /** Runs statements on one connection and writes them to it together. Each has its own result. */
-  runTogether(statements: readonly Statement[]): Promise<ResultRow[]>[];
+  runSeparately(statements: readonly Statement[]): Promise<ResultRow[]>[];
   /** Waits for queries in flight and closes. */
   close(): Promise<void>;
 }
@@ -187,7 +187,7 @@ export function createPool(options: PoolOptions): Pool {
 
   return {
     run: (statement) => run(statement),
-    runTogether(statements) {
+    runSeparately(statements) {
       const slot = leastLoaded(slots);
       const stream = slot.connected?.connection.stream;
       stream?.cork();

@@ -5,7 +5,7 @@ import { Fault } from '../../kernel/fault.ts';
 import { pgArray } from './arrays.ts';
 import { type ResultRow, rowDecoder } from './decode.ts';
 import { type Lane, openLane } from './lane.ts';
-import { columnList, quoted, type Sql } from './paging.ts';
+import { columnList, quoteName, type Sql } from './paging.ts';
 import { bind, type Statement, statement } from './statement.ts';
 import type { Table } from './table.ts';
 
@@ -13,7 +13,7 @@ interface ReaderOptions {
   /** Opens a connection for a lane (`connectLane`). */
   connect: Parameters<typeof openLane>[0]['connect'];
   /** Runs statements one by one, if no lane is connected or a batch failed. */
-  runTogether(statements: readonly Sql[]): Promise<ResultRow[]>[];
+  runSeparately(statements: readonly Sql[]): Promise<ResultRow[]>[];
   timeoutMs: number;
   lanes?: number;
 }
@@ -38,7 +38,7 @@ const selects = new WeakMap<Table, Select>();
 function selectOf(table: Table): Select {
   const cached = selects.get(table);
   if (cached) return cached;
-  const text = `select ${columnList(table)} from ${quoted(table.name)} where id = any($1::text[])`;
+  const text = `select ${columnList(table)} from ${quoteName(table.name)} where id = any($1::text[])`;
   const select = { statement: statement(text, ['text']), decode: rowDecoder(table) };
   selects.set(table, select);
   return select;
@@ -59,7 +59,7 @@ function fail(error: unknown, waitersById: WaitersById): void {
   for (const waiters of waitersById.values()) for (const each of waiters) each.reject(error);
 }
 
-export function createReader({ connect, runTogether, timeoutMs, lanes: max = 3 }: ReaderOptions) {
+export function createReader({ connect, runSeparately, timeoutMs, lanes: max = 3 }: ReaderOptions) {
   const lanes: Lane[] = [];
   const idle = new Set<Lane>();
   const inFlight = new Set<Promise<void>>();
@@ -85,7 +85,7 @@ export function createReader({ connect, runTogether, timeoutMs, lanes: max = 3 }
       text: selectOf(table).statement.text,
       values: [pgArray('text', [...waitersById.keys()])],
     }));
-    const results = runTogether(statements);
+    const results = runSeparately(statements);
     [...batch.values()].forEach((waitersById, i) => {
       results[i]?.then(
         (rows) => settle(rows, waitersById),

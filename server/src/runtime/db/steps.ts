@@ -5,7 +5,7 @@
 import type { Time } from '../../kernel/effects.ts';
 import { idsFrom } from '../../kernel/id.ts';
 import type { Database } from './database.ts';
-import { columnList, conditions, cursorOf, type Filter, positionOf, quoted } from './paging.ts';
+import { columnList, conditions, cursorOf, type Filter, positionOf, quoteName } from './paging.ts';
 import type { RowOf, Table } from './table.ts';
 
 export interface StepQuery {
@@ -88,7 +88,7 @@ export function stepSql(table: Table, query: StepQuery, { resource, after, lengt
   );
   const matching = conditions(table, [...filters, ...(isTimed ? [] : bounds)], values);
   const columns = columnList(table);
-  const text = `with step as materialized (select ${columns} from ${quoted(table.name)}
+  const text = `with step as materialized (select ${columns} from ${quoteName(table.name)}
       where ${range.join(' and ')} order by ${order} limit ${next(length)}::int)
     select s.*, m.* from (
       select (select count(*)::int4 from step) as step_length, created_at as step_time,

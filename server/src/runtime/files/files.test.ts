@@ -122,12 +122,14 @@ describe('nothing remains', () => {
   });
 
   it('of a source that breaks', async () => {
-    async function* broken() {
+    async function* brokenSource() {
       yield Buffer.alloc(100_000);
       throw new Error('the client is gone');
     }
     const before = inStorage();
-    await expect(app.files.put(caller(), broken(), { maxBytes: 1e6 })).rejects.toThrow('is gone');
+    await expect(app.files.put(caller(), brokenSource(), { maxBytes: 1e6 })).rejects.toThrow(
+      'is gone',
+    );
     await app.settle();
     expect(inStorage()).toEqual(before);
   });

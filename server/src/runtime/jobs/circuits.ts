@@ -77,7 +77,7 @@ function createCircuit(
 }
 
 /** Counts a truncated or stalled body as a failure of its provider. */
-async function* watched(body: AsyncIterable<Uint8Array>, failed: () => void) {
+async function* watchBody(body: AsyncIterable<Uint8Array>, failed: () => void) {
   try {
     yield* body;
   } catch (error) {
@@ -105,7 +105,7 @@ function guarded(effects: Effects, circuitOf: (origin: string) => Circuit): Effe
     http: async (request) => (await guardedCall(request.url, () => effects.http(request))).reply,
     async stream(request) {
       const { reply, circuit } = await guardedCall(request.url, () => effects.stream(request));
-      return { ...reply, body: watched(reply.body, circuit.failed) };
+      return { ...reply, body: watchBody(reply.body, circuit.failed) };
     },
     async call(limits, work) {
       const circuit = circuitOf('');
@@ -141,10 +141,13 @@ export function createCircuits(
       });
     },
     states() {
-      const worst = (circuits: Map<string, Circuit>) =>
+      const worstIndex = (circuits: Map<string, Circuit>) =>
         Math.max(0, ...[...circuits.values()].map((each) => BY_SEVERITY.indexOf(each.state())));
       return new Map(
-        [...providers].map(([name, circuits]) => [name, BY_SEVERITY[worst(circuits)] ?? 'closed']),
+        [...providers].map(([name, circuits]) => [
+          name,
+          BY_SEVERITY[worstIndex(circuits)] ?? 'closed',
+        ]),
       );
     },
   };

@@ -34,18 +34,18 @@ function claimer(overrides: { isHandled?: (kind: string) => boolean; shares?: Jo
   const slots = createJobSlots(overrides.shares ?? shares);
   const isHandled = overrides.isHandled ?? (() => true);
   const claim = createClaim({ db: app.runtime.db, slots, isHandled, leaseMs: 20_000 });
-  const once = () => claim(app.effects.now());
+  const claimOnce = () => claim(app.effects.now());
   /** Claims until no more is found, as the worker does. */
   const all = async () => {
     const jobs = [];
     for (let more = true; more; ) {
-      const claimed = await once();
+      const claimed = await claimOnce();
       jobs.push(...claimed.jobs);
       more = claimed.more;
     }
     return jobs;
   };
-  return { slots, claim: once, all };
+  return { slots, claim: claimOnce, all };
 }
 
 function countsOf(jobs: readonly { kind: string; platform_id: string }[]) {

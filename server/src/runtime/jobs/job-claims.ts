@@ -93,7 +93,7 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
     return { due, isLast };
   }
 
-  async function claimed(selected: readonly Due[], now: Time): Promise<Job[]> {
+  async function claimJobs(selected: readonly Due[], now: Time): Promise<Job[]> {
     if (!selected.length) return [];
     const values = [new Date(now), new Date(now + leaseMs), selected.map(({ id }) => id)];
     try {
@@ -139,7 +139,7 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
       selected.push(...dueJobs);
       more = !lanes.isLast || dueJobs.length > 0;
     }
-    const jobs = await claimed(selected, now);
+    const jobs = await claimJobs(selected, now);
     // Another process may have claimed some of them concurrently.
     return { jobs, more: slots.free() > 0 && (more || jobs.length < selected.length) };
   }

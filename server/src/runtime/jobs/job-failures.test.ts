@@ -45,12 +45,12 @@ async function staged(kind = 'bad'): Promise<string> {
   return row?.id as string;
 }
 
-const stored = async (id: string) => await app.runtime.db.read(jobs, id);
+const readJob = async (id: string) => await app.runtime.db.read(jobs, id);
 const pass = (ms: number) => app.effects.set(app.effects.now() + ms);
 
 describe('job', () => {
   it('stores the platform that staged it', async () => {
-    expect(await stored(await staged())).toMatchObject({
+    expect(await readJob(await staged())).toMatchObject({
       platform_id: app.platform.id,
       state: 'queued',
       attempts: 0,
@@ -60,7 +60,7 @@ describe('job', () => {
   it('stores its last error and waits after a failure', async () => {
     const id = await staged();
     await workerWith(failing(new Error('no way'))).runDue();
-    expect(await stored(id)).toMatchObject({
+    expect(await readJob(id)).toMatchObject({
       ...{ state: 'queued', attempts: 1, last_error: 'no way' },
       ...{ failed_at: app.effects.now(), due_at: app.effects.now() + 2_000 },
     });
@@ -81,7 +81,7 @@ describe('job', () => {
       expect(await worker.runDue()).toBe(1);
       pass(backoffMs(index));
     }
-    expect(await stored(id)).toMatchObject({
+    expect(await readJob(id)).toMatchObject({
       ...{ state: 'dead', attempts: 20, last_error: 'failure 20', due_at: NOT_DUE },
     });
     pass(100 * 365 * 86_400_000);
@@ -93,7 +93,7 @@ describe('job', () => {
   it('has the number of attempts of its kind', async () => {
     const id = await staged();
     await workerWith(failing(new Error('x'), { maxAttempts: 1 })).runDue();
-    expect(await stored(id)).toMatchObject({ state: 'dead', attempts: 1 });
+    expect(await readJob(id)).toMatchObject({ state: 'dead', attempts: 1 });
   });
 
   it('runs again with all attempts after a retry, with a single effect', async () => {
@@ -108,7 +108,7 @@ describe('job', () => {
       stage: async (ctx) => ctx.emit(testEvent, 'retried', {}),
     });
     await workerWith({ kind: 'bad', maxAttempts: 1, run: stage }).runDue();
-    expect(await stored(id)).toBeUndefined();
+    expect(await readJob(id)).toBeUndefined();
     expect((await app.events()).filter(({ subject }) => subject === 'retried')).toHaveLength(1);
   });
 
@@ -129,7 +129,7 @@ describe('job', () => {
     expect([...worker.running()]).toEqual([]);
     finish();
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(await stored(id)).toMatchObject({
+    expect(await readJob(id)).toMatchObject({
       ...{ state: 'queued', last_error: 'no result within 50 ms' },
     });
     expect((await app.events()).some(({ subject }) => subject === 'late')).toBe(false);
@@ -145,7 +145,7 @@ describe('job', () => {
     };
     await workerWith({ kind: 'bad', run }).runDue();
     expect(runs).toBe(0);
-    expect(await stored(id)).toMatchObject({
+    expect(await readJob(id)).toMatchObject({
       ...{ state: 'dead', last_error: 'the process ended while the job was running' },
     });
   });
@@ -157,7 +157,7 @@ describe('job', () => {
     const worker = workerWith(failing(open, { maxAttempts: 1 }));
     for (let round = 0; round < 3; round++) {
       expect(await worker.runDue()).toBe(1);
-      const row = await stored(id);
+      const row = await readJob(id);
       expect(row).toMatchObject({ state: 'queued', attempts: 0, last_error: null });
       const waits = (row?.due_at ?? 0) - retryAt;
       expect(waits).toBeGreaterThanOrEqual(0);

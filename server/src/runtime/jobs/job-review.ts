@@ -80,7 +80,7 @@ interface Position {
 
 const WHERE = `($1::text is null or kind = $1) and ($2::text is null or platform_id = $2)`;
 /** Rows behind a position; `descending` orders by time descending, then by id ascending. */
-const behind = (column: string, descending: boolean) =>
+const afterCursor = (column: string, descending: boolean) =>
   `($5::timestamptz is null or ${column} ${descending ? '<' : '>'} $5
     or (${column} = $5 and id > $6))`;
 const COLUMNS = jobs.columnNames.join(', ');
@@ -115,7 +115,7 @@ async function placedJobs(
   const values = [kind ?? null, platformId ?? null, limit, new Date(now), ...position];
   if (state === 'cancelled') {
     const sql = `select ${cancellations.columnNames.join(', ')} from job_cancellations
-      where ${WHERE} and $4::timestamptz is not null and ${behind('created_at', true)}
+      where ${WHERE} and $4::timestamptz is not null and ${afterCursor('created_at', true)}
       order by created_at desc, id limit $3`;
     const rows = await db.query<Cancellation>(sql, values);
     return rows.map((row) => ({ job: presentCancelled(row), at: row.created_at }));
@@ -124,7 +124,7 @@ async function placedJobs(
   const isDead = state === 'dead';
   const column = isDead ? 'failed_at' : 'due_at';
   const sql = `select ${COLUMNS} from jobs
-    where ${WHERE} and ${condition} and ${behind(column, isDead)}
+    where ${WHERE} and ${condition} and ${afterCursor(column, isDead)}
     order by ${column}${isDead ? ' desc' : ''}, id limit $3`;
   const rows = await db.query<Job>(sql, values);
   return rows.map((row) => ({ job: presentJob(row, now), at: row[column] }));

@@ -36,15 +36,15 @@ const writer = (name: string): JobHandler => ({
   }),
 });
 
-const later = (kind: string, times = 1) =>
+const scheduleJobs = (kind: string, times = 1) =>
   app.operate(async (ctx) => {
     for (let index = 0; index < times; index++) ctx.later(defineJob(kind, Type.Object({})), {});
   });
 
-const done = async (name: string) =>
+const countRuns = async (name: string) =>
   (await app.events()).filter((each) => each.subject === `did:${name}`).length;
 
-const until = async (condition: () => Promise<boolean>) => {
+const waitUntil = async (condition: () => Promise<boolean>) => {
   for (let runs = 0; runs < 500 && !(await condition()); runs++) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
@@ -61,16 +61,16 @@ describe('worker', () => {
         }),
     };
     const worker = workerWith([slow, writer('quick')]);
-    await later('slow');
+    await scheduleJobs('slow');
     worker.start();
-    await until(
+    await waitUntil(
       async () =>
         (await app.runtime.db.query('select 1 from jobs where attempts > 0', [])).length > 0,
     );
-    await later('quick', 3);
+    await scheduleJobs('quick', 3);
     worker.wake();
-    await until(async () => (await done('quick')) === 3);
-    expect(await done('quick')).toBe(3);
+    await waitUntil(async () => (await countRuns('quick')) === 3);
+    expect(await countRuns('quick')).toBe(3);
     finish();
     await worker.stop();
     expect(await app.runtime.db.query('select id from jobs', [])).toEqual([]);
@@ -87,23 +87,23 @@ describe('worker', () => {
       },
     };
     const worker = workerWith([flaky]);
-    await later('flaky');
+    await scheduleJobs('flaky');
     expect(await worker.runDue()).toBe(1);
     expect(await worker.runDue()).toBe(0);
     app.effects.set(app.effects.now() + 2_000);
     expect(await worker.runDue()).toBe(1);
     app.effects.set(app.effects.now() + 4_000);
     expect(await worker.runDue()).toBe(1);
-    expect([runs, await done('flaky')]).toEqual([3, 1]);
+    expect([runs, await countRuns('flaky')]).toEqual([3, 1]);
     // The second failure of the same second is only counted.
     expect(errors.filter((line) => line.includes('not yet'))).toHaveLength(1);
   });
 
   it('assigns a job to one of many workers', async () => {
     const workers = Array.from({ length: 4 }, () => workerWith([writer('shared')]));
-    await later('shared', 40);
+    await scheduleJobs('shared', 40);
     while ((await Promise.all(workers.map((worker) => worker.runDue()))).some((done) => done > 0));
-    expect(await done('shared')).toBe(40);
+    expect(await countRuns('shared')).toBe(40);
   });
 
   it('a single worker finishes a job whose lease expired', async () => {
@@ -116,15 +116,15 @@ describe('worker', () => {
       },
     };
     const [firstWorker, secondWorker] = [workerWith([stuck]), workerWith([stuck])];
-    await later('stuck');
+    await scheduleJobs('stuck');
     const first = firstWorker.runDue();
-    await until(async () => releases.length === 1);
+    await waitUntil(async () => releases.length === 1);
     app.effects.set(app.effects.now() + 60_000);
     const second = secondWorker.runDue();
-    await until(async () => releases.length === 2);
+    await waitUntil(async () => releases.length === 2);
     for (const go of releases) go();
     await Promise.all([first, second]);
-    expect(await done('stuck')).toBe(1);
+    expect(await countRuns('stuck')).toBe(1);
   });
 
   it('renews the lease of a long job, so that it runs once and backs off after a failure', async () => {
@@ -138,12 +138,12 @@ describe('worker', () => {
       const [row] = await app.runtime.db.query("select due_at from jobs where kind = 'long'", []);
       return Number(row?.due_at) - app.effects.now();
     };
-    await later('long');
+    await scheduleJobs('long');
     worker.start();
-    await until(async () => releases.length === 1);
+    await waitUntil(async () => releases.length === 1);
     for (let step = 0; step < 3; step++) {
       app.effects.set(app.effects.now() + 15_000);
-      await until(async () => (await due()) === 20_000);
+      await waitUntil(async () => (await due()) === 20_000);
     }
     expect(releases).toHaveLength(1);
     releases[0]?.(new Error('too slow'));

@@ -15,10 +15,11 @@ afterEach(() => void vi.useRealTimers());
 const logAt = (level: Level) =>
   createLog(testEffects(), level, (line) => void lines.push(JSON.parse(line)));
 
-const rejected = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+const connectionError = () =>
+  Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 const unavailable = () =>
   new Fault('SERVICE_UNAVAILABLE', 'The database cannot be reached.', undefined, {
-    cause: rejected(),
+    cause: connectionError(),
   });
 
 describe('repeated failure', () => {
@@ -49,12 +50,12 @@ describe('repeated failure', () => {
     const log = logAt('info');
     const kinds: [object, string][] = [
       [{ err: unavailable() }, 'no'],
-      [{ err: rejected() }, 'no'],
+      [{ err: connectionError() }, 'no'],
       [{ err: new TypeError('one') }, 'no'],
       [{ err: new TypeError('elsewhere') }, 'no'],
-      [{ err: rejected() }, 'another message'],
-      [{ err: rejected(), kind: 'payout' }, 'job failed'],
-      [{ err: rejected(), kind: 'message' }, 'job failed'],
+      [{ err: connectionError() }, 'another message'],
+      [{ err: connectionError(), kind: 'payout' }, 'job failed'],
+      [{ err: connectionError(), kind: 'message' }, 'job failed'],
       [{ problem: 'a' }, 'a problem'],
       [{ problem: 'b' }, 'a problem'],
     ];
@@ -62,13 +63,13 @@ describe('repeated failure', () => {
       log.error(fields as Record<string, unknown>, message);
     }
     expect(lines).toHaveLength(kinds.length);
-    log.warn({ err: rejected() }, 'no');
+    log.warn({ err: connectionError() }, 'no');
     expect(lines).toHaveLength(kinds.length + 1);
   });
 
   it('is counted before the process ends', () => {
     const log = logAt('error');
-    for (let index = 0; index < 3; index++) log.error({ err: rejected() }, 'no');
+    for (let index = 0; index < 3; index++) log.error({ err: connectionError() }, 'no');
     log.flush();
     log.flush();
     expect(lines.map(({ count }) => count)).toEqual([undefined, 2]);
@@ -76,7 +77,7 @@ describe('repeated failure', () => {
 
   it('is not collapsed at debug level, nor are lines without a failure', () => {
     const debug = logAt('debug');
-    for (let index = 0; index < 3; index++) debug.error({ err: rejected() }, 'no');
+    for (let index = 0; index < 3; index++) debug.error({ err: connectionError() }, 'no');
     expect(lines.filter(({ err }) => err.stack)).toHaveLength(3);
     const info = logAt('info');
     for (let index = 0; index < 3; index++) info.info({}, 'listening');

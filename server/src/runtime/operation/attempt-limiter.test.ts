@@ -17,7 +17,7 @@ const RULES = [
 ];
 
 /** 0 if the attempt was accepted, else the seconds to wait. */
-async function waited(
+async function retryAfterOf(
   work: (ctx: Ctx) => Promise<unknown>,
   runtime = app.runtime,
 ): Promise<number> {
@@ -31,7 +31,7 @@ async function waited(
   }
 }
 const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
-const attempt = (id: string) => waited((ctx) => countAttempt(ctx, id, RULES));
+const attempt = (id: string) => retryAfterOf((ctx) => countAttempt(ctx, id, RULES));
 
 describe('attempts', () => {
   it('are accepted if every rule allows them; the longest wait is reported', async () => {
@@ -58,7 +58,7 @@ describe('attempts', () => {
   });
 
   it('that are rejected do not count, and checking does not either', async () => {
-    const check = () => waited((ctx) => checkAttempts(ctx, 'four', RULES));
+    const check = () => retryAfterOf((ctx) => checkAttempts(ctx, 'four', RULES));
     expect(await check()).toBe(0);
     expect(await check()).toBe(0);
     expect(await app.runtime.db.read(attemptLimits, 'four')).toBeUndefined();
@@ -92,7 +92,10 @@ describe('attempts', () => {
     const all = () =>
       Promise.all(
         Array.from({ length: 10 }, (_, index) =>
-          waited((ctx) => countAttempt(ctx, 'seven', rules), index % 2 ? second : app.runtime),
+          retryAfterOf(
+            (ctx) => countAttempt(ctx, 'seven', rules),
+            index % 2 ? second : app.runtime,
+          ),
         ),
       );
     expect((await all()).toSorted((a, b) => a - b)).toEqual([
@@ -106,20 +109,23 @@ describe('attempts', () => {
 
   it('count if a rejection is returned, and not if it is thrown', async () => {
     const rules = [{ max: 2, withinMs: MINUTE }];
-    const counted = async () => (await app.runtime.db.read(attemptLimits, 'eight'))?.at.length ?? 0;
+    const countAttempts = async () =>
+      (await app.runtime.db.read(attemptLimits, 'eight'))?.at.length ?? 0;
     const wrongSecretFault = () => new Fault('UNAUTHORIZED', 'Wrong.');
     const thrown = app.operate(async (ctx) => {
       await countAttempt(ctx, 'eight', rules);
       throw wrongSecretFault();
     });
     await expect(thrown).rejects.toThrow('Wrong.');
-    expect(await counted()).toBe(0);
-    const rejected = () =>
-      waited(async (ctx) => {
+    expect(await countAttempts()).toBe(0);
+    const rejectedAttempt = () =>
+      retryAfterOf(async (ctx) => {
         await countAttempt(ctx, 'eight', rules);
         return { rejected: wrongSecretFault() };
       });
-    expect([await rejected(), await rejected(), await rejected()]).toEqual([0, 0, 60]);
-    expect(await counted()).toBe(2);
+    expect([await rejectedAttempt(), await rejectedAttempt(), await rejectedAttempt()]).toEqual([
+      0, 0, 60,
+    ]);
+    expect(await countAttempts()).toBe(2);
   });
 });

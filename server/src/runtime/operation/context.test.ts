@@ -104,17 +104,19 @@ describe('row update', () => {
 describe('transfer', () => {
   it('names its insufficient-funds fault and remains plain data', () => {
     const ctx = context();
-    const short = () => {
+    const insufficientFunds = () => {
       throw new Error('never called here');
     };
     const move = { transactionId: 'T', step: 's', debit: 'a', credit: 'b', currency: 'USD' };
-    ctx.transfer({ ...move, amount: 1n, insufficientFundsFault: short });
+    ctx.transfer({ ...move, amount: 1n, insufficientFundsFault: insufficientFunds });
     ctx.freeze('a');
     ctx.freeze('b', { empty: true });
     ctx.unfreeze('c');
-    expect(ctx.insufficientFundsFaults.get('a')).toBe(short);
+    expect(ctx.insufficientFundsFaults.get('a')).toBe(insufficientFunds);
     expect(JSON.stringify(ctx.set.transfers, (_, value) => String(value))).not.toContain('short');
-    expect(Object.values(ctx.set.transfers[0] ?? {}).some((each) => each === short)).toBe(false);
+    expect(
+      Object.values(ctx.set.transfers[0] ?? {}).some((each) => each === insufficientFunds),
+    ).toBe(false);
     expect(ctx.set.freezes).toEqual([
       { account: 'a', frozen: true, empty: false },
       { account: 'b', frozen: true, empty: true },
@@ -134,11 +136,11 @@ describe('attempt', () => {
     const trackedRow = row({ kind: 'round' });
     const inserted = ctx.insert(tracked, { id: 'new', kind: 'flat', status: 'NEW', note: 'first' });
     ctx.update(tracked, trackedRow, { status: 'MID' });
-    const short = () => new Fault('CONFLICT', 'Short.');
+    const insufficientFunds = () => new Fault('CONFLICT', 'Short.');
     ctx.transfer({
       ...step,
       step: 's',
-      insufficientFundsFault: short,
+      insufficientFundsFault: insufficientFunds,
       retryOnInsufficientFunds: true,
     });
     const before = structuredClone(ctx.set.transfers);
@@ -167,7 +169,7 @@ describe('attempt', () => {
     const { removes, requires, freezes, events } = ctx.set;
     expect([removes, requires, freezes, events]).toEqual([[], [], [], []]);
     expect([[...ctx.insufficientFundsFaults], [...ctx.retryAccounts]]).toEqual([
-      [['a', short]],
+      [['a', insufficientFunds]],
       ['a'],
     ]);
     // Staging continues from the state before.

@@ -173,7 +173,7 @@ export async function startProduction(options: AppOptions = {}) {
       return all.filter((each) => each.transactionId === id) as any[];
     },
     /** The command fails with this message and has no effect. */
-    async rejected(expected: string, ...argv: string[]) {
+    async expectRejected(expected: string, ...argv: string[]) {
       const { code, out, err } = await run(...argv);
       expect({ code, out }).toEqual({ code: 1, out: '' });
       expect(err).toContain(expected);

@@ -81,7 +81,7 @@ export const thingRow = (
 let ids = 0;
 
 /** An id that no other test of the file has. */
-export const fresh = (kind: string) => `${kind}:${++ids}`;
+export const newId = (kind: string) => `${kind}:${++ids}`;
 
 export async function createSample(): Promise<Sample> {
   const database = await createTestDatabase();
@@ -101,7 +101,7 @@ export async function createSample(): Promise<Sample> {
     sql,
     account,
     async accounts(...balances) {
-      const accounts = balances.map(() => fresh('account'));
+      const accounts = balances.map(() => newId('account'));
       for (const [i, id] of accounts.entries()) {
         const balance = balances[i] ?? null;
         await account(id, balance ?? 0n, balance === null ? null : 0n);
@@ -192,7 +192,7 @@ export const rejected = (reason: object) => ({
 });
 
 export const eventAbout = (account: string | null): EventRow => ({
-  id: fresh('Webhook'),
+  id: newId('Webhook'),
   platform_id: 'Platform:1',
   type: 'TEST',
   subject: 'Test:1',

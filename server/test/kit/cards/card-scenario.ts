@@ -200,7 +200,7 @@ export async function openCardScenarios() {
         return `${paymentLine(current)}; account ${balance / units}/${total / units}`;
       },
       /** Part of this scenario in the system account `cards`, in dollars. */
-      stored: async () => (await stored(currency)) - initialBalance,
+      storedFunds: async () => (await stored(currency)) - initialBalance,
     };
   }
 

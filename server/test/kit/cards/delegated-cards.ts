@@ -66,7 +66,7 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
     );
   }
 
-  const listed = async (query: string): Promise<ApiResponse['body'][]> =>
+  const listKeys = async (query: string): Promise<ApiResponse['body'][]> =>
     ok(await call('GET', `${PATH}?${query}`), 200).data;
 
   const keyNow = async (id: string): Promise<ApiResponse['body']> =>
@@ -88,7 +88,7 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
     follow,
     createdKey,
     key,
-    listed,
+    listKeys,
     keyNow,
     revoke,
   };

@@ -123,7 +123,7 @@ export async function readSnapshot(url: string): Promise<BookSnapshot> {
 }
 
 /** Amount of outstanding work. */
-export async function pending(url: string): Promise<{ jobs: number; events: number }> {
+export async function countPending(url: string): Promise<{ jobs: number; events: number }> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

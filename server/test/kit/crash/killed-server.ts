@@ -14,7 +14,7 @@ import { wholeEventData } from '../../../src/runtime/operation/event-data.ts';
 import { runSeed } from '../app/effects.ts';
 import { type Receiver, startReceiver } from '../http/webhook-receiver.ts';
 import { lengthOf } from '../length.ts';
-import { type BookSnapshot, pending, problemsOf, readSnapshot } from './books.ts';
+import { type BookSnapshot, countPending, problemsOf, readSnapshot } from './books.ts';
 import { callOrThrow, createLoad, isDone, type Load, seeded } from './load.ts';
 import { createDataFolder, type DataFolder, type Running } from './server.ts';
 
@@ -142,7 +142,7 @@ async function restart(): Promise<void> {
 }
 
 /** Bodies by event id; checks that every request is signed and every repetition is equal. */
-function received(): Map<string, string> {
+function receivedDeliveries(): Map<string, string> {
   const key = createPublicKey(server.credentials.webhookPublicKey);
   const bodies = new Map<string, string>();
   for (const { id, body, headers } of receiver.arrivals) {
@@ -222,14 +222,14 @@ export function testKilledServer(processes: number): void {
       'continues all pending work',
       async () => {
         const url = await dataFolder.database();
-        let pendingCount = await pending(url);
+        let pendingCount = await countPending(url);
         for (
           let waited = 0;
           pendingCount.jobs + pendingCount.events > 0 && waited < SETTLE_MS;
           waited += 200
         ) {
           await sleep(200);
-          pendingCount = await pending(url);
+          pendingCount = await countPending(url);
         }
         expect(pendingCount).toEqual({ jobs: 0, events: 0 });
         const snapshot = await inspect();
@@ -246,7 +246,7 @@ export function testKilledServer(processes: number): void {
 
     it('has delivered every event, signed, with the same bytes each time', async () => {
       const snapshot = await readSnapshot(await dataFolder.database());
-      const bodies = received();
+      const bodies = receivedDeliveries();
       const untold = snapshot.events.filter((event) => !event.delivered || !bodies.has(event.id));
       expect(untold.map(({ id, type, subject }) => `${id} ${type} ${subject}`)).toEqual([]);
       const events = new Map(snapshot.events.map((event) => [event.id, event]));

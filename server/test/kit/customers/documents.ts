@@ -62,7 +62,7 @@ export async function openDocumentHarness() {
     file: DocumentFile | null = png(),
     as?: TestPlatform,
   ) => send('PUT', `/documents/${id}`, fields, file, as);
-  const uploaded = async (fields: Fields, file?: DocumentFile, as?: TestPlatform) =>
+  const uploadDocument = async (fields: Fields, file?: DocumentFile, as?: TestPlatform) =>
     ok(await upload(fields, file, as), 201);
 
   const person = async (as?: TestPlatform) => (await customer(app, as ? { as } : {})).id as string;
@@ -113,6 +113,6 @@ export async function openDocumentHarness() {
   const submit = (id: string) => app.operate(async (ctx) => markSubmitted(ctx, [await rowOf(id)]));
 
   const { close } = app;
-  const calls = { upload, replace, uploaded, person, business, rowOf, fileStates };
+  const calls = { upload, replace, uploadDocument, person, business, rowOf, fileStates };
   return { app, close, ...calls, setStatus, submit };
 }

@@ -75,7 +75,7 @@ export async function importHarness(app: TestApp) {
     return app.call('POST', '/customers/bulk/csv', form, { as, headers });
   }
 
-  async function started(content: string | Buffer, as?: TestPlatform): Promise<string> {
+  async function startImport(content: string | Buffer, as?: TestPlatform): Promise<string> {
     const { jobId, status } = ok(await upload(content, as), 202);
     expect(status).toBe('PENDING');
     return jobId;
@@ -85,13 +85,13 @@ export async function importHarness(app: TestApp) {
     ok(await app.call('GET', `/customers/bulk/jobs/${id}`, undefined, { as }), 200);
 
   /** Uploads a file and returns the finished import. */
-  async function imported(content: string | Buffer, as?: TestPlatform) {
-    const id = await started(content, as);
+  async function importFile(content: string | Buffer, as?: TestPlatform) {
+    const id = await startImport(content, as);
     await app.settle();
     return readImport(id, as);
   }
 
-  const byPlatformId = async (id: string, as: TestPlatform = app.platform) =>
+  const findByPlatformId = async (id: string, as: TestPlatform = app.platform) =>
     ok(await app.call('GET', `/customers?platformCustomerId=${id}`, undefined, { as }), 200).data;
 
   const eventsOf = async (id: string) => (await app.events()).filter((each) => each.subject === id);
@@ -104,10 +104,10 @@ export async function importHarness(app: TestApp) {
     person,
     company: business,
     upload,
-    started,
+    startImport,
     readImport,
-    imported,
-    byPlatformId,
+    importFile,
+    byPlatformId: findByPlatformId,
     eventsOf,
     count,
   };

@@ -105,7 +105,7 @@ export async function startOwnership() {
     ) => call('POST', `${OWNER_PATHS[owner]}/${id}/verify`, { signature, ...overrides }, headers),
     statusOf: async (id: string) => (await get(id)).body.status as string,
     /** Wallet with a pending proof, and the text to sign. */
-    async waiting(owner: Owner = 'customer', accountType = 'ETHEREUM_WALLET') {
+    async createPendingProof(owner: Owner = 'customer', accountType = 'ETHEREUM_WALLET') {
       const wallet = evmWallet(nextSecret());
       const { id } = await add(accountType, wallet.address, { owner });
       const { messageToSign, expiresAt } = ok(await challenge(id, undefined, owner), 201);

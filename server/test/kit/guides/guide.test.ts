@@ -19,7 +19,7 @@ import {
 
 let base: string;
 let bin: string;
-const absent = (shell: Shell) => absentPrograms(shell);
+const missingPrograms = (shell: Shell) => absentPrograms(shell);
 
 beforeAll(() => {
   base = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-guide-'));
@@ -60,7 +60,7 @@ describe('runGuide', () => {
       /guide\.md:3 .*failed: false/s,
     ],
   ])('finds %s in %s', async ([, shell, lines, complaint], { skip }) => {
-    skip(absent(shell).length > 0, `this needs ${absent(shell).join(' and ')}`);
+    skip(missingPrograms(shell).length > 0, `this needs ${missingPrograms(shell).join(' and ')}`);
     // After a syntax error dash discards the lines pasted after it and waits.
     const problems = await run(shell, sh(...lines), shell === 'dash' ? 1_500 : undefined);
     expect(problems).toHaveLength(1);
@@ -68,7 +68,7 @@ describe('runGuide', () => {
   });
 
   describe.for(SHELL_NAMES)('in %s', (shell) => {
-    const missing = absent(shell);
+    const missing = missingPrograms(shell);
     const test = it.skipIf(missing.length > 0);
 
     test.for<[string, string[], RegExp]>([

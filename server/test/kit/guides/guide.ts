@@ -242,7 +242,7 @@ async function follow(
   environment: GuideEnvironment,
 ): Promise<Result> {
   const values: Value[] = [];
-  const failed = (line: number, message: string): Result => ({
+  const failedResult = (line: number, message: string): Result => ({
     problems: [`${line} ${message}`],
     values,
   });
@@ -254,11 +254,11 @@ async function follow(
       continue;
     }
     const { printed, code } = await session.paste(step.lines);
-    if (code === undefined) return failed(step.line, `did not end:\n${printed}`);
+    if (code === undefined) return failedResult(step.line, `did not end:\n${printed}`);
     const { values: lineValues, wrong } = compare(printed, step);
     values.push(...lineValues);
-    if (wrong !== undefined) return failed(wrong, `is not what is printed:\n${printed}`);
-    if (code !== 0) return failed(step.line, `ends with ${code}:\n${printed}`);
+    if (wrong !== undefined) return failedResult(wrong, `is not what is printed:\n${printed}`);
+    if (code !== 0) return failedResult(step.line, `ends with ${code}:\n${printed}`);
   }
   return { problems: [], values };
 }

@@ -41,19 +41,19 @@ exec '${node}' "$@"
 `;
 
 /** Output of `node -p` for the code with this standard input. */
-function printed(code: string, input: string): string {
+function runNode(code: string, input: string): string {
   const modules = { fs: { readFileSync: () => input } };
   const require = (name: keyof typeof modules) => modules[name];
   const value: unknown = vm.runInNewContext(code, { require });
   return `${typeof value === 'string' ? value : inspect(value)}\n`;
 }
 
-const quoted = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
+const quote = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
 
 /** Shell commands with the output and the exit code of the operator's command. */
-async function replayed({ run }: OperatorService, argv: string[]): Promise<string> {
+async function replayOutput({ run }: OperatorService, argv: string[]): Promise<string> {
   const { code, out, err } = await run(argv);
-  return `printf %s ${quoted(out)}\nprintf %s ${quoted(err)} >&2\nexit ${code}\n`;
+  return `printf %s ${quote(out)}\nprintf %s ${quote(err)} >&2\nexit ${code}\n`;
 }
 
 /** Serves replacement programs over a socket in the folder. */
@@ -68,8 +68,8 @@ export async function openNode(
     try {
       response.end(
         request.url === '/operator'
-          ? await replayed(operator, form.getAll('argument'))
-          : printed(form.get('code') ?? '', form.get('input') ?? ''),
+          ? await replayOutput(operator, form.getAll('argument'))
+          : runNode(form.get('code') ?? '', form.get('input') ?? ''),
       );
     } catch (error) {
       response.writeHead(400).end(`${String(error)}\n`);

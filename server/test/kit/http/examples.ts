@@ -56,7 +56,7 @@ const fieldsOf = (form: FormData) =>
     [...form].map(([name, value]) => [name, typeof value === 'string' ? value : value.name]),
   );
 
-async function sent(app: TestApp, operationId: string, name: string, request: Shown) {
+async function sendExample(app: TestApp, operationId: string, name: string, request: Shown) {
   const contract = contractOf(app, operationId);
   const { summary, params, query, headers, body, as } = request;
   const { status, body: reply } = await app.call(
@@ -103,7 +103,7 @@ async function recorded(app: TestApp, receiver: Receiver, scenarios: readonly Sc
       app,
       receiver,
       async show(operationId, name, request) {
-        const exchange = await sent(app, operationId, name, request);
+        const exchange = await sendExample(app, operationId, name, request);
         exchanges.push(exchange);
         return exchange.reply;
       },
@@ -161,7 +161,7 @@ function sharedHead(first: string, other: string): number {
 /** The first value with every part that differs from the second replaced. */
 function withoutChance(first: unknown, second: unknown): unknown {
   const replacements = new Map<string, string>();
-  const replaced = (one: string, other: string) => {
+  const replaceNames = (one: string, other: string) => {
     if (one === other) return one;
     const head = sharedHead(one, other);
     const stored =
@@ -172,14 +172,14 @@ function withoutChance(first: unknown, second: unknown): unknown {
   };
   const text = (one: string, other: string): string => {
     if (one === other) return one;
-    if (OPAQUE.test(one) || CREDENTIAL.test(one)) return replaced(one, other);
+    if (OPAQUE.test(one) || CREDENTIAL.test(one)) return replaceNames(one, other);
     const [parts, others] = [one.split(TOKENS), other.split(TOKENS)];
     const isAligned =
       parts.length === others.length &&
       parts.every((part, position) => position % 2 || part === others[position]);
-    if (!isAligned) return replaced(one, other);
+    if (!isAligned) return replaceNames(one, other);
     return parts
-      .map((part, position) => (position % 2 ? replaced(part, others[position] ?? '') : part))
+      .map((part, position) => (position % 2 ? replaceNames(part, others[position] ?? '') : part))
       .join('');
   };
   const walk = (one: unknown, other: unknown, path: string): unknown => {
@@ -212,7 +212,7 @@ const EVM_ADDRESSES = [
 ];
 
 /** Replaces each distinct match by the next name; the same match always by the same one. */
-function renamed(text: string, pattern: RegExp, nameOf: (number: number) => string): string {
+function replaceMatches(text: string, pattern: RegExp, nameOf: (number: number) => string): string {
   const replacements = new Map<string, string>();
   return text.replaceAll(pattern, (match) => {
     const name = replacements.get(match) ?? nameOf(replacements.size);
@@ -245,9 +245,13 @@ function realistic(json: string): string {
     .replaceAll(/\/(verify|reset|card|ownership)\/Example\w*?(\d+)/g, '/$1/example-link-$2')
     .replaceAll(/\$exampleex[a-z]*(\d+)@/g, '$$customer-$1@')
     .replaceAll(/"[A-Z]{2}\d{14,30}"/g, (iban) => `"${withCheckDigits(iban.slice(1, -1))}"`);
-  text = renamed(text, /p-exampleex[a-z]*\d+\.uma/g, (index) => `p-${from(DOMAINS)(index)}.uma`);
-  text = renamed(text, /0x[0-9a-f]{40}\b/g, from(EVM_ADDRESSES));
-  return renamed(text, /account_[0-9a-f]{20}/g, (index) => `account_northwind_${index + 1}`);
+  text = replaceMatches(
+    text,
+    /p-exampleex[a-z]*\d+\.uma/g,
+    (index) => `p-${from(DOMAINS)(index)}.uma`,
+  );
+  text = replaceMatches(text, /0x[0-9a-f]{40}\b/g, from(EVM_ADDRESSES));
+  return replaceMatches(text, /account_[0-9a-f]{20}/g, (index) => `account_northwind_${index + 1}`);
 }
 
 /** Tests that the scenarios produce `server/examples/NAME.json`; `-u` writes the file. */

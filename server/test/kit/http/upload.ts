@@ -135,7 +135,7 @@ export async function startUploads() {
     post,
     send: (entries: Entry[], headers?: Record<string, string>) => post(formOf(entries), headers),
     /** Names of stored files after all due work. */
-    async stored(): Promise<string[]> {
+    async storedNames(): Promise<string[]> {
       await app.settle();
       try {
         return readdirSync(app.filesFolder).sort();

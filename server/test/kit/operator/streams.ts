@@ -61,7 +61,7 @@ export async function openStream(
     isOpen: () => isOpen,
     data: () => events.filter(({ event }) => event === 'change').map(({ data }) => data),
     /** The first event for which it is true, as soon as it arrives. */
-    async until(isIt: (event: StreamEvent) => boolean): Promise<StreamEvent> {
+    async waitFor(isIt: (event: StreamEvent) => boolean): Promise<StreamEvent> {
       const started = performance.now();
       for (;;) {
         const event = events.find(isIt);

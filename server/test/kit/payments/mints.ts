@@ -16,9 +16,9 @@ type Json = Record<string, unknown>;
 export const DOLLAR = 1_000_000n;
 
 /** Ledger supply of the coin of `burnOrdered`: without the burn, during it, and after it. */
-export const BEFORE_BURN = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n };
+export const BEFORE_BURN = { createCirculatingCoin: 20n * DOLLAR, burning: 0n, minting: 0n };
 export const PENDING = { ...BEFORE_BURN, burning: 10n * DOLLAR };
-export const BURNT = { ...BEFORE_BURN, circulating: 10n * DOLLAR };
+export const BURNT = { ...BEFORE_BURN, createCirculatingCoin: 10n * DOLLAR };
 
 export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {}) {
   const fixture = stablecoinFixture(app, options);
@@ -52,14 +52,14 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
       ),
     );
     return {
-      circulating: circulating?.balance,
+      createCirculatingCoin: circulating?.balance,
       burning: circulating?.held,
       minting: issued?.held,
     };
   }
 
   /** A coin with this circulating supply. */
-  async function circulating(dollars: number, secret?: string) {
+  async function createCirculatingCoin(dollars: number, secret?: string) {
     const coin = await fixture.coin(secret === undefined ? {} : { secret });
     const wallet = await fixture.wallet();
     const amount = String(BigInt(dollars) * DOLLAR);
@@ -70,7 +70,7 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
 
   /** A coin with a circulating supply of 20 dollars, and a new burn order of 10. */
   async function burnOrdered(bankId: string) {
-    const coin = await circulating(20);
+    const coin = await createCirculatingCoin(20);
     const createdBurn = ok(await burn(coin.id, burnBody(bankId)), 201);
     return { coin, id: createdBurn.id as string };
   }
@@ -103,7 +103,7 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
     burnBody,
     readOperation,
     supply,
-    circulating,
+    createCirculatingCoin,
     burnOrdered,
     problems,
     replaceSecret,

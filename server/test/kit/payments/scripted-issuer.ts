@@ -39,7 +39,7 @@ export function workerReplying(app: TestApp, ...responses: readonly ScriptedRepl
     metrics: createMetrics(),
   });
   /** Runs all jobs that are due by `time`, including new ones. */
-  const until = async (time: number) => {
+  const runUntil = async (time: number) => {
     for (let round = 0; round < 1_000; round++) {
       while ((await worker.runDue()) > 0);
       const [next] = await app.runtime.db.query<{ due: string }>(
@@ -51,7 +51,7 @@ export function workerReplying(app: TestApp, ...responses: readonly ScriptedRepl
     }
     app.effects.set(Math.max(app.effects.now(), time));
   };
-  return { calls, after: (ms: number) => until(app.effects.now() + ms), runDue: worker.runDue };
+  return { calls, after: (ms: number) => runUntil(app.effects.now() + ms), runDue: worker.runDue };
 }
 
 export const replies = (

@@ -40,12 +40,12 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
     write('/stablecoins', tokenBody(ownSuffix, overrides));
 
   /** A linked provider account whose secret ends in `ownSuffix`. */
-  const linked = async (ownSuffix = '000') =>
+  const createLinkedAccount = async (ownSuffix = '000') =>
     ok(await link({ apiClientSecret: `secret-${++counter}-${ownSuffix}` }), 201);
 
   /** A token of a new provider account. Status: PROVISIONED, unless a suffix scripts another. */
   async function coin({ secret = '000', token = '000' } = {}) {
-    const { id: stablecoinProviderAccountId } = await linked(secret);
+    const { id: stablecoinProviderAccountId } = await createLinkedAccount(secret);
     return ok(await register(token, { stablecoinProviderAccountId }), 201);
   }
 
@@ -83,7 +83,7 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
     get as() {
       return as ?? app.platform;
     },
-    ...{ read, write, linkBody, link, linked, tokenBody, register, coin },
+    ...{ read, write, linkBody, link, createLinkedAccount, tokenBody, register, coin },
     ...{ request, enabledCoin, wallet, bank },
   };
 }
@@ -97,5 +97,5 @@ export async function freshFixture(app: TestApp) {
 /** The same, with one account linked. */
 export async function linkedFixture(app: TestApp) {
   const fixture = await freshFixture(app);
-  return { ...fixture, account: await fixture.linked() };
+  return { ...fixture, account: await fixture.createLinkedAccount() };
 }

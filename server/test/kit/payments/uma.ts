@@ -47,7 +47,7 @@ export async function openUmaFixture() {
   };
 
   /** A customer with an account, and a pending payment to it. */
-  async function offered(overrides: object = {}) {
+  async function createPendingPayment(overrides: object = {}) {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
     const payment = ok(await receive({ customerId: person.id, ...overrides }), 200);
@@ -59,7 +59,7 @@ export async function openUmaFixture() {
     app,
     listen,
     receive,
-    offered,
+    createPendingPayment,
     /** Sets the response to the following requests and clears the recorded ones. */
     respond(next: Script): void {
       script = next;

@@ -67,7 +67,7 @@ const expectWrong = (response: ApiResponse) =>
   expect([response.status, response.body.code]).toEqual(BAD);
 const BAD = [400, 'INVALID_INPUT'];
 
-async function approved(lifecycle: StrongLifecycle): Promise<string> {
+async function createApprovedCustomer(lifecycle: StrongLifecycle): Promise<string> {
   const { app, as } = lifecycle;
   const { id } = await european(app, { as }, { currencies: ['EUR'] });
   const sql = `update customers set status = 'APPROVED', version = version + 1 where id = $1`;
@@ -165,7 +165,7 @@ async function usePasskey(
 
 type Passkey = Awaited<ReturnType<typeof usePasskey>>;
 
-async function funded({ app, as }: StrongLifecycle, id: string): Promise<string> {
+async function createFundedAccount({ app, as }: StrongLifecycle, id: string): Promise<string> {
   const { id: accountId } = await internalAccount(app, id, 'EUR', { as });
   const deposit = { accountId, currency: 'EUR', amount: 1_000_00n };
   await app.operate((ctx) => receiveFunds(ctx, deposit), as);
@@ -183,7 +183,7 @@ async function payee({ send: request }: Fixtures, customerId: string): Promise<s
 }
 
 /** A payout that requires authorization. */
-async function waiting(
+async function executeQuote(
   { send: request }: Fixtures,
   from: string,
   to: string,
@@ -200,7 +200,7 @@ async function pay(
   id: string,
   { device, origin }: Passkey,
 ) {
-  const from = await funded(lifecycle, id);
+  const from = await createFundedAccount(lifecycle, id);
   const to = await payee(fixture, id);
   const authorize = (quote: Body, proof: object) =>
     fixture.send('POST', `/quotes/${quote.id}/authorize`, {
@@ -208,13 +208,13 @@ async function pay(
       ...proof,
     });
 
-  const signed = await waiting(fixture, from, to, 'PASSKEY');
+  const signed = await executeQuote(fixture, from, to, 'PASSKEY');
   const { challenge } = signed.scaChallenge.passkeyAssertionOptions;
   const proof = (text: string) => ({ passkeyAssertion: assertionJson(device, text), origin });
   expectWrong(await authorize(signed, proof(randomBytes(32).toString('base64url'))));
   ok(await authorize(signed, proof(challenge)), 200);
 
-  const texted = await waiting(fixture, from, to, 'SMS_OTP');
+  const texted = await executeQuote(fixture, from, to, 'SMS_OTP');
   await lifecycle.look();
   await sentCode(lifecycle);
   expectWrong(await authorize(texted, { code: wrongCode(lifecycle) }));
@@ -300,7 +300,7 @@ async function exceedRequests(
 /** The complete scenario, from phone verification to the reset of a factor. */
 export async function runScaScenario(lifecycle: StrongLifecycle): Promise<void> {
   const fixture = fixtures(lifecycle);
-  const id = await approved(lifecycle);
+  const id = await createApprovedCustomer(lifecycle);
   await logInBySms(lifecycle, fixture, id);
   await useApp(lifecycle, fixture, id);
   const passkey = await usePasskey(lifecycle, fixture, id);

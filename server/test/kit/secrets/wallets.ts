@@ -184,7 +184,7 @@ export async function refreshLate(
 async function proveByText(lifecycle: Completed): Promise<void> {
   const body = { type: 'SMS_OTP', accountId: lifecycle.accountId };
   const sms = ok(
-    await lifecycle.fixture.signed('POST', '/auth/credentials', body, lifecycle.session),
+    await lifecycle.fixture.callSigned('POST', '/auth/credentials', body, lifecycle.session),
     201,
   );
   await lifecycle.codeOf('SMS_OTP');
@@ -197,7 +197,7 @@ async function proveByPasskey(lifecycle: Completed) {
   const { challengeOf, verifyWith } = passkeyFixture(fixture);
   const device = authenticator();
   const body = passkeyRegistration(accountId, device, { challenge: randomText() });
-  const added = ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
+  const added = ok(await fixture.callSigned('POST', '/auth/credentials', body, session), 201);
   const holder = { accountId, session, device, id: added.id };
   const keys = createKeys(lifecycle);
   const challengeReply = await challengeOf(holder, keys.uncompressedKey);
@@ -218,7 +218,7 @@ async function proveByIdentity(lifecycle: Completed): Promise<void> {
   const { fixture, accountId, session } = lifecycle;
   const claims = { aud: 'shop', sub: randomText(6) };
   const body = { type: 'OAUTH', accountId, oidcToken: await lifecycle.tokenOf(claims) };
-  const added = ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
+  const added = ok(await fixture.callSigned('POST', '/auth/credentials', body, session), 201);
   const keys = createKeys(lifecycle);
   const proof = async (nonce: string) => ({
     type: 'OAUTH',
@@ -296,10 +296,10 @@ async function exceedRequests({
 async function change(lifecycle: Completed): Promise<void> {
   const { fixture, accountId, customerId, session } = lifecycle;
   const hide = { privateEnabled: true };
-  ok(await fixture.signed('PATCH', `/internal-accounts/${accountId}`, hide, session), 200);
+  ok(await fixture.callSigned('PATCH', `/internal-accounts/${accountId}`, hide, session), 200);
   const { email } = newContact(lifecycle);
   const body = { customerType: 'INDIVIDUAL', email };
-  ok(await fixture.signed('PATCH', `/customers/${customerId}`, body, session), 200);
+  ok(await fixture.callSigned('PATCH', `/customers/${customerId}`, body, session), 200);
 }
 
 /** A customer with a wallet, its first credential and a session. */
@@ -322,6 +322,6 @@ export async function goOn(started: Completed): Promise<Completed> {
   await change(lifecycle);
   await takeOut({ ...lifecycle, session });
   const path = `/auth/sessions/${started.session.session.id}`;
-  ok(await lifecycle.fixture.signed('DELETE', path, undefined, session), 204);
+  ok(await lifecycle.fixture.callSigned('DELETE', path, undefined, session), 204);
   return { ...lifecycle, session };
 }

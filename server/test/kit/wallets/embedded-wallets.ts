@@ -107,7 +107,7 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
   }
 
   /** The same; returns the last reply only. */
-  const signed = async (method: string, path: string, body: unknown, signer: SigningKey) =>
+  const callSigned = async (method: string, path: string, body: unknown, signer: SigningKey) =>
     (await signedRetry(method, path, body, signer)).second;
 
   /** Requests a one-time code and returns its encryption key. */
@@ -124,7 +124,7 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
   ): Promise<ClientSession> {
     const encryptedOtpBundle = await encryptOtp(code, await otpBundle(id), keys.publicKey);
     const body = { type, encryptedOtpBundle };
-    const session = await signed('POST', `/auth/credentials/${id}/verify`, body, keys);
+    const session = await callSigned('POST', `/auth/credentials/${id}/verify`, body, keys);
     return { session: ok(session, 200), ...keys };
   }
 
@@ -143,7 +143,7 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
     const { accountId, customer, credential: email } = await customerWithWallet({ phoneNumber });
     const byEmail = await emailSession(accountId);
     const body = { type: 'SMS_OTP', accountId };
-    const sms = ok(await signed('POST', '/auth/credentials', body, byEmail), 201);
+    const sms = ok(await callSigned('POST', '/auth/credentials', body, byEmail), 201);
     const bySms = await otpSession(sms);
     return { accountId, customer, email, sms, byEmail, bySms };
   }
@@ -158,7 +158,7 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
     walletOf,
     customerWithWallet,
     signedRetry,
-    signed,
+    callSigned,
     otpBundle,
     otpSession,
     emailSession,

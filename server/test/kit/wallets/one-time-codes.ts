@@ -64,7 +64,7 @@ export function otpFixture(app: TestApp, fixture: WalletFixture) {
     const wallet = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
     const session = await fixture.emailSession(wallet.accountId);
     const body = { type: 'SMS_OTP', accountId: wallet.accountId };
-    const added = ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
+    const added = ok(await fixture.callSigned('POST', '/auth/credentials', body, session), 201);
     const { otpEncryptionTargetBundle: bundle, ...sms } = added;
     const credentialByType: Record<OtpType, ApiResponse['body']> = {
       EMAIL_OTP: wallet.credential,

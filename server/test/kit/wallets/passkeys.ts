@@ -50,7 +50,7 @@ export function passkeyFixture(fixture: WalletFixture) {
   }
 
   const add = (owner: Owner, body: object) =>
-    fixture.signed('POST', '/auth/credentials', body, owner.session);
+    fixture.callSigned('POST', '/auth/credentials', body, owner.session);
 
   /** The same with a passkey. */
   async function holder(device = authenticator()): Promise<Holder> {

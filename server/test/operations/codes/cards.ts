@@ -11,7 +11,7 @@ async function card(fixture: CodeFixture, overrides: Record<string, unknown> = {
   return cards.card(await cards.holder(), overrides);
 }
 
-async function closed(fixture: CodeFixture): Promise<string> {
+async function closedCard(fixture: CodeFixture): Promise<string> {
   const { id } = await card(fixture);
   await fixture.call('PATCH', `/cards/${id}`, { state: 'CLOSED' });
   return id;
@@ -56,9 +56,9 @@ export const CARDS: readonly Provocation[] = [
     },
   ),
   provocation('CARD_ALREADY_CLOSED', 'Close a card twice', async (fixture) =>
-    fixture.call('PATCH', `/cards/${await closed(fixture)}`, { state: 'CLOSED' }),
+    fixture.call('PATCH', `/cards/${await closedCard(fixture)}`, { state: 'CLOSED' }),
   ),
   provocation('CARD_NOT_MUTABLE', 'Change the limit of a card that is CLOSED', async (fixture) =>
-    fixture.call('PATCH', `/cards/${await closed(fixture)}`, { maxSpendPerTransaction: 1_00 }),
+    fixture.call('PATCH', `/cards/${await closedCard(fixture)}`, { maxSpendPerTransaction: 1_00 }),
   ),
 ];

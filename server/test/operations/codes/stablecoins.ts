@@ -14,14 +14,17 @@ async function open({ app }: CodeFixture) {
 }
 
 /** A stablecoin of a linked platform; it can be minted unless a suffix selects an error. */
-async function coined(fixture: CodeFixture, suffixes: { secret?: string; token?: string } = {}) {
+async function createCoin(
+  fixture: CodeFixture,
+  suffixes: { secret?: string; token?: string } = {},
+) {
   const coinFixture = await open(fixture);
   const coin = await coinFixture.coin(suffixes);
   await fixture.app.settle();
   return { ...coinFixture, coin };
 }
 
-type Coined = Awaited<ReturnType<typeof coined>>;
+type Coined = Awaited<ReturnType<typeof createCoin>>;
 
 const mint = async (coinFixture: Coined, overrides: Json = {}) =>
   coinFixture.mint(
@@ -45,7 +48,7 @@ const ofBank = (code: Provocation['code'], suffix: string): Provocation =>
     code,
     `Mint by ACH_DEBIT from a bank account whose number ends in ${suffix}`,
     async (d) => {
-      const coinFixture = await coined(d);
+      const coinFixture = await createCoin(d);
       return mint(coinFixture, debit((await coinFixture.bank(suffix)).id));
     },
   );
@@ -56,7 +59,7 @@ const ofLink = (code: Provocation['code'], secret: string): Provocation =>
     `Link a provider account with an \`apiClientSecret\` that ends in ${secret}, then register a stablecoin`,
     async (fixture) => {
       const issuer = await open(fixture);
-      await issuer.linked(secret);
+      await issuer.createLinkedAccount(secret);
       return issuer.register();
     },
   );
@@ -99,7 +102,7 @@ const COINS: readonly Provocation[] = [
     'STABLECOIN_SYMBOL_ALREADY_EXISTS',
     'Register two stablecoins whose identifiers have the same letters: `acme-1`, `acme-2`',
     async (fixture) => {
-      const coinFixture = await coined(fixture);
+      const coinFixture = await createCoin(fixture);
       await coinFixture.register('000', { providerTokenIdentifier: 'acme-1' });
       return coinFixture.register('000', { providerTokenIdentifier: 'acme-2' });
     },
@@ -108,7 +111,7 @@ const COINS: readonly Provocation[] = [
     'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',
     'Register one `networkTokenIdentifier` twice',
     async (fixture) => {
-      const coinFixture = await coined(fixture);
+      const coinFixture = await createCoin(fixture);
       const { networkTokenIdentifier } = coinFixture.coin;
       return coinFixture.register('000', { networkTokenIdentifier });
     },
@@ -125,7 +128,7 @@ const COINS: readonly Provocation[] = [
 
 const OPERATIONS: readonly Provocation[] = [
   provocation('CONFLICT', 'Mint another amount under one `Idempotency-Key`', async (fixture) => {
-    const coinFixture = await coined(fixture);
+    const coinFixture = await createCoin(fixture);
     const body = coinFixture.mintBody((await coinFixture.wallet()).id);
     ok(await coinFixture.mint(coinFixture.coin.id, body, 'codes-mint'), 201);
     return coinFixture.mint(coinFixture.coin.id, { ...body, amount: '2000000' }, 'codes-mint');
@@ -136,16 +139,16 @@ const OPERATIONS: readonly Provocation[] = [
   provocation(
     'STABLECOIN_NOT_PROVISIONED',
     'Mint a stablecoin that remains PROVISIONING: the `providerTokenIdentifier` ends in 001',
-    async (fixture) => mint(await coined(fixture, { token: '001' })),
+    async (fixture) => mint(await createCoin(fixture, { token: '001' })),
   ),
   provocation('STABLECOIN_AMOUNT_NOT_REPRESENTABLE', 'Mint a tenth of a cent', async (fixture) =>
-    mint(await coined(fixture), { amount: '1000' }),
+    mint(await createCoin(fixture), { amount: '1000' }),
   ),
   provocation(
     'STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED',
     'Mint from an internal account before the service is enabled',
     async (fixture) =>
-      mint(await coined(fixture), {
+      mint(await createCoin(fixture), {
         fundingSource: {
           type: 'SERVICE_INTERNAL_ACCOUNT',
           accountId: unknownId('InternalAccount'),
@@ -156,7 +159,7 @@ const OPERATIONS: readonly Provocation[] = [
     'STABLECOIN_OPERATION_NOT_SUPPORTED',
     'Mint from the balance at the provider, which is reserved',
     async (fixture) =>
-      mint(await coined(fixture), {
+      mint(await createCoin(fixture), {
         fundingSource: {
           type: 'PROVIDER_INTERNAL_BALANCE',
           sourceTokenIdentifier: 'usdc',
@@ -168,7 +171,7 @@ const OPERATIONS: readonly Provocation[] = [
     'STABLECOIN_PROVIDER_SOURCE_NOT_LINKED',
     'Mint from an empty balance at the provider: the `apiClientSecret` ends in 006',
     async (fixture) =>
-      mint(await coined(fixture, { secret: '006' }), {
+      mint(await createCoin(fixture, { secret: '006' }), {
         fundingSource: {
           type: 'PROVIDER_INTERNAL_BALANCE',
           sourceTokenIdentifier: 'usdc',
@@ -190,13 +193,13 @@ const OPERATIONS: readonly Provocation[] = [
   provocation(
     'STABLECOIN_PROVIDER_ERROR',
     'Burn more than the circulating supply',
-    async (fixture) => burn(await coined(fixture), { type: 'EXTERNAL_ACCOUNT' }),
+    async (fixture) => burn(await createCoin(fixture), { type: 'EXTERNAL_ACCOUNT' }),
   ),
   ofBank('STABLECOIN_PROVIDER_ERROR', '206'),
   provocation(
     'SERVICE_UNAVAILABLE',
     'Mint while the provider does not respond: the `apiClientSecret` ends in 007',
-    async (fixture) => mint(await coined(fixture, { secret: '007' })),
+    async (fixture) => mint(await createCoin(fixture, { secret: '007' })),
   ),
 ];
 
@@ -205,12 +208,12 @@ const EXTERNAL: readonly Provocation[] = [
     'STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND',
     'Mint to an unknown external account',
     async (fixture) =>
-      mint(await coined(fixture), { destination: { accountId: unknownId('ExternalAccount') } }),
+      mint(await createCoin(fixture), { destination: { accountId: unknownId('ExternalAccount') } }),
   ),
   provocation(
     'STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED',
     'Burn to a bank account in EUR',
-    async (fixture) => burn(await coined(fixture), { type: 'EXTERNAL_ACCOUNT' }, 'EUR'),
+    async (fixture) => burn(await createCoin(fixture), { type: 'EXTERNAL_ACCOUNT' }, 'EUR'),
   ),
   ofBank('STABLECOIN_EXTERNAL_ACCOUNT_LINK_FAILED', '201'),
   ofBank('STABLECOIN_EXTERNAL_ACCOUNT_LINK_METHOD_REQUIRED', '202'),

@@ -27,7 +27,7 @@ async function withSms(fixture: CodeFixture, phoneNumber: string) {
   const { accountId, customer: person } = await wallets.customerWithWallet({ phoneNumber });
   const session = await wallets.emailSession(accountId);
   const body = { type: 'SMS_OTP', accountId };
-  const sms = ok(await wallets.signed('POST', '/auth/credentials', body, session), 201);
+  const sms = ok(await wallets.callSigned('POST', '/auth/credentials', body, session), 201);
   return { accountId, person, session, sms };
 }
 
@@ -40,7 +40,7 @@ async function credentialRemovedBetween(wallets: CodeFixture['wallets'], kind: '
   const first = ok(await wallets.call('PATCH', path, customerChange(fields)), 202);
   const signature = await signedHeaders(first, signer);
   const credentialPath = `/auth/credentials/${rest[kind].id}`;
-  ok(await wallets.signed('DELETE', credentialPath, undefined, signer), 204);
+  ok(await wallets.callSigned('DELETE', credentialPath, undefined, signer), 204);
   return wallets.call('PATCH', path, customerChange(fields), signature);
 }
 
@@ -52,7 +52,12 @@ const CREDENTIALS: readonly Provocation[] = [
     async ({ wallets }) => {
       const { customer: person, byEmail } = await wallets.walletWithEmailAndSms();
       const email = freshMail().replace('@', '+sync-failed@');
-      return wallets.signed('PATCH', `/customers/${person.id}`, customerChange({ email }), byEmail);
+      return wallets.callSigned(
+        'PATCH',
+        `/customers/${person.id}`,
+        customerChange({ email }),
+        byEmail,
+      );
     },
   ),
   provocation(
@@ -77,7 +82,7 @@ const CREDENTIALS: readonly Provocation[] = [
     async (fixture) => {
       const { accountId, session } = await signedIn(fixture);
       const body = passkeyBody(accountId);
-      await fixture.wallets.signed('POST', '/auth/credentials', body, session);
+      await fixture.wallets.callSigned('POST', '/auth/credentials', body, session);
       return fixture.post('/auth/credentials', body);
     },
   ),
@@ -167,7 +172,7 @@ const SIGNATURES: readonly Provocation[] = [
       const fixture = walletFixture(app, { as: app.production });
       const { accountId } = await fixture.customerWithWallet();
       const path = `/internal-accounts/${accountId}`;
-      return fixture.signed('PATCH', path, { privateEnabled: true }, generateKeys());
+      return fixture.callSigned('PATCH', path, { privateEnabled: true }, generateKeys());
     },
   ),
 ];

@@ -3,11 +3,11 @@
 // no ids.
 import {
   type ApiResponse,
-  broken,
   type ExternalAccount,
   type InternalAccount,
   type Person,
   type Sim,
+  violation,
 } from '../harness/sim.ts';
 
 export interface Action {
@@ -23,7 +23,7 @@ export function rejection(response: ApiResponse, codes: readonly string[]): stri
   if (response.status < 400) return undefined;
   const { code } = response.body as { code: string };
   if (!codes.includes(code)) {
-    throw broken(
+    throw violation(
       `rejected with ${code} (${JSON.stringify(response.body)}), not ${codes.join(', ')}`,
     );
   }
@@ -38,14 +38,14 @@ export function checkReply(
 ): string | undefined {
   const code = rejection(response, codes);
   if (codes.length && !code)
-    throw broken(`${description}: succeeded; expected ${codes.join(' or ')}`);
+    throw violation(`${description}: succeeded; expected ${codes.join(' or ')}`);
   return code;
 }
 
 /** The body of a reply that must have this status. */
 export function expected(response: ApiResponse, status: number): ApiResponse['body'] {
   if (response.status !== status) {
-    throw broken(`returned ${response.status}, not ${status}: ${JSON.stringify(response.body)}`);
+    throw violation(`returned ${response.status}, not ${status}: ${JSON.stringify(response.body)}`);
   }
   return response.body;
 }

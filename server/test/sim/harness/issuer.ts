@@ -10,7 +10,7 @@ import type { Runtime } from '../../../src/runtime/operation/operate.ts';
 import { accountOf, type Facts, factsOf, unitsIn } from '../model/card-facts.ts';
 import type { RecordedRow } from '../model/model.ts';
 import type { Node } from './node.ts';
-import { broken, type Person, type Sim } from './sim.ts';
+import { type Person, type Sim, violation } from './sim.ts';
 
 /** Behavior of the database connection at the first commit of a message. */
 export type Connection = 'stable' | 'slow' | 'lost before' | 'lost after';
@@ -61,7 +61,7 @@ function signerOf({ model }: Sim, cardId: string, account: string): RecordedRow 
 }
 
 /** Available amount of an account; undefined if it cannot pay. */
-function payable(sim: Sim, cardId: string, account: string): bigint | undefined {
+function payableAmount(sim: Sim, cardId: string, account: string): bigint | undefined {
   const row = sim.model.internal.get(account);
   const money = sim.model.accounts.get(account);
   if (row?.status !== 'ACTIVE' || row.owed !== '0' || !money) return undefined;
@@ -93,7 +93,7 @@ export function decisionOn(sim: Sim, card: RecordedRow, requested: CardInput): s
   const { status, currency: unit = null } = sim.model.internal.get(account) ?? {};
   if (isCredit(kind)) return status === 'CLOSED' ? 'NO_FUNDING_SOURCE' : 'approved';
   if (card.max_spend && amount > BigInt(card.max_spend)) return 'SPEND_LIMIT_EXCEEDED';
-  const available = payable(sim, card.id as string, account);
+  const available = payableAmount(sim, card.id as string, account);
   if (available === undefined) return 'NO_FUNDING_SOURCE';
   return amount * unitsIn({ sent_currency: unit }) > available ? 'INSUFFICIENT_FUNDS' : 'approved';
 }
@@ -167,7 +167,7 @@ export function checkNotice(
   const card = sim.model.cardBook.cards.get(before.cardId);
   // A card of a deleted holder is about to be closed.
   const closed = card?.state === 'CLOSED' || !holderOf(sim, was);
-  const available = payable(sim, before.cardId, accountOf(was));
+  const available = payableAmount(sim, before.cardId, accountOf(was));
   const pays = available !== undefined && needed * unitsIn(was) <= available;
   const loses = closed && notice.kind === 'CLEARING';
   const pulls = debitsOf(before);
@@ -181,10 +181,10 @@ export function checkNotice(
       `${actual.pulls}; written off ${actual.writtenOff}`,
       `${expected.pulls}; written off ${expected.writtenOff}`,
     ];
-    throw broken(`${now.id}, after ${notice.kind} ${notice.amount}: debits ${a}, not ${b}`);
+    throw violation(`${now.id}, after ${notice.kind} ${notice.amount}: debits ${a}, not ${b}`);
   }
   const excepts = was.status === 'EXCEPTION' || (needed > 0n && !closed && requests && !pays);
   if ((now.status === 'EXCEPTION') !== excepts) {
-    throw broken(`${now.id}, after ${notice.kind} ${notice.amount}, is ${now.status}`);
+    throw violation(`${now.id}, after ${notice.kind} ${notice.amount}, is ${now.status}`);
   }
 }

@@ -18,7 +18,7 @@ import { limitVerbs } from '../../../src/operator/platforms/limits.ts';
 import { platformVerbs } from '../../../src/operator/platforms/platform.ts';
 import type { Ctx } from '../../../src/runtime/operation/context.ts';
 import { operate } from '../../../src/runtime/operation/operate.ts';
-import { broken, type Platform, type Sim } from './sim.ts';
+import { type Platform, type Sim, violation } from './sim.ts';
 
 const VERBS = [
   ...accountVerbs,
@@ -52,7 +52,7 @@ export async function operator(sim: Sim, ...argv: string[]): Promise<VerbResult>
   disarm(sim);
   const [noun, name, ...options] = argv;
   const verb = VERBS.find((each) => each.noun === noun && each.verb === name);
-  if (!verb) throw broken(`there is no verb ${noun} ${name}`);
+  if (!verb) throw violation(`there is no verb ${noun} ${name}`);
   const { args } = parse(verb.flags, verb.positional, options);
   const registry = connectorRegistry(sim.effects);
   const { runtime, files } = sim.node().app;
@@ -63,7 +63,7 @@ export async function operator(sim: Sim, ...argv: string[]): Promise<VerbResult>
     fundingOf: (environment) => registry(environment).funding,
     walletRecoveryMs: undefined,
     stream: () => {
-      throw broken('streaming is not supported');
+      throw violation('streaming is not supported');
     },
     masterKey: () => Buffer.alloc(32, 7),
   };
@@ -83,7 +83,7 @@ export function outcome(
   description: string,
 ): string | undefined {
   if (allowed === (rejected === undefined)) return rejected;
-  throw broken(`${description}: ${rejected ?? JSON.stringify(json)}, expected the opposite`);
+  throw violation(`${description}: ${rejected ?? JSON.stringify(json)}, expected the opposite`);
 }
 
 /** Work on behalf of a platform that has no verb. */

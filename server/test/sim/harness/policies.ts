@@ -1,6 +1,6 @@
 // Policies of agents: random policies, and their effect on a payment, computed from the
 // specification.
-import { converted, countedOn, type Policy, usedIn } from '../model/agent-usage.ts';
+import { convertAmount, countedOn, type Policy, usedIn } from '../model/agent-usage.ts';
 import type { Agent, Person, Sim } from './sim.ts';
 
 const PERMISSIONS = [
@@ -88,7 +88,7 @@ export function verdictOf(sim: Sim, agent: Agent, request: Act): Verdict | undef
   if (!row || isBarred(sim, agent, request.permission)) return 'rejected';
   const { spendingLimits: limits, accountRestrictions, approvalThresholds } = policy;
   const { environment } = agent.owner.platform;
-  const amount = converted(environment, request.amount, request.currency, limits.currency);
+  const amount = convertAmount(environment, request.amount, request.currency, limits.currency);
   if (amount === undefined) return undefined;
   const allowed = accountRestrictions?.allowedAccountIds;
   if (allowed && !allowed.includes(request.account)) return 'rejected';
@@ -105,6 +105,6 @@ export function verdictOf(sim: Sim, agent: Agent, request: Act): Verdict | undef
   if ((rule?.executionMode ?? policy.defaultExecutionMode) !== 'AUTO') return 'approval required';
   const to = approvalThresholds?.currency ?? limits.currency;
   const convertedAmount =
-    converted(environment, request.amount, request.currency, to) ?? request.amount;
+    convertAmount(environment, request.amount, request.currency, to) ?? request.amount;
   return exceeds(convertedAmount, approvalThresholds?.amount) ? 'approval required' : 'at once';
 }

@@ -250,7 +250,7 @@ export interface Request {
 }
 
 /** Thrown when an expectation is violated. */
-export const broken = (problem: string): Error =>
+export const violation = (problem: string): Error =>
   Object.assign(new Error(problem), { name: 'Broken' });
 
 const MAX_STORED = 60;
@@ -342,7 +342,7 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
       // 501 of a missing connector is a final reply.
       const isPermitted = response.status === 501 || (callsExternal && response.status === 503);
       if (response.status >= 500 && !isPermitted)
-        throw broken(`${method} ${path}: ${JSON.stringify(response)}`);
+        throw violation(`${method} ${path}: ${JSON.stringify(response)}`);
       // Not stored: retryable errors, and requests for a signature or with a wrong one.
       if (key !== undefined && response.status < 429 && !UNKEPT.includes(response.status)) {
         completed.push({ platform: as, path, key, body, response, at: effects.now() });
@@ -350,7 +350,7 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
       }
       return response;
     }
-    throw broken(`${method} ${path} has no reply`);
+    throw violation(`${method} ${path} has no reply`);
   }
 
   return {

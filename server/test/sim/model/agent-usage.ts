@@ -137,7 +137,7 @@ const RATES: Readonly<Record<string, Readonly<Record<string, bigint>>>> = {
 const scaleOf = (currency: string) => (currency === 'USDC' ? 1_000_000n : 100n);
 
 /** An amount in another currency, rounded up; undefined without a rate. */
-export function converted(
+export function convertAmount(
   environment: string,
   amount: bigint,
   from: string,
@@ -169,7 +169,7 @@ function usedBy(model: Model, id: string): Map<string, bigint> {
     if (isUncounted(row) || (row.type === 'INCOMING' && row.status === 'FAILED')) continue;
     const currency = COUNTED.exec(dayTransfer.debit)?.[2] as string;
     const amountSent = BigInt(row.sent_amount ?? 0);
-    const amount = converted(
+    const amount = convertAmount(
       environmentOf(model, row),
       amountSent,
       row.sent_currency ?? '',
@@ -226,7 +226,7 @@ export function usedIn(model: Model, agent: RecordedRow, during: string): bigint
     const [, , unit = '', period] = COUNTED.exec(id) ?? [];
     if (period !== during || unit === 'count') continue;
     const used = -(model.accounts.get(id)?.balance ?? 0n);
-    sum += converted(environment, used, unit, currency) ?? 0n;
+    sum += convertAmount(environment, used, unit, currency) ?? 0n;
   }
   return sum;
 }

@@ -83,7 +83,7 @@ const OPENING = [
   ...['AUTHORIZATION', 'FINANCIAL_AUTHORIZATION', 'CREDIT_AUTHORIZATION'],
   ...['FINANCIAL_CREDIT_AUTHORIZATION', 'CREDIT_AUTHORIZATION_ADVICE'],
 ];
-export const opens = ({ kind }: RecordedRow): boolean => OPENING.includes(kind ?? '');
+export const opensPayment = ({ kind }: RecordedRow): boolean => OPENING.includes(kind ?? '');
 
 const total = (amounts: readonly string[]) => amounts.reduce((all, each) => all + BigInt(each), 0n);
 
@@ -140,7 +140,7 @@ function applyMessage(book: CardBook, row: RecordedRow): void {
       book.declined.add(token as string);
     return;
   }
-  if (opens(row) && !isLate(row)) open(book, id, row);
+  if (opensPayment(row) && !isLate(row)) open(book, id, row);
   else applyNotice(book.replays.get(id), row);
 }
 
@@ -177,8 +177,9 @@ function applyChange(book: CardBook, was: RecordedRow, now: RecordedRow): void {
     replay.eventCount += now.status === 'REFUNDED' ? 2 : 1;
   }
   if (now.status !== 'EXCEPTION') return;
-  const stuck = (facts: Facts) => facts.debits.filter(({ status }) => status === 'STUCK').length;
-  if (stuck(factsOf(now)) > stuck(factsOf(was))) replay.eventCount++;
+  const countStuck = (facts: Facts) =>
+    facts.debits.filter(({ status }) => status === 'STUCK').length;
+  if (countStuck(factsOf(now)) > countStuck(factsOf(was))) replay.eventCount++;
 }
 
 const isLive = (row: RecordedRow | null) => row !== null && row.state !== 'CLOSED';

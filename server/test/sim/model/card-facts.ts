@@ -26,7 +26,8 @@ export interface Facts {
   debits: { amount: string; status: string }[];
 }
 
-const sum = (amounts: readonly string[]) => amounts.reduce((all, each) => all + BigInt(each), 0n);
+const sum = (amounts: readonly string[]) =>
+  amounts.reduce((total, each) => total + BigInt(each), 0n);
 
 /** A list as PostgreSQL writes it. */
 const listOf = (text: string | null | undefined): string[] =>
@@ -43,8 +44,8 @@ export function factsOf(row: RecordedRow): Facts {
     amount,
     status: statuses[index] ?? '',
   }));
-  const pulled = (status: string) =>
-    sum(debits.flatMap((pull) => (pull.status === status ? pull.amount : [])));
+  const sumOfDebits = (status: string) =>
+    sum(debits.flatMap((debit) => (debit.status === status ? debit.amount : [])));
   const [settlements, returns] = [listOf(row.card_clearings), listOf(row.card_refunds)];
   return {
     ...{ cardId, token, settlements, returns, debits },
@@ -54,10 +55,10 @@ export function factsOf(row: RecordedRow): Facts {
     reversed: Number(row.card_reversed_refunds),
     settled: sum(settlements),
     refunded: sum(returns),
-    confirmed: pulled('CONFIRMED'),
-    pending: pulled('PENDING'),
-    stuck: pulled('STUCK'),
-    failed: pulled('FAILED'),
+    confirmed: sumOfDebits('CONFIRMED'),
+    pending: sumOfDebits('PENDING'),
+    stuck: sumOfDebits('STUCK'),
+    failed: sumOfDebits('FAILED'),
     released: BigInt(row.card_released ?? 0),
     writtenOff: BigInt(row.card_written_off ?? 0),
     recovered: BigInt(row.card_recovered ?? 0),

@@ -362,7 +362,7 @@ interface ChangeLog {
 
 const READ = 'select n, tab, was, now from sim_changes where n > $1 order by n';
 
-const parsed = (text: Text): RecordedRow | null =>
+const parseRow = (text: Text): RecordedRow | null =>
   text === null ? null : (JSON.parse(text) as RecordedRow);
 
 export function openChangeLog(client: pg.Client): ChangeLog {
@@ -377,8 +377,8 @@ export function openChangeLog(client: pg.Client): ChangeLog {
       last = rows.at(-1)?.n ?? last;
       return rows.map(({ tab, was, now }) => ({
         table: tab,
-        was: parsed(was),
-        now: parsed(now),
+        was: parseRow(was),
+        now: parseRow(now),
       }));
     },
     async trim() {

@@ -1,6 +1,6 @@
 // Invariants of cards and card payments: approvals are permitted and decisions are logged
 // permanently, the transfers of a payment match its messages, and open cards are permitted.
-import { isLate, opens, replayProblem } from '../model/card-book.ts';
+import { isLate, opensPayment, replayProblem } from '../model/card-book.ts';
 import {
   accountOf,
   conflictProblem,
@@ -96,7 +96,7 @@ export function messageProblem(model: Model, was: RecordedRow | null, now: Recor
   if (declined.has(now.token as string)) return `${id} is about a declined request`;
   if (tokens.get(now.token as string) !== payment) return `${id} is about another payment`;
   const card = cards.get(now.card_id as string);
-  if (!opens(now)) return undefined;
+  if (!opensPayment(now)) return undefined;
   if (deleted.has(card?.customer_id as string))
     return `${id} was approved, and its holder is deleted`;
   return mayApprove(card, now)

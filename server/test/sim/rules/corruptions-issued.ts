@@ -16,7 +16,7 @@ const facts = (change: string, condition: string) => [
 ];
 /** Payments without a released amount. */
 const PLAIN_DEBIT_SQL = "status = 'AUTHORIZED' and direction = 'DEBIT' and card_released = 0";
-const emitted = (type: string, subject: string) => `insert into events
+const insertEventSql = (type: string, subject: string) => `insert into events
   (id, platform_id, type, subject, data, created_at)
   select 'Webhook:made-up', platform_id, '${type}', ${subject}, data, created_at
   from events limit 1`;
@@ -107,11 +107,11 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
         select id, platform_id, created_at from transactions where id = ${AUTHORIZED}`,
     ],
   ],
-  [' events, not ', [emitted('CARD_TRANSACTION.AUTHORIZED', AUTHORIZED)]],
+  [' events, not ', [insertEventSql('CARD_TRANSACTION.AUTHORIZED', AUTHORIZED)]],
   [
     'last emitted',
     [
-      emitted('CARD_TRANSACTION.REFUNDED', AUTHORIZED),
+      insertEventSql('CARD_TRANSACTION.REFUNDED', AUTHORIZED),
       `insert into card_messages (id, token, transaction_id, approved, ${LINE})
         select 'sandbox made-up', 'sandbox ' || (card->>'token'), id, true, platform_id,
           customer_id, card->>'cardId', 'AUTHORIZATION_ADVICE', card_authorized,
@@ -120,7 +120,7 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
   ],
   [
     'and an event for each change',
-    [emitted('CARD.STATE_CHANGE', "(select id from cards where state = 'ACTIVE' limit 1)")],
+    [insertEventSql('CARD.STATE_CHANGE', "(select id from cards where state = 'ACTIVE' limit 1)")],
   ],
   [
     'a card has its bound funding sources',

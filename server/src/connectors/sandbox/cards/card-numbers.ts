@@ -47,7 +47,7 @@ export function luhnSum(number: string): number {
 }
 
 /** The number with a check digit between its parts; an even count of digits must follow it. */
-const completed = (before: string, after: string): string =>
+const withCheckDigit = (before: string, after: string): string =>
   `${before}${(10 - (luhnSum(`${before}0${after}`) % 10)) % 10}${after}`;
 
 export function cardNumbers(effects: Effects, keys: NumberKeys): CardNumbers {
@@ -56,7 +56,7 @@ export function cardNumbers(effects: Effects, keys: NumberKeys): CardNumbers {
     const name = platformCardId ?? cardholderId;
     const last4 = digitsOf(createHash('sha256').update(name).digest(), 4);
     const middle = createHmac('sha256', keys.derive('card numbers')).update(id).digest();
-    return completed(TEST_RANGE + digitsOf(middle, 5), last4);
+    return withCheckDigit(TEST_RANGE + digitsOf(middle, 5), last4);
   }
 
   return {

@@ -59,7 +59,7 @@ describe('an order', () => {
     ...{ id: 'Card:1', platformId: 'PlatformConfig:1', platformCardId, cardholderId },
     ...{ currency: 'USD', orderedAt: AT },
   });
-  const emitted = async (order: CardOrder) =>
+  const issueScenario = async (order: CardOrder) =>
     scenario(await issuer.issue(order), (now) => issuer.check(order, now));
 
   it('is of the table that is expected here', () => {
@@ -67,11 +67,11 @@ describe('an order', () => {
   });
 
   it.each(Object.keys(ISSUING))('…%s is selected by the platformCardId', async (suffix) => {
-    expect(await emitted(order(`card-${suffix}`, 'Customer:1-002'))).toEqual(ISSUING[suffix]);
+    expect(await issueScenario(order(`card-${suffix}`, 'Customer:1-002'))).toEqual(ISSUING[suffix]);
   });
 
   it.each(Object.keys(ISSUING))('…%s of the cardholder has no effect', async (suffix) => {
-    expect(await emitted(order(null, `Customer:1-${suffix}`))).toEqual(ISSUING[OTHER_SUFFIX]);
+    expect(await issueScenario(order(null, `Customer:1-${suffix}`))).toEqual(ISSUING[OTHER_SUFFIX]);
   });
 });
 
@@ -119,12 +119,12 @@ describe('an account', () => {
 
   it('pays for a card, except for two suffixes of the card name', () => {
     expect(FUNDING_REJECTIONS).toEqual({ '003': 'create', '004': 'update' });
-    const rejected = (isNew: boolean) =>
+    const rejectedSuffixes = (isNew: boolean) =>
       SUFFIXES.filter(
         (suffix) =>
           !issuer.accepts?.('InternalAccount:1', { platformCardId: `card-${suffix}`, isNew }),
       );
-    expect([rejected(true), rejected(false)]).toEqual([['003'], ['004']]);
+    expect([rejectedSuffixes(true), rejectedSuffixes(false)]).toEqual([['003'], ['004']]);
   });
 
   it('pays regardless of the suffix of its own ID', () => {

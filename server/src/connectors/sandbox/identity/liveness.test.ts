@@ -34,15 +34,15 @@ describe('sandboxLiveness', () => {
   });
 
   it('passes a customer at the second poll or when the button is pressed', async () => {
-    const requested = (polls: number): LivenessCheck => ({
+    const checkWithPolls = (polls: number): LivenessCheck => ({
       id: 'one',
       subject: { type: 'CUSTOMER', customerId: 'Customer:002', polls },
       startedAt: 1_000,
     });
     const states = await Promise.all(
-      [1, 2, 3].map((polls) => sandboxLiveness.check(requested(polls), 1_000_000)),
+      [1, 2, 3].map((polls) => sandboxLiveness.check(checkWithPolls(polls), 1_000_000)),
     );
     expect(states.map(({ state }) => state)).toEqual(['waiting', 'passed', 'passed']);
-    expect(await sandboxLiveness.complete(requested(0), 1_000)).toEqual({ state: 'passed' });
+    expect(await sandboxLiveness.complete(checkWithPolls(0), 1_000)).toEqual({ state: 'passed' });
   });
 });

@@ -14,12 +14,12 @@ function partialMatchOf(name: string): string {
   return rest.length ? `${firstName.charAt(0)}. ${rest.join(' ')}` : `${firstName} Jr`;
 }
 
-const matched: NameCheckScript = (fullName) => ({ status: 'MATCHED', fullName });
+const matchedName: NameCheckScript = (fullName) => ({ status: 'MATCHED', fullName });
 
 const matchedLater: NameCheckScript = (name, elapsedMs) =>
   elapsedMs < RESULT_DELAY_MS
     ? { status: 'PENDING', checkAfterMs: RESULT_DELAY_MS - elapsedMs }
-    : matched(name, elapsedMs);
+    : matchedName(name, elapsedMs);
 
 export const NAME_CHECKS_BY_SUFFIX: Readonly<Record<string, NameCheckScript>> = {
   '102': () => ({ status: 'NOT_MATCHED' }),
@@ -32,7 +32,7 @@ export const NAME_CHECKS_BY_SUFFIX: Readonly<Record<string, NameCheckScript>> = 
 
 export const sandboxBeneficiaryVerification: BeneficiaryVerificationPort = {
   async verify(account, elapsedMs) {
-    const response = NAME_CHECKS_BY_SUFFIX[sandboxSuffixOf(account)] ?? matched;
+    const response = NAME_CHECKS_BY_SUFFIX[sandboxSuffixOf(account)] ?? matchedName;
     return response(beneficiaryNameOf(account) ?? '', elapsedMs);
   },
 };

@@ -21,7 +21,10 @@ const payment = (receiver: string, overrides: Partial<UmaPayment> = {}): UmaPaym
   at: AT,
   ...overrides,
 });
-const sent = (receiver: string) => ({ ...payment(receiver), reference: 'Transaction:1' });
+const referencedPayment = (receiver: string) => ({
+  ...payment(receiver),
+  reference: 'Transaction:1',
+});
 
 describe('hosts', () => {
   it('are the configured one, both documented spellings, and the listed providers', () => {
@@ -58,7 +61,7 @@ describe('documented addresses', () => {
     expect(foundLookup).toMatchObject({ state: 'found', currencies: [umaCurrency(currency)] });
     const requested = await port.payRequest(payment(receiver, { currency }));
     expect(requested).toMatchObject({ state: 'accepted', reference: 'Transaction:1' });
-    expect(await port.send(sent(receiver))).toEqual({
+    expect(await port.send(referencedPayment(receiver))).toEqual({
       state: 'settled',
       reference: 'Transaction:1',
       checkAfterMs: undefined,
@@ -66,7 +69,7 @@ describe('documented addresses', () => {
   });
 
   it('$pending.long.usd settles after six minutes', async () => {
-    const it = sent(`$pending.long.usd@${DOMAIN}`);
+    const it = referencedPayment(`$pending.long.usd@${DOMAIN}`);
     expect(await port.payRequest(it)).toMatchObject({ state: 'accepted' });
     expect(await port.send(it)).toMatchObject({ state: 'accepted', checkAfterMs: 6 * MINUTE });
     const early = await port.check(it, AT + 6 * MINUTE - 1);
@@ -75,7 +78,7 @@ describe('documented addresses', () => {
   });
 
   it('$fail.compliance.usd accepts and then fails', async () => {
-    const it = sent(`$fail.compliance.usd@${DOMAIN}`);
+    const it = referencedPayment(`$fail.compliance.usd@${DOMAIN}`);
     expect(await port.payRequest(it)).toMatchObject({ state: 'accepted' });
     expect(await port.send(it)).toMatchObject({ state: 'accepted', checkAfterMs: 2_000 });
     const end = await port.check(it, AT + 2_000);

@@ -22,14 +22,14 @@ function parts(address: string): { name: string; host: string } {
   return { name: text.slice(0, separatorIndex), host: text.slice(separatorIndex + 1) };
 }
 
-const rejected = (code: Code, reason: string): UmaRejection => ({
+const umaRejection = (code: Code, reason: string): UmaRejection => ({
   state: 'rejected',
   code,
   reason,
 });
 
 const scripted = (code: Code): UmaRejection =>
-  rejected(code, `The sandbox returns ${code} for this address.`);
+  umaRejection(code, `The sandbox returns ${code} for this address.`);
 
 const supportsCurrency = (provider: UmaProvider | undefined, currency: string) =>
   provider === undefined || provider.currencies.includes(currency);
@@ -41,7 +41,7 @@ function scriptOf(address: string): UmaScript | undefined {
   return script && supportsCurrency(PROVIDERS.get(host), script.currency) ? script : undefined;
 }
 
-const NO_RECEIVER = rejected('UMA_NOT_FOUND', 'The UMA address was not found at its provider.');
+const NO_RECEIVER = umaRejection('UMA_NOT_FOUND', 'The UMA address was not found at its provider.');
 
 function rejectionOf(script: UmaScript, payment: UmaPayment): UmaRejection | undefined {
   const { rejectedAt: rejection } = script;
@@ -49,9 +49,9 @@ function rejectionOf(script: UmaScript, payment: UmaPayment): UmaRejection | und
     return scripted('payRequest' in rejection ? rejection.payRequest : rejection.lookup);
   const { code, min, max } = umaCurrency(script.currency);
   if (payment.currency !== code)
-    return rejected('INVALID_CURRENCY', `The receiver accepts ${code}.`);
+    return umaRejection('INVALID_CURRENCY', `The receiver accepts ${code}.`);
   if (payment.amount < min || payment.amount > max) {
-    return rejected(
+    return umaRejection(
       'AMOUNT_OUT_OF_RANGE',
       `The receiver accepts ${min} to ${max} of ${code} per payment.`,
     );
@@ -61,7 +61,7 @@ function rejectionOf(script: UmaScript, payment: UmaPayment): UmaRejection | und
   );
   if (missing.length === 0) return undefined;
   const names = missing.map(({ name }) => name).join(', ');
-  return rejected('MISSING_MANDATORY_USER_INFO', `Required payer data is missing: ${names}.`);
+  return umaRejection('MISSING_MANDATORY_USER_INFO', `Required payer data is missing: ${names}.`);
 }
 
 function progressAt(payment: UmaPayment & { reference: string }, elapsedMs: number): Progress {

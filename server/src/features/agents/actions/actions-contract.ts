@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox';
 import { defineEvent, type WebhookContract } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { described, named, oneOf, PageQuery, Timestamp } from '../../../kernel/schema.ts';
+import { named, oneOf, PageQuery, Timestamp, withDescription } from '../../../kernel/schema.ts';
 import { executeQuote } from '../../payments/quotes/index.ts';
 import { createTransferIn, createTransferOut } from '../../payments/transfers/index.ts';
 import {
@@ -118,8 +118,8 @@ export const listAgentApprovals = operation({
     cursor: PageQuery.cursor,
     agentId: Type.Optional(Type.String()),
     customerId: Type.Optional(Type.String()),
-    startDate: Type.Optional(described(Timestamp, 'Created at or after this time.')),
-    endDate: Type.Optional(described(Timestamp, 'Created at or before this time.')),
+    startDate: Type.Optional(withDescription(Timestamp, 'Created at or after this time.')),
+    endDate: Type.Optional(withDescription(Timestamp, 'Created at or before this time.')),
     sortOrder: Type.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
   }),
   replies: { 200: AgentActionListResponse },

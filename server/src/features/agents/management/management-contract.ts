@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
-import { described, named, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
+import { named, PageQuery, page, Timestamp, withDescription } from '../../../kernel/schema.ts';
 import { Agent, AgentPolicy, AgentPolicyUpdateRequest, MANAGEMENT_TAG } from '../contract.ts';
 import { completePolicyErrors, policyErrors } from '../policy/policy-rules.ts';
 
@@ -28,7 +28,7 @@ const AgentDeviceCode = named(
         description: 'Device code, returned only once. Enter it in the program.',
       }),
       agentId: Type.String(),
-      expiresAt: described(Timestamp, 'Time at which the code expires.'),
+      expiresAt: withDescription(Timestamp, 'Time at which the code expires.'),
       redeemed: Type.Boolean(),
     },
     { description: 'Single-use code that connects a program to its agent.' },
@@ -71,7 +71,7 @@ const AgentDeviceCodeRedeemResponse = named(
   ),
 );
 
-const time = (description: string) => Type.Optional(described(Timestamp, description));
+const time = (description: string) => Type.Optional(withDescription(Timestamp, description));
 const params = Type.Object({ agentId: Type.String({ description: 'ID of the agent.' }) });
 const codeParams = Type.Object({
   code: Type.String({ description: 'Device code, not case-sensitive.' }),

@@ -83,53 +83,58 @@ describe('getAgentMe', () => {
 });
 
 describe('agentListInternalAccounts', () => {
-  const OURS = `${ME}/internal-accounts`;
+  const OWN_ACCOUNTS = `${ME}/internal-accounts`;
 
   it('returns the accounts of its customer, as for the platform', async () => {
     const platformPath = `/customers/internal-accounts?customerId=${agent.customer.id}`;
-    const agentList = ok(await agent.call('GET', OURS), 200);
+    const agentList = ok(await agent.call('GET', OWN_ACCOUNTS), 200);
     expect(agentList).toEqual(ok(await app.call('GET', platformPath), 200));
     expect(idsOf(agentList)).toEqual(expect.arrayContaining([agent.usd, agent.eur]));
-    expect(idsOf(ok(await agent.call('GET', `${OURS}?currency=EUR`), 200))).toEqual([agent.eur]);
-    const wallets = ok(await agent.call('GET', `${OURS}?type=EMBEDDED_WALLET`), 200);
+    expect(idsOf(ok(await agent.call('GET', `${OWN_ACCOUNTS}?currency=EUR`), 200))).toEqual([
+      agent.eur,
+    ]);
+    const wallets = ok(await agent.call('GET', `${OWN_ACCOUNTS}?type=EMBEDDED_WALLET`), 200);
     expect(idsOf(wallets)).not.toContain(agent.usd);
   });
 
   it('exclude those of other customers for every filter', async () => {
-    const requestedPath = `${OURS}?customerId=${otherHolder.customer.id}`;
+    const requestedPath = `${OWN_ACCOUNTS}?customerId=${otherHolder.customer.id}`;
     const { data } = ok(await agent.call('GET', requestedPath), 200);
     expect(data.length).toBeGreaterThan(1);
     for (const each of data) expect(each.customerId).toBe(agent.customer.id);
   });
 
   it('are those of the policy, paginated', async () => {
-    const { ids: allIds } = await walk(OURS);
-    expect(allIds).toEqual(idsOf(ok(await agent.call('GET', OURS), 200)));
+    const { ids: allIds } = await walk(OWN_ACCOUNTS);
+    expect(allIds).toEqual(idsOf(ok(await agent.call('GET', OWN_ACCOUNTS), 200)));
     const allowedIds = [agent.eur, agent.usd];
     ok(await narrowPolicy({ accountRestrictions: { allowedAccountIds: allowedIds } }), 200);
-    const { ids, totals } = await walk(OURS);
+    const { ids, totals } = await walk(OWN_ACCOUNTS);
     expect(ids).toEqual(allIds.filter((id) => allowedIds.includes(id)));
     expect(totals).toEqual([2, 2]);
-    expect((await walk(`${OURS}?currency=USD`)).ids).toEqual([agent.usd]);
+    expect((await walk(`${OWN_ACCOUNTS}?currency=USD`)).ids).toEqual([agent.usd]);
     ok(await narrowPolicy({ accountRestrictions: { allowedAccountIds: [] } }), 200);
-    expect(await walk(OURS)).toEqual({ ids: [], totals: [0] });
+    expect(await walk(OWN_ACCOUNTS)).toEqual({ ids: [], totals: [0] });
   });
 
   it('require a valid cursor', async () => {
-    expect(codeOf(await agent.call('GET', `${OURS}?cursor=x`))).toEqual([400, 'INVALID_INPUT']);
+    expect(codeOf(await agent.call('GET', `${OWN_ACCOUNTS}?cursor=x`))).toEqual([
+      400,
+      'INVALID_INPUT',
+    ]);
   });
 });
 
 describe('transactions', () => {
-  const OURS = `${ME}/transactions`;
+  const OWN_ACCOUNTS = `${ME}/transactions`;
 
   it('include all transactions of its customer, as for the platform', async () => {
     const id = await pay();
-    const list = ok(await agent.call('GET', OURS), 200);
+    const list = ok(await agent.call('GET', OWN_ACCOUNTS), 200);
     const platformPath = `/transactions?customerId=${agent.customer.id}`;
     expect(list).toEqual(ok(await app.call('GET', platformPath), 200));
     expect(idsOf(list)).toContain(id);
-    const agentView = ok(await agent.call('GET', `${OURS}/${id}`), 200);
+    const agentView = ok(await agent.call('GET', `${OWN_ACCOUNTS}/${id}`), 200);
     expect(agentView).toEqual(ok(await app.call('GET', `/transactions/${id}`), 200));
     expect(agentView.agentId).toBeUndefined();
   });
@@ -140,7 +145,7 @@ describe('transactions', () => {
       await agent.call('POST', `${ME}/quotes`, quoteBody(agent.usd, to.id, 5_00)),
       201,
     );
-    const quoted = ok(await agent.call('GET', `${OURS}/${quote.transactionId}`), 200);
+    const quoted = ok(await agent.call('GET', `${OWN_ACCOUNTS}/${quote.transactionId}`), 200);
     expect(quoted.agentId).toBe(agent.id);
     expect(ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200)).toEqual(quoted);
   });
@@ -150,13 +155,16 @@ describe('transactions', () => {
       const firstPayment = await pay();
       await app.advance(1_000);
       const secondPayment = await pay();
-      expect((await walk(`${OURS}?type=OUTGOING`)).ids).toEqual([secondPayment, firstPayment]);
-      expect((await walk(`${OURS}?type=OUTGOING&sortOrder=asc`)).ids).toEqual([
+      expect((await walk(`${OWN_ACCOUNTS}?type=OUTGOING`)).ids).toEqual([
+        secondPayment,
+        firstPayment,
+      ]);
+      expect((await walk(`${OWN_ACCOUNTS}?type=OUTGOING&sortOrder=asc`)).ids).toEqual([
         firstPayment,
         secondPayment,
       ]);
-      const agentView = ok(await agent.call('GET', `${OURS}/${firstPayment}`), 200);
-      const listTransactions = (query: string) => agent.call('GET', `${OURS}?${query}`);
+      const agentView = ok(await agent.call('GET', `${OWN_ACCOUNTS}/${firstPayment}`), 200);
+      const listTransactions = (query: string) => agent.call('GET', `${OWN_ACCOUNTS}?${query}`);
       const { reference } = agentView.reconciliationInstructions;
       expect(idsOf(ok(await listTransactions(`reference=${reference}`), 200))).toEqual([
         firstPayment,
@@ -181,7 +189,7 @@ describe('transactions', () => {
       `platformCustomerId=${otherCustomer.platformCustomerId}`,
       `customerId=${otherHolder.customer.id}&platformCustomerId=${otherCustomer.platformCustomerId}`,
     ]) {
-      const { data } = ok(await agent.call('GET', `${OURS}?type=OUTGOING&${query}`), 200);
+      const { data } = ok(await agent.call('GET', `${OWN_ACCOUNTS}?type=OUTGOING&${query}`), 200);
       expect([query, data.map((each: { id: string }) => each.id)]).toEqual([query, [id]]);
     }
   });
@@ -190,37 +198,46 @@ describe('transactions', () => {
     it('of another customer are not found', async () => {
       const owner = { ...agent, ...otherHolder };
       const foreignId = await pay(owner);
-      const unknownResponse = await agent.call('GET', `${OURS}/Transaction:${UNKNOWN_ID}`);
+      const unknownResponse = await agent.call('GET', `${OWN_ACCOUNTS}/Transaction:${UNKNOWN_ID}`);
       expect(codeOf(unknownResponse)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
-      expect((await agent.call('GET', `${OURS}/${foreignId}`)).body).toEqual(unknownResponse.body);
-      expect((await agent.call('GET', `${OURS}/nothing`)).body).toEqual(unknownResponse.body);
+      expect((await agent.call('GET', `${OWN_ACCOUNTS}/${foreignId}`)).body).toEqual(
+        unknownResponse.body,
+      );
+      expect((await agent.call('GET', `${OWN_ACCOUNTS}/nothing`)).body).toEqual(
+        unknownResponse.body,
+      );
     });
   });
 });
 
 describe('external accounts', () => {
-  const OURS = `${ME}/external-accounts`;
+  const OWN_ACCOUNTS = `${ME}/external-accounts`;
 
   describe('agentListExternalAccounts', () => {
     it('are added, listed and read like those of the platform, with unmasked numbers', async () => {
       const body = usdAccountBody();
-      const createdBody = ok(await agent.call('POST', OURS, body), 201);
+      const createdBody = ok(await agent.call('POST', OWN_ACCOUNTS, body), 201);
       expect(createdBody).toMatchObject({
         customerId: agent.customer.id,
         accountInfo: body.accountInfo,
       });
       const path = `/customers/external-accounts/${createdBody.id}`;
-      expect(ok(await agent.call('GET', `${OURS}/${createdBody.id}`), 200)).toEqual(createdBody);
+      expect(ok(await agent.call('GET', `${OWN_ACCOUNTS}/${createdBody.id}`), 200)).toEqual(
+        createdBody,
+      );
       expect(ok(await app.call('GET', path), 200)).toEqual(createdBody);
       await externalAccount(app, agent.customer.id, 'EUR');
-      const bodies = ok(await agent.call('GET', OURS), 200);
+      const bodies = ok(await agent.call('GET', OWN_ACCOUNTS), 200);
       const platformPath = `/customers/external-accounts?customerId=${agent.customer.id}`;
       expect(bodies).toEqual(ok(await app.call('GET', platformPath), 200));
-      expect((await walk(OURS)).ids).toEqual(idsOf(bodies));
-      expect((await walk(`${OURS}?currency=USD`)).ids).toEqual([createdBody.id]);
-      const widened = `${OURS}?customerId=${otherHolder.customer.id}`;
+      expect((await walk(OWN_ACCOUNTS)).ids).toEqual(idsOf(bodies));
+      expect((await walk(`${OWN_ACCOUNTS}?currency=USD`)).ids).toEqual([createdBody.id]);
+      const widened = `${OWN_ACCOUNTS}?customerId=${otherHolder.customer.id}`;
       expect(ok(await agent.call('GET', widened), 200)).toEqual(bodies);
-      expect(codeOf(await agent.call('GET', `${OURS}?cursor=x`))).toEqual([400, 'INVALID_INPUT']);
+      expect(codeOf(await agent.call('GET', `${OWN_ACCOUNTS}?cursor=x`))).toEqual([
+        400,
+        'INVALID_INPUT',
+      ]);
     });
   });
 
@@ -228,7 +245,7 @@ describe('external accounts', () => {
     it("are always its own customer's", async () => {
       for (const { customer } of [otherHolder, foreignCustomer]) {
         const createdBody = ok(
-          await agent.call('POST', OURS, usdAccountBody({ customerId: customer.id })),
+          await agent.call('POST', OWN_ACCOUNTS, usdAccountBody({ customerId: customer.id })),
           201,
         );
         expect(createdBody.customerId).toBe(agent.customer.id);
@@ -237,15 +254,15 @@ describe('external accounts', () => {
 
     it('are registered once', async () => {
       const body = usdAccountBody();
-      ok(await agent.call('POST', OURS, body), 201);
-      expect(codeOf(await agent.call('POST', OURS, body))).toEqual([
+      ok(await agent.call('POST', OWN_ACCOUNTS, body), 201);
+      expect(codeOf(await agent.call('POST', OWN_ACCOUNTS, body))).toEqual([
         409,
         'DUPLICATE_EXTERNAL_ACCOUNT',
       ]);
     });
 
     it('do not become the destination of incoming payments of the customer', async () => {
-      const rejectedResponse = await agent.call('POST', OURS, {
+      const rejectedResponse = await agent.call('POST', OWN_ACCOUNTS, {
         ...usdAccountBody({ defaultUmaDepositAccount: true }),
         currency: undefined,
       });
@@ -254,7 +271,7 @@ describe('external accounts', () => {
         rejectedResponse.body.details.errors.map((each: { field: string }) => each.field).sort(),
       ).toEqual(['currency', 'defaultUmaDepositAccount']);
       const createdBody = ok(
-        await agent.call('POST', OURS, usdAccountBody({ defaultUmaDepositAccount: false })),
+        await agent.call('POST', OWN_ACCOUNTS, usdAccountBody({ defaultUmaDepositAccount: false })),
         201,
       );
       expect(createdBody.defaultUmaDepositAccount).toBe(false);
@@ -263,17 +280,17 @@ describe('external accounts', () => {
 
   describe('agentDeleteExternalAccount', () => {
     it('are deleted, except one that its customer trusts', async () => {
-      const { id } = ok(await agent.call('POST', OURS, usdAccountBody()), 201);
+      const { id } = ok(await agent.call('POST', OWN_ACCOUNTS, usdAccountBody()), 201);
       await app.operate(async (ctx) => {
         const row = await ctx.read(externalAccounts, id);
         if (row) ctx.update(externalAccounts, row, { trusted_at: ctx.now });
       });
-      const storedResponse = await agent.call('DELETE', `${OURS}/${id}`);
+      const storedResponse = await agent.call('DELETE', `${OWN_ACCOUNTS}/${id}`);
       expect(codeOf(storedResponse)).toEqual([409, 'BENEFICIARY_TRUSTED']);
-      const otherBody = ok(await agent.call('POST', OURS, usdAccountBody()), 201);
-      ok(await agent.call('DELETE', `${OURS}/${otherBody.id}`), 204);
-      expect((await walk(OURS)).ids).toEqual([id]);
-      expect(codeOf(await agent.call('GET', `${OURS}/${otherBody.id}`))).toEqual([
+      const otherBody = ok(await agent.call('POST', OWN_ACCOUNTS, usdAccountBody()), 201);
+      ok(await agent.call('DELETE', `${OWN_ACCOUNTS}/${otherBody.id}`), 204);
+      expect((await walk(OWN_ACCOUNTS)).ids).toEqual([id]);
+      expect(codeOf(await agent.call('GET', `${OWN_ACCOUNTS}/${otherBody.id}`))).toEqual([
         404,
         'ACCOUNT_NOT_FOUND',
       ]);
@@ -290,10 +307,15 @@ describe('external accounts', () => {
         'nothing',
       ];
       for (const method of ['GET', 'DELETE']) {
-        const unknownResponse = await agent.call(method, `${OURS}/ExternalAccount:${UNKNOWN_ID}`);
+        const unknownResponse = await agent.call(
+          method,
+          `${OWN_ACCOUNTS}/ExternalAccount:${UNKNOWN_ID}`,
+        );
         expect(codeOf(unknownResponse)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
         for (const id of foreignIds) {
-          expect((await agent.call(method, `${OURS}/${id}`)).body).toEqual(unknownResponse.body);
+          expect((await agent.call(method, `${OWN_ACCOUNTS}/${id}`)).body).toEqual(
+            unknownResponse.body,
+          );
         }
       }
       const path = `/customers/external-accounts/${foreignIds[0]}`;
@@ -306,24 +328,27 @@ describe('external accounts', () => {
     const sibling = await fixture.agentOf(agent.customer.id);
     const headers = { 'idempotency-key': 'one' };
     const body = usdAccountBody();
-    const firstBody = ok(await agent.call('POST', OURS, body, { headers }), 201);
-    const secondResponse = await agent.call('POST', OURS, body, { headers });
+    const firstBody = ok(await agent.call('POST', OWN_ACCOUNTS, body, { headers }), 201);
+    const secondResponse = await agent.call('POST', OWN_ACCOUNTS, body, { headers });
     expect([secondResponse.status, secondResponse.body]).toEqual([201, firstBody]);
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
-    expect(codeOf(await agent.call('POST', OURS, usdAccountBody(), { headers }))).toEqual([
+    expect(codeOf(await agent.call('POST', OWN_ACCOUNTS, usdAccountBody(), { headers }))).toEqual([
       409,
       'CONFLICT',
     ]);
-    const otherAgentAccount = ok(await otherAgent.call('POST', OURS, body, { headers }), 201);
-    expect(otherAgentAccount.customerId).toBe(otherHolder.customer.id);
-    expect(ok(await sibling.call('POST', OURS, usdAccountBody(), { headers }), 201).id).not.toBe(
-      firstBody.id,
+    const otherAgentAccount = ok(
+      await otherAgent.call('POST', OWN_ACCOUNTS, body, { headers }),
+      201,
     );
+    expect(otherAgentAccount.customerId).toBe(otherHolder.customer.id);
+    expect(
+      ok(await sibling.call('POST', OWN_ACCOUNTS, usdAccountBody(), { headers }), 201).id,
+    ).not.toBe(firstBody.id);
   });
 
   it('are audited', async () => {
-    const { id } = ok(await agent.call('POST', OURS, usdAccountBody()), 201);
-    ok(await agent.call('DELETE', `${OURS}/${id}`), 204);
+    const { id } = ok(await agent.call('POST', OWN_ACCOUNTS, usdAccountBody()), 201);
+    ok(await agent.call('DELETE', `${OWN_ACCOUNTS}/${id}`), 204);
     const lines = (await audit(agent.id)).filter(({ what }) => what.startsWith('ACCOUNT'));
     expect(lines).toEqual([
       { what: 'ACCOUNT_ADDED', actor: agent.id, details: { accountId: id } },

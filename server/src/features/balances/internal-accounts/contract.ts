@@ -6,12 +6,12 @@ import { defineEvent, type WebhookContract } from '../../../kernel/contract/even
 import { operation } from '../../../kernel/contract/operation.ts';
 import {
   CurrencyAmount,
-  described,
   named,
   oneOf,
   PageQuery,
   page,
   Timestamp,
+  withDescription,
 } from '../../../kernel/schema.ts';
 import { INTERNAL_ACCOUNT_STATUSES } from './states.ts';
 import { INTERNAL_ACCOUNT_TYPES } from './store.ts';
@@ -50,8 +50,8 @@ export const InternalAccount = named(
       ),
       type: InternalAccountType,
       status: InternalAccountStatus,
-      balance: described(CurrencyAmount, 'Available balance, without funds that are held.'),
-      totalBalance: described(
+      balance: withDescription(CurrencyAmount, 'Available balance, without funds that are held.'),
+      totalBalance: withDescription(
         CurrencyAmount,
         'Ledger balance: available balance plus funds held for payments and for reviews.',
       ),
@@ -66,8 +66,8 @@ export const InternalAccount = named(
             'Whether the embedded wallet hides its transactions. Absent for other types.',
         }),
       ),
-      createdAt: described(Timestamp, 'Time of creation.'),
-      updatedAt: described(Timestamp, 'Time of the last change of the account.'),
+      createdAt: withDescription(Timestamp, 'Time of creation.'),
+      updatedAt: withDescription(Timestamp, 'Time of the last change of the account.'),
     },
     { description: 'An account in one currency, owned by a customer or by the platform.' },
   ),
@@ -77,7 +77,7 @@ const TAG = 'Internal Accounts';
 const List = named('InternalAccountListResponse', page(InternalAccount));
 
 const currency = Type.Optional(Type.String({ description: 'Filter by currency code.' }));
-const type = Type.Optional(described(InternalAccountType, 'Filter by type.'));
+const type = Type.Optional(withDescription(InternalAccountType, 'Filter by type.'));
 const customerId = Type.Optional(Type.String({ description: 'Filter by customer.' }));
 
 export const listCustomerInternalAccounts = operation({

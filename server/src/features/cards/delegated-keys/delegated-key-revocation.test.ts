@@ -27,7 +27,7 @@ const CLOSED = [409, 'CARD_NOT_MUTABLE', 'The card is closed.'];
 const NOT_FUNDING = [404, 'NOT_FOUND', 'The wallet is not a funding source of the card.'];
 
 const statusesOf = async ({ accountId }: Pick<WalletCard, 'accountId'>): Promise<string[]> =>
-  (await fixture.listed(`accountId=${accountId}`)).map(({ status }) => status);
+  (await fixture.listKeys(`accountId=${accountId}`)).map(({ status }) => status);
 
 /** Every key of the wallet is revoked, and the custodian's references are removed. */
 async function expectAllRevoked({ accountId }: Pick<WalletCard, 'accountId'>, count: number) {
@@ -54,7 +54,7 @@ describe('several keys of one funding source', () => {
     expect(reasonOf(await fixture.follow(firstBody, abandoned, walletCard.session))).toEqual(
       HAS_ACTIVE,
     );
-    const listed = await fixture.listed(`accountId=${walletCard.accountId}`);
+    const listed = await fixture.listKeys(`accountId=${walletCard.accountId}`);
     expect(listed.map((key) => key.status)).toEqual(['PENDING', 'ACTIVE']);
     ok(await fixture.revoke(activeKey.id), 204);
     // The abandoned key can now be activated.
@@ -74,7 +74,7 @@ describe('several keys of one funding source', () => {
     expect(statuses).toEqual([201, 409, 409, 409]);
     for (const response of responses)
       if (response.status === 409) expect(reasonOf(response)).toEqual(HAS_ACTIVE);
-    const keys = await fixture.listed(`accountId=${walletCard.accountId}`);
+    const keys = await fixture.listKeys(`accountId=${walletCard.accountId}`);
     expect(keys.filter((key) => key.status === 'ACTIVE')).toHaveLength(1);
     expect(keys).toHaveLength(4);
   });
@@ -143,7 +143,7 @@ describe('revokeDelegatedKey', () => {
 
   it('rejects a key that is not active', async () => {
     const { walletCard, active } = await createActiveAndPendingKeys();
-    const [firstKey] = await fixture.listed(`accountId=${walletCard.accountId}`);
+    const [firstKey] = await fixture.listKeys(`accountId=${walletCard.accountId}`);
     const inactiveKeyError = (status: string) => [
       ...[400, 'INVALID_INPUT', `Only an active key can be revoked. This one is ${status}.`],
     ];
@@ -186,7 +186,7 @@ describe('a delegated key', () => {
     const lateResponse = await fixture.follow(body, pending, walletCard.session);
     expect(reasonOf(lateResponse)).toEqual([409, 'CONFLICT', reason]);
     const nextKey = await fixture.key(walletCard);
-    expect(await fixture.listed(`fundingSourceId=${nextKey.fundingSourceId}`)).toEqual([nextKey]);
+    expect(await fixture.listKeys(`fundingSourceId=${nextKey.fundingSourceId}`)).toEqual([nextKey]);
   });
 
   it('is revoked when its card is closed', async () => {

@@ -49,12 +49,12 @@ describe('createDelegatedKey', () => {
       userName: 'Card for lunch',
       apiKeys: [{ curveType: 'API_KEY_CURVE_P256' }],
     });
-    expect(await fixture.listed(`accountId=${walletCard.accountId}`)).toEqual([]);
+    expect(await fixture.listKeys(`accountId=${walletCard.accountId}`)).toEqual([]);
 
     const secondResponse = await fixture.follow(body, firstResponse, walletCard.session);
     ok(secondResponse, 202);
     expect(secondResponse.body.requestId).not.toBe(firstResponse.body.requestId);
-    const [pendingKey] = await fixture.listed(`accountId=${walletCard.accountId}`);
+    const [pendingKey] = await fixture.listKeys(`accountId=${walletCard.accountId}`);
     const source = await bindingOf(walletCard);
     expect(pendingKey).toMatchObject({
       cardId: walletCard.card.id,
@@ -79,7 +79,7 @@ describe('createDelegatedKey', () => {
     expect(activeResponse).toEqual({ ...pendingKey, status: 'ACTIVE', updatedAt });
     expect(Date.parse(updatedAt)).toBe(Date.parse(pendingKey.updatedAt) + 1000);
     expect(await fixture.keyNow(activeResponse.id)).toEqual(activeResponse);
-    expect(await fixture.listed(`fundingSourceId=${source?.id}`)).toEqual([activeResponse]);
+    expect(await fixture.listKeys(`fundingSourceId=${source?.id}`)).toEqual([activeResponse]);
   });
 
   it('stores both signatures, and keeps nickname and private key sealed', async () => {
@@ -199,7 +199,7 @@ describe('signatures of createDelegatedKey', () => {
     for (const keys of [otherCard.session, generateKeys()]) {
       expect(reasonOf(await fixture.follow(body, firstResponse, keys))).toEqual(NO_ACTIVE_SESSION);
     }
-    expect(await fixture.listed(`accountId=${walletCard.accountId}`)).toEqual([]);
+    expect(await fixture.listKeys(`accountId=${walletCard.accountId}`)).toEqual([]);
     const secondResponse = await fixture.follow(body, firstResponse, walletCard.session);
     for (const keys of [otherCard.session, generateKeys()]) {
       expect(reasonOf(await fixture.follow(body, secondResponse, keys))).toEqual(NO_ACTIVE_SESSION);
@@ -227,7 +227,7 @@ describe('signatures of createDelegatedKey', () => {
     };
     expect(codeOf(await fixture.send(body, mixed))).toEqual([401, 'UNAUTHORIZED']);
     expect(
-      (await fixture.listed(`accountId=${walletCard.accountId}`)).map((key) => key.status),
+      (await fixture.listKeys(`accountId=${walletCard.accountId}`)).map((key) => key.status),
     ).toEqual(['PENDING']);
     const lastSignedHeaders = await signedHeaders(secondResponse.body, walletCard.session);
     ok(await fixture.send(body, lastSignedHeaders), 201);
@@ -341,16 +341,16 @@ describe('listDelegatedKeys', () => {
     const card = await fixture.cards.card(walletCard);
     const keys = [await fixture.key(walletCard), await fixture.key({ ...walletCard, card })];
     const [firstKey, secondKey] = keys;
-    expect(await fixture.listed(`accountId=${walletCard.accountId}`)).toEqual(keys);
-    expect(await fixture.listed(`fundingSourceId=${secondKey.fundingSourceId}`)).toEqual([
+    expect(await fixture.listKeys(`accountId=${walletCard.accountId}`)).toEqual(keys);
+    expect(await fixture.listKeys(`fundingSourceId=${secondKey.fundingSourceId}`)).toEqual([
       secondKey,
     ]);
     const query = `accountId=${walletCard.accountId}&fundingSourceId=${firstKey.fundingSourceId}`;
-    expect(await fixture.listed(query)).toEqual([firstKey]);
+    expect(await fixture.listKeys(query)).toEqual([firstKey]);
     const otherHolder = await fixture.holder();
     const { fundingSourceId } = firstKey;
     const queryWithoutMatch = `accountId=${otherHolder.accountId}&fundingSourceId=${fundingSourceId}`;
-    expect(await fixture.listed(queryWithoutMatch)).toEqual([]);
+    expect(await fixture.listKeys(queryWithoutMatch)).toEqual([]);
   });
 
   describe('getDelegatedKeyById', () => {
@@ -360,11 +360,11 @@ describe('listDelegatedKeys', () => {
       const person = await customer(app);
       const plainAccount = await internalAccount(app, person.id, 'USD');
       for (const accountId of ['x', unknownIdOf('InternalAccount'), plainAccount.id]) {
-        expect(await fixture.listed(`accountId=${accountId}`)).toEqual([]);
+        expect(await fixture.listKeys(`accountId=${accountId}`)).toEqual([]);
       }
       const otherPlatformFixture = delegatedFixture(app, { as: app.other });
-      expect(await otherPlatformFixture.listed(`accountId=${walletCard.accountId}`)).toEqual([]);
-      expect(await otherPlatformFixture.listed(`fundingSourceId=${fundingSourceId}`)).toEqual([]);
+      expect(await otherPlatformFixture.listKeys(`accountId=${walletCard.accountId}`)).toEqual([]);
+      expect(await otherPlatformFixture.listKeys(`fundingSourceId=${fundingSourceId}`)).toEqual([]);
       const path = `/auth/delegated-keys/${id}`;
       expect(codeOf(await otherPlatformFixture.call('GET', path))).toEqual([404, 'NOT_FOUND']);
       expect(codeOf(await otherPlatformFixture.revoke(id))).toEqual([404, 'NOT_FOUND']);

@@ -1,7 +1,7 @@
 // The operation that returns a link to the number and security code of a card, which the API does not return.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { described, named, Timestamp } from '../../../kernel/schema.ts';
+import { named, Timestamp, withDescription } from '../../../kernel/schema.ts';
 import { CARDS_TAG } from '../contract.ts';
 
 const CardRevealResponse = named(
@@ -14,7 +14,7 @@ const CardRevealResponse = named(
           'Page that shows number, expiry and security code once. Secret: anyone with the link ' +
           'can open it.',
       }),
-      expiresAt: described(Timestamp, 'Time at which the link expires.'),
+      expiresAt: withDescription(Timestamp, 'Time at which the link expires.'),
     },
     { description: 'Link to the details of a card.' },
   ),

@@ -43,7 +43,7 @@ describe('the check of a document', () => {
       const response = await harness.upload(bill(holder), png(`bill-${code}.png`));
       expect([...statusAndCode(response), response.body.reason]).toEqual([400, code, reason]);
       expect(await documentsOf(app.runtime, [holder])).toEqual([]);
-      await harness.uploaded(bill(holder), png(`${code}-bill.png`));
+      await harness.uploadDocument(bill(holder), png(`${code}-bill.png`));
     },
   );
 
@@ -55,7 +55,7 @@ describe('the check of a document', () => {
     expect(await check(jpegFile().subarray(0, -300))).toEqual([400, 'INCOMPLETE']);
     const lockedFile = pdfFile({ trailer: '/Encrypt 9 0 R' });
     expect(await check(lockedFile)).toEqual([400, 'UNSUITABLE_DOCUMENT']);
-    await harness.uploaded(
+    await harness.uploadDocument(
       bill(holder),
       { bytes: jpegFile(), name: 'EXPIRED.jpg' },
       app.production,
@@ -120,7 +120,7 @@ describe('stored documents', () => {
   it('are readable only with the keys', async () => {
     const holder = await harness.person();
     const bytes = pngFile(40, 40, SECRET);
-    const { id } = await harness.uploaded(passport(holder), { bytes, name: `${SECRET}.png` });
+    const { id } = await harness.uploadDocument(passport(holder), { bytes, name: `${SECRET}.png` });
     const [dump] = await app.runtime.db.query<{ text: string }>(
       `select (select json_agg(d)::text from documents d) || (select json_agg(f)::text from files f)
         || coalesce((select json_agg(e)::text from events e), '') as text`,
@@ -144,10 +144,10 @@ describe('stored documents', () => {
   it('are deleted with the customer, including those of its owners', async () => {
     const { company, owner } = await harness.business();
     const documents = [
-      await harness.uploaded(bill(company)),
-      await harness.uploaded(passport(owner)),
+      await harness.uploadDocument(bill(company)),
+      await harness.uploadDocument(passport(owner)),
     ];
-    const otherDocument = await harness.uploaded(bill(await harness.person()));
+    const otherDocument = await harness.uploadDocument(bill(await harness.person()));
     const fileIds = await Promise.all(
       documents.map(async ({ id }) => (await harness.rowOf(id)).file_id),
     );

@@ -4,13 +4,13 @@ import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { FilePart } from '../../../kernel/contract/upload.ts';
 import {
-  described,
   named,
   oneOf,
   PageQuery,
   page,
   Timestamp,
   text,
+  withDescription,
 } from '../../../kernel/schema.ts';
 import { documentInspector } from './inspect.ts';
 import { documentErrors } from './rules.ts';
@@ -64,9 +64,9 @@ const Document = named(
       documentHolder: text('ID of the customer or beneficial owner to whom the document belongs.'),
       ...documentFields,
       fileName: text('Name of the uploaded file.'),
-      createdAt: described(Timestamp, 'Time of the first upload.'),
+      createdAt: withDescription(Timestamp, 'Time of the first upload.'),
       updatedAt: maybe(
-        described(
+        withDescription(
           Timestamp,
           'Time of the last replacement. Absent if the document was never replaced.',
         ),
@@ -84,7 +84,7 @@ const BaseDocumentRequest = named(
   'BaseDocumentRequest',
   Type.Object(
     {
-      file: described(
+      file: withDescription(
         FilePart,
         'File in PDF, JPEG or PNG format, at most 10 MB. The format is detected from the ' +
           'content of the file.',

@@ -26,7 +26,7 @@ describe('uploadDocument', () => {
   describe('getDocument', () => {
     it('returns the document without its file', async () => {
       const holder = await harness.person();
-      const body = await harness.uploaded(passport(holder), {
+      const body = await harness.uploadDocument(passport(holder), {
         bytes: pdfFile(),
         name: 'Pass Ada.pdf',
       });
@@ -50,7 +50,7 @@ describe('uploadDocument', () => {
   it('determines the format by the first bytes of the file', async () => {
     const holder = await harness.person();
     const mislabeled = { bytes: jpegFile(1, 1), name: 'x.exe', type: 'text/html' };
-    const { id } = await harness.uploaded(bill(holder), mislabeled);
+    const { id } = await harness.uploadDocument(bill(holder), mislabeled);
     expect((await harness.rowOf(id)).format).toBe('JPEG');
     const exe = { bytes: Buffer.from('MZ...........'), name: 'x.pdf', type: 'application/pdf' };
     const response = await harness.upload(bill(holder, 'OTHER'), exe);
@@ -78,7 +78,7 @@ describe('uploadDocument', () => {
     expect(
       await app.runtime.db.find(documents, { holder_id: fields.documentHolder as string }),
     ).toEqual([]);
-    await harness.uploaded(fields, { bytes: max.subarray(0, -1) });
+    await harness.uploadDocument(fields, { bytes: max.subarray(0, -1) });
   });
 
   it('reports all errors at once', async () => {
@@ -122,7 +122,7 @@ describe('uploadDocument', () => {
 
   it('rejects a deleted customer', async () => {
     const holder = await harness.person();
-    const { id } = await harness.uploaded(bill(holder));
+    const { id } = await harness.uploadDocument(bill(holder));
     ok(await app.call('DELETE', `/customers/${holder}`), 200);
     expect(statusAndCode(await harness.upload(passport(holder)))).toEqual([
       410,
@@ -138,15 +138,15 @@ describe('uploadDocument', () => {
 
   it('accepts one document per holder, type and side', async () => {
     const { company, owner } = await harness.business();
-    await harness.uploaded(passport(company));
+    await harness.uploadDocument(passport(company));
     expect(statusAndCode(await harness.upload(passport(company)))).toEqual([
       409,
       'DOCUMENT_ALREADY_EXISTS',
     ]);
-    await harness.uploaded(passport(owner));
+    await harness.uploadDocument(passport(owner));
     const license = { ...passport(owner), documentType: 'DRIVERS_LICENSE' };
     for (const side of ['FRONT', 'BACK', undefined]) {
-      await harness.uploaded({ ...license, side });
+      await harness.uploadDocument({ ...license, side });
       expect(statusAndCode(await harness.upload({ ...license, side }))).toEqual([
         409,
         'DOCUMENT_ALREADY_EXISTS',
@@ -194,7 +194,7 @@ describe('listDocuments', () => {
     const ids: string[] = [];
     for (const type of ['TAX_RETURN', 'BANK_STATEMENT', 'SELFIE']) {
       app.effects.set(app.effects.now() + 1_000);
-      ids.unshift((await harness.uploaded(bill(owner, type))).id);
+      ids.unshift((await harness.uploadDocument(bill(owner, type))).id);
     }
     const list = (query: string, platform = app.platform) =>
       app.call('GET', `/documents?${query}`, undefined, { as: platform });
@@ -220,7 +220,7 @@ describe('listDocuments', () => {
 describe('replaceDocument', () => {
   it('replaces the file and all data of the document', async () => {
     const holder = await harness.person();
-    const previous = await harness.uploaded(passport(holder));
+    const previous = await harness.uploadDocument(passport(holder));
     const rowBefore = await harness.rowOf(previous.id);
     app.effects.set(app.effects.now() + 60_000);
     const body = ok(await harness.replace(previous.id, bill(undefined), png('new.png')), 200);
@@ -237,11 +237,11 @@ describe('replaceDocument', () => {
     const states = await harness.fileStates();
     expect(states.has(rowBefore.file_id)).toBe(false);
     expect(states.get((await harness.rowOf(previous.id)).file_id)).toBe('KEPT');
-    await harness.uploaded(passport(holder)); // the type is available again
+    await harness.uploadDocument(passport(holder)); // the type is available again
   });
 
   it('validates the new document by the same rules', async () => {
-    const { id } = await harness.uploaded(passport(await harness.person()));
+    const { id } = await harness.uploadDocument(passport(await harness.person()));
     const response = await harness.replace(
       id,
       { documentType: 'NATIONAL_ID', country: 'XX' },
@@ -264,12 +264,12 @@ describe('replaceDocument', () => {
 
   it('rejects a type that another document of the holder has', async () => {
     const holder = await harness.person();
-    await harness.uploaded(passport(holder));
-    const { id } = await harness.uploaded(bill(holder));
+    await harness.uploadDocument(passport(holder));
+    const { id } = await harness.uploadDocument(bill(holder));
     const response = await harness.replace(id, passport(undefined));
     expect(statusAndCode(response)).toEqual([409, 'DOCUMENT_ALREADY_EXISTS']);
     ok(await harness.replace(id, bill(undefined)), 200);
-    const otherDocument = await harness.uploaded(bill(holder, 'OTHER'));
+    const otherDocument = await harness.uploadDocument(bill(holder, 'OTHER'));
     const selfies = [id, otherDocument.id].map((each) =>
       harness.replace(each, bill(undefined, 'SELFIE')),
     );
@@ -280,7 +280,7 @@ describe('replaceDocument', () => {
   it('rejects the replacement of a document of a final verification', async () => {
     const holder = await harness.person();
     await harness.setStatus(holder, 'PENDING');
-    const { id } = await harness.uploaded(bill(holder));
+    const { id } = await harness.uploadDocument(bill(holder));
     await harness.submit(id);
     ok(await harness.replace(id, bill(undefined)), 200);
     await harness.setStatus(holder, 'APPROVED');
@@ -289,7 +289,7 @@ describe('replaceDocument', () => {
   });
 
   it('returns 404 for a document of another platform', async () => {
-    const { id } = await harness.uploaded(bill(await harness.person()));
+    const { id } = await harness.uploadDocument(bill(await harness.person()));
     const otherResponse = await harness.replace(id, bill(undefined), png(), app.other);
     const unknownResponse = await harness.replace('unknown', bill(undefined), png(), app.other);
     expect(statusAndCode(otherResponse)).toEqual([404, 'NOT_FOUND']);
@@ -300,7 +300,7 @@ describe('replaceDocument', () => {
 
 describe('deleteDocument', () => {
   it('deletes the document and its file', async () => {
-    const { id } = await harness.uploaded(bill(await harness.person()));
+    const { id } = await harness.uploadDocument(bill(await harness.person()));
     const { file_id } = await harness.rowOf(id);
     expect(
       (await app.call('DELETE', `/documents/${id}`, undefined, { as: app.other })).status,
@@ -315,7 +315,7 @@ describe('deleteDocument', () => {
   it('rejects the deletion of a submitted document, also after a replacement', async () => {
     const holder = await harness.person();
     await harness.setStatus(holder, 'PENDING');
-    const { id } = await harness.uploaded(bill(holder));
+    const { id } = await harness.uploadDocument(bill(holder));
     await harness.submit(id);
     expect(statusAndCode(await app.call('DELETE', `/documents/${id}`))).toEqual([409, 'CONFLICT']);
     ok(await harness.replace(id, bill(undefined)), 200);

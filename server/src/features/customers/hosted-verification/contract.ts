@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
 import { readUrl } from '../../../kernel/net/url.ts';
-import { described, named, oneOf, Timestamp, text } from '../../../kernel/schema.ts';
+import { named, oneOf, Timestamp, text, withDescription } from '../../../kernel/schema.ts';
 
 const TAG = 'KYC/KYB Verifications';
 
@@ -32,7 +32,10 @@ const KycLinkResponse = named(
         'URL of the hosted verification page, to be opened by the customer. It is a ' +
           'secret of the customer and is valid for one submission.',
       ),
-      expiresAt: described(Timestamp, 'Time at which the link expires, unless it is used before.'),
+      expiresAt: withDescription(
+        Timestamp,
+        'Time at which the link expires, unless it is used before.',
+      ),
       provider: named(
         'KycProvider',
         oneOf(['SUMSUB'], { description: 'Provider of the verification flow. Always SUMSUB.' }),

@@ -88,7 +88,7 @@ describe.each(['sandbox', 'production'] as const)(
       const rows = CASES.map((cells, index) =>
         harness.person(idOf(index), { umaAddress: `$${idOf(index)}@${umaDomain}`, ...cells }),
       );
-      const { errors } = await harness.imported(file(...rows), platform);
+      const { errors } = await harness.importFile(file(...rows), platform);
       const failedRows = new Map<string, Errors>(
         errors.map((each: Errors & { correlationId: string }) => [each.correlationId, each]),
       );

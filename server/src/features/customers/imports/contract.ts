@@ -7,7 +7,7 @@ import {
 } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { FilePart } from '../../../kernel/contract/upload.ts';
-import { described, named, oneOf, Timestamp, text } from '../../../kernel/schema.ts';
+import { named, oneOf, Timestamp, text, withDescription } from '../../../kernel/schema.ts';
 import { inspectCsv, MAX_ROWS } from './scan.ts';
 import type { ImportOutcome } from './states.ts';
 
@@ -84,7 +84,10 @@ const BulkCustomerImportJob = named(
         }),
       ),
       completedAt: Type.Optional(
-        described(Timestamp, 'Time at which the import ended. Absent while it is in progress.'),
+        withDescription(
+          Timestamp,
+          'Time at which the import ended. Absent while it is in progress.',
+        ),
       ),
     },
     { description: 'An import of customers from a CSV file.' },

@@ -23,7 +23,7 @@ beforeAll(async () => {
 describe('uploadCustomersCsv', () => {
   it('registers individuals and businesses like POST /customers', async () => {
     const person = harness.person('p-1', { email: 'ada@example.com', description: 'x' });
-    const body = await harness.imported(`\uFEFF${file(person, harness.company('f-1'))}`);
+    const body = await harness.importFile(`\uFEFF${file(person, harness.company('f-1'))}`);
     expect(body).toEqual({
       id: body.id,
       status: 'COMPLETED',
@@ -59,7 +59,7 @@ describe('uploadCustomersCsv', () => {
   });
 
   it('supports test suffixes and UMA addresses without $', async () => {
-    const { status } = await harness.imported(
+    const { status } = await harness.importFile(
       file(
         harness.person('p-2', { umaAddress: `p-2@${harness.domain}`, fullName: 'Ada 001' }),
         harness.person('p-3', { umaAddress: `P-3@${harness.domain.toUpperCase()}` }),
@@ -90,7 +90,7 @@ describe('uploadCustomersCsv', () => {
 
   it('registers residents of other countries with a national number', async () => {
     const dubai = { city: 'Dubai', state: '', country: 'AE', nationality: 'AE' };
-    const body = await harness.imported(
+    const body = await harness.importFile(
       file(harness.person('g-1', german), harness.person('g-2', dubai), harness.person('g-3')),
     );
     expect(body.progress).toEqual(progress(3, 3, 0));
@@ -114,7 +114,7 @@ describe('uploadCustomersCsv', () => {
       harness.person('w-5', { ...german, identifier: '' }),
       harness.person('w-6', { state: '' }),
     ];
-    const body = await harness.imported(file(...rows));
+    const body = await harness.importFile(file(...rows));
     const fields = body.errors.map((each: { details: { errors: { field: string }[] } }) =>
       each.details.errors.map(({ field }) => field),
     );
@@ -144,7 +144,7 @@ describe('uploadCustomersCsv', () => {
       harness.person('n-11', { umaAddress: `$N-9@${harness.domain}` }),
       harness.person('n-12', { birthDate: '2999-01-01' }),
     ];
-    const body = await harness.imported(file(...rows));
+    const body = await harness.importFile(file(...rows));
     expect(body.status).toBe('COMPLETED');
     expect(body.progress).toEqual(progress(12, 1, 11));
     const summary = body.errors.map(
@@ -184,7 +184,7 @@ describe('uploadCustomersCsv', () => {
 
   it('registers no customer of a file that is rejected as a whole', async () => {
     const customerCount = await harness.count('customers');
-    const body = await harness.imported(file(harness.person('w-1')).replace('city', 'town'));
+    const body = await harness.importFile(file(harness.person('w-1')).replace('city', 'town'));
     expect(body).toMatchObject({
       status: 'FAILED',
       progress: progress(1, 0, 0),
@@ -202,7 +202,7 @@ describe('uploadCustomersCsv', () => {
       { type: 'BULK_UPLOAD.FAILED', data: body },
     ]);
     const oversizedFile = `${HEAD}\n${`${harness.person('w-2')}\n`.repeat(50_001)}`;
-    const tooMany = await harness.imported(oversizedFile);
+    const tooMany = await harness.importFile(oversizedFile);
     expect([tooMany.status, tooMany.progress]).toEqual(['FAILED', progress(50_001, 0, 0)]);
     expect(await harness.count('customers')).toBe(customerCount);
     expect(await harness.count("files where state <> 'GONE'")).toBe(0);
@@ -210,9 +210,9 @@ describe('uploadCustomersCsv', () => {
 
   it('fails if no row succeeds, as for a repeated upload', async () => {
     const content = file(harness.person('again-1'), harness.company('again-2'));
-    expect((await harness.imported(content)).status).toBe('COMPLETED');
+    expect((await harness.importFile(content)).status).toBe('COMPLETED');
     const customerCount = await harness.count('customers');
-    const repeatedImport = await harness.imported(content);
+    const repeatedImport = await harness.importFile(content);
     expect(repeatedImport.status).toBe('FAILED');
     expect(repeatedImport.progress).toEqual(progress(2, 0, 2));
     const codes = repeatedImport.errors.map((each: { correlationId: string; code: string }) => [
@@ -224,7 +224,7 @@ describe('uploadCustomersCsv', () => {
       ['again-2', 'CONFLICT'],
     ]);
     expect(await harness.count('customers')).toBe(customerCount);
-    const secondImport = await harness.imported(
+    const secondImport = await harness.importFile(
       file(harness.person('again-1'), harness.person('again-3')),
     );
     expect([secondImport.status, secondImport.progress]).toEqual(['COMPLETED', progress(2, 1, 1)]);
@@ -245,7 +245,7 @@ describe('uploadCustomersCsv', () => {
   });
 
   it('deletes the file and its key when the import has ended', async () => {
-    const id = await harness.started(file(harness.person('gone-1')));
+    const id = await harness.startImport(file(harness.person('gone-1')));
     const [row] = await app.runtime.db.query('select * from imports where id = $1', [id]);
     expect(row?.file_id).toMatch(/^File:/);
     expect(await harness.count('files where id = $1', [row?.file_id])).toBe(1);
@@ -258,7 +258,7 @@ describe('uploadCustomersCsv', () => {
 
 describe('getBulkCustomerImportJob', () => {
   it('returns 404 for an import of another platform', async () => {
-    const id = await harness.started(file(harness.person('mine-1')));
+    const id = await harness.startImport(file(harness.person('mine-1')));
     const otherResponse = await app.call('GET', `/customers/bulk/jobs/${id}`, undefined, {
       as: app.other,
     });
@@ -272,7 +272,7 @@ describe('getBulkCustomerImportJob', () => {
     await app.settle();
     const { umaDomain } = ok(await app.call('GET', '/config', undefined, { as: app.other }), 200);
     const content = file(harness.person('mine-1', { umaAddress: `$x-1@${umaDomain}` }));
-    expect((await harness.imported(content, app.other)).status).toBe('COMPLETED');
+    expect((await harness.importFile(content, app.other)).status).toBe('COMPLETED');
     expect(await harness.byPlatformId('mine-1', app.other)).toHaveLength(1);
   });
 
@@ -282,7 +282,7 @@ describe('getBulkCustomerImportJob', () => {
         ? harness.person(`s-${index}`, { country: '??' })
         : harness.person(`s-${index}`),
     );
-    const id = await harness.started(file(...rows));
+    const id = await harness.startImport(file(...rows));
     expect(await harness.readImport(id)).toMatchObject({
       status: 'PENDING',
       progress: progress(1_100, 0, 0),
@@ -306,7 +306,7 @@ describe('getBulkCustomerImportJob', () => {
     const rows = Array.from({ length: 1_200 }, (_, index) =>
       harness.person(`e-${index}`, { country: '??' }),
     );
-    const body = await harness.imported(file(...rows));
+    const body = await harness.importFile(file(...rows));
     expect(body.progress).toEqual(progress(1_200, 0, 1_200));
     expect(body.errors).toHaveLength(1_000);
     expect(body.errors[999].correlationId).toBe('e-999');

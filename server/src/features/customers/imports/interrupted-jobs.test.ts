@@ -55,7 +55,7 @@ describe('slices', () => {
   };
 
   it('registers each row once if a worker dies before the result is staged', async () => {
-    const id = await harness.started(
+    const id = await harness.startImport(
       file(...Array.from({ length: 40 }, (_, index) => harness.person(`d-${index}`))),
     );
     const interruptedResult = await createHandler().run(app.runtime, await jobOf(id));
@@ -77,7 +77,7 @@ describe('slices', () => {
   });
 
   it('parses at most 16 rows before it yields to requests', async () => {
-    const id = await harness.started(
+    const id = await harness.startImport(
       file(...Array.from({ length: 100 }, (_, index) => harness.person(`p-${index}`))),
     );
     let [run, longest, isDone] = [0, 0, false];
@@ -99,7 +99,7 @@ describe('slices', () => {
   });
 
   it('resumes after a database outage', async () => {
-    const id = await harness.started(
+    const id = await harness.startImport(
       file(...Array.from({ length: 30 }, (_, index) => harness.person(`b-${index}`))),
     );
     let remaining = 11;
@@ -122,7 +122,7 @@ describe('slices', () => {
   });
 
   it('reports INTERNAL_ERROR for a row that keeps failing', async () => {
-    const id = await harness.started(file(harness.person('i-1'), harness.person('i-2')));
+    const id = await harness.startImport(file(harness.person('i-1'), harness.person('i-2')));
     const job = { ...(await jobOf(id)), attempts: 10 };
     let isFirst = true;
     const failing = {
@@ -146,7 +146,7 @@ describe('slices', () => {
   });
 
   it('fails after the last read attempt if the file is unreadable', async () => {
-    const id = await harness.started(
+    const id = await harness.startImport(
       file(...['g-1', 'g-2', 'g-3'].map((each) => harness.person(each))),
     );
     const unreadable = createHandler({
@@ -175,7 +175,7 @@ describe('slices', () => {
   });
 
   it('registers each row once with two workers on the same slice', async () => {
-    const id = await harness.started(
+    const id = await harness.startImport(
       file(...Array.from({ length: 60 }, (_, index) => harness.person(`t-${index}`))),
     );
     const job = await jobOf(id);
@@ -196,8 +196,8 @@ describe('slices', () => {
   it('completes two imports with two workers', async () => {
     const rows = Array.from({ length: 300 }, (_, index) => harness.person(`u-${index}`));
     const ids = [
-      await harness.started(file(...rows.slice(0, 150))),
-      await harness.started(file(...rows.slice(150))),
+      await harness.startImport(file(...rows.slice(0, 150))),
+      await harness.startImport(file(...rows.slice(150))),
     ];
     const { runtime } = app;
     const log = createLog(app.effects, 'error', () => undefined);
@@ -217,7 +217,7 @@ describe('slices', () => {
   });
 
   it('reduces its concurrency under load and stops at the time limit', async () => {
-    const id = await harness.started(
+    const id = await harness.startImport(
       file(...Array.from({ length: 40 }, (_, index) => harness.person(`h-${index}`))),
     );
     let max = 0;
@@ -254,7 +254,7 @@ describe('slices', () => {
   it('postpones imports beyond the limit of concurrent slices', async () => {
     const ids: string[] = [];
     for (let index = 0; index < 6; index++)
-      ids.push(await harness.started(file(harness.person(`m-${index}`))));
+      ids.push(await harness.startImport(file(harness.person(`m-${index}`))));
     await app.worker.runDue();
     const states = await Promise.all(ids.map(async (id) => (await harness.readImport(id)).status));
     expect(states.filter((status) => status === 'PENDING')).toHaveLength(2);
@@ -268,7 +268,7 @@ describe('slices', () => {
       harness.person('w-1'),
       harness.person('w-3', { country: '??' }),
     ];
-    const id = await harness.started(file(...rows));
+    const id = await harness.startImport(file(...rows));
     let written = 0;
     const count = () => {
       written++;

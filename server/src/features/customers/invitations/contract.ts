@@ -4,12 +4,12 @@ import { defineEvent, type WebhookContract } from '../../../kernel/contract/even
 import { operation } from '../../../kernel/contract/operation.ts';
 import {
   CurrencyAmount,
-  described,
   named,
   oneOf,
   PositiveAmount,
   text,
   time,
+  withDescription,
 } from '../../../kernel/schema.ts';
 
 const TAG = 'Invitations';
@@ -40,7 +40,7 @@ export const UmaInvitation = named(
       }),
       firstName: maybe(text('Name of the invitee, from the creation.')),
       amountToSend: maybe(
-        described(
+        withDescription(
           CurrencyAmount,
           'Amount that the inviter intends to send. Informational: no payment is created.',
         ),
@@ -62,7 +62,7 @@ const UmaInvitationCreateRequest = named(
         }),
       ),
       amountToSend: maybe(
-        described(
+        withDescription(
           PositiveAmount,
           'Amount that the inviter intends to send, in minor units of the first ' +
             'currency of the inviting customer. Informational: no payment is created.',

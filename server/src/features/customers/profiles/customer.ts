@@ -1,6 +1,13 @@
 // Schemas of a customer in replies and events.
 import { type TSchema, Type } from '@sinclair/typebox';
-import { Address, described, named, Timestamp, text, variant } from '../../../kernel/schema.ts';
+import {
+  Address,
+  named,
+  Timestamp,
+  text,
+  variant,
+  withDescription,
+} from '../../../kernel/schema.ts';
 import {
   businessCore,
   businessDetails,
@@ -20,7 +27,7 @@ import { umaAddress } from './requests.ts';
 const maybe = Type.Optional;
 
 const readOnly = <T extends TSchema>(schema: T, description: string) =>
-  described({ ...schema, readOnly: true }, description);
+  withDescription({ ...schema, readOnly: true }, description);
 
 const replyCommon = {
   id: text('ID of the customer.', { readOnly: true }),
@@ -34,13 +41,13 @@ const replyCommon = {
   ...contactFields,
   umaAddress: text(umaAddress),
   endUserTermsConsent: maybe(
-    described(
+    withDescription(
       EndUserTermsConsent,
       'Acceptance of the end-user terms. Absent until it is recorded.',
     ),
   ),
   contactVerification: maybe(
-    described(
+    withDescription(
       ContactVerification,
       'Verification of contact channels. Absent if no channel must be verified.',
     ),
@@ -82,7 +89,7 @@ export const Customer = named(
       BUSINESS: object('BusinessCustomer', 'A legal entity that is a customer of the platform.', {
         ...replyCommon,
         kybStatus: KybStatus,
-        address: maybe(described(Address, 'Registered address of the business.')),
+        address: maybe(withDescription(Address, 'Registered address of the business.')),
         businessInfo: BusinessInfoResponse,
         beneficialOwners: maybe(
           Type.Array(BeneficialOwner, {

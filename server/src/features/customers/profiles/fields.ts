@@ -5,13 +5,13 @@ import {
   Address,
   CountryCode,
   DateOnly,
-  described,
   Email,
   named,
   oneOf,
   Phone,
   Timestamp,
   text,
+  withDescription,
 } from '../../../kernel/schema.ts';
 
 const maybe = Type.Optional;
@@ -25,7 +25,7 @@ const describedEnum = <const V extends string>(
   values: readonly V[],
 ) => named(name, oneOf(values, { description }));
 
-const countryField = (description: string) => described(CountryCode, description);
+const countryField = (description: string) => withDescription(CountryCode, description);
 
 const countriesField = (description: string) =>
   Type.Array(CountryCode, { description, maxItems: 250 });
@@ -196,11 +196,11 @@ const dueDiligence = {
 /** Fields of an individual that replies contain. */
 export const individualFields = {
   fullName: maybe(text('Full name: given and family names.', { minLength: 1, maxLength: 250 })),
-  birthDate: maybe(described(DateOnly, 'Date of birth.')),
+  birthDate: maybe(withDescription(DateOnly, 'Date of birth.')),
   nationality: maybe(countryField('Country of citizenship, ISO 3166-1 alpha-2.')),
-  address: maybe(described(Address, 'Residential address.')),
+  address: maybe(withDescription(Address, 'Residential address.')),
   idType: maybe(
-    described(
+    withDescription(
       IdentificationType,
       'Type of `identifier`: SSN or ITIN for citizens and residents of the US, ' +
         'NON_US_TAX_ID for other persons. Not required if the country of residence ' +
@@ -289,7 +289,7 @@ export const businessCore = {
     minLength: 1,
     maxLength: 64,
   }),
-  incorporatedOn: described(DateOnly, 'Date of incorporation.'),
+  incorporatedOn: withDescription(DateOnly, 'Date of incorporation.'),
 };
 
 export const businessDetails = {
@@ -337,7 +337,7 @@ export const EndUserTermsConsent = named(
   'EndUserTermsConsent',
   Type.Object(
     {
-      acceptedAt: described(Timestamp, 'Time of acceptance.'),
+      acceptedAt: withDescription(Timestamp, 'Time of acceptance.'),
       ipAddress: text('IP address from which the customer accepted, IPv4 or IPv6.', {
         maxLength: 45,
       }),
@@ -372,8 +372,10 @@ export const ContactVerification = named(
 
 /** Contact fields of every customer, in requests and replies. */
 export const contactFields = {
-  email: maybe(described(Email, 'E-mail address of the customer, or of its primary contact.')),
-  phoneNumber: maybe(described(Phone, 'Telephone number in E.164 format.')),
+  email: maybe(
+    withDescription(Email, 'E-mail address of the customer, or of its primary contact.'),
+  ),
+  phoneNumber: maybe(withDescription(Phone, 'Telephone number in E.164 format.')),
 };
 
 const Person = Type.Object({ ...individualFields });

@@ -3,12 +3,12 @@ import { type Static, Type } from '@sinclair/typebox';
 import {
   Address,
   DateOnly,
-  described,
   Email,
   named,
   oneOf,
   text,
   time,
+  withDescription,
 } from '../../../kernel/schema.ts';
 import { contactFields, IdentificationType, KycStatus, object } from './fields.ts';
 import { clearableFields } from './requests.ts';
@@ -27,13 +27,13 @@ const BeneficialOwnerRole = named(
 const needed = {
   firstName: text('Given name.'),
   lastName: text('Family name.'),
-  birthDate: described(DateOnly, 'Date of birth.'),
+  birthDate: withDescription(DateOnly, 'Date of birth.'),
   nationality: text('Country of citizenship, ISO 3166-1 alpha-2.'),
   address: Address,
 };
 
 const number = {
-  idType: described(
+  idType: withDescription(
     IdentificationType,
     'Type of `identifier`: SSN or ITIN for citizens and residents of the US, ' +
       'NON_US_TAX_ID for other persons.',
@@ -46,7 +46,7 @@ const number = {
 
 const optional = {
   middleName: maybe(text('Middle name.')),
-  email: maybe(described(Email, 'E-mail address of the beneficial owner.')),
+  email: maybe(withDescription(Email, 'E-mail address of the beneficial owner.')),
   phoneNumber: contactFields.phoneNumber,
   countryOfIssuance: maybe(
     text(

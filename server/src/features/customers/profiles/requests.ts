@@ -9,13 +9,13 @@ import {
 } from '@sinclair/typebox';
 import {
   Address,
-  described,
   Email,
   named,
   nullable,
   Phone,
   text,
   variant,
+  withDescription,
 } from '../../../kernel/schema.ts';
 import {
   businessCore,
@@ -42,7 +42,7 @@ const Currencies = Type.Array(Type.String({ minLength: 1, maxLength: 10 }), {
 });
 
 const ignoredField = <T extends TSchema>(schema: T) =>
-  maybe(described(schema, 'Set by the server. A value in the request is ignored.'));
+  maybe(withDescription(schema, 'Set by the server. A value in the request is ignored.'));
 
 export const umaAddress =
   'UMA address, `$name@domain`, in the domain of the platform. Case-insensitive.';
@@ -93,7 +93,7 @@ export const CustomerCreateRequest = named(
           [
             Type.Object({
               ...createCommon,
-              address: maybe(described(Address, 'Registered address of the business.')),
+              address: maybe(withDescription(Address, 'Registered address of the business.')),
               businessInfo: maybe(Type.Partial(BusinessInfo)),
               kybStatus: ignoredField(KybStatus),
             }),
@@ -119,14 +119,14 @@ export const clearableFields = <P extends TProperties>(properties: P): Clearable
 
 const updateCommon = {
   currencies: maybe(
-    described(Currencies, 'Complete list of currencies. It replaces the current list.'),
+    withDescription(Currencies, 'Complete list of currencies. It replaces the current list.'),
   ),
   ...clearableFields({
-    email: described(
+    email: withDescription(
       Email,
       'New e-mail address; null clears it. Cannot be changed together with `phoneNumber`.',
     ),
-    phoneNumber: described(
+    phoneNumber: withDescription(
       Phone,
       'New telephone number in E.164 format; null clears it. Cannot be changed together ' +
         'with `email`.',

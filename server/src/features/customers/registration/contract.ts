@@ -2,7 +2,14 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { defineEvent, type WebhookContract } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { described, named, PageQuery, page, Timestamp, text } from '../../../kernel/schema.ts';
+import {
+  named,
+  PageQuery,
+  page,
+  Timestamp,
+  text,
+  withDescription,
+} from '../../../kernel/schema.ts';
 import {
   Customer,
   CustomerCreateRequest,
@@ -21,7 +28,7 @@ export const SignedRequestChallenge = named(
     {
       payloadToSign: text('Payload to be signed by the wallet, exactly as returned.'),
       requestId: text('ID of the challenge, to be sent in the `Request-Id` header.'),
-      expiresAt: described(
+      expiresAt: withDescription(
         Timestamp,
         'Time at which the challenge expires. Send the original request again to obtain ' +
           'a new one.',
@@ -55,7 +62,7 @@ const oneOrMoreOf = <T extends TSchema>(description: string, schema: T) =>
     }),
   );
 
-const timestampField = (description: string) => maybe(described(Timestamp, description));
+const timestampField = (description: string) => maybe(withDescription(Timestamp, description));
 
 const customerId = Type.Object({ customerId: text('ID of the customer.') });
 

@@ -8,13 +8,13 @@ import {
 } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
 import {
-  described,
   named,
   oneOf,
   PageQuery,
   page,
   Timestamp,
   text,
+  withDescription,
 } from '../../../kernel/schema.ts';
 import { DocumentType } from '../documents/index.ts';
 import { VERIFICATION_STATUSES } from './states.ts';
@@ -77,9 +77,9 @@ export const Verification = named(
       errors: Type.Array(VerificationError, {
         description: 'Errors that must be resolved. Empty if there are none.',
       }),
-      createdAt: described(Timestamp, 'Time of the submission.'),
+      createdAt: withDescription(Timestamp, 'Time of the submission.'),
       updatedAt: maybe(
-        described(
+        withDescription(
           Timestamp,
           'Time of the last change. Absent if the verification has not changed.',
         ),
@@ -125,7 +125,7 @@ export const listVerifications = operation({
   query: Type.Object({
     customerId: maybe(text('Return only verifications of this customer.')),
     verificationStatus: maybe(
-      described(VerificationStatus, 'Return only verifications with this status.'),
+      withDescription(VerificationStatus, 'Return only verifications with this status.'),
     ),
     ...PageQuery,
   }),

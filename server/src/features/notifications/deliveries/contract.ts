@@ -3,7 +3,6 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import { EVENT_TYPES, WebhookType } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
 import {
-  described,
   NO_QUERY,
   named,
   oneOf,
@@ -11,6 +10,7 @@ import {
   page,
   text,
   time,
+  withDescription,
 } from '../../../kernel/schema.ts';
 
 const TAG = 'Webhook deliveries';
@@ -130,7 +130,7 @@ export const listWebhookDeliveries = operation({
       endpointId: optionalOf(
         text('Return only deliveries to this endpoint.', { maxLength: MAX_ID }),
       ),
-      status: optionalOf(described(Status, 'Return only deliveries with this status.')),
+      status: optionalOf(withDescription(Status, 'Return only deliveries with this status.')),
       eventId: optionalOf(text('Return only deliveries of this event.', { maxLength: MAX_ID })),
       eventType: optionalOf(
         Type.Array(oneOf(EVENT_TYPES), {

@@ -2,7 +2,15 @@
 import { Type } from '@sinclair/typebox';
 import { defineEvent, type WebhookContract, WebhookType } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { described, NO_QUERY, named, nullable, oneOf, text, time } from '../../../kernel/schema.ts';
+import {
+  NO_QUERY,
+  named,
+  nullable,
+  oneOf,
+  text,
+  time,
+  withDescription,
+} from '../../../kernel/schema.ts';
 import { MAX_ENDPOINTS } from './store.ts';
 
 const TAG = 'Webhook endpoints';
@@ -124,7 +132,7 @@ const settings = {
   standardWebhooks: Type.Boolean({
     description: 'Whether deliveries contain the headers of Standard Webhooks.',
   }),
-  format: described(
+  format: withDescription(
     Format,
     'What the body of deliveries contains. Webhooks whose response decides, such as approvals of ' +
       'incoming payments, are always FULL.',
@@ -141,7 +149,7 @@ const CreateRequest = named(
   Type.Object(
     {
       delivery: Type.Optional(
-        described(
+        withDescription(
           Delivery,
           'How the endpoint receives its deliveries; it cannot be changed later. Defaults to ' +
             'PUSH.',
@@ -160,7 +168,7 @@ const CreateRequest = named(
           'Whether deliveries contain the headers of Standard Webhooks. Defaults to true.',
       }),
       format: Type.Optional(
-        described(Format, 'What the body of deliveries contains. Defaults to FULL.'),
+        withDescription(Format, 'What the body of deliveries contains. Defaults to FULL.'),
       ),
     },
     { additionalProperties: false, description: 'The endpoint to create.' },

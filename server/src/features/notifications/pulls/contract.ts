@@ -1,7 +1,14 @@
 // Contracts of pulled deliveries: reading those of an endpoint without a URL, and acknowledging them.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { described, NO_QUERY, named, PageQuery, Timestamp, text } from '../../../kernel/schema.ts';
+import {
+  NO_QUERY,
+  named,
+  PageQuery,
+  Timestamp,
+  text,
+  withDescription,
+} from '../../../kernel/schema.ts';
 
 const TAG = 'Webhook endpoints';
 const MAX_WAIT_S = 60;
@@ -17,7 +24,7 @@ const PulledDelivery = named(
         'ID of the event. Use it to detect duplicates and to acknowledge the delivery.',
       ),
       eventType: text('Type of the event, such as `OUTGOING_PAYMENT.COMPLETED`.'),
-      createdAt: described(Timestamp, 'Time of the event.'),
+      createdAt: withDescription(Timestamp, 'Time of the event.'),
       attempt: Type.Integer({
         minimum: 1,
         description:

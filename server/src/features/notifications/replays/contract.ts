@@ -2,7 +2,6 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import {
-  described,
   NO_QUERY,
   named,
   oneOf,
@@ -10,6 +9,7 @@ import {
   page,
   text,
   time,
+  withDescription,
 } from '../../../kernel/schema.ts';
 
 const TAG = 'Webhook deliveries';
@@ -67,7 +67,7 @@ const REQUEST = {
   endpointId: text('The endpoint to send to.'),
   from: time('Start of the time range, inclusive.'),
   to: optionalOf(time('End of the time range, inclusive. Defaults to the time of the request.')),
-  scope: optionalOf(described(Scope, 'Which events are sent. Defaults to UNDELIVERED.')),
+  scope: optionalOf(withDescription(Scope, 'Which events are sent. Defaults to UNDELIVERED.')),
 };
 
 const RULES =
@@ -166,7 +166,7 @@ export const listWebhookReplays = operation({
   query: Type.Object(
     {
       endpointId: optionalOf(text('Return only replays to this endpoint.', { maxLength: 200 })),
-      status: optionalOf(described(Status, 'Return only replays with this status.')),
+      status: optionalOf(withDescription(Status, 'Return only replays with this status.')),
       ...PageQuery,
     },
     { additionalProperties: false },

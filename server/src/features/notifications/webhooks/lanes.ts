@@ -235,7 +235,7 @@ export function createLanes(limits: Limits): Lanes {
     if (lane.queue.size > 2 * capacityOf(lane)) shorten(lane, capacityOf(lane));
   }
 
-  function done(event: DueEvent, outcome: DeliveryOutcome | null): void {
+  function finish(event: DueEvent, outcome: DeliveryOutcome | null): void {
     const lane = laneOfEvent(event);
     const { waiting } = lane.platform;
     lane.inFlight--;
@@ -271,7 +271,7 @@ export function createLanes(limits: Limits): Lanes {
       if (lane.queue.ready) sendable.add(lane);
     },
     next,
-    done,
+    done: finish,
     recorded: (event) => release(laneOfEvent(event), event.id),
     leaseOf: (platformId) => platforms.get(platformId)?.until ?? 0,
     setLease(platformId, until) {

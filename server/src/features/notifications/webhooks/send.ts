@@ -153,7 +153,7 @@ export function createDeliverySigner(
   return (event, target, now) => signDelivery(signing, event, target, now);
 }
 
-const failed = (startedAt: Time, ms: number, error: string): Sent => ({
+const failedAttempt = (startedAt: Time, ms: number, error: string): Sent => ({
   at: startedAt,
   status: null,
   error,
@@ -168,7 +168,7 @@ export async function send(deps: SendDeps, event: StoredEvent, target: Target): 
   const { url, environment } = target;
   const started = effects.now();
   const problem = endpointProblem(url, { environment, loopback: deps.loopbackWebhooks });
-  if (problem) return failed(started, 0, `EADDRREFUSED: the URL ${problem}`);
+  if (problem) return failedAttempt(started, 0, `EADDRREFUSED: the URL ${problem}`);
   try {
     const reply = await effects.http({
       url,
@@ -183,6 +183,6 @@ export async function send(deps: SendDeps, event: StoredEvent, target: Target): 
     const { status, headers, body } = reply;
     return { at: started, status, error: null, ms, headers, answer: body };
   } catch (error) {
-    return failed(started, effects.now() - started, errorText(error));
+    return failedAttempt(started, effects.now() - started, errorText(error));
   }
 }

@@ -7,10 +7,10 @@ import {
   Amount,
   CountryCode,
   Currency,
-  described,
   named,
   oneOf,
   Timestamp,
+  withDescription,
 } from '../../../kernel/schema.ts';
 
 /** Minor units of the source currency: 100 dollars. */
@@ -20,11 +20,11 @@ const ExchangeRateFees = named(
   'ExchangeRateFees',
   Type.Object(
     {
-      fixed: described(
+      fixed: withDescription(
         Amount,
         'Fixed fees, including network fees, in minor units of the source currency.',
       ),
-      total: described(
+      total: withDescription(
         Amount,
         'Total fees on `sendingAmount`, in minor units of the source currency.',
       ),
@@ -44,22 +44,22 @@ const ExchangeRate = named(
   'ExchangeRate',
   Type.Object(
     {
-      sourceCurrency: described(Currency, 'Sending currency.'),
-      sendingAmount: described(
+      sourceCurrency: withDescription(Currency, 'Sending currency.'),
+      sendingAmount: withDescription(
         Amount,
         'Amount to send, including fees, in minor units of the source currency, as requested.',
       ),
-      minSendingAmount: described(
+      minSendingAmount: withDescription(
         Amount,
         'Minimum for one payment, in minor units of the source currency.',
       ),
-      maxSendingAmount: described(
+      maxSendingAmount: withDescription(
         Amount,
         'Maximum for one payment, in minor units of the source currency.',
       ),
-      destinationCurrency: described(Currency, 'Receiving currency.'),
+      destinationCurrency: withDescription(Currency, 'Receiving currency.'),
       destinationPaymentRail: ExchangeRateRail,
-      receivingAmount: described(
+      receivingAmount: withDescription(
         Amount,
         'Amount credited after fees, in minor units of the destination currency.',
       ),
@@ -70,7 +70,7 @@ const ExchangeRate = named(
           'units. The `exchangeRate` of a quote does not include fees.',
       }),
       fees: ExchangeRateFees,
-      updatedAt: described(Timestamp, 'Time of the rate, at most 5 minutes ago.'),
+      updatedAt: withDescription(Timestamp, 'Time of the rate, at most 5 minutes ago.'),
     },
     { description: 'Indicative rate and fees for one currency pair and rail.' },
   ),
@@ -149,7 +149,7 @@ export const getDiscoveries = operation({
     '`createCustomerExternalAccount`.',
   permission: 'VIEW',
   query: Type.Object({
-    country: Type.Optional(described(CountryCode, 'Filter by country.')),
+    country: Type.Optional(withDescription(CountryCode, 'Filter by country.')),
     currency: Type.Optional(
       Type.String({ pattern: '^[A-Z]{3}$', description: 'Filter by currency code.' }),
     ),

@@ -7,7 +7,14 @@ import {
 } from '../../../catalog/accounts/account-schemas.ts';
 import { defineEvent, type WebhookContract } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { described, named, oneOf, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
+import {
+  named,
+  oneOf,
+  PageQuery,
+  page,
+  Timestamp,
+  withDescription,
+} from '../../../kernel/schema.ts';
 import { EXTERNAL_ACCOUNT_STATUSES } from './states.ts';
 import { BENEFICIARY_STATUSES, OWNERSHIP_TYPES } from './store.ts';
 
@@ -96,8 +103,8 @@ export const ExternalAccount = named(
         ),
       ),
       accountInfo: accountInfoSchema,
-      createdAt: described(Timestamp, 'Time of creation.'),
-      updatedAt: described(Timestamp, 'Time of the last change.'),
+      createdAt: withDescription(Timestamp, 'Time of creation.'),
+      updatedAt: withDescription(Timestamp, 'Time of the last change.'),
     },
     {
       description:
@@ -112,7 +119,7 @@ const accountFields = {
   currency,
   platformAccountId,
   ownershipType: maybe(
-    described(
+    withDescription(
       OwnershipType,
       'Owner of the account. Required for self-custody wallets if the platform has ' +
         'mandatory counterparty fields for the currency.',

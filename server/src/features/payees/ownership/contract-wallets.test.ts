@@ -10,7 +10,10 @@ describe('contract wallet', () => {
   const reply = (result: unknown) => ({ status: 200, body: JSON.stringify({ id: 1, result }) });
 
   it('is verified on its chain, with the EIP-191 digest and the unmodified signature', async () => {
-    const { id, wallet, messageToSign } = await ownership.waiting('customer', 'BASE_WALLET');
+    const { id, wallet, messageToSign } = await ownership.createPendingProof(
+      'customer',
+      'BASE_WALLET',
+    );
     ownership.node.requested.length = 0;
     ownership.node.respondWith(reply(MAGIC_VALUE));
     const proof = 'ab'.repeat(130);
@@ -27,7 +30,10 @@ describe('contract wallet', () => {
   });
 
   it('needs no node if its address is that of a key', async () => {
-    const { id, wallet, messageToSign } = await ownership.waiting('customer', 'BASE_WALLET');
+    const { id, wallet, messageToSign } = await ownership.createPendingProof(
+      'customer',
+      'BASE_WALLET',
+    );
     ownership.node.requested.length = 0;
     ok(await ownership.verify(id, wallet.sign(messageToSign)), 200);
     expect(ownership.node.requested).toEqual([]);
@@ -38,7 +44,7 @@ describe('contract wallet', () => {
     ['no code', reply('0x')],
     ['a revert', { status: 200, body: '{"error":{"code":3,"message":"reverted"}}' }],
   ])('sets the account to UNVERIFIED after %s', async (_, response) => {
-    const { id } = await ownership.waiting('customer', 'BASE_WALLET');
+    const { id } = await ownership.createPendingProof('customer', 'BASE_WALLET');
     ownership.node.respondWith(response);
     expect((await ownership.verify(id, '0xabcd')).status).toBe(400);
     expect(await ownership.statusOf(id)).toBe('UNVERIFIED');
@@ -49,7 +55,7 @@ describe('contract wallet', () => {
     ['an error page', { status: 502, body: '<html>' }],
     ['a rate limit error', { status: 200, body: '{"error":{"code":-32005,"message":"limit"}}' }],
   ])('can be verified again after %s', async (_, response) => {
-    const { id } = await ownership.waiting('customer', 'BASE_WALLET');
+    const { id } = await ownership.createPendingProof('customer', 'BASE_WALLET');
     ownership.node.respondWith(response);
     const headers = { 'idempotency-key': `node ${id}` };
     const unansweredResponse = await ownership.verify(id, '0xabcd', {}, 'customer', headers);
@@ -61,7 +67,7 @@ describe('contract wallet', () => {
   });
 
   it('is verified by its key alone on a chain without a node', async () => {
-    const { id } = await ownership.waiting('customer', 'POLYGON_WALLET');
+    const { id } = await ownership.createPendingProof('customer', 'POLYGON_WALLET');
     ownership.node.respondWith(reply(MAGIC_VALUE));
     expect((await ownership.verify(id, '0xabcd')).status).toBe(400);
   });

@@ -15,7 +15,7 @@ const ownership = openForFile(startOwnership);
 
 describe('invalid signature', () => {
   it('sets the account to UNVERIFIED and requires a new challenge', async () => {
-    const { id, wallet, messageToSign } = await ownership.waiting();
+    const { id, wallet, messageToSign } = await ownership.createPendingProof();
     const rejectedResponse = await ownership.verify(id, evmWallet(9n).sign(messageToSign));
     expect(statusAndCode(rejectedResponse)).toEqual([400, 'INVALID_INPUT']);
     expect(rejectedResponse.body.details.errors[0].field).toBe('signature');
@@ -42,7 +42,7 @@ describe('invalid signature', () => {
       [-1, 200, 'ACTIVE'],
       [0, 400, 'UNVERIFIED'],
     ] as const) {
-      const { id, wallet, messageToSign, expiresAt } = await ownership.waiting();
+      const { id, wallet, messageToSign, expiresAt } = await ownership.createPendingProof();
       ownership.app.effects.set(Date.parse(expiresAt) + lateBy);
       const response = await ownership.verify(id, wallet.sign(messageToSign));
       expect([response.status, await ownership.statusOf(id)]).toEqual([status, expectedCode]);
@@ -50,7 +50,7 @@ describe('invalid signature', () => {
   });
 
   it('includes a signature for a superseded challenge', async () => {
-    const { id, wallet, messageToSign } = await ownership.waiting();
+    const { id, wallet, messageToSign } = await ownership.createPendingProof();
     const { messageToSign: newer } = ok(await ownership.challenge(id), 201);
     expect(newer).not.toBe(messageToSign);
     expect((await ownership.verify(id, wallet.sign(messageToSign))).status).toBe(400);
@@ -86,7 +86,7 @@ describe('invalid signature', () => {
   });
 
   it('is replayed for one idempotency key', async () => {
-    const { id, wallet, messageToSign } = await ownership.waiting();
+    const { id, wallet, messageToSign } = await ownership.createPendingProof();
     const headers = { 'idempotency-key': 'bad one' };
     const firstResponse = await ownership.verify(id, '0x1234', {}, 'customer', headers);
     const secondResponse = await ownership.verify(id, '0x1234', {}, 'customer', headers);
@@ -101,7 +101,7 @@ describe('invalid signature', () => {
   });
 
   it('does not change the account if it is malformed', async () => {
-    const { id } = await ownership.waiting();
+    const { id } = await ownership.createPendingProof();
     for (const body of [
       {},
       { signature: 5 },

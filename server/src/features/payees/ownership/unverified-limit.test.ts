@@ -17,7 +17,7 @@ describe('payments to an unverified wallet', () => {
       as: ownership.as,
     });
     await fund(ownership.app, source.id, 10_000_00, { as: ownership.as });
-    const { id, wallet } = await ownership.waiting();
+    const { id, wallet } = await ownership.createPendingProof();
     const pay = (cents: number) =>
       ownership.call('POST', '/quotes', quoteBody(source.id, id, cents));
     const ABOVE_LIMIT = [400, 'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED'];

@@ -25,7 +25,7 @@ describe.each([
   ['verifyPlatformExternalAccountOwnership', 'platform'],
 ] as const)('%s', (_operation, owner) => {
   it('is verified by its signature', async () => {
-    const { id, wallet, messageToSign, expiresAt } = await ownership.waiting(owner);
+    const { id, wallet, messageToSign, expiresAt } = await ownership.createPendingProof(owner);
     expect(Date.parse(expiresAt)).toBe(ownership.app.effects.now() + HOUR);
     expect(messageToSign.split('\n')).toEqual([
       'Railhead ownership check',
@@ -50,7 +50,7 @@ describe.each([
   });
 
   it('remains pending while its chain node does not respond', async () => {
-    const { id } = await ownership.waiting(owner, 'BASE_WALLET');
+    const { id } = await ownership.createPendingProof(owner, 'BASE_WALLET');
     ownership.node.respondWith('nothing');
     expect((await ownership.verify(id, '0xabcd', {}, owner)).status).toBe(503);
     expect((await ownership.get(id, owner)).body.status).toBe('PENDING_OWNERSHIP_VERIFICATION');
@@ -93,7 +93,7 @@ describe.each([
   ['createPlatformExternalAccountOwnershipChallenge', 'platform'],
 ] as const)('%s', (_operation, owner) => {
   it('is not found on the other path family or by another platform', async () => {
-    const { id, wallet, messageToSign } = await ownership.waiting(owner);
+    const { id, wallet, messageToSign } = await ownership.createPendingProof(owner);
     const otherOwner = owner === 'customer' ? 'platform' : 'customer';
     const responses = [
       await ownership.challenge(id, undefined, otherOwner),
@@ -239,7 +239,7 @@ describe('a challenge is rejected', () => {
 
 describe('races', () => {
   it('a signature counts once', async () => {
-    const { id, wallet, messageToSign } = await ownership.waiting();
+    const { id, wallet, messageToSign } = await ownership.createPendingProof();
     const signature = wallet.sign(messageToSign);
     const responses = await Promise.all([1, 2, 3, 4].map(() => ownership.verify(id, signature)));
     expect(responses.map((each) => each.status).sort()).toEqual([200, 409, 409, 409]);

@@ -13,13 +13,13 @@ import {
   Amount,
   CountryCode,
   Currency,
-  described,
   named,
   oneOf,
   PageQuery,
   PositiveAmount,
   page,
   text,
+  withDescription,
 } from '../../../kernel/schema.ts';
 
 const TAG = 'Cross-Currency Transfers';
@@ -28,7 +28,7 @@ const CurrencyPreference = named(
   'CurrencyPreference',
   Type.Object(
     {
-      currency: described(Currency, 'Currency that can be received.'),
+      currency: withDescription(Currency, 'Currency that can be received.'),
       estimatedExchangeRate: Type.Number({
         exclusiveMinimum: 0,
         description:
@@ -36,8 +36,14 @@ const CurrencyPreference = named(
           'in major units, before fees. The sending currency is the first currency that ' +
           'the sender can send.',
       }),
-      min: described(PositiveAmount, 'Minimum for one payment, in minor units of the currency.'),
-      max: described(PositiveAmount, 'Maximum for one payment, in minor units of the currency.'),
+      min: withDescription(
+        PositiveAmount,
+        'Minimum for one payment, in minor units of the currency.',
+      ),
+      max: withDescription(
+        PositiveAmount,
+        'Maximum for one payment, in minor units of the currency.',
+      ),
     },
     { description: 'A currency that the receiver accepts.' },
   ),
@@ -162,7 +168,7 @@ const EstimateRequest = named(
         maxLength: 10,
       }),
       cryptoNetwork: WithdrawalNetwork,
-      amount: described(
+      amount: withDescription(
         PositiveAmount,
         'Amount to debit, including fees, in minor units of the currency.',
       ),
@@ -179,17 +185,23 @@ const EstimateResponse = named(
   'EstimateCryptoWithdrawalFeeResponse',
   Type.Object(
     {
-      networkFee: described(Amount, 'Fee of the network, in minor units of `networkFeeAsset`.'),
+      networkFee: withDescription(
+        Amount,
+        'Fee of the network, in minor units of `networkFeeAsset`.',
+      ),
       networkFeeAsset: text('Asset in which the network charges its fee.'),
-      applicationFee: described(
+      applicationFee: withDescription(
         Amount,
         'Fee of the service, in minor units of the withdrawn currency.',
       ),
-      totalFee: described(
+      totalFee: withDescription(
         Amount,
         'Network fee, converted, and service fee, in minor units of the withdrawn currency.',
       ),
-      netAmount: described(Amount, 'Amount after fees, in minor units of the withdrawn currency.'),
+      netAmount: withDescription(
+        Amount,
+        'Amount after fees, in minor units of the withdrawn currency.',
+      ),
     },
     { description: 'Estimated fees of a withdrawal.' },
   ),
@@ -266,7 +278,7 @@ export const getAvailableUmaProviders = operation({
   permission: 'VIEW',
   query: Type.Object({
     countryCode: Type.Optional(
-      described(CountryCode, 'Filter by country of residence of the customers.'),
+      withDescription(CountryCode, 'Filter by country of residence of the customers.'),
     ),
     currencyCode: Type.Optional(
       text('Filter by currency that the customers can receive.', { pattern: '^[A-Z]{3,10}$' }),

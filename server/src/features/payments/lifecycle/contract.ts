@@ -2,7 +2,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { described, named, Timestamp } from '../../../kernel/schema.ts';
+import { named, Timestamp, withDescription } from '../../../kernel/schema.ts';
 import { TransactionOneOf } from '../presentation/index.ts';
 
 const TAG = 'Transactions';
@@ -58,7 +58,10 @@ export const confirmReceiptDelivery = operation({
     Type.Object(
       {
         receiptDeliveryConfirmedAt: Type.Optional(
-          described(Timestamp, 'Time of delivery, not in the future. Default: the current time.'),
+          withDescription(
+            Timestamp,
+            'Time of delivery, not in the future. Default: the current time.',
+          ),
         ),
       },
       { description: 'Time of receipt delivery.' },

@@ -33,7 +33,7 @@ describe('approval webhook', () => {
     [200, 'certainly', 'PAYMENT_APPROVAL_WEBHOOK_ERROR'],
   ])('%s %s fails the payment without a posting', async (status, body, reason) => {
     fixture.respond({ status, body });
-    const { account, payment } = await fixture.offered();
+    const { account, payment } = await fixture.createPendingPayment();
     await app.settle();
     await app.advance(3_600_000);
     const paymentAfter = await fixture.read(payment.id);
@@ -46,7 +46,7 @@ describe('approval webhook', () => {
 
   it('fails the payment if there is no response within five seconds', async () => {
     fixture.respond({ status: 200, silent: true });
-    const { payment } = await fixture.offered();
+    const { payment } = await fixture.createPendingPayment();
     const timeBefore = performance.now();
     await app.settle();
     expect(performance.now() - timeBefore).toBeGreaterThan(4_500);
@@ -120,7 +120,7 @@ describe('approval webhook', () => {
   });
 
   it('fails the payment if the endpoint was removed before the request', async () => {
-    const { payment } = await fixture.offered();
+    const { payment } = await fixture.createPendingPayment();
     const removeEndpointSql = 'update platforms set webhook_endpoint = null where id = $1';
     await app.runtime.db.query(removeEndpointSql, [app.platform.id]);
     await app.settle();
@@ -134,7 +134,7 @@ describe('approval webhook', () => {
   it('is sent once more after a crash, with the same event, and not again', async () => {
     fixture.respond({ status: 409 });
     const readRepeatedRequest = async (attempts: number) => {
-      const { payment } = await fixture.offered();
+      const { payment } = await fixture.createPendingPayment();
       const set = `update jobs set attempts = $1 where kind = 'incoming.ask'`;
       await app.runtime.db.query(set, [attempts]);
       await app.settle();
@@ -154,7 +154,7 @@ describe('approval webhook', () => {
 describe('approvePendingPayment', () => {
   it('completes a payment after a 202 response', async () => {
     fixture.respond({ status: 202 });
-    const { account, payment } = await fixture.offered();
+    const { account, payment } = await fixture.createPendingPayment();
     await app.settle();
     expect((await fixture.read(payment.id)).status).toBe('PENDING');
     const approvedBody = ok(await fixture.act(payment.id, 'approve'), 200);
@@ -166,7 +166,7 @@ describe('approvePendingPayment', () => {
 
   it('is rejected after five seconds', async () => {
     fixture.respond({ status: 202 });
-    const { payment } = await fixture.offered();
+    const { payment } = await fixture.createPendingPayment();
     await app.advance(4_999);
     expect((await fixture.read(payment.id)).status).toBe('PENDING');
     await app.advance(1);
@@ -189,14 +189,14 @@ describe('approvePendingPayment', () => {
       ok(await fixture.act(data.id, 'approve', {}), 200);
     };
     fixture.respond({ status: 500, meanwhile: concurrentWork });
-    const { payment } = await fixture.offered();
+    const { payment } = await fixture.createPendingPayment();
     await app.settle();
     expect((await fixture.read(payment.id)).status).toBe('COMPLETED');
   });
 
   it('approves once under concurrent requests', async () => {
     fixture.respond({ status: 202 });
-    const { account, payment } = await fixture.offered();
+    const { account, payment } = await fixture.createPendingPayment();
     await app.settle();
     const actions = ['approve', 'reject', 'approve', 'reject', 'approve'] as const;
     const replies = await Promise.all(actions.map((action) => fixture.act(payment.id, action)));
@@ -225,7 +225,7 @@ describe('approvePendingPayment', () => {
 describe('rejectPendingPayment', () => {
   it('fails a payment after a 202 response', async () => {
     fixture.respond({ status: 202 });
-    const { account, payment } = await fixture.offered();
+    const { account, payment } = await fixture.createPendingPayment();
     await app.settle();
     const body = { reason: 'not ours' };
     const rejectedBody = ok(await fixture.act(payment.id, 'reject', body), 200);

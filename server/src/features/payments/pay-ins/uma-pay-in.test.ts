@@ -41,7 +41,7 @@ beforeEach(() => fixture.respond({ status: 200 }));
 
 describe('sandboxReceive', () => {
   it('returns a pending payment and completes it after approval by the platform', async () => {
-    const { person, account, payment } = await fixture.offered();
+    const { person, account, payment } = await fixture.createPendingPayment();
     expect(payment).toMatchObject({
       type: 'INCOMING',
       direction: 'CREDIT',
@@ -64,7 +64,7 @@ describe('sandboxReceive', () => {
 
   it('sends one signed webhook and stores its response', async () => {
     fixture.respond({ status: 200, body: '{"message":"welcome"}' });
-    const { payment } = await fixture.offered();
+    const { payment } = await fixture.createPendingPayment();
     await app.settle();
     await app.advance(60_000);
     expect(fixture.requests()).toHaveLength(1);
@@ -237,7 +237,7 @@ describe('sandboxReceive', () => {
 
 describe('funds of an approved payment', () => {
   it('arrive with the delay of the sender', async () => {
-    const { account, payment } = await fixture.offered({
+    const { account, payment } = await fixture.createPendingPayment({
       senderUmaAddress: '$pending.long.usd@sandbox.uma.money',
     });
     await app.advance(6 * 60_000 - 1);
@@ -249,7 +249,7 @@ describe('funds of an approved payment', () => {
   });
 
   it('are returned after screening', async () => {
-    const { account, payment } = await fixture.offered({
+    const { account, payment } = await fixture.createPendingPayment({
       senderUmaAddress: '$fail.compliance.usd@sandbox.uma.money',
     });
     await app.advance(60_000);
@@ -271,7 +271,7 @@ describe('funds of an approved payment', () => {
 
   it('are held if the account was frozen meanwhile', async () => {
     fixture.respond({ status: 202 });
-    const { account, payment } = await fixture.offered();
+    const { account, payment } = await fixture.createPendingPayment();
     await app.settle();
     await transition(account.id, 'freeze');
     ok(await fixture.act(payment.id, 'approve'), 200);
@@ -285,7 +285,7 @@ describe('funds of an approved payment', () => {
 
   it('are returned if the account was closed meanwhile', async () => {
     fixture.respond({ status: 202 });
-    const { account, payment } = await fixture.offered();
+    const { account, payment } = await fixture.createPendingPayment();
     await app.settle();
     await transition(account.id, 'close');
     ok(await fixture.act(payment.id, 'approve'), 200);
@@ -307,7 +307,7 @@ describe('notification about an approved payment', () => {
     });
 
   it('reverses the credit if the funds are returned', async () => {
-    const { account, payment } = await fixture.offered();
+    const { account, payment } = await fixture.createPendingPayment();
     await app.settle();
     await notify(payment.id, 'payout', { state: 'returned', reason: 'PAYOUT_RETURNED' });
     expect((await fixture.read(payment.id)).status).toBe('COMPLETED');

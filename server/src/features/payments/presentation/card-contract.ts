@@ -4,11 +4,11 @@
 import { Type } from '@sinclair/typebox';
 import {
   CurrencyAmount,
-  described,
   named,
   oneOf,
   Timestamp,
   text,
+  withDescription,
 } from '../../../kernel/schema.ts';
 import { CARD_STATUSES } from '../card-payments/index.ts';
 
@@ -76,21 +76,24 @@ export const CardTransaction = named(
         description: 'DEBIT: a purchase. CREDIT: a merchant credit.',
       }),
       merchant: CardMerchant,
-      authorizedAmount: described(
+      authorizedAmount: withDescription(
         CurrencyAmount,
         'Amount authorized, in the currency of the card.',
       ),
       settledAmount: Type.Optional(
-        described(
+        withDescription(
           CurrencyAmount,
           'Amount cleared. Absent until the first clearing or the release of the ' +
             'authorization.',
         ),
       ),
       refundedAmount: Type.Optional(
-        described(CurrencyAmount, 'Amount refunded by merchants. Absent if there is no refund.'),
+        withDescription(
+          CurrencyAmount,
+          'Amount refunded by merchants. Absent if there is no refund.',
+        ),
       ),
-      accountId: described(
+      accountId: withDescription(
         Type.String(),
         'Internal account that is debited, or credited for a merchant credit.',
       ),
@@ -104,10 +107,12 @@ export const CardTransaction = named(
           'Clearings by the network. Absent if there are none.',
         ),
       ),
-      authorizedAt: described(Timestamp, 'Time of the authorization.'),
-      lastEventAt: Type.Optional(described(Timestamp, 'Time of the last event from the issuer.')),
-      createdAt: described(Timestamp, 'Time of creation.'),
-      updatedAt: described(Timestamp, 'Time of the last change.'),
+      authorizedAt: withDescription(Timestamp, 'Time of the authorization.'),
+      lastEventAt: Type.Optional(
+        withDescription(Timestamp, 'Time of the last event from the issuer.'),
+      ),
+      createdAt: withDescription(Timestamp, 'Time of creation.'),
+      updatedAt: withDescription(Timestamp, 'Time of the last change.'),
     },
     { description: 'A card transaction.' },
   ),

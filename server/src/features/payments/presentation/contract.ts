@@ -8,7 +8,14 @@ import {
   type WebhookContract,
 } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { described, named, oneOf, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
+import {
+  named,
+  oneOf,
+  PageQuery,
+  page,
+  Timestamp,
+  withDescription,
+} from '../../../kernel/schema.ts';
 import type { CardStatus } from '../card-payments/index.ts';
 import type { IncomingRow, OutgoingRow } from '../transactions/index.ts';
 import { CardTransaction } from './card-contract.ts';
@@ -69,7 +76,7 @@ export const listTransactions = operation({
     accountIdentifier: identifierFilter('sender or the receiver'),
     senderAccountIdentifier: identifierFilter('sender'),
     receiverAccountIdentifier: identifierFilter('receiver'),
-    status: Type.Optional(described(TransactionStatus, 'Filter by status.')),
+    status: Type.Optional(withDescription(TransactionStatus, 'Filter by status.')),
     type: Type.Optional(
       oneOf(['INCOMING', 'OUTGOING', 'CARD'], { description: 'Filter by type.' }),
     ),
@@ -80,8 +87,8 @@ export const listTransactions = operation({
           'its refund.',
       }),
     ),
-    startDate: Type.Optional(described(Timestamp, 'Earliest time of creation, inclusive.')),
-    endDate: Type.Optional(described(Timestamp, 'Latest time of creation, inclusive.')),
+    startDate: Type.Optional(withDescription(Timestamp, 'Earliest time of creation, inclusive.')),
+    endDate: Type.Optional(withDescription(Timestamp, 'Latest time of creation, inclusive.')),
     sortOrder: Type.Optional(
       oneOf(['asc', 'desc'], { default: 'desc', description: 'Order by time of creation.' }),
     ),

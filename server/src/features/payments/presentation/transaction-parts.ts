@@ -2,7 +2,14 @@
 
 import { Type } from '@sinclair/typebox';
 import { PaymentRail } from '../../../catalog/rails/rails.ts';
-import { Amount, described, named, oneOf, Timestamp, variant } from '../../../kernel/schema.ts';
+import {
+  Amount,
+  named,
+  oneOf,
+  Timestamp,
+  variant,
+  withDescription,
+} from '../../../kernel/schema.ts';
 
 const TRANSACTION_STATUSES = [
   'CREATED',
@@ -138,7 +145,7 @@ export const TransactionSource = named(
               }),
             ),
             paymentRail: Type.Optional(
-              described(PaymentRail, 'Rail over which the funds arrived.'),
+              withDescription(PaymentRail, 'Rail over which the funds arrived.'),
             ),
             remittanceInformation: Type.Optional(
               Type.String({ description: 'Remittance information from the originator.' }),
@@ -198,9 +205,9 @@ export const RefundSchema = named(
       reference: Type.String({
         description: 'Reference of the refund. `listTransactions` accepts it as `reference`.',
       }),
-      initiatedAt: described(Timestamp, 'Time at which the refund started.'),
+      initiatedAt: withDescription(Timestamp, 'Time at which the refund started.'),
       settledAt: Type.Optional(
-        described(Timestamp, 'Time at which the refund completed. Absent until then.'),
+        withDescription(Timestamp, 'Time at which the refund completed. Absent until then.'),
       ),
       status: oneOf(['PENDING', 'COMPLETED', 'FAILED'], {
         description:
@@ -229,7 +236,7 @@ export const RateDetails = named(
         exclusiveMinimum: 0,
         description: 'Conversion factor of the receiving provider. 1 if it does not convert.',
       }),
-      counterpartyFixedFee: described(
+      counterpartyFixedFee: withDescription(
         Amount,
         'Fixed fee of the receiving provider, in minor units of the receiving currency.',
       ),
@@ -239,7 +246,7 @@ export const RateDetails = named(
           'Receiving amount for one unit of the sending amount after fees, both in ' +
           'major units.',
       }),
-      serviceApiFixedFee: described(
+      serviceApiFixedFee: withDescription(
         Amount,
         'Fixed fee of the service, in minor units of the sending currency. It ' +
           'includes the network fee of a payment to a wallet.',

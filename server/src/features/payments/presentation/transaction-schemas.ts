@@ -7,13 +7,13 @@ import { PAYMENT_RAILS } from '../../../catalog/rails/rails.ts';
 import {
   Amount,
   CurrencyAmount,
-  described,
   named,
   nullable,
   oneOf,
   partOf,
   Timestamp,
   variant,
+  withDescription,
 } from '../../../kernel/schema.ts';
 import { FAILURE_REASONS } from '../transactions/index.ts';
 import { CardTransaction } from './card-contract.ts';
@@ -49,18 +49,18 @@ const common = {
   direction: oneOf(['CREDIT', 'DEBIT'], {
     description: 'CREDIT: funds are received. DEBIT: funds are sent.',
   }),
-  destination: described(TransactionDestination, 'Party that receives the funds.'),
+  destination: withDescription(TransactionDestination, 'Party that receives the funds.'),
   customerId: Type.String({
     description: 'ID of the customer, or of the platform for a transaction of the platform.',
   }),
   platformCustomerId: Type.String({
     description: 'ID of the customer in the system of the platform.',
   }),
-  settledAt: Type.Optional(described(Timestamp, 'Time of completion. Absent until then.')),
-  createdAt: Type.Optional(described(Timestamp, 'Time of creation.')),
-  updatedAt: Type.Optional(described(Timestamp, 'Time of the last change.')),
+  settledAt: Type.Optional(withDescription(Timestamp, 'Time of completion. Absent until then.')),
+  createdAt: Type.Optional(withDescription(Timestamp, 'Time of creation.')),
+  updatedAt: Type.Optional(withDescription(Timestamp, 'Time of the last change.')),
   receiptDeliveryConfirmedAt: Type.Optional(
-    described(
+    withDescription(
       Timestamp,
       'Time of receipt delivery, as confirmed through `confirmReceiptDelivery`. ' +
         'Absent until then.',
@@ -108,7 +108,7 @@ const common = {
     ),
   ),
   fees: Type.Optional(
-    described(
+    withDescription(
       Amount,
       'Total fees, in minor units of the sending currency. They are part of ' + '`sentAmount`.',
     ),
@@ -166,11 +166,13 @@ export const OutgoingTransaction = named(
         'COMPLETED',
         'FAILED',
       ]),
-      source: described(TransactionSource, 'Party that sends the funds.'),
-      sentAmount: described(CurrencyAmount, 'Amount debited, including fees.'),
-      receivedAmount: Type.Optional(described(CurrencyAmount, 'Amount credited to the receiver.')),
+      source: withDescription(TransactionSource, 'Party that sends the funds.'),
+      sentAmount: withDescription(CurrencyAmount, 'Amount debited, including fees.'),
+      receivedAmount: Type.Optional(
+        withDescription(CurrencyAmount, 'Amount credited to the receiver.'),
+      ),
       platformFees: Type.Optional(
-        described(
+        withDescription(
           Amount,
           'Platform fees, in minor units of the sending currency. They are part of ' + '`fees`.',
         ),
@@ -232,11 +234,14 @@ export const IncomingTransaction = named(
       type: partOf(TransactionType, ['INCOMING']),
       ...common,
       status: TransactionStatus,
-      source: Type.Optional(described(TransactionSource, 'Party that sends the funds.')),
+      source: Type.Optional(withDescription(TransactionSource, 'Party that sends the funds.')),
       sentAmount: Type.Optional(
-        described(CurrencyAmount, 'Amount debited from the sender. Absent if it is not known.'),
+        withDescription(
+          CurrencyAmount,
+          'Amount debited from the sender. Absent if it is not known.',
+        ),
       ),
-      receivedAmount: described(
+      receivedAmount: withDescription(
         CurrencyAmount,
         'Amount credited, or to be credited, to the receiver.',
       ),

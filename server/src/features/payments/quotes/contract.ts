@@ -9,12 +9,12 @@ import type { FieldError } from '../../../kernel/fault.ts';
 import {
   Amount,
   Currency,
-  described,
   named,
   oneOf,
   PositiveAmount,
   Timestamp,
   variant,
+  withDescription,
 } from '../../../kernel/schema.ts';
 import { SignedRequestChallenge } from '../../customers/registration/index.ts';
 import { ScaChallenge, ScaFactor } from '../../sca/authentication/index.ts';
@@ -108,7 +108,7 @@ const QuoteDestination = named(
                 'currency.',
             }),
             paymentRail: Type.Optional(
-              described(
+              withDescription(
                 PaymentRail,
                 'Rail to use; one of the `paymentRails` of the account. Default: the service ' +
                   'selects the rail.',
@@ -145,7 +145,7 @@ const PlatformFeeOverride = named(
   'PlatformFeeOverride',
   Type.Object(
     {
-      platformFixedFee: described(
+      platformFixedFee: withDescription(
         FixedFee,
         'Fixed fee of the platform. Its currency must be the sending currency.',
       ),
@@ -180,7 +180,7 @@ export const QuoteRequest = named(
       source: QuoteSource,
       destination: QuoteDestination,
       lockedCurrencySide: LockSide,
-      lockedCurrencyAmount: described(
+      lockedCurrencyAmount: withDescription(
         PositiveAmount,
         'Fixed amount, in minor units of the sending or receiving currency, as ' +
           '`lockedCurrencySide` states.',
@@ -217,14 +217,14 @@ export const QuoteRequest = named(
         }),
       ),
       purposeOfPayment: Type.Optional(
-        described(
+        withDescription(
           PurposeOfPayment,
           'Purpose of the payment. Required for payments to external accounts in INR.',
         ),
       ),
       platformFeeOverride: Type.Optional(PlatformFeeOverride),
       scaFactor: Type.Optional(
-        described(
+        withDescription(
           ScaFactor,
           'Factor for the authorization of the payment, where strong customer authentication ' +
             'applies: SMS_OTP or PASSKEY. Default: SMS_OTP if the customer has it, otherwise ' +
@@ -261,20 +261,20 @@ export const Quote = named(
           'changes only the transaction. FAILED: the payment has failed. EXPIRED: not ' +
           'executed or funded before `expiresAt`.',
       }),
-      createdAt: described(Timestamp, 'Time of creation.'),
-      expiresAt: described(
+      createdAt: withDescription(Timestamp, 'Time of creation.'),
+      expiresAt: withDescription(
         Timestamp,
         'End of the period in which the quote can be executed or funded.',
       ),
-      source: described(QuoteSource, 'Source of the funds, as requested.'),
-      destination: described(QuoteDestination, 'Receiver of the funds, as requested.'),
-      sendingCurrency: described(Currency, 'Currency that is debited.'),
-      receivingCurrency: described(Currency, 'Currency that is credited.'),
-      totalSendingAmount: described(
+      source: withDescription(QuoteSource, 'Source of the funds, as requested.'),
+      destination: withDescription(QuoteDestination, 'Receiver of the funds, as requested.'),
+      sendingCurrency: withDescription(Currency, 'Currency that is debited.'),
+      receivingCurrency: withDescription(Currency, 'Currency that is credited.'),
+      totalSendingAmount: withDescription(
         PositiveAmount,
         'Amount debited, including fees, in minor units of the sending currency.',
       ),
-      totalReceivingAmount: described(
+      totalReceivingAmount: withDescription(
         PositiveAmount,
         'Amount credited to the receiver, in minor units of the receiving currency.',
       ),
@@ -284,13 +284,13 @@ export const Quote = named(
           'Exchange rate: sending amount after fees divided by receiving amount, both ' +
           'in major units. 1 if both currencies are the same.',
       }),
-      feesIncluded: described(
+      feesIncluded: withDescription(
         Amount,
         'Total fees, in minor units of the sending currency. They are part of ' +
           '`totalSendingAmount`.',
       ),
       platformFeesIncluded: Type.Optional(
-        described(
+        withDescription(
           Amount,
           'Platform fees, in minor units of the sending currency. They are part of ' +
             '`feesIncluded`.',
@@ -310,7 +310,7 @@ export const Quote = named(
       counterpartyInformation: Type.Optional(CounterpartyInformation),
       rateDetails: Type.Optional(RateDetails),
       scaChallenge: Type.Optional(
-        described(
+        withDescription(
           ScaChallenge,
           'Challenge that the customer completes with `authorizeQuote`. Present only ' +
             'in status PENDING_AUTHORIZATION.',
@@ -318,7 +318,7 @@ export const Quote = named(
       ),
       lockedCurrencySide: Type.Optional(LockSide),
       lockedCurrencyAmount: Type.Optional(
-        described(
+        withDescription(
           PositiveAmount,
           'Fixed amount as requested, in minor units of the locked currency.',
         ),
@@ -459,7 +459,7 @@ export const executeQuote = operation({
     Type.Object(
       {
         scaFactor: Type.Optional(
-          described(
+          withDescription(
             ScaFactor,
             'Factor for the authorization, where strong customer authentication applies: ' +
               'SMS_OTP or PASSKEY. Default: SMS_OTP if the customer has it, otherwise PASSKEY.',

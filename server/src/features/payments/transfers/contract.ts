@@ -6,7 +6,7 @@ import { PaymentRail } from '../../../catalog/rails/rails.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
 import type { Mode } from '../../../kernel/mode.ts';
-import { described, named, PositiveAmount } from '../../../kernel/schema.ts';
+import { named, PositiveAmount, withDescription } from '../../../kernel/schema.ts';
 import { TransactionOneOf } from '../presentation/index.ts';
 
 export interface TransferParts {
@@ -45,7 +45,7 @@ export const createTransferOut = operation({
             {
               accountId: Type.String({ description: 'External account to credit.' }),
               paymentRail: Type.Optional(
-                described(
+                withDescription(
                   PaymentRail,
                   'Rail to use; one of the `paymentRails` of the account. Default: the service ' +
                     'selects the rail.',
@@ -56,7 +56,7 @@ export const createTransferOut = operation({
           ),
         ),
         amount: Type.Optional(
-          described(
+          withDescription(
             PositiveAmount,
             'Amount to debit, in minor units of the account currency. Required.',
           ),
@@ -71,7 +71,10 @@ export const createTransferOut = operation({
           }),
         ),
         purposeOfPayment: Type.Optional(
-          described(PurposeOfPayment, 'Purpose of the payment. Required for payments in INR.'),
+          withDescription(
+            PurposeOfPayment,
+            'Purpose of the payment. Required for payments in INR.',
+          ),
         ),
       },
       { description: 'Outgoing transfer to create.' },

@@ -7,7 +7,7 @@ import { operation } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { allInOrder } from '../../../kernel/in-order.ts';
 import { isLess, type Money } from '../../../kernel/money.ts';
-import { described, named, PositiveAmount } from '../../../kernel/schema.ts';
+import { named, PositiveAmount, withDescription } from '../../../kernel/schema.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { requireExternalAccount } from '../../payees/external-accounts/index.ts';
@@ -48,7 +48,7 @@ export const createTransferIn = operation({
         ),
         destination: InternalAccountReference,
         amount: Type.Optional(
-          described(
+          withDescription(
             PositiveAmount,
             'Amount to debit, in minor units of the account currency. Required.',
           ),

@@ -10,7 +10,7 @@ import type { Step } from './step.ts';
 
 type Operation = Bound<Ctx>;
 
-const inside = (field: string, outer: string) =>
+const isInside = (field: string, outer: string) =>
   outer === '' || field === outer || field.startsWith(`${outer}.`);
 
 /** Errors of a part of a step, except about values that a reference replaces. */
@@ -18,7 +18,7 @@ function ofPart(part: string, errors: readonly FieldError[], references: readonl
   return errors
     .map((error) => ({ ...error, field: error.field === '' ? part : `${part}.${error.field}` }))
     .filter(({ field }) =>
-      references.every((each) => !inside(field, each.field) && !inside(each.field, field)),
+      references.every((each) => !isInside(field, each.field) && !isInside(each.field, field)),
     );
 }
 

@@ -2,7 +2,7 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { FieldError } from '../../../kernel/fault.ts';
 import { isIpAddress } from '../../../kernel/net/endpoint.ts';
-import { described, named, nullable, oneOf, Timestamp } from '../../../kernel/schema.ts';
+import { named, nullable, oneOf, Timestamp, withDescription } from '../../../kernel/schema.ts';
 
 export const SCA_TAG = 'Strong Customer Authentication';
 
@@ -30,12 +30,12 @@ export const ScaChallenge = named(
   Type.Object(
     {
       id: Type.String({ description: 'ID of the challenge, `ScaChallenge:<uuid>`.' }),
-      expiresAt: described(
+      expiresAt: withDescription(
         Timestamp,
         'Time at which the challenge expires: after 5 minutes for SMS_OTP, otherwise after ' +
           '10 minutes, and not later than a REALTIME_FUNDING quote.',
       ),
-      factor: described(ScaFactor, 'Factor that completes the challenge.'),
+      factor: withDescription(ScaFactor, 'Factor that completes the challenge.'),
       availableFactors: Type.Array(ScaFactor, {
         description: 'Factors of the customer that are accepted for this action.',
       }),

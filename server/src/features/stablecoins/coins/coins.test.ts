@@ -114,7 +114,7 @@ describe('the provider account of a token', () => {
     const fixture = await freshFixture(app);
     const NOT_FOUND = [404, 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'];
     expect(codeOf(await fixture.register())).toEqual(NOT_FOUND);
-    const { id } = await stablecoinFixture(app).linked();
+    const { id } = await stablecoinFixture(app).createLinkedAccount();
     const registerWith = (stablecoinProviderAccountId: string) =>
       fixture.register('000', { stablecoinProviderAccountId });
     expect(codeOf(await registerWith(id))).toEqual(NOT_FOUND);
@@ -123,7 +123,7 @@ describe('the provider account of a token', () => {
 
   it('must be specified if two are active', async () => {
     const fixture = await linkedFixture(app);
-    const invalidAccount = await fixture.linked('003');
+    const invalidAccount = await fixture.createLinkedAccount('003');
     expect(codeOf(await fixture.register())).toEqual([
       400,
       'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',

@@ -220,7 +220,7 @@ describe('an account that the provider no longer accepts', () => {
   it('is rejected consistently under ten concurrent requests', async () => {
     const platform = await app.newPlatform('Ten concurrent');
     const separateFixture = stablecoinFixture(app, { as: platform });
-    await separateFixture.linked('003');
+    await separateFixture.createLinkedAccount('003');
     const responses = await Promise.all(
       Array.from({ length: 10 }, () => separateFixture.register()),
     );
@@ -275,7 +275,7 @@ describe('an idempotency key', () => {
     expect(replay.headers['idempotency-replayed']).toBe('true');
     const otherResponse = await fixture.write(PATH, fixture.linkBody(), 'one-key');
     expect(codeOf(otherResponse)).toEqual([409, 'CONFLICT']);
-    await fixture.linked();
+    await fixture.createLinkedAccount();
     // On another path, or of another platform, it is a different key.
     expect(ok(await fixture.write('/stablecoins', fixture.tokenBody(), 'one-key'), 400).code).toBe(
       'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
@@ -317,7 +317,7 @@ describe('listStablecoinProviderAccounts', () => {
     const ids: string[] = [];
     for (const suffix of ['000', '003', '000']) {
       app.effects.set(app.effects.now() + 1_000);
-      ids.unshift((await separateFixture.linked(suffix)).id);
+      ids.unshift((await separateFixture.createLinkedAccount(suffix)).id);
     }
     await separateFixture.register('000', { stablecoinProviderAccountId: ids[1] });
     const idsOf = ({ body }: { body: { data: { id: string }[] } }) => body.data.map((e) => e.id);
@@ -340,7 +340,7 @@ describe('listStablecoinProviderAccounts', () => {
 
   describe('getStablecoinProviderAccount', () => {
     it('does not find an account of another platform', async () => {
-      const { id } = await fixture.linked();
+      const { id } = await fixture.createLinkedAccount();
       const otherPlatformResponse = await app.call('GET', `${PATH}/${id}`, undefined, {
         as: app.other,
       });

@@ -3,7 +3,6 @@
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import {
-  described,
   named,
   oneOf,
   PageQuery,
@@ -12,6 +11,7 @@ import {
   text,
   time,
   variant,
+  withDescription,
 } from '../../../kernel/schema.ts';
 import { BURN_RAILS, BURN_SOURCES, MINT_SOURCES } from '../coins/rails.ts';
 import { coinParams, StablecoinProvider, StablecoinProviderEnvironment, TAG } from '../contract.ts';
@@ -289,7 +289,7 @@ const StablecoinOperation = named(
   ),
 );
 
-const ordered = {
+const orderOperation = {
   method: 'POST',
   tag: TAG,
   permission: 'TRANSACT',
@@ -301,7 +301,7 @@ const ordered = {
 } as const;
 
 export const createStablecoinMint = operation({
-  ...ordered,
+  ...orderOperation,
   operationId: 'createStablecoinMint',
   errors: [
     'STABLECOIN_PROVIDER_ACCOUNT_INVALID',
@@ -330,7 +330,7 @@ export const createStablecoinMint = operation({
 });
 
 export const createStablecoinBurn = operation({
-  ...ordered,
+  ...orderOperation,
   operationId: 'createStablecoinBurn',
   errors: [
     'STABLECOIN_PROVIDER_ACCOUNT_INVALID',
@@ -368,7 +368,7 @@ export const listStablecoinOperations = operation({
   permission: 'VIEW',
   params: coinParams,
   query: Type.Object({
-    operationType: maybe(described(OperationType, 'Filter by type.')),
+    operationType: maybe(withDescription(OperationType, 'Filter by type.')),
     ...PageQuery,
   }),
   notFound: 'STABLECOIN_NOT_FOUND',

@@ -15,7 +15,7 @@ let bank: { id: string };
 
 beforeAll(async () => {
   fixture = mintFixture(app);
-  coin = await fixture.circulating(1_000);
+  coin = await fixture.createCirculatingCoin(1_000);
   wallet = await fixture.wallet();
   bank = await fixture.bank();
 });
@@ -70,7 +70,7 @@ describe('the idempotency key', () => {
   });
 
   it('identifies one operation and one request', async () => {
-    const { id } = await fixture.circulating(100);
+    const { id } = await fixture.createCirculatingCoin(100);
     const body = fixture.burnBody(bank.id);
     const requests = Array.from({ length: 4 }, () => fixture.burn(id, body, 'once'));
     const responses = await Promise.all(requests);
@@ -333,7 +333,7 @@ describe('the provider', () => {
   });
 
   it('reports too little circulating supply for the burn', async () => {
-    const { id } = await fixture.circulating(5);
+    const { id } = await fixture.createCirculatingCoin(5);
     const amount = String(5n * DOLLAR + 10_000n);
     expect(codeOf(await requestBurn({ amount }, id))).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);
     ok(await requestBurn({ amount: String(5n * DOLLAR) }, id), 201);

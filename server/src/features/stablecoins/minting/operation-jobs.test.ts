@@ -323,7 +323,7 @@ describe('provider responses', () => {
 });
 
 it('keeps the same order after the customer of its account was erased', async () => {
-  const coin = await fixture.circulating(20);
+  const coin = await fixture.createCirculatingCoin(20);
   const { id: customerId } = await customer(app);
   const ownExternalAccount = await externalAccount(app, customerId, 'USD', '003');
   const { id } = ok(await fixture.burn(coin.id, fixture.burnBody(ownExternalAccount.id)), 201);

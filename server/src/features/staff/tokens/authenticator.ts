@@ -11,7 +11,8 @@ import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { permissionsOf } from '../roles/index.ts';
 import { type OperatorTokenRow, operatorTokens } from './store.ts';
 
-const rejected = () => new Fault('UNAUTHORIZED', 'The operator token is missing or invalid.');
+const unauthorizedFault = () =>
+  new Fault('UNAUTHORIZED', 'The operator token is missing or invalid.');
 
 const SECRET = /^bearer +(rho_[A-Za-z0-9_-]{43}) *$/i;
 
@@ -61,9 +62,9 @@ export const operatorTokenAuthenticator = ({
 }: Pick<Runtime, 'db' | 'effects'>): OperatorAuthenticator => ({
   async operatorOf(authorization) {
     const secret = SECRET.exec(authorization ?? '')?.[1];
-    if (secret === undefined) throw rejected();
+    if (secret === undefined) throw unauthorizedFault();
     const [row] = await db.find(operatorTokens, { secret_hash: sha256Hex(secret) });
-    if (!row || !isActiveToken(row, effects.now())) throw rejected();
+    if (!row || !isActiveToken(row, effects.now())) throw unauthorizedFault();
     return operatorOfToken(row);
   },
 });

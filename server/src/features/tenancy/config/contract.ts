@@ -6,7 +6,7 @@ import {
 } from '../../../catalog/accounts/field-names.ts';
 import { defineEvent } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { Amount, described, named, oneOf, Timestamp, text } from '../../../kernel/schema.ts';
+import { Amount, named, oneOf, Timestamp, text, withDescription } from '../../../kernel/schema.ts';
 
 const TAG = 'Platform Configuration';
 
@@ -30,11 +30,11 @@ const PlatformCurrencyConfig = object(
     currencyCode: text(
       'ISO 4217 currency code, or the ticker of a digital asset, such as `USD` or `USDC`.',
     ),
-    minAmount: described(
+    minAmount: withDescription(
       Amount,
       'Smallest amount of one payment, in minor units of this currency.',
     ),
-    maxAmount: described(
+    maxAmount: withDescription(
       Amount,
       'Largest amount of one payment, in minor units of this currency. Not less than ' +
         '`minAmount`.',
@@ -215,8 +215,11 @@ export const PlatformConfig = object('PlatformConfig', 'Configuration of a platf
   embeddedWalletConfig: maybe(EmbeddedWalletConfig),
   cardTokenization2faConfig: maybe(CardTokenization2FAConfig),
   feeConfigs: feeConfigs('Fees that are in force.'),
-  createdAt: described({ ...Timestamp, readOnly: true }, 'Time at which the platform was created.'),
-  updatedAt: described(
+  createdAt: withDescription(
+    { ...Timestamp, readOnly: true },
+    'Time at which the platform was created.',
+  ),
+  updatedAt: withDescription(
     { ...Timestamp, readOnly: true },
     'Time of the last change of the configuration.',
   ),

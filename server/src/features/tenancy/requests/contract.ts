@@ -3,7 +3,6 @@ import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { type Code, STATUS_OF } from '../../../kernel/fault.ts';
 import {
-  described,
   NO_QUERY,
   named,
   oneOf,
@@ -11,6 +10,7 @@ import {
   page,
   Timestamp,
   text,
+  withDescription,
 } from '../../../kernel/schema.ts';
 
 const TAG = 'Requests';
@@ -60,7 +60,7 @@ const RequestToken = named(
 
 const fields = {
   id: text('ID of the request: the `X-Request-Id` header of its reply.'),
-  createdAt: described(Timestamp, 'Time at which the request arrived.'),
+  createdAt: withDescription(Timestamp, 'Time at which the request arrived.'),
   operationId: text(
     'Operation of this API, such as `createQuote`. `unknownPath` and `unsupportedMethod` for ' +
       'requests without an operation; they are recorded only for a token that the process ' +
@@ -73,7 +73,7 @@ const fields = {
   ),
   status: Type.Integer({ description: 'HTTP status of the reply.' }),
   errorCode: maybe(text('Error code of the reply. Absent if the request succeeded.')),
-  error: maybe(described(RequestError, 'Reason and details of an error reply.')),
+  error: maybe(withDescription(RequestError, 'Reason and details of an error reply.')),
   durationMs: Type.Number({
     minimum: 0,
     description:
@@ -85,7 +85,7 @@ const fields = {
       'Credential of the request. TOKEN: an API token. AGENT: the access token of an agent. ' +
       'LINK: the link of a hosted page.',
   }),
-  token: maybe(described(RequestToken, 'The API token. Absent for other credentials.')),
+  token: maybe(withDescription(RequestToken, 'The API token. Absent for other credentials.')),
   agentId: maybe(text('The agent that sent the request. Absent for other credentials.')),
   address: maybe(
     text(
@@ -139,14 +139,14 @@ const ApiRequestDetails = named(
     {
       ...fields,
       requestBody: maybe(
-        described(
+        withDescription(
           RequestBody,
           'Body of the request. Retained for requests that change data: always for sandbox ' +
             'platforms, and for production platforms while the operator allows it.',
         ),
       ),
       responseBody: maybe(
-        described(
+        withDescription(
           RequestBody,
           'Body of a successful reply, retained like `requestBody`. An error reply is in `error`.',
         ),
@@ -190,8 +190,8 @@ export const listRequests = operation({
       replayed: maybe(
         Type.Boolean({ description: 'Filter by whether the reply was a stored reply.' }),
       ),
-      createdAfter: maybe(described(Timestamp, 'Earliest time of arrival, inclusive.')),
-      createdBefore: maybe(described(Timestamp, 'Latest time of arrival, inclusive.')),
+      createdAfter: maybe(withDescription(Timestamp, 'Earliest time of arrival, inclusive.')),
+      createdBefore: maybe(withDescription(Timestamp, 'Latest time of arrival, inclusive.')),
       ...PageQuery,
       sortOrder: maybe(
         oneOf(['asc', 'desc'], { default: 'desc', description: '`desc`: newest first.' }),

@@ -91,7 +91,7 @@ function matches({ record }: CompletedRequest, query: RequestSelection): boolean
   );
 }
 
-async function listed(platformId: string, selection: RequestSelection, sort: 'asc' | 'desc') {
+async function listIds(platformId: string, selection: RequestSelection, sort: 'asc' | 'desc') {
   const ids: string[] = [];
   let cursor: string | undefined;
   do {
@@ -125,8 +125,8 @@ it('are listed in order, once, with every filter', async () => {
         .filter((each) => matches(each, selection))
         .map(({ record }) => record.requestId)
         .sort();
-      expect(await listed(platformId, selection, 'asc')).toEqual(expected);
-      expect(await listed(platformId, selection, 'desc')).toEqual(expected.reverse());
+      expect(await listIds(platformId, selection, 'asc')).toEqual(expected);
+      expect(await listIds(platformId, selection, 'desc')).toEqual(expected.reverse());
     }
     for (const { record } of requests) {
       const request = await readRequest(app.runtime.db, platformId, record.requestId);
@@ -191,5 +191,5 @@ it('fill rows of at most 500', async () => {
     [platformId],
   );
   expect(rows).toEqual([{ count: 100 }, { count: 500 }, { count: 500 }]);
-  expect(await listed(platformId, {}, 'asc')).toHaveLength(1_100);
+  expect(await listIds(platformId, {}, 'asc')).toHaveLength(1_100);
 });

@@ -38,7 +38,7 @@ const createReachableWallet = () => fixture.customerWithWallet({ phoneNumber: ph
 const create = (body: unknown, headers?: Record<string, string>) =>
   fixture.call('POST', '/auth/credentials', body, headers);
 const add = (body: unknown, signer: ClientSession) =>
-  fixture.signed('POST', '/auth/credentials', body, signer);
+  fixture.callSigned('POST', '/auth/credentials', body, signer);
 const idsOf = async (accountId: string) =>
   (await fixture.credentialsOf(accountId)).map(({ id }) => id as string);
 
@@ -125,7 +125,7 @@ describe('createAuthCredential', () => {
       keys.publicKey,
     );
     const path = `/auth/credentials/${sms.id}/verify`;
-    const openedResponse = await fixture.signed(
+    const openedResponse = await fixture.callSigned(
       'POST',
       path,
       { type: 'SMS_OTP', encryptedOtpBundle },

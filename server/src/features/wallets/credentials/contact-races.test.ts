@@ -60,7 +60,7 @@ describe('a contact that changes while a credential is linked to it', () => {
     const session = await fixture.emailSession(wallet.accountId);
     await expectRequested(wallet.customer, { phoneNumber: phoneNumber() }, async () => {
       const body = { type: 'SMS_OTP', accountId: wallet.accountId };
-      ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
+      ok(await fixture.callSigned('POST', '/auth/credentials', body, session), 201);
     });
   });
 

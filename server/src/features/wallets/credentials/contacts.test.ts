@@ -133,7 +133,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
       [id],
     );
     expect(stamp).toMatchObject({ operation: 'updateCustomerById', public_key: session.publicKey });
-    const secondResponse = await fixture.signed(
+    const secondResponse = await fixture.callSigned(
       'PATCH',
       `/customers/${id}`,
       individualBody({ email: createEmail() }),
@@ -156,7 +156,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     expect((await readCustomer(id)).email).toBe(previous.email);
     expect(await fixture.credentialsOf(accountId)).toEqual([credential]);
     ok(
-      await fixture.signed(
+      await fixture.callSigned(
         'PATCH',
         `/customers/${id}`,
         individualBody({ email: createEmail() }),
@@ -176,7 +176,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
       encryptedOtpBundle: await encryptOtp(CODE, bundle, keys.publicKey),
     };
     ok(
-      await fixture.signed(
+      await fixture.callSigned(
         'PATCH',
         `/customers/${id}`,
         individualBody({ email: createEmail() }),
@@ -200,12 +200,17 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     const secondWallet = await createSecondWallet(person);
     const email = createEmail();
     const path = `/customers/${person.id}`;
-    ok(await fixture.signed('PATCH', path, individualBody({ email }), secondWallet), 200);
+    ok(await fixture.callSigned('PATCH', path, individualBody({ email }), secondWallet), 200);
     for (const accountId of [person.accountId, secondWallet.accountId]) {
       expect((await fixture.credentialsOf(accountId))[0]).toMatchObject({ nickname: email });
     }
     ok(
-      await fixture.signed('PATCH', path, individualBody({ email: createEmail() }), person.session),
+      await fixture.callSigned(
+        'PATCH',
+        path,
+        individualBody({ email: createEmail() }),
+        person.session,
+      ),
       200,
     );
   });
@@ -253,7 +258,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     const email = createEmail();
     const { requestId, payloadToSign } = ok(await change(firstHolder.id, { email }), 202);
     ok(
-      await fixture.signed(
+      await fixture.callSigned(
         'PATCH',
         `/customers/${secondHolder.id}`,
         individualBody({ email }),

@@ -3,7 +3,6 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import {
-  described,
   named,
   oneOf,
   ruled,
@@ -11,6 +10,7 @@ import {
   text,
   time,
   variant,
+  withDescription,
 } from '../../../kernel/schema.ts';
 import { SignedRequestChallenge } from '../../customers/registration/index.ts';
 import { orProcessing, WalletOperationProcessing } from '../accounts/contract.ts';
@@ -60,7 +60,7 @@ const PasskeyAuthChallenge = object(
     credentialId: text('WebAuthn credential ID in base64url.'),
     challenge: text('Challenge in lower-case hex. Its UTF-8 bytes are the WebAuthn challenge.'),
     requestId: text('ID of the challenge. Send it in the `Request-Id` header.'),
-    expiresAt: described(Timestamp, 'Time at which the challenge expires.'),
+    expiresAt: withDescription(Timestamp, 'Time at which the challenge expires.'),
   },
 );
 
@@ -72,7 +72,7 @@ const AuthSession = object('AuthSession', 'A session key that can sign for a wal
       deprecated: true,
     }),
   ),
-  expiresAt: described(Timestamp, 'Time at which the session expires.'),
+  expiresAt: withDescription(Timestamp, 'Time at which the session expires.'),
 });
 
 const AuthSignedRequestChallenge = object(

@@ -73,7 +73,7 @@ describe('an identity in production', () => {
     expect(JSON.parse(ok(response, 202).payloadToSign).parameters.oauthProviders).toEqual([
       { oidcToken: body.oidcToken, providerName: new URL(provider.issuer).host },
     ]);
-    ok(await fixture.signed('POST', '/auth/credentials', body, openedKeys), 201);
+    ok(await fixture.callSigned('POST', '/auth/credentials', body, openedKeys), 201);
     expect(await fixture.credentialsOf(accountId)).toHaveLength(2);
   });
 

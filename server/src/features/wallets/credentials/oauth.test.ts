@@ -219,7 +219,7 @@ describe('verifyAuthCredential', () => {
     /** The key signs for the wallet: it authorizes adding another identity. */
     async function expectSigns(accountId: string, key: Keys | { privateKey: string }) {
       const body = credentialBody(accountId, createClaims());
-      ok(await fixture.signed('POST', '/auth/credentials', body, key), 201);
+      ok(await fixture.callSigned('POST', '/auth/credentials', body, key), 201);
     }
 
     it('has its own key, sealed to an uncompressed key of the client', async () => {
@@ -329,7 +329,10 @@ describe('verifyAuthCredential', () => {
       const BEHIND = 'clientPublicKey: already belongs to a session of the wallet';
       expectRejection(await fixture.call('POST', path, body), 400, 'INVALID_INPUT', BEHIND);
       const [session] = await fixture.sessionsOf(accountId);
-      ok(await fixture.signed('DELETE', `/auth/sessions/${session.id}`, undefined, client), 204);
+      ok(
+        await fixture.callSigned('DELETE', `/auth/sessions/${session.id}`, undefined, client),
+        204,
+      );
       const USED = 'A token for this key was already used.';
       expectRejection(await fixture.call('POST', path, body), 401, 'UNAUTHORIZED', USED);
       expect(await fixture.sessionsOf(accountId)).toEqual([]);
@@ -385,11 +388,11 @@ describe('revokeAuthCredential', () => {
       const email = await fixture.emailSession(accountId);
       const claims = createClaims();
       const body = credentialBody(accountId, claims);
-      const { id } = ok(await fixture.signed('POST', '/auth/credentials', body, email), 201);
+      const { id } = ok(await fixture.callSigned('POST', '/auth/credentials', body, email), 201);
       const client = generateKeys();
       ok(await prove(id, claims, client.publicKey), 200);
       const path = `/auth/credentials/${id}`;
-      const ownResponse = await fixture.signed('DELETE', path, undefined, client);
+      const ownResponse = await fixture.callSigned('DELETE', path, undefined, client);
       expect(ownResponse.status).toBe(401);
       const { first, second } = await fixture.signedRetry('DELETE', path, undefined, email);
       ok(second, 204);
@@ -407,7 +410,12 @@ describe('revokeAuthCredential', () => {
         'AUTH_METHOD_NOT_FOUND',
       ]);
       ok(
-        await fixture.signed('POST', '/auth/credentials', credentialBody(accountId, claims), email),
+        await fixture.callSigned(
+          'POST',
+          '/auth/credentials',
+          credentialBody(accountId, claims),
+          email,
+        ),
         201,
       );
     });

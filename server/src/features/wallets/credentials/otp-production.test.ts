@@ -94,7 +94,7 @@ describe('a code in production', () => {
     ok(await otp.verifyBundle(credential, firstCode.sealed, headers), 200);
     const body = { type: 'SMS_OTP', accountId };
     const addedCredential = ok(
-      await fixture.signed('POST', '/auth/credentials', body, firstCode.keys),
+      await fixture.callSigned('POST', '/auth/credentials', body, firstCode.keys),
       201,
     );
     await app.settle();
@@ -184,7 +184,7 @@ describe('a code in production', () => {
     const body = { type: 'SMS_OTP', accountId };
     for (let index = 0; index < 5; index++) {
       const { id } = ok((await add()).second, 201);
-      const removedResponse = await fixture.signed(
+      const removedResponse = await fixture.callSigned(
         'DELETE',
         `/auth/credentials/${id}`,
         undefined,
@@ -203,7 +203,7 @@ describe('a code in production', () => {
         await signedHeaders(first.body, keys),
       );
       const path = `/auth/credentials/${ok(secondResponse, 201).id}`;
-      expect((await fixture.signed('DELETE', path, undefined, keys)).status).toBe(204);
+      expect((await fixture.callSigned('DELETE', path, undefined, keys)).status).toBe(204);
       otp.advance(30_000);
       index += 1;
     }

@@ -81,7 +81,7 @@ describe('verifyAuthCredential', () => {
         expect(await fixture.sessionsOf(wallet.accountId)).toContainEqual(session);
         // The key encrypted with the code is the key of the session from now on.
         const path = `/auth/sessions/${wallet.session.session.id}`;
-        ok(await fixture.signed('DELETE', path, undefined, keys), 204);
+        ok(await fixture.callSigned('DELETE', path, undefined, keys), 204);
       },
     );
 

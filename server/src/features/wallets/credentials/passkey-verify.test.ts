@@ -46,7 +46,7 @@ describe('verifyAuthCredential', () => {
         credentialId: holder.device.credentialId,
       });
       expect(session).not.toHaveProperty('encryptedSessionSigningKey');
-      const endedResponse = await fixture.signed(
+      const endedResponse = await fixture.callSigned(
         'DELETE',
         `/auth/sessions/${session.id}`,
         undefined,
@@ -62,7 +62,7 @@ describe('verifyAuthCredential', () => {
       const assertion = holder.device.get(challenge, { uv: true, counter: 3 });
       const session = ok(await passkeys.verifyWith(holder, requestId, assertion), 200);
       const openedKeys = openSessionKey(session.encryptedSessionSigningKey, keys.privateKey);
-      const endedResponse = await fixture.signed(
+      const endedResponse = await fixture.callSigned(
         'DELETE',
         `/auth/sessions/${session.id}`,
         undefined,
@@ -161,7 +161,7 @@ describe('verifyAuthCredential', () => {
       const unknownResponse = await app.call(
         'POST',
         path,
-        { type: 'PASSKEY', assertion: assertion },
+        { type: 'PASSKEY', assertion },
         platformOptions,
       );
       expect(unknownResponse).toMatchObject({

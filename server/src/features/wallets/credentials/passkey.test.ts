@@ -122,7 +122,7 @@ describe('createAuthCredential', () => {
       expect(fieldsOf(rejectedResponse)).toEqual(['challenge']);
 
       const path = `/auth/credentials/${id}`;
-      expect((await fixture.signed('DELETE', path, undefined, owner.session)).status).toBe(204);
+      expect((await fixture.callSigned('DELETE', path, undefined, owner.session)).status).toBe(204);
       expect(fieldsOf(await fixture.call('POST', '/auth/credentials', body))).toEqual([
         'challenge',
       ]);

@@ -115,7 +115,7 @@ describe('operations in progress', () => {
     const signer = await slow.emailSession(accountId);
     await setProcessingReplies(3);
     const body = { type: 'SMS_OTP', accountId };
-    isProcessing(await slow.signed('POST', '/auth/credentials', body, signer));
+    isProcessing(await slow.callSigned('POST', '/auth/credentials', body, signer));
     expect(await slow.credentialsOf(accountId)).toHaveLength(1);
     await app.advance(60_000);
     expect((await slow.credentialsOf(accountId)).map(({ type }) => type)).toEqual([

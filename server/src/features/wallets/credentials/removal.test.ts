@@ -25,9 +25,9 @@ const NO_CREDENTIAL = [404, 'AUTH_METHOD_NOT_FOUND', 'Credential not found.'];
 const ONLY_ONE = [400, 'INVALID_INPUT', 'The only credential of a wallet cannot be removed.'];
 
 const add = (body: unknown, signer: ClientSession) =>
-  fixture.signed('POST', '/auth/credentials', body, signer);
+  fixture.callSigned('POST', '/auth/credentials', body, signer);
 const remove = (id: string, signer: ClientSession) =>
-  fixture.signed('DELETE', `/auth/credentials/${id}`, undefined, signer);
+  fixture.callSigned('DELETE', `/auth/credentials/${id}`, undefined, signer);
 const idsOf = async (accountId: string) =>
   (await fixture.credentialsOf(accountId)).map(({ id }) => id as string);
 

@@ -58,7 +58,7 @@ describe('a wallet that had many sessions', () => {
     const read = countRead();
     expect(await fixture.sessionsOf(accountId)).toMatchObject([{ id: session.session.id }]);
     const path = `/auth/sessions/${session.session.id}`;
-    expect((await fixture.signed('DELETE', path, undefined, session)).status).toBe(204);
+    expect((await fixture.callSigned('DELETE', path, undefined, session)).status).toBe(204);
     expect(await fixture.sessionsOf(accountId)).toEqual([]);
     expect(read()).toBeLessThan(MANY);
   });
@@ -94,7 +94,7 @@ describe('a session that is refreshed during an operation', () => {
     expect((await fixture.call('POST', path, body, headers)).body.status).toBe('PROCESSING');
     await setPolls(0);
     const removal = `/auth/credentials/${email.id}`;
-    runBeforeRead(email.id, () => fixture.signed('DELETE', removal, undefined, bySms));
+    runBeforeRead(email.id, () => fixture.callSigned('DELETE', removal, undefined, bySms));
     const rejectedResponse = await fixture.call('POST', path, body, headers);
     expect(errorOf(rejectedResponse).slice(0, 2)).toEqual([401, 'UNAUTHORIZED']);
     expect((await fixture.credentialsOf(accountId)).map(({ type }) => type)).toEqual(['SMS_OTP']);

@@ -50,7 +50,7 @@ describe('listAuthSessions', () => {
     const [session] = sessions;
     await app.advance(MINUTE);
     const keys = generateKeys();
-    const nextResponse = await fixture.signed(
+    const nextResponse = await fixture.callSigned(
       'POST',
       refreshOf(session?.session.id),
       bodyOf(keys.uncompressedKey),
@@ -138,10 +138,10 @@ describe('refreshAuthSession', () => {
     expect(nextSession).not.toHaveProperty('encryptedSessionSigningKey');
     expect(await idsOf(accountId)).toEqual([ids[0], nextSession.id]);
     const body = bodyOf(generateKeys().publicKey);
-    ok(await fixture.signed('POST', refreshOf(nextSession.id), body, keys), 201);
+    ok(await fixture.callSigned('POST', refreshOf(nextSession.id), body, keys), 201);
     // The previous session remains valid until it expires, and is still signed with its own key.
     ok(
-      await fixture.signed('POST', path, bodyOf(generateKeys().publicKey), sessions[0] ?? ''),
+      await fixture.callSigned('POST', path, bodyOf(generateKeys().publicKey), sessions[0] ?? ''),
       201,
     );
   });
@@ -151,14 +151,17 @@ describe('refreshAuthSession', () => {
     const keys = generateKeys();
     const path = refreshOf(ids[0] as string);
     const nextSigned = ok(
-      await fixture.signed('POST', path, bodyOf(keys.uncompressedKey), sessions[0] ?? ''),
+      await fixture.callSigned('POST', path, bodyOf(keys.uncompressedKey), sessions[0] ?? ''),
       201,
     );
     const ownSessionKey = openSessionKey(nextSigned.encryptedSessionSigningKey, keys.privateKey);
     expect(ownSessionKey.publicKey).not.toBe(keys.publicKey);
     const refreshBody = () => bodyOf(generateKeys().publicKey);
-    ok(await fixture.signed('POST', refreshOf(nextSigned.id), refreshBody(), ownSessionKey), 201);
-    const wrongResponse = await fixture.signed(
+    ok(
+      await fixture.callSigned('POST', refreshOf(nextSigned.id), refreshBody(), ownSessionKey),
+      201,
+    );
+    const wrongResponse = await fixture.callSigned(
       'POST',
       refreshOf(nextSigned.id),
       refreshBody(),
@@ -197,7 +200,7 @@ describe('refreshAuthSession', () => {
     const body = bodyOf(generateKeys().publicKey);
     const refreshForError = async (
       signer: (typeof sessions)[0] | ReturnType<typeof generateKeys>,
-    ) => errorOf(await fixture.signed('POST', refreshOf(ids[0] as string), body, signer));
+    ) => errorOf(await fixture.callSigned('POST', refreshOf(ids[0] as string), body, signer));
     expect(await refreshForError(sessions[1] as (typeof sessions)[0])).toEqual(
       otherSessionMustSign('the session itself'),
     );
@@ -226,7 +229,10 @@ describe('refreshAuthSession', () => {
     const body = bodyOf(generateKeys().publicKey);
     const requestedBody = ok(await fixture.call('POST', refreshOf(ids[1] as string), body), 202);
     const waitingBody = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
-    ok(await fixture.signed('DELETE', `/auth/sessions/${ids[1]}`, undefined, endedSession), 204);
+    ok(
+      await fixture.callSigned('DELETE', `/auth/sessions/${ids[1]}`, undefined, endedSession),
+      204,
+    );
     expect(errorOf(await fixture.call('POST', refreshOf(ids[1] as string), body))).toEqual(
       SESSION_ENDED,
     );
@@ -302,7 +308,7 @@ describe('refreshAuthSession', () => {
       const keys = generateKeys();
       const path = refreshOf(heldSession.session.id);
       const session = ok(
-        await fixture.signed('POST', path, bodyOf(keys.publicKey), heldSession),
+        await fixture.callSigned('POST', path, bodyOf(keys.publicKey), heldSession),
         201,
       );
       heldSession = { session, ...keys };
@@ -347,10 +353,10 @@ describe('revokeAuthSession', () => {
     });
     expect([otherRetry.second.status, otherRetry.second.body]).toEqual([204, '']);
     expect(await idsOf(accountId)).toEqual(ids.slice(1));
-    ok(await fixture.signed('DELETE', pathOf(ids[2] as string), undefined, thirdSession), 204);
+    ok(await fixture.callSigned('DELETE', pathOf(ids[2] as string), undefined, thirdSession), 204);
     expect(await idsOf(accountId)).toEqual([ids[1]]);
     // An ended session cannot sign.
-    const response = await fixture.signed(
+    const response = await fixture.callSigned(
       'DELETE',
       pathOf(ids[1] as string),
       undefined,
@@ -377,7 +383,7 @@ describe('revokeAuthSession', () => {
     const { sessions, ids } = await createWalletWithSessions(2);
     const [firstSession, secondSession] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
     const requestedBody = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
-    ok(await fixture.signed('DELETE', pathOf(ids[0] as string), undefined, firstSession), 204);
+    ok(await fixture.callSigned('DELETE', pathOf(ids[0] as string), undefined, firstSession), 204);
     for (const id of [
       `Session:${UNKNOWN_UUID}`,
       foreignWallet.ids[0] as string,
@@ -414,7 +420,7 @@ describe('revokeAuthSession', () => {
   it('rejects a signature of another wallet', async () => {
     const { accountId, ids } = await createWalletWithSessions(1);
     const otherWallet = await createWalletWithSessions(1);
-    const response = await fixture.signed(
+    const response = await fixture.callSigned(
       'DELETE',
       pathOf(ids[0] as string),
       undefined,

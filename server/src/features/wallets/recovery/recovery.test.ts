@@ -70,7 +70,7 @@ describe('a recovery', () => {
   it('restores a removed credential as well', async () => {
     const { accountId, email, bySms } = await fixture.walletWithEmailAndSms();
     const path = `/auth/credentials/${email.id}`;
-    ok(await fixture.signed('DELETE', path, undefined, bySms), 204);
+    ok(await fixture.callSigned('DELETE', path, undefined, bySms), 204);
     recovery.advance(16 * 60_000);
     await recovery.start(accountId, 'EMAIL_OTP');
     await app.advance(DELAY);

@@ -18,7 +18,7 @@ import {
 } from '../../harness/issuer.ts';
 import { dueJobs, runOnly } from '../../harness/jobs.ts';
 import type { Node } from '../../harness/node.ts';
-import { broken, type CardMessage, type Platform, type Sim } from '../../harness/sim.ts';
+import { type CardMessage, type Platform, type Sim, violation } from '../../harness/sim.ts';
 import { factsOf, unitsIn } from '../../model/card-facts.ts';
 import type { RecordedRow } from '../../model/model.ts';
 import { type Action, checkReply, expected } from '../action.ts';
@@ -78,7 +78,7 @@ const DECISION = `select approved, reason, transaction_id from card_messages
 /** The decision in the message log. */
 async function logged(sim: Sim, token: string): Promise<string> {
   const { rows } = await sim.client.query(DECISION, [`sandbox ${token}`]);
-  if (rows.length !== 1) throw broken(`${token} has ${rows.length} lines in the log`);
+  if (rows.length !== 1) throw violation(`${token} has ${rows.length} lines in the log`);
   return rows[0].approved ? 'approved' : rows[0].reason;
 }
 
@@ -99,7 +99,7 @@ async function simulateRequest(sim: Sim): Promise<string> {
   const { issuerTransactionToken: token } = expected(response, 202);
   const decision = await logged(sim, token);
   if (decision !== expectedDecision)
-    throw broken(`${noteOf(requested, decision)}; expected ${expectedDecision}, of ${card.id}`);
+    throw violation(`${noteOf(requested, decision)}; expected ${expectedDecision}, of ${card.id}`);
   return noteOf(requested, decision);
 }
 
@@ -154,7 +154,7 @@ async function networkRequest(sim: Sim): Promise<string> {
   const decision = await handler.authorize(request, sim.effects.now() + late);
   const actual = textOf(decision);
   if (actual !== expectedDecision)
-    throw broken(
+    throw violation(
       `${noteOf(requested, actual)}, ${line}; expected ${expectedDecision}, of ${card.id}`,
     );
   recordMessage(sim, { request, decision });
@@ -268,7 +268,7 @@ async function simulateNotice(sim: Sim): Promise<string> {
   const code = checkReply(response, codes, `${description}, ${row.id}`);
   if (code) return `${description}: ${code}`;
   const { issuerTransactionToken: token } = expected(response, 202);
-  if (token !== factsOf(row).token) throw broken(`${row.id} has the token ${token}`);
+  if (token !== factsOf(row).token) throw violation(`${row.id} has the token ${token}`);
   const updated = await paymentNow(sim, row.id);
   checkNotice(sim, row, updated, input);
   return `${description}: ${updated.status}`;
@@ -299,7 +299,7 @@ async function networkNotice(sim: Sim): Promise<string> {
   const code = await sendNotice(sim, sim.node(), notice);
   const description = `${input.kind} ${input.amount} of ${row.status}`;
   if ((code === undefined) === isContradictory(row, input, false)) {
-    throw broken(`${description}, ${row.id}: ${code ?? 'was accepted'}`);
+    throw violation(`${description}, ${row.id}: ${code ?? 'was accepted'}`);
   }
   if (code) return `${description}: ${code}`;
   recordMessage(sim, { notice });
@@ -331,7 +331,7 @@ async function authorizeConcurrently(sim: Sim): Promise<string> {
   const yes = all.filter(({ approved }) => approved).length;
   const expectedCount = expectedDecision === 'approved' ? Math.min(count, room) : 0;
   if (yes !== expectedCount)
-    throw broken(`${amount} of ${card.id}: ${yes} approved, not ${expectedCount}`);
+    throw violation(`${amount} of ${card.id}: ${yes} approved, not ${expectedCount}`);
   return `${amount}: ${yes} of ${count}`;
 }
 
@@ -353,7 +353,7 @@ async function spendAll(sim: Sim): Promise<string> {
   const until = sim.effects.now() + 1_000;
   const request = requestOf(sim, card, requested);
   const decision = await handlerOf(sim, sim.node()).authorize(request, until);
-  if (!decision.approved) throw broken(`${noteOf(requested, decision.reason)}, of ${card.id}`);
+  if (!decision.approved) throw violation(`${noteOf(requested, decision.reason)}, of ${card.id}`);
   recordMessage(sim, { request, decision });
   // Usually cleared immediately.
   if (sim.chance.percent(80)) await runOnly(sim, sim.node(), dueJobs(sim).slice(-1));
@@ -366,7 +366,7 @@ async function noticeOfDeclined(sim: Sim): Promise<string> {
   const name = token?.replace(/^\w+ /, '') ?? 'nothing';
   const notice = { id: `notice-${sim.next()}`, token: name, kind: 'CLEARING', amount: 5n } as const;
   const code = await sendNotice(sim, sim.node(), notice);
-  if (code !== 'TRANSACTION_NOT_FOUND') throw broken(`${name} was cleared: ${code}`);
+  if (code !== 'TRANSACTION_NOT_FOUND') throw violation(`${name} was cleared: ${code}`);
   return code;
 }
 

@@ -9,7 +9,7 @@ import type {
 import { type CardInput, decisionOn, handlerOf } from '../../harness/issuer.ts';
 import { runOnly } from '../../harness/jobs.ts';
 import type { Node } from '../../harness/node.ts';
-import { broken, type Sim } from '../../harness/sim.ts';
+import { type Sim, violation } from '../../harness/sim.ts';
 import { factsOf } from '../../model/card-facts.ts';
 import type { RecordedRow } from '../../model/model.ts';
 import type { Action } from '../action.ts';
@@ -35,7 +35,7 @@ async function repeatMessage(sim: Sim): Promise<string> {
       sendNotice(sim, firstNode, notice),
       sendNotice(sim, otherNode, notice),
     ]);
-    if (codes.some((code) => code !== undefined)) throw broken(`${notice.id} again: ${codes}`);
+    if (codes.some((code) => code !== undefined)) throw violation(`${notice.id} again: ${codes}`);
     return notice.kind;
   }
   const until = sim.effects.now() + sim.chance.of([-1, 1_000]);
@@ -46,7 +46,7 @@ async function repeatMessage(sim: Sim): Promise<string> {
   const expectedReply = JSON.stringify(decision);
   const difference = secondDecisions.find((each) => JSON.stringify(each) !== expectedReply);
   if (difference)
-    throw broken(`${request?.id} repeated: ${JSON.stringify(difference)}, not ${expectedReply}`);
+    throw violation(`${request?.id} repeated: ${JSON.stringify(difference)}, not ${expectedReply}`);
   return `${request?.kind}: ${textOf(decision as CardDecision)}`;
 }
 
@@ -87,7 +87,7 @@ function expectSameReply(
   const [first, other] = all.map((each) => JSON.stringify(each));
   const decision = all[0] as CardDecision;
   if (first !== other || textOf(decision) !== expectedDecision)
-    throw broken(`${first}, ${other}; expected ${expectedDecision}`);
+    throw violation(`${first}, ${other}; expected ${expectedDecision}`);
   recordMessage(sim, { request, decision });
   return noteOf(requested, expectedDecision);
 }
@@ -108,13 +108,13 @@ async function reuseMessageId(sim: Sim): Promise<string> {
   if (notice) {
     const otherCardNotice = differingNotice(sim, notice);
     const code = await sendNotice(sim, node, otherCardNotice);
-    if (code !== 'CONFLICT') throw broken(`${notice.id}, of ${otherCardNotice.kind}: ${code}`);
+    if (code !== 'CONFLICT') throw violation(`${notice.id}, of ${otherCardNotice.kind}: ${code}`);
     return `${notice.kind}, ${otherCardNotice.kind}`;
   }
   const other = { ...(request as CardRequest), amount: (request?.amount ?? 0n) + 1n };
   const until = sim.effects.now() + 1_000;
   const code = await handlerOf(sim, node).authorize(other, until).then(textOf, codeOf);
-  if (code !== 'CONFLICT') throw broken(`${other.id} for another amount: ${code}`);
+  if (code !== 'CONFLICT') throw violation(`${other.id} for another amount: ${code}`);
   return other.kind;
 }
 
@@ -133,17 +133,17 @@ async function closeConcurrently(sim: Sim): Promise<string> {
     notices.map((each, index) => sendNotice(sim, sim.nodes[index] as Node, each)),
   );
   const reported = codes.map((code) => code ?? 'heard').sort();
-  if (reported.join() !== 'CONFLICT,heard') throw broken(`${id}, for two notices: ${reported}`);
+  if (reported.join() !== 'CONFLICT,heard') throw violation(`${id}, for two notices: ${reported}`);
   return reported.join();
 }
 
 /** Authorizations that came too late and were undone. */
-const undone = ({ model }: Sim): RecordedRow[] =>
+const undonePayments = ({ model }: Sim): RecordedRow[] =>
   [...model.cardBook.payments.values()].filter((row) => row.card_undone_clearings);
 
 /** A retry of an undone authorization: too late as well, and a conflict once a part was cleared. */
 async function retryUndone(sim: Sim): Promise<string> {
-  const facts = factsOf(sim.chance.of(undone(sim)));
+  const facts = factsOf(sim.chance.of(undonePayments(sim)));
   const card = sim.model.cardBook.cards.get(facts.cardId) as RecordedRow;
   const requested = someRequest(sim, card);
   const decided = decisionOn(sim, card, requested);
@@ -153,7 +153,9 @@ async function retryUndone(sim: Sim): Promise<string> {
   const until = sim.effects.now() + 1_000;
   const actual = await handlerOf(sim, sim.node()).authorize(request, until).then(textOf, codeOf);
   if (actual !== expectedDecision)
-    throw broken(`${noteOf(requested, actual)}, for ${facts.token}; expected ${expectedDecision}`);
+    throw violation(
+      `${noteOf(requested, actual)}, for ${facts.token}; expected ${expectedDecision}`,
+    );
   return noteOf(requested, actual);
 }
 
@@ -169,7 +171,7 @@ async function expireOpenPayments(sim: Sim): Promise<string> {
   await runOnly(sim, node, []);
   const { rows } = await sim.client.query(LEFT, [new Date(sim.effects.now() - 30 * DAY)]);
   if (rows.length > Math.max(0, countBefore - 100))
-    throw broken(`after a month ${rows[0].id} is open`);
+    throw violation(`after a month ${rows[0].id} is open`);
   return `${countBefore}`;
 }
 
@@ -191,7 +193,7 @@ export const CARD_REPEATS: readonly Action[] = [
   {
     name: 'retry a late authorization',
     weight: 0.7,
-    ready: (sim) => undone(sim).length > 0,
+    ready: (sim) => undonePayments(sim).length > 0,
     run: retryUndone,
   },
   { name: 'stop card network messages', weight: 0.15, ready: anyOpen, run: expireOpenPayments },

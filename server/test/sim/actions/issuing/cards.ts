@@ -5,12 +5,12 @@
 import { holderOf } from '../../harness/issuer.ts';
 import { operator, outcome } from '../../harness/operator.ts';
 import {
-  broken,
   type InternalAccount,
   internalAccountsOf,
   isActive,
   type Person,
   type Sim,
+  violation,
 } from '../../harness/sim.ts';
 import { accountOf, hasPendingFundingDebit } from '../../model/card-facts.ts';
 import type { RecordedRow } from '../../model/model.ts';
@@ -105,7 +105,7 @@ async function issue(sim: Sim): Promise<string> {
   const code = checkReply(response, all ?? [], `a card of ${person.id}`);
   if (code) return code;
   const { state } = expected(response, 201);
-  if (state !== 'PROCESSING') throw broken(`a card is ${state} at creation`);
+  if (state !== 'PROCESSING') throw violation(`a card is ${state} at creation`);
   return `${suffix} for ${sim.people.indexOf(person)}`;
 }
 
@@ -278,7 +278,7 @@ async function payOutSuspended(sim: Sim): Promise<string> {
   const row = sim.chance.of(suspended(sim));
   const { rejected } = await operator(sim, 'suspense', 'return', `${row.id}`, '--reference', 'R1');
   if (rejected && rejected !== 'The transaction has no funds in suspense.')
-    throw broken(`${row.id}: ${rejected}`);
+    throw violation(`${row.id}: ${rejected}`);
   return rejected ?? 'sent';
 }
 
@@ -301,7 +301,7 @@ async function closeAccount(sim: Sim): Promise<string> {
   const used = [...sim.model.cardBook.payments.values()].some(
     (row) => accountOf(row) === id && row.funds !== 'SETTLED',
   );
-  if (used && !result.rejected) throw broken(`${id} was closed while a card was paid from it`);
+  if (used && !result.rejected) throw violation(`${id} was closed while a card was paid from it`);
   for (const each of sim.orders) {
     const touches = each.internalAccount?.id === id || each.feeAccount?.id === id;
     if (each.kind !== 'balance' && touches) each.ending = null;

@@ -6,7 +6,7 @@ import { linkOf } from '../../../../src/features/stablecoins/coins/provider-acco
 import { providerAccounts } from '../../../../src/features/stablecoins/store.ts';
 import { sparkWallet } from '../../../kit/wallets/chain-wallets.ts';
 import { onBehalfOf, operator, outcome } from '../../harness/operator.ts';
-import { broken, type MintClient, type Platform, type Sim } from '../../harness/sim.ts';
+import { type MintClient, type Platform, type Sim, violation } from '../../harness/sim.ts';
 import type { RecordedRow } from '../../model/model.ts';
 import { type Action, activePeople, checkReply, expected, inSandbox } from '../action.ts';
 import { digits } from '../payments/parties.ts';
@@ -62,10 +62,10 @@ export async function linkAs(
   const code = checkReply(response, codes, `${path}, a secret …${secret}`);
   if (code) return code;
   const { id, providerAccountId: account, status } = expected(response, 201);
-  if (status !== 'ACTIVE') throw broken(`${id} is linked with status ${status}`);
+  if (status !== 'ACTIVE') throw violation(`${id} is linked with status ${status}`);
   if (knownMintClient) {
     if (knownMintClient.id !== id || knownMintClient.account !== account)
-      throw broken(`${id} is a different account`);
+      throw violation(`${id} is a different account`);
     knownMintClient.secret = secret;
   } else sim.mints.clients.push({ id, platform, clientId, account, secret });
   return knownMintClient ? 'again' : 'linked';
@@ -95,7 +95,7 @@ async function revokeAccess(sim: Sim): Promise<string> {
 export async function replaceSecret(sim: Sim, client: MintClient, secret: string): Promise<void> {
   await onBehalfOf(sim, client.platform, async (ctx) => {
     const row = await ctx.read(providerAccounts, client.id);
-    if (!row) throw broken(`${client.id} is gone`);
+    if (!row) throw violation(`${client.id} is gone`);
     const { credentials } = linkOf(ctx, row);
     const text = JSON.stringify({ ...credentials, clientSecret: `secret-${secret}` });
     const sealed = ctx.vault.sealOwn(text, `stablecoin_provider_accounts ${row.id} credentials`);
@@ -189,7 +189,7 @@ async function register(sim: Sim): Promise<string> {
   const code = checkReply(response, codes, `a token …${end}`);
   if (code) return code;
   const { symbol, issuanceStatus } = expected(response, 201);
-  if (symbol !== names.symbol) throw broken(`…${end} has the symbol ${symbol}`);
+  if (symbol !== names.symbol) throw violation(`…${end} has the symbol ${symbol}`);
   return `…${end}: ${issuanceStatus}`;
 }
 
@@ -206,7 +206,7 @@ async function request(sim: Sim): Promise<string> {
   const code = checkReply(response, codes, `${path}, status ${previousStatus}`);
   if (code) return code;
   const { serviceOperationsStatus: currentStatus } = expected(response, 200);
-  if (currentStatus !== 'PENDING_APPROVAL') throw broken(`${path}: ${currentStatus}`);
+  if (currentStatus !== 'PENDING_APPROVAL') throw violation(`${path}: ${currentStatus}`);
   return previousStatus;
 }
 

@@ -11,7 +11,6 @@ import { operator, outcome } from '../../harness/operator.ts';
 import {
   type ApiResponse,
   accountRow,
-  broken,
   type ExternalAccount,
   type InternalAccount,
   isActive,
@@ -19,6 +18,7 @@ import {
   type Request,
   type Sim,
   spendable,
+  violation,
 } from '../../harness/sim.ts';
 import type { RecordedRow } from '../../model/model.ts';
 import {
@@ -61,7 +61,7 @@ async function requestCode(
     const response = await sim.call('POST', path, {}, owner.platform, { withoutKey: true });
     if (response.status >= 400 || response.body.status !== 'PROCESSING') return response;
   }
-  throw broken(`${path} does not complete`);
+  throw violation(`${path} does not complete`);
 }
 
 interface SignedIn {
@@ -92,7 +92,7 @@ async function signIn(sim: Sim, wallet: InternalAccount): Promise<SignedIn> {
   if (!response) return { trace };
   const codes = ['RATE_LIMITED', ...(isValid && !response.isRepeated ? [] : ['UNAUTHORIZED'])];
   if (rejection(response, codes)) return { trace };
-  if (!isValid) throw broken(`${wallet.id} accepts a wrong code`);
+  if (!isValid) throw violation(`${wallet.id} accepts a wrong code`);
   expected(response, 200);
   return { trace, key: keys.privateKey };
 }
@@ -171,10 +171,10 @@ async function refresh(sim: Sim): Promise<string> {
   const trace = checkedTrace(outcome, isAllowed ? [] : ['UNAUTHORIZED'], 201);
   const { response } = outcome;
   if (response?.status !== 201) return trace;
-  if (!isAllowed) throw broken(`${session.id} was refreshed by another session`);
+  if (!isAllowed) throw violation(`${session.id} was refreshed by another session`);
   const text = response.body.encryptedSessionSigningKey;
   if (sealed !== (text !== undefined))
-    throw broken(`${response.body.id} has the wrong kind of key`);
+    throw violation(`${response.body.id} has the wrong kind of key`);
   if (!sealed) return trace;
   const ownSessionKey = openSessionKey(text, keys.privateKey);
   sim.keys.set(ownSessionKey.publicKey, ownSessionKey.privateKey);
@@ -237,7 +237,7 @@ async function quote(sim: Sim): Promise<string> {
   const isImmediate = 'immediatelyExecute' in body;
   const code = rejection(response, isImmediate ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
   if (code) return code;
-  if (isImmediate) throw broken(`${response.body.id} was executed without a signature`);
+  if (isImmediate) throw violation(`${response.body.id} was executed without a signature`);
   const order = orderOf(
     sim,
     { source: wallet, internalAccount: toAccount, externalAccount },
@@ -268,7 +268,7 @@ async function stamped(sim: Sim, order: Order, key: string): Promise<SignedResul
   const response = await sim.call('POST', path, undefined, order.platform, { headers });
   if (isValid) return { response, trace: `${response.status}` };
   if (!rejection(response, ['UNAUTHORIZED', ...paymentCodes(sim, order)])) {
-    throw broken(`${order.id} was paid with a wrong signature`);
+    throw violation(`${order.id} was paid with a wrong signature`);
   }
   return { trace: `wrong: ${response.body.code}` };
 }
@@ -291,7 +291,7 @@ async function pay(sim: Sim): Promise<string> {
     : sign(sim, leg, key));
   if (!response || rejection(response, paymentCodes(sim, order))) return trace;
   expected(response, 200);
-  if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
+  if (codes.length) throw violation(`${order.id} was executed; expected ${codes.join(' or ')}`);
   order.started = true;
   return `${trace}: ${order.sent}`;
 }

@@ -4,11 +4,11 @@
 
 import { operator, outcome } from '../../harness/operator.ts';
 import {
-  broken,
   type ExternalAccount,
   type MintClient,
   type Platform,
   type Sim,
+  violation,
 } from '../../harness/sim.ts';
 import { isOrderOver } from '../../model/coin-book.ts';
 import type { RecordedRow } from '../../model/model.ts';
@@ -211,7 +211,7 @@ async function order(sim: Sim): Promise<string> {
   const code = checkReply(response, codes, `${description}, of …${client.secret}`);
   if (code) return `${description}: ${code}`;
   const { id, status } = expected(response, 201);
-  if (status !== 'CREATED') throw broken(`${id} begins ${status}`);
+  if (status !== 'CREATED') throw violation(`${id} begins ${status}`);
   const ownSuffix = endingOf(drafted);
   sim.mints.orders.push({
     id,

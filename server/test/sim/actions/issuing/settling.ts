@@ -8,11 +8,11 @@ import { operator, outcome } from '../../harness/operator.ts';
 import { EXPIRED, type Outcome } from '../../harness/outcomes.ts';
 import {
   accountRow,
-  broken,
   type InternalAccount,
   internalAccountsOf,
   type Order,
   type Sim,
+  violation,
 } from '../../harness/sim.ts';
 import { accountOf, besideAccount, chargeOf } from '../../model/card-facts.ts';
 import { refundOf } from '../../model/lifecycles.ts';
@@ -36,7 +36,7 @@ export async function observe(sim: Sim): Promise<number> {
     const errors = node.errors();
     if (!node.dead && !sim.rough) problems.push(...errors.map((each) => `logged: ${each}`));
   }
-  if (problems.length) throw broken(problems.join('\n'));
+  if (problems.length) throw violation(problems.join('\n'));
   return changes.length;
 }
 
@@ -60,7 +60,7 @@ async function untilIdle(sim: Sim): Promise<void> {
     const wait = next > sim.effects.now() ? next - sim.effects.now() : LEASES_END_MS;
     sim.effects.pass(wait);
   }
-  throw broken(`after ${MAX_ROUNDS} rounds work is left`);
+  throw violation(`after ${MAX_ROUNDS} rounds work is left`);
 }
 
 /** Whether payer and payee are unchanged; otherwise a payment may have other outcomes. */
@@ -181,7 +181,7 @@ async function rejectAll(sim: Sim): Promise<void> {
   for (const { id, agent } of sim.waiting) {
     const path = `/agents/${agent.id}/actions/${id}/reject`;
     const { status, body } = await sim.call('POST', path, {}, agent.owner.platform);
-    if (status !== 200 && body?.code !== 'CONFLICT') throw broken(`${id} was not rejected`);
+    if (status !== 200 && body?.code !== 'CONFLICT') throw violation(`${id} was not rejected`);
   }
   sim.waiting = [];
 }
@@ -225,7 +225,7 @@ export async function settleAll(sim: Sim): Promise<string> {
     ...cardsLeft(sim),
     ...settleOrders(sim),
   );
-  if (problems.length) throw broken(`after settling: ${problems.join('\n')}`);
+  if (problems.length) throw violation(`after settling: ${problems.join('\n')}`);
   const { length } = sim.orders;
   sim.orders = [];
   return `${length} payments completed`;

@@ -4,11 +4,11 @@
 import { type Keys, keyPairOf, signedHeaders } from '../../../kit/wallets/client-keys.ts';
 import {
   type ApiResponse,
-  broken,
   type InternalAccount,
   type Platform,
   type Request,
   type Sim,
+  violation,
 } from '../../harness/sim.ts';
 import { expected, rejection } from '../action.ts';
 
@@ -85,7 +85,7 @@ async function send(
     }
     return { response, trace: `${response.status}` };
   }
-  throw broken(`${request.method} ${request.path} does not complete`);
+  throw violation(`${request.method} ${request.path} does not complete`);
 }
 
 /** On both servers at once: one executes it, or both fail. */
@@ -105,7 +105,7 @@ async function sendTwice(
   const rejected = responses.filter(({ status }) => status >= 400);
   // The later request may have read the state before or after the first reply.
   if (succeeded.length > 1)
-    throw broken(`${request.method} ${request.path}: ${JSON.stringify(responses)}`);
+    throw violation(`${request.method} ${request.path}: ${JSON.stringify(responses)}`);
   const [response] = succeeded.length ? succeeded : rejected;
   return { response: response as ApiResponse, trace: `concurrent: ${response?.status}` };
 }
@@ -126,7 +126,7 @@ async function sendInvalid(
   const options = { headers, withoutKey: !request.keyed };
   const response = await sim.call(request.method, request.path, request.body, request.as, options);
   const code = rejection(response, ['UNAUTHORIZED']);
-  if (!code) throw broken(`${request.method} ${request.path} accepts a wrong signature`);
+  if (!code) throw violation(`${request.method} ${request.path} accepts a wrong signature`);
 }
 
 /** All steps of a signed request, each after the first in a random variant. */
@@ -175,6 +175,6 @@ export async function sendAgain(sim: Sim, request: Request): Promise<string> {
   const response = await sim.call(method, path, body, as, { headers, withoutKey: true });
   const codes = ['UNAUTHORIZED', 'CONFLICT', 'ACCOUNT_NOT_FOUND', 'QUOTE_EXPIRED'];
   const code = rejection(response, codes);
-  if (!code) throw broken(`${method} ${path} was executed twice`);
+  if (!code) throw violation(`${method} ${path} was executed twice`);
   return code;
 }

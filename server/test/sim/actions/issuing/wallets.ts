@@ -1,7 +1,7 @@
 // External wallets with proof of ownership: challenges requested and signed correctly, wrongly,
 // late and twice.
 import { evmWallet } from '../../../kit/wallets/chain-wallets.ts';
-import { broken, type ExternalAccount, type Sim, type Wallet } from '../../harness/sim.ts';
+import { type ExternalAccount, type Sim, violation, type Wallet } from '../../harness/sim.ts';
 import { type Action, activePeople, expected, inSandbox, rejection } from '../action.ts';
 
 const pathOf = ({ id, owner }: ExternalAccount, suffix = '') =>
@@ -32,7 +32,7 @@ async function add(sim: Sim): Promise<string> {
 
 const wallets = (sim: Sim) =>
   sim.externalAccounts.filter(({ wallet, deleted }) => wallet && !deleted);
-const requested = (sim: Sim) => wallets(sim).filter(({ wallet }) => wallet?.requested);
+const walletsWithRequest = (sim: Sim) => wallets(sim).filter(({ wallet }) => wallet?.requested);
 
 const DELETION_CODES = ['ACCOUNT_NOT_FOUND', 'CUSTOMER_DELETED', 'CONFLICT'];
 
@@ -52,7 +52,9 @@ async function challenge(sim: Sim): Promise<string> {
 
 async function prove(sim: Sim): Promise<string> {
   const account = sim.chance.of(
-    sim.chance.percent(80) && requested(sim).length ? requested(sim) : wallets(sim),
+    sim.chance.percent(80) && walletsWithRequest(sim).length
+      ? walletsWithRequest(sim)
+      : wallets(sim),
   );
   const wallet = account.wallet as Wallet;
   const { text, until } = wallet.requested ?? { text: 'no challenge', until: 0 };
@@ -63,10 +65,12 @@ async function prove(sim: Sim): Promise<string> {
   const previousRequest = wallet.requested;
   wallet.requested = undefined;
   if (!previousRequest)
-    return rejection(response, DELETION_CODES) ?? broken(`${account.id} has no challenge`).message;
+    return (
+      rejection(response, DELETION_CODES) ?? violation(`${account.id} has no challenge`).message
+    );
   if (!well || sim.effects.now() >= until) return `${rejection(response, ['INVALID_INPUT'])}`;
   if (expected(response, 200).status !== 'ACTIVE')
-    throw broken(`${account.id} was verified but is not active`);
+    throw violation(`${account.id} was verified but is not active`);
   return 'proven';
 }
 

@@ -6,7 +6,6 @@ import { isBarred, policyOf, verdictOf } from '../../harness/policies.ts';
 import {
   type Agent,
   type ApiResponse,
-  broken,
   type ExternalAccount,
   type InternalAccount,
   isActive,
@@ -15,6 +14,7 @@ import {
   type Platform,
   type Sim,
   spendable,
+  violation,
   type Waiting,
 } from '../../harness/sim.ts';
 import {
@@ -50,7 +50,7 @@ function recordAction(
 ): string {
   const expectedStatus = verdict === 'approval required' ? 'PENDING_APPROVAL' : 'APPROVED';
   if (verdict && status !== expectedStatus)
-    throw broken(`${id} of ${agent.id} is ${status}, not ${expectedStatus}`);
+    throw violation(`${id} of ${agent.id} is ${status}, not ${expectedStatus}`);
   if (status === 'PENDING_APPROVAL') sim.waiting.push({ id, agent, order });
   return status;
 }
@@ -87,10 +87,10 @@ async function transfer(sim: Sim, direction: 'out' | 'in'): Promise<string> {
   const code = rejection(response, codes);
   if (code) return `${externalAccount.currency} ${code}`;
   if (verdict === 'rejected' || requiresSca || isFrozen)
-    throw broken(`${path} of ${agent.id}: succeeded`);
+    throw violation(`${path} of ${agent.id}: succeeded`);
   const action = expected(response, 201);
   if (action.status === 'APPROVED' && direction === 'out' && before < amount) {
-    throw broken(`${agent.id} spends ${amount} of ${before}`);
+    throw violation(`${agent.id} spends ${amount} of ${before}`);
   }
   const expectedStatus =
     direction === 'out'
@@ -178,7 +178,7 @@ async function quote(sim: Sim): Promise<string> {
   );
   if (code) return code;
   if (isFrozen)
-    throw broken('a quote of an agent between accounts of which one is frozen or closed');
+    throw violation('a quote of an agent between accounts of which one is frozen or closed');
   const order = orderOf(sim, accounts, expected(response, 201), owner);
   order.agent = agent;
   order.requiresSca = requiresScaIn(owner, source.currency);
@@ -189,10 +189,10 @@ async function quote(sim: Sim): Promise<string> {
 /** No fee can be charged while the platform's fee account is frozen or closed. */
 const fees = ['INVALID_INPUT'];
 
-const quoted = (sim: Sim) =>
+const quotesOf = (sim: Sim) =>
   sim.orders.filter(({ agent, quoteId }) => agent && quoteId && agent.as && !agent.deleted);
 const open = (sim: Sim) =>
-  quoted(sim).filter(({ started, agent }) => !started && !agent?.owner.deleted);
+  quotesOf(sim).filter(({ started, agent }) => !started && !agent?.owner.deleted);
 
 const isRequested = (sim: Sim, order: Order) => sim.waiting.some((each) => each.order === order);
 
@@ -228,7 +228,7 @@ async function execute(sim: Sim): Promise<string> {
   const response = await sim.call('POST', path, undefined, agent.as);
   const code = rejection(response, [...codes, ...(verdict === 'at once' ? unsureOf(order) : [])]);
   if (code) return code;
-  if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
+  if (codes.length) throw violation(`${order.id} was executed; expected ${codes.join(' or ')}`);
   const action = expected(response, 200);
   if (action.status === 'APPROVED') recordExecuted(sim, order, action.quote);
   return `${order.sent} ${recordAction(sim, agent, order, action, verdict)}`;
@@ -275,20 +275,20 @@ async function decide(sim: Sim, decision: 'approve' | 'reject'): Promise<string>
   if (code && full.includes(code)) return code;
   sim.waiting.splice(sim.waiting.indexOf(requested), 1);
   if (code && !agent.deleted && (await statusOf(sim, id)) !== 'FAILED') {
-    throw broken(`${id} was approved by its transaction: ${code}, and did not end`);
+    throw violation(`${id} was approved by its transaction: ${code}, and did not end`);
   }
-  if (agent.deleted && !code) throw broken(`${id} was decided after its agent was deleted`);
+  if (agent.deleted && !code) throw violation(`${id} was decided after its agent was deleted`);
   // Deleting an agent rejects all its waiting actions.
   if (code) return `${decision}: ${code}`;
   const { status } = expected(response, 200);
   const finalStatus = byAction ? status : await statusOf(sim, id);
   if (decision === 'reject') {
-    if (finalStatus !== 'REJECTED') throw broken(`${id} was rejected and is ${finalStatus}`);
+    if (finalStatus !== 'REJECTED') throw violation(`${id} was rejected and is ${finalStatus}`);
     return `${decision}: ${finalStatus}`;
   }
   const expectedStatus = can ? 'APPROVED' : 'FAILED';
   if (can !== undefined && finalStatus !== expectedStatus)
-    throw broken(`${id} was approved: ${finalStatus}, not ${expectedStatus}`);
+    throw violation(`${id} was approved: ${finalStatus}, not ${expectedStatus}`);
   if (finalStatus === 'APPROVED') await recordApproval(sim, order);
   return `${decision}: ${finalStatus}`;
 }
@@ -327,8 +327,8 @@ async function decideTwice(sim: Sim): Promise<string> {
   sim.waiting.splice(sim.waiting.indexOf(requested), 1);
   const codes = responses.map((each) => each?.body?.code ?? each?.status);
   const rejected = codes.filter((each) => DECIDED.includes(each));
-  if (rejected.length !== 1 || !codes.includes(200)) throw broken(`${id}: ${codes.join()}`);
-  if ((await statusOf(sim, id)) !== 'APPROVED') throw broken(`${id} was not approved`);
+  if (rejected.length !== 1 || !codes.includes(200)) throw violation(`${id}: ${codes.join()}`);
+  if ((await statusOf(sim, id)) !== 'APPROVED') throw violation(`${id} was not approved`);
   await recordApproval(sim, order);
   return 'once';
 }

@@ -5,13 +5,13 @@
 import type { Outcome } from '../../harness/outcomes.ts';
 import {
   type ApiResponse,
-  broken,
   type ExternalAccount,
   type InternalAccount,
   isActive,
   type Order,
   type Sim,
   spendable,
+  violation,
 } from '../../harness/sim.ts';
 import { challengesOf, pendingOf } from '../../model/authentication.ts';
 import {
@@ -58,10 +58,10 @@ function recordWaiting(order: Order, body: ApiResponse['body']): void {
   order.unstarted = UNAUTHORIZED;
   const { status, scaChallenge, paymentInstructions } = body;
   if (status !== 'PENDING_AUTHORIZATION' || !scaChallenge) {
-    throw broken(`${order.id} has no challenge: ${JSON.stringify(body)}`);
+    throw violation(`${order.id} has no challenge: ${JSON.stringify(body)}`);
   }
   const hasInstructions = order.kind === 'realtime' && paymentInstructions.length > 0;
-  if (hasInstructions) throw broken(`${order.id} has payment instructions before authorization`);
+  if (hasInstructions) throw violation(`${order.id} has payment instructions before authorization`);
 }
 
 /** Usually one that can authorize. */
@@ -124,9 +124,9 @@ async function quote(sim: Sim): Promise<string> {
     ...(locked ? ['ACCOUNT_LOCKED'] : []),
   ]);
   if (code) return code;
-  if (locked) throw broken(`a quote from ${source.id}, whose owner is locked`);
+  if (locked) throw violation(`a quote from ${source.id}, whose owner is locked`);
   if (isFrozen || barred)
-    throw broken(`a quote from ${source.id}: ${isFrozen ? 'shut' : 'no login session'}`);
+    throw violation(`a quote from ${source.id}: ${isFrozen ? 'shut' : 'no login session'}`);
   const order = orderOf(sim, accounts, expected(response, 201), payer);
   order.requiresSca = requiresSca;
   if (isImmediate && requiresSca && !isTrusted(sim, externalAccount))
@@ -167,9 +167,9 @@ async function quoteRealtime(sim: Sim): Promise<string> {
     ...(locked ? ['ACCOUNT_LOCKED'] : []),
   ]);
   if (code) return code;
-  if (locked) throw broken(`a quote of ${payer.id}, who is locked`);
+  if (locked) throw violation(`a quote of ${payer.id}, who is locked`);
   if (isFrozen || barred)
-    throw broken(`a quote of ${payer.id}: ${isFrozen ? 'shut' : 'no login session'}`);
+    throw violation(`a quote of ${payer.id}: ${isFrozen ? 'shut' : 'no login session'}`);
   const trusted = isTrusted(sim, externalAccount);
   const created = expected(response, trusted ? 201 : 202);
   const order = orderOf(sim, { source: null, ...target }, created, payer);
@@ -200,7 +200,7 @@ export function recordExecuted(sim: Sim, order: Order, body: ApiResponse['body']
     recordWaiting(order, body);
     return;
   }
-  if (body.status === 'PENDING_AUTHORIZATION') throw broken(`${order.id} requires a proof`);
+  if (body.status === 'PENDING_AUTHORIZATION') throw violation(`${order.id} requires a proof`);
   order.started = true;
 }
 
@@ -211,7 +211,7 @@ async function execute(sim: Sim, order: Order): Promise<string> {
   const unsure = unsureOf(order);
   const code = rejection(response, [...codes, ...unsure]);
   if (code) return code;
-  if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
+  if (codes.length) throw violation(`${order.id} was executed; expected ${codes.join(' or ')}`);
   recordExecuted(sim, order, expected(response, 200));
   return `${order.sent}${order.started ? '' : ', waits'}`;
 }
@@ -246,11 +246,11 @@ function recordProof(
   delete order.unstarted;
   if (order.kind === 'realtime') {
     const hasInstructions = status === 'PENDING' && body.paymentInstructions.length > 0;
-    if (!hasInstructions) throw broken(`${order.id} is ${status} without payment instructions`);
+    if (!hasInstructions) throw violation(`${order.id} is ${status} without payment instructions`);
     return 'authorized';
   }
   const moves = status === 'PROCESSING' || status === 'COMPLETED';
-  if (!moves) throw broken(`${order.id} was authorized and is ${status}`);
+  if (!moves) throw violation(`${order.id} was authorized and is ${status}`);
   order.started = true;
   return `${order.sent}`;
 }
@@ -267,13 +267,13 @@ async function authorize(sim: Sim, order: Order, route: Method): Promise<string>
   const unsure = last ? unsureOf(order) : [];
   const code = rejection(response, [...codes, ...unsure]);
   if (code) return `${route}: ${code}`;
-  if (codes.length) throw broken(`${order.id} was authorized; expected ${codes.join(' or ')}`);
+  if (codes.length) throw violation(`${order.id} was authorized; expected ${codes.join(' or ')}`);
   return recordProof(order, last, expected(response, 200));
 }
 
 /** One proof on two servers at once: one accepts it. */
 async function authorizeTwice(sim: Sim): Promise<string> {
-  const fitting = added(sim).filter(
+  const fitting = ordersWithChallenge(sim).filter(
     (order) =>
       isLast(sim, order) &&
       proofCodes(sim, order, 'right').length === 0 &&
@@ -295,14 +295,16 @@ async function authorizeTwice(sim: Sim): Promise<string> {
   const succeeded = responses.filter((each) => each?.status === 200);
   const codes = responses.map((each) => each?.body?.code ?? each?.status);
   const other = codes.filter((each) => each === 'CONFLICT' || each === 'INVALID_INPUT');
-  if (succeeded.length !== 1 || other.length !== 1) throw broken(`${order.id}: ${codes.join()}`);
+  if (succeeded.length !== 1 || other.length !== 1) throw violation(`${order.id}: ${codes.join()}`);
   return recordProof(order, true, succeeded[0]?.body);
 }
 
 /** Sends the same code again, at the earliest after half a minute. */
 async function resend(sim: Sim): Promise<string> {
   const order = sim.chance.of(
-    sim.chance.percent(80) && added(sim).length ? added(sim) : waitingOrders(sim),
+    sim.chance.percent(80) && ordersWithChallenge(sim).length
+      ? ordersWithChallenge(sim)
+      : waitingOrders(sim),
   );
   const challenge = pendingOf(sim.model, order.quoteId as string);
   const isExpired = sim.effects.now() >= Date.parse(challenge?.expires_at ?? '');
@@ -310,7 +312,7 @@ async function resend(sim: Sim): Promise<string> {
   const path = `/quotes/${order.quoteId}/authorize/resend`;
   const response = await sim.call('POST', path, undefined, order.platform);
   const code = rejection(response, [...codes, 'RATE_LIMITED']);
-  if (codes.length && !code) throw broken(`${order.id}: a code was sent without a challenge`);
+  if (codes.length && !code) throw violation(`${order.id}: a code was sent without a challenge`);
   return code ?? `${expected(response, 204) ?? 'sent'}`;
 }
 
@@ -337,7 +339,7 @@ async function transfer(sim: Sim): Promise<string> {
 const waitingOrders = (sim: Sim) =>
   sim.orders.filter((each) => each.requiresSca && isWaiting(sim, each));
 /** Orders with a challenge, whatever their state. */
-const requested = (sim: Sim) =>
+const requestedOrders = (sim: Sim) =>
   sim.orders.filter(
     (each) =>
       each.requiresSca && each.quoteId && challengesOf(sim.model, rowOf(sim, each) ?? {}).length,
@@ -357,7 +359,7 @@ function someRipe(sim: Sim): Order {
 }
 
 /** Orders with an open challenge. */
-const added = (sim: Sim) =>
+const ordersWithChallenge = (sim: Sim) =>
   waitingOrders(sim).filter((each) => {
     const { expires_at } = pendingOf(sim.model, each.quoteId as string) ?? {};
     return Date.parse(expires_at ?? '') > sim.effects.now();
@@ -388,19 +390,20 @@ export const AUTHORIZATIONS: readonly Action[] = [
   {
     name: 'authorize',
     weight: 45,
-    ready: (sim) => added(sim).length > 0,
-    run: (sim) => authorize(sim, sim.chance.of(added(sim)), sim.chance.weighed(WAYS).name),
+    ready: (sim) => ordersWithChallenge(sim).length > 0,
+    run: (sim) =>
+      authorize(sim, sim.chance.of(ordersWithChallenge(sim)), sim.chance.weighed(WAYS).name),
   },
   {
     name: 'authorize an earlier quote',
     weight: 3,
-    ready: (sim) => requested(sim).length > 0,
-    run: (sim) => authorize(sim, sim.chance.of(requested(sim)), 'right'),
+    ready: (sim) => requestedOrders(sim).length > 0,
+    run: (sim) => authorize(sim, sim.chance.of(requestedOrders(sim)), 'right'),
   },
   {
     name: 'authorize concurrently',
     weight: 8,
-    ready: (sim) => added(sim).length > 0,
+    ready: (sim) => ordersWithChallenge(sim).length > 0,
     run: authorizeTwice,
   },
   {

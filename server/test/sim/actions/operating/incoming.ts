@@ -15,13 +15,13 @@ import { onBehalfOf } from '../../harness/operator.ts';
 import { debitOutcome, type Outcome } from '../../harness/outcomes.ts';
 import {
   type ApiResponse,
-  broken,
   type ExternalAccount,
   type InternalAccount,
   isActive,
   type Order,
   type Person,
   type Sim,
+  violation,
 } from '../../harness/sim.ts';
 import type { RecordedRow } from '../../model/model.ts';
 import {
@@ -127,7 +127,7 @@ async function quoteFrom(
   const barred = isFrozen || feesBarred(sim, payer, source.currency ?? 'USD');
   const code = rejection(response, barred ? ['INVALID_INPUT', ...codes] : codes);
   if (code) return code;
-  if (isFrozen) throw broken(`a quote to ${toAccount.id}, which is frozen or closed`);
+  if (isFrozen) throw violation(`a quote to ${toAccount.id}, which is frozen or closed`);
   const order = orderOf(sim, { source: null, ...target }, expected(response, 201), payer);
   sim.orders.push(order);
   order.kind = kind;
@@ -202,7 +202,7 @@ async function payIn(sim: Sim): Promise<string> {
   };
   const paid = expected(await sim.call('POST', '/sandbox/send', body, order.platform), 200);
   if (paid.id !== order.id) return recordStray(sim, paid, amount);
-  if (order.started) throw broken(`${order.id} was paid twice`);
+  if (order.started) throw violation(`${order.id} was paid twice`);
   order.started = true;
   recordFunds(sim, order);
   if (!isExact && order.ending) order.ending = RETURNED;
@@ -264,7 +264,7 @@ async function freeze(sim: Sim, thaw: boolean): Promise<string> {
   const internalAccount = sim.chance.of(fitting);
   await onBehalfOf(sim, internalAccount.owner.platform, async (ctx) => {
     const row = await ctx.read(internalAccounts, internalAccount.id);
-    if (!row) throw broken(`${internalAccount.id} does not exist`);
+    if (!row) throw violation(`${internalAccount.id} does not exist`);
     const cause = { actor: 'operator', reason: 'simulated' };
     transitionInternalAccount(ctx, row, thaw ? 'unfreeze' : 'freeze', cause);
   });
@@ -311,7 +311,8 @@ async function decideHeld(sim: Sim): Promise<string> {
     const incoming = await currentOf(ctx, order.id, asIncoming);
     return valid ? releaseDeposit(ctx, incoming) : returnHeldDeposit(ctx, incoming);
   });
-  if (row.status !== (valid ? 'COMPLETED' : 'FAILED')) throw broken(`${order.id} is ${row.status}`);
+  if (row.status !== (valid ? 'COMPLETED' : 'FAILED'))
+    throw violation(`${order.id} is ${row.status}`);
   return row.status;
 }
 

@@ -7,13 +7,13 @@ import { findCurrency } from '../../../../src/catalog/currencies/currencies.ts';
 import { paymentReferenceOf } from '../../../../src/features/payments/suspense/reference.ts';
 import { operator, outcome } from '../../harness/operator.ts';
 import {
-  broken,
   type Entry,
   type InternalAccount,
   type Order,
   type Person,
   type Platform,
   type Sim,
+  violation,
 } from '../../harness/sim.ts';
 import type { Payment, RecordedRow } from '../../model/model.ts';
 import { awaitedOf } from '../../model/queue-and-limits.ts';
@@ -36,7 +36,7 @@ const productionOrders = (sim: Sim) => sim.orders.filter(inProduction);
 
 const paymentOf = (sim: Sim, { id }: Order): Payment => {
   const payment = sim.model.payments.get(id);
-  if (!payment) throw broken(`${id} does not exist`);
+  if (!payment) throw violation(`${id} does not exist`);
   return payment;
 };
 
@@ -144,7 +144,7 @@ async function list(sim: Sim): Promise<string> {
   });
   const [actual, expected] = [listed.sort().join(), expectedResults.sort().join()];
   if (sim.model.awaitedResults.size < 1_000 && actual !== expected) {
-    throw broken(`the queue lists [${actual}], not [${expected}]`);
+    throw violation(`the queue lists [${actual}], not [${expected}]`);
   }
   return `${expectedResults.length} waiting`;
 }
@@ -162,9 +162,9 @@ async function recordEntry(sim: Sim, to: readonly string[], amount: bigint, curr
   const reference = `BANK-${sim.next()}`;
   const command = ['deposits', 'record', ...to, '--currency', currency, '--reference', reference];
   const result = await operator(sim, ...command, '--amount', decimal(amount, currency));
-  if (result.rejected) throw broken(`${command.join(' ')}: ${result.rejected}`);
+  if (result.rejected) throw violation(`${command.join(' ')}: ${result.rejected}`);
   if (result.json.recorded !== 'now')
-    throw broken(`${reference} has recorded: ${result.json.recorded}`);
+    throw violation(`${reference} has recorded: ${result.json.recorded}`);
   const { transactionId } = result.json as { transactionId: string };
   sim.entries.push({ args: command, amount, currency, transactionId });
   if (sim.entries.length > 40) sim.entries.shift();
@@ -200,7 +200,7 @@ async function recordFor(sim: Sim): Promise<string> {
     const recordedRow = await operatorRow(sim, createdEntry.transactionId);
     return recordStray(sim, recordedRow, amount);
   }
-  if (order.started) throw broken(`${order.id} was paid twice`);
+  if (order.started) throw violation(`${order.id} was paid twice`);
   order.started = true;
   order.ending = null;
   return `${amount} of ${order.sent}`;
@@ -224,7 +224,8 @@ async function recordAgain(sim: Sim): Promise<string> {
   const rejected = outcome(result, isSameEntry, command.join(' '));
   const isRecorded =
     result.json?.recorded === 'before' && result.json.transactionId === transactionId;
-  if (isSameEntry && !isRecorded) throw broken(`${command.join(' ')}: ${JSON.stringify(result)}`);
+  if (isSameEntry && !isRecorded)
+    throw violation(`${command.join(' ')}: ${JSON.stringify(result)}`);
   return rejected ? 'rejected' : 'duplicate';
 }
 
@@ -290,7 +291,7 @@ async function changeAccount(sim: Sim): Promise<string> {
   const fits = from.includes(before);
   const must = fits && verb !== 'close';
   if (verb === 'close' && fits && !result.rejected && !isFree(sim, internalAccount)) {
-    throw broken(`${internalAccount.id} was closed with funds`);
+    throw violation(`${internalAccount.id} was closed with funds`);
   }
   if (!fits || must) outcome(result, fits, `accounts ${verb} ${internalAccount.id}`);
   if (!result.rejected) for (const each of sim.orders) frozenFor(each, internalAccount);

@@ -5,11 +5,11 @@
 import { policyOf, randomLimits, randomPolicy } from '../../harness/policies.ts';
 import {
   type Agent,
-  broken,
   isActive,
   type Person,
   type Platform,
   type Sim,
+  violation,
 } from '../../harness/sim.ts';
 import { countedOn, usedIn } from '../../model/agent-usage.ts';
 import {
@@ -76,7 +76,7 @@ async function redeem(sim: Sim, agent: Agent): Promise<string> {
   const code = rejection(response, codes);
   if (code) return code;
   const { agentId, accessToken } = expected(response, 200);
-  if (agentId !== agent.id || agent.as) throw broken(`${agent.code} connects ${agentId}`);
+  if (agentId !== agent.id || agent.as) throw violation(`${agent.code} connects ${agentId}`);
   agent.as = { ...agent.owner.platform, auth: `Bearer ${accessToken}`, agent };
   return 'connected';
 }
@@ -149,7 +149,7 @@ async function readAgent(sim: Sim): Promise<string> {
     ([name, value]) => usage[name] !== value,
   );
   if (mismatch || isPaused !== paused) {
-    throw broken(
+    throw violation(
       `${agent.id} reads ${JSON.stringify(usage)}, not ${JSON.stringify(expectedUsage)}`,
     );
   }
@@ -172,7 +172,7 @@ async function list(sim: Sim): Promise<string> {
       .sort()
       .join()
   ) {
-    throw broken(
+    throw violation(
       `${actualIds.length} actions wait for ${platform.id}, not ${expectedActions.length}`,
     );
   }

@@ -4,7 +4,6 @@ import { deliver, dueJobs, jobsInOrder, runDueJobs, runOnly } from '../../harnes
 import type { Node, Trap } from '../../harness/node.ts';
 import {
   accountRow,
-  broken,
   type InternalAccount,
   isActive,
   type Order,
@@ -12,6 +11,7 @@ import {
   type Request,
   type Sim,
   spendable,
+  violation,
 } from '../../harness/sim.ts';
 import { BEHAVIORS, VERDICTS } from '../../harness/sim-effects.ts';
 import { type Action, activePeople, inSandbox, internalAccountOf, PAID_IN } from '../action.ts';
@@ -161,11 +161,11 @@ async function fundConcurrently(sim: Sim): Promise<string> {
     key: `crowd-${sim.next()}`,
   }));
   for (let attempts = 0; remainingRequests.length; attempts++) {
-    if (attempts > 50) throw broken(`${remainingRequests.length} deposits have no reply`);
+    if (attempts > 50) throw violation(`${remainingRequests.length} deposits have no reply`);
     const responses = await sendConcurrently(sim, remainingRequests, cut && attempts === 0);
     remainingRequests = remainingRequests.filter((_, index) => {
       const status = responses[index]?.status ?? 500;
-      if (status !== 200 && status < 500) throw broken(`a deposit returned ${status}`);
+      if (status !== 200 && status < 500) throw violation(`a deposit returned ${status}`);
       return status !== 200;
     });
     if (remainingRequests.length) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -209,7 +209,7 @@ async function executeConcurrently(sim: Sim): Promise<string> {
   const rejections = responses.filter((each) => each?.status !== 200);
   const rejected = rejections.every((each) => each?.status === 409);
   if (added.length !== 1 || !rejected || (sharedKey && rejections.length)) {
-    throw broken(
+    throw violation(
       `${order.id}: ${JSON.stringify(responses.map((each) => each?.body?.code ?? 200))}`,
     );
   }
@@ -234,12 +234,12 @@ async function replay(sim: Sim): Promise<string> {
     JSON.stringify(repeated?.body),
   ];
   if (repeated?.status !== response.status || expectedBody !== actualBody) {
-    throw broken(
+    throw violation(
       `POST ${path} ${key} was answered ${response.status} ${expectedBody}, now ${actualBody}`,
     );
   }
   if (response.status < 400 && !repeated.replayed)
-    throw broken(`POST ${path} ${key} was executed twice`);
+    throw violation(`POST ${path} ${key} was executed twice`);
   return `${response.status}`;
 }
 

@@ -4,12 +4,12 @@ import { connectorRegistry } from '../../../../src/connectors/registry.ts';
 import { operator } from '../../harness/operator.ts';
 import { SUFFIXES } from '../../harness/outcomes.ts';
 import {
-  broken,
   type ExternalAccount,
   internalAccountsOf,
   type Person,
   type Platform,
   type Sim,
+  violation,
 } from '../../harness/sim.ts';
 import {
   type Action,
@@ -138,7 +138,7 @@ async function addCustomer(sim: Sim): Promise<string> {
   const vouchedFor = production && platform.regulated;
   if (production && ready && !vouchedFor) {
     const { rejected } = await operator(sim, 'verifications', 'approve', id);
-    if (rejected) throw broken(`${id} was not approved: ${rejected}`);
+    if (rejected) throw violation(`${id} was not approved: ${rejected}`);
   }
   const mayPay = vouchedFor || (ready && (platform.regulated || production));
   const person: Person = {
@@ -233,7 +233,7 @@ async function removeOutside(sim: Sim): Promise<string> {
   if (trusted) return checkReply(response, ['BENEFICIARY_TRUSTED'], path) ?? '';
   const code = rejection(response, ['ACCOUNT_NOT_FOUND']);
   if (!deleted && !owner.deleted && code && !response.isRepeated)
-    throw broken(`${account.id} is not found`);
+    throw violation(`${account.id} is not found`);
   account.deleted = true;
   drop<ExternalAccount>(sim.externalAccounts, MAX_OUTSIDE);
   return code ?? 'gone';
@@ -250,7 +250,7 @@ async function removeCustomer(sim: Sim): Promise<string> {
       balance: 0n,
       held: 0n,
     };
-    if (balance || held) throw broken(`${person.id} was deleted with ${balance}, ${held}`);
+    if (balance || held) throw violation(`${person.id} was deleted with ${balance}, ${held}`);
   }
   for (const each of sim.externalAccounts) if (each.owner === person) each.deleted = true;
   drop<Person>(sim.people, MAX_PEOPLE);

@@ -4,7 +4,6 @@ import { outcomeOf } from '../../harness/outcomes.ts';
 import {
   type ApiResponse,
   accountRow,
-  broken,
   type ExternalAccount,
   type InternalAccount,
   isActive,
@@ -12,6 +11,7 @@ import {
   type Person,
   type Sim,
   spendable,
+  violation,
 } from '../../harness/sim.ts';
 import {
   type Action,
@@ -158,13 +158,13 @@ export async function quote(sim: Sim, now: boolean, owners = payers(sim)): Promi
   const barred = isFrozen || feesBarred(sim, payer, accounts.source.currency);
   const code = rejection(response, barred ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
   if (code) return code;
-  if (isFrozen) throw broken('a quote between accounts of which one is frozen or closed');
+  if (isFrozen) throw violation('a quote between accounts of which one is frozen or closed');
   const order = orderOf(sim, accounts, expected(response, 201), payer);
   order.started = now;
   sim.orders.push(order);
   // A platform that pays itself charges itself no fee.
   const fee = order.feeAccount === order.source ? order.platformFee : 0n;
-  if (now && order.sent - fee > before) throw broken(`${order.id} spends more than the balance`);
+  if (now && order.sent - fee > before) throw violation(`${order.id} spends more than the balance`);
   return `${order.sent} ${accounts.source.currency} for ${order.received}`;
 }
 
@@ -221,7 +221,7 @@ export async function executeOrder(sim: Sim, order: Order): Promise<string> {
   const code = rejection(response, [...codes, ...unsureOf(order)]);
   if (code) return code;
   expected(response, 200);
-  if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
+  if (codes.length) throw violation(`${order.id} was executed; expected ${codes.join(' or ')}`);
   order.started = true;
   return `${order.sent}`;
 }
@@ -232,7 +232,7 @@ const createQuote = (sim: Sim) =>
       quoteId !== null && kind !== 'realtime' && !payload && !requiresSca && !agent,
   );
 const unstartedQuotes = (sim: Sim) => createQuote(sim).filter((each) => !each.started);
-const started = (sim: Sim) => createQuote(sim).filter((each) => each.started);
+const startedQuotes = (sim: Sim) => createQuote(sim).filter((each) => each.started);
 
 /** Possible error codes of a transfer between existing parties. */
 export const UNPAYABLE = [...UNQUOTABLE, 'INVALID_CURRENCY'];
@@ -260,11 +260,11 @@ export async function transferOut(sim: Sim, owners = payers(sim)): Promise<strin
   const isFrozen = !isActive(sim, source);
   const code = rejection(response, isFrozen ? ['INVALID_INPUT', ...UNPAYABLE] : UNPAYABLE);
   if (code) return code;
-  if (isFrozen) throw broken(`a transfer out of ${source.id}, which is frozen or closed`);
+  if (isFrozen) throw violation(`a transfer out of ${source.id}, which is frozen or closed`);
   const { id, receivedAmount } = expected(response, 201);
-  if (before < BigInt(amount)) throw broken(`${id} spends ${amount} of ${before}`);
+  if (before < BigInt(amount)) throw violation(`${id} spends ${amount} of ${before}`);
   const received = amount - (externalAccount.currency === 'USDC' ? BASE_TAKES : 0);
-  if (receivedAmount.amount !== received) throw broken(`${id} does not deliver ${received}`);
+  if (receivedAmount.amount !== received) throw violation(`${id} does not deliver ${received}`);
   const money = { sent: BigInt(amount), received: BigInt(received), platformFee: 0n };
   const suffix = inSandbox(payer) ? outcomeOf('transfer', externalAccount.suffix) : null;
   sim.orders.push({
@@ -311,8 +311,8 @@ export const PAYMENTS: readonly Action[] = [
   {
     name: 'execute a quote again',
     weight: 2,
-    ready: (sim) => started(sim).length > 0,
-    run: (sim) => executeOrder(sim, sim.chance.of(started(sim))),
+    ready: (sim) => startedQuotes(sim).length > 0,
+    run: (sim) => executeOrder(sim, sim.chance.of(startedQuotes(sim))),
   },
   {
     name: 'transfer out',

@@ -1,7 +1,7 @@
 // Settings that change during payments: daily limits and currencies; and requests beside payments:
 // receipts, and payments of customers who are not approved.
 import { operator, outcome } from '../../harness/operator.ts';
-import { broken, type Sim } from '../../harness/sim.ts';
+import { type Sim, violation } from '../../harness/sim.ts';
 import {
   type Action,
   activePeople,
@@ -35,7 +35,8 @@ async function removeLimit(sim: Sim): Promise<string> {
   const platform = sim.chance.of(sim.platforms.filter((each) => each.limited));
   const args = ['platform', 'remove-limit', platform.id, ...sim.chance.of(WAYS)];
   const { rejected } = await operator(sim, ...args);
-  if (rejected && rejected !== 'Limit not found.') throw broken(`${args.join(' ')}: ${rejected}`);
+  if (rejected && rejected !== 'Limit not found.')
+    throw violation(`${args.join(' ')}: ${rejected}`);
   return rejected ?? args.slice(3).join(' ');
 }
 
@@ -86,7 +87,7 @@ async function payTooEarly(sim: Sim): Promise<string> {
     ...(sim.chance.percent(50) ? { immediatelyExecute: true } : {}),
   };
   const response = await sim.call('POST', '/quotes', body, person.platform);
-  if (response.status < 400) throw broken(`${person.id} is not approved and got a quote`);
+  if (response.status < 400) throw violation(`${person.id} is not approved and got a quote`);
   return `${rejection(response, ['USER_NOT_READY', 'INVALID_INPUT'])}`;
 }
 

@@ -2,7 +2,7 @@
 // and reset, and trust external accounts. The sandbox accepts one code for all. The state of a
 // customer is known from the change log, and each reply is predicted from it.
 import { operator, outcome } from '../../harness/operator.ts';
-import { broken, type Person, type Sim } from '../../harness/sim.ts';
+import { type Person, type Sim, violation } from '../../harness/sim.ts';
 import {
   type Action,
   activePeople,
@@ -75,7 +75,7 @@ async function add(sim: Sim): Promise<string> {
   sim.people.push(person);
   for (const currency of ['EUR', 'USDC']) {
     const internalAccount = person.internalAccounts.get(currency);
-    if (!internalAccount) throw broken(`${id} has no ${currency}`);
+    if (!internalAccount) throw violation(`${id} has no ${currency}`);
     const amount = sim.chance.between(200_000, 900_000);
     const path = `/sandbox/internal-accounts/${internalAccount.id}/fund`;
     expected(await sim.call('POST', path, { amount }, platform), 200);
@@ -96,14 +96,15 @@ async function prove(sim: Sim, person: Strong, method: Method): Promise<string> 
   if (method === 'late') sim.effects.pass(11 * MINUTE);
   const code = { code: codeOf(method) };
   const response = await sim.call('POST', `${path}/confirm`, code, person.platform);
-  if (method !== 'right') return rejection(response, ['INVALID_INPUT']) ?? missed(method, path);
+  if (method !== 'right')
+    return rejection(response, ['INVALID_INPUT']) ?? reportAcceptedCode(method, path);
   expected(response, 200);
   person.strong.proven = true;
   return 'proven';
 }
 
-function missed(method: Method, operation: string): never {
-  throw broken(`${operation} accepts a code that is ${method}`);
+function reportAcceptedCode(method: Method, operation: string): never {
+  throw violation(`${operation} accepts a code that is ${method}`);
 }
 
 /** Predicted error codes of a proof for a new challenge. */
@@ -138,7 +139,8 @@ async function logIn(sim: Sim, person = someLoggedOut(sim)): Promise<string> {
   if (rejected) return `${method}: ${rejected}`;
   const { sessionExpiresAt } = expected(response, 200);
   const until = Date.parse(sessionExpiresAt);
-  if (until !== sim.effects.now() + SESSION_MS) throw broken(`a login until ${sessionExpiresAt}`);
+  if (until !== sim.effects.now() + SESSION_MS)
+    throw violation(`a login until ${sessionExpiresAt}`);
   return 'in';
 }
 
@@ -157,9 +159,10 @@ async function fail(sim: Sim): Promise<string> {
     const { failedAttempts, suspended, lockedUntil } = rejected
       ? response.body.details
       : response.body;
-    if (failedAttempts !== failed) throw broken(`${person.id} failed ${failed} times`);
+    if (failedAttempts !== failed) throw violation(`${person.id} failed ${failed} times`);
     isFrozen = suspended || (lockedUntil ?? null) !== null;
-    if (isFrozen !== (rejected !== undefined || failed >= 5)) throw broken(`${path}: ${isFrozen}`);
+    if (isFrozen !== (rejected !== undefined || failed >= 5))
+      throw violation(`${path}: ${isFrozen}`);
   }
   return `${failed}${isFrozen ? ', locked' : ''}`;
 }
@@ -173,7 +176,7 @@ async function reset(sim: Sim): Promise<string> {
   const reply = expected(await sim.call('POST', path, body, person.platform), 200);
   const free =
     reply.failedAttempts === 0 && !reply.suspended && (reply.lockedUntil ?? null) === null;
-  if (!free) throw broken(`${person.id} is still locked: ${JSON.stringify(reply)}`);
+  if (!free) throw violation(`${person.id} is still locked: ${JSON.stringify(reply)}`);
   return isFrozen.includes(person) ? 'unlocked' : 'unchanged';
 }
 
@@ -197,7 +200,8 @@ async function setTrust(sim: Sim): Promise<string> {
   const response = await sim.call('POST', `${path}/confirm`, proof, person.platform);
   const rejected = checkReply(response, loginCodes(sim, person, method), path);
   if (rejected) return `${action} ${method}: ${rejected}`;
-  if (expected(response, 200).trusted !== (action === 'trust')) throw broken(`${path} did nothing`);
+  if (expected(response, 200).trusted !== (action === 'trust'))
+    throw violation(`${path} did nothing`);
   // A proof is valid once.
   const secondResponse = await sim.call('POST', `${path}/confirm`, proof, person.platform);
   checkReply(secondResponse, ['INVALID_INPUT'], path);

@@ -2,7 +2,7 @@
 // again.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../../kernel/contract/operation.ts';
-import { described, named, nullable, oneOf, Timestamp } from '../../../../kernel/schema.ts';
+import { named, nullable, oneOf, Timestamp, withDescription } from '../../../../kernel/schema.ts';
 import { customerParams, SCA_TAG, ScaFactor } from '../contract.ts';
 import { RESET_STATUSES } from '../states.ts';
 
@@ -45,7 +45,7 @@ const TwoFactorResetStatus = named(
           'factor is reset. REJECTED: the identity was not confirmed. EXPIRED: not ' +
           'completed in time, or replaced by a newer reset.',
       }),
-      factor: described(ScaFactor, 'Factor to reset.'),
+      factor: withDescription(ScaFactor, 'Factor to reset.'),
       enrollmentStatus: Type.Optional(
         nullable(
           oneOf(['PENDING', 'COMPLETED'], {
@@ -55,7 +55,7 @@ const TwoFactorResetStatus = named(
           }),
         ),
       ),
-      expiresAt: described(Timestamp, 'Time at which the reset expires.'),
+      expiresAt: withDescription(Timestamp, 'Time at which the reset expires.'),
       completedAt: Type.Optional(
         nullable({ ...Timestamp, description: 'Time of completion. Null until then.' }),
       ),

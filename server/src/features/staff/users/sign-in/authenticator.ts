@@ -25,7 +25,7 @@ interface Credential {
   isRead: boolean;
 }
 
-const rejected = () =>
+const unauthorizedFault = () =>
   new Fault('UNAUTHORIZED', 'The session has ended or is invalid. Sign in again.');
 
 /** Whether the request is from a page of this server, at its address or at the configured one. */
@@ -81,13 +81,13 @@ export function operatorAuthenticator(runtime: Runtime, operatorUrl: string | un
   async function userOf(credential: Credential): Promise<Operator> {
     const { cookie, csrfToken, isRead } = credential;
     const { session: secret, device } = readCookies(cookie, operatorUrl);
-    if (secret === undefined || device === undefined) throw rejected();
+    if (secret === undefined || device === undefined) throw unauthorizedFault();
     const { db, effects } = runtime;
     const [row] = await db.find(operatorSessions, { secret_hash: sha256Hex(secret) });
-    if (!row || row.device_hash !== sha256Hex(device)) throw rejected();
-    if (statusOf(row, effects.now()) !== 'ACTIVE') throw rejected();
+    if (!row || row.device_hash !== sha256Hex(device)) throw unauthorizedFault();
+    if (statusOf(row, effects.now()) !== 'ACTIVE') throw unauthorizedFault();
     const user = await db.read(operatorUsers, row.user_id);
-    if (user?.status !== 'ACTIVE') throw rejected();
+    if (user?.status !== 'ACTIVE') throw unauthorizedFault();
     if (!isRead && !constantTimeEqual(csrfToken ?? '', csrfTokenOf(secret))) {
       throw new Fault(
         'FORBIDDEN',

@@ -32,7 +32,7 @@ const unavailable = (reason: string, cause?: unknown): Fault =>
     cause,
   });
 
-const rejected = (): Fault =>
+const rejectedFault = (): Fault =>
   new Fault(
     'UNAUTHORIZED',
     'The response of the identity provider was not accepted. Begin the sign-in again.',
@@ -77,7 +77,7 @@ function faultOf(error: unknown): Fault {
   const code = (error as { error?: unknown }).error;
   return CONFIGURATION_ERRORS.some((each) => each === code)
     ? unavailable(`rejects the client ID or secret of this server (${code})`)
-    : rejected();
+    : rejectedFault();
 }
 
 type Claims = Readonly<Record<string, unknown>>;
@@ -92,7 +92,7 @@ function personOf(
   { roles, groupsClaim }: IdentityProviderSettings,
 ): ProvidedPerson {
   const [issuer, subject] = [textIn(claims, 'iss'), textIn(claims, 'sub')];
-  if (issuer === undefined || subject === undefined) throw rejected();
+  if (issuer === undefined || subject === undefined) throw rejectedFault();
   const address = textIn(claims, 'email');
   const isUsable = claims.email_verified === true && (address?.length ?? 0) <= MAX_EMAIL;
   const name = textIn(claims, 'name') ?? textIn(claims, 'preferred_username') ?? address ?? subject;
@@ -170,7 +170,7 @@ export function identityProvider(effects: Effects, settings: IdentityProviderSet
     const client = await import('openid-client');
     const tokens = await client.authorizationCodeGrant(config, callback, checks);
     const claims = tokens.claims();
-    if (!claims) throw rejected();
+    if (!claims) throw rejectedFault();
     const isComplete = [settings.groupsClaim, 'email', 'name'].every((each) => each in claims);
     if (isComplete || !config.serverMetadata().userinfo_endpoint) return claims;
     const more = await client.fetchUserInfo(config, tokens.access_token, claims.sub);

@@ -98,12 +98,12 @@ const sortedText = (roles: readonly RoleName[]) => [...roles].sort().join();
 /** Stages the current roles of a known user. */
 async function stageRoles(ctx: Ctx, id: string, roles: readonly RoleName[]): Promise<UserRow> {
   const row = await userById(ctx, id);
-  if (row.status !== 'ACTIVE') throw disabled();
+  if (row.status !== 'ACTIVE') throw disabledFault();
   if (sortedText(row.roles) === sortedText(roles)) return row;
   return ctx.update(operatorUsers, row, { roles: [...roles], updated_at: ctx.now });
 }
 
-const disabled = (): Fault => new Fault('FORBIDDEN', 'This user is disabled.');
+const disabledFault = (): Fault => new Fault('FORBIDDEN', 'This user is disabled.');
 
 /** Ends the access of a user whose groups no longer have a role. */
 async function removeAccess(
@@ -140,7 +140,7 @@ export async function signInWithOidc(
   const existing = await findUser(runtime, person);
   if (existing && existing.status !== 'ACTIVE') {
     await recordRejection(runtime, attempt, existing, 'disabled user');
-    throw disabled();
+    throw disabledFault();
   }
   if (roles.length === 0) {
     if (existing) {

@@ -144,7 +144,7 @@ export function signInOptions(runtime: Runtime, { site, deviceHash }: Browser) {
 }
 
 /** Without a reason, so that nothing can be found out. */
-const rejected = (): Fault => new Fault('UNAUTHORIZED', 'The sign-in was not accepted.');
+const rejectedFault = (): Fault => new Fault('UNAUTHORIZED', 'The sign-in was not accepted.');
 
 /** Verifies an assertion; undefined if it is invalid. */
 function verifyAssertion(
@@ -182,7 +182,7 @@ export async function signInWithPasskey(
   if (!verifiedAssertion || user?.status !== 'ACTIVE') {
     const reason = verifiedAssertion ? 'disabled user' : 'the response of the passkey is invalid';
     await recordRejection(runtime, { browser, operationId }, user, reason);
-    throw rejected();
+    throw rejectedFault();
   }
   const { row, signCount } = verifiedAssertion;
   const verified = { user, method: 'PASSKEY', browser, operationId } as const;
@@ -190,7 +190,7 @@ export async function signInWithPasskey(
     stageUse(ctx, challenge);
     // A concurrent sign-in with this passkey may be complete.
     const current = await ctx.read(operatorPasskeys, row.id);
-    if (current?.sign_count !== row.sign_count) throw rejected();
+    if (current?.sign_count !== row.sign_count) throw rejectedFault();
     const patch = { sign_count: BigInt(signCount), used_at: ctx.now, updated_at: ctx.now };
     ctx.update(operatorPasskeys, current, patch);
     return user;

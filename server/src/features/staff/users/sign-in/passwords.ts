@@ -20,7 +20,7 @@ import { openSession, recentUser, type SignedIn } from './sessions.ts';
 
 const IP_LIMITS = [{ max: 30, withinMs: 15 * 60_000 }];
 
-const rejected = (): Fault =>
+const rejectedFault = (): Fault =>
   new Fault('UNAUTHORIZED', 'The e-mail address, the password or the code is wrong.');
 
 export interface PasswordSignIn {
@@ -67,13 +67,13 @@ export async function signInWithPassword(
   if (step === undefined) {
     const attempt = { browser, operationId };
     await recordLimitedRejection(runtime, attempt, user, result.reason);
-    throw rejected();
+    throw rejectedFault();
   }
   const signIn = { user, method: 'PASSWORD', browser, operationId } as const;
   return openSession(runtime, signIn, async (ctx) => {
     // A concurrent sign-in may have used the code.
     const current = await ctx.read(operatorUsers, user.id);
-    if (!current || current.totp_step >= step) throw rejected();
+    if (!current || current.totp_step >= step) throw rejectedFault();
     return ctx.update(operatorUsers, current, { totp_step: BigInt(step), updated_at: ctx.now });
   });
 }
