@@ -19,8 +19,8 @@ const RESTORE_MS = 5_000;
 const HELP = `npm run demo [-- FLAGS]
 Uses the server that runs on the data folder, or starts a separate one. To choose the server:
   --data-dir FOLDER       its data folder (.railhead), for the key of its webhooks and its ledger
-  --base-url URL          its address, when not that of credentials.json
-  --client-id TEXT        credentials, when not those of credentials.json
+  --base-url URL          its address; default: from credentials.json
+  --client-id TEXT        credentials; default: from credentials.json
   --client-secret TEXT`;
 
 /** Restores the webhook endpoint of a server that was already running. */
@@ -29,7 +29,7 @@ async function restore({ credentials }, endpoint) {
   if (endpoint) await call('PATCH', '/config', { webhookEndpoint: endpoint });
   else
     line(
-      '\nThis platform had no webhook endpoint and keeps that of the demo. ' +
+      '\nThis platform had no webhook endpoint and keeps the endpoint of the demo. ' +
         'PATCH /config sets another.',
     );
 }

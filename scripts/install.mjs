@@ -197,7 +197,7 @@ function install({ dev, fresh }) {
   print(`Packages installed in ${((performance.now() - start) / 1000).toFixed(1)} s.`);
 }
 
-/** Installs missing packages; `dev` includes those of the tests. Exits if that fails. */
+/** Installs missing packages; `dev` includes packages of the tests. Exits if that fails. */
 export async function ensureInstalled({ dev }) {
   checkNode();
   if (!findMissing(dev)) return;

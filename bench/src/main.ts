@@ -36,7 +36,7 @@ interface Options {
   /** Writes processor profiles and statement statistics; slightly slower. */
   profile: boolean;
   logLevel: string;
-  /** The Node program of the server under test; defaults to the one that runs this. */
+  /** The Node program of the server under test; defaults to the program that runs the bench. */
   node?: string | undefined;
   /** File for the result as JSON. */
   json?: string | undefined;

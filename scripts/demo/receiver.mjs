@@ -1,6 +1,6 @@
-// A webhook receiver like that of a platform: it verifies the signature over the raw body, keeps new events,
-// and replies. `expect` prints the events received and waits until each resource has emitted the expected
-// ones, in the expected order.
+// A webhook receiver as a platform would run it: it verifies the signature over the raw body, keeps
+// new events, and replies. `expect` prints the events received and waits until each resource has
+// emitted the expected ones, in the expected order.
 import { verify } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';

@@ -85,7 +85,7 @@ export async function oldestPlatform(db: Pick<Database, 'page'>): Promise<Platfo
   return (await pageOfPlatformRows(db, { filters: [], sort: 'asc', limit: 1 })).rows[0];
 }
 
-/** Opens the platform's own accounts in those of `currencies` without one. */
+/** Opens the platform's own account in each of `currencies` that lacks one. */
 export async function openPlatformAccounts(
   ctx: Ctx,
   currencies: readonly string[],

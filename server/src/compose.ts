@@ -287,7 +287,7 @@ function metricsFor({ process }: Settings, roles: readonly Role[]): Metrics {
   return metrics;
 }
 
-/** Text of /metrics: that of all processes, because a scrape of a shared port reaches only one. */
+/** Text of /metrics, of all processes, because a scrape of a shared port reaches only one. */
 const metricsOf = (metrics: Metrics, shared: ProcessSettings | undefined) => ({
   contentType: metrics.contentType,
   text: shared ? shared.shareMetrics(metrics.text) : metrics.text,

@@ -133,7 +133,7 @@ function overview(noun?: string): string {
     '',
     columns(noun === undefined ? [START, ...rows] : rows),
     '',
-    'Every verb has --help. The database is that of DATABASE_URL, or the embedded',
+    'Every verb has --help. The database is selected by DATABASE_URL, or is the embedded',
     'one of RAILHEAD_DATA_DIR (.railhead); --database-url and --data-dir name them as flags.',
     '',
   ].join('\n');

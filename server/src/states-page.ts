@@ -182,7 +182,7 @@ ACTIVE, and ACTIVE again after the account is linked again.`,
   },
   {
     title: 'Stablecoin',
-    about: `The \`issuanceStatus\` of a stablecoin. The initial status is that of the provider
+    about: `The \`issuanceStatus\` of a stablecoin. The initial status is reported by the provider
 at the time of registration.`,
     states: stablecoinFeature.states.issuance,
   },

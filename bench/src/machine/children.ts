@@ -35,7 +35,7 @@ export interface StartOptions {
   cwd?: string | undefined;
   /** Folder for a processor profile, written when the process ends. */
   profile?: string | undefined;
-  /** The Node program; defaults to the one that runs the bench. */
+  /** The Node program; defaults to the program that runs the bench. */
   node?: string | undefined;
 }
 

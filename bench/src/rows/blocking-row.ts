@@ -12,15 +12,15 @@ import { type CostlyBody, costlyBodies, type OpenApi } from './costly-bodies.ts'
 
 /** Target: the longest that one request may block the event loop. */
 const MAX_MS = 20;
-/** Repetitions of each body. The median is used, to exclude pauses of the garbage collector. */
+/** Requests per body. Their median is used, to exclude pauses of the garbage collector. */
 const REPETITIONS = 3;
-/** Time until the monitor has noticed the end of a block; it measures every 5 ms. */
+/** Delay after which the monitor, which measures every 5 ms, has recorded a block. */
 const MONITOR_MS = 12;
-/** Each body is sent three times in any case. */
+/** One round, because each body is already sent several times. */
 const MAX_ROUNDS = 1;
 /** Share of readings without a request in progress. */
 const IDLE_SHARE = 0.2;
-/** Time until every schema is compiled. */
+/** Time in which the server compiles every schema. */
 const SETTLE_MS = 3_000;
 const QUICK_EVERY = 10;
 const SHOWN_OPERATIONS = 3;

@@ -1,6 +1,6 @@
 // Row 5: registering customers from a file of 50,000 rows. The peer is a client that registers
 // customers on the same server with single requests on many connections. Both create the same rows,
-// accounts and events. Peak memory is that of the server process.
+// accounts and events. Peak memory is measured for the server process.
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AUTHORIZATION, BASE, DATABASE } from '../machine/api.ts';

@@ -22,7 +22,7 @@ const HINTS: Readonly<Record<string, string>> = {
   CONNECTION_FAILED:
     'Is the server running, and is its URL correct? `railhead doctor` checks both.',
   TIMEOUT: 'The server did not reply in time. Repeat the command.',
-  UNEXPECTED_RESPONSE: 'The URL may not be that of an API. Check it with `railhead doctor`.',
+  UNEXPECTED_RESPONSE: 'The URL may not belong to an API. Check it with `railhead doctor`.',
   INSUFFICIENT_FUNDS:
     'Fund the account: `railhead sandbox fund-internal-account ACCOUNT --amount 100000`.',
   QUOTE_EXPIRED: 'Create a new quote: `railhead quotes create`.',

@@ -35,7 +35,7 @@ export interface Session {
 
 export const methodOf = (client: Client, operationId: string): AnyMethod => {
   const group = resourceOf(operationId)?.group ?? '';
-  // The names of groups and operations are those of the SDK.
+  // Groups and operations have the names of the SDK.
   const groups = client as unknown as Record<string, Record<string, AnyMethod>>;
   const operation = groups[group]?.[operationId];
   if (!operation) throw new Error(`The SDK has no operation ${operationId}.`);

@@ -88,7 +88,7 @@ describe('listen', () => {
     await stop(child);
   }, 90_000);
 
-  it('goes on after a kill, also without its files, and is there once', async () => {
+  it('continues after a kill, even without its files, and is registered once', async () => {
     const first = await listen('--forward-to', receiver.url);
     const second = await server.cli.run(['listen', '--forward-to', receiver.url]);
     expect([second.code, second.err]).toEqual([1, expect.stringContaining('another --name')]);

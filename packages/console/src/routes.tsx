@@ -1,4 +1,4 @@
-// The addresses of the console. Each page is loaded when it is first opened.
+// The routes of the console. Each page is loaded when it is first opened.
 import {
   createRootRoute,
   createRoute,

@@ -1,5 +1,5 @@
 // Entry `railhead-sdk/webhooks`: verifies that a webhook comes from the server and parses it. Both
-// signature schemes use Web Crypto: that of the server over the body, and Standard Webhooks.
+// signature schemes use Web Crypto: the server's own over the body, and Standard Webhooks.
 import { type Bytes, concat, fromBase64, fromUtf8, utf8 } from './crypto/bytes.ts';
 import { verificationKey, verifyDer } from './crypto/ecdsa.ts';
 import { clientError } from './error.ts';
@@ -15,7 +15,7 @@ type HeaderValue = string | readonly string[] | undefined;
 export interface VerifyOptions {
   /** The raw body as received, as text or bytes. */
   readonly body: string | Uint8Array | ArrayBuffer;
-  /** Headers of the request: those of `fetch`, or an object as in Node.js. */
+  /** Headers of the request: `Headers` of `fetch`, or an object as in Node.js. */
   readonly headers: Headers | Readonly<Record<string, HeaderValue>>;
   /**
    * Accepted keys: public keys of the server (PEM), secrets of an endpoint (`whsec_…`), or the

@@ -46,7 +46,7 @@ async function wallet() {
 }
 
 describe('keys', () => {
-  it('equal those of other libraries', async () => {
+  it('equal the results of other libraries', async () => {
     for (const keys of [await generateKeys(), keysOf(STAMP.privateKey)]) {
       const curve = createECDH('prime256v1');
       curve.setPrivateKey(keys.privateKey, 'hex');

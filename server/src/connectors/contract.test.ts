@@ -262,7 +262,9 @@ describe('openConnectors', () => {
 
   it('rejects undeclared capabilities of a connector', () => {
     const acme = provider('acme', { capabilities: ['liveness'] });
-    expect(() => createRegistry(acme)).toThrow('The connector acme offers networkFees undeclared.');
+    expect(() => createRegistry(acme)).toThrow(
+      'The connector acme offers networkFees without declaring it.',
+    );
   });
 });
 

@@ -71,7 +71,7 @@ const HIDDEN_CLIENTS = {
 
 /**
  * The accent of the site (`tokens.css` of the hosted pages) in light and dark, and colors of text
- * and methods with the contrast of WCAG AA, which those of the viewer do not all have.
+ * and methods with the contrast of WCAG AA, which not all colors of the viewer have.
  */
 const COLORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   light: {

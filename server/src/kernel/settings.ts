@@ -120,7 +120,7 @@ export const listSetting = (
   return { ...settingOf(Type.Array(Type.String()), kind), default: [] };
 };
 
-/** The settings of a schema, in its order, those of nested objects included. */
+/** The settings of a schema, in its order, including settings of nested objects. */
 export function settingsIn(schema: TObject, parentPath: readonly string[] = []): SettingLeaf[] {
   return Object.entries(schema.properties).flatMap(([name, property]) => {
     const settingPath = [...parentPath, name];

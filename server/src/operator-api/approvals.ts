@@ -156,7 +156,7 @@ const approve = operation({
   description:
     'Executes the change and records the decision in one commit. Requires the permission of ' +
     'the operation. The requester cannot approve it. Returns `CONFLICT` if the state has ' +
-    'changed since the request, so that the change would differ from the one that was shown, or if ' +
+    'changed since the request, so that the change would differ from the change that was shown, or if ' +
     'the requester may no longer make it: request the change again.',
   operatorPermission: 'approvals.decide',
   params,

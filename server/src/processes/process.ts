@@ -21,7 +21,7 @@ export interface ServerProcess {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Sets the program and flags of all processes to those of this one. */
+/** Sets the program and flags of all processes to the program and flags of this process. */
 export function prepareProcesses(argv: readonly string[]): void {
   const exec = path.join(projectRoot(), 'scripts', 'start.mjs');
   cluster.setupPrimary({ exec, args: [...argv], execArgv: [...process.execArgv] });

@@ -65,7 +65,7 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
   );
 
   it(
-    'return step by step to the start, with the button of the page and that of the browser',
+    'return step by step to the start, with the button of the page and the button of the browser',
     async () => {
       const person = await customer(office.app, office.as, { ...WITHOUT_DATA, address: ADDRESS });
       const {

@@ -245,7 +245,7 @@ describe.each(LISTS)('GET %s', (path, resource, queries) => {
   });
 });
 
-it('finds the accounts of the platform itself without reading those of its customers', async () => {
+it('finds the accounts of the platform itself without reading accounts of its customers', async () => {
   const { db } = app.runtime;
   const { find } = db;
   const requested: string[] = [];

@@ -1,4 +1,4 @@
-// Operations beside the public contract reject unknown query parameters and body fields by their
+// Operations outside the public contract reject unknown query parameters and body fields by their
 // names, so that a mistyped filter does not return everything and a mistyped field is not ignored.
 import { expect, it } from 'vitest';
 import type { Contract } from '../../src/kernel/contract/operation.ts';

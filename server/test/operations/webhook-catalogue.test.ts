@@ -44,7 +44,7 @@ const page = () =>
   ].join('\n\n');
 
 describe('the webhook catalog', () => {
-  it('has every event type except the one that no verification emits', () => {
+  it('has every event type except a type that no verification emits', () => {
     const types = new Set<string>(
       webhookContracts.flatMap(({ events }) => events.map(({ type }) => type)),
     );

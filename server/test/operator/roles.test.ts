@@ -69,7 +69,7 @@ describe('permissions', () => {
     },
   );
 
-  it('include those of the own session in every role', () => {
+  it('include the operations of the own session in every role', () => {
     for (const role of ROLE_NAMES) expect(ROLES[role]).toContain('profile.manage');
   });
 

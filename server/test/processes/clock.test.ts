@@ -98,7 +98,7 @@ describe('a clock and several processes', () => {
     }
   });
 
-  it('changes beside deliveries, each of which is made once', async () => {
+  it('changes during deliveries, each of which is made once', async () => {
     await callOrThrow(firstServer, 'PATCH', '/config', { webhookEndpoint: receiver.url });
     for (let index = 0; index < 24; index++) {
       await callOrThrow(firstServer, 'POST', '/customers', {
@@ -142,7 +142,7 @@ describe('a clock and several processes', () => {
     const { currentTime, target } = await clockOf(secondServer);
     expect(Date.parse(currentTime)).toBeLessThan(start + DAY);
     expect(Date.parse(target)).toBe(start + DAY);
-    // The lease of its job would end within 20 seconds, and that of the clock within 40.
+    // The lease of its job would end within 20 seconds, and the lease of the clock within 40.
     await database.query("update jobs set due_at = now() where state = 'running'");
     await database.query('update sandbox_clocks set held_until = now()');
     const continued = await change(secondServer, { to: target });

@@ -1,4 +1,4 @@
-// The demonstration as its own process, with a new server and beside a running one. It checks its
+// The demonstration as its own process, with a new server and with a running one. It checks its
 // own results, so the exit code is decisive; here the main lines of its output are checked, and
 // that it leaves nothing behind.
 import { execFile } from 'node:child_process';
@@ -115,7 +115,7 @@ describe('npm run demo', () => {
   );
 
   it.concurrent(
-    'runs beside a running server and restores the webhook endpoint',
+    'runs with a running server and restores the webhook endpoint',
     async () => {
       const { code, out, err } = await demonstrate('--data-dir', dataFolder.dir);
       expect([code, missingOutput(out)], `${out}${err}`).toEqual([0, undefined]);

@@ -1,4 +1,4 @@
-// The operator's command as a process beside a running server on the embedded database, and without
+// The operator's command as a process with a running server on the embedded database, and without
 // a server.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import fs from 'node:fs';

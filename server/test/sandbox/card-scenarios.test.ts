@@ -55,11 +55,11 @@ const closeStep = [becomes('CLOSED'), ['card CLOSED CLOSED_BY_PLATFORM']] as con
 const freezeStep = [becomes('FROZEN'), ['card FROZEN']] as const;
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
-  'cleared as it was authorized': {
+  'is cleared for the authorized amount': {
     steps: [payStep(), fullClearing],
     end: `${FULLY_SETTLED}; account 960/960`,
   },
-  'cleared in pieces': {
+  'is cleared in several clearings': {
     steps: [
       payStep(),
       [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED}`]],
@@ -68,14 +68,14 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ],
     end: `SETTLED 40, cleared 40 in 3, ${DEBITED}; account 960/960`,
   },
-  'never cleared': {
+  'is never cleared': {
     steps: [
       payStep(),
       [notice('clearing', 0), ['account 1000/1000', `SETTLED 40, cleared 0, ${DEBITED}`]],
     ],
     end: `SETTLED 40, cleared 0, ${DEBITED}; account 1000/1000`,
   },
-  'never cleared, while it is still being taken': {
+  'is never cleared, and its debit is pending': {
     steps: [
       [payStep('005')[0], payStep()[1].slice(0, 2)],
       [notice('clearing', 0), [`SETTLED 40, cleared 0, ${DEBITED} (1 pending)`]],
@@ -83,7 +83,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ],
     end: `SETTLED 40, cleared 0, ${DEBITED}; account 1000/1000`,
   },
-  'cleared in part, and no more': {
+  'is cleared in part only': {
     steps: [
       payStep(),
       [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED}`]],
@@ -91,7 +91,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ],
     end: `SETTLED 40, cleared 10 in 1, ${DEBITED}; account 990/990`,
   },
-  'cleared for more, which is taken then': {
+  'is cleared for more, and the difference is debited': {
     steps: [
       payStep(),
       [
@@ -105,7 +105,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ],
     end: 'SETTLED 40, cleared 50 in 1, debited 50 in 2; account 950/950',
   },
-  'cleared for more than a limit that it was within': {
+  'is cleared for more than a spending limit': {
     card: { maxSpendPerTransaction: 40_00 },
     steps: [
       payStep(),
@@ -120,7 +120,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ],
     end: 'SETTLED 40, cleared 50 in 1, debited 50 in 2; account 950/950',
   },
-  'cleared for more, as slowly as the first time': {
+  'is cleared for more, with a second slow debit': {
     steps: [
       [payStep('005')[0], payStep()[1].slice(0, 2)],
       [waitFor(HALF_A_MINUTE), ['account 960/960']],
@@ -132,7 +132,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ],
     end: 'SETTLED 40, cleared 50 in 1, debited 50 in 2; account 950/950',
   },
-  'cleared for more while it is still being taken': {
+  'is cleared for more while the first debit is pending': {
     steps: [
       [payStep('005')[0], payStep()[1].slice(0, 2)],
       [
@@ -143,13 +143,13 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ],
     end: 'SETTLED 40, cleared 50 in 1, debited 50 in 2; account 950/950',
   },
-  'cleared for more than there is': {
+  'is cleared for more than the balance': {
     funds: 40,
     steps: [exactPayment, [notice('clearing', 50), [`EXCEPTION 40, cleared 50 in 1, ${DEBITED}`]]],
     end: `EXCEPTION 40, cleared 50 in 1, ${DEBITED}; account 0/0`,
     stored: -10,
   },
-  'cleared for more when the card was closed, at our cost': {
+  "is cleared for more after the card was closed, at the operator's cost": {
     steps: [
       payStep(),
       closeStep,
@@ -157,7 +157,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ],
     end: `SETTLED 40, cleared 50 in 1, ${DEBITED}; account 960/960`,
   },
-  'cleared and returned when the card is frozen': {
+  'is cleared and refunded while the card is frozen': {
     steps: [
       payStep(),
       freezeStep,
@@ -169,7 +169,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ],
     end: `REFUNDED${FULLY_SETTLED.slice(7)}, refunded 40 in 1; account 1000/1000`,
   },
-  'never cleared, of a card that was closed': {
+  'is never cleared after the card was closed': {
     steps: [
       payStep(),
       closeStep,
@@ -177,7 +177,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ],
     end: `SETTLED 40, cleared 0, ${DEBITED}; account 1000/1000`,
   },
-  'advised to be more': {
+  'is increased by an adjustment': {
     steps: [
       payStep(),
       [
@@ -188,7 +188,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ],
     end: 'SETTLED 60, cleared 60 in 1, debited 60 in 2; account 940/940',
   },
-  'advised to be more than there is': {
+  'is increased by an adjustment beyond the balance': {
     funds: 40,
     steps: [
       exactPayment,
@@ -199,7 +199,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     end: `EXCEPTION 60, cleared 60 in 2, ${DEBITED}; account 0/0`,
     stored: -20,
   },
-  'advised to be less': {
+  'is decreased by an adjustment': {
     steps: [
       payStep(),
       [notice('authorization_advice', 25), ['account 975/975', `AUTHORIZED 25, ${DEBITED}`]],
@@ -207,7 +207,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ],
     end: `SETTLED 25, cleared 25 in 1, ${DEBITED}; account 975/975`,
   },
-  'advised to be no more than was cleared': {
+  'is decreased by an adjustment to the cleared amount': {
     steps: [
       payStep(),
       [notice('clearing', 30), [`PARTIALLY_SETTLED 40, cleared 30 in 1, ${DEBITED}`]],
@@ -218,7 +218,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ],
     end: `SETTLED 30, cleared 30 in 1, ${DEBITED}; account 970/970`,
   },
-  'refunded in full, and the refund is reversed': {
+  'is refunded in full, and the refund is reversed': {
     steps: [
       payStep(),
       fullClearing,
@@ -230,7 +230,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ],
     end: `${FULLY_SETTLED}; account 960/960`,
   },
-  'refunded in parts, and the last refund is reversed': {
+  'is refunded in parts, and the last refund is reversed': {
     steps: [
       payStep(),
       fullClearing,
@@ -243,7 +243,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ],
     end: `${FULLY_SETTLED}, refunded 10 in 1; account 970/970`,
   },
-  'returned before all of it was cleared': {
+  'is refunded before it is fully cleared': {
     steps: [
       payStep(),
       [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED}`]],
@@ -258,7 +258,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ],
     end: `REFUNDED 40, cleared 10 in 1, ${DEBITED}, refunded 10 in 1; account 1000/1000`,
   },
-  'of a single message, returned': {
+  'is a single-message payment that is refunded': {
     steps: [
       [
         requests('financial_authorization', 40),
@@ -268,11 +268,11 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ],
     end: `${FULLY_SETTLED}, refunded 15 in 1; account 975/975`,
   },
-  'a credit that is cleared': {
+  'is a credit that is cleared': {
     steps: [announce('credit_authorization'), [notice('clearing', 40), ARRIVED]],
     end: `${ARRIVED[1]}; account 1040/1040`,
   },
-  'a credit that is cleared in pieces, in part': {
+  'is a credit that is cleared partly in several clearings': {
     steps: [
       announce('credit_authorization'),
       [notice('clearing', 15), ['account 1015/1015', 'PARTIALLY_SETTLED +40, cleared 15 in 1']],
@@ -280,11 +280,11 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ],
     end: 'SETTLED +40, cleared 15 in 1; account 1015/1015',
   },
-  'a credit that never comes': {
+  'is a credit that is never cleared': {
     steps: [announce('credit_authorization'), [notice('clearing', 0), ['SETTLED +40, cleared 0']]],
     end: 'SETTLED +40, cleared 0; account 1000/1000',
   },
-  'a credit without an authorization': {
+  'is a credit without an authorization': {
     steps: [
       freezeStep,
       announce('credit_authorization_advice'),

@@ -63,7 +63,7 @@ const textOf = (node: ts.Node): string | undefined => {
   if (ts.isStringLiteralLike(node)) return node.text;
   if (!ts.isTemplateExpression(node)) return undefined;
   const spans = node.templateSpans.map(
-    // Braces in the expression would be read as those of the statement.
+    // Braces in the expression would be read as braces of the statement.
     ({ expression, literal }) =>
       `\${${expression.getText().replaceAll(/[{}]/g, '')}}${literal.text}`,
   );

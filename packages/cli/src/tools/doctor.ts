@@ -79,7 +79,7 @@ async function version(url: string): Promise<Check> {
   const { body } = await probe(url, '/openapi.json');
   const date = isObject(body) && isObject(body.info) ? String(body.info.version) : undefined;
   if (date === undefined)
-    return warning(name, 'unknown', 'The URL may not be that of a Railhead server.');
+    return warning(name, 'unknown', 'The URL may not belong to a Railhead server.');
   if (date !== API_DATE) {
     const hint = 'Install the version of railhead-cli that matches the server.';
     return failedCheck(name, `the server has ${date}, this program ${API_DATE}`, hint);

@@ -1,5 +1,5 @@
 // The form of an operation: what will change, its fields, and the result that the server reports. A
-// request whose result is unknown is only sent again as it was, with the same idempotency key.
+// request whose result is unknown is only sent again unchanged, with the same idempotency key.
 import { Dialog } from '@base-ui/react/dialog';
 import { Link, useLocation } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
@@ -20,7 +20,7 @@ type State =
   | { name: 'unknown' }
   | { name: 'done'; outcome: Outcome<OperationId> };
 
-/** A lost connection and a failure of the server leave open whether the change was made. */
+/** Whether it is unknown if the change was made: the connection was lost or the server failed. */
 const isUnknown = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status >= 500);
 

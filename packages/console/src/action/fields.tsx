@@ -266,10 +266,10 @@ function Items({
 interface FieldsProps {
   schema: FieldSchema;
   values: Values;
-  /** Path of a field, such as `policy.limit`, → what is wrong. */
+  /** Path of a field, such as `policy.limit`, → error message. */
   errors: Readonly<Record<string, string>>;
   prefix?: string;
-  /** Fields that the screen has set. */
+  /** Fields whose values the screen sets. */
   fixed?: readonly string[];
   set(values: Values): void;
 }

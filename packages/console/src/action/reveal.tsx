@@ -1,4 +1,4 @@
-// Personal data, hidden until it is asked for. The server records who asked.
+// Personal data, hidden until it is requested. The server records each request.
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { call, type Input, type Reply } from '../api/client.ts';

@@ -1,4 +1,4 @@
-// What a form needs of the schema of a request body.
+// The parts of a request body's schema that a form needs.
 
 export interface FieldSchema {
   type?: string | readonly string[];
@@ -18,7 +18,7 @@ export interface FieldSchema {
   anyOf?: readonly FieldSchema[];
 }
 
-/** Kind of input for a field. JSON for what no simpler one can express. */
+/** Kind of input for a field. JSON if no simpler kind fits. */
 export type InputKind =
   | 'text'
   | 'long'

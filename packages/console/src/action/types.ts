@@ -7,11 +7,11 @@ export interface Action {
   id: OperationId;
   label: string;
   path?: Readonly<Record<string, string>>;
-  /** Values of the form at first. */
+  /** Initial values of the form. */
   initial?: Values;
   /** Fields that the screen sets; the form shows them without an input. */
   fixed?: Values;
-  /** What the change is about, as it is now. */
+  /** Current data of the changed resource. */
   about?: ReactNode;
   isDangerous?: boolean;
   isPrimary?: boolean;

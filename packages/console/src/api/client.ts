@@ -34,7 +34,7 @@ export class ApiError extends Error {
 type Content<T> = T extends { content: { 'application/json': infer Body } } ? Body : never;
 type Responses<Id extends OperationId> = operations[Id]['responses'];
 
-/** The reply of an operation, without that of a change that waits for approval. */
+/** The reply of an operation, except the reply to a change that waits for approval. */
 export type Reply<Id extends OperationId> =
   Responses<Id> extends { 200: infer R }
     ? Content<R>
@@ -58,14 +58,14 @@ export interface Input {
   path?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, unknown>>;
   body?: unknown;
-  /** For a change that is sent again after a lost connection. */
+  /** Idempotency key of a change that is sent again after a lost connection. */
   key?: string;
   signal?: AbortSignal;
 }
 
 let csrfToken: string | undefined;
 
-/** Token of the session, for requests that change something. */
+/** CSRF token of the session, required for changes. */
 export const setCsrfToken = (token: string): void => {
   csrfToken = token;
 };
@@ -134,7 +134,7 @@ async function send(id: OperationId, { path, query, body, key, signal }: Input) 
 
 export interface Outcome<Id extends OperationId> {
   body: Reply<Id>;
-  /** A change that waits for another operator: its approval. */
+  /** Approval of a change that waits for another operator. */
   approvalId?: string;
 }
 

@@ -5,7 +5,7 @@ import { ApiError, call, type Input, type Reply } from './client.ts';
 
 const MAX_RETRIES = 2;
 
-/** A lost connection and an overloaded server are tried again, a rejection is not. */
+/** Requests are retried after a lost connection or overload, not after a rejection. */
 const isTemporary = (error: unknown) =>
   !(error instanceof ApiError) || error.status === 0 || error.status === 503;
 
@@ -74,7 +74,7 @@ export async function readPage(
   return { ...rest, data: data ?? keys ?? deliveries ?? [] };
 }
 
-/** The pages of a list, more of which are loaded on demand. */
+/** The pages of a list; further pages are loaded on demand. */
 export function usePages(id: OperationId, input: ReadInput, enabled = true) {
   return useInfiniteQuery({
     queryKey: [id, input],

@@ -1,4 +1,4 @@
-// The session of the operator, and what it permits.
+// The operator's session and its permissions.
 import { useQuery } from '@tanstack/react-query';
 import { createContext, type ReactNode, use } from 'react';
 import { OPERATIONS, type OperationId } from '../generated/operations.ts';
@@ -8,7 +8,7 @@ export type Session = Reply<'getOperatorSession'>;
 
 const SessionContext = createContext<Session | undefined>(undefined);
 
-/** The session. Only below `SessionProvider`. */
+/** The session. Requires `SessionProvider` as an ancestor. */
 export function useSession(): Session {
   const session = use(SessionContext);
   if (!session) throw new Error('there is no session');
@@ -30,7 +30,7 @@ export async function readSession(): Promise<Session> {
   return session;
 }
 
-/** Where a person signs in, and returns from. */
+/** The sign-in page; it returns to the current page. */
 export const signInUrl = (): string =>
   `/operator/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`;
 

@@ -1,16 +1,16 @@
 // The stream of changes: one connection, which the browser resumes after an interruption. A change
-// makes what is shown outdated, so that it is read again.
+// makes the shown data outdated, so that it is read again.
 import { useEffect, useSyncExternalStore } from 'react';
 import { OPERATIONS, type OperationId } from '../generated/operations.ts';
 import { queryClient } from './queries.ts';
 
-/** Changes within this time cause one read. */
+/** Changes within this period cause one read. */
 const GATHER_MS = 1_000;
-/** Until another attempt after a rejection, such as that of an ended session. */
+/** Delay before another attempt after a rejection, such as an ended session. */
 const REOPEN_MS = 5_000;
-/** Longer lists are not read again by themselves. */
+/** Longer lists are not refreshed automatically. */
 const MAX_PAGES = 3;
-/** Reads that no change affects. */
+/** Reads that are never outdated by a change. */
 const UNAFFECTED = new Set(['getOperatorSession', 'listOperatorRoles', 'getSystem']);
 
 /** A read that reveals personal data is recorded, which is a change, so it is not repeated. */
@@ -38,7 +38,7 @@ interface Pages {
   pages?: unknown[];
 }
 
-/** Reads again what is shown. */
+/** Reads the shown data again. */
 function refresh(): void {
   void queryClient.invalidateQueries({
     predicate: ({ queryKey: [id], state: { data } }) =>
@@ -46,7 +46,7 @@ function refresh(): void {
   });
 }
 
-/** Follows changes as long as the component is shown. */
+/** Follows changes while the component is mounted. */
 export function useChanges(): void {
   useEffect(() => {
     let source: EventSource | undefined;

@@ -1,4 +1,4 @@
-// A chart over time, with the same numbers as a table for those who do not see it.
+// A chart over time, with the same numbers as a table for screen readers.
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';

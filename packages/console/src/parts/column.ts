@@ -6,10 +6,10 @@ export interface Column<Row> {
   name: string;
   label?: string;
   cell?: (row: Row) => ReactNode;
-  /** Text in an export; the field of the row unless stated. */
+  /** Text in an export; defaults to the field of the row. */
   text?: (row: Row) => string;
   isNumber?: boolean;
-  /** Not shown until the reader selects it. */
+  /** Hidden until the user selects it. */
   isHidden?: boolean;
   width?: string;
 }

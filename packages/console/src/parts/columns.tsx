@@ -13,13 +13,13 @@ const moneyIn = (row: object, name: string) => {
   return { amount: amount as number, currency: String(currency) };
 };
 
-/** Makers of the columns of a list. */
+/** Factories for the columns of a list. */
 export function columnsOf<Id extends OperationId>() {
   type Row = Item<Id> & object;
   return {
-    /** Columns that show a field by its form. */
+    /** Columns whose format follows from the value of the field. */
     fields: (...names: readonly Name<Row>[]): Column<Row>[] => names.map((name) => ({ name })),
-    /** Columns that are not shown at first. */
+    /** Columns that are hidden by default. */
     hidden: (...names: readonly Name<Row>[]): Column<Row>[] =>
       names.map((name) => ({ name, isHidden: true })),
     /** Numbers, and amounts with their own currency. */
@@ -33,7 +33,7 @@ export function columnsOf<Id extends OperationId>() {
         cell: (row) => <Amount value={moneyIn(row, name)} />,
         text: (row) => moneyText(moneyIn(row, name)),
       })),
-    /** A column with a content of its own. */
+    /** A column with custom content. */
     column: (
       name: Name<Row>,
       cell: (row: Row) => ReactNode,

@@ -1,4 +1,4 @@
-// Rows as a CSV file. A value that a spreadsheet would run as a formula is marked as text.
+// Rows as a CSV file. A value that a spreadsheet would evaluate as a formula is marked as text.
 import { fieldLabel } from '../texts/fields.ts';
 import type { Column } from './column.ts';
 import { decimalText, type Money } from './money.tsx';

@@ -1,4 +1,4 @@
-// The screen of one resource whose facts need no arrangement of their own.
+// The default screen of one resource.
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ActionButtons } from '../action/action.tsx';

@@ -1,4 +1,4 @@
-// Any reply of the API as labeled facts: amounts, times, IDs and states are recognized by their form.
+// Any reply of the API as labeled values. Amounts, times, IDs and states are recognized by their format.
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { usePlatform } from '../shell/platform.tsx';

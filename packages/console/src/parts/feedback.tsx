@@ -5,7 +5,7 @@ import { TEXTS } from '../texts/texts.ts';
 import { CopyButton } from './identifier.tsx';
 import { Screen } from './panel.tsx';
 
-/** Gray lines, shown only when loading takes noticeably long. */
+/** Gray lines, shown only if loading takes noticeably long. */
 export const Skeleton = ({ lines = 4 }: { lines?: number }) => (
   <div className="skeleton" role="status" aria-label={TEXTS.loading}>
     {Array.from({ length: lines }, (_, index) => (
@@ -47,7 +47,7 @@ interface LoadedProps<T> {
   children: (data: T) => ReactNode;
 }
 
-/** What a query read, or its loading and error states. Data that is shown stays when a later read fails. */
+/** The data of a query, or its loading and error states. Data remains shown if a later read fails. */
 export function Loaded<T>({ query, lines, title, children }: LoadedProps<T>) {
   const { data, error, refetch } = query;
   if (data !== undefined) return children(data);

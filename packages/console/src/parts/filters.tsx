@@ -1,4 +1,4 @@
-// Filters of a list, kept in the address so that a view can be shared and saved.
+// Filters of a list, kept in the URL so that a view can be shared and saved.
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useId } from 'react';
 import { CHOICES } from '../generated/choices.ts';
@@ -11,7 +11,7 @@ export interface Filter {
   /** Query parameter. */
   name: string;
   label?: string;
-  /** Values; those of the operation unless stated. Without any, a text. */
+  /** Values; default: the values of the operation. Without values, a text field. */
   values?: readonly string[];
   kind?: 'day';
 }

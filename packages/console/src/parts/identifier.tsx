@@ -1,4 +1,4 @@
-// IDs, shortened in the middle, with a link to what they name and a button that copies them.
+// IDs, shortened in the middle, with a link to the resource and a button that copies them.
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { TEXTS } from '../texts/texts.ts';

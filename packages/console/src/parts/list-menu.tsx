@@ -1,4 +1,4 @@
-// What a reader does with a list: select columns, save the filters as a view, export the rows.
+// Menu of a list: select columns, save the filters as a view, export the rows.
 import { Menu } from '@base-ui/react/menu';
 import { Popover } from '@base-ui/react/popover';
 import { useLocation, useNavigate } from '@tanstack/react-router';

@@ -1,5 +1,5 @@
-// A list of the operator API: filters in the address, rows that are loaded as they are scrolled to,
-// columns that the reader selects, views that the reader saves, and an export of what is filtered.
+// A list of the operator API: filters in the URL, rows that are loaded on scrolling, selectable
+// columns, saved views, and an export of the filtered rows.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { columnVisibilityFeature, tableFeatures, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
@@ -21,20 +21,20 @@ import { readStored, store } from './stored.ts';
 export interface ListProps<Id extends OperationId> {
   id: Id;
   path?: Readonly<Record<string, string>>;
-  /** Query of every request, beside the filters. */
+  /** Query of every request, in addition to the filters. */
   query?: Partial<Query<Id>>;
   columns: readonly Column<Item<Id>>[];
   filters?: readonly Filter[];
-  /** Address of the screen of a row. */
+  /** Path of the screen of a row. */
   placeOf?: (row: Item<Id>) => string | undefined;
-  /** Beside the filters. */
+  /** Content next to the filters. */
   empty?: string;
 }
 
 const features = tableFeatures({ columnVisibilityFeature });
 const ROW_PX = 32;
 const OVERSCAN = 12;
-/** Rows before the end at which the next page is requested. */
+/** The next page is requested this many rows before the end. */
 const AHEAD = 20;
 
 const fieldOf = (row: unknown, name: string) => (row as Record<string, unknown>)[name];

@@ -1,10 +1,10 @@
-// Amounts: grouped for the reader's locale, with the exact value and minor units at hand.
+// Amounts: grouped for the locale of the browser, with the exact value and minor units in a hint.
 import { CURRENCIES } from '../../../../server/src/catalog/currencies/currencies.ts';
 import { TEXTS } from '../texts/texts.ts';
 import { Hint } from './hint.tsx';
 
 export interface Money {
-  /** Minor units; a decimal text where they can be above 2^53. */
+  /** Minor units; a decimal text if they can exceed 2^53. */
   amount: number | string;
   currency: string;
 }
@@ -34,12 +34,12 @@ export function moneyText(money: Money): string {
   const format = new Intl.NumberFormat(undefined, {
     ...{ minimumFractionDigits: decimals, maximumFractionDigits: decimals },
   });
-  // A decimal text is formatted without rounding; the types know numbers only.
+  // A decimal text is formatted without rounding; the type declarations allow only numbers.
   const text = format.format(decimalText(money) as unknown as number);
   return `${text} ${money.currency}`;
 }
 
-/** Reads a decimal text; undefined if it is none or has too many digits. */
+/** Parses a decimal text; undefined if it is invalid or has too many digits. */
 export function minorUnits(text: string, currency: string): bigint | undefined {
   const match = /^(-?)(\d{1,16})(?:[.,](\d*))?$/.exec(text.replaceAll(/[\s'_]/g, ''));
   const decimals = decimalsOf(currency) ?? 0;

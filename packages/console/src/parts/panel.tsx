@@ -4,7 +4,7 @@ import { TEXTS } from '../texts/texts.ts';
 
 interface ScreenProps {
   title: string;
-  /** Beside the title: a state, a mark. */
+  /** Next to the title, such as a state. */
   mark?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;

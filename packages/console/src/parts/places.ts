@@ -1,4 +1,4 @@
-// Where the console shows a resource.
+// Maps resources to the screens that show them.
 
 /** Prefix of an ID, or kind of a search hit → path of its screen. */
 const SCREENS: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-// States as words, with a color that repeats what the word says.
+// States as text, with a color of the same meaning.
 import { sentence } from '../texts/fields.ts';
 import { TEXTS } from '../texts/texts.ts';
 import { decimalsOf } from './money.tsx';
@@ -39,7 +39,7 @@ export function Status({ value }: { value: string | null | undefined }) {
   return <span className={`status ${toneOf(value)}`}>{statusText(value)}</span>;
 }
 
-/** The environment of a platform. Sandbox is marked everywhere. */
+/** The environment of a platform. Only the sandbox is marked. */
 export const ModeMark = ({ mode }: { mode: string }) =>
   mode.toUpperCase() === 'SANDBOX' ? (
     <span className="mode sandbox">{TEXTS.sandbox}</span>

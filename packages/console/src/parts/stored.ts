@@ -1,4 +1,4 @@
-// What the browser remembers for its reader: columns, saved views, the platform.
+// Settings in the storage of the browser: columns, saved views, the platform.
 
 const PREFIX = 'railhead-console ';
 
@@ -15,6 +15,6 @@ export function store(name: string, value: unknown): void {
   try {
     localStorage.setItem(PREFIX + name, JSON.stringify(value));
   } catch {
-    // A full or forbidden storage loses a convenience only.
+    // Without storage only a convenience is lost.
   }
 }

@@ -1,4 +1,4 @@
-// Times: relative where they are recent, with the exact time and its zone at hand.
+// Times: relative if recent, with the exact time and its zone in a hint.
 import { TEXTS } from '../texts/texts.ts';
 import { Hint } from './hint.tsx';
 

@@ -5,7 +5,7 @@ import { TEXTS } from '../texts/texts.ts';
 interface Page {
   path: string;
   title: string;
-  /** A page is shown to an operator who may call it. */
+  /** Operation that the operator must be permitted to call. */
   needs: OperationId;
 }
 

@@ -1,7 +1,7 @@
-// The keys that open the palette, apart from it because it is loaded when it is first needed.
+// The keys that open the palette, in a separate file because the palette is loaded on first use.
 import { useEffect } from 'react';
 
-/** Shows the palette when its keys are pressed. */
+/** Opens the palette when its keys are pressed. */
 export function usePaletteKeys(open: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -1,4 +1,4 @@
-// Search over everything and the list of pages, opened with Ctrl+K or ⌘K.
+// Search over all resources and pages, opened with Ctrl+K or ⌘K.
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
 import { useQuery } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-// The platform that the reader works with, or all of them.
+// The selected platform, or all platforms.
 import { createContext, type ReactNode, use, useMemo, useState } from 'react';
 import { useReply } from '../api/queries.ts';
 import { useSession } from '../api/session.tsx';
@@ -17,7 +17,7 @@ interface PlatformChoice {
   platformId: string | undefined;
   platform: PlatformOption | undefined;
   select(platformId: string | undefined): void;
-  /** An operator of single platforms selects one of them. */
+  /** Whether a platform must be selected: the operator is limited to some platforms. */
   mustSelect: boolean;
 }
 

@@ -102,7 +102,7 @@ function Frame() {
   const main = useRef<HTMLElement>(null);
   const openPalette = useCallback(() => setPalette(true), []);
   usePaletteKeys(openPalette);
-  // A new page begins at its top, and closes the menu of a narrow screen.
+  // A new page starts at its top, and closes the menu on a narrow screen.
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs at each new page
   useEffect(() => {
     setMenu(false);

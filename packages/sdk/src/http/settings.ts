@@ -2,7 +2,7 @@
 import { clientError } from '../error.ts';
 import type { OperationId } from '../types.ts';
 
-/** An attempt of a call. Headers are those of the request without its credential. */
+/** An attempt of a call. `headers` are the headers of the request without its credential. */
 export interface RequestInfo {
   readonly operationId: OperationId;
   readonly method: string;

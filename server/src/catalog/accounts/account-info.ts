@@ -75,8 +75,8 @@ const completePaths = (info: Account, row: AccountTypeRow): readonly PaymentPath
   row.paths.filter((path) => path.requiredFields.every((name) => has(info, name)));
 
 /**
- * Missing fields, if no payment path is complete. They are those of the paths whose primary field
- * is present, or else those of the first path.
+ * Missing fields, if no payment path is complete: the fields of the paths whose primary field is
+ * present, or else of the first path.
  */
 function pathErrors(info: Account, row: AccountTypeRow): FieldError[] {
   // `lightningRule` validates Lightning destinations.

@@ -60,7 +60,7 @@ describe('vasps', () => {
 });
 
 describe('counterparty fields', () => {
-  it('are those of the specification', () => {
+  it('match the specification', () => {
     const names: readonly string[] = COUNTERPARTY_FIELDS;
     expect(names).toHaveLength(20);
   });

@@ -13,7 +13,7 @@ export interface RealtimeFunding {
    */
   readonly networks: readonly string[];
   /**
-   * Pay-in types for the payer. For a digital asset those of `network`, or none for another one.
+   * Pay-in types for the payer. For a digital asset, the types of `network`; none for another network.
    */
   readonly payInTypes: readonly string[];
   /** Validity of a quote in milliseconds. */

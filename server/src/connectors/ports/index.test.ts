@@ -178,7 +178,7 @@ describe.each(FUNDING)('the funding of the %s connector in %s', (_name, _mode, f
   const account = (number: number, currency: string) =>
     funding.instructions({ accountId: idAt(number), currency, owner: 'customer' });
 
-  it('is the same for one account, and never that of another', () => {
+  it('is the same for one account, and differs between accounts', () => {
     for (const { code } of CURRENCIES) {
       const all = Array.from({ length: 25 }, (_, index) => account(index, code));
       expect(account(7, code)).toEqual(all[7]);

@@ -17,7 +17,7 @@ type MessageReply = 'sent' | 'rejected';
 
 interface OutgoingMail extends OutgoingMessage {
   subject: string;
-  /** Sender name and reply address, if not those of the operator. */
+  /** Sender name and reply address; default: the operator's. */
   senderName?: string | undefined;
   replyTo?: string | undefined;
 }

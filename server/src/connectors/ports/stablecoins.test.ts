@@ -277,7 +277,7 @@ describe('rows of the sandbox', () => {
     expect(response).toEqual({ state: 'rejected', problem });
   });
 
-  it('rejects an order for one bank account and fails that of another', async () => {
+  it('rejects the order for one bank account and fails the order for another', async () => {
     const { mint, link, order } = await at('');
     const from = async (end: string) => {
       const response = await mint.linkAccount(link, banked(end));

@@ -146,7 +146,7 @@ function pointOf(clientPublicKey: string): Buffer {
   return Buffer.from(point, 'hex');
 }
 
-/** `attests`: whether export bundles are signed; those of scripted wallets are not. */
+/** `attests`: whether export bundles are signed; bundles of scripted wallets are not. */
 export function localCustody(
   effects: Effects,
   keys: CustodyKeys,

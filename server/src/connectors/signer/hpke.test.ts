@@ -62,7 +62,7 @@ function sharedSecretOf({ scalar }: P256Pair, { point }: P256Pair): Buffer {
 describe('the suite', () => {
   const { info, ikmE, ikmR, skR, pkR, pkE, aad, plaintext, ciphertext } = RFC_9180;
 
-  it('is that of RFC 9180: its keys, its messages', async () => {
+  it('matches RFC 9180: its keys, its messages', async () => {
     const recipient = await suite.kem.deriveKeyPair(new Uint8Array(hex(ikmR)).buffer);
     const { kem } = suite;
     expect(Buffer.from(await kem.serializePrivateKey(recipient.privateKey)).toString('hex')).toBe(

@@ -165,7 +165,7 @@ export interface BalanceLine {
 }
 
 // Calculates backwards from the current balances, for accounts with transfers only; the day after the range
-// stands for everything since. Accounts without transfers cost nothing.
+// covers everything since. Accounts without transfers cost nothing.
 const RUN = `with legs as (
     select debit as account, currency, created_at, amount as debits, 0 as credits
     from ledger_transfers where created_at >= $1 and phase in ('posted', 'post')

@@ -148,7 +148,7 @@ export const cardReveals = table('card_reveals', {
 });
 export type CardRevealRow = RowOf<typeof cardReveals>;
 
-/** Payments that need an operator's attention; the id is that of the payment. */
+/** Payments that need an operator's attention; `id` is the payment's id. */
 export const cardExceptions = table('card_exceptions', {
   id: col.text,
   platform_id: col.text,
@@ -157,7 +157,7 @@ export const cardExceptions = table('card_exceptions', {
 });
 
 /**
- * Payments for which network messages may still arrive; the id is that of the payment. Never
+ * Payments for which network messages may still arrive; `id` is the payment's id. Never
  * updated.
  */
 export const openPayments = table('card_open_payments', {

@@ -115,7 +115,7 @@ describe('an EXPIRED mint or burn', () => {
     expect(await fixture.problems()).toEqual([]);
     await createWorker(replies('completed')).after(HOUR);
     expect((await fixture.readOperation(otherBurn.id)).status).toBe('COMPLETED');
-    expect((await fixture.supply(coin.id)).createCirculatingCoin).toBe(0n);
+    expect((await fixture.supply(coin.id)).circulating).toBe(0n);
   });
 
   it('posts nothing if no supply is left', async () => {

@@ -114,7 +114,7 @@ describe('createStablecoinMint', () => {
       completed,
       completed,
     ]);
-    expect((await fixture.supply(coin.id)).createCirculatingCoin).toBe(100n * DOLLAR);
+    expect((await fixture.supply(coin.id)).circulating).toBe(100n * DOLLAR);
   });
 
   it.each([
@@ -250,7 +250,7 @@ describe('createStablecoinBurn', () => {
         completed,
         completed,
       ]);
-      expect((await fixture.supply(coin.id)).createCirculatingCoin).toBe(10n * DOLLAR);
+      expect((await fixture.supply(coin.id)).circulating).toBe(10n * DOLLAR);
     },
   );
 

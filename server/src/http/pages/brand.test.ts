@@ -16,7 +16,7 @@ const tokenIn = (theme: string, name: string) =>
 const hex = fc.integer({ min: 0, max: 0xffffff }).map((n) => `#${n.toString(16).padStart(6, '0')}`);
 
 describe('contrast', () => {
-  it('is that of WCAG', () => {
+  it('follows the formula of WCAG', () => {
     expect(contrast('#000000', '#ffffff')).toBeCloseTo(21, 5);
     expect(contrast('#ffffff', '#777777')).toBeCloseTo(4.48, 2);
     expect(contrast('#3b49df', '#3b49df')).toBe(1);

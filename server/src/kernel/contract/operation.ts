@@ -36,7 +36,7 @@ interface ContractBase {
   readonly waits?: true;
   /** Its reply is a stream of server-sent events, which ends with the connection at the latest. */
   readonly streams?: true;
-  /** Its body and its reply contain those of other operations. */
+  /** Its body and its reply contain bodies and replies of other operations. */
   readonly callsOperations?: true;
 }
 
@@ -59,7 +59,7 @@ type Authentication =
       readonly permission: Permission;
       /** Rejected with 403 for a production credential. */
       readonly sandboxOnly?: boolean;
-      /** Rate limit of its requests, in addition to that of all requests. */
+      /** Rate limit of its requests, in addition to the limit of all requests. */
       readonly rateClass?: RateClass;
     })
   | (NoOperator & {

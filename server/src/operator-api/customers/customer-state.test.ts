@@ -42,7 +42,7 @@ it('has accounts, cards, agents, checks and limits, and no personal data', async
   }
 });
 
-it('is that of a deleted customer as well', async () => {
+it('is also read for a deleted customer', async () => {
   const { id } = ok(
     await app.call('POST', '/customers', {
       customerType: 'INDIVIDUAL',

@@ -180,7 +180,7 @@ export const customerOperations = [
   operatorHandle(erase, async (call, { params: { customerId }, body: { reason } }) => {
     const { installation, provisioning, operator } = call;
     const { customer } = await openCustomerData(installation.runtime, customerId);
-    // The erasure empties tables beside its commits.
+    // The erasure also empties tables outside its commits.
     assertPlatform(operator, customer.platform_id);
     const input = { customerId, actor: operator.name, reason };
     const all = provisioning.personalData;

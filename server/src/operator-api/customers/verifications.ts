@@ -152,7 +152,7 @@ const Finding = named(
       ),
       field: Type.Optional(text('Field, for findings about one.')),
       reason: Type.Optional(
-        text('Explanation for the platform. Defaults to that of the type.', {
+        text('Explanation for the platform. Defaults to the explanation of the type.', {
           minLength: 1,
           maxLength: 500,
         }),

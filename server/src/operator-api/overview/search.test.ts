@@ -70,12 +70,12 @@ describe('by identifiers', () => {
     const platformCustomerId = 'order-form 17/b';
     const own = await customer(app, {}, { platformCustomerId });
     const other = await customer(app, { as: app.other }, { platformCustomerId });
-    expect(new Set(await found(platformCustomerId))).toEqual(
+    expect(new Set(await searchFor(platformCustomerId))).toEqual(
       new Set([own, other].map(({ id }) => `PLATFORM_CUSTOMER_ID ${id}`)),
     );
     const only = await search(platformCustomerId, { path: `/search?platformId=${app.other.id}` });
     expect(only.map(({ id }) => id)).toEqual([other.id]);
-    expect(await found('order-form 17')).toEqual([]);
+    expect(await searchFor('order-form 17')).toEqual([]);
   });
 
   it('finds external accounts by the whole name of their beneficiary, until it is erased', async () => {
@@ -84,10 +84,10 @@ describe('by identifiers', () => {
     const { beneficiary } = payee.accountInfo;
     const hit = `BENEFICIARY_NAME ${payee.id}`;
     const name = ` ${beneficiary.fullName.toLowerCase().replace(' ', '  ')} `;
-    expect(await found(name)).toContain(hit);
-    expect(await found(beneficiary.fullName.slice(0, -1))).not.toContain(hit);
+    expect(await searchFor(name)).toContain(hit);
+    expect(await searchFor(beneficiary.fullName.slice(0, -1))).not.toContain(hit);
     await app.call('DELETE', `/customers/external-accounts/${payee.id}`);
-    expect(await found(beneficiary.fullName)).not.toContain(hit);
+    expect(await searchFor(beneficiary.fullName)).not.toContain(hit);
   });
 
   it('finds cards and accounts by their last characters', async () => {

@@ -215,7 +215,7 @@ describe('a user', () => {
     ok(await signIn(browser(app), enrolled.device), 201);
   });
 
-  it('approves neither their own change nor that of their token', async () => {
+  it('approve neither their own change nor a change of their token', async () => {
     const policy = { operationId: 'endOperatorSession', hours: 24, reason: 'test' };
     const created = ok(await tokens.call('POST', '/approval-policies', { body: policy }), 201);
     const { person } = await newUser('self@example.com', { roles: ['administrator'] });

@@ -24,7 +24,7 @@ beforeAll(async () => {
 // The next request of the harness reports replies that violate their contract.
 afterAll(async () => void ok(await app.call('GET', '/config'), 200));
 
-it('are listed, all of a customer or those of a holder', async () => {
+it('are listed for a customer or one holder', async () => {
   const path = `/customers/${customerId}/documents`;
   const { id: platformId } = app.platform;
   for (const query of ['', `?holderId=${customerId}`]) {

@@ -42,7 +42,7 @@ describe('platforms', () => {
     expect([unknown.status, fieldsOf(unknown.body)]).toEqual([400, ['currencies.0']]);
   });
 
-  it('are listed in pages, only those of the operator', async () => {
+  it('are listed in pages, limited to the platforms of the operator', async () => {
     const first = ok(await client.call('GET', '/platforms?limit=1'), 200);
     expect(first).toMatchObject({ hasMore: true, data: [{ platformId: expect.any(String) }] });
     const rest = ok(await client.call('GET', `/platforms?cursor=${first.nextCursor}`), 200);

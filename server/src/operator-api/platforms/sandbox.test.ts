@@ -58,7 +58,7 @@ it('removes its data', async () => {
   expect((await client.recordsOf('resetPlatform'))[0]).toMatchObject({ reason: 'A new test.' });
 });
 
-it('rejects production platforms and those of others', async () => {
+it('rejects production platforms and platforms of other operators', async () => {
   for (const [name, body] of [
     ['clock', { advance: 'P1D' }],
     ['fixtures', { world: 'starter' }],

@@ -50,7 +50,7 @@ const list = operation({
   tag: TAG,
   summary: 'List webhook endpoints of a platform',
   description:
-    'Returns the endpoints of a platform, that of its configuration included, with the state of ' +
+    'Returns the endpoints of a platform, including the endpoint of its configuration, with the state of ' +
     'their deliveries. `failingSince` is present while every attempt fails.',
   auth: 'operator',
   operatorPermission: 'webhooks.read',

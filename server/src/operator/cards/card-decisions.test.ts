@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 
 describe('cards decisions', () => {
-  it('lists those of all, of a platform or of a card, newest first', async () => {
+  it('filters by platform and card, newest first', async () => {
     const all = await json();
     expect(all.map((each) => [each.cardId, each.kind, each.amount, each.reason])).toEqual([
       [theirs, 'AUTHORIZATION', 1, 'INSUFFICIENT_FUNDS'],

@@ -36,7 +36,7 @@ beforeAll(async () => {
 const idOf = (card?: { id: string }) => card?.id as string;
 
 describe('cards list', () => {
-  it('lists those of a platform, of a customer, in a state, newest first', async () => {
+  it('filters by platform, customer and state, newest first', async () => {
     const ids = async (...flags: string[]) =>
       (await json('cards', 'list', ...flags)).map((each: { cardId: string }) => each.cardId);
     expect(await ids()).toEqual([thirdCard, secondCard, firstCard].map(idOf));

@@ -36,7 +36,7 @@ interface AuditedCommand extends Pick<AuditedRuntime, 'count' | 'recordAccess'> 
   system: System;
 }
 
-/** Verbs that show personal data: those of the operations that do. */
+/** Verbs whose operations show personal data. */
 const REVEALING = new Set(
   OPERATOR_OPERATIONS.flatMap(({ contract }) => (contract.reveals ? contract.commands : [])),
 );

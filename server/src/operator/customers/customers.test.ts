@@ -226,7 +226,7 @@ describe('customers export', () => {
     await expect(run('export', 'Customer:unknown')).rejects.toThrow('Customer not found.');
   });
 
-  it('writes a new file that only its owner can read, and the documents beside it', async () => {
+  it('writes a new file that only its owner can read, and the documents in the same folder', async () => {
     const { person } = await customerWithData({ platformCustomerId: 'with-files' });
     const file = path.join(folder, 'all.json');
     const documents = path.join(folder, 'documents');

@@ -62,7 +62,7 @@ describe('messages', () => {
     for (const secret of ['123456', person.email, 'guest@']) expect(out).not.toContain(secret);
   });
 
-  it('lists those of a platform, a customer, a status', async () => {
+  it('filters by platform, customer and status', async () => {
     const count = async (...flags: string[]) => (await json('messages', 'list', ...flags)).length;
     expect(await count('--platform', app.platform.id)).toBe(2);
     expect(await count('--platform', app.other.id)).toBe(1);

@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 
 describe('stablecoins operations', () => {
-  it('lists those of a coin, a platform or a state, newest first', async () => {
+  it('filters by coin, platform and state, newest first', async () => {
     const all = await json('stablecoins', 'operations', coin.id);
     expect(all).toMatchObject([
       {
@@ -186,7 +186,7 @@ describe('stablecoins end', () => {
     expect((await fixture.readOperation(id)).status).toBe(status);
     expect(await fixture.problems()).toEqual([]);
     expect(await json('stablecoins', 'history', id)).toEqual([]);
-    expect((await fixture.supply(coinId)).createCirculatingCoin).toBe(20n * DOLLAR);
+    expect((await fixture.supply(coinId)).circulating).toBe(20n * DOLLAR);
   });
 
   it('ends none twice, and none without a reason', async () => {

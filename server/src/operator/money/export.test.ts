@@ -166,7 +166,7 @@ describe('the export', () => {
     expect(await exportRows('postings', '2026-01-07', '2026-01-07')).toEqual([]);
   });
 
-  it('has transactions whose amounts equal those of their postings', async () => {
+  it('has transactions whose amounts equal the amounts of their postings', async () => {
     const lines = await exportRows('transactions', '2026-01-05', '2026-01-10');
     const postings = await exportRows('postings', '2026-01-05', '2026-01-10');
     expect(lines).toHaveLength(13);

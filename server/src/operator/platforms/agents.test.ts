@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 
 describe('agents list', () => {
-  it('lists those of a platform or a customer, newest first', async () => {
+  it('filters by platform and customer, newest first', async () => {
     const all = await json('agents', 'list', '--platform', app.platform.id);
     expect(all.map((each: { agentId: string }) => each.agentId)).toEqual([
       secondAgent.id,

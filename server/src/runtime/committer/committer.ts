@@ -49,7 +49,7 @@ interface CommitterStats {
   units: number;
   /** Batches or parts of them that were validated before writing. */
   careful: number;
-  /** Repeated attempts, including those of halves. */
+  /** Repeated attempts, including attempts with half of a batch. */
   retries: number;
   waiting: number;
   writing: number;

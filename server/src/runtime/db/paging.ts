@@ -180,7 +180,7 @@ function branches(table: Table, filters: readonly Filter[], values: unknown[]): 
 
 /**
  * Chooses one start of the page: an index starts at one bound only, and with the end of a requested
- * period beside a cursor it would scan from there. The later of the two implies both.
+ * period in addition to a cursor it would scan from there. The later of the two implies both.
  */
 function begin(query: PageQuery): { filters: readonly Filter[]; position?: Position } {
   const { filters, sort, cursor } = query;

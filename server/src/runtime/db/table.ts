@@ -24,7 +24,7 @@ export type ColumnType =
 interface Column<V = unknown, Mutable extends boolean = boolean> {
   readonly type: ColumnType;
   readonly mutable: Mutable;
-  /** Never set: carries the value's type. */
+  /** Never set: holds the value's type. */
   readonly value?: V;
 }
 
@@ -74,7 +74,7 @@ interface TableLifecycle<R = Record<string, unknown>> {
 
 /** A row type that is more specific than the columns, such as a union. */
 interface Rows<R> {
-  /** Never set: carries the type. */
+  /** Never set: holds the type. */
   readonly row?: R;
 }
 

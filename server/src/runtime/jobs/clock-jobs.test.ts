@@ -31,7 +31,7 @@ beforeAll(async () => {
   await insertJobs('later', "'Clock:' || n", PLATFORMS, `${now} + interval '1 d'`);
   await insertJobs('due', "'Clock:7'", 3, `${now} - n * interval '1 s'`);
   await client.query('vacuum analyze jobs, sandbox_clocks');
-  // The tables beside it are almost empty.
+  // The other tables are almost empty.
   await client.query('set enable_seqscan = off');
 });
 

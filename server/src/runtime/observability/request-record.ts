@@ -1,5 +1,5 @@
 // The record of a completed request: the fields of its log line, and of its row if a platform sent
-// it. It contains no values of the request; bodies are passed beside the record and are masked
+// it. It contains no values of the request; bodies are passed separately from the record and are masked
 // before they are stored.
 import type { Caller } from '../../kernel/caller.ts';
 import type { Contract } from '../../kernel/contract/operation.ts';

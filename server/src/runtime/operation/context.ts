@@ -181,7 +181,7 @@ const attempting =
     }
   };
 
-/** A fresh context without reads or staged work; `time` is that of the caller's platform. */
+/** A fresh context without reads or staged work; `time` is the time of the caller's platform. */
 export function createContext(
   { effects, db, vault, ids }: Pick<Ctx, 'effects' | 'db' | 'vault'> & { ids?(): Effects },
   caller: Caller,

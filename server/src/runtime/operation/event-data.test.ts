@@ -44,7 +44,7 @@ describe('eventChanges', () => {
 });
 
 describe('wholeEventData', () => {
-  it('is empty if the event or the one that it refers to is erased', () => {
+  it('is empty if the event, or the event that it refers to, is erased', () => {
     expect(wholeEventData('', '{"a":1}')).toBe('');
     expect(wholeEventData('{"a":1}', '')).toBe('');
   });
@@ -53,7 +53,7 @@ describe('wholeEventData', () => {
     expect(wholeEventData('{"b":1,"a":2}', null)).toBe('{"b":1,"a":2}');
   });
 
-  it('is that of the other event if none of its own fields differ', () => {
+  it('equals the data of the other event if none of its own fields differ', () => {
     expect(wholeEventData('{}', '{ "b": 1.0 }')).toBe('{ "b": 1.0 }');
   });
 

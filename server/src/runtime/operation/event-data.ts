@@ -10,7 +10,7 @@ export const eventContext = (id: string) => `events ${id} data`;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The customer that an event is about: the one that its data names, or its subject. */
+/** The customer that an event is about: named by its data, or its subject. */
 export function customerOf(subject: string, data: unknown): string | undefined {
   const { customerId, cardholderId } = (data ?? {}) as Fields;
   const customer = customerId ?? cardholderId;

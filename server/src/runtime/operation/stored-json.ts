@@ -1,7 +1,7 @@
 // Stored form of JSON text: frequent names, prefixes of ids and currencies are replaced with tokens
 // of one or two bytes, which halves events and idempotent replies. A token begins with a control
 // character, which JSON text never contains, so the text is restored byte by byte, and text without
-// tokens, such as that of earlier versions or sealed text, is its own stored form.
+// tokens, such as text of earlier versions or sealed text, is its own stored form.
 
 /**
  * The texts that are replaced. A stored token is the place of its text in this list, so entries are

@@ -59,7 +59,7 @@ function linksOf(native: string): Link[] {
   return JSON.parse(fs.readFileSync(file, 'utf8')) as Link[];
 }
 
-/** Creates missing links beside their files. False if the folder cannot be written. */
+/** Creates missing links in the folders of their files. False if the folder cannot be written. */
 function makeLinks(native: string): boolean {
   for (const { source, target } of linksOf(native)) {
     const link = path.join(path.dirname(native), target);

@@ -19,7 +19,7 @@ export interface Running {
 }
 
 const PID_FILE = 'postmaster.pid';
-/** Written by embedded-windows.ts, beside the cluster. */
+/** Written by embedded-windows.ts, in the folder of the cluster. */
 export const PASSWORD_FILE = 'postgres.password';
 /** One more than the largest process id of any system. */
 const NO_PROCESS = 4_194_305;

@@ -290,7 +290,7 @@ export async function attachEmbedded(dir: string): Promise<string | undefined> {
 }
 
 /**
- * Runs `work` on the PostgreSQL of `dir`: the one of another process, or one started for this call.
+ * Runs `work` on the PostgreSQL of `dir`: the server of another process, or one started for this call.
  */
 export async function withEmbedded<T>(
   options: EmbeddedOptions,

@@ -1,5 +1,5 @@
 // The operator's master key, which seals every secret that must be readable again. In production it
-// is a setting only. In development a key is generated once and kept in the data folder beside its
+// is a setting only. In development a key is generated once and kept in the data folder with its
 // database; it is written completely under another name first, so that two processes that start at
 // once use the same one.
 import fs from 'node:fs';

@@ -1,7 +1,7 @@
 // Encrypts personal data at rest. Every customer has a separate data key, sealed under the
 // operator's master key and stored with the customer; personal data is sealed under that key.
 // Deleting the key erases all of it at once, in every copy except a backup that still has the key.
-// Values that must be searchable are stored beside it as a keyed hash, which cannot be guessed
+// Values that must be searchable are also stored as a keyed hash, which cannot be guessed
 // without the master key.
 import { createHmac, hkdfSync } from 'node:crypto';
 import type { Effects } from '../../kernel/effects.ts';

@@ -26,7 +26,7 @@ export const isPaid = (paid: Paid): boolean => typeof paid !== 'string';
 export const idOf = (paid: Paid): string => (paid as { id: string }).id;
 
 interface How {
-  /** Currency of the amount; defaults to that of the limits. */
+  /** Currency of the amount; defaults to the currency of the limits. */
   currency?: string;
   runtime?: Runtime;
   /** Starts the payment and returns its id. */

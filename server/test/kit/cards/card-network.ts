@@ -20,7 +20,7 @@ type NoticeContent = CardNotice extends infer N
     : never
   : never;
 
-/** `runtime` is another process, or one with an injected failure; by default that of the app. */
+/** `runtime` is another process, or one with an injected failure; defaults to the app's. */
 export function cardNetwork(app: TestApp, runtime: Runtime = app.runtime) {
   const origin = () => 'http://localhost';
   const handler = cardNetworkHandler(runtime, { connectors: app.connectorsOf, origin }, 'sandbox');

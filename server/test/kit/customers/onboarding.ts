@@ -144,7 +144,7 @@ export async function openOnboarding(options: Parameters<typeof startApp>[0] = {
     },
     submit: (as: TestPlatform, customerId: string): Promise<ApiResponse> =>
       app.call('POST', '/verifications', { customerId }, { as }),
-    /** `kycStatus` or `kybStatus`, followed by those of the owners. */
+    /** `kycStatus` or `kybStatus`, followed by the statuses of the owners. */
     async statuses(as: TestPlatform, customerId: string) {
       const body = ok(await app.call('GET', `/customers/${customerId}`, undefined, { as }), 200);
       const owners: { kycStatus: string }[] = body.beneficialOwners ?? [];

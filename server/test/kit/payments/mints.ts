@@ -16,9 +16,9 @@ type Json = Record<string, unknown>;
 export const DOLLAR = 1_000_000n;
 
 /** Ledger supply of the coin of `burnOrdered`: without the burn, during it, and after it. */
-export const BEFORE_BURN = { createCirculatingCoin: 20n * DOLLAR, burning: 0n, minting: 0n };
+export const BEFORE_BURN = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n };
 export const PENDING = { ...BEFORE_BURN, burning: 10n * DOLLAR };
-export const BURNT = { ...BEFORE_BURN, createCirculatingCoin: 10n * DOLLAR };
+export const BURNT = { ...BEFORE_BURN, circulating: 10n * DOLLAR };
 
 export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {}) {
   const fixture = stablecoinFixture(app, options);
@@ -52,7 +52,7 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
       ),
     );
     return {
-      createCirculatingCoin: circulating?.balance,
+      circulating: circulating?.balance,
       burning: circulating?.held,
       minting: issued?.held,
     };

@@ -28,7 +28,7 @@ const TRANSFER: Readonly<Record<string, Outcome>> = {
   '005': RETURNED,
 };
 
-/** All suffixes with a meaning, including those of names, and some without. */
+/** All suffixes with a meaning, including suffixes of names, and some without. */
 export const SUFFIXES = ['000', '002', '003', '004', '005', '006', '007', '102', '103', '789'];
 
 export const outcomeOf = (kind: 'quote' | 'transfer', suffix: string | null): Outcome =>

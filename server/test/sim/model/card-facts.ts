@@ -29,7 +29,7 @@ export interface Facts {
 const sum = (amounts: readonly string[]) =>
   amounts.reduce((total, each) => total + BigInt(each), 0n);
 
-/** A list as PostgreSQL writes it. */
+/** Parses an array in PostgreSQL's text format. */
 const listOf = (text: string | null | undefined): string[] =>
   (text ?? '{}').slice(1, -1).split(',').filter(Boolean);
 

@@ -85,7 +85,7 @@ const simpleTransition =
 export const accountTransitionProblem = simpleTransition(ACCOUNT);
 export const externalAccountTransitionProblem = simpleTransition(OUTSIDE);
 
-/** Facts about a payment beside its row. */
+/** Facts about a payment in addition to its row. */
 interface PaymentContext {
   /** Number of challenges of the payment. */
   challenges: number;

@@ -267,7 +267,7 @@ function jobOf(now: RecordedRow): Job {
   return { id, kind, transactionId: transactionId ?? null, dueAt: Date.parse(due_at) };
 }
 
-/** Whether an id is that of a payment, with a card or without. */
+/** Whether an id belongs to a payment, with a card or without. */
 export const isPayment = (id: Text | undefined): id is string =>
   /^(Card)?Transaction:/.test(id ?? '');
 

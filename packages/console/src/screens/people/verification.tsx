@@ -1,4 +1,4 @@
-// One identity check: the submitted data beside the documents, and the decision. The keys decide and
+// One identity check: the submitted data next to the documents, and the decision. The keys decide and
 // go to the next check.
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';

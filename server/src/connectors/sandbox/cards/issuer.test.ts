@@ -1,4 +1,4 @@
-// The scripted issuer: the result of each suffix and its time. The rows are those of its tables, so
+// The scripted issuer: the result of each suffix and its time. The rows come from its tables, so
 // a row without an expectation fails.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../../test/kit/app/effects.ts';

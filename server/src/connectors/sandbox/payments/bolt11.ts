@@ -1,4 +1,4 @@
-// Lightning invoices (BOLT 11), signed like those of a node: wallets pay by the text alone, so
+// Lightning invoices (BOLT 11), signed as by a node: wallets pay by the text alone, so
 // amount, expiry and signature must be exact. It contains only the fields that all wallets need:
 // payment secret, hash, description, expiry, and the two features that the secret requires.
 import { secp256k1 } from '@noble/curves/secp256k1.js';

@@ -126,7 +126,7 @@ function lightning(payment: PaymentFunding): object {
   return { invoice: withoutScriptedSuffix(seed, invoiceOf) };
 }
 
-/** Account types whose details differ from those of an internal account. */
+/** Account types whose details differ from the details of an internal account. */
 const FORMS: Readonly<Record<string, (payment: PaymentFunding) => object>> = {
   BRL_ACCOUNT: (payment) => ({
     qrCode: pixCharge({

@@ -103,7 +103,7 @@ describe('redeemAgentDeviceCode', () => {
     ok(await fixture.redeem(code), 200);
   });
 
-  it('rejects unknown codes and those of a deleted customer', async () => {
+  it('rejects unknown codes and codes of a deleted customer', async () => {
     const { agent, deviceCode } = await createUnconnectedAgent();
     const unknownError = [404, 'NOT_FOUND', 'Device code not found.'];
     for (const code of ['x', '%00', 'SERVICE-AGENT-2222-2222-2222']) {

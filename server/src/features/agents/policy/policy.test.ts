@@ -98,7 +98,7 @@ describe('evaluate', () => {
       { policy: withRule({ perTransactionLimit: 500_00 }), act: { amount: 500_00n } },
     ],
     [
-      'the general limit if that of the account is null',
+      'the general limit if the limit of the account is null',
       { policy: withRule({ perTransactionLimit: null }) },
     ],
     [

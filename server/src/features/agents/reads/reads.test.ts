@@ -97,14 +97,14 @@ describe('agentListInternalAccounts', () => {
     expect(idsOf(wallets)).not.toContain(agent.usd);
   });
 
-  it('exclude those of other customers for every filter', async () => {
+  it('exclude resources of other customers for every filter', async () => {
     const requestedPath = `${OWN_ACCOUNTS}?customerId=${otherHolder.customer.id}`;
     const { data } = ok(await agent.call('GET', requestedPath), 200);
     expect(data.length).toBeGreaterThan(1);
     for (const each of data) expect(each.customerId).toBe(agent.customer.id);
   });
 
-  it('are those of the policy, paginated', async () => {
+  it('are the accounts of the policy, paginated', async () => {
     const { ids: allIds } = await walk(OWN_ACCOUNTS);
     expect(allIds).toEqual(idsOf(ok(await agent.call('GET', OWN_ACCOUNTS), 200)));
     const allowedIds = [agent.eur, agent.usd];
@@ -151,7 +151,7 @@ describe('transactions', () => {
   });
 
   describe('agentListTransactions', () => {
-    it('are paged and filtered like those of the platform', async () => {
+    it('are paged and filtered like the lists of the platform', async () => {
       const firstPayment = await pay();
       await app.advance(1_000);
       const secondPayment = await pay();
@@ -177,7 +177,7 @@ describe('transactions', () => {
     });
   });
 
-  it('exclude those of other customers for every filter', async () => {
+  it('exclude resources of other customers for every filter', async () => {
     const id = await pay();
     const otherCustomer = ok(
       await fixture.manage('GET', `/customers/${otherHolder.customer.id}`),
@@ -214,7 +214,7 @@ describe('external accounts', () => {
   const OWN_ACCOUNTS = `${ME}/external-accounts`;
 
   describe('agentListExternalAccounts', () => {
-    it('are added, listed and read like those of the platform, with unmasked numbers', async () => {
+    it('are added, listed and read as by the platform, with unmasked numbers', async () => {
       const body = usdAccountBody();
       const createdBody = ok(await agent.call('POST', OWN_ACCOUNTS, body), 201);
       expect(createdBody).toMatchObject({

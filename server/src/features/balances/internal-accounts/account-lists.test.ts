@@ -130,7 +130,7 @@ describe('listPlatformInternalAccounts', () => {
 });
 
 describe('getInternalAccountById', () => {
-  it('returns an own account and the same 404 for every other ID', async () => {
+  it('returns an account of the caller and the same 404 for every other ID', async () => {
     const { body } = await app.call('GET', `/customers/internal-accounts?customerId=${bob}`);
     const path = `/internal-accounts/${body.data[0].id}`;
     expect((await app.call('GET', path)).body).toEqual(body.data[0]);

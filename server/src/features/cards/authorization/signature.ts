@@ -1,7 +1,7 @@
 // Signature of a wallet for a funding debit of a card. Funds of a wallet move only if signed, and
 // the holder cannot sign during a card payment, so a delegated key signs: one for this card and
 // wallet that was not revoked. It signs a complete description of the debit, the signature is
-// verified like that of a client, and it is recorded with the payment in the same commit.
+// verified like a client's signature, and it is recorded with the payment in the same commit.
 
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { Fault } from '../../../kernel/fault.ts';

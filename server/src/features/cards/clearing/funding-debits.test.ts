@@ -77,7 +77,7 @@ describe('a funding debit that is confirmed later', () => {
     ]);
   });
 
-  it('is pending beside a second one', async () => {
+  it('is pending while a second debit is pending', async () => {
     const payment = await fixture.begin(SLOW_MERCHANT);
     await app.advance(10_000);
     await payment.notify(clearingNotice(150));

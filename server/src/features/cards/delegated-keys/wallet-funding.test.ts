@@ -204,7 +204,7 @@ describe('a card funded by a wallet', () => {
     const appliedNotice = handlerWith(() => Promise.reject(new Error('gone'))).handler.applyNotice(
       clearing,
     );
-    // Errors are logged with their cause, and that of a custodian may quote a secret.
+    // Errors are logged with their cause, and an error of a custodian may quote a secret.
     await expect(appliedNotice).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
       cause: undefined,

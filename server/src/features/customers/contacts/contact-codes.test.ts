@@ -204,7 +204,7 @@ describe.each(CONFIRMING)('%s: customers without a pending channel', (_operation
       expect(errorOf(each)).toEqual([409, 'CONFLICT']);
   });
 
-  it('rejects deleted customers and those of other platforms', async () => {
+  it('rejects deleted customers and customers of other platforms', async () => {
     const person = await european(app);
     for (const each of await sendAndConfirm(person.id, app.other)) {
       expect(errorOf(each)).toEqual([404, 'CUSTOMER_NOT_FOUND']);

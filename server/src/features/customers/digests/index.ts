@@ -71,7 +71,7 @@ export const digestsOf = (vault: Vault, values?: Readonly<SearchValues>) => ({
 export interface Wanted {
   /** Column with the digests. */
   column: (typeof DIGEST_COLUMNS)[number];
-  /** A digest, or for names those of all words. */
+  /** A digest; for names, the digests of all words. */
   digest: string | string[] | null;
   /** The digest of the whole name. */
   whole: string | null;

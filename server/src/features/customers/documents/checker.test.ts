@@ -141,7 +141,7 @@ describe('stored documents', () => {
     expect(content.equals(bytes)).toBe(true);
   });
 
-  it('are deleted with the customer, including those of its owners', async () => {
+  it('are deleted with the customer, including documents of its owners', async () => {
     const { company, owner } = await harness.business();
     const documents = [
       await harness.uploadDocument(bill(company)),

@@ -15,7 +15,7 @@ describe('the brand of the verification page', () => {
     return { status: reply.statusCode, body: reply.body, policy };
   }
 
-  it('is that of the platform, also when the link has ended', async () => {
+  it('is the brand of the platform, even when the link has ended', async () => {
     const platformOptions = { as: app.unregulated };
     const { id } = await customer(app, platformOptions, {
       idType: 'SSN',

@@ -87,7 +87,7 @@ export function cellsOfEach(rows: readonly Uint8Array[]): (string[] | undefined)
   return parsedRows?.length === rows.length ? parsedRows : rows.map(cellsOf);
 }
 
-/** Required columns that the header lacks: those of every row, and those of at least one customer type. */
+/** Required columns that the header lacks: columns of every row, and of at least one customer type. */
 export function missingColumns(columns: readonly string[]): string[] {
   const missingNamesOf = (names: readonly string[]) =>
     names.filter((name) => !columns.includes(name));

@@ -80,7 +80,7 @@ async function handleFailure(
   return failureOf(item, new Fault('INTERNAL_ERROR', reason));
 }
 
-/** All errors of a row, those of the platform's rules included. */
+/** All errors of a row, including violations of the platform's rules. */
 async function allErrors(
   { db, clocks }: Runtime,
   caller: Caller,

@@ -299,7 +299,7 @@ describe('claimInvitation', () => {
     expect(fieldsOf(rejectedResponse)).toEqual(['inviteeUma']);
   });
 
-  it('rejects malformed addresses and those of other platforms', async () => {
+  it('rejects malformed addresses and addresses of other platforms', async () => {
     const invitation = await createInvitationOfNewInviter();
     const otherPerson = await createInviter(app.other);
     const deletedPerson = await createInviter();

@@ -160,7 +160,7 @@ export function checkDigitErrors(
   return [{ field: `${prefix}identifier`, message: 'has invalid check digits' }];
 }
 
-/** Restricts the type to those of individuals. */
+/** Restricts the type to types of individuals. */
 function idTypeRule(report: Report, { idType }: Json): void {
   if (typeof idType !== 'string' || PERSONAL_ID_TYPES.some((each) => each === idType)) return;
   const message = `must be ${PERSONAL_ID_TYPES.join(', ')} for an individual`;

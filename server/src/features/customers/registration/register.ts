@@ -58,7 +58,7 @@ function initialStatus(
   return scriptedStatus ?? (platform.regulated ? 'APPROVED' : 'UNVERIFIED');
 }
 
-/** Errors that the rules of the platform add to those of the contract. */
+/** Errors that the rules of the platform add to the errors of the contract. */
 export const registrationErrors = (
   body: CreateBody,
   platform: PlatformRow,

@@ -238,7 +238,7 @@ export const createWebhookEndpoint = operation({
   description:
     'Adds an endpoint, which receives events that occur after its creation. With `delivery` PULL ' +
     'it has no URL, for receivers behind a firewall. `secret` is returned only in this response. ' +
-    `A platform has at most ${MAX_ENDPOINTS} endpoints in addition to that of its configuration.`,
+    `A platform has at most ${MAX_ENDPOINTS} endpoints in addition to the endpoint of its configuration.`,
   permission: 'MANAGE',
   query: NO_QUERY,
   body: CreateRequest,

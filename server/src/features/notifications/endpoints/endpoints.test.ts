@@ -77,7 +77,7 @@ afterAll(async () => {
 const PUBLIC = 'https://example.com/hook';
 
 describe('createWebhookEndpoint', () => {
-  it('gets later events beside the configured endpoint, signed with its own key', async () => {
+  it('gets later events in addition to the configured endpoint, signed with its own key', async () => {
     await emitEvent();
     const { secret, ...endpoint } = await create({ url: receiver.url, description: 'Ledger' });
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -221,7 +221,7 @@ describe('listWebhookEndpoints', () => {
 });
 
 describe('getWebhookEndpointById', () => {
-  it('is 404 for unknown and deleted endpoints and those of other platforms', async () => {
+  it('is 404 for unknown and deleted endpoints and for endpoints of other platforms', async () => {
     const { id } = await create({ url: PUBLIC });
     const other = await app.call('GET', `/webhook-endpoints/${id}`, undefined, {
       as: app.production,

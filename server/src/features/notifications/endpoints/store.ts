@@ -4,7 +4,7 @@ import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 
-/** Endpoints of one platform, besides that of its configuration. */
+/** Endpoints of one platform, except the endpoint of its configuration. */
 export const MAX_ENDPOINTS = 15;
 
 /** Number of the endpoint of the platform's configuration. */

@@ -156,7 +156,7 @@ export async function horizonOf(db: Database): Promise<bigint> {
   return (row as { horizon: bigint }).horizon;
 }
 
-/** The horizon, and a position above those of all transactions that have begun. */
+/** The horizon, and a position above the positions of all transactions that have begun. */
 export interface Frontier {
   horizon: bigint;
   end: bigint;

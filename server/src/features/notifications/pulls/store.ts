@@ -17,14 +17,14 @@ export interface PulledEndpoint {
 export interface PullRow extends StoredEvent {
   platform_id: string;
   endpoint: number;
-  /** Customer whose data key encrypts the data; null if the data is in clear. */
+  /** Customer whose data key encrypts the data; null if the data is not encrypted. */
   sealed_for: string | null;
   /** Null after an erasure. */
   data_key: string | null;
   position: bigint;
   /** Attempts before this one: those of earlier deliveries that were acknowledged. */
   attempts: number;
-  /** Whether it carries the headers of Standard Webhooks. */
+  /** Whether it has the headers of Standard Webhooks. */
   standard: boolean;
   format: EventFormat;
   keys: EndpointKey[];

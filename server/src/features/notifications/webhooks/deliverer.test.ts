@@ -34,7 +34,7 @@ async function createEvent(type?: string): Promise<string> {
 }
 
 describe('delivery', () => {
-  it('carries the envelope and signatures that verify with the public keys', async () => {
+  it('sends the envelope, and signatures that verify with the public keys', async () => {
     const id = await createEvent();
     expect(await outbox.deliverer().runDue()).toBe(1);
     const [delivery] = receiver.arrivals;

@@ -80,7 +80,7 @@ describe('bodyOf', () => {
 });
 
 describe('standardHeaders', () => {
-  it('equal those of the reference library for the same key, id, time and body', () => {
+  it('equal the signatures of the reference library for the same key, id, time and body', () => {
     const seed = Buffer.from('VEVTVFNJR05JTkdLRVlET05PVFVTRVRISVNGT1JBTlk=', 'base64');
     const id = 'msg_p5jXN8AQM9LWM0D4loKWxJek';
     const body = '{"test": 2432232314}';

@@ -28,7 +28,7 @@ export interface StoredEvent {
 interface SealedData {
   id: string;
   data: string;
-  /** Customer whose data key encrypts the data; null if the data is in clear. */
+  /** Customer whose data key encrypts the data; null if the data is not encrypted. */
   sealed_for: string | null;
   /** Null after an erasure. */
   data_key: string | null;

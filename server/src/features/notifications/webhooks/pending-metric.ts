@@ -6,7 +6,7 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 
 /** Maximum rows counted; a larger count shows as this. */
 const MAX_COUNTED = 10_000;
-/** Maximum rows read, those of deliveries that are pulled included. */
+/** Maximum rows read, including rows of pulled deliveries. */
 const MAX_READ = 100_000;
 const KEPT_MS = 5_000;
 

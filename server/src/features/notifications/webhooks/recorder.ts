@@ -34,8 +34,8 @@ interface Recorded {
 }
 
 /**
- * Follows which endpoints fail, so that one that never recovers can be paused. An endpoint that works and did
- * before needs no write; the one of the configuration is never paused.
+ * Records which endpoints fail, so that an endpoint that never recovers can be paused. An endpoint that
+ * continues to work needs no write; the configured endpoint is never paused.
  */
 function createFailures(db: Database) {
   /** Endpoints that failed in this process since their last success. */

@@ -45,11 +45,11 @@ export interface SendDeps {
 export interface Target {
   url: string;
   environment: Mode;
-  /** Whether it carries the headers of Standard Webhooks; default true. */
+  /** Whether it has the headers of Standard Webhooks; default true. */
   standard?: boolean;
   /** Default FULL. */
   format?: EventFormat;
-  /** Keys of the endpoint for them; absent or null: those of the service. */
+  /** Keys of the endpoint for them; absent or null: the keys of the service. */
   keys?: EndpointKey[] | null;
 }
 

@@ -14,7 +14,7 @@ import type { EndpointKey, EventFormat } from '../endpoints/index.ts';
 import type { StoredEvent } from './envelope.ts';
 import type { AttemptResult } from './schedule.ts';
 
-/** An endpoint of a platform, by its number; 0 is that of the platform's configuration. */
+/** An endpoint of a platform, by its number; 0 is the endpoint of the platform's configuration. */
 export interface LaneId {
   platformId: string;
   endpoint: number;
@@ -23,7 +23,7 @@ export interface LaneId {
 /** An event whose data may be encrypted. */
 export interface SealedEvent extends StoredEvent {
   platform_id: string;
-  /** Customer whose data key encrypts the data; null if the data is in clear. */
+  /** Customer whose data key encrypts the data; null if the data is not encrypted. */
   sealed_for: string | null;
   /** Null after an erasure, which makes the event unreadable. */
   data_key: string | null;
@@ -38,12 +38,12 @@ export interface DueEvent extends SealedEvent {
   due_at: Time;
   url: string;
   environment: Mode;
-  /** Whether it carries the headers of Standard Webhooks. */
+  /** Whether it has the headers of Standard Webhooks. */
   standard: boolean;
   format: EventFormat;
   /** Keys of the endpoint; null for the endpoint of the configuration. */
   keys: EndpointKey[] | null;
-  /** Time of the endpoint's first failure since its last success; null for that of the configuration. */
+  /** Time of the endpoint's first failure since its last success; null for the configured endpoint. */
   failing_since: Time | null;
 }
 

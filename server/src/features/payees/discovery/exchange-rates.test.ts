@@ -92,7 +92,7 @@ describe('getExchangeRates', () => {
 describe('getDiscoveries', () => {
   const getDiscoveries = (query = '') => app.call('GET', `/discoveries${query}`);
 
-  it('returns all institutions, or those of a country and currency', async () => {
+  it('returns all institutions, or the institutions of a country and currency', async () => {
     const responses = await getDiscoveries();
     expect(responses.status).toBe(200);
     const ng = await getDiscoveries('?country=NG');

@@ -49,7 +49,7 @@ describe('priceRow', () => {
     expect(row('EUR', 0n)).toMatchObject({ receivingAmount: 0, exchangeRate: 1.08695652 });
   });
 
-  it('intersects the limits of the corridor with those of the platform', () => {
+  it('intersects the limits of the corridor with the limits of the platform', () => {
     const currencies = [
       {
         currencyCode: 'USD',

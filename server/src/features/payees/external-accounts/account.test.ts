@@ -78,7 +78,7 @@ describe('checkProposal', () => {
 });
 
 describe('firstStatus', () => {
-  it('requires a proof only for an own wallet, if regulation does', () => {
+  it('requires a proof only for a wallet of the customer, where regulation requires it', () => {
     const firstParty = { ownershipType: 'FIRST_PARTY', counterpartyDuty: true } as const;
     expect(firstStatus(proposal(wallet, firstParty))).toBe('PENDING_OWNERSHIP_VERIFICATION');
     expect(firstStatus(proposal({ ...wallet, vaspName: 'Kraken' }, firstParty))).toBe('ACTIVE');

@@ -47,7 +47,7 @@ async function accountById({ db }: Runtime, id: string): Promise<ExternalAccount
   return row;
 }
 
-/** Length of the suffix that is stored beside the details. */
+/** Length of the suffix that is stored with the details. */
 const SUFFIX = 4;
 const MAX_SAME_SUFFIX = 2_000;
 

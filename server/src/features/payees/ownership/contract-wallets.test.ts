@@ -29,7 +29,7 @@ describe('contract wallet', () => {
     expect(messageToSign).toContain(wallet.address);
   });
 
-  it('needs no node if its address is that of a key', async () => {
+  it('needs no node if its address belongs to a key', async () => {
     const { id, wallet, messageToSign } = await ownership.createPendingProof(
       'customer',
       'BASE_WALLET',

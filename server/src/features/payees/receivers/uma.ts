@@ -72,7 +72,7 @@ async function externalReceiver(
   };
 }
 
-/** Currencies that a customer can receive, starting with that of its default UMA account. */
+/** Currencies that a customer can receive, starting with the currency of its default UMA account. */
 async function receivableCurrencies(ctx: Ctx, customer: CustomerRow): Promise<string[]> {
   const [external, internal] = await Promise.all([
     findExternalAccounts(ctx.db, {

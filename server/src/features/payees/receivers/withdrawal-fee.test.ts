@@ -99,7 +99,7 @@ describe('estimateCryptoWithdrawalFee', () => {
     expect(await readErrorFields(emptyBody)).toEqual(Object.keys(estimateBody()).sort());
   });
 
-  it('rejects a currency other than that of the account', async () => {
+  it('rejects a currency other than the currency of the account', async () => {
     const response = await estimate({ internalAccountId: accounts.USDT });
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_CURRENCY']);
     expect(response.body.details.errors[0].field).toBe('currency');

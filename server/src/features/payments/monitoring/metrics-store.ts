@@ -1,4 +1,4 @@
-// SQL of the sums of payments. A payment is counted by the outcome that is stored beside the sums:
+// SQL of the sums of payments. A payment is counted by the outcome that is stored with the sums:
 // if its outcome differs, the sums change by the difference. So counting it again changes nothing,
 // and every statement advances the mark of its platform in the same transaction.
 import type { Time } from '../../../kernel/effects.ts';
@@ -114,7 +114,7 @@ export const startMarks = (
 
 const CLEAR_BATCH = 5_000;
 
-// Only with the mark as it was read: after a pause the sums may be those of another process.
+// Only with the mark as it was read: after a pause another process may have written the sums.
 const CLEAR = `with mark as (
     select platform_id from payment_metric_marks where platform_id = $1 and version = $2 for update)
   delete from payment_counts where ctid = any(array(
@@ -128,7 +128,7 @@ const CLEARED = `with mark as (
 
 /**
  * Removes what is left of earlier sums, a batch at a time. The reset of a sandbox platform removes
- * them beside a sweep that may still count.
+ * them while a sweep may still count.
  */
 export async function clear(db: Database, { platform_id, version }: Mark): Promise<number> {
   const removed = (await db.query(CLEAR, [platform_id, version])).length;

@@ -97,7 +97,7 @@ async function advance(runtime: Runtime, horizon: bigint): Promise<Progress> {
   return { count: done, isComplete: false };
 }
 
-/** A time, and a position above those of all transactions that had begun then. */
+/** A time, and a position above the positions of all transactions that had begun by then. */
 interface Begun {
   at: Time;
   end: bigint;

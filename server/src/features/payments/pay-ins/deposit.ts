@@ -66,7 +66,7 @@ interface RejectedDeposit extends IncomingFunds, Money {
 /** Posting of funds for an account. */
 type Disposition = 'credit' | 'hold' | 'reject';
 
-/** Funds for a frozen account are held; a closed account, or that of a deleted owner, cannot receive any. */
+/** Funds for a frozen account are held; a closed account or a deleted owner cannot receive any. */
 export function dispositionAt(
   account: Pick<InternalAccountRow, 'status'> | undefined,
   owner: Pick<CustomerRow, 'deleted_at'> | null,

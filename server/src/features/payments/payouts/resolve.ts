@@ -35,7 +35,7 @@ import {
   transactionFeature,
 } from '../transactions/index.ts';
 
-/** The currency of a transaction's funds in suspense: that of the party to which they are returned. */
+/** The currency of a transaction's funds in suspense, which is the currency of the party to be refunded. */
 export const suspenseCurrencyOf = (row: TransactionRow): string =>
   row.type === 'INCOMING' ? row.received_currency : row.sent_currency;
 

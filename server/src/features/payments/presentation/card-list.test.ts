@@ -103,7 +103,7 @@ describe('operations on transactions', () => {
     expect([response.status, response.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
   });
 
-  it('return 404 for those of another platform and unknown ones', async () => {
+  it('return 404 for unknown payments and payments of another platform', async () => {
     const otherResponse = await app.call(
       'GET',
       `/transactions/${allTransactions[1].id}`,

@@ -218,7 +218,7 @@ describe('balance event', () => {
     expect(areErased).toEqual([false, true]);
   });
 
-  it('stores an own account of a sandbox platform whole, which outlives its events', async () => {
+  it('stores events about accounts of sandbox platforms whole', async () => {
     await fund(app, platformAccount, 5_00, options);
     expect((await readStoredData(platformAccount)).map(({ data }) => data === '{}')).toEqual([
       false,

@@ -13,7 +13,7 @@ import type { TransactionRow } from '../transactions/index.ts';
 
 export type WaitKind = RailInstruction['kind'];
 
-/** The id is that of the transaction: a transaction has at most one external transfer in progress. */
+/** `id` is the transaction's id: a transaction has at most one external transfer in progress. */
 const awaitedRailResults = table(
   'awaited_rail_results',
   {

@@ -13,7 +13,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { TransactionRow } from '../transactions/index.ts';
 import { recordRailResult } from './rail-results.ts';
 
-/** The id is that of the transaction. */
+/** `id` is the transaction's id. */
 const suspenseItems = table('suspense_items', {
   id: col.text,
   platform_id: col.text,

@@ -1,5 +1,5 @@
 // Expiry on the clock of a sandbox platform: a change of the clock expires resources of the
-// platform, but not those of a platform in real time.
+// platform, but not the expiries of a platform in real time.
 import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';

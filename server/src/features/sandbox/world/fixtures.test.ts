@@ -268,7 +268,7 @@ describe('createSandboxFixtures', () => {
     expect(ok(await app.call('GET', '/customers'), 200).data).toHaveLength(1);
   });
 
-  it('goes on after a rejection that a step may have', async () => {
+  it('continues after a rejection that a step may have', async () => {
     await reset();
     const unknown = {
       name: 'unknown',

@@ -220,7 +220,7 @@ describe('resetSandbox', () => {
     expect(fields.sort()).toEqual(['everything', 'including.0']);
   });
 
-  it('beside payments loses none of another platform and leaves balanced books', async () => {
+  it('during payments loses none of another platform and leaves balanced books', async () => {
     const payments = Array.from({ length: 6 }, (_, n) => pay(n % 2 ? { as: app.other } : {}));
     const resets = [reset(), reset(), reset()];
     const outcomes = await Promise.allSettled(payments);

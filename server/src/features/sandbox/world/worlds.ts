@@ -118,7 +118,7 @@ const PAYMENTS: Step[] = [
   // Longer than a quote is valid.
   advance('PT6M'),
   ...PAYOUTS.flatMap(([name]) => [...payout(name, 'payerUsd', `${name}Account`, 100_00)]),
-  // Longer than every outcome but that of `processing`.
+  // Longer than every outcome except `processing`.
   advance('PT1M'),
   ...payout('pendingAuthorization', 'europeanEur', 'pendingAuthorizationAccount', 100_00),
   quote('pending', 'payerUsd', 'completedAccount', 100_00),

@@ -1,5 +1,5 @@
 // Jobs of a mint or burn under failures: jobs that run twice, a provider that does not respond,
-// that no longer accepts the account, or that responds out of order. The provider is that of the
+// that no longer accepts the account, or that responds out of order. The provider is the
 // sandbox with scripted replies, called by a second worker.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';

@@ -179,7 +179,7 @@ describe('verification', () => {
     );
     expect((await verifyAudit(app.runtime)).problems).toEqual([]);
     expect((await verifyAudit(app.runtime, noted)).problems).toEqual([
-      'record 5 is not the one that was noted',
+      'record 5 is not the noted record',
     ]);
   });
 

@@ -176,7 +176,7 @@ export async function verifyAudit(
       records++;
     }
   }
-  if (!isAnchored) problems.push(`record ${anchor?.number} is not the one that was noted`);
+  if (!isAnchored) problems.push(`record ${anchor?.number} is not the noted record`);
   const last = { number: Number(previous.number), hash: previous.hash };
   if (!head) problems.push('the head is missing');
   else if (head.number > previous.number) {

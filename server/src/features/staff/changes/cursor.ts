@@ -1,4 +1,4 @@
-// A place in the changes of the installation: in the order of events, and in that of audit records.
+// A position in the changes of the installation: in the order of events, and of audit records.
 
 /** After the event with this position and ID, and after the audit record with this number. */
 export interface ChangePlace {
@@ -21,7 +21,7 @@ export function placeOfCursor(text: string): ChangePlace | undefined {
   return cursorText(cursor) === text ? cursor : undefined;
 }
 
-/** Whether the event at `a` is after that of `b`. */
+/** Whether the event at `a` is after the event at `b`. */
 export const isEventAfter = (
   a: Pick<ChangePlace, 'position' | 'id'>,
   b: Pick<ChangePlace, 'position' | 'id'>,

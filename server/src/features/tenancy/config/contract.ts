@@ -88,11 +88,17 @@ export const EmbeddedWalletConfig = object(
         description: 'Lifetime of a code in seconds, 1 to 86,400. Defaults to 300.',
       }),
     ),
-    sendFromEmailAddress: maybeText('Sender address of the e-mail.', EMAIL),
-    sendFromEmailSenderName: maybeText('Sender name of the e-mail. Defaults to `Notifications`.', {
-      maxLength: 255,
-    }),
-    replyToEmailAddress: maybeText('Reply-to address of the e-mail.', EMAIL),
+    sendFromEmailAddress: maybeText('Address from which the e-mail is sent.', EMAIL),
+    sendFromEmailSenderName: maybeText(
+      'Name shown as the sender of the e-mail. Defaults to `Notifications`.',
+      {
+        maxLength: 255,
+      },
+    ),
+    replyToEmailAddress: maybeText(
+      'Address that receives replies to the e-mail (`Reply-To`).',
+      EMAIL,
+    ),
     logoUrl: maybeText(
       'URL of the logo, a PNG of 340 by 124 pixels. Hosted pages show it if it is an ' +
         'https URL.',
@@ -124,9 +130,12 @@ export const CardTokenization2FAConfig = object(
         'CardTokenization2FAEmailConfig',
         'E-mails that contain the verification code. All texts are plain text.',
         {
-          fromAddress: maybeText('Sender address of the e-mail.', EMAIL),
+          fromAddress: maybeText('Address from which the e-mail is sent.', EMAIL),
           fromName: maybeText('Sender name of the e-mail.', { maxLength: 255 }),
-          replyToAddress: maybeText('Reply-to address of the e-mail.', EMAIL),
+          replyToAddress: maybeText(
+            'Address that receives replies to the e-mail (`Reply-To`).',
+            EMAIL,
+          ),
           subject: maybeText('Subject of the e-mail.', { maxLength: 255 }),
           bodyText: maybeText('Body of the e-mail, into which the code is inserted.', {
             maxLength: 2000,

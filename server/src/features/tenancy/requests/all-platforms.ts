@@ -1,6 +1,6 @@
 // A page of the requests of all platforms, newest first. Requests with rows of their own and reads are
 // each read along an index by time in steps, and each part ends after a bounded time, so the cost of a
-// page depends on neither the number of platforms nor that of rows.
+// page depends on neither the number of platforms nor the number of rows.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { mergeParts, type Part } from '../../../runtime/db/merge.ts';

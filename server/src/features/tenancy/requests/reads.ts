@@ -1,5 +1,5 @@
-// Successful reads, which most requests are: those of a platform in a batch are one row. Requests that
-// differ only in id and duration share a shape, and the time of a request is that of its id.
+// Successful reads, which most requests are: the reads of a platform in a batch are one row. Requests that
+// differ only in id and duration share a shape, and the time of a request is encoded in its id.
 import type { Time } from '../../../kernel/effects.ts';
 import { timeOfUuid7 } from '../../../kernel/id.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
@@ -80,7 +80,7 @@ export const newReads = ({ platformId, createdAt, requestId }: RequestRecord): R
 /** A page reads whole rows, so a row is limited. */
 const MAX_ENTRIES = 500;
 
-/** Whether there is room for the request and its time is near those of the others. */
+/** Whether there is room for the request and its time is close to the others. */
 export const fits = (
   { firstAt, lastAt, durations }: Reads,
   { createdAt }: RequestRecord,

@@ -99,7 +99,7 @@ it('writes a batch once although its first result was lost', async () => {
   expect(recorder.dropped()).toBe(0);
 });
 
-it('drops rows that the database rejects, and goes on', async () => {
+it('drops rows that the database rejects, and continues', async () => {
   const recorder = createRecorder();
   recorder.add(completedRequest('p-4', 'a\0b'));
   await recorder.flush();

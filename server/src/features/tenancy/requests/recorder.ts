@@ -1,6 +1,6 @@
-// Records requests beside their path: in memory at first, then many in one statement on a connection
-// of its own, whose commits do not wait for the disk. A request never waits for its record. If the
-// database does not keep up, records are dropped and counted. Records wait as columns of a batch, the
+// Records requests outside their critical path: in memory at first, then many in one statement on a
+// connection of its own, whose commits do not wait for the disk. A request never waits for its record.
+// If the database does not keep up, records are dropped and counted. Records wait as columns of a batch, the
 // form in which a statement takes them: an object for each would survive collections of the young
 // generation. Successful reads wait as a part of the row that they share.
 import type pg from 'pg';
@@ -98,7 +98,7 @@ const insertMissing = (table: Table): Statement => {
 const boundOf = (table: Table, columns: Columns, mayExist: boolean) =>
   bind(mayExist ? insertMissing(table) : insertInto(table), ...columns);
 
-/** Adds a read to those of its platform. */
+/** Adds a read to the reads of its platform. */
 function gather({ reads, readsOf }: Batch, record: RequestRecord): void {
   let joined = readsOf.get(record.platformId);
   if (!joined || !fits(joined, record)) {
@@ -211,7 +211,7 @@ function limitedRecords(now: () => Time) {
 export function createRequestRecorder(options: RecorderOptions) {
   const { connect, now, log, contracts = () => [], maxBuffered = MAX_BUFFERED } = options;
   const isKept = limitedRecords(now);
-  /** Full batches and those of a write that failed, oldest first. */
+  /** Full batches and batches of a failed write, oldest first. */
   const filled: Batch[] = [];
   let filling = emptyBatch();
   let buffered = 0;

@@ -155,7 +155,7 @@ describe('the maximum number of tokens', () => {
   });
 });
 
-describe('createToken beside a deletion', () => {
+describe('createToken during a deletion', () => {
   it('creates no token by a token that is deleted concurrently', async () => {
     for (let round = 0; round < 5; round++) {
       const parent = await make('Parent', ['MANAGE', 'VIEW']);

@@ -32,7 +32,7 @@ const credentialsOf = (accountId: string) =>
   app.runtime.db.find(credentials, { account_id: accountId });
 
 describe('a new customer', () => {
-  it('has a wallet beside the balance in USDB, with a seed and a credential', async () => {
+  it('has a wallet in addition to the balance in USDB, with a seed and a credential', async () => {
     const person = await customer(app, {}, { email: 'Ada@Example.com' });
     const [wallet, ...rest] = await walletsOf(person.id);
     expect(rest).toEqual([]);

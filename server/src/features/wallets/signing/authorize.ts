@@ -97,7 +97,7 @@ export async function signWithKey(
 ): Promise<boolean> {
   const payload = paymentText(ctx, wallet, unsigned);
   const stamp = await stampWith(payload);
-  // Stamps of a custodian are verified like those of clients.
+  // Stamps of a custodian are verified like stamps of clients.
   if (stamp === undefined || !isStampOf(stamp, publicKey, payload)) return false;
   const signedKey = { publicKey, session: undefined };
   recordStamp(ctx, wallet, { operation, subject, stamp, payload, signed: signedKey });

@@ -250,7 +250,7 @@ describe('the scripted signature', () => {
 });
 
 describe('allowed signers', () => {
-  it('can be a single session, or all but those of one credential', async () => {
+  it('can be a single session, or all sessions except those of one credential', async () => {
     const operation = await signedTestOperation(app);
     const [ownSession, otherSession] = [
       await operation.session(),

@@ -48,7 +48,7 @@ export async function verifySigner(
     if (stamp === 'scripted') return { publicKey: signer.publicKey, session: undefined };
     if (stamp.publicKey !== signer.publicKey) {
       return fail(
-        'The wallet signature was created with a different key than the one that was sent.',
+        'The wallet signature was created with a different key from the one that was sent.',
       );
     }
     return { publicKey: stamp.publicKey, session: undefined };

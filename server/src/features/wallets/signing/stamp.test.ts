@@ -91,7 +91,7 @@ describe('malformed stamps', () => {
     ['a length that base64 never has', `${encodeBase64url(text.padEnd(336))}A`],
     ['the JSON itself', text],
     ['no JSON', encodeBase64url('{publicKey}')],
-    ['JSON that goes on', encodeBase64url(`${text}x`)],
+    ['JSON followed by text', encodeBase64url(`${text}x`)],
     ['two values', encodeBase64url(text + text)],
     ['a byte order mark', encodeBase64url(`\ufeff${text}`)],
     ['null', stampHeader(null)],

@@ -25,7 +25,7 @@ export const BASE = location.pathname.replace(/\/operator(\/[\w-]*)?$/, '');
 
 let csrfToken: string | undefined;
 
-/** Token of the session, for requests that change something. */
+/** CSRF token of the session, required for changes. */
 export const useCsrfToken = (token: string): void => {
   csrfToken = token;
 };

@@ -335,7 +335,7 @@ async function transfer(sim: Sim): Promise<string> {
   return checkReply(response, codes, source.id) ?? '';
 }
 
-/** Orders that wait for their customers, including those of agents. */
+/** Orders that wait for their customers, including orders of agents. */
 const waitingOrders = (sim: Sim) =>
   sim.orders.filter((each) => each.requiresSca && isWaiting(sim, each));
 /** Orders with a challenge, whatever their state. */

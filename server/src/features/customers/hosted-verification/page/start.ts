@@ -4,7 +4,7 @@ import { action, h } from './dom.ts';
 import { formatTime } from './labels.ts';
 import type { Stage, State } from './types.ts';
 
-/** Key of this view. Other keys are those of the steps. */
+/** Key of this view. All other keys are keys of steps. */
 export const START = 'start';
 
 export const startTitle = ({ customer }: State): string =>

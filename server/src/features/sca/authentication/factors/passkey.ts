@@ -135,7 +135,7 @@ const mappedErrors = (
 
 const isAllowed = ({ site, origin }: Ceremony) => site.origins.includes(origin);
 
-/** Requirements in addition to those of every passkey. */
+/** Requirements in addition to the requirements of every passkey. */
 const requirementsOf = ({ site, origin }: Ceremony) => ({
   userVerified: true,
   rpId: site.rpId,

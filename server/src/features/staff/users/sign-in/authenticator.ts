@@ -91,7 +91,7 @@ export function operatorAuthenticator(runtime: Runtime, operatorUrl: string | un
     if (!isRead && !constantTimeEqual(csrfToken ?? '', csrfTokenOf(secret))) {
       throw new Fault(
         'FORBIDDEN',
-        'The header X-CSRF-Token is missing or not that of the session.',
+        'The header X-CSRF-Token is missing or does not belong to the session.',
       );
     }
     // The token is the protection; this also rejects a page that has learned it.

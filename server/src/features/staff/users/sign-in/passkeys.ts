@@ -52,7 +52,7 @@ export interface AssertedCredential {
   response: { clientDataJSON: string; authenticatorData: string; signature: string };
 }
 
-/** Fields of the shared WebAuthn module → those of the browser's JSON. */
+/** Fields of the shared WebAuthn module → fields of the browser's JSON. */
 const FIELDS: Readonly<Record<string, string>> = {
   credentialId: 'id',
   clientDataJson: 'response.clientDataJSON',
