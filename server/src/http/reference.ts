@@ -40,12 +40,12 @@ function memoize<T>(make: () => Promise<T>): () => Promise<T> {
 const compressed = memoize(async () => promisify(gzip)(await extracted()));
 const plain = memoize(async () => promisify(gunzip)(await compressed()));
 
-const page = (viewer: string, start: string) => `<!doctype html>
+const page = (viewer: string, start: string, title = 'Railhead API reference') => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Railhead API reference</title>
+<title>${title}</title>
 <link rel="icon" href="data:,">
 </head>
 <body>
@@ -124,8 +124,8 @@ const CONFIGURATION = {
   authentication: { preferredSecurityScheme: 'BasicAuth' },
 };
 
-const startScript = (url: string) =>
-  `Scalar.createApiReference('#reference', ${JSON.stringify({ url, ...CONFIGURATION })});\n`;
+const startScript = (url: string, more: object = {}) =>
+  `Scalar.createApiReference('#reference', ${JSON.stringify({ url, ...CONFIGURATION, ...more })});\n`;
 
 const PAGE = page('/docs/reference/viewer.js', '/docs/reference/start.js');
 const START = startScript('/docs/reference/openapi.json');
@@ -166,11 +166,28 @@ async function sendScript(request: FastifyRequest, reply: FastifyReply) {
 export const sendReference = (reply: FastifyReply): FastifyReply =>
   reply.header('content-type', HTML).header('content-security-policy', POLICY).send(PAGE);
 
+/** Adds the files of the page at `/docs/reference`. */
+function addFiles(server: FastifyInstance, base: string, start: string): void {
+  server.get(`${base}/viewer.js`, sendScript);
+  server.get(`${base}/start.js`, async (_request, reply) =>
+    reply.header('content-type', JAVASCRIPT).send(start),
+  );
+}
+
 /** Adds the reference at `/docs/reference`. */
 export function addReference(server: FastifyInstance): void {
   server.get('/docs/reference', async (_request, reply) => sendReference(reply));
-  server.get('/docs/reference/viewer.js', sendScript);
-  server.get('/docs/reference/start.js', async (_request, reply) =>
-    reply.header('content-type', JAVASCRIPT).send(START),
+  addFiles(server, '/docs/reference', START);
+}
+
+/** Adds the reference of the operator API, whose document is at `base`, at `reference` below it. */
+export function addOperatorReference(server: FastifyInstance, base: string): void {
+  const path = `${base}/reference`;
+  const title = 'Railhead operator API reference';
+  const html = page(`${path}/viewer.js`, `${path}/start.js`, title);
+  server.get(path, async (_request, reply) =>
+    reply.header('content-type', HTML).header('content-security-policy', POLICY).send(html),
   );
+  const authentication = { preferredSecurityScheme: 'OperatorAuth' };
+  addFiles(server, path, startScript(`${base}/openapi.json`, { authentication }));
 }

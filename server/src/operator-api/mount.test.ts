@@ -4,6 +4,7 @@ import { startApp } from '../../test/kit/app/harness.ts';
 import { operatorClient } from '../../test/kit/operator/client.ts';
 
 const DOCUMENT = '/operator/v1/openapi.json';
+const REFERENCE = '/operator/v1/reference';
 const PAGE = '/operator/sign-in';
 
 it('is absent if it is off', async () => {
@@ -12,6 +13,21 @@ it('is absent if it is off', async () => {
   expect((await client.call('GET', '/roles')).status).toBe(404);
   expect((await app.server.inject(DOCUMENT)).statusCode).toBe(404);
   expect((await app.server.inject(PAGE)).statusCode).toBe(404);
+  expect((await app.server.inject(REFERENCE)).statusCode).toBe(404);
+  await app.close();
+});
+
+it('has a reference page, which loads its document and nothing from elsewhere', async () => {
+  const app = await startApp();
+  const page = await app.server.inject(REFERENCE);
+  expect([page.statusCode, page.headers['content-type']]).toEqual([
+    200,
+    'text/html; charset=utf-8',
+  ]);
+  const scripts = [...page.body.matchAll(/<script src="([^"]+)"/g)].map(([, src = '']) => src);
+  expect(scripts).toEqual([`${REFERENCE}/viewer.js`, `${REFERENCE}/start.js`]);
+  for (const src of scripts) expect((await app.server.inject(src)).statusCode).toBe(200);
+  expect((await app.server.inject(`${REFERENCE}/start.js`)).body).toContain(`"url":"${DOCUMENT}"`);
   await app.close();
 });
 

@@ -6,6 +6,7 @@ import type { Connectors } from '../connectors/ports/index.ts';
 import type { SandboxWorldParts } from '../features/sandbox/index.ts';
 import type { ChangeFeed } from '../features/staff/changes/index.ts';
 import type { Operation } from '../http/bind.ts';
+import { addOperatorReference } from '../http/reference.ts';
 import { OPERATOR_BASE_PATH } from '../http/route.ts';
 import type { Mode } from '../kernel/mode.ts';
 import { runInSteps, runToEnd } from '../kernel/steps.ts';
@@ -58,7 +59,7 @@ export function operatorOperationsOn(options: OperatorMount): Operation[] {
   return OPERATOR_OPERATIONS.map((each) => each.bind(provided));
 }
 
-/** Serves the document of the operator API. */
+/** Serves the document of the operator API, and a page that shows it. */
 export function addOperatorDocument(server: FastifyInstance, naming: Naming): void {
   let text: Promise<string> | undefined;
   server.get(`${OPERATOR_BASE_PATH}/openapi.json`, async (_request, reply) => {
@@ -68,6 +69,7 @@ export function addOperatorDocument(server: FastifyInstance, naming: Naming): vo
     );
     return reply.type('application/json').send(await text);
   });
+  addOperatorReference(server, OPERATOR_BASE_PATH);
 }
 
 /** The document with the neutral service name prefix. */
