@@ -86,6 +86,7 @@ const routeTree = root.addChildren([
   page('/keys', developers, 'Keys'),
   page('/tokens', developers, 'Tokens'),
   page('/imports', developers, 'Imports'),
+  page('/imports/$id', developers, 'Import'),
   page('/jobs', developers, 'Jobs'),
   page('/jobs/$id', developers, 'JobScreen'),
   page('/approvals', office, 'Approvals'),

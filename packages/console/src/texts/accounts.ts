@@ -29,7 +29,6 @@ export const ACCOUNT_TEXTS = {
   resume: 'Resume',
   verification: 'Verification of the books',
   verify: 'Verify the books now',
-  verifying: 'Verifying …',
   verifyText: 'Recounts every posting and compares it with the balances. It can take minutes.',
   platformBalances: 'Balances of the platform',
   systemAccounts:

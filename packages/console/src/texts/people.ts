@@ -24,6 +24,8 @@ export const PEOPLE_TEXTS = {
   noDocuments: 'There are no documents.',
   owners: 'Beneficial owners',
   show: 'Show document',
+  showDocuments: 'Show the list of documents',
+  showEvents: 'Show sign-ins and changes',
   showData: 'Show the personal data',
   personal: 'Personal data',
   state: 'State',

@@ -16,6 +16,9 @@ export const QUEUE_TEXTS = {
   recordDeposit: 'Record deposit',
   operations: 'Mints and burns',
   exceptions: 'Exceptions',
+  end: 'End',
+  fundingDebits: 'Debits of funding sources',
+  noFundingDebits: 'No debit waits for its result.',
   payouts:
     'Payouts, direct debits and refunds that an operator sends at the bank. Record the result here.',
   noPayouts: 'No payout waits for its result.',

@@ -7,6 +7,7 @@ export const TEXTS = {
   product: 'Railhead console',
   brand: 'Railhead',
   loading: 'Loading …',
+  verifying: 'Verifying …',
   none: '–',
   yes: 'Yes',
   no: 'No',

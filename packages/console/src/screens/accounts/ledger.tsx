@@ -1,41 +1,20 @@
 // The ledger: trial balance, chart of accounts, the postings of an account, verification of the books.
-import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { call, type Item } from '../../api/client.ts';
+import type { Item } from '../../api/client.ts';
 import { useReply } from '../../api/queries.ts';
 import { columnsOf, placeIn } from '../../parts/columns.tsx';
 import { Facts } from '../../parts/facts.tsx';
-import { Loaded, Problem } from '../../parts/feedback.tsx';
+import { Loaded } from '../../parts/feedback.tsx';
 import { Identifier } from '../../parts/identifier.tsx';
 import { List } from '../../parts/list.tsx';
 import { Amount } from '../../parts/money.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
 import { Scroll } from '../../parts/scroll.tsx';
 import { ModeMark, Status, statusText } from '../../parts/status.tsx';
+import { Verification } from '../../parts/verification.tsx';
 import { usePlatform } from '../../shell/platform.tsx';
 import { ACCOUNT_TEXTS as T } from '../../texts/accounts.ts';
 import { TEXTS } from '../../texts/texts.ts';
-
-function Verification() {
-  const { data, error, isPending, mutate } = useMutation({
-    mutationFn: () => call('verifyLedger'),
-  });
-  return (
-    <Panel title={T.verification}>
-      <p className="soft">{T.verifyText}</p>
-      {error && <Problem error={error} />}
-      {data && <Facts value={data as Record<string, unknown>} />}
-      <button
-        type="button"
-        className="button primary"
-        disabled={isPending}
-        onClick={() => mutate()}
-      >
-        {isPending ? T.verifying : T.verify}
-      </button>
-    </Panel>
-  );
-}
 
 function TrialBalance() {
   const { platformId } = usePlatform();
@@ -123,7 +102,7 @@ export const Ledger = () => (
         placeOf={placeIn('/ledger', 'id')}
       />
     </Panel>
-    <Verification />
+    <Verification id="verifyLedger" title={T.verification} text={T.verifyText} label={T.verify} />
   </Screen>
 );
 

@@ -3,9 +3,11 @@ import { useParams } from '@tanstack/react-router';
 import { ActionButton } from '../../action/action.tsx';
 import { Reveal } from '../../action/reveal.tsx';
 import type { Item } from '../../api/client.ts';
+import { useReply } from '../../api/queries.ts';
 import { columnsOf, placeIn } from '../../parts/columns.tsx';
 import { Detail } from '../../parts/detail.tsx';
 import { Facts } from '../../parts/facts.tsx';
+import { Empty, Loaded } from '../../parts/feedback.tsx';
 import { Identifier } from '../../parts/identifier.tsx';
 import { List } from '../../parts/list.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
@@ -242,8 +244,36 @@ export const Imports = () => (
         'platformId',
         'importId',
       )}
+      placeOf={placeIn('/imports', 'importId')}
     />
   </Screen>
+);
+
+function ImportErrors({ importId }: { importId: string }) {
+  const query = useReply('listImportErrors', { path: { importId } });
+  return (
+    <Loaded query={query}>
+      {({ rows }) =>
+        rows.length === 0 ? <Empty>{T.noImportErrors}</Empty> : <Facts value={{ rows }} />
+      }
+    </Loaded>
+  );
+}
+
+export const Import = () => (
+  <Detail
+    id="getImport"
+    parameter="importId"
+    title={T.import}
+    panel={T.details}
+    status={({ status }) => status}
+  >
+    {({ importId }) => (
+      <Panel title={T.importErrors}>
+        <ImportErrors importId={importId} />
+      </Panel>
+    )}
+  </Detail>
 );
 
 type Job = Item<'listJobs'>;

@@ -13,6 +13,7 @@ const searchStablecoinOperationsColumns = columnsOf<'searchStablecoinOperations'
 const listCardDecisionsColumns = columnsOf<'listCardDecisions'>();
 const listCardExceptionsColumns = columnsOf<'listCardExceptions'>();
 const listAwaitedTransfersColumns = columnsOf<'listAwaitedTransfers'>();
+const listFundingDebitsColumns = columnsOf<'listFundingDebits'>();
 const listHeldDepositsColumns = columnsOf<'listHeldDeposits'>();
 const listSuspenseItemsColumns = columnsOf<'listSuspenseItems'>();
 const searchStablecoinsColumns = columnsOf<'searchStablecoins'>();
@@ -212,6 +213,14 @@ export const Stablecoins = () => (
           'platformId',
           'operationId',
         ),
+        searchStablecoinOperationsColumns.actions(({ operationId, type, status, readable }) => (
+          <ActionButton
+            id="endStablecoinOperation"
+            label={T.end}
+            path={{ stablecoinOperationId: operationId }}
+            about={<Facts value={{ type, status, amount: readable }} />}
+          />
+        )),
       ]}
     />
   </Screen>
@@ -255,6 +264,26 @@ export const CardPayments = () => (
       ]}
       placeOf={toPayment}
       empty={T.noExceptions}
+    />
+    <h2>{T.fundingDebits}</h2>
+    <List
+      id="listFundingDebits"
+      columns={[
+        ...listFundingDebitsColumns.fields('since', 'status', 'merchant', 'attempts'),
+        ...listFundingDebitsColumns.amounts('amount'),
+        ...listFundingDebitsColumns.fields('cardId', 'customerId', 'platformId'),
+        listFundingDebitsColumns.actions(({ transactionId, number, merchant }) => (
+          <ActionButton
+            id="resolveFundingDebit"
+            label={T.resolve}
+            path={{ transactionId }}
+            initial={{ number }}
+            about={<Facts value={{ transactionId, merchant }} />}
+          />
+        )),
+      ]}
+      placeOf={toPayment}
+      empty={T.noFundingDebits}
     />
   </Screen>
 );

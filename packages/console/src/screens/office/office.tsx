@@ -10,6 +10,7 @@ import { Loaded } from '../../parts/feedback.tsx';
 import { List } from '../../parts/list.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
 import { ModeMark } from '../../parts/status.tsx';
+import { Verification } from '../../parts/verification.tsx';
 import { OFFICE_TEXTS as T } from '../../texts/office.ts';
 import { TEXTS } from '../../texts/texts.ts';
 
@@ -131,6 +132,13 @@ function Limits({ platformId }: { platformId: string }) {
   return <Loaded query={query}>{(reply) => <Facts value={reply} />}</Loaded>;
 }
 
+function CardProgram({ platformId }: { platformId: string }) {
+  const query = useReply('getCardProgram', { path: { platformId } });
+  return (
+    <Loaded query={query}>{(reply) => <Facts value={reply} without={['platformId']} />}</Loaded>
+  );
+}
+
 export const Platform = () => (
   <Detail
     id="getPlatform"
@@ -143,14 +151,22 @@ export const Platform = () => (
         { ...base, id: 'updatePlatform', label: T.change, isPrimary: true },
         { ...base, id: 'setPaymentLimit', label: T.setLimit },
         { ...base, id: 'removePaymentLimit', label: T.removeLimit, isDangerous: true },
+        { ...base, id: 'updateCardProgram', label: T.changeCardProgram },
+        { ...base, id: 'setRequestBodyRetention', label: T.keepBodies },
         { ...base, id: 'refreshPlatformFunding', label: T.refreshFunding },
+        { ...base, id: 'recountPaymentMetrics', label: T.recount },
       ];
     }}
   >
     {({ platformId }) => (
-      <Panel title={T.limits}>
-        <Limits platformId={platformId} />
-      </Panel>
+      <div className="columns even">
+        <Panel title={T.limits}>
+          <Limits platformId={platformId} />
+        </Panel>
+        <Panel title={T.cardProgram}>
+          <CardProgram platformId={platformId} />
+        </Panel>
+      </div>
     )}
   </Detail>
 );
@@ -275,6 +291,12 @@ export const Audit = () => (
         ] as const),
       ]}
       placeOf={placeIn('/audit', 'id')}
+    />
+    <Verification
+      id="verifyAuditRecords"
+      title={T.verification}
+      text={T.verifyText}
+      label={T.verify}
     />
   </Screen>
 );

@@ -12,6 +12,7 @@ import { List } from '../../parts/list.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
 import { sentence } from '../../texts/fields.ts';
 import { PEOPLE_TEXTS as T } from '../../texts/people.ts';
+import { DocumentView } from './document.tsx';
 
 const listPaymentsColumns = columnsOf<'listPayments'>();
 const searchCardsColumns = columnsOf<'searchCards'>();
@@ -42,6 +43,27 @@ function Factors({ id }: { id: string }) {
   return <Loaded query={query}>{(reply) => <Facts value={reply} />}</Loaded>;
 }
 
+const Documents = ({ id }: { id: string }) => (
+  <Reveal
+    id="listDocumentsForReview"
+    input={{ path: { customerId: id }, query: { limit: 100 } }}
+    label={T.showDocuments}
+  >
+    {({ data }) =>
+      data.length === 0 ? (
+        <p className="empty">{T.noDocuments}</p>
+      ) : (
+        data.map((each) => (
+          <section key={each.id}>
+            <Facts value={each} without={['platformId', 'customerId']} />
+            <DocumentView id={each.id} title={T.documentOf(each.documentType)} />
+          </section>
+        ))
+      )
+    }
+  </Reveal>
+);
+
 export function Customer() {
   const { id } = useParams({ strict: false }) as { id: string };
   const permits = usePermits();
@@ -62,6 +84,13 @@ export function Customer() {
         {permits('getCustomerAuthentication') && (
           <Panel title={T.factors}>
             <Factors id={id} />
+            <Reveal
+              id="listAuthenticationEvents"
+              input={{ path: { customerId: id }, query: { limit: 100 } }}
+              label={T.showEvents}
+            >
+              {({ data }) => <Facts value={{ events: data }} />}
+            </Reveal>
           </Panel>
         )}
       </div>
@@ -78,6 +107,11 @@ export function Customer() {
           }
         </Reveal>
       </Panel>
+      {permits('listDocumentsForReview') && (
+        <Panel title={T.documents}>
+          <Documents id={id} />
+        </Panel>
+      )}
       {permits('listPayments') && (
         <Panel title={T.payments}>
           <List
