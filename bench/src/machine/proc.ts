@@ -54,7 +54,7 @@ function processorMs(pid: number): number {
 
 /**
  * Processor use of groups of processes from now until `report` is called: 1 is one core. Divided by
- * the work done meanwhile it gives the processor time per item, which does not change when other
+ * the work done in the meantime it gives the processor time per item, which does not change when other
  * processes take the processor.
  */
 export function watchProcessor(groups: Readonly<Record<string, () => readonly number[]>>) {

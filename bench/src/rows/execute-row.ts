@@ -209,7 +209,7 @@ export async function executeRows(bench: Bench): Promise<Row[]> {
     },
     rounds,
   );
-  printProgress(`${await receiver.call<number>('count')} events delivered meanwhile`);
+  printProgress(`${await receiver.call<number>('count')} events delivered in the meantime`);
   for (const child of [load, peerWorker, api.process]) await child.stop();
   const wrongCount = await differences(bench, DATABASE, serverExecutor.done());
   const wrongPeer = await differences(bench, PEER_DATABASE, peer.done());

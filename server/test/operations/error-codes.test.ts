@@ -68,7 +68,7 @@ describe('every error code', () => {
     expect([status, body.code]).toEqual([STATUS_OF[code], code]);
   });
 
-  it('is logged if it is a server error, also without a cause', () => {
+  it('is logged if it is a server error, even without a cause', () => {
     const errors = fixture.app.log.map((line) => JSON.parse(line)).filter((each) => each.err);
     const logged = errors.filter(({ level }) => level === 'error').map(({ err }) => err.code);
     expect(logged).toEqual(expect.arrayContaining(['SERVICE_SWITCH_ERROR']));

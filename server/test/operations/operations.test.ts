@@ -34,7 +34,7 @@ let foreignIds: Record<string, string>;
 /** Ids of resources of another customer of the same platform, and of its agent. */
 let otherCustomerIds: Record<string, string>;
 /** A customer subject to strong authentication. */
-let ofRegion: string;
+let europeanId: string;
 /** Agents of the main platforms of the two servers. */
 let agent: FundedAgent;
 let limitedAgent: Awaited<ReturnType<ReturnType<typeof agentFixture>['agentOf']>>;
@@ -44,7 +44,7 @@ beforeAll(async () => {
   foreignIds = await oneOfEach(app, app.other);
   otherCustomerIds = await oneOfEach(app, app.platform);
   agent = await agentFixture(app).agent();
-  ofRegion = (await european(app)).id;
+  europeanId = (await european(app)).id;
   limitedAgent = await agentFixture(limited).agentOf((await customer(limited)).id);
 });
 
@@ -210,7 +210,7 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
           .replace(/(-[0-9A-Z]{4}){3}$/, '-2222-2222-2222');
       };
       const request = (value: (name: string) => string) => {
-        const target = fill(contract, value, ofRegion);
+        const target = fill(contract, value, europeanId);
         return app.call(contract.method, target, bodyOf(contract), withPermission(contract));
       };
       const otherResponse = await request((name) => foreignIds[name] as string);
@@ -227,9 +227,9 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
       expect(neighbors.body).toEqual(otherResponse.body);
     });
 
-    it('returns the same error for an ID with a NUL, also with an idempotency key', async () => {
+    it('returns the same error for an ID with a NUL, even with an idempotency key', async () => {
       const contract = contractOf(operationId);
-      const target = fill(contract, () => '%00', ofRegion);
+      const target = fill(contract, () => '%00', europeanId);
       const token = withPermission(contract);
       const keys: Record<string, string>[] = [{}, { 'idempotency-key': 'zero' }];
       for (const more of keys) {
@@ -242,7 +242,7 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
 
   it.each(['', '   '])('rejects the empty idempotency key "%s"', async (key) => {
     const contract = contractOf(operationId);
-    const target = fill(contract, (name) => foreignIds[name] ?? 'x', ofRegion);
+    const target = fill(contract, (name) => foreignIds[name] ?? 'x', europeanId);
     const token = withPermission(contract);
     const headers = { ...token.headers, 'idempotency-key': key };
     const response = await app.call(contract.method, target, bodyOf(contract), {

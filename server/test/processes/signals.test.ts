@@ -200,8 +200,8 @@ describe('SIGTERM', () => {
     receiver.behave(200);
     const next = await folder.start();
     await vi.waitUntil(() => deliveries().length === 2, WAIT);
-    const [once, repeated] = deliveries();
-    expect(repeated?.body).toBe(once?.body);
+    const [first, repeated] = deliveries();
+    expect(repeated?.body).toBe(first?.body);
     next.child.kill('SIGTERM');
     expect(await folder.ended(next.child)).toMatchObject({ code: 0, signal: null });
   }, 90_000);
@@ -231,7 +231,7 @@ describe('SIGTERM', () => {
     expect(await folder.ended(next.child)).toMatchObject({ code: 0, signal: null });
   }, 90_000);
 
-  it('stops an idle server immediately, whatever connections are open', async () => {
+  it('stops an idle server immediately, regardless of open connections', async () => {
     const server = await folder.start();
     expect((await call(server, 'GET', '/config')).status).toBe(200); // fetch keeps its connection
     const idleSocket = net.connect(Number(new URL(server.origin).port), '127.0.0.1');

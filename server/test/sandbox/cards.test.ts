@@ -132,7 +132,7 @@ describe('the table of funding', () => {
       expectStatus(created, rejected === 'create' ? 400 : 201);
       if (rejected === 'create') continue;
       await app.settle();
-      // A rejected card is closed and cannot be changed, whatever its funding source.
+      // A rejected card is closed and cannot be changed, regardless of its funding source.
       if ((await cards.cardNow(created.body.id)).state === 'CLOSED') continue;
       const secondInternalAccount = await internalAccount(app, heldHolder.customer.id, other);
       const change = { fundingSources: [secondInternalAccount.id] };

@@ -188,7 +188,7 @@ async function* checks(target: Target, client: Client): AsyncGenerator<Check> {
     version(target.url),
   );
   yield* versions;
-  // Requests of another version are rejected, whatever the credentials are.
+  // Requests of another version are rejected, regardless of the credentials.
   if (versions.some(({ status }) => status === 'failed')) return;
   const credentials = await runCheck('Credentials', 'Log in again: `railhead login`.', async () => {
     const { id } = await client.config.getPlatformConfig();

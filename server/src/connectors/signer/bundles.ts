@@ -1,5 +1,5 @@
-// The formats of keys, codes and mnemonics between a wallet's client and its custodian, identical
-// in every byte to those of the published client libraries. Bundles are JSON whose `data` is JSON
+// The formats of keys, codes and mnemonics between a wallet's client and its custodian, byte for byte
+// identical to the formats of the published client libraries. Bundles are JSON whose `data` is JSON
 // in hexadecimal, so that the signed bytes are preserved; a session key is base58check, like an
 // address.
 import { type KeyObject, sign } from 'node:crypto';
@@ -53,8 +53,8 @@ function objectIn(text: string): Record<string, unknown> | undefined {
   }
 }
 
-const WHOLE = /^04[0-9a-f]{128}$/i;
-/** Size of a tag; a code and a key have 183 bytes including theirs. */
+const UNCOMPRESSED_KEY = /^04[0-9a-f]{128}$/i;
+/** At least an authentication tag; an encrypted code and key with its tag has 183 bytes. */
 const CIPHERTEXT = /^(?:[0-9a-f]{2}){16,1024}$/i;
 
 const matching = (value: unknown, pattern: RegExp): string | undefined =>
@@ -63,7 +63,7 @@ const matching = (value: unknown, pattern: RegExp): string | undefined =>
 /** Parses an encrypted code of a client; undefined for another format. */
 export function readOtpBundle(text: string): Sealed | undefined {
   const fields = objectIn(text);
-  const encapped = matching(fields?.encappedPublic, WHOLE);
+  const encapped = matching(fields?.encappedPublic, UNCOMPRESSED_KEY);
   const ciphertext = matching(fields?.ciphertext, CIPHERTEXT);
   if (!encapped || !ciphertext || !compressedPoint(encapped)) return undefined;
   return { encapped: Buffer.from(encapped, 'hex'), ciphertext: Buffer.from(ciphertext, 'hex') };

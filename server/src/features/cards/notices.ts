@@ -99,7 +99,7 @@ async function furtherFundingDebit(
   return { amount, outcome: debited instanceof Fault ? 'failed' : 'pending' };
 }
 
-/** Stages a change with its lifecycle event, and emits an event also if the status does not change. */
+/** Stages a change with its lifecycle event, and emits an event even if the status does not change. */
 async function applyAs(
   ctx: Ctx,
   row: CardPaymentRow,

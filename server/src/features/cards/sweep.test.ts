@@ -35,7 +35,7 @@ const advancePastSweep = async (ms: number) => {
 };
 
 describe('payments that accept further messages', () => {
-  it('are listed while they are open, whatever ends them', async () => {
+  it('are listed until they end, for every kind of end', async () => {
     const clearedPayment = await fixture.begin();
     const expiredPayment = await fixture.begin();
     const adjustedPayment = await fixture.begin();

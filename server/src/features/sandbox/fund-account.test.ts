@@ -113,7 +113,7 @@ describe('sandboxFundInternalAccount', () => {
     }
   });
 
-  it('funds once per Idempotency-Key, also for concurrent requests', async () => {
+  it('funds once per Idempotency-Key, even for concurrent requests', async () => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
     const headers = { 'idempotency-key': 'fund-once' };

@@ -79,7 +79,7 @@ type Authentication =
       readonly reveals?: true;
       /** Is about the installation: rejected for an operator of single platforms. */
       readonly wholeInstallation?: true;
-      /** A second person must approve it, also without a policy. */
+      /** A second person must approve it, even without a policy. */
       readonly needsApproval?: true;
       /** Can post in the ledger, so a policy can have a smallest amount. */
       readonly postsMoney?: true;

@@ -92,7 +92,7 @@ export interface HostedApp {
   withoutScript: string;
   /** Shown instead of the page if the link is not valid. */
   ended: PageContent;
-  /** The platform of a link, also of an expired one; undefined for an unknown secret. */
+  /** The platform of a link, even of an expired link; undefined for an unknown secret. */
   brandOf(secret: string): Promise<PageBrand | undefined>;
   script(): Promise<string>;
 }

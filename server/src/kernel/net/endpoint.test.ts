@@ -43,7 +43,7 @@ const INTERNAL_ADDRESSES: readonly [string, string][] = [
   ['::1', 'loopback'],
   ['::127.0.0.1', 'IPv4-compatible'],
   ['::ffff:127.0.0.1', 'IPv4-mapped loopback'],
-  ['::ffff:8.8.8.8', 'IPv4-mapped, whatever the target'],
+  ['::ffff:8.8.8.8', 'IPv4-mapped, regardless of the target'],
   ['::ffff:0:10.0.0.1', 'IPv4-translated'],
   ['64:ff9b::a9fe:a9fe', 'NAT64 to metadata'],
   ['64:ff9b:1::10.0.0.1', 'local NAT64'],

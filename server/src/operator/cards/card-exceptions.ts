@@ -1,5 +1,5 @@
 // `cards exceptions|resolve`: card payments whose network has its funds while the cardholder's
-// account could not be debited, and the operator's decision about them, also in the sandbox.
+// account could not be debited, and the operator's decision about them, in the sandbox too.
 // Refunds for a closed account are listed with them, because they need a decision as well;
 // `suspense return` records that they were sent.
 

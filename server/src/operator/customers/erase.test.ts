@@ -63,7 +63,7 @@ const app = testApp();
 
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
 
-/** Columns that show one of the texts, whatever their rows are about. */
+/** Columns that contain one of the texts, of any rows. */
 async function tracesOf(args: readonly string[]): Promise<string[]> {
   const columns = await app.runtime.db.query<{ name: string; column: string }>(
     `select c.table_name as name, c.column_name as column from information_schema.columns c

@@ -346,7 +346,7 @@ describe('environments', () => {
     await service.expectRejected('Transaction not found.', 'payouts', 'settle', 'Transaction:x');
   });
 
-  it('allow a return of a sandbox payout, once, also if its bank reports it later', async () => {
+  it('allow a return of a sandbox payout, once, even if its bank reports it later', async () => {
     const { person, account } = await fundedCustomer(service.app, 20_00);
     const returnFlags = ['--reason', 'PAYOUT_RETURNED'];
     for (const suffix of ['000', '005']) {

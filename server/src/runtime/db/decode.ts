@@ -7,7 +7,7 @@ import type { ColumnType, Table } from './table.ts';
 const twoDigits = (text: string, offset: number) =>
   (text.charCodeAt(offset) - 48) * 10 + text.charCodeAt(offset + 1) - 48;
 
-/** `2026-01-05 09:00:00+00`, also with a fraction: every time since the year 0100. */
+/** `2026-01-05 09:00:00+00`, even with a fraction: every time since the year 0100. */
 const isPlainUtc = (text: string) =>
   text.charCodeAt(4) === 45 && text.charCodeAt(10) === 32 && text.endsWith('+00');
 

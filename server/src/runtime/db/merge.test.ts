@@ -4,7 +4,7 @@ import { mergeParts } from './merge.ts';
 
 const compare = (one: number, other: number) => other - one;
 
-it('reads every item of all lists once, in order, whatever the parts contain', () => {
+it('reads every item of all lists once, in order, regardless of how they are divided', () => {
   const list = fc.uniqueArray(fc.nat(60), { maxLength: 30 });
   const lists = fc.array(list, { minLength: 1, maxLength: 4 });
   const step = fc.integer({ min: 1, max: 7 });

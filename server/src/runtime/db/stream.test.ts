@@ -26,7 +26,7 @@ describe('streamRows', () => {
       'select n, at from numbers where n <> $1 order by n',
       [7n],
     )) {
-      // Rows written meanwhile are not visible.
+      // Rows written in the meantime are not visible.
       if (pieces++ === 0) await execute(database.url, 'insert into numbers values (99999, null)');
       expect(rows.length).toBeLessThanOrEqual(2_000);
       received.push(...rows);

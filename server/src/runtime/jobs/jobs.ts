@@ -161,7 +161,7 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
-  /** Runs a claimed job; it counts as running meanwhile. */
+  /** Runs a claimed job; it counts as running in the meantime. */
   function begin(job: Job): Promise<void> {
     const work = runOne(job)
       .catch((error: unknown) =>

@@ -66,7 +66,7 @@ function makeLinks(native: string): boolean {
     try {
       if (!fs.existsSync(link)) fs.symlinkSync(path.basename(source), link);
     } catch (error) {
-      // Another process may have created the same link meanwhile.
+      // Another process may have created the same link in the meantime.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return false;
     }
   }

@@ -93,7 +93,7 @@ export interface EmittedEvent {
   platformId: string;
   type: string;
   subject: string;
-  // biome-ignore lint/suspicious/noExplicitAny: the resource, of whatever shape.
+  // biome-ignore lint/suspicious/noExplicitAny: a resource of any shape.
   data: any;
   balance: bigint | null;
   held: bigint | null;

@@ -32,7 +32,7 @@ export type RequestKind = (typeof REQUEST_KINDS)[number];
 export const NOTICES = ['authorization_advice', 'clearing', 'return', 'return_reversal'] as const;
 export type NoticeKind = (typeof NOTICES)[number];
 
-// biome-ignore lint/suspicious/noExplicitAny: the resource, of whatever shape.
+// biome-ignore lint/suspicious/noExplicitAny: a resource of any shape.
 type Resource = any;
 
 const summaryText = (term: string, summary: Resource) =>

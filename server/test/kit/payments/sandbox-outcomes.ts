@@ -94,7 +94,7 @@ function balanceLine(
 interface Delivery {
   id: string;
   type: string;
-  // biome-ignore lint/suspicious/noExplicitAny: the resource, of whatever shape.
+  // biome-ignore lint/suspicious/noExplicitAny: a resource of any shape.
   data: any;
 }
 

@@ -238,7 +238,7 @@ const ODD: readonly Provocation[] = [
   ),
   provocation(
     'INTERNAL_ERROR',
-    'Not by a request: it is a server error, or a damaged database',
+    'No request causes it: it reports an error of the server or a damaged database',
     async ({ app, call }) => {
       const rename = (from: string, to: string) =>
         app.runtime.db.query(`alter table ${from} rename to ${to}`, []);

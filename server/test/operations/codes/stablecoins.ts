@@ -181,7 +181,7 @@ const OPERATIONS: readonly Provocation[] = [
   ),
   provocation(
     'STABLECOIN_BURN_SOURCE_NOT_SUPPORTED',
-    'Burn from an internal account after the service is enabled, which is reserved',
+    'Burn from an internal account of a token that is enabled for the service',
     async (fixture) => {
       const coinFixture = await open(fixture);
       return burn(

@@ -52,7 +52,7 @@ function contractChecker(problems: string[]) {
 
 /** Database functions, which fail in a dead process. */
 function guard(app: App, isKilled: () => boolean): void {
-  // Functions are replaced by name, whatever their parameters.
+  // Functions are replaced by name, regardless of their parameters.
   const db = app.runtime.db as unknown as Record<string, (...input: unknown[]) => Promise<unknown>>;
   for (const name of ['read', 'find', 'page', 'query']) {
     const open = db[name]!.bind(db);

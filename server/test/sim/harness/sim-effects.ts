@@ -111,7 +111,7 @@ export function simEffects(seed: string, start = START): SimEffects {
       };
       const isApproval = isApprovalRequest(type, data);
       const response = replyOf(receiver, isApproval);
-      // An approval request counts as delivered whatever the reply is.
+      // An approval request counts as delivered regardless of the reply.
       if (isApproval || response.status < 300 || response.status === 409) delivered.add(id);
       return response;
     },

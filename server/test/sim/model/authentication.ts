@@ -211,7 +211,7 @@ export function unauthenticatedProblem(model: Model, { row }: Payment): string |
   const all = challengesOf(model, row);
   const { externalAccounts, authentication, now } = model;
   const destination = externalAccounts.get(row.destination_account ?? '');
-  // For a deposit the exemption was decided at the quote, whatever happened to the trust since.
+  // For a deposit the exemption was decided at the quote, regardless of later changes of the trust.
   const trusted =
     row.source_account === null ||
     (destination?.customer_id === row.customer_id && (destination?.trusted_at ?? null) !== null);

@@ -1,4 +1,4 @@
-// The examples of BOLT 11 with their key, compared in every byte; and arbitrary invoices, parsed by
+// The examples of BOLT 11 with their key, compared byte for byte, and arbitrary invoices, parsed by
 // an independent parser that shares only bech32.
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -51,8 +51,9 @@ function read(text: string) {
     const spare = BigInt((groups.length * 5) % 8);
     return Buffer.from((bits >> spare).toString(16).slice(1), 'hex');
   };
-  const short = (8 - ((data.length * 5) % 8)) % 8;
-  const bits = data.map((each) => each.toString(2).padStart(5, '0')).join('') + '0'.repeat(short);
+  const paddingLength = (8 - ((data.length * 5) % 8)) % 8;
+  const bits =
+    data.map((each) => each.toString(2).padStart(5, '0')).join('') + '0'.repeat(paddingLength);
   const body = Buffer.from(BigInt(`0b1${bits}`).toString(16).slice(1), 'hex');
   const signature = bech32.fromWords(words.slice(-104));
   const signed = Uint8Array.from([signature[64] as number, ...signature.subarray(0, 64)]);

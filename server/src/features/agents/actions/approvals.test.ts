@@ -196,7 +196,7 @@ describe('rejectAgentAction', () => {
     expect([current.status, current.rejectionReason]).toEqual(['REJECTED', reason]);
   });
 
-  it('accepts a short reason or none, also after the quote has expired', async () => {
+  it('accepts a short reason or none, even after the quote has expired', async () => {
     const { agent, action } = await createPendingAction('EXECUTE_QUOTE');
     const long = await agent.decide('reject', action.id, { reason: 'x'.repeat(256) });
     expect(codeOf(long)).toEqual([400, 'INVALID_INPUT']);

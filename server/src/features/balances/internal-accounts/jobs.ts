@@ -112,7 +112,7 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
   ctx.later(BACKFILL_ACCOUNTS, { platformId: platform.id, currencies, after });
 }
 
-/** Accounts of customers that were deleted meanwhile remain PENDING, and therefore frozen. */
+/** Accounts of customers that were deleted in the meantime remain PENDING, and therefore frozen. */
 async function activate(
   ctx: Ctx,
   { isCustomerDeleted }: CustomersOfAccounts,

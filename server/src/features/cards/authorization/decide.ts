@@ -1,6 +1,6 @@
 // Decides about a request of a card network. Everything that the decision depends on is read, a
 // pure function returns the decline reason, and an approval holds the amount in the change set that
-// records it. If the commit finds that a card was frozen or funds were spent meanwhile, the request
+// records it. If the commit finds that a card was frozen or funds were spent in the meantime, the request
 // is decided again, so concurrent requests never hold more than the balance and nothing is approved
 // after a freeze.
 import type { CardDecision, CardRequest, DeclineReason } from '../../../connectors/ports/cards.ts';

@@ -129,7 +129,7 @@ describe('a pending funding debit of a late approval', () => {
     expect(await payment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
   });
 
-  it('covers what the network cleared meanwhile', async () => {
+  it('covers what the network cleared in the meantime', async () => {
     const { fundedCard, request, payment } = await undoLatePayment('Corner shop 005');
     await network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
     await app.advance(30_000);

@@ -63,7 +63,7 @@ export async function resolveException(
   const settledPayment = await requireOpenPayment(ctx, row, async () =>
     changePayment(ctx, row, card, 'resolve'),
   );
-  // Everything was refunded meanwhile.
+  // Everything was refunded in the meantime.
   const isRefunded = eventAfter('SETTLED', card, false) === 'refund';
   return isRefunded ? changePayment(ctx, settledPayment, {}, 'refund') : settledPayment;
 }

@@ -108,7 +108,7 @@ export function asCardPayment(row: TransactionRow): CardPaymentRow {
   throw new Error(`${row.id} is ${row.type}, not CARD`);
 }
 
-/** Requires the row as read, also if it does not change. */
+/** Requires the row as read, even if it does not change. */
 export const requirePayment = (ctx: Ctx, row: CardPaymentRow): void => requireTransaction(ctx, row);
 
 /** Currency of the funding account. */

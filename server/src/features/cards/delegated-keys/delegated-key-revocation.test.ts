@@ -1,5 +1,5 @@
 // Revocation of delegated keys: by a request, with their funding source, with the card and with its
-// holder, also while a key is being created; and which of several keys is active. In production only
+// holder, even while a key is being created; and which of several keys is active. In production only
 // real signatures are accepted.
 import { describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';

@@ -1,5 +1,5 @@
 // Jobs of cards: order from the issuer, poll for the result, notify the issuer of changes, and
-// close the cards of a deleted customer. The result for a card that was closed meanwhile is
+// close the cards of a deleted customer. The result for a card that was closed in the meantime is
 // recorded too, so that the issuer is notified of the closure.
 
 import { Type } from '@sinclair/typebox';

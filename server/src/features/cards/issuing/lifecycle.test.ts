@@ -281,7 +281,7 @@ describe('the issuer', () => {
     });
   }
 
-  it('receives the state of a card, and again if it changed meanwhile', async () => {
+  it('receives the state of a card, and again if it changed in the meantime', async () => {
     const { id, issuerRef } = await fixture.card(await fixture.holder());
     const received: unknown[] = [];
     const change: IssuerPort['change'] = async (card) => void received.push(card);

@@ -75,7 +75,7 @@ describe('revealCard', () => {
     });
   });
 
-  it('returns a new link each time, also for one idempotency key, and each works once', async () => {
+  it('returns a new link each time, even for one idempotency key, and each works once', async () => {
     const { id } = await createCard();
     const headers = { 'idempotency-key': 'one-key' };
     const requestReveal = () => app.call('POST', `/cards/${id}/reveal`, undefined, { headers });
@@ -206,7 +206,7 @@ describe('the card details page', () => {
     expect((await reveal(id)).status).toBe(404);
   });
 
-  it('can be framed by the configured origins, also after its expiry', async () => {
+  it('can be framed by the configured origins, even after its expiry', async () => {
     const path = await linkTo((await createCard()).id);
     for (const status of [200, 404]) {
       const { statusCode, headers } = await open(path);

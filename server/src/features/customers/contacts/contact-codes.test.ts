@@ -128,7 +128,7 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
     expect(await eventTypes(app, person.id)).toEqual(events);
   });
 
-  it('accepts only the sandbox code, also before one was sent', async () => {
+  it('accepts only the sandbox code, even before one was sent', async () => {
     const person = await european(app);
     const wrongResponse = await confirmCode(app, person.id, name, '123457');
     expect(errorOf(wrongResponse)).toEqual([400, 'INVALID_INPUT']);

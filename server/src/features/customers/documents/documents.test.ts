@@ -312,7 +312,7 @@ describe('deleteDocument', () => {
     expect((await harness.fileStates()).has(file_id)).toBe(false);
   });
 
-  it('rejects the deletion of a submitted document, also after a replacement', async () => {
+  it('rejects the deletion of a submitted document, even after a replacement', async () => {
     const holder = await harness.person();
     await harness.setStatus(holder, 'PENDING');
     const { id } = await harness.uploadDocument(bill(holder));

@@ -77,7 +77,7 @@ describe('the built-in check', () => {
     expect(checkBytes(Buffer.concat([jpegFile(), jpegFile(20, 20)]))).toBe('accepted');
   });
 
-  it('rejects truncated files, also with an embedded end marker', () => {
+  it('rejects truncated files, even with an embedded end marker', () => {
     const photo = jpegFile(600, 400, [preview]);
     for (const file of [pdfFile({ note: 'x'.repeat(3_000) }), pngFile(), jpegFile(), photo]) {
       for (const share of [0.3, 0.6, 0.9]) expect(checkBytes(cut(file, share))).toBe('INCOMPLETE');

@@ -1,4 +1,4 @@
-// The verification page shows the brand of the platform, also after its link has ended.
+// The verification page shows the brand of the platform, even after its link has ended.
 import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';

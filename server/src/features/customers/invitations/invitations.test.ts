@@ -128,7 +128,7 @@ describe('createInvitation', () => {
     expect((await claim(openInvitation.code, EXTERNAL_UMA, app.other)).status).toBe(200);
   });
 
-  it('generates a new code on a collision, also of concurrent requests', async () => {
+  it('generates a new code on a collision, even for concurrent requests', async () => {
     const { umaAddress } = await createInviter();
     const [operation] = invitationOperations({ origin: () => 'http://here' });
     const generate = (...codes: string[]) => {

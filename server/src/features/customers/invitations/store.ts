@@ -18,7 +18,7 @@ export const invitations = table(
     /** UMA addresses in lower case. */
     inviter_uma: col.text,
     invitee_uma: col.text.null.mut,
-    /** As specified by the platform; null also after erasure. */
+    /** As specified by the platform; also null after erasure. */
     first_name: col.text.null.mut,
     /** Amount in the smallest unit of `currency`; both are set or neither. */
     amount: col.int8.null,

@@ -1,5 +1,5 @@
 // Production customers verified by a connected service: a real HTTP server, called while the client waits
-// and polled by jobs, also when it is slow, unavailable, late or overtaken by another decision.
+// and polled by jobs, even when it is slow, unavailable, late or overtaken by another decision.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';

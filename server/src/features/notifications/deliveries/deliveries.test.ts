@@ -349,7 +349,7 @@ describe('a delivery', () => {
 });
 
 describe('a platform with its own clock', () => {
-  it('uses the times of its clock, also for sending events again', async () => {
+  it('uses the times of its clock, even for sending events again', async () => {
     ok(await app.call('POST', '/sandbox/clock', { advance: 'P3D' }), 200);
     const { deliveries } = await emitCustomerEvents();
     const { id } = deliveries[0] as DeliveryView;

@@ -53,7 +53,7 @@ const Key = named(
       createdAt: time('Real time at which the key was created.'),
       expiresAt: Type.Optional(
         time(
-          'Real time after which the key no longer signs, also on a sandbox platform with a ' +
+          'Real time after which the key no longer signs, even on a sandbox platform with a ' +
             'clock of its own. Absent for the current key.',
         ),
       ),
@@ -330,7 +330,7 @@ export const rotateWebhookEndpointKey = operation({
             maximum: MAX_OVERLAP_HOURS,
             description:
               'Hours in which the earlier key still signs, 0 to 168. Defaults to 24. With 0 it ' +
-              'stops at once, also if it was to expire later.',
+              'stops at once, even if it was to expire later.',
           }),
         ),
       },

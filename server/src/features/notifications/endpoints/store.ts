@@ -54,6 +54,6 @@ export const webhookEndpoints = table(
 
 export type EndpointRow = RowOf<typeof webhookEndpoints>;
 
-/** All rows of a platform, also of deleted endpoints. */
+/** All rows of a platform, including deleted endpoints. */
 export const rowsOfPlatform = (db: Pick<Database, 'find'>, platformId: string) =>
   db.find(webhookEndpoints, { platform_id: platformId }, { orderBy: 'number' });

@@ -73,7 +73,7 @@ export const pullWebhookDeliveries = operation({
   summary: 'Pull webhook deliveries',
   description:
     'Returns the oldest deliveries of an endpoint without a URL that are not acknowledged. ' +
-    'They are returned again until they are acknowledged, also after a restart, for at least ' +
+    'They are returned again until they are acknowledged, even after a restart, for at least ' +
     'seven days. Each is ready to be forwarded: the body and the headers with signatures. ' +
     'With `wait`, the request waits for the next delivery. One client should pull; two ' +
     'clients get the same deliveries. A paused endpoint returns none. At most 20 requests of ' +

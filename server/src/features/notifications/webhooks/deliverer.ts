@@ -179,7 +179,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     return next;
   }
 
-  /** Releases the lease of a platform, unless events of it were read meanwhile. */
+  /** Releases the lease of a platform, unless events of it were read in the meantime. */
   const releaseIdle = (platformId: string) =>
     runInTurn(async () => {
       if (!lanes.isIdle(platformId)) return;

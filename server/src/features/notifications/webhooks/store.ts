@@ -82,7 +82,7 @@ const dateOf = (time: Time) => new Date(time);
 
 /**
  * Queues events for delivery. Parameters: ids, platforms, times, types. Events of a platform without an
- * endpoint are not delivered, also if it sets one later. A test is for the configured endpoint only, and
+ * endpoint are not delivered, even if it sets one later. A test is for the configured endpoint only, and
  * the pause of an endpoint for the others.
  * Deliveries that are pulled have a position in their order.
  */

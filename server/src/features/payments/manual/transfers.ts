@@ -195,7 +195,7 @@ function isOverRail(row: TransactionRow, kind: TransferKind): boolean {
 
 function hasSettled(row: TransactionRow, kind: TransferKind): boolean {
   if (kind === 'debit') {
-    // A debit has settled when its funds arrived, whatever the status of the payment that it funds.
+    // A debit has settled when its funds arrived, regardless of the status of the payment that it funds.
     if (row.type === 'OUTGOING') return row.funded_amount !== null;
     if (row.type === 'INCOMING' && isHeld(row)) return row.pending_reason !== null;
   }

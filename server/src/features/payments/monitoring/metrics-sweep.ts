@@ -56,7 +56,7 @@ async function step({ db }: Runtime, mark: Mark, horizon: bigint): Promise<numbe
   return last ? events.length : 0;
 }
 
-/** The marks of all platforms, also of new ones. */
+/** The marks of all platforms, including new ones. */
 async function currentMarks({ db }: Runtime, horizon: bigint): Promise<Mark[]> {
   const marks = await readMarks(db);
   const markedPlatforms = new Set(marks.map((mark) => mark.platform_id));

@@ -296,7 +296,7 @@ describe('rail notification about a debit', () => {
     return { account, row };
   }
 
-  it('holds the funds if the account was frozen meanwhile', async () => {
+  it('holds the funds if the account was frozen in the meantime', async () => {
     const { account, row } = await createHeldDebit();
     expect(await read(row.id)).toMatchObject({
       status: 'PROCESSING',
@@ -340,7 +340,7 @@ describe('rail notification about a debit', () => {
     }
   });
 
-  it('ends the cancellation if the funds arrive meanwhile', async () => {
+  it('ends the cancellation if the funds arrive in the meantime', async () => {
     const { account, row } = await startTransferIn('005');
     ok(await app.call('POST', `/transactions/${row.id}/cancel`), 200);
     await transition(account.id, 'freeze');
@@ -385,7 +385,7 @@ describe('rail notification about a debit', () => {
     expect(payIn).not.toContain(`${row.id}/refund`);
   });
 
-  it('returns the funds if the account was closed meanwhile', async () => {
+  it('returns the funds if the account was closed in the meantime', async () => {
     const { account, row } = await startTransferIn('005');
     await transition(account.id, 'close');
     await app.settle();

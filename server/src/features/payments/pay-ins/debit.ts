@@ -93,7 +93,7 @@ async function acceptDebit(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
     status: transactionFeature.states.incoming.next(row.status, 'accept'),
   } as const;
   const { account, disposition } = await targetOf(ctx, row);
-  // Nothing is credited to an account that was closed meanwhile; the funds are returned when they settle.
+  // An account that was closed in the meantime is not credited; the funds are returned when they settle.
   if (!account || disposition === 'reject') return changeTransaction(ctx, row, acceptedColumns);
   await hold(ctx, row, account);
   return changeTransaction(ctx, row, { ...acceptedColumns, funds: 'HELD' });

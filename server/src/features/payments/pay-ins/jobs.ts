@@ -62,7 +62,7 @@ import {
   rejectUma,
 } from './uma.ts';
 
-// Cancellation of a debit in progress. Nothing changes if the debit has ended or settled meanwhile, or if the
+// Cancellation of a debit in progress. Nothing changes if the debit has already ended or settled, or if the
 // rail does not support cancellation.
 
 /** Whether the rail has not accepted it yet. */

@@ -269,7 +269,7 @@ describe('funds of an approved payment', () => {
       if (row) transitionInternalAccount(ctx, row, event);
     });
 
-  it('are held if the account was frozen meanwhile', async () => {
+  it('are held if the account was frozen in the meantime', async () => {
     fixture.respond({ status: 202 });
     const { account, payment } = await fixture.createPendingPayment();
     await app.settle();
@@ -283,7 +283,7 @@ describe('funds of an approved payment', () => {
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
   });
 
-  it('are returned if the account was closed meanwhile', async () => {
+  it('are returned if the account was closed in the meantime', async () => {
     fixture.respond({ status: 202 });
     const { account, payment } = await fixture.createPendingPayment();
     await app.settle();

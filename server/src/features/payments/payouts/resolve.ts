@@ -81,7 +81,7 @@ function postFromSuspense(
     force: true,
   });
   if (!account) return;
-  // `force` skips the freeze check, so the row must be unchanged: the account cannot be closed meanwhile.
+  // `force` skips the freeze check, so the row must be unchanged: the account cannot be closed concurrently.
   if (account.owed === 0n) requireInternalAccount(ctx, account);
   repayShortfall(ctx, account, { transactionId, step: 'resolve.owed', ...money });
 }

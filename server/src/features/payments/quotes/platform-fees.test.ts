@@ -112,7 +112,7 @@ describe('platform fee', () => {
     });
   });
 
-  it('delivers the promised amount to the cent, also with a rounding remainder', async () => {
+  it('delivers the promised amount to the cent, even with a rounding remainder', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const externalPayee = await externalAccount(app, person.id, 'USD', '000', options);
     const returnedAccount = await externalAccount(app, person.id, 'USD', '005', options);

@@ -80,7 +80,7 @@ export const createTransferOut = operation({
       { description: 'Outgoing transfer to create.' },
     ),
   ),
-  // The published schema has it as optional; a transfer requires an amount.
+  // `amount` is optional in the published schema but required by a transfer.
   bodyRules: (body) =>
     (body as { amount?: unknown } | null)?.amount === undefined
       ? [{ field: 'amount', message: 'is required' }]

@@ -28,7 +28,7 @@ export const createTransferIn = operation({
   description:
     'Debits an external account and credits an internal account of the same ' +
     'currency and owner. The external account must support debits (USD_ACCOUNT ' +
-    'over ACH); for others, pay in by the `fundingPaymentInstructions` of the ' +
+    'over ACH); for others, pay in with the `fundingPaymentInstructions` of the ' +
     'internal account. The transaction is returned as PENDING and the balance is ' +
     'credited when the debit settles. Deprecated: use `createQuote`.',
   permission: 'TRANSACT',
@@ -57,7 +57,7 @@ export const createTransferIn = operation({
       { description: 'Incoming transfer to create.' },
     ),
   ),
-  // The published schema has it as optional; a transfer requires an amount.
+  // `amount` is optional in the published schema but required by a transfer.
   bodyRules: (body) =>
     (body as { amount?: unknown } | null)?.amount === undefined
       ? [{ field: 'amount', message: 'is required' }]

@@ -72,7 +72,7 @@ async function applyPoll(
 ) {
   if (response.state === 'unlinked') {
     const account = await accountOfCoin(ctx, coin);
-    // Unless it was linked again meanwhile. The token is polled again once the account is linked.
+    // Unless it was linked again in the meantime. The token is polled again once the account is linked.
     if (account.version === polled.version) unlink(ctx, account, response.as);
     return;
   }

@@ -1,4 +1,4 @@
-// Interval and duration of issuance polls, and that a token has one poll at a time, also after its
+// Interval and duration of issuance polls, and that a token has one poll at a time, even after its
 // account is unlinked and linked again.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';

@@ -94,7 +94,7 @@ describe('a repeated job', () => {
   });
 });
 
-it('does not submit an operation that another run has ended meanwhile', async () => {
+it('does not submit an operation that another run has ended in the meantime', async () => {
   const { coin, id } = await burnOrdered();
   const { runtime } = app;
   let endedCount = 0;
@@ -345,7 +345,7 @@ it('keeps the same order after the customer of its account was erased', async ()
   expect(await fixture.readOperation(id)).toMatchObject({ status: 'FAILED', failureReason });
 });
 
-it('completes an operation whose account is deleted meanwhile', async () => {
+it('completes an operation whose account is deleted in the meantime', async () => {
   const coin = await fixture.coin();
   const ownWallet = await fixture.wallet('platform');
   const createdMint = ok(await fixture.mint(coin.id, fixture.mintBody(ownWallet.id)), 201);

@@ -1,4 +1,4 @@
-// Properties of the masking: no text of a request or reply is stored, whatever operation and field
+// Properties of the masking: no text of a request or reply is stored, regardless of the operation and field
 // contained it.
 
 import { Type } from '@sinclair/typebox';

@@ -1,6 +1,6 @@
 // Masks bodies and error replies before they are stored. A value is kept only if the contract or the
 // catalog lists it: values of enumerations, currency codes, numbers and booleans, and ids and times
-// in fields for them. Every other text is replaced, whatever it contains, so a stored body has no
+// in fields for them. Every other text is replaced regardless of its content, so a stored body has no
 // personal data and no secret, and an erasure has nothing to remove from it.
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import type { Contract } from '../../../kernel/contract/operation.ts';
@@ -14,7 +14,7 @@ const UNKNOWN_NAME = '[unknown]';
 /** Maximum size of a stored body, in bytes. */
 export const MAX_BODY_BYTES = 16_384;
 
-/** Values of fields whose names match one of these are never kept, whatever their schema. */
+/** Values of fields whose names match one of these are never kept, regardless of their schema. */
 const SECRET_NAMES = [
   /secret|password|authorization|token$|apikey|privatekey/i,
   /otp|pin$|cvv|cvc|pan$|signature|proof|mnemonic|seed/i,
@@ -335,7 +335,7 @@ function isPartOfWord(message: string, start: number, end: number, words: Listed
   );
 }
 
-/** Replaces each of the texts, whatever its case. */
+/** Replaces each of the texts, ignoring case. */
 function withoutTexts(message: string, texts: readonly string[], { words }: Listed): string {
   let out = redactText(message);
   for (const text of texts) {

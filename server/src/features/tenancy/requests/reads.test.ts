@@ -1,4 +1,4 @@
-// Reads that share rows are listed, filtered and found as if each had a row, whatever processes wrote them.
+// Reads that share rows are listed, filtered and found as if each had a row, for any writing process.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { runSeed } from '../../../../test/kit/app/effects.ts';

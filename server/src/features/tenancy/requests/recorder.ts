@@ -258,7 +258,7 @@ export function createRequestRecorder(options: RecorderOptions) {
     return true;
   }
 
-  /** Writes what is buffered now; what is added meanwhile is gathered for the next time. */
+  /** Writes what is buffered now; what is added in the meantime is gathered for the next time. */
   async function write(): Promise<void> {
     await within(RETRY_MS, whenUp ?? Promise.resolve());
     let delayMs = GATHER_MS;
@@ -288,7 +288,7 @@ export function createRequestRecorder(options: RecorderOptions) {
     timer ??= setTimeout(() => void start(), delayMs).unref();
   }
 
-  /** Writes everything that was added before; resolves also if the database cannot be reached. */
+  /** Writes everything that was added before; resolves even if the database cannot be reached. */
   async function flush(): Promise<void> {
     await writing;
     if (buffered) await start();

@@ -322,7 +322,7 @@ describe('deleteTokenById', () => {
     expect(statuses.sort()).toEqual([204, 401]);
   });
 
-  it('needs MANAGE, whatever the ID', async () => {
+  it('needs MANAGE for any ID', async () => {
     const callerToken = await app.tokenWith(['VIEW', 'TRANSACT']);
     expect((await remove('x', callerToken)).status).toBe(403);
   });

@@ -334,11 +334,11 @@ describe('a wallet before provisioning or after closing', () => {
     ['FAILED', [409, 'WALLET_NOT_PROVISIONED'], [409, 'WALLET_NOT_PROVISIONED']],
     ['FROZEN', [202, undefined], [400, 'INVALID_INPUT']],
     ['CLOSED', [404, 'ACCOUNT_NOT_FOUND'], [404, 'ACCOUNT_NOT_FOUND']],
-  ])('%s', async (status, privacy, state) => {
+  ])('%s', async (status, patchError, exportError) => {
     const { id } = await createWallet();
     await set(id, status);
-    expect(codeOf(await patchAccount(id, { privateEnabled: true }))).toEqual(privacy);
-    expect(codeOf(await requestExport(id, generateKeys()))).toEqual(state);
+    expect(codeOf(await patchAccount(id, { privateEnabled: true }))).toEqual(patchError);
+    expect(codeOf(await requestExport(id, generateKeys()))).toEqual(exportError);
   });
 
   it('ends with its customer, and earlier requests can no longer be signed', async () => {

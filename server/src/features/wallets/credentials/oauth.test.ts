@@ -316,7 +316,7 @@ describe('verifyAuthCredential', () => {
       ok(await prove(id, claims, key), 200);
     });
 
-    it('is opened once per key, also if it has ended since', async () => {
+    it('is opened once per key, even if it has ended since', async () => {
       const { accountId, id, claims } = await createWalletOfIdentity();
       const client = generateKeys();
       const oidcToken = tokenOf({ ...claims, nonce: nonceOf(client.publicKey) });

@@ -122,7 +122,7 @@ describe('verifyAuthCredential', () => {
       ok((await otp.submitCode(credential, await fixture.otpBundle(credential.id))).response, 202);
     });
 
-    it('accepts the right code once, also for two concurrent requests', async () => {
+    it('accepts the right code once, even for two concurrent requests', async () => {
       const { credential } = await fixture.customerWithWallet();
       const bundle = await fixture.otpBundle(credential.id);
       const submissions = await Promise.all(

@@ -87,7 +87,7 @@ describe('verifyAuthCredential', () => {
       expect(openedResponse.status).toBe(200);
     });
 
-    it('once per challenge, also for two concurrent replies', async () => {
+    it('once per challenge, even for two concurrent replies', async () => {
       const holder = await passkeys.holder();
       const { challenge, requestId } = await passkeys.challengeOf(holder);
       const assertion = holder.device.get(challenge, { counter: 1 });

@@ -182,7 +182,7 @@ describe('several servers', () => {
     ]);
   });
 
-  it('add each credential once, also if one of them stops', async () => {
+  it('add each credential once, even if one of them stops', async () => {
     for (const { accountId } of people) await recovery.start(accountId);
     await app.settle();
     const secondApp = await startSecondServer();

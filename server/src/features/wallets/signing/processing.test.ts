@@ -1,4 +1,4 @@
-// PROCESSING replies: their number, and single execution of the work, also without a retry or after a
+// PROCESSING replies: their number, and single execution of the work, even without a retry or after a
 // rejection.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { secondProcess } from '../../../../test/kit/app/second-process.ts';

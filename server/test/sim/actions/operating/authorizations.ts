@@ -338,7 +338,7 @@ async function transfer(sim: Sim): Promise<string> {
 /** Orders that wait for their customers, including orders of agents. */
 const waitingOrders = (sim: Sim) =>
   sim.orders.filter((each) => each.requiresSca && isWaiting(sim, each));
-/** Orders with a challenge, whatever their state. */
+/** Orders with a challenge, in any state. */
 const requestedOrders = (sim: Sim) =>
   sim.orders.filter(
     (each) =>

@@ -69,7 +69,7 @@ async function confirm(sim: Sim): Promise<string> {
 
 const unverified = (sim: Sim) => activePeople(sim).filter((each) => !each.ready);
 
-/** A customer who is not approved cannot pay, whatever the balance. */
+/** A customer who is not approved cannot pay, regardless of the balance. */
 async function payTooEarly(sim: Sim): Promise<string> {
   const person = sim.chance.of(unverified(sim));
   const source = internalAccountOf(sim, person, PAID_IN);

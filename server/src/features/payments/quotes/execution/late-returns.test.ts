@@ -1,5 +1,5 @@
 // Late and repeated results: bank returns after an account was closed, debits returned repeatedly, fee
-// accounts frozen meanwhile, and cancellations of funds that have not arrived.
+// accounts frozen in the meantime, and cancellations of funds that have not arrived.
 import { describe, expect, it } from 'vitest';
 import {
   balances,

@@ -152,7 +152,7 @@ describe('realtime funding quote', () => {
     expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual(REFUNDED);
   });
 
-  it('fails if the receiving account was deleted meanwhile', async () => {
+  it('fails if the receiving account was deleted in the meantime', async () => {
     const { quote, target } = await createPendingQuote();
     ok(await app.call('DELETE', `/customers/external-accounts/${target.id}`), 204);
     ok(await send(quote.id), 200);

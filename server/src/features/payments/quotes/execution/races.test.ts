@@ -150,7 +150,7 @@ describe('execution', () => {
     expect((await balances(app, account.id)).balance).toBe(900_00);
   });
 
-  it('is rejected if the quote expires meanwhile, and the sweep skips executed quotes', async () => {
+  it('is rejected if the quote expires in the meantime, and the sweep skips executed quotes', async () => {
     const latePayout = await createPayout();
     const expire = async () => {
       app.effects.set(Date.parse(latePayout.quote.expiresAt));

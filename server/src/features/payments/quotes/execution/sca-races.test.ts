@@ -175,7 +175,7 @@ describe('proof and expiry', () => {
   });
 });
 
-describe('funds spent meanwhile', () => {
+describe('funds spent in the meantime', () => {
   it('discard a proof at its commit, and the challenge remains valid', async () => {
     const ownPayer = await scaPayer(app, { eur: 100_00, usdc: 0 });
     const { quote } = await quotedPayout(app, ownPayer, { amount: 100_00 });
@@ -199,7 +199,7 @@ describe('funds spent meanwhile', () => {
   });
 });
 
-describe('trust removed meanwhile', () => {
+describe('trust removed in the meantime', () => {
   it('requires a challenge for a payment that is starting', async () => {
     const { target, quote: firstQuote } = await createPendingQuote();
     ok(await authorize(app, firstQuote.id), 200);

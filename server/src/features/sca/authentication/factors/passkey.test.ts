@@ -64,7 +64,7 @@ describe('a passkey', () => {
     expect(Buffer.from(id).length).toBeLessThanOrEqual(64);
   });
 
-  it('is enrolled at any of the origins, also with a key of another algorithm', async () => {
+  it('is enrolled at any of the origins, even with a key of another algorithm', async () => {
     for (const [algorithm, site] of [
       ['ES256', WEB],
       ['EDDSA', WEB],

@@ -132,7 +132,7 @@ describe('a reset of codes by SMS', () => {
     expect((await messagesTo(app, id)).at(-1)).toMatchObject({ kind: 'SCA_CODE', to: phone });
   });
 
-  it('counts as verified if no authentication was required meanwhile', async () => {
+  it('counts as verified if no authentication was required in the meantime', async () => {
     const { id } = await phoneVerifiedCustomer(app);
     const { resetId } = ok(await start(id), 201);
     for (const _ of [1, 2]) await show(id, resetId);
@@ -246,7 +246,7 @@ describe('a reset', () => {
   });
 
   describe('getTwoFactorResetStatus', () => {
-    it('expires after half an hour, also after the identity check', async () => {
+    it('expires after half an hour, even after the identity check', async () => {
       const { id } = await phoneVerifiedCustomer(app);
       await factors.withTotp(id);
       const passedReset = await passLiveness(id, 'TOTP');
