@@ -105,7 +105,10 @@ function credentialsLines(
 
 /** The output of a successful start. */
 export function banner(config: Config, { origin, credentials, enrollUrl }: Serving): string {
-  const operatorLines = enrollUrl ? [`  Operator       ${enrollUrl}`] : [];
+  const operatorLines = [
+    ...(config.console ? [`  Console        ${origin}/console`] : []),
+    ...(enrollUrl ? [`  Operator       ${enrollUrl}`] : []),
+  ];
   const lines = credentials
     ? credentialsLines(config, credentials, operatorLines)
     : [`  Readiness      ${origin}/readyz`, `  Metrics        ${origin}/metrics`];
