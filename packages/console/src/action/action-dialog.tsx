@@ -61,6 +61,8 @@ function useAction(action: Action) {
       if (isUnknown(error)) return setState({ name: 'unknown' });
       key.current = crypto.randomUUID();
       setState({ name: 'editing', error });
+      // Another change was faster, or what the form is about no longer exists.
+      if (error.status === 409 || error.status === 404) void queryClient.invalidateQueries();
     } finally {
       isSending.current = false;
     }

@@ -81,6 +81,7 @@ function Documents({ documents }: { documents: Case['documents'] }) {
 }
 
 function actionsOf({ customerId, type, status }: Case, onDone: () => void): Action[] {
+  if (status === 'APPROVED' || status === 'REJECTED') return [];
   const facts = <Facts value={{ customerId, type, status }} />;
   const base = { path: { subjectId: customerId }, about: facts, onDone };
   return [
