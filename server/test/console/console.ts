@@ -95,9 +95,15 @@ async function openConsole() {
   const browser = await launch();
   const people: { problems: string[] }[] = [];
 
-  async function linkFor(name: string, email: string, roles: readonly Role[]): Promise<string> {
-    const body = { name, email, roles, reason: 'New colleague' };
-    return ok(await client.call('POST', '/operator-users', { body }), 201).link.secret;
+  async function linkFor(name: string, email: string, role: Role): Promise<string> {
+    const body = { name, email, roles: [role], reason: 'New colleague' };
+    const { link } = ok(await client.call('POST', '/operator-users', { body }), 201);
+    return `${origin}/operator/enroll#${link.secret}`;
+  }
+
+  async function idOf(email: string): Promise<string> {
+    const { data } = ok(await client.call('GET', '/operator-users?limit=100'), 200);
+    return data.find((each: { email: string }) => each.email === email).id;
   }
 
   /** An operator who has enrolled, in a browser of their own. */
@@ -106,7 +112,7 @@ async function openConsole() {
     const { page, context, problems, close } = await visit(browser, size, origin);
     await context.addInitScript(clockScript(app.effects.now()));
     const device = await addDevice(context, page);
-    await page.goto(link ?? `${origin}/operator/enroll#${await linkFor(name, email, [role])}`);
+    await page.goto(link ?? (await linkFor(name, email, role)));
     await page.getByRole('button', { name: 'Create a passkey' }).click();
     await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
     people.push({ problems });
@@ -123,13 +129,23 @@ async function openConsole() {
       await page.waitForURL(`${origin}/console${path}`);
       await complete(page);
       // Without a session and an identity provider, two requests are rejected on the way.
-      const isExpected = (each: string) => /^Failed to load resource: .* (?:401|501) /.test(each);
-      problems.splice(0, problems.length, ...problems.filter((each) => !isExpected(each)));
+      expectRejections(401, 501);
     }
 
+    /** Removes the problems that must be there, and no others. */
+    function expectProblems(pattern: RegExp): void {
+      expect(problems.filter((each) => pattern.test(each))).not.toEqual([]);
+      problems.splice(0, problems.length, ...problems.filter((each) => !pattern.test(each)));
+    }
+
+    const expectRejections = (...statuses: readonly number[]) =>
+      expectProblems(new RegExp(`^Failed to load resource: .* (?:${statuses.join('|')}) `));
+
     return {
+      id: await idOf(email),
       name,
-      email,
+      expectRejections,
+      expectLostConnections: () => expectProblems(/net::ERR_|ERR_INTERNET_DISCONNECTED/),
       page,
       context,
       problems,
@@ -196,6 +212,9 @@ type Container = Pick<Page, 'getByRole'>;
 
 export const button = (container: Container, name: string) =>
   container.getByRole('button', { name, exact: true });
+
+/** The form of a change. */
+export const dialogOf = (page: Page) => page.getByRole('dialog');
 
 /** Waits for a screen. */
 export const titled = (container: Container, name: string) =>

@@ -1,0 +1,224 @@
+// Changes in the console when something goes wrong: another person is faster, the connection is lost,
+// the session ends, or a button is pressed twice. Each change takes effect once, and the result is that
+// of the server.
+import type { Page, Request } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fundedCustomer, ok } from '../kit/app/fixtures.ts';
+import {
+  button,
+  consoleForFile,
+  dialogOf,
+  isTestable,
+  type Operator,
+  TIMEOUT_MS,
+  titled,
+} from './console.ts';
+import { waitingCheck } from './data.ts';
+
+const pathOf = (screen: string, id: string) => `/${screen}/${encodeURIComponent(id)}`;
+
+describe.runIf(isTestable)('a change', () => {
+  const opened = consoleForFile();
+  let tom: Operator;
+  beforeAll(async () => {
+    tom = await opened.operator('Tom Treasury', 'treasury');
+    await tom.signIn();
+  }, TIMEOUT_MS);
+
+  /** Opens an account of its own, and fills in the form that freezes it. */
+  async function freezing(reason: string) {
+    const { account } = await fundedCustomer(opened.app);
+    const { page } = tom;
+    await tom.go(pathOf('accounts', account.id));
+    await titled(page, 'Account');
+    await button(page, 'Freeze').click();
+    await dialogOf(page).getByLabel('Reason').fill(reason);
+    return { page, id: account.id as string, submit: button(dialogOf(page), 'Freeze') };
+  }
+
+  async function recordsOf(operationId: string, subject: string) {
+    const path = `/audit-records?operationId=${operationId}&subject=${subject}`;
+    return ok(await opened.client.call('GET', path), 200).data;
+  }
+
+  const requestsTo = (page: Page, ending: string) => {
+    const requests: Request[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith(ending)) requests.push(request);
+    });
+    return requests;
+  };
+
+  /** Ends all connections of a browser, and prevents others. */
+  async function interrupt({ page, context }: Operator): Promise<void> {
+    await context.setOffline(true);
+    opened.app.app.server.server.closeAllConnections();
+    await page.getByText('Connection interrupted').waitFor();
+  }
+
+  it(
+    'of two reviewers at the same moment is made by one of them',
+    async () => {
+      const { id } = await waitingCheck(opened, 'Mia Meyer');
+      const [clara, carl] = [
+        await opened.operator('Clara Compliance', 'compliance'),
+        await opened.operator('Carl Compliance', 'compliance'),
+      ];
+      const submits = [];
+      for (const [person, action] of [
+        [clara, 'Approve'],
+        [carl, 'Reject'],
+      ] as const) {
+        await person.signIn(pathOf('verifications', id));
+        await button(person.page, action).click();
+        submits.push(button(dialogOf(person.page), action));
+      }
+      await Promise.all(submits.map((submit) => submit.click()));
+      const outcomeOf = async ({ page }: Operator) => {
+        const result = dialogOf(page).getByRole('status');
+        const problem = dialogOf(page).getByRole('alert');
+        await result.or(problem).waitFor();
+        return (await result.isVisible()) ? 'done' : ((await problem.textContent()) as string);
+      };
+      const outcomes = await Promise.all([clara, carl].map(outcomeOf));
+      const loser = outcomes[0] === 'done' ? carl : clara;
+      expect(outcomes.filter((each) => each === 'done')).toHaveLength(1);
+      const message = outcomes.find((each) => each !== 'done');
+      expect(message).toMatch(/decided|status|final|already/i);
+      const { data } = ok(await opened.client.call('GET', `/audit-records?subject=${id}`), 200);
+      const decisions = data.filter(({ hasChanges }: { hasChanges: boolean }) => hasChanges);
+      expect(decisions).toHaveLength(1);
+      // The page shows the decision of the other.
+      await button(dialogOf(loser.page), 'Cancel').click();
+      const state = loser === carl ? 'Approved' : 'Rejected';
+      await loser.page.locator('.screen-head').getByText(state, { exact: true }).waitFor();
+      loser.expectRejections(409);
+      await clara.close();
+      await carl.close();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'is sent again with the same key after a lost connection, and is made once',
+    async () => {
+      const { page, id, submit } = await freezing('The reply is lost');
+      const requests = requestsTo(page, '/freeze');
+      // The server makes the change, and its reply does not arrive.
+      await page.route('**/freeze', async (route) => {
+        await route.fetch();
+        await route.abort('connectionreset');
+      });
+      await submit.click();
+      await dialogOf(page).getByText('The connection was lost before the result arrived').waitFor();
+      await expect.poll(() => dialogOf(page).getByLabel('Reason').isDisabled()).toBe(true);
+      expect(await recordsOf('freezeAccount', id)).toHaveLength(1);
+      await page.unroute('**/freeze');
+      // Without any connection the result remains unknown.
+      await interrupt(tom);
+      await button(dialogOf(page), 'Send again').click();
+      await button(dialogOf(page), 'Send again').and(page.locator(':enabled')).waitFor();
+      await tom.context.setOffline(false);
+      await button(dialogOf(page), 'Send again').click();
+      await dialogOf(page).getByRole('status').getByText('Frozen').waitFor();
+      const keys = requests.map((each) => each.headers()['idempotency-key']);
+      expect(keys).toHaveLength(3);
+      expect(new Set(keys).size).toBe(1);
+      expect(await recordsOf('freezeAccount', id)).toHaveLength(1);
+      await button(dialogOf(page), 'Close').click();
+      tom.expectLostConnections();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'of others is shown after the stream was interrupted',
+    async () => {
+      const { page, context } = tom;
+      const { account } = await fundedCustomer(opened.app);
+      await tom.go(pathOf('accounts', account.id));
+      await titled(page, 'Account');
+      await page.getByText('Live', { exact: true }).waitFor();
+      await interrupt(tom);
+      const body = { reason: 'Made while the browser was offline' };
+      const path = `/accounts/${account.id}/freeze`;
+      ok(await opened.client.call('POST', path, { body }), 200);
+      await context.setOffline(false);
+      await page.getByText('Live', { exact: true }).waitFor();
+      await page.getByText(body.reason).waitFor();
+      tom.expectLostConnections();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'is continued after a new sign-in when the session ends in the middle of it',
+    async () => {
+      const { page, id, submit } = await freezing('Typed before the session ended');
+      const { data } = ok(await opened.client.call('GET', '/operator-sessions?limit=100'), 200);
+      const own = data.find(
+        (each: { operatorUserId: string; status: string }) =>
+          each.operatorUserId === tom.id && each.status === 'ACTIVE',
+      );
+      ok(await opened.client.call('DELETE', `/operator-sessions/${own.id}`), 200);
+      const ended = page.getByRole('alertdialog', { name: 'Your session has ended' });
+      await ended.waitFor();
+      const tab = tom.context.waitForEvent('page');
+      await ended.getByRole('link', { name: 'Sign in' }).click();
+      await tom.signInOn(await tab);
+      await ended.waitFor({ state: 'detached' });
+      const reason = dialogOf(page).getByLabel('Reason');
+      expect(await reason.inputValue()).toBe('Typed before the session ended');
+      await submit.click();
+      await dialogOf(page).getByRole('status').getByText('Frozen').waitFor();
+      expect(await recordsOf('freezeAccount', id)).toHaveLength(1);
+      await button(dialogOf(page), 'Close').click();
+      await (await tab).close();
+      tom.expectRejections(401);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'is sent once by a double click',
+    async () => {
+      const { page, id, submit } = await freezing('Pressed twice');
+      const requests = requestsTo(page, '/freeze');
+      await submit.dblclick();
+      await dialogOf(page).getByRole('status').getByText('Frozen').waitFor();
+      expect(requests).toHaveLength(1);
+      expect(await recordsOf('freezeAccount', id)).toHaveLength(1);
+      await button(dialogOf(page), 'Close').click();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'that is rejected keeps the form, and says what is wrong where it is',
+    async () => {
+      const { page } = tom;
+      const { account } = await fundedCustomer(opened.app);
+      await tom.go(pathOf('accounts', account.id));
+      await button(page, 'Freeze').click();
+      await button(dialogOf(page), 'Freeze').click();
+      await dialogOf(page).getByText('This field is required.').waitFor();
+      await page.keyboard.press('Escape');
+      await dialogOf(page).waitFor({ state: 'detached' });
+      // The focus returns to the button that opened the form.
+      await button(page, 'Freeze').and(page.locator(':focus')).waitFor();
+      await button(page, 'Unfreeze').click();
+      await button(dialogOf(page), 'Unfreeze').click();
+      await dialogOf(page)
+        .getByRole('alert')
+        .getByText(/Request ID/)
+        .waitFor();
+      await button(dialogOf(page), 'Cancel').click();
+      tom.expectRejections(409);
+    },
+    TIMEOUT_MS,
+  );
+
+  it('violates no content security policy', () => {
+    expect(opened.problems()).toEqual([]);
+  });
+});
