@@ -24,6 +24,7 @@ const LONG = new Set(
   [
     ...['guides', 'site', 'crash', 'crash-three-processes', 'signals', 'invariants', 'stop'],
     ...['reference', 'event-followers.property', 'replay-kill', 'hosted-pages', 'flat'],
+    ...['screens', 'stories', 'changes'],
   ].map((name) => `${name}.test.ts`),
 );
 

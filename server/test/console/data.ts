@@ -1,5 +1,6 @@
 // Data for the console: identity checks that wait, and an installation in which every screen shows something.
 import { ok } from '../kit/app/fixtures.ts';
+import { file, importHarness } from '../kit/customers/imports.ts';
 import { PERSON } from '../kit/customers/onboarding.ts';
 import { documentForm, pdfFile, pngFile } from '../kit/http/documents.ts';
 import { phoneVerifiedCustomer } from '../kit/sca/strong-customers.ts';
@@ -47,6 +48,8 @@ async function customersOfMain({ app, client }: OpenConsole): Promise<void> {
   const { accountId } = await walletFixture(app).customerWithWallet({ phoneNumber: phoneNumber() });
   const recovery = { type: 'SMS_OTP', reason: 'Lost the mailbox' };
   ok(await client.call('POST', `/wallets/${accountId}/recoveries`, { body: recovery }), 201);
+  const { startImport, person } = await importHarness(app);
+  await startImport(file(person('Person-1'), person('Person-2', { birthDate: 'unknown' })));
   const left = ok(await app.call('POST', '/customers', { ...PERSON, fullName: 'Leo Left' }), 201);
   ok(await app.call('DELETE', `/customers/${left.id}`), 200);
   const erasure = { confirm: 'ERASE', reason: 'Request of the customer' };

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { operatorDocument } from '../../src/document.ts';
 import { projectRoot } from '../../src/runtime/config/root.ts';
 import { expectAccessible, screenshot } from '../browser/browser.ts';
 import { lengthOf, variantsOf } from '../kit/length.ts';
@@ -36,6 +37,49 @@ type Look = (typeof LOOKS)[number];
 /** Screens of one platform, which is selected first. */
 const OF_PLATFORM = ['/endpoints', '/sandbox', '/tokens'];
 
+/** Buttons that change nothing on the server: what is shown, and how. */
+const READS = new RegExp(
+  `^(?:${[
+    ...['Views', 'Columns', 'Export CSV', 'Copy', 'Clear filters', 'Try again', 'Next check'],
+    ...['24 h', '\\d+ days', '1 year', 'Passport', 'Verify the books now'],
+    ...['Show the list of documents', 'Show sign-ins and changes'],
+  ].join('|')})$`,
+);
+
+/** Operations of the own session, and those that only read. */
+const OF_EVERY_USER = ['searchResources', 'searchCustomers'];
+
+const document = operatorDocument() as {
+  paths: Record<string, Record<string, { operationId: string; 'x-permission'?: string }>>;
+};
+const CHANGES = Object.entries(document.paths).flatMap(([path, operations]) =>
+  Object.entries(operations)
+    .filter(
+      ([method, { operationId, 'x-permission': permission = 'profile.manage' }]) =>
+        method !== 'get' && permission !== 'profile.manage' && !OF_EVERY_USER.includes(operationId),
+    )
+    .map(([method, { operationId }]) => ({ operationId, method: method.toUpperCase(), path })),
+);
+
+/** Runs in the page: sends each change with its session; returns those that are not rejected. */
+const tryAll = `async (changes) => {
+  const base = '/operator/v1';
+  const { csrfToken } = await (await fetch(base + '/session')).json();
+  const results = [];
+  for (const { operationId, method, path } of changes) {
+    const url = base + path.replaceAll(/\\{\\w+\\}/g, 'None:01890000-0000-7000-8000-000000000000');
+    const headers = { 'x-csrf-token': csrfToken, 'content-type': 'application/json' };
+    const body = method === 'DELETE' ? undefined : '{}';
+    const { status } = await fetch(url, {
+      method,
+      headers: body ? headers : { 'x-csrf-token': csrfToken },
+      body,
+    });
+    if (status !== 403) results.push(operationId + ' ' + status);
+  }
+  return results;
+}`;
+
 it('are all in the table of screens', () => {
   expect(Object.keys(SCREENS).sort()).toEqual(ROUTES.toSorted());
 });
@@ -43,18 +87,22 @@ it('are all in the table of screens', () => {
 describe.runIf(isTestable)('screens', () => {
   const opened = consoleForFile();
   let ann: Operator;
+  let ids: Record<string, string> = {};
   beforeAll(async () => {
     ann = await opened.operator('Ann', 'administrator');
     await ann.signIn();
   }, TIMEOUT_MS);
 
   /** Opens a screen and waits until its content is there. */
-  async function show(page: Page, route: string, id = ''): Promise<void> {
-    await ann.go(route.replace('$id', encodeURIComponent(id)));
+  async function show({ page, go }: Operator, route: string, id = ''): Promise<void> {
+    await go(route.replace('$id', encodeURIComponent(id)));
     const title = SCREENS[route]?.title as string;
     await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
     await complete(page);
   }
+
+  const selectMain = (page: Page) =>
+    page.getByLabel('Platform', { exact: true }).selectOption({ label: 'Main (Sandbox)' });
 
   interface Case {
     route: string;
@@ -68,7 +116,7 @@ describe.runIf(isTestable)('screens', () => {
     const title = `${name} ${route} ${look.width} ${look.colorScheme}`;
     const problems: string[] = [];
     try {
-      await show(page, route, id);
+      await show(ann, route, id);
       await expectFits(page, title);
       await expectAccessible(page);
     } catch (error) {
@@ -111,13 +159,32 @@ describe.runIf(isTestable)('screens', () => {
   it(
     'have no fault with data',
     async () => {
-      const ids = await fillInstallation(opened);
+      ids = await fillInstallation(opened);
       const looks = LOOKS.slice(0, lengthOf(2, LOOKS.length));
       await walk('filled', inLooks(looks, ROUTES, ids));
-      await ann.page
-        .getByLabel('Platform', { exact: true })
-        .selectOption({ label: 'Main (Sandbox)' });
+      await selectMain(ann.page);
       await walk('platform', inLooks(looks, OF_PLATFORM));
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'offer a viewer nothing that changes something, and the server rejects it',
+    async () => {
+      const vera = await opened.operator('Vera Viewer', 'viewer');
+      await vera.signIn();
+      const { page } = vera;
+      const offered: string[] = [];
+      for (const route of [...ROUTES, ...OF_PLATFORM]) {
+        if (route === OF_PLATFORM[0]) await selectMain(page);
+        await show(vera, route, ids[route]);
+        const names = await page.locator('main button').allInnerTexts();
+        const others = names.filter((name) => !READS.test(name.trim()));
+        if (others.length > 0) offered.push(`${route}: ${others}`);
+      }
+      expect(offered).toEqual([]);
+      expect(await page.evaluate(`(${tryAll})(${JSON.stringify(CHANGES)})`)).toEqual([]);
+      await vera.close();
     },
     TIMEOUT_MS,
   );

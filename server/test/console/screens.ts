@@ -49,6 +49,7 @@ export const SCREENS: Readonly<Record<string, ScreenOfConsole>> = {
   '/keys': { title: 'Signing keys' },
   '/tokens': { title: 'API tokens' },
   '/imports': { title: 'Imports' },
+  '/imports/$id': { title: 'Import', first: ['/imports', 'importId'] },
   '/jobs': { title: 'Jobs' },
   '/jobs/$id': { title: 'Job', first: ['/jobs', 'jobId'] },
   '/approvals': { title: 'Approvals' },

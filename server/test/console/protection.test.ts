@@ -1,0 +1,186 @@
+// What the console protects: personal data is hidden until it is requested, texts and documents of
+// customers never run, and the first view is small. And its keyboard: the palette and dialogs.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { customer, ok } from '../kit/app/fixtures.ts';
+import { documentForm } from '../kit/http/documents.ts';
+import {
+  button,
+  complete,
+  consoleForFile,
+  dialogOf,
+  isTestable,
+  type Operator,
+  rowOf,
+  TIMEOUT_MS,
+  titled,
+} from './console.ts';
+import { waitingCheck } from './data.ts';
+
+const FIRST_VIEW_BYTES = 300_000;
+/** Marks the page if it runs. */
+const SCRIPT = '<script>top.hasRun = true</script>';
+const NAME = `Eve <img src=x onerror="top.hasRun=true"> ${SCRIPT}`;
+const SVG = `<svg xmlns="http://www.w3.org/2000/svg" onload="top.hasRun = true">${SCRIPT}</svg>`;
+
+const pathOf = (screen: string, id: string) => `/${screen}/${encodeURIComponent(id)}`;
+
+describe.runIf(isTestable)('the console', () => {
+  const opened = consoleForFile();
+  let clara: Operator;
+  beforeAll(async () => {
+    clara = await opened.operator('Clara Compliance', 'compliance');
+    await clara.signIn();
+  }, TIMEOUT_MS);
+
+  const hasRun = () => clara.page.evaluate('window.hasRun === true');
+
+  it(
+    'loads at most 300 kB for the first view',
+    async () => {
+      const { page } = clara;
+      await page.reload();
+      await complete(page);
+      await page.getByText('Open work').waitFor();
+      const bytes = await page.evaluate(`[
+        ...performance.getEntriesByType('navigation'),
+        ...performance.getEntriesByType('resource'),
+      ].filter(({ name }) => name.includes('/console'))
+        .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`);
+      expect(bytes).toBeGreaterThan(50_000);
+      expect(bytes).toBeLessThan(FIRST_VIEW_BYTES);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'hides personal data until it is requested, which is recorded',
+    async () => {
+      const { page } = clara;
+      const { id } = await customer(opened.app, {}, { fullName: 'Greta Geheim' });
+      await clara.go(pathOf('customers', id));
+      await titled(page, 'Customer');
+      await complete(page);
+      expect(await page.content()).not.toContain('Geheim');
+      const records = async () =>
+        ok(await opened.client.call('GET', `/audit-records?subject=${id}`), 200).data.map(
+          ({ operationId }: { operationId: string }) => operationId,
+        );
+      expect(await records()).not.toContain('exportCustomerData');
+      await button(page, 'Show the personal data').click();
+      await page.getByText('Greta Geheim').first().waitFor();
+      expect(await records()).toContain('exportCustomerData');
+      await button(page, 'Hide').click();
+      await page.getByText('Greta Geheim').first().waitFor({ state: 'detached' });
+      await clara.go('/audit?operationId=exportCustomerData');
+      await titled(page, 'Audit log');
+      await rowOf(page, 'exportCustomerData').getByText('Clara Compliance').waitFor();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'shows a name with HTML as text',
+    async () => {
+      const { page } = clara;
+      const body = { name: NAME, permissions: ['VIEW'] };
+      ok(await opened.app.call('POST', '/tokens', body), 201);
+      await clara.go('/tokens');
+      await page.getByText(NAME, { exact: true }).waitFor();
+      expect(await page.locator('main img').count()).toBe(0);
+      expect(await hasRun()).toBe(false);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'never runs a document of a customer',
+    async () => {
+      const { page } = clara;
+      const { app, as } = opened;
+      const { id } = await waitingCheck(opened, 'Paula Picture', 'pdf');
+      const fields = { documentHolder: id, documentType: 'OTHER', country: 'US' };
+      for (const text of [SVG, `<!doctype html>${SCRIPT}`]) {
+        const form = documentForm(fields, { bytes: Buffer.from(text), name: 'id.svg' });
+        expect((await app.call('POST', '/documents', form, as)).status).toBe(400);
+      }
+      // Even if the server sent one.
+      for (const [text, format] of [
+        [SVG, 'PNG'],
+        [`<!doctype html>${SCRIPT}`, 'PDF'],
+        [SVG, 'SVG'],
+      ] as const) {
+        await page.route('**/documents/*/content', async (route) => {
+          const response = await route.fetch();
+          const content = Buffer.from(text).toString('base64');
+          await route.fulfill({ response, json: { ...(await response.json()), content, format } });
+        });
+        await clara.go('/verifications');
+        await titled(page, 'Identity checks');
+        await clara.go(pathOf('verifications', id));
+        await button(page, 'Show document').click();
+        await button(page, 'Hide').waitFor();
+        if (format === 'PDF') await page.locator('iframe.document').waitFor();
+        expect(await hasRun()).toBe(false);
+        await page.unroute('**/documents/*/content');
+      }
+      const { headers } = await fetch(`${opened.origin}/console/`);
+      const policy = headers.get('content-security-policy');
+      expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+      expect(policy).not.toContain('unsafe');
+      clara.problems.splice(0);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'is used by the keyboard: the palette and dialogs keep the focus and return it',
+    async () => {
+      const { page } = clara;
+      const inDialog = () =>
+        page.evaluate('document.activeElement.closest("[role=dialog]") !== null');
+      await clara.go('/customers');
+      await titled(page, 'Customers');
+      const search = page.getByRole('button', { name: /^Search/ });
+      await search.focus();
+      await page.keyboard.press('Control+k');
+      await page.locator('[role=dialog] input:focus').waitFor();
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Tab');
+      expect(await inDialog()).toBe(true);
+      await page.keyboard.press('Escape');
+      await dialogOf(page).waitFor({ state: 'detached' });
+      await search.and(page.locator(':focus')).waitFor();
+      await page.keyboard.press('Enter');
+      await page.locator('[role=dialog] input:focus').fill('audit');
+      await page.getByRole('option', { name: 'Audit log' }).waitFor();
+      await page.keyboard.press('Enter');
+      await titled(page, 'Audit log');
+      await dialogOf(page).waitFor({ state: 'detached' });
+
+      await customer(opened.app);
+      await clara.go('/customers');
+      await titled(page, 'Customers');
+      const first = page.locator('tbody a').first();
+      const href = (await first.getAttribute('href')) as string;
+      await first.focus();
+      await page.keyboard.press('Enter');
+      await titled(page, 'Customer');
+      expect(page.url()).toContain(href);
+      const erase = button(page, 'Erase personal data');
+      await erase.focus();
+      await page.keyboard.press('Enter');
+      await page.locator('[role=dialog] :is(input, select, textarea):focus').waitFor();
+      for (let step = 0; step < 8; step++) {
+        await page.keyboard.press('Tab');
+        expect(await inDialog()).toBe(true);
+      }
+      await page.keyboard.press('Escape');
+      await erase.and(page.locator(':focus')).waitFor();
+    },
+    TIMEOUT_MS,
+  );
+
+  it('violates no content security policy', () => {
+    expect(opened.problems()).toEqual([]);
+  });
+});
