@@ -114,7 +114,7 @@ function effectOf({ phase, debit, amount }: TransferRow, accountId: string) {
 }
 
 /** Balances before a transfer, from those after it. */
-function before(position: Position, row: TransferRow, accountId: string): Position {
+function positionBefore(position: Position, row: TransferRow, accountId: string): Position {
   const effect = effectOf(row, accountId);
   return {
     at: row.created_at,
@@ -183,7 +183,7 @@ async function collect(runtime: Runtime, { accountId, limit, cursor }: PostingQu
       if (row.step === null) continue;
       if (postings.length === limit) return { postings, position };
       postings.push(present(row, accountId, position));
-      position = before(position, row, accountId);
+      position = positionBefore(position, row, accountId);
     }
     if (from <= oldest) return { postings, position: undefined };
     position = { ...position, at: from, transactionId: HIGHEST, step: HIGHEST };

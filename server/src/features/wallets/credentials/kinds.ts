@@ -50,7 +50,7 @@ export interface Kind<T extends string = string> {
     bound: unknown,
   ): Promise<Registration>;
   /** Additional reply fields of a credential that was added by a signed request. */
-  added?(
+  addedFields?(
     ctx: Ctx,
     parts: WalletParts,
     credential: WalletCredential,
@@ -71,12 +71,12 @@ export interface Kind<T extends string = string> {
     headers: Headers,
   ): Promise<Outcome>;
   /** Signed retry, if the first request requires a signature. */
-  verified?(
+  completeVerification?(
     ctx: Ctx,
     parts: WalletParts,
     credential: WalletCredential,
     act: Authorization,
   ): Promise<Reply>;
   /** Activity that a session signs to remove the credential. */
-  removal(ctx: Ctx, credential: WalletCredential): Activity;
+  removalActivity(ctx: Ctx, credential: WalletCredential): Activity;
 }

@@ -122,7 +122,7 @@ export const oauthKind: Kind<'OAUTH'> = {
     return { status: 200, body: await openSession(ctx, parts, wallet, row, clientPublicKey) };
   },
 
-  removal: (_ctx, { wallet, row }) => ({
+  removalActivity: (_ctx, { wallet, row }) => ({
     type: 'DELETE_OAUTH_PROVIDERS',
     parameters: { providerIds: [row.id], userId: wallet.row.user_id },
   }),

@@ -86,7 +86,7 @@ const create = (parts: WalletParts) =>
       const kind = kindOf(body.type);
       const { row: values } = await kind.register(ctx, parts, wallet, body, bound);
       const row = addCredential(ctx, wallet, values);
-      const addition = await kind.added?.(ctx, parts, { wallet, row });
+      const addition = await kind.addedFields?.(ctx, parts, { wallet, row });
       return { status: 201, body: { ...presentCredential(ctx, wallet, row), ...addition } };
     },
   });
@@ -116,7 +116,7 @@ const revoke = (parts: WalletParts) =>
         signatureRequest: {
           wallet,
           type: row.type,
-          payload: kindOf(row.type).removal(ctx, credential),
+          payload: kindOf(row.type).removalActivity(ctx, credential),
           signer: { by: 'session', accounts, except: row.id },
         },
       };
@@ -147,9 +147,9 @@ const verify = (parts: WalletParts) =>
 
     async perform(ctx, { params, body }, signed) {
       const credential = await requireCredential(ctx, params.id);
-      const { verified } = kindOf(body.type);
-      if (!verified) throw new Error(`${body.type} is verified without a signature`);
-      return verified(ctx, parts, credential, signed);
+      const { completeVerification } = kindOf(body.type);
+      if (!completeVerification) throw new Error(`${body.type} is verified without a signature`);
+      return completeVerification(ctx, parts, credential, signed);
     },
   });
 

@@ -308,7 +308,7 @@ export const otpKind = (type: OtpType): Kind<OtpType> => ({
   register: (ctx, parts, wallet, _body, bound) =>
     register(ctx, parts, type, wallet, bound as AddBound | undefined),
 
-  added: async (ctx, parts, credential) => ({
+  addedFields: async (ctx, parts, credential) => ({
     otpEncryptionTargetBundle: await sendOtp(ctx, parts, type, credential),
   }),
 
@@ -320,8 +320,8 @@ export const otpKind = (type: OtpType): Kind<OtpType> => ({
 
   verify: (ctx, parts, credential, body) => verify(ctx, parts, type, credential, body),
 
-  verified: (ctx, parts, credential, signed) =>
+  completeVerification: (ctx, parts, credential, signed) =>
     completeVerification(ctx, parts, type, credential, signed),
 
-  removal: (_ctx, { wallet }) => CHANNELS[type].activity('', wallet.row.user_id),
+  removalActivity: (_ctx, { wallet }) => CHANNELS[type].activity('', wallet.row.user_id),
 });

@@ -205,7 +205,7 @@ export const passkeyKind: Kind<'PASSKEY'> = {
   register,
   challenge: challengePasskey,
   verify,
-  removal: (_ctx, { wallet, row }) => ({
+  removalActivity: (_ctx, { wallet, row }) => ({
     type: 'DELETE_AUTHENTICATORS',
     parameters: { authenticatorIds: [row.id], userId: wallet.row.user_id },
   }),
