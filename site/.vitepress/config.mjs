@@ -47,7 +47,7 @@ const base = process.env.RAILHEAD_DOCS_BASE ?? '/docs/';
 const part = (text, items, collapsed = false) => ({ text, items, collapsed });
 
 /** Guides for operators, listed with the other pages for them. */
-const OPERATING = ['/guides/operating', '/guides/operators'];
+const OPERATING = ['/guides/operating', '/guides/operators', '/guides/console'];
 
 const REFERENCE = part('Reference', [
   page('api.md'),
@@ -81,6 +81,7 @@ const SIDEBAR = [
   part('Operating', [
     page('guides/operating.md'),
     page('guides/operators.md'),
+    page('guides/console.md'),
     page('settings.md'),
     page('command.md'),
     page('availability.md'),
