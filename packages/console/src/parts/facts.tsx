@@ -14,7 +14,8 @@ import { Time } from './time.tsx';
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 const ID = /^[A-Za-z]+:[0-9a-f]{8}-[0-9a-f-]{27}$/;
 const OPERATOR = /^OperatorUser:/;
-const STATE = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/;
+/** At least three letters: the state of an address is no status. */
+const STATE = /^[A-Z][A-Z0-9]{2,}(?:_[A-Z0-9]+)*$/;
 const STATE_NAME = /(?:status|state|^type|kind|mode|direction|funds|result|outcome|decision)$/i;
 
 /** Rows of a change have times as milliseconds. */
