@@ -27,7 +27,7 @@ function canRun(): boolean {
 export const isTestable = canRun();
 
 /** Many screens on a busy machine. */
-export const TIMEOUT_MS = 120_000;
+export const TIMEOUT_MS = 240_000;
 
 type Role = 'viewer' | 'support' | 'compliance' | 'treasury' | 'developer' | 'administrator';
 
