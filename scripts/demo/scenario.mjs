@@ -36,7 +36,7 @@ const outgoing = (...names) => names.map((name) => `OUTGOING_PAYMENT.${name}`);
 const balance = (free, all) =>
   `INTERNAL_ACCOUNT.BALANCE_UPDATED ${dollars(free)} to spend, ${dollars(all)} in all`;
 
-function demand(isMet, complaint) {
+function assertThat(isMet, complaint) {
   if (!isMet) throw new Error(complaint);
 }
 
@@ -57,7 +57,10 @@ async function createCustomer({ call, webhooks, customerRecord }) {
   });
   customerRecord.id = customer.id;
   fact('Customer', `${customer.fullName}, ${customer.kycStatus}`);
-  demand(customer.kycStatus === 'APPROVED', 'Customers of this platform must be verified first.');
+  assertThat(
+    customer.kycStatus === 'APPROVED',
+    'Customers of this platform must be verified first.',
+  );
   await webhooks.expect({ [customer.id]: ['CUSTOMER.KYC_APPROVED'] });
   return customer;
 }
@@ -86,7 +89,7 @@ async function checkBalance({ call }, { account }, expected) {
   const funded = await call('GET', `/internal-accounts/${account.id}`);
   for (const { amount } of [funded.balance, funded.totalBalance]) {
     const complaint = `The balance is ${dollars(amount)} and should be ${dollars(expected)}.`;
-    demand(amount === expected, complaint);
+    assertThat(amount === expected, complaint);
   }
   fact('Balance', `${dollars(expected)}, as the quotes said`);
 }
@@ -127,8 +130,8 @@ async function payAndComplete(parts, owner, before, target, lock) {
   const { quote, remaining } = await pay(parts, owner, before, target, lock);
   const payment = await parts.call('GET', `/transactions/${quote.transactionId}`);
   const { amount, currency } = payment.receivedAmount;
-  demand(payment.status === 'COMPLETED', `${payment.id} is ${payment.status}.`);
-  demand(amount === quote.totalReceivingAmount, `${payment.id} paid out another amount.`);
+  assertThat(payment.status === 'COMPLETED', `${payment.id} is ${payment.status}.`);
+  assertThat(amount === quote.totalReceivingAmount, `${payment.id} paid out another amount.`);
   fact('Arrived', money(amount, currency));
   await checkBalance(parts, owner, remaining);
   return { quote, remaining };
@@ -142,7 +145,10 @@ async function payAndReturn(parts, owner, before, target, lock) {
     [owner.account.id]: [balance(before, before)],
   });
   const { status, refund } = await parts.call('GET', `/transactions/${quote.transactionId}`);
-  demand(status === 'FAILED' && refund?.status === 'COMPLETED', 'The payment was not refunded.');
+  assertThat(
+    status === 'FAILED' && refund?.status === 'COMPLETED',
+    'The payment was not refunded.',
+  );
   fact('Refund', `${refund.status}, reference ${refund.reference}`);
   await checkBalance(parts, owner, before);
   return quote;
@@ -152,7 +158,10 @@ async function payAndReturn(parts, owner, before, target, lock) {
 async function checkPostings({ operate }, { account }, label, { transactionId }, amount) {
   const { postings } = await operate('ledger', 'postings', transactionId);
   const debited = -gain(postings, account.id);
-  demand(debited === amount, `${transactionId} took ${dollars(debited)}, not ${dollars(amount)}.`);
+  assertThat(
+    debited === amount,
+    `${transactionId} took ${dollars(debited)}, not ${dollars(amount)}.`,
+  );
   tick(label, `took ${dollars(amount)} in ${postings.length} postings`);
   return postings;
 }
@@ -166,7 +175,7 @@ async function closeBooks(parts, owner, first, second, third) {
   await check('The payment in pesos', second, second.totalSendingAmount);
   await check('The payment that came back', third, 0);
   const { balanced, currencies, problems } = await parts.operate('ledger', 'verify');
-  demand(balanced, `The books do not balance: ${problems[0]}.`);
+  assertThat(balanced, `The books do not balance: ${problems[0]}.`);
   const transfers = currencies.reduce((sum, each) => sum + each.transfers, 0);
   tick('The books balance', `${transfers} transfers in ${currencies.length} currencies`);
 }

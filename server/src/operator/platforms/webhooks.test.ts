@@ -146,9 +146,9 @@ describe('webhooks', () => {
     [['webhooks', 'keys', 'retire', 'x'], 1, 'Signing key not found.'],
     [['webhooks', 'keys', 'rotat'], 2, 'Nearest match: railhead-server webhooks keys rotate'],
     [['webhooks', 'keys'], 2, 'webhooks has no verb keys'],
-  ])('%j', async (argv, code, args) => {
+  ])('%j', async (argv, code, message) => {
     const result = await run(...argv);
     expect(result).toMatchObject({ code, out: '' });
-    expect(result.err).toContain(args);
+    expect(result.err).toContain(message);
   });
 });

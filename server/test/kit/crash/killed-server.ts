@@ -25,7 +25,7 @@ const PEOPLE = 6;
 /** Minimum number of replies between two kills. */
 const MIN_REPLIES = 20;
 /** One restart in four is itself killed, in addition to the counted kills. */
-const SHAKEN = 0.25;
+const KILLED_ON_START_SHARE = 0.25;
 /** A job claimed by a dead server is due again after a minute. */
 const SETTLE_MS = 120_000;
 /** A dead server's lease of its webhooks has expired when deliveries start. */
@@ -119,8 +119,8 @@ async function inspect(): Promise<BookSnapshot> {
   return snapshot;
 }
 
-/** Waits for a random time, and on a slow machine until there were some replies. */
-async function underLoad(): Promise<void> {
+/** Waits for a random time; on a slow machine, until at least `MIN_REPLIES` replies have arrived. */
+async function waitUnderLoad(): Promise<void> {
   const before = load.replyCount;
   await sleep(200 + 800 * chance());
   for (
@@ -133,7 +133,7 @@ async function underLoad(): Promise<void> {
 
 /** Restarts, sometimes with another kill during the start. */
 async function restart(): Promise<void> {
-  if (chance() < SHAKEN) {
+  if (chance() < KILLED_ON_START_SHARE) {
     const early = dataFolder.launch(flags, QUIET_ENV);
     await sleep(800 * chance());
     await dataFolder.kill(early, chance() < 0.5 ? 'node' : 'both');
@@ -185,7 +185,7 @@ export function testKilledServer(processes: number): void {
         for (let kill = 0; kill < KILLS; kill++) {
           load.slow = kill < KILLS / 2;
           load.open(server);
-          await underLoad();
+          await waitUnderLoad();
           load.allowFailures();
           await dataFolder.kill(server.child, kill % 2 === 0 ? 'node' : 'both');
           await load.quiet();

@@ -89,7 +89,7 @@ ajv.addSchema(document, 'api');
 const pointer = (key: string) =>
   encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));
 
-const matching = (pathname: string) =>
+const templatesMatching = (pathname: string) =>
   Object.keys(document.paths).filter((each) => {
     const pattern = each.replaceAll(/\{[^}]+\}/g, '[^/]+').replaceAll('.', '\\.');
     return new RegExp(`^${pattern}$`).test(pathname);
@@ -138,7 +138,7 @@ function bodyProblems(template: string, method: string, body: string): string[] 
 function requestProblems(command: readonly string[]): string[] {
   const { url, method, headers, body } = requestOf(command);
   if (url?.origin !== ORIGIN) return [`${url} is not an address of the server.`];
-  const [template] = matching(url.pathname);
+  const [template] = templatesMatching(url.pathname);
   const operation: Described | undefined = document.paths[template ?? '']?.[method.toLowerCase()];
   if (!template || !operation) return [`${method} ${url.pathname} is not an operation.`];
   const { parameters = [], requestBody } = operation;

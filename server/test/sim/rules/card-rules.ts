@@ -23,14 +23,14 @@ interface Program {
   maxLive: number;
   maxLivePerHolder: number;
 }
-const USUAL: Program = { maxLive: 10_000, maxLivePerHolder: 10 };
+const DEFAULT_PROGRAM: Program = { maxLive: 10_000, maxLivePerHolder: 10 };
 
 /** The number of open cards that a platform and each of its customers may have. */
 export function programOf({ platforms }: Model, platformId: string): Program {
-  return JSON.parse(platforms.get(platformId)?.card_program ?? 'null') ?? USUAL;
+  return JSON.parse(platforms.get(platformId)?.card_program ?? 'null') ?? DEFAULT_PROGRAM;
 }
 
-function beyondProblem(model: Model, now: RecordedRow): string | undefined {
+function limitProblem(model: Model, now: RecordedRow): string | undefined {
   const [platform, holder] = [now.platform_id as string, now.customer_id as string];
   const { maxLive, maxLivePerHolder } = programOf(model, platform);
   const { live } = model.cardBook;
@@ -44,7 +44,7 @@ export function cardTransitionProblem(
   now: RecordedRow | null,
 ) {
   if (!now) return `${was?.id} was removed`;
-  const problem = was ? transitionProblem(was, now) : beyondProblem(model, now);
+  const problem = was ? transitionProblem(was, now) : limitProblem(model, now);
   return problem && `${now.id} ${problem}`;
 }
 

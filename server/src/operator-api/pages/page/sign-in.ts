@@ -106,9 +106,9 @@ async function addCompanyButton(container: HTMLElement, button: HTMLElement): Pr
 
 function showStart(currentProblem?: Problem): void {
   const summary = createSummary();
-  const attempt = async (way: () => Promise<Problem | undefined>) => {
+  const attempt = async (signInMethod: () => Promise<Problem | undefined>) => {
     summary.clear();
-    const problem = await way();
+    const problem = await signInMethod();
     if (problem) summary.show([{ text: problem.reason }], problem.requestId);
   };
   const canUsePasskeys = supportsPasskeys();
@@ -154,7 +154,7 @@ export async function openSignIn(): Promise<void> {
   const query = new URLSearchParams(location.search);
   if (query.has('state')) return returnFromCompany();
   keepReturnPath(query.get('to'));
-  // Asked first, because sign-in is possible at one address only.
+  // Checked first, because sign-in is possible at one address only.
   const reply = await call('POST', '/sign-in/passkey-options');
   if (!reply.rejected) return showStart();
   if (reply.code === 'FORBIDDEN') return showWrongAddress(reply.reason);
