@@ -141,7 +141,7 @@ describe.runIf(isTestable)('in the console', () => {
           await page.keyboard.press('Tab');
         await submit.and(page.locator(':focus')).waitFor();
         await page.keyboard.press('Enter');
-        await button(dialogOf(page), 'Close').and(page.locator(':focus')).waitFor();
+        await button(dialogOf(page), 'Next check').and(page.locator(':focus')).waitFor();
         await page.keyboard.press('Enter');
         await dialogOf(page).waitFor({ state: 'detached' });
       };

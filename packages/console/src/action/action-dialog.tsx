@@ -207,7 +207,7 @@ export function ActionDialog({ action, close }: DialogProps) {
                   className="button primary"
                   onClick={finish}
                 >
-                  {TEXTS.close}
+                  {action.doneLabel ?? TEXTS.close}
                 </button>
               ) : (
                 <>

@@ -3,12 +3,14 @@ import { Checkbox } from '@base-ui/react/checkbox';
 import { CheckboxGroup } from '@base-ui/react/checkbox-group';
 import { Field } from '@base-ui/react/field';
 import { Fieldset } from '@base-ui/react/fieldset';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { decimalsOf, decimalText, minorUnits } from '../parts/money.tsx';
 import { statusText } from '../parts/status.tsx';
+import { usePlatform } from '../shell/platform.tsx';
 import { fieldLabel } from '../texts/fields.ts';
 import { TEXTS } from '../texts/texts.ts';
 import { type FieldSchema, kindOf, type Values } from './schema.ts';
+import { SUGGESTED, useSuggestions } from './suggestions.ts';
 
 interface InputProps {
   name: string;
@@ -84,6 +86,49 @@ function JsonInput({ value, set }: InputProps) {
   );
 }
 
+/** Texts of a list, one in each line or separated by commas. */
+function TextsInput({ value, set }: InputProps) {
+  const [shown, show] = useState(Array.isArray(value) ? value.map(text).join('\n') : '');
+  return (
+    <>
+      <Field.Control
+        render={<textarea rows={3} />}
+        value={shown}
+        onChange={({ target }) => {
+          show(target.value);
+          const texts = target.value.split(/[\n,]/).map((each) => each.trim());
+          set(texts.filter((each) => each !== ''));
+        }}
+      />
+      <p className="soft">{TEXTS.onePerLine}</p>
+    </>
+  );
+}
+
+/** A text with suggestions; other values are possible. */
+function SuggestedText({ name, schema, value, set }: InputProps) {
+  const id = useId();
+  const suggestions = useSuggestions(name);
+  return (
+    <>
+      <Field.Control
+        list={id}
+        autoComplete="off"
+        maxLength={schema.maxLength}
+        value={text(value)}
+        onChange={({ target }) => set(target.value)}
+      />
+      <datalist id={id}>
+        {suggestions.map((each) => (
+          <option key={each.value} value={each.value}>
+            {each.label}
+          </option>
+        ))}
+      </datalist>
+    </>
+  );
+}
+
 function Choice({ schema, value, set, isRequired }: InputProps) {
   const values = (schema.enum ?? []).filter((each) => each !== null);
   return (
@@ -104,8 +149,28 @@ function Choice({ schema, value, set, isRequired }: InputProps) {
   );
 }
 
-function Choices({ name, schema, value, set, error }: InputProps) {
-  const values = (schema.items?.enum ?? []).map(text);
+/** The platforms of an operator who does not see all. */
+function Platforms(props: InputProps) {
+  const { platforms } = usePlatform();
+  return (
+    <Choices {...props} options={platforms.map(({ id, name }) => ({ value: id, label: name }))} />
+  );
+}
+
+interface Option {
+  value: string;
+  label: string;
+}
+
+const optionsOf = ({ items }: FieldSchema): Option[] =>
+  (items?.enum ?? []).map(text).map((value) => ({ value, label: statusText(value) }));
+
+interface ChoicesProps extends InputProps {
+  options?: readonly Option[];
+}
+
+function Choices(props: ChoicesProps) {
+  const { name, schema, value, set, error, options = optionsOf(schema) } = props;
   return (
     <Fieldset.Root
       className="fieldset"
@@ -117,13 +182,13 @@ function Choices({ name, schema, value, set, error }: InputProps) {
       }
     >
       <Fieldset.Legend className="label">{fieldLabel(name)}</Fieldset.Legend>
-      {values.map((each) => (
-        <Field.Root key={each} name={`${name}.${each}`}>
+      {options.map((option) => (
+        <Field.Root key={option.value} name={`${name}.${option.value}`}>
           <Field.Label className="check">
-            <Checkbox.Root value={each} className="checkbox">
+            <Checkbox.Root value={option.value} className="checkbox">
               <Checkbox.Indicator className="checkmark" />
             </Checkbox.Root>
-            {statusText(each)}
+            {option.label}
           </Field.Label>
         </Field.Root>
       ))}
@@ -167,6 +232,8 @@ function control(props: InputProps): ReactNode {
           onChange={({ target }) => set(target.value)}
         />
       );
+    case 'texts':
+      return <TextsInput {...props} />;
     case 'json':
       return <JsonInput {...props} />;
     case 'date':
@@ -178,6 +245,7 @@ function control(props: InputProps): ReactNode {
         />
       );
     default:
+      if (SUGGESTED.includes(name)) return <SuggestedText {...props} />;
       return (
         <Field.Control
           maxLength={schema.maxLength}
@@ -303,6 +371,7 @@ export function Fields({ schema, values, errors, prefix = '', fixed = [], set }:
       ...{ isRequired: required.includes(name), error: errors[path] },
     };
     if (kind === 'items') return <Items key={name} {...props} errors={errors} />;
+    if (name === 'platformIds') return <Platforms key={name} {...props} />;
     return kind === 'choices' ? (
       <Choices key={name} {...props} />
     ) : (

@@ -32,6 +32,7 @@ export type InputKind =
   | 'date'
   | 'group'
   | 'items'
+  | 'texts'
   | 'json';
 
 const typesOf = ({ type }: FieldSchema): readonly string[] =>
@@ -45,9 +46,10 @@ function kindOfText({ format, maxLength }: FieldSchema, name: string): InputKind
   return name === 'reason' || (maxLength ?? 0) > LONG * 2 ? 'long' : 'text';
 }
 
-function kindOfItems({ enum: values, properties }: FieldSchema): InputKind {
-  if (values) return 'choices';
-  return properties ? 'items' : 'json';
+function kindOfItems(items: FieldSchema): InputKind {
+  if (items.enum) return 'choices';
+  if (typesOf(items).includes('string')) return 'texts';
+  return items.properties ? 'items' : 'json';
 }
 
 export function kindOf(name: string, schema: FieldSchema): InputKind {

@@ -16,4 +16,6 @@ export interface Action {
   isDangerous?: boolean;
   isPrimary?: boolean;
   onDone?(reply: unknown): void;
+  /** Label of the button after the change, if `onDone` opens another page. */
+  doneLabel?: string;
 }

@@ -24,6 +24,11 @@ interface DetailProps<Id extends OperationId> {
   children?: (reply: Reply<Id>) => ReactNode;
 }
 
+const platformOf = (reply: unknown): string | undefined => {
+  const { platformId } = (reply ?? {}) as { platformId?: unknown };
+  return typeof platformId === 'string' ? platformId : undefined;
+};
+
 export function Detail<Id extends OperationId>(props: DetailProps<Id>) {
   const { id, parameter, title, panel, status, actions, without = [], children } = props;
   const { id: resourceId } = useParams({ strict: false }) as { id: string };
@@ -34,6 +39,7 @@ export function Detail<Id extends OperationId>(props: DetailProps<Id>) {
         <Screen
           title={title}
           mark={status && <Status value={status(reply)} />}
+          platformId={platformOf(reply)}
           actions={actions && <ActionButtons actions={actions(reply)} />}
         >
           <p className="sub">

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { usePlatform } from '../shell/platform.tsx';
 import { fieldLabel } from '../texts/fields.ts';
 import { TEXTS } from '../texts/texts.ts';
-import { Identifier } from './identifier.tsx';
+import { CopyButton, Identifier } from './identifier.tsx';
 import { Amount, type Money } from './money.tsx';
 import { OperatorName } from './operator-name.tsx';
 import { Scroll } from './scroll.tsx';
@@ -37,7 +37,17 @@ function PlatformName({ id }: { id: string }) {
   return <Link to={`/platforms/${encodeURIComponent(id)}`}>{platform.name}</Link>;
 }
 
+/** Shown once, and needed elsewhere. */
+const COPIED = /(?:secret|publicKey)$/i;
+
 function textValue(name: string, value: string): ReactNode {
+  if (COPIED.test(name) || value.includes('\n'))
+    return (
+      <>
+        <span className="code verbatim">{value}</span>{' '}
+        <CopyButton text={value} label={fieldLabel(name)} />
+      </>
+    );
   if (name === 'platformId') return <PlatformName id={value} />;
   if (OPERATOR.test(value)) return <OperatorName id={value} />;
   if (TIME.test(value)) return <Time value={value} />;

@@ -1,16 +1,21 @@
 // The frame of a screen and of its sections.
 import { type ReactNode, useEffect, useId } from 'react';
+import { useShownPlatform } from '../shell/platform.tsx';
 import { TEXTS } from '../texts/texts.ts';
+import { ModeMark } from './status.tsx';
 
 interface ScreenProps {
   title: string;
   /** Next to the title, such as a state. */
   mark?: ReactNode;
+  /** The platform of the resource that the screen shows. */
+  platformId?: string | null | undefined;
   actions?: ReactNode;
   children: ReactNode;
 }
 
-export function Screen({ title, mark, actions, children }: ScreenProps) {
+export function Screen({ title, mark, platformId, actions, children }: ScreenProps) {
+  const platform = useShownPlatform(platformId ?? undefined);
   useEffect(() => {
     document.title = `${title} – ${TEXTS.product}`;
   }, [title]);
@@ -19,6 +24,7 @@ export function Screen({ title, mark, actions, children }: ScreenProps) {
       <header className="screen-head">
         <h1>{title}</h1>
         {mark}
+        {platform && <ModeMark mode={platform.mode} />}
         <div className="actions">{actions}</div>
       </header>
       {children}

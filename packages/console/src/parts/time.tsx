@@ -36,6 +36,17 @@ export const ClockTime = ({ value }: { value: string }) => (
   <time dateTime={value}>{clock.format(new Date(value))}</time>
 );
 
+const second = new Intl.DateTimeFormat(undefined, {
+  ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' },
+});
+
+/** A time in a sequence, to the second. */
+export const ExactTime = ({ value }: { value: string }) => (
+  <Hint text={`${exact.format(new Date(value))} · ${value}`}>
+    <time dateTime={value}>{second.format(new Date(value))}</time>
+  </Hint>
+);
+
 export function Time({ value }: { value: string | null | undefined }) {
   if (!value) return <span className="none">{TEXTS.none}</span>;
   return (

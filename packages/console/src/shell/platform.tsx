@@ -1,5 +1,5 @@
 // The selected platform, or all platforms.
-import { createContext, type ReactNode, use, useMemo, useState } from 'react';
+import { createContext, type ReactNode, use, useEffect, useMemo, useState } from 'react';
 import { useReply } from '../api/queries.ts';
 import { useSession } from '../api/session.tsx';
 import { readStored, store } from '../parts/stored.ts';
@@ -16,6 +16,9 @@ interface PlatformChoice {
   /** Undefined: all platforms. */
   platformId: string | undefined;
   platform: PlatformOption | undefined;
+  /** The platform of the resource on the screen, otherwise the selected one. */
+  shownPlatform: PlatformOption | undefined;
+  showPlatform(platformId: string | undefined): void;
   select(platformId: string | undefined): void;
   /** Whether a platform must be selected: the operator is limited to some platforms. */
   mustSelect: boolean;
@@ -29,6 +32,17 @@ export function usePlatform(): PlatformChoice {
   return choice;
 }
 
+/** Marks the page with the environment of a resource's platform, which need not be the selected one. */
+export function useShownPlatform(platformId: string | undefined): PlatformOption | undefined {
+  const { platforms, showPlatform } = usePlatform();
+  useEffect(() => {
+    if (platformId === undefined) return;
+    showPlatform(platformId);
+    return () => showPlatform(undefined);
+  }, [platformId, showPlatform]);
+  return platforms.find(({ id }) => id === platformId);
+}
+
 const KEY = 'platform';
 const MAX_PLATFORMS = 100;
 
@@ -37,6 +51,7 @@ export function PlatformProvider({ children }: { children: ReactNode }) {
   const mustSelect = user.platformIds !== null && user.platformIds !== undefined;
   const { data } = useReply('listPlatforms', { query: { limit: MAX_PLATFORMS } });
   const [selected, setSelected] = useState<string | undefined>(() => readStored(KEY, undefined));
+  const [shown, showPlatform] = useState<string>();
   const choice = useMemo(() => {
     const platforms = (data?.data ?? []).map(({ platformId, name, environment }) => ({
       id: platformId,
@@ -46,13 +61,14 @@ export function PlatformProvider({ children }: { children: ReactNode }) {
     const selectedPlatform = platforms.find(({ id }) => id === selected);
     const platform = selectedPlatform ?? (mustSelect ? platforms[0] : undefined);
     return {
-      ...{ platforms, platform, mustSelect, platformId: platform?.id },
+      ...{ platforms, platform, mustSelect, platformId: platform?.id, showPlatform },
+      shownPlatform: shown === undefined ? platform : platforms.find(({ id }) => id === shown),
       select: (platformId: string | undefined) => {
         setSelected(platformId);
         store(KEY, platformId ?? null);
       },
     };
-  }, [data, selected, mustSelect]);
+  }, [data, selected, shown, mustSelect]);
   return <PlatformContext value={choice}>{children}</PlatformContext>;
 }
 

@@ -95,7 +95,7 @@ function TopBar({ openPalette, toggleMenu }: { openPalette(): void; toggleMenu()
 
 function Frame() {
   useChanges();
-  const { platform } = usePlatform();
+  const { shownPlatform } = usePlatform();
   const { pathname } = useLocation();
   const [isPalette, setPalette] = useState(false);
   const [isMenu, setMenu] = useState(false);
@@ -108,7 +108,7 @@ function Frame() {
     setMenu(false);
     main.current?.scrollTo(0, 0);
   }, [pathname]);
-  const isSandbox = platform?.mode.toUpperCase() === 'SANDBOX';
+  const isSandbox = shownPlatform?.mode.toUpperCase() === 'SANDBOX';
   return (
     <div className={`shell ${isSandbox ? 'is-sandbox' : ''} ${isMenu ? 'has-menu' : ''}`}>
       <a className="skip" href="#main">

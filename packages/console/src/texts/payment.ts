@@ -4,6 +4,7 @@ export const PAYMENT_TEXTS = {
   title: 'Payment',
   created: 'Created',
   timeline: 'Timeline',
+  event: 'event',
   details: 'Details',
   postings: 'Ledger postings',
   noPostings: 'No amount was posted to the ledger.',
@@ -28,7 +29,6 @@ export const PAYMENT_TEXTS = {
   },
   kinds: {
     state: 'State',
-    event: 'Event',
     posting: 'Ledger',
     result: 'Provider',
     delivery: 'Webhook',

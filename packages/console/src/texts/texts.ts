@@ -8,6 +8,7 @@ export const TEXTS = {
   brand: 'Railhead',
   loading: 'Loading …',
   verifying: 'Verifying …',
+  onePerLine: 'One in each line.',
   none: '–',
   yes: 'Yes',
   no: 'No',

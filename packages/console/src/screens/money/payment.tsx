@@ -11,7 +11,7 @@ import { CopyButton, Identifier, shortId } from '../../parts/identifier.tsx';
 import { Amount, decimalText } from '../../parts/money.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
 import { Status, statusText } from '../../parts/status.tsx';
-import { Time } from '../../parts/time.tsx';
+import { ExactTime } from '../../parts/time.tsx';
 import { PAYMENT_TEXTS as T } from '../../texts/payment.ts';
 
 type Payment = Reply<'getPayment'>;
@@ -26,12 +26,12 @@ interface Entry {
 const eventEntries = ({ events, failureReason }: Payment): Entry[] =>
   events.map(({ id, type, createdAt }) => ({
     at: createdAt,
-    kind: 'event',
-    title: statusText(type.replace('.', ': ')),
+    kind: 'state',
+    title: <Status value={type.split('.').at(-1)} />,
     detail: (
       <>
         {type.endsWith('.FAILED') && failureReason && <span className="code">{failureReason}</span>}{' '}
-        <Identifier id={id} />
+        {T.event} <span className="code">{type}</span> <Identifier id={id} />
       </>
     ),
   }));
@@ -90,6 +90,9 @@ const deliveryEntries = ({ deliveries }: Payment): Entry[] =>
     }),
   );
 
+/** Order of what happened at the same time, such as in one commit. */
+const ORDER: readonly Entry['kind'][] = ['result', 'posting', 'state', 'delivery'];
+
 function Timeline({ payment }: { payment: Payment }) {
   const entries = [
     { at: payment.createdAt, kind: 'state' as const, title: T.created },
@@ -97,14 +100,14 @@ function Timeline({ payment }: { payment: Payment }) {
     ...postingEntries(payment),
     ...resultEntries(payment),
     ...deliveryEntries(payment),
-  ].sort((a, b) => a.at.localeCompare(b.at));
+  ].sort((a, b) => a.at.localeCompare(b.at) || ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
   return (
     <ol className="timeline">
       {entries.map((entry, index) => (
         // Entries have no ID in common; their order changes only when one is added.
         <li key={`${entry.kind}-${index.toString()}`} className={entry.kind}>
           <span className="when">
-            <Time value={entry.at} />
+            <ExactTime value={entry.at} />
           </span>
           <span className="tag">{T.kinds[entry.kind]}</span>
           <span className="what">
@@ -198,6 +201,7 @@ export function Payment() {
         <Screen
           title={T.title}
           mark={<Status value={payment.status} />}
+          platformId={payment.platformId}
           actions={<ActionButtons actions={actionsOf(payment)} />}
         >
           <p className="sub">

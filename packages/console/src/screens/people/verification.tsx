@@ -23,9 +23,11 @@ function useNeighbors(id: string) {
     (page.data as Item<'listVerificationsForReview'>[]).map(({ customerId }) => customerId),
   );
   const currentIndex = ids.indexOf(id);
-  const others = ids.filter((each) => each !== id);
+  // A decided check leaves the queue; the one after it then has its place.
+  const [place, setPlace] = useState(0);
+  if (currentIndex >= 0 && currentIndex !== place) setPlace(currentIndex);
   return {
-    next: currentIndex < 0 ? others[0] : ids[currentIndex + 1],
+    next: currentIndex < 0 ? (ids[place] ?? ids[0]) : ids[currentIndex + 1],
     previous: currentIndex > 0 ? ids[currentIndex - 1] : undefined,
   };
 }
@@ -83,7 +85,7 @@ function Documents({ documents }: { documents: Case['documents'] }) {
 function actionsOf({ customerId, type, status }: Case, onDone: () => void): Action[] {
   if (status === 'APPROVED' || status === 'REJECTED') return [];
   const facts = <Facts value={{ customerId, type, status }} />;
-  const base = { path: { subjectId: customerId }, about: facts, onDone };
+  const base = { path: { subjectId: customerId }, about: facts, onDone, doneLabel: T.next };
   return [
     { ...base, id: 'approveVerification', label: T.approve, isPrimary: true },
     { ...base, id: 'requestVerificationCorrections', label: T.hold },
@@ -116,6 +118,7 @@ function Review({ id, go }: { id: string; go(): void }) {
         <Screen
           title={T.customer}
           mark={<Status value={data.verification?.status ?? data.status} />}
+          platformId={data.platformId}
           actions={
             <>
               <ActionButtons actions={actionsOf(data, go)} />
