@@ -77,7 +77,12 @@ function enrollmentLink(body: unknown): string | undefined {
   return typeof secret === 'string' ? `${location.origin}/operator/enroll#${secret}` : undefined;
 }
 
-function Result({ outcome: { approvalId, body } }: { outcome: Outcome<OperationId> }) {
+interface ResultProps {
+  outcome: Outcome<OperationId>;
+  text: string | undefined;
+}
+
+function Result({ outcome: { approvalId, body }, text }: ResultProps) {
   if (approvalId)
     return (
       <div role="status">
@@ -89,6 +94,7 @@ function Result({ outcome: { approvalId, body } }: { outcome: Outcome<OperationI
   return (
     <div role="status">
       <p>{TEXTS.action.done}</p>
+      {text && <p>{text}</p>}
       {link && (
         <p className="about">
           {TEXTS.action.enrollmentLink} <span className="code">{link}</span>{' '}
@@ -164,7 +170,7 @@ export function ActionDialog({ action, close }: DialogProps) {
             <Dialog.Title>{form?.summary ?? action.label}</Dialog.Title>
             <Dialog.Description className="soft">{form?.description}</Dialog.Description>
             {state.name === 'done' ? (
-              <Result outcome={state.outcome} />
+              <Result outcome={state.outcome} text={action.doneText} />
             ) : (
               <>
                 {(action.about || action.fixed) && (

@@ -31,7 +31,12 @@ export function ActionButton(action: Action) {
   if (!permits(action.id)) return null;
   const kind = action.isDangerous ? 'dangerous' : action.isPrimary ? 'primary' : '';
   return (
-    <button type="button" className={`button ${kind}`} onClick={() => open(action)}>
+    <button
+      type="button"
+      className={`button ${kind}`}
+      aria-label={action.accessibleLabel}
+      onClick={() => open(action)}
+    >
       {action.label}
     </button>
   );

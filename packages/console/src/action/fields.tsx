@@ -198,11 +198,30 @@ function Choices(props: ChoicesProps) {
   );
 }
 
+/** An unticked box could not show whether the default or `false` is sent. */
+function YesOrNo({ value, set }: InputProps) {
+  return (
+    <Field.Control
+      render={
+        <select>
+          <option value="">{TEXTS.notSet}</option>
+          <option value="true">{TEXTS.yes}</option>
+          <option value="false">{TEXTS.no}</option>
+        </select>
+      }
+      value={text(value)}
+      onChange={({ target }) => set(target.value ? target.value === 'true' : undefined)}
+    />
+  );
+}
+
 function control(props: InputProps): ReactNode {
   const { name, schema, value, set } = props;
   switch (kindOf(name, schema)) {
     case 'choice':
       return <Choice {...props} />;
+    case 'boolean':
+      return <YesOrNo {...props} />;
     case 'amount':
       return <AmountInput key={text(props.body.currency)} {...props} />;
     case 'number':
@@ -257,23 +276,7 @@ function control(props: InputProps): ReactNode {
 }
 
 function Single(props: InputProps) {
-  const { name, schema, isRequired, error, value, set } = props;
-  if (kindOf(name, schema) === 'boolean')
-    return (
-      <Field.Root name={name} className="field">
-        <Field.Label className="check">
-          <Checkbox.Root
-            checked={value === true}
-            onCheckedChange={(checked) => set(checked)}
-            className="checkbox"
-          >
-            <Checkbox.Indicator className="checkmark" />
-          </Checkbox.Root>
-          {fieldLabel(name)}
-        </Field.Label>
-        <Field.Description className="soft">{plain(schema.description)}</Field.Description>
-      </Field.Root>
-    );
+  const { name, schema, isRequired, error } = props;
   return (
     <Field.Root name={name} className="field" invalid={error !== undefined}>
       <Field.Label className="label">

@@ -6,6 +6,10 @@ import type { Values } from './schema.ts';
 export interface Action {
   id: OperationId;
   label: string;
+  /** Name of the button if several have the same label. */
+  accessibleLabel?: string;
+  /** What the reply does not say. */
+  doneText?: string;
   path?: Readonly<Record<string, string>>;
   /** Initial values of the form. */
   initial?: Values;

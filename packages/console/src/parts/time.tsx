@@ -9,6 +9,8 @@ const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
 ];
 /** Older times are shown as dates. */
 const RELATIVE_SECONDS = 2 * 86_400;
+/** Later times are shown as dates, because the clock of a sandbox can be ahead. */
+const SOON_SECONDS = 3_600;
 
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
 const short = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
@@ -26,7 +28,7 @@ const dateTimeText = (time: string): string => short.format(new Date(time));
 
 function timeText(time: string, now = Date.now()): string {
   const seconds = (Date.parse(time) - now) / 1_000;
-  if (Math.abs(seconds) > RELATIVE_SECONDS) return dateTimeText(time);
+  if (seconds < -RELATIVE_SECONDS || seconds > SOON_SECONDS) return dateTimeText(time);
   const [unit, size] = STEPS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
   return relative.format(Math.trunc(seconds / size), unit as Intl.RelativeTimeFormatUnit);
 }

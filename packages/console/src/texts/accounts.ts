@@ -19,6 +19,7 @@ export const ACCOUNT_TEXTS = {
   close: 'Close',
   refresh: 'Refresh funding details',
   clear: 'Clear',
+  reject: 'Reject',
   check: 'Check again',
   review: 'Send to review',
   disable: 'Disable',

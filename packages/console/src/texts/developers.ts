@@ -25,6 +25,10 @@ export const DEVELOPER_TEXTS = {
   clockText:
     'Moves the time of this platform forward. What is due by then happens before the reply.',
   moveClock: 'Move clock',
+  /** By duration in ISO 8601. */
+  advances: { PT1H: '+1 hour', P1D: '+1 day', P2D: '+2 days', P7D: '+1 week' },
+  worldDone:
+    'The world `business` is built in the background: the clock shows its progress. All others are complete.',
   worlds: {
     WORLD: {
       title: 'Worlds',

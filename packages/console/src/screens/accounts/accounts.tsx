@@ -1,6 +1,7 @@
 // Internal accounts, external accounts, cards, wallets and agents.
 import { useParams } from '@tanstack/react-router';
 import { ActionButton, ActionButtons } from '../../action/action.tsx';
+import type { Action } from '../../action/types.ts';
 import type { Item } from '../../api/client.ts';
 import { useReply } from '../../api/queries.ts';
 import { columnsOf, placeIn } from '../../parts/columns.tsx';
@@ -103,23 +104,38 @@ export function Account() {
   );
 }
 
+/** Actions that are possible in each status. */
+const EXTERNAL_ACCOUNT_ACTIONS: Readonly<
+  Record<string, readonly Pick<Action, 'id' | 'label' | 'isPrimary' | 'isDangerous'>[]>
+> = {
+  PENDING: [
+    { id: 'clearExternalAccount', label: T.clear, isPrimary: true },
+    { id: 'rejectExternalAccount', label: T.reject, isDangerous: true },
+  ],
+  UNDER_REVIEW: [
+    { id: 'clearExternalAccount', label: T.clear, isPrimary: true },
+    { id: 'rejectExternalAccount', label: T.reject, isDangerous: true },
+  ],
+  ACTIVE: [
+    { id: 'checkExternalAccount', label: T.check },
+    { id: 'reviewExternalAccount', label: T.review },
+    { id: 'disableExternalAccount', label: T.disable, isDangerous: true },
+  ],
+  INACTIVE: [{ id: 'reactivateExternalAccount', label: T.reactivate }],
+};
+
 export function ExternalAccount() {
   const { id } = useParams({ strict: false }) as { id: string };
   const query = useReply('listExternalAccounts', { query: { accountId: id } });
   const base = { path: { accountId: id }, about: <Facts value={{ accountId: id }} /> };
+  const [account] = query.data?.data ?? [];
+  const possibleActions = (account && EXTERNAL_ACCOUNT_ACTIONS[account.status]) ?? [];
   return (
     <Screen
       title={T.externalAccount}
+      platformId={account?.platformId}
       actions={
-        <ActionButtons
-          actions={[
-            { ...base, id: 'clearExternalAccount', label: T.clear, isPrimary: true },
-            { ...base, id: 'checkExternalAccount', label: T.check },
-            { ...base, id: 'reviewExternalAccount', label: T.review },
-            { ...base, id: 'disableExternalAccount', label: T.disable, isDangerous: true },
-            { ...base, id: 'reactivateExternalAccount', label: T.reactivate },
-          ]}
-        />
+        <ActionButtons actions={possibleActions.map((action) => ({ ...base, ...action }))} />
       }
     >
       <p className="sub">

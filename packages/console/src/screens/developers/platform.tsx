@@ -59,6 +59,17 @@ function Clock({ platformId }: { platformId: string }) {
       actions={<ActionButton id="changePlatformClock" label={T.moveClock} path={path} isPrimary />}
     >
       <p className="soft">{T.clockText}</p>
+      <div className="actions">
+        {Object.entries(T.advances).map(([advance, label]) => (
+          <ActionButton
+            key={advance}
+            id="changePlatformClock"
+            label={label}
+            path={path}
+            initial={{ advance }}
+          />
+        ))}
+      </div>
       <Loaded query={query}>
         {(reply) => (
           <>
@@ -96,6 +107,8 @@ function Worlds({ platformId, kind }: { platformId: string; kind: 'WORLD' | 'SCE
                     label={load}
                     path={path}
                     initial={{ world: name }}
+                    accessibleLabel={`${load} ${name}`}
+                    {...(kind === 'WORLD' && { doneText: T.worldDone })}
                   />
                 </li>
               ))}

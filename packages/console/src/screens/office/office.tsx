@@ -221,15 +221,17 @@ export const Sessions = () => (
           'createdAt',
           'expiresAt',
         ),
-        listOperatorSessionsColumns.actions(({ id, operatorUserId, address }) => (
-          <ActionButton
-            id="endOperatorSession"
-            label={T.endSession}
-            path={{ operatorSessionId: id }}
-            about={<Facts value={{ operatorUserId, id, address }} />}
-            isDangerous
-          />
-        )),
+        listOperatorSessionsColumns.actions(({ id, operatorUserId, address, status }) =>
+          status === 'ACTIVE' ? (
+            <ActionButton
+              id="endOperatorSession"
+              label={T.endSession}
+              path={{ operatorSessionId: id }}
+              about={<Facts value={{ operatorUserId, id, address }} />}
+              isDangerous
+            />
+          ) : null,
+        ),
       ]}
     />
   </Screen>

@@ -81,6 +81,7 @@ export const ExternalAccounts = () => (
         ),
         ...listExternalAccountsColumns.fields('accountId'),
         listExternalAccountsColumns.actions(({ accountId, status }) => {
+          if (status !== 'PENDING' && status !== 'UNDER_REVIEW') return null;
           const base = { path: { accountId }, about: <Facts value={{ accountId, status }} /> };
           return (
             <ActionButtons
