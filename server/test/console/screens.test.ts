@@ -1,6 +1,6 @@
 // Every screen of the console, on a fresh installation and with data: accessible, without horizontal
 // scrolling, and without an error in the console of the browser or a rejected request. A short run takes
-// each screen with data in light on a phone and in dark on a desktop, a long run in all four.
+// each screen with data in light on a phone or in dark on a desktop in turn, a long run in all four.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
@@ -161,9 +161,11 @@ describe.runIf(isTestable)('screens', () => {
     async () => {
       ids = await fillInstallation(opened);
       const looks = LOOKS.slice(0, lengthOf(2, LOOKS.length));
-      await walk('filled', inLooks(looks, ROUTES, ids));
+      const inTurn = (routes: readonly string[]) =>
+        routes.flatMap((route, number) => inLooks(variantsOf(looks, number), [route], ids));
+      await walk('filled', inTurn(ROUTES));
       await selectMain(ann.page);
-      await walk('platform', inLooks(looks, OF_PLATFORM));
+      await walk('platform', inTurn(OF_PLATFORM));
     },
     TIMEOUT_MS,
   );
