@@ -19,6 +19,7 @@ export const DEVELOPER_TEXTS = {
   cancel: 'Cancel job',
   pause: 'Pause',
   resume: 'Resume',
+  noDeliveries: 'No webhook endpoint receives this event.',
   noEndpoints: 'This platform has no webhook endpoint.',
   selectSandbox: 'Select a sandbox platform to move its clock and to load data.',
   clock: 'Clock',

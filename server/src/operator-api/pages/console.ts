@@ -50,11 +50,13 @@ async function progressIn(folder: string): Promise<Progress | undefined> {
   }
 }
 
-const NOT_BUILT = 'The console is not built. Run `npm run console`, then reload this page.';
+const NOT_BUILT =
+  'The console is not built yet. `npm start` builds it beside the server; otherwise run ' +
+  '`npm run console`. This page reloads by itself.';
 
 async function sendProgress(reply: FastifyReply, folder: string) {
   const progress = await progressIn(folder);
-  const isBuilding = progress !== undefined && !progress.failed;
+  const isBuilding = !progress?.failed;
   const text = progress?.step ?? NOT_BUILT;
   const html = documentHtml({
     title: 'Console – Railhead',

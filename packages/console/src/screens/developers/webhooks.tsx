@@ -22,7 +22,6 @@ const requestColumns = columnsOf<'listRequestsOfPlatforms'>();
 const listSigningKeysColumns = columnsOf<'listSigningKeys'>();
 
 const listEventsOfPlatformsColumns = columnsOf<'listEventsOfPlatforms'>();
-const listDeliveriesOfEventColumns = columnsOf<'listDeliveriesOfEvent'>();
 const listImportsColumns = columnsOf<'listImports'>();
 
 export const Events = () => (
@@ -48,6 +47,26 @@ export const Events = () => (
   </Screen>
 );
 
+/** To each endpoint, with every attempt. */
+function DeliveriesOfEvent({ id }: { id: string }) {
+  const query = useReply('listDeliveriesOfEvent', { path: { eventId: id } });
+  return (
+    <Loaded query={query}>
+      {({ deliveries }) =>
+        deliveries.length === 0 ? (
+          <Empty>{T.noDeliveries}</Empty>
+        ) : (
+          deliveries.map((delivery) => (
+            <section key={delivery.id} className="record">
+              <Facts value={delivery} without={['id', 'eventId']} />
+            </section>
+          ))
+        )
+      }
+    </Loaded>
+  );
+}
+
 export function Event() {
   const { id } = useParams({ strict: false }) as { id: string };
   return (
@@ -66,11 +85,7 @@ export function Event() {
         <Identifier id={id} />
       </p>
       <Panel title={T.deliveries}>
-        <List
-          id="listDeliveriesOfEvent"
-          path={{ eventId: id }}
-          columns={listDeliveriesOfEventColumns.fields('id')}
-        />
+        <DeliveriesOfEvent id={id} />
       </Panel>
       <Panel title={T.data}>
         <Reveal id="getEventOfPlatform" input={{ path: { eventId: id } }} label={T.showData}>
@@ -83,13 +98,16 @@ export function Event() {
 
 type Delivery = Item<'listDeliveriesOfPlatforms'>;
 
+/** Why the latest attempt failed, or the status of its response. */
+const attemptText = (attempt: Delivery['lastAttempt']): string =>
+  attempt?.error ?? (attempt?.responseStatus ? `HTTP ${attempt.responseStatus}` : TEXTS.none);
+
 const DELIVERY_COLUMNS = [
   ...deliveryColumns.fields('eventCreatedAt', 'status', 'eventType', 'resourceId', 'attemptCount'),
   {
     name: 'lastAttempt',
-    cell: ({ lastAttempt }: Delivery) =>
-      lastAttempt ? <Facts value={lastAttempt} without={['id']} /> : TEXTS.none,
-    isHidden: true,
+    cell: ({ lastAttempt }: Delivery) => attemptText(lastAttempt),
+    text: ({ lastAttempt }: Delivery) => attemptText(lastAttempt),
   },
   ...deliveryColumns.fields('nextAttemptAt', 'endpointId', 'eventId'),
   ...deliveryColumns.hidden('id'),
