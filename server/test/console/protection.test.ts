@@ -22,6 +22,16 @@ const SCRIPT = '<script>top.hasRun = true</script>';
 const NAME = `Eve <img src=x onerror="top.hasRun=true"> ${SCRIPT}`;
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" onload="top.hasRun = true">${SCRIPT}</svg>`;
 
+/** The viewer of a browser would run its script. */
+const SCRIPTED_PDF = [
+  '%PDF-1.4',
+  '1 0 obj<</Type/Catalog/Pages 2 0 R/OpenAction<</S/JavaScript/JS(app.alert\\(1\\))>>>>endobj',
+  '2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj',
+  '3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]>>endobj',
+  'trailer<</Root 1 0 R/Size 4>>',
+  '%%EOF',
+].join('\n');
+
 const pathOf = (screen: string, id: string) => `/${screen}/${encodeURIComponent(id)}`;
 
 describe.runIf(isTestable)('the console', () => {
@@ -103,10 +113,16 @@ describe.runIf(isTestable)('the console', () => {
         const form = documentForm(fields, { bytes: Buffer.from(text), name: 'id.svg' });
         expect((await app.call('POST', '/documents', form, as)).status).toBe(400);
       }
+      const dialogs: string[] = [];
+      page.on('dialog', (dialog) => {
+        dialogs.push(dialog.message());
+        void dialog.dismiss();
+      });
       // Even if the server sent one.
       for (const [text, format] of [
         [SVG, 'PNG'],
         [`<!doctype html>${SCRIPT}`, 'PDF'],
+        [SCRIPTED_PDF, 'PDF'],
         [SVG, 'SVG'],
       ] as const) {
         await page.route('**/documents/*/content', async (route) => {
@@ -119,8 +135,10 @@ describe.runIf(isTestable)('the console', () => {
         await clara.go(pathOf('verifications', id));
         await button(page, 'Show document').click();
         await button(page, 'Hide').waitFor();
-        if (format === 'PDF') await page.locator('iframe.document').waitFor();
+        if (text === SCRIPTED_PDF) await page.locator('.document canvas').waitFor();
+        else if (format === 'PDF') await page.getByText('This file cannot be shown.').waitFor();
         expect(await hasRun()).toBe(false);
+        expect(dialogs).toEqual([]);
         await page.unroute('**/documents/*/content');
       }
       const { headers } = await fetch(`${opened.origin}/console/`);

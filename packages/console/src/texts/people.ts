@@ -24,6 +24,7 @@ export const PEOPLE_TEXTS = {
   noDocuments: 'There are no documents.',
   owners: 'Beneficial owners',
   show: 'Show document',
+  unreadable: 'This file cannot be shown.',
   showDocuments: 'Show the list of documents',
   showEvents: 'Show sign-ins and changes',
   showData: 'Show the personal data',

@@ -13,6 +13,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.ico': 'image/x-icon',
   '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
   '.png': 'image/png',
   '.webp': 'image/webp',
@@ -21,7 +22,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-const COMPRESSED = new Set(['.css', '.html', '.js', '.json', '.svg', '.txt']);
+const COMPRESSED = new Set(['.css', '.html', '.js', '.json', '.mjs', '.svg', '.txt']);
 
 type Files = ReadonlyMap<string, string>;
 

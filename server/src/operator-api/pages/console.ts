@@ -8,14 +8,15 @@ import { documentHtml, escaped } from '../../http/pages/page-html.ts';
 import { CLOSED_HEADERS } from '../../http/pages/pages.ts';
 import { projectRoot } from '../../runtime/config/root.ts';
 
-/** No inline code. Documents of customers are shown as pictures, or in frames, from memory. */
+/** No inline code. Documents of customers are shown as pictures from memory. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
   "connect-src 'self'",
+  // Draws PDF files.
+  "worker-src 'self'",
   "img-src 'self' data: blob:",
-  'frame-src blob:',
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",

@@ -1,13 +1,12 @@
-// A document of a customer. It is shown as a picture or in a frame of its own, and never runs.
-import { useEffect, useState } from 'react';
+// A document of a customer. It is shown as pictures, and never runs.
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { Reveal } from '../../action/reveal.tsx';
+import { Skeleton } from '../../parts/feedback.tsx';
 import { PEOPLE_TEXTS as T } from '../../texts/people.ts';
 
-const TYPES: Readonly<Record<string, string>> = {
-  PDF: 'application/pdf',
-  JPEG: 'image/jpeg',
-  PNG: 'image/png',
-};
+const Pdf = lazy(() => import('./pdf.tsx').then((each) => ({ default: each.Pdf })));
+
+const PICTURES: Readonly<Record<string, string>> = { JPEG: 'image/jpeg', PNG: 'image/png' };
 
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   const text = atob(base64);
@@ -16,20 +15,32 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-function File({ content, format, title }: { content: string; format: string; title: string }) {
+interface FileProps {
+  content: string;
+  format: string;
+  title: string;
+}
+
+function Picture({ content, format, title }: FileProps) {
   const [url, setUrl] = useState<string>();
-  const type = TYPES[format];
   useEffect(() => {
-    if (!type) return;
+    const type = PICTURES[format] ?? '';
     const next = URL.createObjectURL(new Blob([bytesOf(content)], { type }));
     setUrl(next);
     return () => URL.revokeObjectURL(next);
-  }, [content, type]);
-  if (!url || !type) return null;
-  return type === 'application/pdf' ? (
-    <iframe className="document" src={url} title={title} referrerPolicy="no-referrer" />
-  ) : (
-    <img className="document" src={url} alt={title} />
+  }, [content, format]);
+  return url ? <img className="document" src={url} alt={title} /> : null;
+}
+
+function File(props: FileProps) {
+  const { content, format, title } = props;
+  const bytes = useMemo(() => bytesOf(content), [content]);
+  if (PICTURES[format]) return <Picture {...props} />;
+  if (format !== 'PDF') return null;
+  return (
+    <Suspense fallback={<Skeleton lines={4} />}>
+      <Pdf bytes={bytes} title={title} />
+    </Suspense>
   );
 }
 

@@ -1,0 +1,49 @@
+// The pages of a PDF file as pictures. The viewer of a browser would run the scripts of the file; this one
+// has no part that could.
+import { GlobalWorkerOptions, getDocument } from 'pdfjs-dist';
+import workerUrl from 'pdfjs-dist/build/pdf.worker.min.mjs?url';
+import { useEffect, useRef, useState } from 'react';
+import { PEOPLE_TEXTS as T } from '../../texts/people.ts';
+
+GlobalWorkerOptions.workerSrc = workerUrl;
+
+const MAX_PAGES = 30;
+/** Pixels of a page per CSS pixel at most, so that a large page does not fill the memory. */
+const MAX_WIDTH = 1_600;
+
+/** Draws the pages below each other. */
+async function draw(bytes: Uint8Array, into: HTMLElement, signal: AbortSignal): Promise<void> {
+  // The document takes the buffer, so it gets a copy.
+  const task = getDocument({ data: bytes.slice(), useWasm: false, stopAtErrors: false });
+  signal.addEventListener('abort', () => void task.destroy());
+  const file = await task.promise;
+  for (let number = 1; number <= Math.min(file.numPages, MAX_PAGES); number++) {
+    const page = await file.getPage(number);
+    const { width } = page.getViewport({ scale: 1 });
+    const shownWidth = Math.min(into.clientWidth * devicePixelRatio, MAX_WIDTH);
+    const viewport = page.getViewport({ scale: shownWidth / width });
+    const canvas = document.createElement('canvas');
+    canvas.width = viewport.width;
+    canvas.height = viewport.height;
+    if (signal.aborted) return;
+    into.append(canvas);
+    await page.render({ canvas, viewport }).promise;
+  }
+}
+
+export function Pdf({ bytes, title }: { bytes: Uint8Array; title: string }) {
+  const container = useRef<HTMLDivElement>(null);
+  const [isBroken, setBroken] = useState(false);
+  useEffect(() => {
+    const into = container.current;
+    if (!into) return;
+    const controller = new AbortController();
+    into.replaceChildren();
+    draw(bytes, into, controller.signal).catch(() => {
+      if (!controller.signal.aborted) setBroken(true);
+    });
+    return () => controller.abort();
+  }, [bytes]);
+  if (isBroken) return <p className="document soft">{T.unreadable}</p>;
+  return <div ref={container} className="document pages" role="img" aria-label={title} />;
+}
