@@ -137,7 +137,7 @@ const undeclaredCapabilities = ({ connector, offer }: Opened): string[] =>
     .filter(
       (name) => ![connector.capabilities, connector.optional].some((its) => its?.includes(name)),
     )
-    .map((name) => `The connector ${connector.name} offers ${name} undeclared.`);
+    .map((name) => `The connector ${connector.name} offers ${name} without declaring it.`);
 
 /** One offer for each capability: from a regular connector, or else from a fallback. */
 function mergeOffers(mode: Mode, openedConnectors: readonly Opened[]): Capabilities {

@@ -11,7 +11,7 @@ import { Facts } from '../parts/facts.tsx';
 import { CopyButton } from '../parts/identifier.tsx';
 import { TEXTS } from '../texts/texts.ts';
 import { Fields } from './fields.tsx';
-import { bodyOf, missingIn, type Values } from './schema.ts';
+import { bodyOf, changedIn, missingIn, presentIn, type Values } from './schema.ts';
 import type { Action } from './types.ts';
 
 type State =
@@ -32,7 +32,8 @@ const fieldErrors = (error: ApiError | undefined, missing: readonly string[]) =>
 function useAction(action: Action) {
   const form = FORMS[action.id];
   const schema = form?.body;
-  const [values, setValues] = useState<Values>(action.initial ?? {});
+  const current = schema ? presentIn(schema, action.current ?? {}) : {};
+  const [values, setValues] = useState<Values>({ ...current, ...action.initial });
   const [missing, setMissing] = useState<readonly string[]>([]);
   const [state, setState] = useState<State>({ name: 'editing' });
   // Kept until the form has a definite result.
@@ -41,7 +42,7 @@ function useAction(action: Action) {
 
   const submit = async () => {
     if (isSending.current) return;
-    const body = schema && { ...bodyOf(schema, values), ...action.fixed };
+    const body = schema && { ...changedIn(bodyOf(schema, values), current), ...action.fixed };
     const absent = schema && body ? missingIn(schema, body) : [];
     setMissing(absent);
     if (absent.length > 0) return;

@@ -3,7 +3,7 @@ import { Checkbox } from '@base-ui/react/checkbox';
 import { CheckboxGroup } from '@base-ui/react/checkbox-group';
 import { Field } from '@base-ui/react/field';
 import { Fieldset } from '@base-ui/react/fieldset';
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useEffect, useId, useState } from 'react';
 import { decimalsOf, decimalText, minorUnits } from '../parts/money.tsx';
 import { statusText } from '../parts/status.tsx';
 import { usePlatform } from '../shell/platform.tsx';
@@ -36,14 +36,19 @@ const toLocal = (iso: unknown) => {
 
 function AmountInput({ value, body, set }: InputProps) {
   const currency = typeof body.currency === 'string' ? body.currency : '';
-  const isKnown = decimalsOf(currency) !== undefined;
+  const known = decimalsOf(currency) === undefined ? '' : currency;
   const initial =
-    typeof value !== 'number'
-      ? ''
-      : isKnown
-        ? decimalText({ amount: value, currency })
-        : `${value}`;
+    typeof value !== 'number' ? '' : known ? decimalText({ amount: value, currency }) : `${value}`;
   const [shown, show] = useState(initial);
+  const change = (typed: string) => {
+    const units = minorUnits(typed, known);
+    set(units === undefined ? undefined : Number(units));
+  };
+  // What was typed is the amount, also if the currency is selected afterwards.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the currency changes
+  useEffect(() => {
+    if (shown) change(shown);
+  }, [known]);
   return (
     <>
       <Field.Control
@@ -51,12 +56,11 @@ function AmountInput({ value, body, set }: InputProps) {
         value={shown}
         onChange={({ target }) => {
           show(target.value);
-          const units = minorUnits(target.value, isKnown ? currency : '');
-          set(units === undefined ? undefined : Number(units));
+          change(target.value);
         }}
       />
       <p className="soft">
-        {isKnown ? TEXTS.inCurrency(currency) : TEXTS.inMinorUnits}
+        {known ? TEXTS.inCurrency(known) : TEXTS.inMinorUnits}
         {typeof value === 'number' && ` · ${TEXTS.minorUnits(text(value), currency)}`}
       </p>
     </>
@@ -77,6 +81,8 @@ function JsonInput({ value, set }: InputProps) {
             set(target.value.trim() ? JSON.parse(target.value) : undefined);
             setBroken(false);
           } catch {
+            // Sent as it is, so that the server rejects it and nothing typed is dropped.
+            set(target.value);
             setBroken(true);
           }
         }}
@@ -223,7 +229,7 @@ function control(props: InputProps): ReactNode {
     case 'boolean':
       return <YesOrNo {...props} />;
     case 'amount':
-      return <AmountInput key={text(props.body.currency)} {...props} />;
+      return <AmountInput {...props} />;
     case 'number':
       return (
         <Field.Control
@@ -348,7 +354,12 @@ interface FieldsProps {
 /** The inputs of an object, required ones first and the reason last. */
 export function Fields({ schema, values, errors, prefix = '', fixed = [], set }: FieldsProps) {
   const required = schema.required ?? [];
-  const rank = (name: string) => (name === 'reason' ? 2 : required.includes(name) ? 0 : 1);
+  const rank = (name: string) => {
+    if (name === 'reason') return 3;
+    // Before the amount, whose decimals depend on it.
+    if (name === 'currency') return required.includes(name) ? 0 : 2;
+    return required.includes(name) ? 1 : 2;
+  };
   const fields = Object.entries(schema.properties ?? {})
     .filter(([name]) => !fixed.includes(name))
     .sort(([a], [b]) => rank(a) - rank(b));

@@ -86,3 +86,19 @@ export function bodyOf(schema: FieldSchema, values: Values): Values {
 /** Required fields without a value. */
 export const missingIn = (schema: FieldSchema, body: Values): string[] =>
   (schema.required ?? []).filter((name) => isEmpty(body[name]));
+
+/** The present values of the fields of a form. */
+export const presentIn = (schema: FieldSchema, current: Values): Values =>
+  Object.fromEntries(
+    Object.keys(schema.properties ?? {})
+      .filter((name) => current[name] !== undefined && current[name] !== null)
+      .map((name) => [name, current[name]]),
+  );
+
+/** The values of a body that differ from the present ones. */
+export const changedIn = (body: Values, current: Values): Values =>
+  Object.fromEntries(
+    Object.entries(body).filter(
+      ([name, value]) => JSON.stringify(value) !== JSON.stringify(current[name]),
+    ),
+  );

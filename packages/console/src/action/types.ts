@@ -13,6 +13,8 @@ export interface Action {
   path?: Readonly<Record<string, string>>;
   /** Initial values of the form. */
   initial?: Values;
+  /** Present values: the form shows them, and sends only what differs. */
+  current?: Values;
   /** Fields that the screen sets; the form shows them without an input. */
   fixed?: Values;
   /** Current data of the changed resource. */

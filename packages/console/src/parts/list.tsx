@@ -106,6 +106,20 @@ export function List<Id extends OperationId>(props: ListProps<Id>) {
   );
 }
 
+/**
+ * A key for each row, so that the focus stays on a row when another one is added above it. Rows with the
+ * same place are numbered.
+ */
+function keysOf<Row>(rows: readonly Row[], placeOf: RowsProps<Row>['placeOf']): string[] {
+  const counts = new Map<string, number>();
+  return rows.map((row, index) => {
+    const place = placeOf ? (placeOf(row) ?? '') : String(index);
+    const count = counts.get(place) ?? 0;
+    counts.set(place, count + 1);
+    return `${place} ${count}`;
+  });
+}
+
 interface RowsProps<Row> {
   /** What the list contains. */
   name: string;
@@ -127,6 +141,7 @@ function Rows<Row>(props: RowsProps<Row>) {
     getScrollElement: () => box.current,
     initialRect: { width: 0, height: 800 },
   });
+  const keys = useMemo(() => keysOf(rows, placeOf), [rows, placeOf]);
   const items = virtualizer.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
@@ -161,7 +176,7 @@ function Rows<Row>(props: RowsProps<Row>) {
               const link = placeOf?.(row);
               return (
                 <tr
-                  key={String(index)}
+                  key={keys[index]}
                   aria-rowindex={index + 2}
                   className={link ? 'link' : undefined}
                   onClick={({ target }) => {

@@ -145,10 +145,11 @@ export const Platform = () => (
     parameter="platformId"
     title={T.platform}
     panel={T.settings}
-    actions={({ platformId, name }) => {
+    actions={(platform) => {
+      const { platformId, name } = platform;
       const base = { path: { platformId }, about: <Facts value={{ name }} /> };
       return [
-        { ...base, id: 'updatePlatform', label: T.change, isPrimary: true },
+        { ...base, id: 'updatePlatform', label: T.change, current: platform, isPrimary: true },
         { ...base, id: 'setPaymentLimit', label: T.setLimit },
         { ...base, id: 'removePaymentLimit', label: T.removeLimit, isDangerous: true },
         { ...base, id: 'updateCardProgram', label: T.changeCardProgram },

@@ -77,7 +77,7 @@ function Documents({ documents }: { documents: Case['documents'] }) {
         ))}
       </div>
       <DocumentView key={current.id} id={current.id} title={title} />
-      <Facts value={current} without={['id']} />
+      <Facts value={current} />
     </>
   );
 }
