@@ -11,7 +11,7 @@ import { Facts } from '../parts/facts.tsx';
 import { CopyButton } from '../parts/identifier.tsx';
 import { TEXTS } from '../texts/texts.ts';
 import { Fields } from './fields.tsx';
-import { bodyOf, changedIn, missingIn, presentIn, type Values } from './schema.ts';
+import { changeOf, presentIn, type Values } from './schema.ts';
 import type { Action } from './types.ts';
 
 type State =
@@ -42,10 +42,10 @@ function useAction(action: Action) {
 
   const submit = async () => {
     if (isSending.current) return;
-    const body = schema && { ...changedIn(bodyOf(schema, values), current), ...action.fixed };
-    const absent = schema && body ? missingIn(schema, body) : [];
-    setMissing(absent);
-    if (absent.length > 0) return;
+    const change = schema && changeOf(schema, { ...values, ...action.fixed }, current);
+    const body = change?.body;
+    setMissing(change?.missing ?? []);
+    if (change && change.missing.length > 0) return;
     isSending.current = true;
     setState({ name: 'sending' });
     try {

@@ -6,7 +6,7 @@ import { Fieldset } from '@base-ui/react/fieldset';
 import { type ReactNode, useEffect, useId, useState } from 'react';
 import { decimalsOf, decimalText, minorUnits } from '../parts/money.tsx';
 import { statusText } from '../parts/status.tsx';
-import { usePlatform } from '../shell/platform.tsx';
+import { MAX_PLATFORMS, usePlatform } from '../shell/platform.tsx';
 import { fieldLabel } from '../texts/fields.ts';
 import { TEXTS } from '../texts/texts.ts';
 import { type FieldSchema, kindOf, type Values } from './schema.ts';
@@ -158,6 +158,8 @@ function Choice({ schema, value, set, isRequired }: InputProps) {
 /** The platforms of an operator who does not see all. */
 function Platforms(props: InputProps) {
   const { platforms } = usePlatform();
+  // There can be more.
+  if (platforms.length === MAX_PLATFORMS) return <Single {...props} />;
   return (
     <Choices {...props} options={platforms.map(({ id, name }) => ({ value: id, label: name }))} />
   );
@@ -351,6 +353,10 @@ interface FieldsProps {
   set(values: Values): void;
 }
 
+/** The error of a field, or of the first of its items. */
+const errorAt = (errors: FieldsProps['errors'], path: string): string | undefined =>
+  errors[path] ?? Object.entries(errors).find(([name]) => name.startsWith(`${path}.`))?.[1];
+
 /** The inputs of an object, required ones first and the reason last. */
 export function Fields({ schema, values, errors, prefix = '', fixed = [], set }: FieldsProps) {
   const required = schema.required ?? [];
@@ -382,7 +388,7 @@ export function Fields({ schema, values, errors, prefix = '', fixed = [], set }:
       );
     const props = {
       ...{ name, schema: field, value: values[name], body: values, set: change },
-      ...{ isRequired: required.includes(name), error: errors[path] },
+      ...{ isRequired: required.includes(name), error: errorAt(errors, path) },
     };
     if (kind === 'items') return <Items key={name} {...props} errors={errors} />;
     if (name === 'platformIds') return <Platforms key={name} {...props} />;

@@ -73,7 +73,7 @@ const isEmpty = (value: unknown) =>
   value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 
 /** The body without empty fields. */
-export function bodyOf(schema: FieldSchema, values: Values): Values {
+function bodyOf(schema: FieldSchema, values: Values): Values {
   const entries = Object.entries(schema.properties ?? {}).map(([name, field]) => {
     const value = values[name];
     if (kindOf(name, field) !== 'group') return [name, value] as const;
@@ -83,10 +83,6 @@ export function bodyOf(schema: FieldSchema, values: Values): Values {
   return Object.fromEntries(entries.filter(([, value]) => !isEmpty(value)));
 }
 
-/** Required fields without a value. */
-export const missingIn = (schema: FieldSchema, body: Values): string[] =>
-  (schema.required ?? []).filter((name) => isEmpty(body[name]));
-
 /** The present values of the fields of a form. */
 export const presentIn = (schema: FieldSchema, current: Values): Values =>
   Object.fromEntries(
@@ -95,10 +91,32 @@ export const presentIn = (schema: FieldSchema, current: Values): Values =>
       .map((name) => [name, current[name]]),
   );
 
-/** The values of a body that differ from the present ones. */
-export const changedIn = (body: Values, current: Values): Values =>
-  Object.fromEntries(
-    Object.entries(body).filter(
-      ([name, value]) => JSON.stringify(value) !== JSON.stringify(current[name]),
-    ),
-  );
+interface Change {
+  body: Values;
+  /** Fields that need a value. */
+  missing: readonly string[];
+}
+
+/**
+ * What a form sends: the values that differ from the present ones, and those that are required. A present
+ * value that was emptied is sent as null; it is missing if the field cannot be null.
+ */
+export function changeOf(schema: FieldSchema, values: Values, current: Values): Change {
+  const { required = [], properties = {} } = schema;
+  const body = bodyOf(schema, values);
+  const emptied = Object.keys(current).filter((name) => isEmpty(body[name]));
+  const isNullable = (name: string) => typesOf(properties[name] ?? {}).includes('null');
+  const isSent = ([name, value]: [string, unknown]) =>
+    required.includes(name) || JSON.stringify(value) !== JSON.stringify(current[name]);
+  const nulls = emptied.filter(isNullable).map((name) => [name, null]);
+  return {
+    body: {
+      ...Object.fromEntries(Object.entries(body).filter(isSent)),
+      ...Object.fromEntries(nulls),
+    },
+    missing: [
+      ...required.filter((name) => isEmpty(body[name])),
+      ...emptied.filter((name) => !isNullable(name) && !required.includes(name)),
+    ],
+  };
+}

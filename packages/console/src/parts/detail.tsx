@@ -24,6 +24,22 @@ interface DetailProps<Id extends OperationId> {
   children?: (reply: Reply<Id>) => ReactNode;
 }
 
+interface ReplyFactsProps<Id extends OperationId> {
+  id: Id;
+  path: Readonly<Record<string, string>>;
+  without?: readonly string[];
+}
+
+/** The facts of a second read, below those of the resource. */
+export function ReplyFacts<Id extends OperationId>({ id, path, without }: ReplyFactsProps<Id>) {
+  const query = useReply(id, { path });
+  return (
+    <Loaded query={query}>
+      {(reply) => <Facts value={reply as Record<string, unknown>} {...(without && { without })} />}
+    </Loaded>
+  );
+}
+
 const platformOf = (reply: unknown): string | undefined => {
   const { platformId } = (reply ?? {}) as { platformId?: unknown };
   return typeof platformId === 'string' ? platformId : undefined;

@@ -44,7 +44,8 @@ export function useShownPlatform(platformId: string | undefined): PlatformOption
 }
 
 const KEY = 'platform';
-const MAX_PLATFORMS = 100;
+/** Platforms that can be selected by name. */
+export const MAX_PLATFORMS = 100;
 
 export function PlatformProvider({ children }: { children: ReactNode }) {
   const { user } = useSession();

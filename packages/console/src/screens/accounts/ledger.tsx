@@ -6,12 +6,12 @@ import { columnsOf, placeIn } from '../../parts/columns.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Loaded } from '../../parts/feedback.tsx';
 import { Identifier } from '../../parts/identifier.tsx';
+import { IntegrityCheck } from '../../parts/integrity-check.tsx';
 import { List } from '../../parts/list.tsx';
 import { Amount } from '../../parts/money.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
 import { Scroll } from '../../parts/scroll.tsx';
 import { ModeMark, Status, statusText } from '../../parts/status.tsx';
-import { Verification } from '../../parts/verification.tsx';
 import { usePlatform } from '../../shell/platform.tsx';
 import { ACCOUNT_TEXTS as T } from '../../texts/accounts.ts';
 import { TEXTS } from '../../texts/texts.ts';
@@ -102,7 +102,7 @@ export const Ledger = () => (
         placeOf={placeIn('/ledger', 'id')}
       />
     </Panel>
-    <Verification id="verifyLedger" title={T.verification} text={T.verifyText} label={T.verify} />
+    <IntegrityCheck id="verifyLedger" title={T.verification} text={T.verifyText} label={T.verify} />
   </Screen>
 );
 

@@ -4,13 +4,13 @@ import { ActionButton, ActionButtons } from '../../action/action.tsx';
 import { useReply } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { columnsOf, placeIn } from '../../parts/columns.tsx';
-import { Detail } from '../../parts/detail.tsx';
+import { Detail, ReplyFacts } from '../../parts/detail.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Loaded } from '../../parts/feedback.tsx';
+import { IntegrityCheck } from '../../parts/integrity-check.tsx';
 import { List } from '../../parts/list.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
 import { ModeMark } from '../../parts/status.tsx';
-import { Verification } from '../../parts/verification.tsx';
 import { OFFICE_TEXTS as T } from '../../texts/office.ts';
 import { TEXTS } from '../../texts/texts.ts';
 
@@ -127,18 +127,6 @@ export const Platforms = () => (
   </Screen>
 );
 
-function Limits({ platformId }: { platformId: string }) {
-  const query = useReply('listPaymentLimits', { path: { platformId } });
-  return <Loaded query={query}>{(reply) => <Facts value={reply} />}</Loaded>;
-}
-
-function CardProgram({ platformId }: { platformId: string }) {
-  const query = useReply('getCardProgram', { path: { platformId } });
-  return (
-    <Loaded query={query}>{(reply) => <Facts value={reply} without={['platformId']} />}</Loaded>
-  );
-}
-
 export const Platform = () => (
   <Detail
     id="getPlatform"
@@ -162,10 +150,10 @@ export const Platform = () => (
     {({ platformId }) => (
       <div className="columns even">
         <Panel title={T.limits}>
-          <Limits platformId={platformId} />
+          <ReplyFacts id="listPaymentLimits" path={{ platformId }} />
         </Panel>
         <Panel title={T.cardProgram}>
-          <CardProgram platformId={platformId} />
+          <ReplyFacts id="getCardProgram" path={{ platformId }} without={['platformId']} />
         </Panel>
       </div>
     )}
@@ -295,7 +283,7 @@ export const Audit = () => (
       ]}
       placeOf={placeIn('/audit', 'id')}
     />
-    <Verification
+    <IntegrityCheck
       id="verifyAuditRecords"
       title={T.verification}
       text={T.verifyText}

@@ -2,11 +2,10 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { ActionButton } from '../../action/action.tsx';
 import { Reveal } from '../../action/reveal.tsx';
-import { useReply } from '../../api/queries.ts';
 import { usePermits } from '../../api/session.tsx';
 import { columnsOf, placeIn } from '../../parts/columns.tsx';
+import { ReplyFacts } from '../../parts/detail.tsx';
 import { Facts } from '../../parts/facts.tsx';
-import { Loaded } from '../../parts/feedback.tsx';
 import { Identifier } from '../../parts/identifier.tsx';
 import { List } from '../../parts/list.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
@@ -27,20 +26,6 @@ function CustomerActions({ customerId }: { customerId: string }) {
       <ActionButton {...base} id="eraseCustomer" label={T.erase} isDangerous />
     </>
   );
-}
-
-function State({ id }: { id: string }) {
-  const query = useReply('getCustomerOfPlatform', { path: { customerId: id } });
-  return (
-    <Loaded query={query}>
-      {(reply) => <Facts value={reply} without={['id', 'cards', 'agents']} />}
-    </Loaded>
-  );
-}
-
-function Factors({ id }: { id: string }) {
-  const query = useReply('getCustomerAuthentication', { path: { customerId: id } });
-  return <Loaded query={query}>{(reply) => <Facts value={reply} />}</Loaded>;
 }
 
 const Documents = ({ id }: { id: string }) => (
@@ -79,11 +64,15 @@ export function Customer() {
       </p>
       <div className="columns">
         <Panel title={T.state}>
-          <State id={id} />
+          <ReplyFacts
+            id="getCustomerOfPlatform"
+            path={{ customerId: id }}
+            without={['id', 'cards', 'agents']}
+          />
         </Panel>
         {permits('getCustomerAuthentication') && (
           <Panel title={T.factors}>
-            <Factors id={id} />
+            <ReplyFacts id="getCustomerAuthentication" path={{ customerId: id }} />
             <Reveal
               id="listAuthenticationEvents"
               input={{ path: { customerId: id }, query: { limit: 100 } }}

@@ -7,14 +7,14 @@ import { Facts } from './facts.tsx';
 import { Problem } from './feedback.tsx';
 import { Panel } from './panel.tsx';
 
-interface VerificationProps {
+interface IntegrityCheckProps {
   id: 'verifyLedger' | 'verifyAuditRecords';
   title: string;
   text: string;
   label: string;
 }
 
-export function Verification({ id, title, text, label }: VerificationProps) {
+export function IntegrityCheck({ id, title, text, label }: IntegrityCheckProps) {
   const permits = usePermits();
   const { data, error, isPending, mutate } = useMutation({ mutationFn: () => call(id) });
   if (!permits(id)) return null;
