@@ -63,7 +63,7 @@ async function attempts({ runtime }: System, args: CommandArgs): Promise<Output>
 }
 
 async function listDropped({ runtime }: System, args: CommandArgs): Promise<Output> {
-  const json = await listDroppedEvents(runtime, limitOf(args));
+  const json = await listDroppedEvents(runtime, limitOf(args), args.text('platform'));
   const heads = ['EVENT', 'PLATFORM', 'TYPE', 'ABOUT', 'CREATED', 'ATTEMPTS'];
   const text = table(
     heads.map((head) => ({ head })),
@@ -79,12 +79,14 @@ async function resend({ runtime }: System, args: CommandArgs): Promise<Output> {
   return { json: { eventId, due: true, deliveryIds }, text: `${eventId} will be sent again.\n` };
 }
 
+const OF_PLATFORM = { platform: { value: 'PLATFORM', help: 'Filter by platform' }, ...LIMIT };
+
 export const webhookVerbs: readonly Verb[] = [
   {
     noun: 'webhooks',
     verb: 'pending',
     summary: 'List deliveries that are not delivered yet',
-    flags: { platform: { value: 'PLATFORM', help: 'Filter by platform' }, ...LIMIT },
+    flags: OF_PLATFORM,
     run: listQueued,
   },
   {
@@ -99,7 +101,7 @@ export const webhookVerbs: readonly Verb[] = [
     noun: 'webhooks',
     verb: 'dropped',
     summary: 'List undelivered events, newest first',
-    flags: LIMIT,
+    flags: OF_PLATFORM,
     run: listDropped,
   },
   {

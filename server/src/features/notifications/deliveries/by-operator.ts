@@ -164,8 +164,11 @@ const presentDropped = (row: DroppedEvent) => ({
 });
 
 /** Deliveries that failed and were not sent again since, latest first. */
-export const listDroppedEvents = async ({ db }: Pick<Runtime, 'db'>, limit: number) =>
-  (await droppedEvents(db, limit)).map(presentDropped);
+export const listDroppedEvents = async (
+  { db }: Pick<Runtime, 'db'>,
+  limit: number,
+  platformId?: string,
+) => (await droppedEvents(db, limit, { platformId })).map(presentDropped);
 
 /** A page of dropped events, in the order of `listDroppedEvents`. */
 export async function pageOfDroppedEvents(
