@@ -89,5 +89,11 @@ export function generate(document, folder) {
     const tags = [...new Set(members.map(({ tags: [tag] }) => tag))].join(', ');
     return { name, group, title: tags, operations: commands.map(({ id, verb }) => [id, verb]) };
   });
-  write('index', { apiDate: document.info.version, resources, events: eventsOf(document) });
+  write('index', {
+    apiDate: document.info.version,
+    resources,
+    events: eventsOf(document),
+    worlds:
+      document.components.schemas.SandboxFixtureRequest.properties.world['x-enumDescriptions'],
+  });
 }

@@ -1,12 +1,11 @@
 // Completion for bash, zsh and fish. The scripts only pass the words to the program. The candidates
 // come from the command objects that also run.
 import { Argument, Command, type Option } from 'commander';
-import { EVENT_TYPES, OPERATION_IDS } from './api/metadata.ts';
+import { EVENT_TYPES, OPERATION_IDS, WORLDS } from './api/metadata.ts';
 import { exampleNamesOf } from './api/resources.ts';
 import { withExamples } from './help.ts';
 import { readConfig } from './profile/config.ts';
 import { LOCAL } from './profile/resolve.ts';
-import { WORLDS } from './tools/sandbox.ts';
 import { SCENARIOS } from './trigger/command.ts';
 
 /** The first word with which the scripts call the program. */

@@ -55,6 +55,8 @@ interface Index {
   readonly apiDate: string;
   readonly resources: readonly Resource[];
   readonly events: readonly string[];
+  /** What each built-in world of the server contains, by its name. */
+  readonly worlds: Readonly<Record<string, string>>;
 }
 
 /** Next to the bundle, next to its parts, or in a build when the sources are run. */
@@ -73,6 +75,7 @@ const index = read('index') as Index;
 export const API_DATE = index.apiDate;
 export const RESOURCES = index.resources;
 export const EVENT_TYPES = index.events;
+export const WORLDS = index.worlds;
 export const OPERATION_IDS: readonly string[] = RESOURCES.flatMap(({ operations }) =>
   operations.map(([id]) => id),
 );

@@ -1,6 +1,7 @@
 // `fixtures` and `reset`: the content of a sandbox platform.
 import { existsSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { WORLDS } from '../api/metadata.ts';
 import { CliError, usageError } from '../exit.ts';
 import { withExamples } from '../help.ts';
 import { withProgress } from '../output/progress.ts';
@@ -9,21 +10,6 @@ import { isObject } from '../output/values.ts';
 import { confirm, isInteractive } from '../profile/ask.ts';
 import { outputOf, sessionOf } from '../session.ts';
 import { closest } from '../suggest.ts';
-
-/** Built-in worlds of the server. */
-export const WORLDS: Readonly<Record<string, string>> = {
-  starter: 'a customer with a balance, two external accounts, a payout, a card and an agent',
-  customers: 'individuals that are approved, pending, rejected, unverified and on hold',
-  accounts:
-    'accounts that are active, frozen, closed, under review, inactive and pending proof of ' +
-    'ownership',
-  payments: 'payouts that completed, failed, were refunded, returned and canceled, and a quote',
-  deposits: 'incoming payments that are completed, held, released, returned and in progress',
-  cards: 'cards that are active, frozen, processing and closed, and payments in each status',
-  agents: 'a paused agent, and actions that are approved, waiting, rejected and failed',
-  stablecoins: 'provider accounts and tokens in each status',
-  business: '150 customers with 5,000 payments of the last 60 days, built in the background',
-};
 
 function readWorld(name: string): object {
   const isFile = existsSync(name) || /[./\\]/.test(name);

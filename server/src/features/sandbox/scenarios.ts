@@ -1,5 +1,13 @@
 // Scenarios: short worlds that show one result each, and that can be built any number of times.
-import { accountOf, advance, fund, germanAccount, paymentOf, payout } from './world/builders.ts';
+import {
+  accountOf,
+  advance,
+  fund,
+  germanAccount,
+  individual,
+  paymentOf,
+  payout,
+} from './world/builders.ts';
 import type { Step } from './world/step.ts';
 
 interface Scenario {
@@ -8,24 +16,7 @@ interface Scenario {
   readonly steps: readonly Step[];
 }
 
-/** Without a reference of the platform, so that there can be several. */
-const customer = (fullName = 'Amara Okafor'): Step => ({
-  name: 'customer',
-  operationId: 'createCustomer',
-  body: {
-    customerType: 'INDIVIDUAL',
-    fullName,
-    birthDate: '1991-04-23',
-    nationality: 'US',
-    address: {
-      line1: '48 Willow Street',
-      city: 'Portland',
-      state: 'OR',
-      postalCode: '97205',
-      country: 'US',
-    },
-  },
-});
+const customer = (fullName = 'Amara Okafor') => individual('customer', fullName);
 
 const FUNDED: readonly Step[] = [
   customer(),

@@ -9,18 +9,22 @@ const ADDRESS = {
   country: 'US',
 };
 
-export const person = (name: string, fullName: string): Step => ({
+/** Without a reference of the platform, so that there can be several. */
+export const individual = (name: string, fullName: string, reference = {}): Step => ({
   name,
   operationId: 'createCustomer',
   body: {
     customerType: 'INDIVIDUAL',
-    platformCustomerId: name,
     fullName,
     birthDate: '1991-04-23',
     nationality: 'US',
     address: ADDRESS,
+    ...reference,
   },
 });
+
+export const person = (name: string, fullName: string): Step =>
+  individual(name, fullName, { platformCustomerId: name });
 
 /** The internal account of a customer in a currency is then `$NAME.data.0`. */
 export const accountOf = (name: string, customer: string, currency: string): Step => ({

@@ -4,7 +4,7 @@ import { operation } from '../../../kernel/contract/operation.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
 import { NO_QUERY, named, oneOf } from '../../../kernel/schema.ts';
 import { FixtureStep, MAX_STEPS } from './step.ts';
-import { MAX_PAYMENTS, WORLD_NAMES } from './worlds.ts';
+import { MAX_PAYMENTS, WORLD_LIST, WORLD_NAMES } from './worlds.ts';
 
 const TAG = 'Sandbox Fixtures';
 
@@ -79,6 +79,9 @@ const SandboxFixtureRequest = named(
             'clock of the platform starts 60 days ago and reaches the present when the world is ' +
             'complete. It needs a platform without customers and without a clock of its own, and ' +
             'cannot be combined with `steps` or `seed`.',
+          'x-enumDescriptions': Object.fromEntries(
+            WORLD_LIST.map(({ name, summary }) => [name, summary]),
+          ),
         }),
       ),
       payments: Type.Optional(
