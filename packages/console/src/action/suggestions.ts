@@ -1,5 +1,6 @@
 // Values that a form suggests for a field.
 import { FORMS } from '../generated/forms.ts';
+import { OPERATIONS, type OperationId } from '../generated/operations.ts';
 import { usePlatform } from '../shell/platform.tsx';
 
 /** Fields with suggestions. */
@@ -10,14 +11,14 @@ interface Suggestion {
   label: string;
 }
 
-const OPERATIONS: readonly Suggestion[] = Object.entries(FORMS).map(([value, form]) => ({
-  value,
-  label: form.summary,
-}));
+/** Changes that need a permission; those of the own session and of sign-in do not. */
+const CHANGES: readonly Suggestion[] = Object.entries(FORMS)
+  .filter(([id]) => OPERATIONS[id as OperationId].permission !== undefined)
+  .map(([value, form]) => ({ value, label: form.summary }));
 
 export function useSuggestions(name: string): readonly Suggestion[] {
   const { platforms } = usePlatform();
   return name === 'operationId'
-    ? OPERATIONS
+    ? CHANGES
     : platforms.map(({ id, name: label }) => ({ value: id, label }));
 }

@@ -1,0 +1,39 @@
+// What a form of the console sends.
+import { expect, it } from 'vitest';
+import { changeOf, type FieldSchema } from '../../../packages/console/src/action/schema.ts';
+
+const SCHEMA: FieldSchema = {
+  required: ['reason'],
+  properties: {
+    name: { type: 'string' },
+    color: { type: ['string', 'null'] },
+    isOpen: { type: 'boolean' },
+    currencies: { type: 'array', items: { type: 'string' } },
+    reason: { type: 'string' },
+  },
+};
+const CURRENT = { name: 'Shop', color: '#112233', isOpen: true, currencies: ['USD'] };
+
+it.each([
+  ['nothing but a required value', {}, { reason: 'why' }],
+  [
+    'a changed value',
+    { name: 'Store', isOpen: false },
+    { name: 'Store', isOpen: false, reason: 'why' },
+  ],
+  ['null for an emptied value', { color: '' }, { color: null, reason: 'why' }],
+  ['a changed list', { currencies: ['USD', 'EUR'] }, { currencies: ['USD', 'EUR'], reason: 'why' }],
+])('sends %s', (_, changed, body) => {
+  const change = changeOf(SCHEMA, { ...CURRENT, ...changed, reason: 'why' }, CURRENT);
+  expect(change).toEqual({ body, missing: [] });
+});
+
+it('requires what cannot be null', () => {
+  expect(changeOf(SCHEMA, { ...CURRENT, name: '' }, CURRENT).missing).toEqual(['reason', 'name']);
+});
+
+it('sends every value of a form without present values', () => {
+  const values = { name: 'Shop', isOpen: false, color: '', reason: 'why' };
+  const { body, missing } = changeOf(SCHEMA, values, {});
+  expect([body, missing]).toEqual([{ name: 'Shop', isOpen: false, reason: 'why' }, []]);
+});
