@@ -102,6 +102,8 @@ const Result = Type.Object(
 
 /** Items of each part of a payment. */
 const MAX_PARTS = 100;
+/** Pages of events or deliveries that are read for one payment at most. */
+const MAX_PAGES = 50;
 
 const getPayment = operation({
   operationId: 'getPayment',
@@ -178,6 +180,24 @@ const listQuotes = operation({
   errors: ['NOT_FOUND'],
 });
 
+interface Part<T> {
+  data: readonly T[];
+  nextCursor?: string;
+}
+
+/** A page ends after a bounded time and can be short, so a payment's history is read from several. */
+async function everyPart<T>(read: (place: { cursor?: string }) => Promise<Part<T>>): Promise<T[]> {
+  const parts: T[] = [];
+  let place: { cursor?: string } = {};
+  for (let count = 0; count < MAX_PAGES; count++) {
+    const { data, nextCursor } = await read(place);
+    parts.push(...data);
+    if (nextCursor === undefined || parts.length >= MAX_PARTS) break;
+    place = { cursor: nextCursor };
+  }
+  return parts.slice(0, MAX_PARTS);
+}
+
 export const paymentListOperations = [
   operatorHandle(listPayments, async ({ installation }, { query }) => ({
     status: 200,
@@ -190,13 +210,15 @@ export const paymentListOperations = [
     const ofPayment = { resourceId: transactionId, limit: MAX_PARTS };
     const [{ postings }, events, deliveries] = await Promise.all([
       listPostings(runtime, transactionId),
-      pageOfEventsByOperator(runtime, { platformId, ...ofPayment }),
-      pageOfDeliveriesByOperator(runtime, platformId, ofPayment),
+      everyPart((place) => pageOfEventsByOperator(runtime, { platformId, ...ofPayment, ...place })),
+      everyPart((place) =>
+        pageOfDeliveriesByOperator(runtime, platformId, { ...ofPayment, ...place }),
+      ),
     ]);
     const history = {
       postings: postings.slice(0, MAX_PARTS),
-      events: events.data.reverse(),
-      deliveries: deliveries.data.reverse(),
+      events: events.reverse(),
+      deliveries: deliveries.reverse(),
     };
     return { status: 200, body: { ...payment, ...history } };
   }),
