@@ -1,7 +1,7 @@
 // Builds the world `business` through the operations of the API. The clock of the platform starts 60
 // days ago and moves to the present with the payments, so everything has the time at which it would
-// have happened. Payments of different customers within a few hours run at once, each at its own time;
-// the work that they cause follows when the clock moves on.
+// have happened. Payments of different customers within a few hours run at once, in one minute of the
+// clock; the work that they cause follows when the clock moves on.
 import type { Caller } from '../../../kernel/caller.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { Fault, isTransient } from '../../../kernel/fault.ts';
@@ -32,7 +32,12 @@ export interface BusinessInput {
 /** Actions of one batch; more would only wait for each other. */
 const BATCH = 40;
 /** A batch is shorter than any delay before an action that needs the jobs of another. */
-const SPAN_MS = 5 * 3_600_000;
+const SPAN_MS = 2 * 3_600_000;
+/**
+ * The actions of a batch are committed in any order, and lists of events rely on times that follow the
+ * order of commits within two minutes.
+ */
+const BATCH_MS = 60_000;
 /** Time between two steps of an action. */
 const STEP_MS = 4_000;
 
@@ -116,9 +121,18 @@ function* batchesOf(actions: readonly Action[]): Generator<readonly Action[]> {
   if (batch.length) yield batch;
 }
 
-async function performBatch(build: Build, batch: readonly Action[]): Promise<void> {
-  const owners = [...new Set(batch.map(({ owner }) => owner))].map(async (owner) => {
-    for (const action of batch) if (action.owner === owner) await perform(build, action);
+/** The actions of a batch at times shortly before its last. */
+function gather(batch: readonly Action[]): Action[] {
+  const last = batch.at(-1) as Action;
+  return batch.map((action, index) => {
+    const before = Math.round(((batch.length - 1 - index) * BATCH_MS) / BATCH);
+    return { ...action, at: Math.max(action.at, last.at - before) };
+  });
+}
+
+async function performAll(build: Build, actions: readonly Action[]): Promise<void> {
+  const owners = [...new Set(actions.map(({ owner }) => owner))].map(async (owner) => {
+    for (const action of actions) if (action.owner === owner) await perform(build, action);
   });
   const results = await Promise.allSettled(owners);
   const failed = results.find((each) => each.status === 'rejected');
@@ -154,9 +168,11 @@ export async function buildBusiness(
   try {
     await operate(runtime, caller, work.stage);
     for (const batch of batchesOf(businessPlan({ from, until, payments }))) {
-      await performBatch(build, batch);
-      const last = batch.at(-1) as Action;
-      clock = await moveTo(runtime, work, clock, Math.max(last.at, clock.stands_at as Time));
+      const actions = gather(batch);
+      const [first] = actions as [Action];
+      // What earlier actions caused happens first.
+      clock = await moveTo(runtime, work, clock, Math.max(first.at, clock.stands_at as Time));
+      await performAll(build, actions);
     }
     clock = await moveTo(runtime, work, clock, effects.now());
   } finally {

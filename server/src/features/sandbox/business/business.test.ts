@@ -43,6 +43,21 @@ it('is built in the past and ends at the present', async () => {
   await booksBalance(app);
 }, 120_000);
 
+it('has events whose times follow the order of their commits within two minutes', async () => {
+  const events = await app.runtime.db.query<{ created_at: number }>(
+    'select created_at from events where platform_id = $1 order by position, id',
+    [app.platform.id],
+  );
+  expect(events.length).toBeGreaterThan(300);
+  let latest = 0;
+  let disorder = 0;
+  for (const { created_at } of events) {
+    latest = Math.max(latest, created_at);
+    disorder = Math.max(disorder, latest - created_at);
+  }
+  expect(disorder).toBeLessThan(120_000);
+});
+
 it('has checks in review, agents, a stablecoin and endpoints', async () => {
   const listed = async (path: string) => ok(await app.call('GET', path), 200).data;
   const customers = await listed('/customers?limit=100');
