@@ -1,5 +1,5 @@
 // `fixtures` and `reset`: the content of a sandbox platform.
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { Command } from 'commander';
 import { WORLDS } from '../api/metadata.ts';
 import { CliError, usageError } from '../exit.ts';
@@ -12,9 +12,8 @@ import { outputOf, sessionOf } from '../session.ts';
 import { closest } from '../suggest.ts';
 
 function readWorld(name: string): object {
-  const isFile = existsSync(name) || /[./\\]/.test(name);
-  if (!isFile && WORLDS[name]) return { world: name };
-  if (!isFile) {
+  if (!statSync(name, { throwIfNoEntry: false })?.isFile()) {
+    if (WORLDS[name]) return { world: name };
     const near = closest(name, Object.keys(WORLDS));
     const hint = near ? `Did you mean ${near}?` : 'List the worlds with `railhead fixtures list`.';
     throw usageError(`${name} is neither a file nor a world.`, hint);
