@@ -20,14 +20,15 @@ const TIMEOUT_MS = 180_000;
 /** Requests that a platform has in progress at one time. */
 const LANE_WIDTH = 8;
 
+// Times of the server have milliseconds; the cursor of a page and positions in the queue depend on that.
 const PLATFORMS = `insert into platforms (id, name, environment, regulated, documents_optional, sca,
     terms_required, uma_domain, proxy_uma_subdomain, webhook_endpoint,
     standard_webhooks, currencies,
     fees, created_at, updated_at)
   select 'PlatformConfig:' || uuidv7(), 'bench', 'sandbox', true, false, true, false, 'a.example', 'a',
-    $2, false, '[]', '[]', now(), now() from generate_series(1, $1::int) returning id`;
+    $2, false, '[]', '[]', date_trunc('milliseconds', now()),
+    date_trunc('milliseconds', now()) from generate_series(1, $1::int) returning id`;
 
-// Times of the server have milliseconds; positions in the queue depend on that.
 const EVENTS = `with created as (
     select 'Webhook:' || uuidv7() as id, p.id as platform, date_trunc('milliseconds', now()) as at
     from generate_series(1, $2::int) n cross join unnest($1::text[]) p(id)

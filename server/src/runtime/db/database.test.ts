@@ -9,7 +9,7 @@ import {
   type Sample,
   things,
 } from '../../../test/kit/app/sample-tables.ts';
-import { type Database, type Filter, openDatabase, type PageQuery } from './database.ts';
+import { allRows, type Database, type Filter, openDatabase, type PageQuery } from './database.ts';
 import { col, table } from './table.ts';
 
 let sample: Sample;
@@ -331,5 +331,19 @@ describe('page', () => {
     await expect(db.page(things, query)).rejects.toThrow(RangeError);
     const open: Filter[] = [{ column: 'name', op: '=', value: undefined }];
     await expect(db.page(things, { ...query, filters: open, limit: 1 })).rejects.toThrow(TypeError);
+  });
+});
+
+describe('allRows', () => {
+  it('returns the rows of all pages, and rejects times that would repeat a page forever', async () => {
+    const insertAt = (time: string) =>
+      sample.sql(`insert into client_keys (id, reply, created_at)
+        select 'all-' || n || '-${time}', '', '${time}' from generate_series(1, 1001) n`);
+    const filters = [{ column: 'reply', op: '=' as const, value: '' }];
+    await insertAt('2026-01-05T09:00:00.001Z');
+    expect(await allRows(db, clientKeys, filters)).toHaveLength(1_001);
+    await insertAt('2026-01-05T09:00:00.002003Z');
+    await expect(allRows(db, clientKeys, filters)).rejects.toThrow('times that a cursor cannot');
+    await sample.sql("delete from client_keys where id like 'all-%'");
   });
 });

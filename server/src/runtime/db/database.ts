@@ -75,6 +75,10 @@ export async function allRows<T extends Table>(
   do {
     const result = await page(table, { filters, sort: 'asc', limit: MAX_ROWS, cursor });
     all.push(...result.rows);
+    // Times with microseconds, which only hand-written SQL can insert, would repeat a page forever.
+    if (result.nextCursor !== undefined && result.nextCursor === cursor) {
+      throw new Error(`the rows of ${table.name} have times that a cursor cannot express`);
+    }
     cursor = result.nextCursor;
   } while (cursor);
   return all;
