@@ -1,0 +1,151 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import {
+  contentDigest,
+  SIGNATURE_WINDOW_MS,
+  signRequest,
+  verifyRequest,
+} from './http-signatures.ts';
+
+/** test-key-ed25519 of RFC 9421, appendix B.1.4. */
+const privateKey = createPrivateKey(
+  '-----BEGIN PRIVATE KEY-----\n' +
+    'MC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF\n' +
+    '-----END PRIVATE KEY-----\n',
+);
+const publicKey = createPublicKey(
+  '-----BEGIN PUBLIC KEY-----\n' +
+    'MCowBQYDK2VwAyEAJrQLj5P/89iXES9+vFgrIy29clF9CC/oPPsw3c5D0bs=\n' +
+    '-----END PUBLIC KEY-----\n',
+);
+const keyId = 'test-key-ed25519';
+const keys = new Map([[keyId, publicKey]]);
+
+/** The request of RFC 9421, appendix B.2, signed in B.2.6. */
+const CREATED = 1_618_884_473_000;
+const COMPONENTS = ['date', '@method', '@path', '@authority', 'content-type', 'content-length'];
+const vector = {
+  method: 'POST',
+  url: 'https://example.com/foo?param=Value&Pet=dog',
+  headers: {
+    host: 'example.com',
+    date: 'Tue, 20 Apr 2021 02:07:55 GMT',
+    'content-type': 'application/json',
+    'content-length': '18',
+    'signature-input':
+      'sig-b26=("date" "@method" "@path" "@authority" "content-type" "content-length")' +
+      ';created=1618884473;keyid="test-key-ed25519"',
+    signature:
+      'sig-b26=:wqcAqbmYJ2ji2glfAMaRy4gruYYnx2nEFN2HN6jrnDnQCK1u02Gb04v9EDgwUPiu' +
+      '4A0w6vuQv5lIp5WPpBKRCw==:',
+  },
+  body: '{"hello": "world"}',
+};
+
+describe('contentDigest', () => {
+  it('is the digest of RFC 9530 for its example', () => {
+    expect(contentDigest('{"hello": "world"}')).toBe(
+      'sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:',
+    );
+  });
+});
+
+describe('verifyRequest', () => {
+  it('accepts the Ed25519 signature of RFC 9421, appendix B.2.6', async () => {
+    const verified = await verifyRequest(vector, keys, CREATED, COMPONENTS);
+    expect(verified).toEqual({ keyId, created: CREATED });
+  });
+
+  it.each([
+    ['another method', { method: 'PUT' }],
+    ['another path', { url: 'https://example.com/bar?param=Value&Pet=dog' }],
+    ['another host', { url: 'https://example.org/foo?param=Value&Pet=dog' }],
+    ['another header', { headers: { ...vector.headers, 'content-length': '19' } }],
+  ])('rejects that signature for %s', async (_, change) => {
+    const changed = { ...vector, ...change };
+    await expect(verifyRequest(changed, keys, CREATED, COMPONENTS)).rejects.toThrow(
+      'does not match',
+    );
+  });
+
+  const request = {
+    method: 'POST',
+    url: 'http://localhost:9000/transfers/send',
+    headers: { 'content-type': 'application/json' },
+    body: '{"amount":100}',
+  };
+  const signed = async (now = CREATED) => ({
+    ...request,
+    headers: await signRequest({ keyId, privateKey }, request, now),
+  });
+
+  it('accepts what signRequest signs', async () => {
+    const { headers, ...rest } = await signed();
+    expect(headers['signature-input']).toBe(
+      'railhead=("@method" "@authority" "@path" "content-digest")' +
+        ';created=1618884473;keyid="test-key-ed25519";alg="ed25519"',
+    );
+    expect(await verifyRequest({ headers, ...rest }, keys, CREATED)).toEqual({
+      keyId,
+      created: CREATED,
+    });
+  });
+
+  it('rejects another body, with its own digest or with that of the signed one', async () => {
+    const message = await signed();
+    const body = '{"amount":900}';
+    await expect(verifyRequest({ ...message, body }, keys, CREATED)).rejects.toThrow(
+      'Content-Digest is not the SHA-256 digest of the body.',
+    );
+    const headers = { ...message.headers, 'content-digest': contentDigest(body) };
+    await expect(verifyRequest({ ...message, body, headers }, keys, CREATED)).rejects.toThrow(
+      'does not match',
+    );
+  });
+
+  it('rejects a missing digest, signature, component, parameter or key', async () => {
+    const message = await signed();
+    const without = ({ headers, ...rest }: typeof message, name: string) => ({
+      ...rest,
+      headers: Object.fromEntries(Object.entries(headers).filter(([each]) => each !== name)),
+    });
+    const rejects = (changed: typeof message, reason: string) =>
+      expect(verifyRequest(changed, keys, CREATED)).rejects.toThrow(reason);
+    await rejects(without(message, 'content-digest'), 'Content-Digest is missing');
+    await rejects(without(message, 'signature'), 'Incomplete signature headers');
+    await rejects(
+      without(without(message, 'signature'), 'signature-input'),
+      'The request has no signature.',
+    );
+    const parts = ['@method', '@authority', '@path'];
+    const fewer = await signRequest({ keyId, privateKey }, request, CREATED, parts);
+    await rejects({ ...request, headers: fewer }, 'Missing required signed fields');
+    await expect(verifyRequest(message, new Map(), CREATED)).rejects.toThrow(
+      'The key test-key-ed25519 is not known.',
+    );
+  });
+
+  it('rejects a signature outside of the window, and one of two', async () => {
+    const message = await signed();
+    const late = CREATED + SIGNATURE_WINDOW_MS;
+    expect(await verifyRequest(message, keys, late)).toMatchObject({ keyId });
+    await expect(verifyRequest(message, keys, late + 1_000)).rejects.toThrow('too old');
+    await expect(verifyRequest(message, keys, CREATED - 301_000)).rejects.toThrow('too old');
+    const twice = (name: string) => {
+      const value = message.headers[name] ?? '';
+      return `${value}, ${value.replace('railhead=', 'second=')}`;
+    };
+    const both = { signature: twice('signature'), 'signature-input': twice('signature-input') };
+    const headers = { ...message.headers, ...both };
+    await expect(verifyRequest({ ...message, headers }, keys, CREATED)).rejects.toThrow(
+      'more than one signature',
+    );
+  });
+
+  it('rejects another algorithm', async () => {
+    const message = await signed();
+    const input = message.headers['signature-input']?.replace('ed25519"', 'hmac-sha256"') ?? '';
+    const headers = { ...message.headers, 'signature-input': input.replace('"test-key-hmac', '"') };
+    await expect(verifyRequest({ ...message, headers }, keys, CREATED)).rejects.toThrow();
+  });
+});
