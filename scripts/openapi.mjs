@@ -1,12 +1,18 @@
-// Writes openapi.json and operator-openapi.json from the contracts; with --check it verifies that the
+// Writes the OpenAPI documents from the contracts; with --check it verifies that the
 // files are current.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ensureBuilt } from './build.mjs';
 
 const built = await ensureBuilt();
-const { publishedDocument, operatorDocument } = await import(pathToFileURL(built.document).href);
-const DOCUMENTS = { 'openapi.json': publishedDocument, 'operator-openapi.json': operatorDocument };
+const { publishedDocument, operatorDocument, providerDocument } = await import(
+  pathToFileURL(built.document).href
+);
+const DOCUMENTS = {
+  'openapi.json': publishedDocument,
+  'operator-openapi.json': operatorDocument,
+  'docs/providers/openapi.json': providerDocument,
+};
 
 for (const [name, document] of Object.entries(DOCUMENTS)) {
   const file = fileURLToPath(new URL(`../${name}`, import.meta.url));

@@ -8,6 +8,7 @@ import { commonCodesOf, ownCodesOf } from './http/operation-errors.ts';
 import type { Contract } from './kernel/contract/operation.ts';
 import { runToEnd } from './kernel/steps.ts';
 
+export { providerDocument } from './connectors/gateway/document.ts';
 export { referenceFiles } from './http/reference.ts';
 export { operatorDocument } from './operator-api/mount.ts';
 export { statesPage } from './states-page.ts';

@@ -62,6 +62,7 @@ function instruction(type: AccountType, overrides: Partial<RailInstruction> = {}
   const rail = railsOf(account)[0] ?? null;
   return {
     ...{ id: `Transaction:${type}`, platformId: 'PlatformConfig:1', kind: 'payout' as const },
+    reference: 'RH0123456789ABCDEF',
     ...{ origin: 'quote' as const, rail, currency: 'USD', amount: 10_000n, account, sentAt: NOW },
     ...overrides,
   };

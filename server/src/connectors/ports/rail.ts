@@ -21,6 +21,8 @@ export interface RailInstruction extends Money {
   /** Target or source account; for a refund the data of the payer, possibly incomplete. */
   account: Record<string, unknown> & { accountType: string };
   beneficiaryName?: string | undefined;
+  /** Reference for the statement: at most 34 letters and digits. */
+  reference: string;
   remittanceInformation?: string | undefined;
   purposeOfPayment?: string | undefined;
   sentAt: Time;

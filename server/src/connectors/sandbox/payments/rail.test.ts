@@ -15,6 +15,7 @@ const instruction = (
   kind: 'payout',
   origin,
   rail: 'ACH',
+  reference: 'RH0123456789ABCDEF',
   currency: 'USD',
   amount: 100n,
   account: { accountType: 'USD_ACCOUNT', accountNumber: `123456${suffix}`, ...account },

@@ -9,6 +9,7 @@ import type { Money } from '../../../kernel/money.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { readExternalAccount } from '../../payees/external-accounts/index.ts';
 import { fundedOf } from '../refunds/index.ts';
+import { paymentReferenceOf, refundReferenceOf } from '../suspense/index.ts';
 import { debitedOf, type OutgoingRow, type PaymentRow, receivedOf } from '../transactions/index.ts';
 
 /** Time at which the current transfer was sent. */
@@ -33,6 +34,7 @@ export async function payoutOf(runtime: Runtime, row: PaymentRow): Promise<RailI
     id: row.id,
     platformId: row.platform_id,
     kind: 'payout',
+    reference: paymentReferenceOf(row.id),
     origin: originOf(row),
     rail: row.rail,
     ...receivedOf(row),
@@ -51,6 +53,7 @@ export async function debitOf(runtime: Runtime, row: PaymentRow): Promise<RailIn
     id: `${row.id}/pull`,
     platformId: row.platform_id,
     kind: 'debit',
+    reference: paymentReferenceOf(row.id),
     origin: 'transfer',
     rail: debitRailOf(account) ?? null,
     ...debitedOf(row),
@@ -70,6 +73,7 @@ export async function refundOf(runtime: Runtime, row: PaymentRow): Promise<RailI
     id: `${row.id}/refund`,
     platformId: row.platform_id,
     kind: 'refund',
+    reference: refundReferenceOf(row.id),
     origin: originOf(row),
     rail: null,
     ...refundableFundsOf(row),

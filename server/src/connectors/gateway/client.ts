@@ -1,0 +1,71 @@
+// Calls to a provider over the protocol: signed, with a deadline, and with validated responses. Every
+// call is a POST whose repetition has no further effect, so a call without a valid response is
+// repeated later and its result is unknown until then.
+
+import type { Static, TSchema } from '@sinclair/typebox';
+import { fieldErrors } from '../../kernel/contract/validate.ts';
+import { type SignatureKey, signRequest } from '../../kernel/crypto/http-signatures.ts';
+import type { Effects } from '../../kernel/effects.ts';
+import type { ProviderAddress } from '../ports/providers/port.ts';
+
+const TIMEOUT_MS = 15_000;
+const MAX_BYTES = 1_048_576;
+
+/** A call that the provider does not know the subject of: HTTP status 404. */
+export const NOT_FOUND = Symbol('not found');
+
+export interface ProviderClient {
+  /**
+   * Calls `path` and returns the response body, or NOT_FOUND. Throws for every other status and for
+   * a response that does not match `schema`.
+   */
+  call<S extends TSchema>(
+    path: string,
+    body: object,
+    schema: S,
+  ): Promise<Static<S> | typeof NOT_FOUND>;
+}
+
+/** `name` is for messages of errors. */
+export function providerClient(
+  effects: Effects,
+  name: string,
+  { url, isPrivateAllowed }: ProviderAddress,
+  keyOf: () => SignatureKey,
+): ProviderClient {
+  return {
+    async call<S extends TSchema>(path: string, input: object, schema: S) {
+      const request = {
+        method: 'POST' as const,
+        url: url + path,
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify(input),
+      };
+      const headers = await signRequest(keyOf(), request, effects.now());
+      const { status, body } = await effects.http({
+        ...request,
+        headers,
+        timeoutMs: TIMEOUT_MS,
+        maxBytes: MAX_BYTES,
+        publicOnly: !isPrivateAllowed,
+        repeatable: true,
+      });
+      if (status === 404) return NOT_FOUND;
+      if (status !== 200) throw new Error(`${name} responded to ${path} with status ${status}`);
+      return parsed(name, path, body, schema);
+    },
+  };
+}
+
+function parsed<S extends TSchema>(name: string, path: string, body: string, schema: S): Static<S> {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    throw new Error(`${name} responded to ${path} with a body that is not JSON`);
+  }
+  const errors = fieldErrors(schema, value, 'body');
+  if (errors.length === 0) return value as Static<S>;
+  const fields = errors.map(({ field, message }) => `${field || 'the body'} ${message}`);
+  throw new Error(`${name} responded to ${path} with an invalid body: ${fields.join('; ')}`);
+}

@@ -1,0 +1,125 @@
+// The OpenAPI document of the protocol for providers: the calls that a provider serves, and the message
+// that this server accepts as a webhook. Everything derives from the schemas of the protocol.
+import type { TSchema } from '@sinclair/typebox';
+import { toOpenApi } from '../../kernel/schema.ts';
+import {
+  CancelResult,
+  Capabilities,
+  Message,
+  MessageResult,
+  NoInput,
+  PROTOCOL_VERSION,
+  Transfer,
+  TransferId,
+  TransferState,
+} from '../ports/providers/protocol.ts';
+
+interface Call {
+  operationId: string;
+  summary: string;
+  input: TSchema;
+  output: TSchema;
+}
+
+const CALLS: Readonly<Record<string, Call>> = {
+  '/capabilities': {
+    operationId: 'getCapabilities',
+    summary: 'Return what the provider offers',
+    input: NoInput,
+    output: Capabilities,
+  },
+  '/transfers/send': {
+    operationId: 'sendTransfer',
+    summary: 'Execute a transfer once, however often it is sent',
+    input: Transfer,
+    output: TransferState,
+  },
+  '/transfers/state': {
+    operationId: 'getTransferState',
+    summary: 'Return the state of a transfer, or 404 if it is unknown',
+    input: TransferId,
+    output: TransferState,
+  },
+  '/transfers/cancel': {
+    operationId: 'cancelTransfer',
+    summary: 'Cancel a transfer that is not executed yet',
+    input: TransferId,
+    output: CancelResult,
+  },
+};
+
+const SIGNATURE =
+  'Every request is signed: HTTP Message Signatures (RFC 9421) with Ed25519 over ' +
+  '`@method`, `@authority`, `@path` and `content-digest` (RFC 9530). See docs/guides/providers.md.';
+
+const HEADERS = ['Content-Digest', 'Signature-Input', 'Signature'].map((name) => ({
+  name,
+  in: 'header',
+  required: true,
+  schema: { type: 'string' },
+}));
+
+function operationOf(
+  { operationId, summary, input, output }: Call,
+  components: Record<string, unknown>,
+  errors: Record<string, string>,
+) {
+  const json = (schema: TSchema) => ({
+    content: { 'application/json': { schema: toOpenApi(schema, components) } },
+  });
+  const responses = Object.entries(errors).map(([status, description]) => [
+    status,
+    { description },
+  ]);
+  return {
+    operationId,
+    summary,
+    parameters: HEADERS,
+    requestBody: { required: true, ...json(input) },
+    responses: {
+      200: { description: 'The result.', ...json(output) },
+      ...Object.fromEntries(responses),
+    },
+  };
+}
+
+const CALL_ERRORS = {
+  401: 'The signature is missing or invalid.',
+  404: 'The subject is unknown.',
+};
+const MESSAGE_ERRORS = {
+  400: 'The message is invalid; `details.errors` names every field.',
+  401: 'The signature is missing or invalid.',
+  409: 'The message contradicts what is known. Do not send it again.',
+  429: 'Too many messages. Send the message again later.',
+};
+
+export function providerDocument(): { paths: Record<string, unknown> } & Record<string, unknown> {
+  const schemas: Record<string, unknown> = {};
+  const paths = Object.fromEntries(
+    Object.entries(CALLS).map(([path, call]) => [
+      path,
+      { post: operationOf(call, schemas, CALL_ERRORS) },
+    ]),
+  );
+  const receive = {
+    operationId: 'receiveMessage',
+    summary: 'Message of the provider, sent to /connectors/{providerId} of Railhead',
+    input: Message,
+    output: MessageResult,
+  };
+  const webhooks = { message: { post: operationOf(receive, schemas, MESSAGE_ERRORS) } };
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Railhead protocol for providers',
+      version: PROTOCOL_VERSION,
+      description: `The calls that a provider serves, and the messages that it sends. ${SIGNATURE}`,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: 'https://provider.example.com', description: 'URL of the provider.' }],
+    paths,
+    webhooks,
+    components: { schemas },
+  };
+}

@@ -1,0 +1,83 @@
+// The rail of a provider: sends transfers over the protocol, requests their states and cancellations.
+
+import type { Static } from '@sinclair/typebox';
+import { isRail } from '../../catalog/rails/rails.ts';
+import { assertNever } from '../../kernel/assert-never.ts';
+import { iso } from '../../kernel/effects.ts';
+import type { FailureReason, Progress, RailInstruction } from '../ports/index.ts';
+import type { ProviderPort } from '../ports/providers/port.ts';
+import { CancelResult, type Transfer, TransferState } from '../ports/providers/protocol.ts';
+import { NOT_FOUND, type ProviderClient } from './client.ts';
+
+/** Interval of status requests if the provider names none. Its messages usually arrive earlier. */
+const CHECK_AFTER_S = 900;
+/** Interval if it does not know a transfer that was sent. */
+const UNKNOWN_AFTER_S = 60;
+
+const FAILURES: Record<Extract<TransferState, { state: 'failed' }>['reason'], FailureReason> = {
+  ACCOUNT_INVALID: 'ACCOUNT_INVALID',
+  ACCOUNT_CANNOT_RECEIVE: 'ACCOUNT_CANNOT_RECEIVE',
+  LIMIT_EXCEEDED: 'LIMIT_EXCEEDED',
+  COMPLIANCE_REJECTED: 'COMPLIANCE_REJECTED',
+  PROVIDER_REJECTED: 'QUOTE_EXECUTION_FAILED',
+};
+
+/** A reported state as the progress of an instruction. */
+export function progressOf(reported: TransferState): Progress {
+  const checkAfterMs = (after: number | undefined) => (after ?? CHECK_AFTER_S) * 1_000;
+  switch (reported.state) {
+    case 'accepted': {
+      const { reference, checkAfterSeconds } = reported;
+      const known = reference === undefined ? {} : { reference };
+      return { state: 'accepted', ...known, checkAfterMs: checkAfterMs(checkAfterSeconds) };
+    }
+    case 'unknown':
+      return { state: 'unknown', checkAfterMs: checkAfterMs(reported.checkAfterSeconds) };
+    case 'settled':
+      return { state: 'settled', reference: reported.reference };
+    case 'failed':
+    case 'returned':
+      return { state: reported.state, reason: FAILURES[reported.reason] };
+    case 'canceled':
+      return { state: 'cancelled' };
+    default:
+      return assertNever(reported, 'state of a transfer');
+  }
+}
+
+const transferOf = (instruction: RailInstruction): Static<typeof Transfer> => {
+  const { rail, remittanceInformation, purposeOfPayment, beneficiaryName } = instruction;
+  return {
+    transferId: instruction.id,
+    kind: instruction.kind,
+    ...(rail !== null && isRail(rail) ? { rail } : {}),
+    amount: Number(instruction.amount),
+    currency: instruction.currency,
+    account: instruction.account,
+    reference: instruction.reference,
+    ...(beneficiaryName === undefined ? {} : { beneficiaryName }),
+    ...(remittanceInformation === undefined ? {} : { remittanceInformation }),
+    ...(purposeOfPayment === undefined ? {} : { purposeOfPayment }),
+    firstSentAt: iso(instruction.sentAt),
+  };
+};
+
+export function transferCalls(client: ProviderClient): ProviderPort['transfers'] {
+  return {
+    async send(instruction) {
+      const state = await client.call('/transfers/send', transferOf(instruction), TransferState);
+      if (state === NOT_FOUND) throw new Error('the provider does not serve /transfers/send');
+      return progressOf(state);
+    },
+    async check({ id }) {
+      const state = await client.call('/transfers/state', { transferId: id }, TransferState);
+      if (state === NOT_FOUND) return { state: 'unknown', checkAfterMs: UNKNOWN_AFTER_S * 1_000 };
+      return progressOf(state);
+    },
+    async cancel({ id }) {
+      const reply = await client.call('/transfers/cancel', { transferId: id }, CancelResult);
+      if (reply === NOT_FOUND) return 'rejected';
+      return reply.result === 'canceled' ? 'cancelled' : reply.result;
+    },
+  };
+}

@@ -1,0 +1,230 @@
+// The messages of the protocol for providers, as schemas: the OpenAPI document of the protocol, the
+// validation of responses and of received messages, and the types derive from them. Amounts are
+// integers in minor units, always with their currency. Unknown properties are ignored, so that both
+// sides can add optional ones within a version.
+
+import { type Static, Type } from '@sinclair/typebox';
+import { PAYMENT_RAILS } from '../../../catalog/rails/rails.ts';
+import { named, oneOf, PositiveAmount, text, time, variant } from '../../../kernel/schema.ts';
+
+export const PROTOCOL_VERSION = '1';
+
+const MAX_TEXT = 255;
+const shortText = (description: string) => text(description, { minLength: 1, maxLength: MAX_TEXT });
+const strings = (description: string) =>
+  Type.Array(shortText('A value.'), { description, minItems: 1, maxItems: 200 });
+const seconds = (description: string) =>
+  Type.Integer({ minimum: 1, maximum: 2_592_000, description });
+
+const CurrencyText = text('Currency code, such as `EUR`.', { minLength: 3, maxLength: 10 });
+
+export const TRANSFER_KINDS = ['payout', 'debit', 'refund'] as const;
+
+/** What a provider offers for transfers. */
+const TransferCapability = named(
+  'TransferCapability',
+  Type.Object(
+    {
+      kinds: Type.Array(oneOf(TRANSFER_KINDS), {
+        description: 'Kinds of transfers.',
+        minItems: 1,
+        maxItems: TRANSFER_KINDS.length,
+      }),
+      rails: Type.Array(oneOf(PAYMENT_RAILS), {
+        description: 'Rails that it serves.',
+        minItems: 1,
+        maxItems: PAYMENT_RAILS.length,
+      }),
+      currencies: strings('Currencies that it serves.'),
+      countries: Type.Optional(
+        strings('Countries of the receiving accounts, ISO 3166-1 alpha-2. Absent: all.'),
+      ),
+      minAmount: Type.Optional(PositiveAmount),
+      maxAmount: Type.Optional(PositiveAmount),
+    },
+    { description: 'Transfers that the provider executes. Limits apply to each currency alone.' },
+  ),
+);
+
+export const Capabilities = named(
+  'Capabilities',
+  Type.Object(
+    {
+      protocol: oneOf([PROTOCOL_VERSION], { description: 'Version of the protocol.' }),
+      transfers: Type.Optional(
+        Type.Array(TransferCapability, {
+          description: 'Transfers over rails. Absent: none.',
+          maxItems: 100,
+        }),
+      ),
+      cancel: Type.Optional(
+        Type.Boolean({ description: 'Whether transfers can be canceled. Absent: false.' }),
+      ),
+    },
+    { description: 'What the provider offers.' },
+  ),
+);
+export type Capabilities = Static<typeof Capabilities>;
+
+export const Transfer = named(
+  'Transfer',
+  Type.Object(
+    {
+      transferId: shortText(
+        'Unique for this transfer, and the same at each attempt. A repeated transfer must be ' +
+          'executed once.',
+      ),
+      kind: oneOf(TRANSFER_KINDS, {
+        description: 'payout: to an account. debit: from an account. refund: back to a payer.',
+      }),
+      rail: Type.Optional(
+        oneOf(PAYMENT_RAILS, { description: 'Rail. Absent: the provider chooses.' }),
+      ),
+      amount: PositiveAmount,
+      currency: CurrencyText,
+      account: Type.Record(Type.String(), Type.Unknown(), {
+        description:
+          'The account outside, with `accountType` and the fields of that type as in the API.',
+      }),
+      beneficiaryName: Type.Optional(text('Name of the owner of the account.')),
+      remittanceInformation: Type.Optional(text('Text for the beneficiary.')),
+      purposeOfPayment: Type.Optional(text('Purpose of the payment.')),
+      reference: shortText('Reference for the statement, at most 35 characters.'),
+      firstSentAt: time('Time of the first attempt.'),
+    },
+    { description: 'A transfer over a rail.' },
+  ),
+);
+
+/** Failure reasons that a provider can report. */
+const TRANSFER_FAILURES = [
+  'ACCOUNT_INVALID',
+  'ACCOUNT_CANNOT_RECEIVE',
+  'LIMIT_EXCEEDED',
+  'COMPLIANCE_REJECTED',
+  'PROVIDER_REJECTED',
+] as const;
+
+const Reference = shortText('Reference of the provider, as on its statement.');
+const CheckAfter = seconds('Seconds until the next request of the status. Default: 900.');
+const Reason = oneOf(TRANSFER_FAILURES, { description: 'Why.' });
+
+export const TransferState = named(
+  'TransferState',
+  variant(
+    'state',
+    {
+      accepted: Type.Object(
+        { reference: Type.Optional(Reference), checkAfterSeconds: Type.Optional(CheckAfter) },
+        { description: 'The provider executes the transfer; the result follows.' },
+      ),
+      unknown: Type.Object(
+        { checkAfterSeconds: Type.Optional(CheckAfter) },
+        { description: 'The provider cannot say yet whether it executes the transfer.' },
+      ),
+      settled: Type.Object(
+        { reference: Reference },
+        { description: 'The funds have arrived. A later return is possible.' },
+      ),
+      failed: Type.Object(
+        { reason: Reason },
+        { description: 'The transfer was not executed, and never will be.' },
+      ),
+      returned: Type.Object(
+        { reason: Reason },
+        { description: 'The funds of a settled transfer came back.' },
+      ),
+      canceled: Type.Object({}, { description: 'The transfer was canceled before execution.' }),
+    },
+    { description: 'State of a transfer. `unknown` is never treated as a failure.' },
+  ),
+);
+export type TransferState = Static<typeof TransferState>;
+
+export const NoInput = Type.Object({}, { description: 'Nothing.' });
+
+export const TransferId = Type.Object({ transferId: shortText('ID of the transfer.') });
+
+export const CancelResult = named(
+  'CancelResult',
+  Type.Object(
+    {
+      result: oneOf(['canceled', 'accepted', 'rejected'], {
+        description:
+          'accepted: the state `canceled` will follow, or another. rejected: the transfer continues.',
+      }),
+    },
+    { description: 'Result of a requested cancellation.' },
+  ),
+);
+
+const Facts = {
+  amount: Type.Optional(PositiveAmount),
+  currency: Type.Optional(CurrencyText),
+};
+
+const DepositMessage = Type.Object(
+  {
+    bankReference: shortText('Reference of the entry on the statement: a deposit is posted once.'),
+    accountId: Type.Optional(shortText('The internal account that was credited.')),
+    paymentReference: Type.Optional(
+      shortText('Reference of the payment or of the account, as the payer wrote it.'),
+    ),
+    amount: PositiveAmount,
+    currency: CurrencyText,
+    rail: Type.Optional(oneOf(PAYMENT_RAILS, { description: 'Rail.' })),
+    senderName: Type.Optional(shortText('Name of the payer.')),
+    senderAccount: Type.Optional(shortText('Account of the payer.')),
+    senderBank: Type.Optional(shortText('Bank of the payer.')),
+    remittanceInformation: Type.Optional(shortText('Text of the payer.')),
+  },
+  { description: 'Funds have arrived. Either `accountId` or `paymentReference` is required.' },
+);
+
+export const Message = named(
+  'Message',
+  Type.Intersect([
+    Type.Object({
+      id: shortText('Unique for this message, and the same at each attempt.'),
+      occurredAt: time('Time of the fact at the provider.'),
+    }),
+    variant('type', {
+      'transfer.updated': Type.Object(
+        {
+          transferId: shortText('ID of the transfer.'),
+          transfer: TransferState,
+          ...Facts,
+        },
+        {
+          description:
+            'The state of a transfer. `amount` and `currency`, if present, must be those of the transfer.',
+        },
+      ),
+      'deposit.received': DepositMessage,
+      'deposit.returned': Type.Object(
+        {
+          bankReference: shortText('Reference of the deposit.'),
+          reason: Type.Optional(Reason),
+          amount: PositiveAmount,
+          currency: CurrencyText,
+        },
+        { description: 'A deposit was reversed.' },
+      ),
+    }),
+  ]),
+);
+export type Message = Static<typeof Message>;
+
+export const MESSAGE_RESULTS = ['APPLIED', 'DUPLICATE', 'IGNORED'] as const;
+export const MessageResult = named(
+  'MessageResult',
+  Type.Object(
+    {
+      result: oneOf(MESSAGE_RESULTS, {
+        description:
+          'APPLIED: it had an effect. DUPLICATE: it was received before. IGNORED: the state was known.',
+      }),
+    },
+    { description: 'The message was processed. Do not send it again.' },
+  ),
+);
