@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
 import { CURRENCIES } from './catalog/currencies/currencies.ts';
-import { namingFor } from './catalog/naming.ts';
+import { type Naming, namingFor } from './catalog/naming.ts';
 import {
   type ConnectorSettings,
   connectorRegistry,
@@ -28,6 +28,7 @@ import {
   ENQUEUE,
   watchPending,
 } from './features/notifications/webhooks/index.ts';
+import type { ProviderDirectory } from './features/providers/index.ts';
 import type { ClockWork, SandboxWorldParts } from './features/sandbox/index.ts';
 import { operatorAuthenticator } from './features/staff/users/index.ts';
 import { createRequestRecorder } from './features/tenancy/requests/index.ts';
@@ -85,10 +86,12 @@ import { checkSigningKeys } from './runtime/security/keys.ts';
 import { createVault } from './runtime/security/vault.ts';
 import { sampleReference } from './sample-reference.ts';
 import {
+  addMessagesOfProviders,
   type OpenRequests,
   openRequests,
   operatorPartsOf,
   operatorUrlOf,
+  providersOf,
   serversOf,
 } from './servers.ts';
 import { stopParts } from './shutdown.ts';
@@ -148,6 +151,8 @@ export interface App {
   files: Files;
   operations: readonly Operation[];
   keys: SigningKeys;
+  /** The providers and routes. */
+  providers(): Promise<ProviderDirectory>;
   worker: Worker;
   deliverer: ReturnType<typeof createDeliverer>;
   openApi(): Promise<unknown>;
@@ -350,12 +355,16 @@ interface PublicPages {
   log: Log;
   openApi: () => Promise<object>;
   siteFolder: string | undefined;
+  directory: ProviderDirectory;
+  naming: Naming;
+  publicUrl?: string | undefined;
 }
 
 /** Adds the other routes of the role `api`: documentation and hosted pages. */
 function addPublicPages(server: FastifyInstance, options: PublicPages): void {
   const { runtime, parts, operations, bearers, limiter, log, openApi, siteFolder } = options;
   addWebhookKeys(server, options.published);
+  addMessagesOfProviders(server, { publicUrl: undefined, ...options });
   const reference = sampleReference(runtime, operations, readExamples);
   addSite(server, { openApi, siteFolder, referenceDocument: reference });
   const pages = PAGES.map((page) => page(runtime, parts));
@@ -372,8 +381,10 @@ const networkOf = ({ trustedProxies, publicUrl, stalledMs }: Settings) => ({
   stalledMs,
 });
 
-/** Resolves the credentials of agents and of operators. */
-const admissionOf = (runtime: Runtime, settings: Settings) => ({
+/** Resolves the credentials of links, agents and operators, and limits requests. */
+const admissionOf = (runtime: Runtime, settings: Settings, metrics: Metrics) => ({
+  limiter: limiterOf(settings, runtime.effects, metrics),
+  bearers: linkAuthenticator(runtime),
   agents: agentBearers(runtime),
   operators: operatorAuthenticator(runtime, operatorUrlOf(settings)),
 });
@@ -409,7 +420,8 @@ export async function compose(
   watchPending(metrics, runtime);
   const keyRing = await prepareDatabase(runtime, settings, log);
   const circuits = reportedCircuits(effects, log, metrics);
-  const connectors = connectorsOf({ ...settings, circuits }, runtime, log);
+  const builtIn = connectorsOf({ ...settings, circuits }, runtime, log);
+  const { connectors, directory } = await providersOf(runtime, builtIn, circuits, log);
   const storage = storageOf(circuits.effects(effects, 'storage', STORAGE_FAILURES), settings.files);
   const files = createFiles(runtime, storage);
   const tokens = authenticator(db, effects.now);
@@ -431,27 +443,26 @@ export async function compose(
   const contracts = operations.map((each) => each.contract);
   const openApi = () =>
     runInSteps(openApiSteps(contracts, webhookContracts, naming, readExamples()), nextTurn);
-  const limiter = limiterOf(settings, effects, metrics);
-  const bearers = linkAuthenticator(runtime);
-  const admission = { ...admissionOf(runtime, settings), ...tokens, bearers, limiter };
+  const admission = { ...admissionOf(runtime, settings, metrics), ...tokens };
   const isApi = roles.includes('api');
-  const base = { circuits, committer, world };
-  const installation = { runtime, files, connectors, ...operatorPartsOf(settings, open, base) };
+  const operator = operatorPartsOf(settings, open, { circuits, committer, world });
+  const installation = { runtime, files, connectors, directory, ...operator };
   const hooks = { naming, log, metrics, record: recorder.add, watch, ...networkOf(settings) };
   const routes = { runtime, files, operations, ...admission, ...hooks };
   const { server, listen } = serversOf(settings, isApi, installation, routes);
   const readiness = readinessOf(settings, committer);
   addHealth(server, { ready: readiness.check, metrics: metricsOf(metrics, settings.process) });
   connectIssuers(runtime, parts);
-  const web = { ...keyRing, bearers, limiter, log, openApi, siteFolder: settings.siteFolder };
-  if (isApi) addPublicPages(server, { runtime, parts, operations, ...web });
-  const loops = { keyRing, worker, deliverer, followers: open, recorder, committer, db };
+  const web = { ...keyRing, ...admission, log, openApi, siteFolder: settings.siteFolder };
+  if (isApi) addPublicPages(server, { runtime, parts, operations, directory, ...web, ...hooks });
+  const loops = { keyRing, directory, worker, deliverer, followers: open, recorder, committer, db };
   return {
     server,
     runtime,
     files,
     operations,
     keys: keyRing.keys,
+    providers: async () => directory,
     worker,
     deliverer,
     openApi,
@@ -460,6 +471,7 @@ export async function compose(
     drain: (draining) => drainAll(server, open, draining),
     start(keysChanged = () => undefined) {
       keyRing.start(keysChanged);
+      directory.start();
       if (roles.includes('jobs')) worker.start();
       if (roles.includes('deliver')) deliverer.start();
     },

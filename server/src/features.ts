@@ -43,8 +43,10 @@ import { monitoringFeature } from './features/payments/monitoring/index.ts';
 import { payInFeature } from './features/payments/pay-ins/index.ts';
 import { payoutFeature } from './features/payments/payouts/index.ts';
 import { presentationFeature } from './features/payments/presentation/index.ts';
+import { providerMessageFeature } from './features/payments/provider-messages/index.ts';
 import { quoteFeature } from './features/payments/quotes/index.ts';
 import { transferFeature } from './features/payments/transfers/index.ts';
+import { providerFeature } from './features/providers/index.ts';
 import {
   type ClockParts,
   type SandboxWorldParts,
@@ -178,6 +180,8 @@ const FEATURES: readonly Feature<Parts>[] = [
   stablecoinFeature,
   sandboxFeature,
   requestFeature,
+  providerFeature,
+  providerMessageFeature,
   operatorTokenFeature,
   operatorUserFeature,
   auditFeature,

@@ -1,14 +1,30 @@
 // The HTTP servers of a process: one, or a second one for the operator API on a separate port; and what the
-// operator API needs of the process.
+// operator API needs of the process. Also the providers: the rails that route to them, and the address for
+// their messages.
 import type { FastifyInstance } from 'fastify';
 import { provisioningBy } from './bootstrap.ts';
+import type { Naming } from './catalog/naming.ts';
+import { gateway } from './connectors/gateway/index.ts';
+import type { Connectors } from './connectors/ports/index.ts';
 import { createFollowers, type Followers } from './features/notifications/events/index.ts';
+import {
+  authenticateProvider,
+  receiveMessage,
+} from './features/payments/provider-messages/index.ts';
+import {
+  openProviderDirectory,
+  type ProviderDirectory,
+  routedRail,
+} from './features/providers/index.ts';
 import type { SandboxWorldParts } from './features/sandbox/index.ts';
 import { type ChangeFeed, createChangeFeed } from './features/staff/changes/index.ts';
 import { signIn } from './features/staff/users/index.ts';
 import { accountPorts } from './features.ts';
+import type { Limiter } from './http/admission/rate-limit.ts';
 import { listenOn } from './http/connection/listen.ts';
+import { addProviderMessages } from './http/pages/provider-messages.ts';
 import { createServer } from './http/server.ts';
+import { MODES, type Mode } from './kernel/mode.ts';
 import {
   addOperatorDocument,
   type OperatorApiSetting,
@@ -145,3 +161,60 @@ export const operatorPartsOf = (
     committer: committer.stats,
   },
 });
+
+type ConnectorsOf = (environment: Mode) => Connectors;
+
+export interface Providers {
+  directory: ProviderDirectory;
+  /** The connectors of an environment, with a rail that routes to its providers. */
+  connectors: ConnectorsOf;
+}
+
+/** Reads the providers; their directory must be started to follow changes. */
+export async function providersOf(
+  runtime: Runtime,
+  builtIn: ConnectorsOf,
+  circuits: Circuits,
+  log: Log,
+): Promise<Providers> {
+  const { db, effects, vault } = runtime;
+  const directory = await openProviderDirectory({
+    db,
+    effects,
+    vault,
+    circuits,
+    protocol: gateway,
+    log,
+  });
+  const routed = MODES.map((environment): [Mode, Connectors] => {
+    const connectors = builtIn(environment);
+    const parts = { runtime: () => runtime, directory, environment, builtIn: connectors.rail };
+    return [environment, { ...connectors, rail: routedRail(parts) }];
+  });
+  const byMode = Object.fromEntries(routed) as Record<Mode, Connectors>;
+  return { directory, connectors: (environment) => byMode[environment] };
+}
+
+interface MessageOptions {
+  runtime: Runtime;
+  directory: ProviderDirectory;
+  naming: Naming;
+  limiter: Limiter | undefined;
+  publicUrl: string | undefined;
+  log: Log;
+}
+
+/** Adds the address for the messages of providers. */
+export function addMessagesOfProviders(server: FastifyInstance, options: MessageOptions): void {
+  const { runtime, directory, naming, limiter, publicUrl, log } = options;
+  const note = (problem: string) => log.warn({ problem }, 'a provider has a problem');
+  const parts = { runtime, directory, protocol: gateway, note };
+  addProviderMessages(server, {
+    ...{ naming, limiter, publicUrl, now: runtime.effects.now },
+    async authenticate(providerId, request) {
+      const provider = await authenticateProvider(parts, providerId, request);
+      return (json) => receiveMessage(parts, provider, request.body, json);
+    },
+    failed: (error) => log.error({ err: error }, 'a message of a provider failed'),
+  });
+}

@@ -20,6 +20,7 @@ interface Stoppable {
   /** Requests that follow events. */
   followers: { close(): void };
   keyRing: { stop(): void };
+  directory: { stop(): void };
   worker: { stop(): Promise<void> };
   deliverer: { stop(): Promise<void> };
   recorder: { close(): Promise<void> };
@@ -35,6 +36,7 @@ export async function stopParts(parts: Stoppable): Promise<void> {
   parts.readiness.stop();
   parts.followers.close();
   parts.keyRing.stop();
+  parts.directory.stop();
   // Concurrent, because each of them may need all of its time. The server has its own limit.
   await Promise.all([
     parts.server.close(),

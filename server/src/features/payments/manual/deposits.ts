@@ -3,6 +3,7 @@
 // by reference.
 import { accountIdOfReference } from '../../../catalog/accounts/account-reference.ts';
 import { Fault } from '../../../kernel/fault.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from '../../../runtime/operation/operate.ts';
@@ -99,6 +100,8 @@ function checkSame(deposit: DepositRow, entry: Pick<DepositRow, 'amount' | 'targ
 interface DepositEntry {
   /** Reference that the bank assigned to the entry. */
   bankReference: string;
+  /** The provider that reported it, and its environment; absent: an operator. */
+  reportedBy?: DepositReporter | undefined;
   /** The credited account, or `paymentReference`. */
   accountId?: string | undefined;
   /** Reference of a payment or of an account, as the statement shows it. */
@@ -116,6 +119,31 @@ interface DepositEntry {
   /** Reason for a hold of a deposit to an account. */
   hold?: FundsNotice['hold'] | undefined;
 }
+
+/** A provider that reports deposits. */
+export interface DepositReporter {
+  providerId: string;
+  environment: Mode;
+}
+
+/** The bank references of a provider are its own. */
+const depositIdOf = (
+  environment: Mode,
+  {
+    currency,
+    bankReference,
+    reportedBy,
+  }: Pick<DepositEntry, 'currency' | 'bankReference' | 'reportedBy'>,
+) =>
+  [environment, currency, ...(reportedBy ? [reportedBy.providerId] : []), bankReference].join('/');
+
+/** The deposit that a provider reported before. */
+export const depositReportedBy = (
+  { db }: Pick<Runtime, 'db'>,
+  reportedBy: DepositReporter,
+  entry: Pick<DepositEntry, 'currency' | 'bankReference'>,
+): Promise<DepositRow | undefined> =>
+  db.read(deposits, depositIdOf(reportedBy.environment, { ...entry, reportedBy }));
 
 const withoutUndefined = (pairs: Record<string, string | undefined>) =>
   Object.fromEntries(Object.entries(pairs).filter(([, value]) => value !== undefined));
@@ -147,12 +175,14 @@ function noticeOf(entry: DepositEntry): FundsNotice {
  * INVALID_CURRENCY, and CONFLICT if the bank reference is recorded for another deposit.
  */
 export async function recordDeposit(runtime: Runtime, input: DepositEntry): Promise<DepositResult> {
-  const { bankReference } = input;
   const notice = noticeOf(input);
   const platform = await findPlatform(runtime, notice);
+  if (input.reportedBy && input.reportedBy.environment !== platform.environment) {
+    throw new Fault('ACCOUNT_NOT_FOUND', 'Account not found in the environment of the provider.');
+  }
   const { currency, amount } = notice;
   const target = (notice.accountId ?? notice.reference) as string;
-  const id = `${platform.environment}/${currency}/${bankReference}`;
+  const id = depositIdOf(platform.environment, input);
   const details = { amount, target };
   const findRecorded = async () => {
     const depositBefore = await runtime.db.read(deposits, id);

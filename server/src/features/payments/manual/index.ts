@@ -9,6 +9,7 @@ export {
 } from './deposits.ts';
 export { listHeldFunds } from './held.ts';
 export { onAnyTransaction } from './notice.ts';
+export { providerReports } from './reports.ts';
 export { listSuspense, returnSuspense, settleShortfall } from './suspense.ts';
 export {
   cancelTransfer,

@@ -51,6 +51,7 @@ async function instructionOf(
     id: row.id,
     platformId: row.platform_id,
     kind,
+    reference: paymentReferenceOf(row.id),
     origin: 'quote',
     rail: null,
     ...receivedOf(row),
@@ -193,7 +194,8 @@ function isOverRail(row: TransactionRow, kind: TransferKind): boolean {
     : row.type === 'INCOMING' && isDebit(row);
 }
 
-function hasSettled(row: TransactionRow, kind: TransferKind): boolean {
+/** Whether the transfer has settled and was not returned. */
+export function hasSettled(row: TransactionRow, kind: TransferKind): boolean {
   if (kind === 'debit') {
     // A debit has settled when its funds arrived, regardless of the status of the payment that it funds.
     if (row.type === 'OUTGOING') return row.funded_amount !== null;

@@ -1,0 +1,51 @@
+// Deposits and their returns that a provider reports. A deposit is posted once for each bank reference.
+
+import type { Message } from '../../../connectors/ports/providers/protocol.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { providerReports, recordDeposit, recordDepositReturn } from '../manual/index.ts';
+import type { Outcome } from './transfers.ts';
+
+type DepositReporter = Parameters<typeof providerReports.depositOf>[1];
+type DepositMessage = Extract<Message, { type: 'deposit.received' }>;
+type DepositReturnMessage = Extract<Message, { type: 'deposit.returned' }>;
+
+/**
+ * Throws ACCOUNT_NOT_FOUND, REFERENCE_NOT_FOUND and INVALID_CURRENCY: the message is stored for an
+ * operator, who attributes the funds.
+ */
+export async function applyDepositMessage(
+  runtime: Runtime,
+  reportedBy: DepositReporter,
+  message: DepositMessage,
+): Promise<Outcome> {
+  const { id: _, type: __, occurredAt: ___, ...entry } = message;
+  const { transactionId, platformId, recorded } = await recordDeposit(runtime, {
+    ...entry,
+    reportedBy,
+  });
+  return { result: recorded === 'now' ? 'APPLIED' : 'IGNORED', platformId, transactionId };
+}
+
+/** Throws NOT_FOUND for a deposit that is not recorded. */
+export async function applyDepositReturn(
+  runtime: Runtime,
+  reportedBy: DepositReporter,
+  message: DepositReturnMessage,
+): Promise<Outcome> {
+  const { bankReference, currency, amount } = message;
+  const deposit = await providerReports.depositOf(runtime, reportedBy, { currency, bankReference });
+  if (!deposit) throw new Fault('NOT_FOUND', 'No deposit has this bank reference.');
+  const subject = { platformId: deposit.platform_id, transactionId: deposit.transaction_id };
+  if (deposit.amount !== BigInt(amount)) {
+    const problem = `The message has ${amount} ${currency}, the deposit ${deposit.amount}.`;
+    return { result: 'CONTRADICTORY', ...subject, problem };
+  }
+  try {
+    await recordDepositReturn(runtime, { transactionId: deposit.transaction_id });
+    return { result: 'APPLIED', ...subject };
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'CONFLICT') throw error;
+    return { result: 'CONTRADICTORY', ...subject, problem: error.message };
+  }
+}

@@ -1,0 +1,161 @@
+// Receives a message of a provider: verifies its signature, applies it once, and stores it with its
+// result. A message that is malformed or contradicts what is known changes nothing; it is stored sealed,
+// for operators.
+
+import { createHash } from 'node:crypto';
+import type { ProviderProtocol } from '../../../connectors/ports/providers/port.ts';
+import { type MESSAGE_RESULTS, Message } from '../../../connectors/ports/providers/protocol.ts';
+import { assertNever } from '../../../kernel/assert-never.ts';
+import { fieldErrors } from '../../../kernel/contract/validate.ts';
+import { type SignableRequest, verifyRequest } from '../../../kernel/crypto/http-signatures.ts';
+import { Fault, invalid } from '../../../kernel/fault.ts';
+import { isKeyTaken, operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import type { Provider, ProviderDirectory } from '../../providers/index.ts';
+import { systemCaller } from '../../tenancy/platform/index.ts';
+import { applyDepositMessage, applyDepositReturn } from './deposits.ts';
+import { type ProviderMessageRow, providerMessages } from './store.ts';
+import { applyTransferMessage, type Outcome } from './transfers.ts';
+
+export interface ReceiverParts {
+  runtime: Runtime;
+  directory: ProviderDirectory;
+  protocol: Pick<ProviderProtocol, 'progressOf'>;
+  /** Logs a problem for operators, without personal data. */
+  note(problem: string): void;
+}
+
+type Result = (typeof MESSAGE_RESULTS)[number];
+
+/** Errors that depend on what a message says, so that repeating it cannot help. */
+const FINAL = ['NOT_FOUND', 'ACCOUNT_NOT_FOUND', 'REFERENCE_NOT_FOUND', 'INVALID_CURRENCY'];
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+/** Throws NOT_FOUND for an unknown provider, and UNAUTHORIZED for an invalid signature. */
+export async function authenticateProvider(
+  { runtime, directory }: ReceiverParts,
+  providerId: string,
+  request: SignableRequest,
+): Promise<Provider> {
+  const provider = directory.current().providers.get(providerId);
+  if (!provider) throw new Fault('NOT_FOUND', 'Provider not found.');
+  const now = runtime.effects.now();
+  try {
+    await verifyRequest(request, provider.publicKeys(now), now);
+  } catch (error) {
+    throw new Fault('UNAUTHORIZED', (error as Error).message);
+  }
+  return provider;
+}
+
+function apply(
+  { runtime, protocol }: ReceiverParts,
+  { row }: Provider,
+  message: Message,
+): Promise<Outcome> {
+  const reportedBy = { providerId: row.id, environment: row.environment };
+  switch (message.type) {
+    case 'transfer.updated':
+      return applyTransferMessage(runtime, row.id, message, protocol.progressOf(message.transfer));
+    case 'deposit.received':
+      return applyDepositMessage(runtime, reportedBy, message);
+    case 'deposit.returned':
+      return applyDepositReturn(runtime, reportedBy, message);
+    default:
+      return assertNever(message, 'type of a message');
+  }
+}
+
+type Stored = Pick<ProviderMessageRow, 'result'> &
+  Partial<Pick<ProviderMessageRow, 'platform_id' | 'transaction_id' | 'problem' | 'type'>>;
+
+/** Stores a message; `body` is kept if it had no effect. Returns false if it was stored before. */
+async function store(
+  { runtime }: ReceiverParts,
+  { row }: Provider,
+  id: string,
+  body: string,
+  stored: Stored,
+): Promise<boolean> {
+  const isKept = stored.result === 'REJECTED' || stored.result === 'CONTRADICTORY';
+  const rowId = `${row.id}/${id}`;
+  try {
+    await operate(runtime, systemCaller('', row.environment), async (ctx) => {
+      ctx.insert(providerMessages, {
+        id: rowId,
+        provider_id: row.id,
+        digest: sha256(body),
+        ...stored,
+        body: isKept ? ctx.vault.sealOwn(body, `provider_messages ${rowId}`) : null,
+        created_at: ctx.effects.now(),
+      });
+    });
+    return true;
+  } catch (error) {
+    if (isKeyTaken(error)) return false;
+    throw error;
+  }
+}
+
+/** Errors that name the fields of an invalid message. */
+function messageOf(value: unknown): { message: Message } | { fault: Fault } {
+  const errors = fieldErrors(Message, value, 'body');
+  if (errors.length > 0) return { fault: invalid(errors) };
+  const message = value as Message;
+  if (message.type !== 'deposit.received') return { message };
+  const targets = [message.accountId, message.paymentReference].filter(Boolean);
+  if (targets.length === 1) return { message };
+  const field = { field: 'accountId', message: 'or paymentReference is required, but not both' };
+  return { fault: invalid([field]) };
+}
+
+/** The stored result of a message that was received before. Throws CONFLICT for another body. */
+function repeatedResult(stored: ProviderMessageRow, body: string): Result {
+  if (stored.digest !== sha256(body)) {
+    throw new Fault('CONFLICT', 'Another message with this ID was received before.');
+  }
+  if (stored.result === 'APPLIED' || stored.result === 'IGNORED') return 'DUPLICATE';
+  throw new Fault('CONFLICT', stored.problem ?? 'The message was rejected before.');
+}
+
+/**
+ * Applies the message of an authenticated provider. Throws INVALID_INPUT with every invalid field, and
+ * CONFLICT for a message that contradicts what is known; both are final. After any other error the
+ * provider sends the message again.
+ */
+export async function receiveMessage(
+  parts: ReceiverParts,
+  provider: Provider,
+  body: string,
+  value: unknown,
+): Promise<Result> {
+  const { runtime } = parts;
+  const providerId = provider.row.id;
+  const read = messageOf(value);
+  if ('fault' in read) {
+    // The digest identifies it: its ID may be missing.
+    const problem = read.fault.message;
+    await store(parts, provider, `sha256:${sha256(body)}`, body, { result: 'REJECTED', problem });
+    throw read.fault;
+  }
+  const { message } = read;
+  const before = await runtime.db.read(providerMessages, `${providerId}/${message.id}`);
+  if (before) return repeatedResult(before, body);
+  const outcome = await apply(parts, provider, message).catch((error: unknown) => {
+    if (!(error instanceof Fault) || !FINAL.includes(error.code)) throw error;
+    return { result: 'CONTRADICTORY' as const, problem: error.message };
+  });
+  const { result, problem } = outcome;
+  const isNew = await store(parts, provider, message.id, body, {
+    result,
+    type: message.type,
+    platform_id: 'platformId' in outcome ? outcome.platformId : null,
+    transaction_id: 'transactionId' in outcome ? outcome.transactionId : null,
+    problem: problem ?? null,
+  });
+  if (result === 'CONTRADICTORY') {
+    if (isNew) parts.note(`a message of the provider ${providerId} contradicts what is known`);
+    throw new Fault('CONFLICT', problem ?? 'The message contradicts what is known.');
+  }
+  return result;
+}

@@ -1,0 +1,170 @@
+// The providers and routes of a running server. They are read from the database twice a second, so a
+// change takes effect in every process within a second, without a restart.
+
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import type { ProviderPort, ProviderProtocol } from '../../connectors/ports/providers/port.ts';
+import { Capabilities } from '../../connectors/ports/providers/protocol.ts';
+import { fieldErrors } from '../../kernel/contract/validate.ts';
+import type { SignatureKey } from '../../kernel/crypto/http-signatures.ts';
+import type { Effects, Time } from '../../kernel/effects.ts';
+import type { Database } from '../../runtime/db/database.ts';
+import type { Circuits } from '../../runtime/jobs/circuits.ts';
+import type { Log } from '../../runtime/observability/log.ts';
+import type { Vault } from '../../runtime/security/vault.ts';
+import { keyContext } from './keys.ts';
+import type { ProviderKeyRow, ProviderRouteRow, ProviderRow } from './store.ts';
+
+const READ_EVERY_MS = 500;
+
+export interface Provider {
+  row: ProviderRow;
+  /** Null until the first check. */
+  capabilities: Capabilities | null;
+  port: ProviderPort;
+  /** The keys that verify its messages at this time, by ID. */
+  publicKeys(now: Time): ReadonlyMap<string, KeyObject>;
+}
+
+/** The state of all providers at one time. */
+interface ProviderSnapshot {
+  providers: ReadonlyMap<string, Provider>;
+  /** In the order of their priority. */
+  routes: readonly ProviderRouteRow[];
+}
+
+export interface ProviderDirectory {
+  current(): ProviderSnapshot;
+  /** Reads at once, after a change by this process. */
+  refresh(): Promise<void>;
+  /** Whether calls to a provider currently fail without being sent. */
+  isUnavailable(providerId: string): boolean;
+  start(): void;
+  stop(): void;
+}
+
+interface DirectoryOptions {
+  db: Pick<Database, 'query'>;
+  effects: Effects;
+  vault: Pick<Vault, 'openOwn'>;
+  circuits: Circuits;
+  protocol: ProviderProtocol;
+  log: Log;
+}
+
+const ROWS = {
+  providers: 'select * from providers order by id',
+  keys: 'select * from provider_keys order by created_at, id',
+  routes: 'select * from provider_routes order by priority, created_at, id',
+};
+
+const isUsable = ({ active_from, retired_at }: ProviderKeyRow, now: Time) =>
+  active_from <= now && (retired_at === null || retired_at > now);
+
+/** Capabilities of another version of this server may be invalid in this one. */
+function capabilitiesOf({ capabilities }: ProviderRow): Capabilities | null {
+  if (capabilities === null) return null;
+  const value = JSON.parse(capabilities) as Capabilities;
+  return fieldErrors(Capabilities, value, 'body').length === 0 ? value : null;
+}
+
+/** Name of a provider's circuit. */
+const circuitName = (providerId: string) => `provider ${providerId}`;
+
+/** Reads the providers once; `start` keeps them current. */
+export async function openProviderDirectory(options: DirectoryOptions): Promise<ProviderDirectory> {
+  const { db, effects, vault, circuits, protocol, log } = options;
+  const openedKeys = new Map<string, KeyObject>();
+  let snapshot: ProviderSnapshot = { providers: new Map(), routes: [] };
+  let reading: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isFailing = false;
+
+  function keyOf(row: ProviderKeyRow): KeyObject {
+    const opened = openedKeys.get(row.id);
+    if (opened) return opened;
+    const key =
+      row.private_key === null
+        ? createPublicKey(row.public_key)
+        : createPrivateKey({
+            key: vault.openOwn(row.private_key, keyContext(row.id)),
+            format: 'der',
+            type: 'pkcs8',
+          });
+    openedKeys.set(row.id, key);
+    return key;
+  }
+
+  /** The latest own key that is active. */
+  function signingKeyOf(providerId: string, rows: readonly ProviderKeyRow[]): SignatureKey {
+    const now = effects.now();
+    const row = rows.findLast((each) => each.side === 'OWN' && isUsable(each, now));
+    if (!row) throw new Error(`the provider ${providerId} has no active key of this installation`);
+    return { keyId: row.id, privateKey: keyOf(row) };
+  }
+
+  function providerOf(row: ProviderRow, keys: readonly ProviderKeyRow[]): Provider {
+    const own = keys.filter((each) => each.provider_id === row.id);
+    const address = { url: row.url, isPrivateAllowed: row.private_address };
+    const guarded = circuits.effects(effects, circuitName(row.id));
+    return {
+      row,
+      capabilities: capabilitiesOf(row),
+      port: protocol.connect(guarded, row.id, address, () => signingKeyOf(row.id, own)),
+      publicKeys: (now) =>
+        new Map(
+          own
+            .filter((each) => each.side === 'PROVIDER' && isUsable(each, now))
+            .map((each) => [each.id, keyOf(each)]),
+        ),
+    };
+  }
+
+  async function read(): Promise<void> {
+    const rows = await db.query<ProviderRow>(ROWS.providers, []);
+    if (rows.length === 0 && snapshot.providers.size === 0 && snapshot.routes.length === 0) return;
+    const [keys, routes] = await Promise.all([
+      db.query<ProviderKeyRow>(ROWS.keys, []),
+      db.query<ProviderRouteRow>(ROWS.routes, []),
+    ]);
+    snapshot = {
+      providers: new Map(rows.map((row) => [row.id, providerOf(row, keys)])),
+      routes,
+    };
+  }
+
+  function refresh(): Promise<void> {
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  }
+
+  async function turn(): Promise<void> {
+    try {
+      await refresh();
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) log.error({ err: error }, 'providers could not be read');
+      isFailing = true;
+    }
+    if (timer) timer = setTimeout(turn, READ_EVERY_MS).unref();
+  }
+
+  await refresh();
+  return {
+    current: () => snapshot,
+    async refresh() {
+      // A read that is in progress may have started before the change.
+      await reading;
+      await refresh();
+    },
+    isUnavailable: (providerId) => circuits.states().get(circuitName(providerId)) === 'open',
+    start() {
+      timer = setTimeout(turn, READ_EVERY_MS).unref();
+    },
+    stop() {
+      clearTimeout(timer);
+      timer = undefined;
+    },
+  };
+}

@@ -1,0 +1,87 @@
+// Providers, their keys and routes, and the provider of each transfer.
+import type { RailInstruction } from '../../connectors/ports/index.ts';
+import { Fault } from '../../kernel/fault.ts';
+import type { Mode } from '../../kernel/mode.ts';
+import { col, type RowOf, table } from '../../runtime/db/table.ts';
+
+export const PROVIDER_STATUSES = ['ACTIVE', 'PAUSED'] as const;
+type ProviderStatus = (typeof PROVIDER_STATUSES)[number];
+
+/** `id` is the name that the operator chose. */
+export const providers = table(
+  'providers',
+  {
+    id: col.text,
+    environment: col.enum<Mode>(),
+    url: col.text.mut,
+    private_address: col.bool.mut,
+    status: col.enum<ProviderStatus>().mut,
+    /** JSON of `Capabilities`; null until the first check. */
+    capabilities: col.text.null.mut,
+    checked_at: col.time.null.mut,
+    problem: col.text.null.mut,
+    created_at: col.time,
+    updated_at: col.time.mut,
+    version: col.int4,
+  },
+  { unique: { providers_pkey: () => new Fault('CONFLICT', 'A provider has this name already.') } },
+);
+export type ProviderRow = RowOf<typeof providers>;
+
+export const KEY_SIDES = ['OWN', 'PROVIDER'] as const;
+
+/** `id` is the JWK thumbprint of the key (RFC 7638). */
+export const providerKeys = table(
+  'provider_keys',
+  {
+    id: col.text,
+    provider_id: col.text,
+    /** OWN signs calls to the provider, PROVIDER verifies its messages. */
+    side: col.enum<(typeof KEY_SIDES)[number]>(),
+    /** SPKI PEM. */
+    public_key: col.text,
+    /** PKCS #8 DER, sealed; null for a key of the provider. */
+    private_key: col.text.null,
+    active_from: col.time,
+    retired_at: col.time.null.mut,
+    created_at: col.time,
+    version: col.int4,
+  },
+  { unique: { provider_keys_pkey: () => new Fault('CONFLICT', 'The key is in use already.') } },
+);
+export type ProviderKeyRow = RowOf<typeof providerKeys>;
+
+/** A rule that selects a provider. A null field matches everything. */
+export const providerRoutes = table('provider_routes', {
+  id: col.text,
+  /** Null for the built-in rail of the environment. */
+  provider_id: col.text.null,
+  environment: col.enum<Mode>(),
+  /** The lowest matching one is selected. */
+  priority: col.int4,
+  platform_id: col.text.null,
+  kind: col.enum<RailInstruction['kind']>().null,
+  rail: col.text.null,
+  currency: col.text.null,
+  min_amount: col.int8.null,
+  max_amount: col.int8.null,
+  created_at: col.time,
+  updated_at: col.time.mut,
+  version: col.int4,
+});
+export type ProviderRouteRow = RowOf<typeof providerRoutes>;
+
+/** The provider of a transfer; `id` is that of the instruction. */
+export const providerTransfers = table(
+  'provider_transfers',
+  {
+    id: col.text,
+    platform_id: col.text,
+    /** Null for the built-in rail of the environment. */
+    provider_id: col.text.null,
+    /** Null if no route matched. */
+    route_id: col.text.null,
+    created_at: col.time,
+  },
+  { clientKeyed: true },
+);

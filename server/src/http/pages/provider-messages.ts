@@ -1,0 +1,103 @@
+// The address at which providers send their messages: `POST /connectors/{providerId}`. The body is
+// read as text, because its digest is signed. Each provider has a limit of its own, so that none
+// delays another or the payments of platforms.
+
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Naming } from '../../catalog/naming.ts';
+import type { Time } from '../../kernel/effects.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { createMeter } from '../admission/bucket.ts';
+import { type Limiter, networkOf } from '../admission/rate-limit.ts';
+import { parseJson, readBody, tooLarge } from '../body/body.ts';
+import { faultOf, sendFault } from '../replies.ts';
+
+const MAX_BYTES = 262_144;
+/** Messages of one provider per second and process. */
+const MESSAGES_PER_S = 500;
+const BURST = 2_000;
+
+interface ReceivedRequest {
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+export interface ProviderMessageOptions {
+  naming: Naming;
+  limiter: Limiter | undefined;
+  now(): Time;
+  /** Base URL of this server for providers, which they sign; absent: the host of the request. */
+  publicUrl: string | undefined;
+  /** Throws NOT_FOUND and UNAUTHORIZED. */
+  authenticate(
+    providerId: string,
+    request: ReceivedRequest,
+  ): Promise<(json: unknown) => Promise<string>>;
+  /** Logs an error that is not a fault. */
+  failed(error: unknown): void;
+}
+
+/** Header values as texts; a repeated header is one text. */
+const headersOf = ({ raw }: FastifyRequest): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(raw.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : String(value),
+    ]),
+  );
+
+async function bodyOf(request: FastifyRequest, limiter: Limiter | undefined): Promise<Buffer> {
+  const length = Number(request.headers['content-length'] ?? 0);
+  if (length > MAX_BYTES) throw tooLarge(MAX_BYTES);
+  const key = networkOf(request.ip);
+  return readBody(request.raw as Readable, MAX_BYTES, (bytes) => limiter?.takeBytes(key, bytes));
+}
+
+/** Adds the address, outside the versioned base path. */
+export function addProviderMessages(
+  server: FastifyInstance,
+  options: ProviderMessageOptions,
+): void {
+  const { naming, limiter, now, publicUrl } = options;
+  const messages = createMeter(MESSAGES_PER_S, BURST, now);
+
+  function admitProvider(providerId: string): void {
+    const bucket = messages.of(providerId);
+    if (bucket.left < 1) {
+      const reason = 'The provider sent too many messages. Wait before retrying.';
+      throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: 1 });
+    }
+    bucket.left -= 1;
+  }
+
+  async function receive(request: FastifyRequest, reply: FastifyReply) {
+    const { providerId } = request.params as { providerId: string };
+    limiter?.checkAddress(request.ip, () => false);
+    const bytes = await bodyOf(request, limiter);
+    const body = bytes.toString();
+    const url = (publicUrl ?? `http://${request.headers.host}`) + request.url;
+    const received = { method: 'POST', url, headers: headersOf(request), body };
+    const apply = await options.authenticate(providerId, received).catch((error: unknown) => {
+      limiter?.countRejection(request.ip);
+      throw error;
+    });
+    admitProvider(providerId);
+    const result = await apply(parseJson(bytes, MAX_BYTES).json);
+    return reply.type('application/json; charset=utf-8').send(JSON.stringify({ result }));
+  }
+
+  server.post('/connectors/:providerId', {
+    config: { isOperation: true },
+    handler: async (request, reply) => {
+      try {
+        return await receive(request, reply);
+      } catch (error) {
+        if (!(error instanceof Fault)) options.failed(error);
+        sendFault(reply, naming, faultOf(error));
+        return reply;
+      }
+    },
+  });
+}
