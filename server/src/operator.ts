@@ -45,6 +45,8 @@ import { platformVerbs } from './operator/platforms/platform.ts';
 import { requestVerbs } from './operator/platforms/requests.ts';
 import { tokenVerbs } from './operator/platforms/token.ts';
 import { webhookVerbs } from './operator/platforms/webhooks.ts';
+import { providerVerbs } from './operator/providers/providers.ts';
+import { providerRouteVerbs } from './operator/providers/routes.ts';
 import { auditVerbs } from './operator/staff/audit.ts';
 import { operatorTokenVerbs } from './operator/staff/operator-tokens.ts';
 import { operatorUserVerbs } from './operator/staff/operator-users.ts';
@@ -75,6 +77,8 @@ export const VERBS: readonly Verb[] = [
   ...externalAccountVerbs,
   ...documentVerbs,
   ...payoutVerbs,
+  ...providerVerbs,
+  ...providerRouteVerbs,
   ...suspenseVerbs,
   ...depositVerbs,
   ...verificationVerbs,

@@ -31,6 +31,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Documents: 'Documents of customers, for review.',
   Deposits: 'Held deposits, and deposits from bank statements.',
   Payouts: 'Manual payouts, direct debits and refunds.',
+  Providers: 'Providers of transfers, the routes that select them, and their messages.',
   Suspense: 'Funds in suspense and shortfalls.',
   Accounts: 'Internal accounts, their transitions and funding details.',
   Ledger: 'Verification of the books, and postings.',

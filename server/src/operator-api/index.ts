@@ -7,6 +7,7 @@ import { overviewGroup } from './overview/index.ts';
 import { paymentOperations } from './payments/index.ts';
 import { peopleGroup } from './people/index.ts';
 import { platformGroup } from './platforms/index.ts';
+import { providerGroup } from './providers/index.ts';
 
 export const OPERATOR_OPERATIONS: readonly OperatorOperation[] = [
   ...peopleGroup,
@@ -15,5 +16,6 @@ export const OPERATOR_OPERATIONS: readonly OperatorOperation[] = [
   ...overviewGroup,
   ...platformGroup,
   ...paymentOperations,
+  ...providerGroup,
   ...customerGroup,
 ];

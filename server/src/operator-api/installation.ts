@@ -2,6 +2,7 @@
 import type { Connectors, FundingPort } from '../connectors/ports/index.ts';
 import type { transitionAccount } from '../features/balances/internal-accounts/index.ts';
 import type { AllPersonalData } from '../features/customers/privacy/index.ts';
+import type { ProviderDirectory } from '../features/providers/index.ts';
 import type { NewPlatform } from '../features/tenancy/administration/index.ts';
 import { MODES, type Mode } from '../kernel/mode.ts';
 import type { RowStream } from '../runtime/db/stream.ts';
@@ -22,6 +23,8 @@ export interface Installation {
    * Rows of one statement and one snapshot, in chunks, for output that does not fit into memory.
    */
   stream: RowStream;
+  /** The providers and routes of this installation. */
+  providers(): Promise<ProviderDirectory>;
   /** Throws an error of one line if no key is set. */
   masterKey(): Uint8Array;
 }

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { type Naming, namingFor } from '../catalog/naming.ts';
 import type { Connectors } from '../connectors/ports/index.ts';
+import type { ProviderDirectory } from '../features/providers/index.ts';
 import type { SandboxWorldParts } from '../features/sandbox/index.ts';
 import type { ChangeFeed } from '../features/staff/changes/index.ts';
 import type { Operation } from '../http/bind.ts';
@@ -28,6 +29,7 @@ export interface OperatorMount {
   runtime: Runtime;
   files: Files;
   connectors(environment: Mode): Connectors;
+  directory: ProviderDirectory;
   provisioning: Provisioning;
   changes: ChangeFeed;
   process: ProcessState;
@@ -42,11 +44,12 @@ const STATEMENT_TIMEOUT_MS = 600_000;
 
 /** The operations of the operator API on this installation. */
 export function operatorOperationsOn(options: OperatorMount): Operation[] {
-  const { databaseUrl: url, masterKey, connectors, ...others } = options;
+  const { databaseUrl: url, masterKey, connectors, directory, ...others } = options;
   const { provisioning, operatorUrl, identityProvider, changes, process, world, ...rest } = others;
   const installation: Installation = {
     ...rest,
     connectorsOf: connectors,
+    providers: async () => directory,
     fundingOf: (environment) => connectors(environment).funding,
     stream: (text, values) =>
       streamRows({ url, statementTimeoutMs: STATEMENT_TIMEOUT_MS }, text, values),

@@ -31,6 +31,8 @@ export const OPERATOR_PERMISSIONS = {
   'platforms.read': 'Read platforms, their settings, limits and tokens',
   'platforms.manage': 'Create platforms and change their settings',
   'profile.manage': 'Read and change your own sign-in methods and sessions',
+  'providers.read': 'Read providers, their routes and the messages that they sent',
+  'providers.manage': 'Add, check, pause and resume providers, rotate their keys and change routes',
   'requests.read': 'Read recorded requests',
   'requests.manage': 'Enable the retention of bodies of production requests',
   'sandbox.manage': 'Change the clock of a sandbox platform, create its fixtures and reset it',

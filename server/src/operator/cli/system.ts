@@ -2,9 +2,11 @@
 // one of the data folder, which is shared with a running server and otherwise started for the call.
 
 import type { Config } from '../../config.ts';
+import { gateway } from '../../connectors/gateway/index.ts';
 import { connectorRegistry, custodyKeysOf, storageOf } from '../../connectors/registry.ts';
 import { sealOldCustomers } from '../../features/customers/records/index.ts';
 import { ENQUEUE } from '../../features/notifications/webhooks/index.ts';
+import { openProviderDirectory, type ProviderDirectory } from '../../features/providers/index.ts';
 import type { Effects } from '../../kernel/effects.ts';
 import type { Mode } from '../../kernel/mode.ts';
 import { createClocks } from '../../runtime/clocks/clocks.ts';
@@ -15,6 +17,8 @@ import { connectLane } from '../../runtime/db/lane.ts';
 import { migrate } from '../../runtime/db/migrate.ts';
 import { streamRows } from '../../runtime/db/stream.ts';
 import { createFiles } from '../../runtime/files/files.ts';
+import { createCircuits } from '../../runtime/jobs/circuits.ts';
+import { createLog } from '../../runtime/observability/log.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import { withEmbedded } from '../../runtime/postgres/embedded.ts';
 import { checkSigningKeys } from '../../runtime/security/keys.ts';
@@ -60,6 +64,13 @@ async function onDatabase<T>(
     });
     return connectors(environment);
   };
+  let directory: Promise<ProviderDirectory> | undefined;
+  const providers = () => {
+    const circuits = createCircuits(effects.now);
+    const log = createLog(effects, 'silent', () => {});
+    directory ??= openProviderDirectory({ db, effects, vault, circuits, protocol: gateway, log });
+    return directory;
+  };
   let checked: Promise<void> | undefined;
   const checkMasterKey = () => {
     checked ??= checkSigningKeys(runtime, masterKey());
@@ -72,6 +83,7 @@ async function onDatabase<T>(
       runtime,
       files: createFiles(runtime, storageOf(effects, config.files)),
       connectorsOf,
+      providers,
       fundingOf: (environment) => connectorsOf(environment).funding,
       walletRecoveryMs: config.walletRecoveryMs,
       stream: (text, values) => streamRows({ url, statementTimeoutMs }, text, values),

@@ -44,6 +44,7 @@ export const ROLES = {
     'cards.manage',
     'external-accounts.decide',
     'payments.settle',
+    'providers.manage',
   ],
   developer: [
     ...COMMON,

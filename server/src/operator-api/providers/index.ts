@@ -1,0 +1,9 @@
+// Operations on providers, their routes and their messages.
+import type { OperatorOperation } from '../handle.ts';
+import { providerOperations } from './providers.ts';
+import { routeOperations } from './routes.ts';
+
+export const providerGroup: readonly OperatorOperation[] = [
+  ...providerOperations,
+  ...routeOperations,
+];

@@ -1,0 +1,191 @@
+// `providers list|show|add|check|pause|resume|rotate|add-key`: providers, what they offer and their keys.
+import { readFileSync } from 'node:fs';
+import {
+  addProviderKey,
+  checkProvider,
+  createProvider,
+  listProviders,
+  type ManagerParts,
+  pauseProvider,
+  providerById,
+  resumeProvider,
+  rotateOwnKey,
+} from '../../features/providers/index.ts';
+import { MODES, type Mode } from '../../kernel/mode.ts';
+import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
+import { record, table } from '../cli/table.ts';
+import type { Output, System, Verb } from '../cli/verb.ts';
+
+const HOUR_MS = 3_600_000;
+
+type ProviderView = Awaited<ReturnType<typeof providerById>>;
+
+export const managerOf = async (system: System): Promise<ManagerParts> => ({
+  runtime: system.runtime,
+  directory: await system.providers(),
+});
+
+const offerOf = ({ capabilities }: ProviderView): string => {
+  if (capabilities === null) return 'not checked';
+  const offers = (capabilities.transfers ?? []).map(
+    ({ kinds, rails, currencies }) =>
+      `${kinds.join(', ')} in ${currencies.join(', ')} over ${rails.join(', ')}`,
+  );
+  return offers.join('; ') || 'nothing';
+};
+
+function outputOf(provider: ProviderView): Output {
+  const keys = (heading: string, list: ProviderView['ownKeys']) =>
+    list.map((key) => `\n${heading} ${key.keyId}, from ${key.activeFrom}\n${key.publicKeyPem}`);
+  const pairs: (readonly [string, string])[] = [
+    ['Provider', provider.providerId],
+    ['Environment', provider.environment],
+    ['URL', provider.url],
+    ['Status', provider.status],
+    ['Offers', offerOf(provider)],
+    ['Checked', provider.checkedAt ?? 'never'],
+    ['Problem', provider.problem ?? 'none'],
+    ['Messages to', `/connectors/${provider.providerId}`],
+  ];
+  const text =
+    record(pairs) +
+    [...keys('Key of this installation', provider.ownKeys)].join('') +
+    [...keys('Key of the provider', provider.providerKeys)].join('');
+  return { json: provider, text };
+}
+
+async function list(system: System): Promise<Output> {
+  const json = await listProviders(await managerOf(system));
+  const heads = ['PROVIDER', 'ENVIRONMENT', 'STATUS', 'OFFERS', 'PROBLEM'];
+  const text = table(
+    heads.map((head) => ({ head })),
+    json.map((each) => [
+      each.providerId,
+      each.environment,
+      each.status,
+      offerOf(each),
+      each.problem ?? '',
+    ]),
+  );
+  return { json, text };
+}
+
+const pemIn = (args: CommandArgs) => {
+  const file = args.required('public-key');
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw usageError(`--public-key: ${file} cannot be read`);
+  }
+};
+
+async function add(system: System, args: CommandArgs): Promise<Output> {
+  const providerId = args.required('provider');
+  if (!/^[a-z][a-z0-9-]{1,39}$/.test(providerId)) {
+    throw usageError('PROVIDER must be 2 to 40 lower-case letters, digits and hyphens');
+  }
+  return outputOf(
+    await createProvider(await managerOf(system), {
+      providerId,
+      environment: args.required('environment') as Mode,
+      url: args.required('url'),
+      publicKeyPem: pemIn(args),
+      privateAddressAllowed: args.on('private-address') ?? false,
+    }),
+  );
+}
+
+function overlapIn(args: CommandArgs): number {
+  const hours = Number(args.text('overlap-hours') ?? 24);
+  if (!Number.isInteger(hours) || hours < 0 || hours > 2_160) {
+    throw usageError('--overlap-hours must be a number from 0 to 2160');
+  }
+  return hours * HOUR_MS;
+}
+
+const PROVIDER: Flags = {
+  provider: { value: 'PROVIDER', required: true, help: 'Name of the provider' },
+};
+const PUBLIC_KEY: Flags = {
+  'public-key': {
+    value: 'FILE',
+    required: true,
+    help: 'File with the Ed25519 public key of the provider, as PEM',
+  },
+};
+const OVERLAP: Flags = {
+  'overlap-hours': { value: 'HOURS', help: 'Hours for which both keys are accepted (24)' },
+};
+
+const step = (
+  verb: string,
+  summary: string,
+  run: (parts: ManagerParts, providerId: string) => Promise<ProviderView>,
+): Verb => ({
+  noun: 'providers',
+  verb,
+  summary,
+  flags: PROVIDER,
+  positional: 'provider',
+  run: async (system, args) =>
+    outputOf(await run(await managerOf(system), args.required('provider'))),
+});
+
+export const providerVerbs: readonly Verb[] = [
+  {
+    noun: 'providers',
+    verb: 'list',
+    summary: 'List providers and what they offer',
+    flags: {},
+    run: list,
+  },
+  step('show', 'Show a provider and its keys', providerById),
+  {
+    noun: 'providers',
+    verb: 'add',
+    summary: 'Add a provider that speaks the protocol for providers',
+    flags: {
+      ...PROVIDER,
+      environment: {
+        value: 'ENVIRONMENT',
+        required: true,
+        choices: MODES,
+        help: 'sandbox or production',
+      },
+      url: { value: 'URL', required: true, help: 'Base URL of the calls to the provider' },
+      ...PUBLIC_KEY,
+      'private-address': {
+        off: 'public-address',
+        help: 'Allow plain HTTP and an address that is not public',
+      },
+    },
+    positional: 'provider',
+    run: add,
+  },
+  step('check', 'Request what a provider offers', checkProvider),
+  step('pause', 'Stop sending new transfers to a provider', pauseProvider),
+  step('resume', 'Send transfers to a paused provider again', resumeProvider),
+  {
+    noun: 'providers',
+    verb: 'rotate',
+    summary: 'Generate a new key of this installation for a provider',
+    flags: { ...PROVIDER, ...OVERLAP },
+    positional: 'provider',
+    run: async (system, args) =>
+      outputOf(
+        await rotateOwnKey(await managerOf(system), args.required('provider'), overlapIn(args)),
+      ),
+  },
+  {
+    noun: 'providers',
+    verb: 'add-key',
+    summary: 'Accept another key of a provider',
+    flags: { ...PROVIDER, ...PUBLIC_KEY, ...OVERLAP },
+    positional: 'provider',
+    run: async (system, args) => {
+      const parts = await managerOf(system);
+      const providerId = args.required('provider');
+      return outputOf(await addProviderKey(parts, providerId, pemIn(args), overlapIn(args)));
+    },
+  },
+];
