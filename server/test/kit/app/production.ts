@@ -53,7 +53,7 @@ export const commandOn =
     settings: Record<string, string> = {},
   ): Promise<CommandResult> => {
     const result = { code: 0, out: '', err: '' };
-    const { runtime, files, databaseUrl: url, connectorsOf, fundingOf } = app;
+    const { runtime, files, databaseUrl: url, connectorsOf, fundingOf, providers } = app;
     result.code = await main(argv, {
       env: { DATABASE_URL: url, ...settings },
       out: (text) => {
@@ -68,6 +68,7 @@ export const commandOn =
           files,
           connectorsOf,
           fundingOf,
+          providers,
           walletRecoveryMs,
           stream: (text, values) => streamRows({ url, statementTimeoutMs: 60_000 }, text, values),
           masterKey: () => Buffer.alloc(32, 7),

@@ -19,6 +19,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   pg_dump: 'a client of PostgreSQL, which the embedded one does not contain',
   pg_restore: 'a client of PostgreSQL, which the embedded one does not contain',
   tar: 'the sh blocks of docs/backups.md run it',
+  python3: 'the example adapter, whose test runs it',
   railhead: 'packages/cli, whose tests run its commands',
 };
 
@@ -41,6 +42,7 @@ const VALUES: Readonly<Record<string, string>> = {
   COIN: 'Stablecoin:1',
   CUSTOMER: 'Customer:1',
   PAYMENT: 'Transaction:1',
+  PLATFORM: 'PlatformConfig:1',
   QUOTE: 'Quote:1',
   SIGNATURE: 'signature',
   STAMP: 'stamp',

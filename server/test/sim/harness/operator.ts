@@ -55,10 +55,11 @@ export async function operator(sim: Sim, ...argv: string[]): Promise<VerbResult>
   if (!verb) throw violation(`there is no verb ${noun} ${name}`);
   const { args } = parse(verb.flags, verb.positional, options);
   const registry = connectorRegistry(sim.effects);
-  const { runtime, files } = sim.node().app;
+  const { runtime, files, providers } = sim.node().app;
   const system: System = {
     runtime,
     files,
+    providers,
     connectorsOf: registry,
     fundingOf: (environment) => registry(environment).funding,
     walletRecoveryMs: undefined,

@@ -1,0 +1,191 @@
+"""An adapter between Railhead and an imaginary bank, with the standard library of Python only.
+
+    python3 adapter.py keys FOLDER                      creates the keys of the adapter
+    python3 adapter.py serve FOLDER --port 9300         serves the calls of Railhead
+    python3 adapter.py send FOLDER --to URL --message JSON   sends a message to Railhead
+
+FOLDER contains `adapter.pem`, `adapter.pub.pem`, `railhead.pub.pem` (the own key that Railhead shows
+for this provider) and `transfers.json`, the payments of the bank.
+"""
+
+import argparse
+import base64
+import hashlib
+import json
+import os
+import pathlib
+import re
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import ed25519
+
+COMPONENTS = ("@method", "@authority", "@path", "content-digest")
+WINDOW_SECONDS = 300
+
+CAPABILITIES = {
+    "protocol": "1",
+    "transfers": [
+        {"kinds": ["payout", "refund"], "rails": ["SEPA", "SEPA_INSTANT"], "currencies": ["EUR"]}
+    ],
+    "cancel": False,
+}
+
+
+def digest_of(body):
+    return "sha-256=:%s:" % base64.b64encode(hashlib.sha256(body).digest()).decode()
+
+
+def signature_base(method, authority, path, digest, parameters):
+    """The text that is signed (RFC 9421, section 2.5)."""
+    values = (method, authority, path, digest)
+    lines = [f'"{name}": {value}' for name, value in zip(COMPONENTS, values)]
+    return "\n".join([*lines, f'"@signature-params": {parameters}']).encode()
+
+
+def sign_headers(seed, method, url, body):
+    """The headers that sign a request."""
+    parsed = urllib.parse.urlsplit(url)
+    covered = " ".join(f'"{name}"' for name in COMPONENTS)
+    key_id = ed25519.key_id(ed25519.public_key(seed))
+    parameters = f'({covered});created={int(time.time())};keyid="{key_id}";alg="ed25519"'
+    digest = digest_of(body)
+    base = signature_base(method, parsed.netloc, parsed.path, digest, parameters)
+    signature = base64.b64encode(ed25519.sign(seed, base)).decode()
+    return {
+        "content-type": "application/json",
+        "content-digest": digest,
+        "signature-input": f"railhead={parameters}",
+        "signature": f"railhead=:{signature}:",
+    }
+
+
+def verify_request(public, method, authority, path, headers, body):
+    """Raises ValueError unless the request was signed with this key a short time ago."""
+    name, _, parameters = headers.get("signature-input", "").partition("=")
+    match = re.fullmatch(re.escape(name) + r"=:([A-Za-z0-9+/=]+):", headers.get("signature", ""))
+    created = re.search(r";created=(\d+)", parameters)
+    covered = " ".join(f'"{each}"' for each in COMPONENTS)
+    if not match or not created or not parameters.startswith(f"({covered});"):
+        raise ValueError("the request is not signed as required")
+    if headers.get("content-digest") != digest_of(body):
+        raise ValueError("the digest is not that of the body")
+    if abs(time.time() - int(created.group(1))) > WINDOW_SECONDS:
+        raise ValueError("the signature is too old")
+    base = signature_base(method, authority, path, headers["content-digest"], parameters)
+    if not ed25519.verify(public, base, base64.b64decode(match.group(1))):
+        raise ValueError("the signature does not match")
+
+
+class Bank:
+    """The payments of the imaginary bank, stored before each reply."""
+
+    def __init__(self, folder):
+        self.file = folder / "transfers.json"
+        self.payments = json.loads(self.file.read_text()) if self.file.exists() else {}
+
+    def pay(self, transfer):
+        """Pays once for each transfer, however often it is sent."""
+        identifier = transfer["transferId"]
+        if identifier not in self.payments:
+            self.payments[identifier] = {**transfer, "bankReference": transfer["reference"][:16]}
+            self._store()
+        return self.state(identifier)
+
+    def state(self, identifier):
+        payment = self.payments.get(identifier)
+        return payment and {"state": "accepted", "reference": payment["bankReference"]}
+
+    def _store(self):
+        new = self.file.with_suffix(".new")
+        new.write_text(json.dumps(self.payments, indent=1))
+        os.replace(new, self.file)
+
+
+def handler_of(bank, railhead_key):
+    calls = {
+        "/capabilities": lambda body: CAPABILITIES,
+        "/transfers/send": bank.pay,
+        "/transfers/state": lambda body: bank.state(body["transferId"]),
+        "/transfers/cancel": lambda body: {"result": "rejected"},
+    }
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers.get("content-length", 0)))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            try:
+                verify_request(railhead_key, "POST", headers["host"], self.path, headers, body)
+            except (KeyError, ValueError) as error:
+                return self.reply(401, {"message": str(error)})
+            call = calls.get(self.path)
+            result = call(json.loads(body)) if call else None
+            return self.reply(200, result) if result else self.reply(404, {"message": "unknown"})
+
+        def reply(self, status, value):
+            data = json.dumps(value).encode()
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_):
+            """Calls contain personal data, so they are not logged."""
+
+    return Handler
+
+
+def create_keys(folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    seed = os.urandom(32)
+    private = ed25519.to_pem("PRIVATE KEY", ed25519.PKCS8_PREFIX + seed)
+    public = ed25519.to_pem("PUBLIC KEY", ed25519.SPKI_PREFIX + ed25519.public_key(seed))
+    with open(folder / "adapter.pem", "x", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        file.write(private)
+    (folder / "adapter.pub.pem").write_text(public)
+
+
+def send_message(folder, url, message):
+    seed = ed25519.from_pem((folder / "adapter.pem").read_text(), ed25519.PKCS8_PREFIX)
+    body = message.encode()
+    headers = sign_headers(seed, "POST", url, body)
+    request = urllib.request.Request(url, body, headers, method="POST")
+    try:
+        with urllib.request.urlopen(request, timeout=15) as reply:
+            return reply.status, reply.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def serve(folder, port):
+    key = ed25519.from_pem((folder / "railhead.pub.pem").read_text(), ed25519.SPKI_PREFIX)
+    server = ThreadingHTTPServer(("127.0.0.1", port), handler_of(Bank(folder), key))
+    print(f"Serving on http://127.0.0.1:{server.server_port}", flush=True)
+    server.serve_forever()
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Adapter of an imaginary bank.")
+    parser.add_argument("action", choices=("keys", "serve", "send"))
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--port", type=int, default=9300)
+    parser.add_argument("--to", help="address of the messages at Railhead")
+    parser.add_argument("--message", help="message as JSON")
+    options = parser.parse_args()
+    if options.action == "keys":
+        create_keys(options.folder)
+    elif options.action == "serve":
+        serve(options.folder, options.port)
+    else:
+        status, reply = send_message(options.folder, options.to, options.message)
+        print(status, reply)
+
+
+if __name__ == "__main__":
+    main()

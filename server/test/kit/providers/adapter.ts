@@ -1,0 +1,118 @@
+// An adapter of a provider that speaks the protocol: a real HTTP server that verifies the calls, executes
+// each transfer once, and sends signed messages. The test sets its behavior.
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { signRequest, verifyRequest } from '../../../src/kernel/crypto/http-signatures.ts';
+import { iso } from '../../../src/kernel/effects.ts';
+import { keyIdOf, pemOf } from '../../../src/runtime/security/keys.ts';
+import type { TestApp } from '../app/harness.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the tests check the fields that they read.
+type Json = any;
+
+/** The reply to a call; `null` closes the connection after the call had its effect. */
+type Reply = (body: Json) => { status?: number; body: unknown } | null;
+
+const SEPA_PAYOUTS = {
+  kinds: ['payout', 'refund'],
+  rails: ['SEPA', 'SEPA_INSTANT'],
+  currencies: ['EUR'],
+};
+
+/** Starts an adapter, whose clock is that of the server. */
+export async function startAdapter(app: TestApp) {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const publicKeyPem = pemOf(privateKey);
+  const keyId = keyIdOf(publicKeyPem);
+  const installationKeys = new Map<string, KeyObject>();
+  /** Transfers by ID, and how often each was sent. */
+  const transfers = new Map<string, Json>();
+  const calls: string[] = [];
+  const rejections: string[] = [];
+  const replies: Record<string, Reply> = {
+    '/capabilities': () => ({ body: { protocol: '1', transfers: [SEPA_PAYOUTS], cancel: true } }),
+    '/transfers/send': () => ({
+      body: { state: 'accepted', reference: 'BANK-1', checkAfterSeconds: 43_200 },
+    }),
+    '/transfers/state': ({ transferId }) =>
+      transfers.has(transferId)
+        ? { body: { state: 'accepted', checkAfterSeconds: 43_200 } }
+        : { status: 404, body: { message: 'unknown' } },
+    '/transfers/cancel': () => ({ body: { result: 'canceled' } }),
+  };
+
+  async function answer(request: http.IncomingMessage, response: http.ServerResponse) {
+    const { method = '', url: path = '' } = request;
+    const body = await text(request);
+    const url = `http://${request.headers.host}${path}`;
+    const headers = request.headers as Record<string, string>;
+    try {
+      await verifyRequest({ method, url, headers, body }, installationKeys, app.effects.now());
+    } catch (error) {
+      rejections.push((error as Error).message);
+      return void response.writeHead(401).end();
+    }
+    calls.push(path);
+    const json = JSON.parse(body);
+    if (path === '/transfers/send') {
+      const count = transfers.get(json.transferId)?.count ?? 0;
+      transfers.set(json.transferId, { ...json, count: count + 1 });
+    }
+    const reply = replies[path]?.(json);
+    if (reply === null) return void request.destroy();
+    response.writeHead(reply?.status ?? (reply ? 200 : 404), {
+      'content-type': 'application/json',
+    });
+    response.end(typeof reply?.body === 'string' ? reply.body : JSON.stringify(reply?.body ?? {}));
+  }
+
+  const server = http.createServer((request, response) => void answer(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...{ publicKeyPem, keyId, privateKey, transfers, calls, rejections, replies },
+    /** Accepts the keys of the installation. */
+    accept(keys: readonly { keyId: string; publicKeyPem: string }[]) {
+      for (const key of keys) installationKeys.set(key.keyId, createPublicKey(key.publicKeyPem));
+    },
+    /** Sends a message with default fields; `change` changes the signed request. */
+    async send(
+      providerId: string,
+      fields: Json,
+      change: (request: Json) => void = () => undefined,
+    ) {
+      const message =
+        typeof fields === 'string'
+          ? fields
+          : JSON.stringify({ id: randomUUID(), occurredAt: iso(app.effects.now()), ...fields });
+      const request = {
+        method: 'POST',
+        url: `http://localhost/connectors/${providerId}`,
+        headers: { 'content-type': 'application/json', host: 'localhost' },
+        body: message,
+      };
+      const headers = await signRequest({ keyId, privateKey }, request, app.effects.now());
+      const signed = { ...request, headers };
+      change(signed);
+      const reply = await app.server.inject({
+        method: 'POST',
+        url: new URL(signed.url).pathname,
+        headers: signed.headers,
+        payload: signed.body,
+      });
+      return { status: reply.statusCode, body: reply.json() as Json };
+    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+export type Adapter = Awaited<ReturnType<typeof startAdapter>>;

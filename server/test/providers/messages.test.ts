@@ -1,0 +1,181 @@
+// Messages of providers: deposits, signatures, keys and malformed input.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operatorService } from '../kit/operator/production.ts';
+import { type Adapter, startAdapter } from '../kit/providers/adapter.ts';
+
+const { service, call, read, rejects } = operatorService();
+const BANK = 'acme-bank';
+let adapter: Adapter;
+let account: string;
+let reference: string;
+
+// biome-ignore lint/suspicious/noExplicitAny: the tests check the fields that they read.
+async function changed(method: string, path: string, body?: object): Promise<any> {
+  const reply = await call(method, path, { body });
+  expect(reply.status < 300 ? 'done' : reply.body).toBe('done');
+  return reply.body;
+}
+
+const newProvider = (fields: object = {}) => ({
+  ...{ providerId: BANK, environment: 'production', url: adapter.url },
+  ...{ publicKeyPem: adapter.publicKeyPem, privateAddressAllowed: true, ...fields },
+});
+
+const balance = async () =>
+  (await service.app.call('GET', `/internal-accounts/${account}`, undefined, service.as)).body
+    .balance.amount;
+
+beforeAll(async () => {
+  adapter = await startAdapter(service.app);
+  await changed('POST', '/providers', newProvider());
+  const payer = await service.payer();
+  account = payer.account;
+  const path = `/internal-accounts/${account}`;
+  const { body } = await service.app.call('GET', path, undefined, service.as);
+  reference = body.fundingPaymentInstructions[0].accountOrWalletInfo.reference;
+});
+afterAll(() => adapter.close());
+
+const deposit = (fields: object = {}) => ({
+  ...{ type: 'deposit.received', amount: 25_00, currency: 'USD', paymentReference: reference },
+  ...{ bankReference: 'STMT-1', senderName: 'Ada Lovelace', rail: 'WIRE', ...fields },
+});
+
+describe('deposit.received', () => {
+  it('is posted once for each bank reference', async () => {
+    expect((await adapter.send(BANK, deposit())).body).toEqual({ result: 'APPLIED' });
+    expect((await adapter.send(BANK, deposit())).body).toEqual({ result: 'IGNORED' });
+    expect(await balance()).toBe(25_00);
+    expect((await adapter.send(BANK, deposit({ amount: 26_00 }))).status).toBe(409);
+    const direct = { paymentReference: undefined, accountId: account, bankReference: 'STMT-2' };
+    expect((await adapter.send(BANK, deposit(direct))).body).toEqual({ result: 'APPLIED' });
+    expect(await balance()).toBe(50_00);
+  });
+
+  it('without a known target waits for an operator', async () => {
+    const unknown = deposit({ paymentReference: 'RF UNKNOWN', bankReference: 'STMT-3' });
+    expect((await adapter.send(BANK, { ...unknown, id: 'lost' })).status).toBe(409);
+    expect((await adapter.send(BANK, { ...unknown, id: 'lost' })).status).toBe(409);
+    const { data } = await read('/provider-messages?result=CONTRADICTORY');
+    expect(data.filter((each: { messageId: string }) => each.messageId === 'lost')).toMatchObject([
+      { problem: 'Payment reference not found.', type: 'deposit.received' },
+    ]);
+    expect(await balance()).toBe(50_00);
+  });
+
+  it('is reversed by deposit.returned, with its amount only', async () => {
+    const returned = { type: 'deposit.returned', bankReference: 'STMT-2', currency: 'USD' };
+    expect((await adapter.send(BANK, { ...returned, amount: 1 })).status).toBe(409);
+    expect((await adapter.send(BANK, { ...returned, amount: 25_00 })).body).toEqual({
+      result: 'APPLIED',
+    });
+    expect(await balance()).toBe(25_00);
+    const none = { ...returned, bankReference: 'NONE', amount: 25_00 };
+    expect((await adapter.send(BANK, none)).status).toBe(409);
+  });
+
+  it('never credits an account of the other environment', async () => {
+    const sandbox = await service.app.call('GET', '/platform/internal-accounts');
+    const entry = deposit({
+      ...{ paymentReference: undefined, accountId: sandbox.body.data[0].id },
+      bankReference: 'STMT-4',
+    });
+    expect((await adapter.send(BANK, entry)).status).toBe(409);
+  });
+});
+
+describe('an invalid message', () => {
+  it('names every bad field, changes nothing, and is kept sealed', async () => {
+    const message = deposit({ amount: 0, senderName: 'Grace Hopper' });
+    const { status, body } = await adapter.send(BANK, { ...message, currency: 7, id: undefined });
+    expect({ status, code: body.code }).toEqual({ status: 400, code: 'INVALID_INPUT' });
+    const fields = body.details.errors.map((each: { field: string }) => each.field);
+    expect(fields.sort()).toEqual(['amount', 'currency', 'id']);
+    expect((await adapter.send(BANK, '{"id":')).status).toBe(400);
+    expect((await adapter.send(BANK, '[]')).status).toBe(400);
+    const { data } = await read('/provider-messages?result=REJECTED');
+    expect(data[0]).toMatchObject({ type: null, result: 'REJECTED' });
+    const rows = await service.app.runtime.db.query('select * from provider_messages');
+    expect(JSON.stringify(rows, (_, value) => String(value))).not.toContain('Grace');
+    expect(service.app.log.join('\n')).not.toContain('Grace');
+    const both = deposit({ accountId: account, bankReference: 'STMT-5' });
+    expect((await adapter.send(BANK, both)).status).toBe(400);
+  });
+});
+
+describe('the signature of a message', () => {
+  it('is required, for this body, this address and this time', async () => {
+    const entry = deposit({ bankReference: 'STMT-6' });
+    // biome-ignore lint/suspicious/noExplicitAny: a changed request.
+    const rejected = async (change: (request: any) => void) =>
+      expect((await adapter.send(BANK, entry, change)).status).toBe(401);
+    await rejected((request) => delete request.headers.signature);
+    await rejected((request) => {
+      request.body = request.body.replace('2500', '9900');
+    });
+    await rejected((request) => {
+      request.headers.host = 'other.example';
+    });
+    const { app } = service;
+    const now = app.effects.now();
+    await rejected(() => app.effects.set(now + 400_000));
+    app.effects.set(now);
+    expect((await adapter.send('other-bank', entry)).status).toBe(404);
+    expect(await balance()).toBe(25_00);
+  });
+
+  it('can be made with a new key at once, and with the earlier key during the overlap', async () => {
+    const other = await startAdapter(service.app);
+    const { body } = await other.send(BANK, deposit({ bankReference: 'STMT-7' }));
+    expect(body.message).toContain('is not known');
+    const added = await changed('POST', `/providers/${BANK}/keys`, {
+      ...{ publicKeyPem: other.publicKeyPem, overlapHours: 1 },
+    });
+    expect(added.providerKeys).toHaveLength(2);
+    const again = { ...deposit({ bankReference: 'STMT-1' }) };
+    expect((await other.send(BANK, again)).status).toBe(200);
+    expect((await adapter.send(BANK, again)).status).toBe(200);
+    await service.app.advance(3_600_001);
+    expect((await adapter.send(BANK, again)).status).toBe(401);
+    expect((await other.send(BANK, again)).status).toBe(200);
+    await other.close();
+  });
+});
+
+describe('rotateProviderKey', () => {
+  it('signs with the new key after the overlap, and retires the earlier one after it again', async () => {
+    const rotated = await changed('POST', `/providers/${BANK}/rotate`, { overlapHours: 1 });
+    const [first, second] = rotated.ownKeys;
+    adapter.accept([first]);
+    const problemOf = async () => (await changed('POST', `/providers/${BANK}/check`)).problem;
+    expect(await problemOf()).toBeNull();
+    await service.app.advance(3_600_001);
+    expect(await problemOf()).toContain('status 401');
+    adapter.accept([second]);
+    expect(await problemOf()).toBeNull();
+    await service.app.advance(3_600_001);
+    expect((await read(`/providers/${BANK}`)).ownKeys).toMatchObject([{ keyId: second.keyId }]);
+  });
+});
+
+describe('createProvider', () => {
+  it('names every invalid field, and rejects private addresses unless they are allowed', async () => {
+    const invalid = { providerId: 'Acme', environment: 'test', url: 'x', publicKeyPem: 'x' };
+    const body = await rejects(400, 'INVALID_INPUT', 'POST', '/providers', { body: invalid });
+    const fields = body.details.errors.map((each: { field: string }) => each.field);
+    expect(fields.sort()).toEqual(['environment', 'providerId']);
+    const rejectsUrl = async (url: string, fields: object = { privateAddressAllowed: false }) => {
+      const input = { body: newProvider({ providerId: 'other', url, ...fields }) };
+      const error = await rejects(400, 'INVALID_INPUT', 'POST', '/providers', input);
+      expect(error.details.errors).toMatchObject([{ field: 'url' }]);
+    };
+    for (const host of ['127.0.0.1', '10.0.0.1', '[::1]', '169.254.169.254', 'localhost'])
+      await rejectsUrl(`https://${host}/`);
+    await rejectsUrl('http://bank.example/');
+    await rejectsUrl('https://user:secret@bank.example/', { privateAddressAllowed: true });
+    await rejectsUrl('ftp://bank.example/', { privateAddressAllowed: true });
+    await rejects(409, 'CONFLICT', 'POST', '/providers', { body: newProvider() });
+    const viewer = await service.app.call('GET', '/config');
+    expect(viewer.status).toBe(200);
+  });
+});

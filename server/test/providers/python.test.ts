@@ -1,0 +1,124 @@
+// The adapter of examples/provider-python executes payouts of a production platform.
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { projectRoot } from '../../src/runtime/config/root.ts';
+import { programPath } from '../kit/guides/guide.ts';
+import { operatorService } from '../kit/operator/production.ts';
+
+const python = programPath('python3') ?? '';
+const adapter = path.join(projectRoot(), 'examples/provider-python/adapter.py');
+const folder = mkdtempSync(path.join(os.tmpdir(), 'adapter-'));
+const BANK = 'python-bank';
+const { service, call } = operatorService();
+let serving: ChildProcess | undefined;
+let origin: string;
+
+/** Runs the adapter with the clock of the server under test. */
+function argumentsOf(...argv: string[]): string[] {
+  const seconds = (service.app.effects.now() - Date.now()) / 1_000;
+  const program = [
+    'import runpy, sys, time',
+    'clock = time.time',
+    `time.time = lambda: clock() + ${seconds}`,
+    `sys.path.insert(0, ${JSON.stringify(path.dirname(adapter))})`,
+    'sys.dont_write_bytecode = True',
+    `runpy.run_path(${JSON.stringify(adapter)}, run_name="__main__")`,
+  ];
+  return ['-c', program.join('\n'), ...argv];
+}
+
+/** Its output. The server under test runs in this process, so it must not block. */
+const run = async (...argv: string[]) =>
+  (await promisify(execFile)(python, argumentsOf(...argv), { timeout: 30_000 })).stdout;
+
+/** Starts the adapter on a free port or on this one, and returns its address. */
+async function serve(port = '0'): Promise<string> {
+  const child = spawn(python, argumentsOf('serve', folder, '--port', port), {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  serving = child;
+  for await (const line of createInterface({ input: child.stdout })) {
+    return line.replace('Serving on ', '');
+  }
+  throw new Error('the adapter has ended');
+}
+
+async function stop(): Promise<void> {
+  serving?.kill('SIGKILL');
+  if (serving?.exitCode === null && serving.signalCode === null) await once(serving, 'exit');
+}
+
+const requested = async (method: string, url: string, body?: object) => {
+  const reply = await call(method, url, { body });
+  expect(reply.status < 300 ? 'done' : reply.body).toBe('done');
+  return reply.body;
+};
+
+describe.skipIf(python === '')('the Python adapter', () => {
+  let address: string;
+
+  beforeAll(async () => {
+    await run('keys', folder);
+    const port = 20_000 + Math.floor(Math.random() * 20_000);
+    const provider = await requested('POST', '/providers', {
+      ...{ providerId: BANK, environment: 'production', url: `http://127.0.0.1:${port}` },
+      publicKeyPem: readFileSync(path.join(folder, 'adapter.pub.pem'), 'utf8'),
+      privateAddressAllowed: true,
+    });
+    writeFileSync(path.join(folder, 'railhead.pub.pem'), provider.ownKeys[0].publicKeyPem);
+    address = await serve(String(port));
+    expect(address).toBe(provider.url);
+    await requested('POST', '/provider-routes', {
+      ...{ providerId: BANK, environment: 'production', priority: 10, currency: 'EUR' },
+    });
+    origin = await service.app.server.listen({ host: '127.0.0.1', port: 0 });
+  }, 60_000);
+  afterAll(async () => {
+    await stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const send = (message: object) =>
+    run(
+      ...['send', folder, '--to', `${origin}/connectors/${BANK}`],
+      ...['--message', JSON.stringify({ occurredAt: '2026-01-05T09:00:00Z', ...message })],
+    );
+
+  it('says what it offers', async () => {
+    const checked = await requested('POST', `/providers/${BANK}/check`);
+    expect(checked).toMatchObject({ problem: null, capabilities: { protocol: '1' } });
+  });
+
+  it('pays once, also if it is killed and started again, and reports the result', async () => {
+    const { id } = await service.payment();
+    const payments = () =>
+      Object.keys(JSON.parse(readFileSync(path.join(folder, 'transfers.json'), 'utf8')));
+    expect(payments()).toEqual([id]);
+    await stop();
+    const second = await service.payment();
+    expect(payments()).toEqual([id]);
+    expect(await serve(new URL(address).port)).toBe(address);
+    await service.app.advance(3_600_000);
+    expect(payments()).toEqual([id, second.id]);
+    await stop();
+    expect(await serve(new URL(address).port)).toBe(address);
+    for (const transferId of [id, second.id]) {
+      const transfer = { state: 'settled', reference: 'BANK-1' };
+      const message = { id: `${transferId}-1`, type: 'transfer.updated', transferId, transfer };
+      expect(await send(message)).toBe('200 {"result":"APPLIED"}\n');
+      expect(await send(message)).toBe('200 {"result":"DUPLICATE"}\n');
+      expect(await service.status(transferId)).toBe('COMPLETED - -');
+    }
+  }, 60_000);
+
+  it('does not accept calls that are not signed', async () => {
+    const reply = await fetch(`${address}/transfers/send`, { method: 'POST', body: '{}' });
+    expect(reply.status).toBe(401);
+  });
+});

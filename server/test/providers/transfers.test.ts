@@ -1,0 +1,173 @@
+// Transfers of a production platform that an adapter over the protocol executes: real HTTP and
+// signatures in both directions.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DAY } from '../kit/app/production.ts';
+import { operatorService } from '../kit/operator/production.ts';
+import { type Adapter, startAdapter } from '../kit/providers/adapter.ts';
+
+const { service, call, read, rejects } = operatorService();
+const BANK = 'acme-bank';
+let adapter: Adapter;
+
+// biome-ignore lint/suspicious/noExplicitAny: the tests check the fields that they read.
+async function changed(method: string, path: string, body?: object): Promise<any> {
+  const reply = await call(method, path, { body });
+  expect(reply.status < 300 ? 'done' : reply.body).toBe('done');
+  return reply.body;
+}
+
+beforeAll(async () => {
+  adapter = await startAdapter(service.app);
+  const provider = await changed('POST', '/providers', {
+    ...{ providerId: BANK, environment: 'production', url: `${adapter.url}/` },
+    ...{ publicKeyPem: adapter.publicKeyPem, privateAddressAllowed: true },
+  });
+  adapter.accept(provider.ownKeys);
+  await changed('POST', '/provider-routes', {
+    ...{ providerId: BANK, environment: 'production', priority: 10, currency: 'EUR' },
+  });
+});
+afterAll(() => adapter.close());
+
+const messagesOf = async (transactionId: string) =>
+  (await read(`/provider-messages?providerId=${BANK}&limit=100`)).data.filter(
+    (each: { transactionId: string }) => each.transactionId === transactionId,
+  );
+
+describe('checkProvider', () => {
+  it('stores what the provider offers, and a problem without losing it', async () => {
+    expect(await read(`/providers/${BANK}`)).toMatchObject({ capabilities: null, checkedAt: null });
+    const checked = await changed('POST', `/providers/${BANK}/check`);
+    expect(checked).toMatchObject({
+      ...{ problem: null, url: adapter.url, status: 'ACTIVE', available: true },
+      capabilities: { protocol: '1', transfers: [{ rails: ['SEPA', 'SEPA_INSTANT'] }] },
+    });
+    const offer = adapter.replies['/capabilities'];
+    adapter.replies['/capabilities'] = () => ({ body: { protocol: '2', transfers: [{}] } });
+    const failed = await changed('POST', `/providers/${BANK}/check`);
+    expect(failed.problem).toMatch(/invalid body: protocol must be .*transfers\.0\.kinds is req/);
+    expect(failed.capabilities).toEqual(checked.capabilities);
+    if (offer) adapter.replies['/capabilities'] = offer;
+    await changed('POST', `/providers/${BANK}/check`);
+  });
+});
+
+describe('a payout', () => {
+  it('is sent once to the routed provider, settled by its message, and returned days later', async () => {
+    const { id } = await service.payment();
+    expect(adapter.transfers.get(id)).toMatchObject({
+      ...{ kind: 'payout', currency: 'EUR', count: 1, beneficiaryName: 'Grace Hopper' },
+      ...{ account: { accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' } },
+      reference: expect.stringMatching(/^RH[0-9A-F]{32}$/),
+    });
+    expect(await service.queue(id)).toEqual([]);
+    expect(await service.status(id)).toBe('PROCESSING - -');
+    const settled = {
+      ...{ type: 'transfer.updated', transferId: id, id: `${id}-settled` },
+      transfer: { state: 'settled', reference: 'BANK-1' },
+    };
+    expect(await adapter.send(BANK, settled)).toEqual({ status: 200, body: { result: 'APPLIED' } });
+    expect(await service.status(id)).toBe('COMPLETED - -');
+    expect((await adapter.send(BANK, settled)).body).toEqual({ result: 'DUPLICATE' });
+    const other = { ...settled, transfer: { state: 'returned', reason: 'ACCOUNT_INVALID' } };
+    expect(await adapter.send(BANK, other)).toMatchObject({ status: 409 });
+    expect(await service.status(id)).toBe('COMPLETED - -');
+    await service.app.advance(2 * DAY);
+    const returned = { ...other, id: `${id}-returned` };
+    expect((await adapter.send(BANK, returned)).body).toEqual({ result: 'APPLIED' });
+    await service.app.settle();
+    expect(await service.status(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
+    expect((await adapter.send(BANK, { ...returned, id: 'again' })).body).toEqual({
+      result: 'IGNORED',
+    });
+    const results = (await messagesOf(id)).map((each: { result: string }) => each.result);
+    expect(results.sort()).toEqual(['APPLIED', 'APPLIED', 'IGNORED']);
+  });
+
+  it('is sent again with the same ID when the reply is lost, and never to another provider', async () => {
+    const send = adapter.replies['/transfers/send'];
+    adapter.replies['/transfers/send'] = () => null;
+    const { id } = await service.payment();
+    expect(adapter.transfers.get(id)).toMatchObject({ count: 1 });
+    expect(await service.status(id)).toBe('PROCESSING - -');
+    await changed('POST', `/providers/${BANK}/pause`);
+    if (send) adapter.replies['/transfers/send'] = send;
+    await service.app.advance(3_600_000);
+    expect(adapter.transfers.get(id).count).toBeGreaterThan(1);
+    expect(await service.queue(id)).toEqual([]);
+    await changed('POST', `/providers/${BANK}/resume`);
+    const state = { state: 'settled', reference: 'BANK-2' };
+    adapter.replies['/transfers/state'] = () => ({ body: state });
+    await service.app.advance(DAY);
+    expect(await service.status(id)).toBe('COMPLETED - -');
+    adapter.replies['/transfers/state'] = () => ({
+      body: { state: 'accepted', checkAfterSeconds: 43_200 },
+    });
+  });
+
+  it('goes to the built-in rail while the provider is paused', async () => {
+    await changed('POST', `/providers/${BANK}/pause`);
+    const { id } = await service.payment();
+    expect(adapter.transfers.has(id)).toBe(false);
+    expect(await service.queue(id)).toHaveLength(1);
+    await changed('POST', `/providers/${BANK}/resume`);
+    await service.json('payouts', 'settle', id);
+    expect(await service.status(id)).toBe('COMPLETED - -');
+  });
+
+  it('fails for a reason of the provider, and the payer is refunded', async () => {
+    const { id } = await service.payment();
+    const transfer = { state: 'failed', reason: 'ACCOUNT_CANNOT_RECEIVE' };
+    const message = { type: 'transfer.updated', transferId: id, transfer };
+    expect((await adapter.send(BANK, message)).body).toEqual({ result: 'APPLIED' });
+    await service.app.settle();
+    expect(await service.status(id)).toBe('FAILED COMPLETED ACCOUNT_CANNOT_RECEIVE');
+  });
+
+  it('is not changed by contradictory facts, which operators see', async () => {
+    const { id } = await service.payment();
+    const settle = (fields: object) => ({
+      ...{ type: 'transfer.updated', transferId: id, ...fields },
+      transfer: { state: 'settled', reference: 'BANK-3' },
+    });
+    const wrong = await adapter.send(BANK, settle({ amount: 1, currency: 'EUR' }));
+    expect(wrong).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+    expect(wrong.body.message).toContain('The message has 1 EUR, the transfer');
+    expect(await service.status(id)).toBe('PROCESSING - -');
+    expect((await adapter.send(BANK, settle({}))).status).toBe(200);
+    const late = { ...settle({}), transfer: { state: 'failed', reason: 'LIMIT_EXCEEDED' } };
+    expect((await adapter.send(BANK, late)).status).toBe(409);
+    expect(await service.status(id)).toBe('COMPLETED - -');
+    const list = await read('/provider-messages?result=CONTRADICTORY');
+    const problems = list.data.map((each: { problem: string }) => each.problem);
+    // Both were received in the same millisecond.
+    expect(problems.slice(0, 2).sort()).toEqual([
+      wrong.body.message,
+      'failed, but the payment is COMPLETED.',
+    ]);
+  });
+});
+
+describe('explainProviderRoute', () => {
+  it('names the provider and why each route is selected or not', async () => {
+    const low = await changed('POST', '/provider-routes', {
+      ...{ providerId: null, environment: 'production', priority: 20 },
+    });
+    const explain = (fields: string) =>
+      read(
+        `/provider-routes/choice?environment=production&platformId=${service.shop.id}&kind=payout&${fields}`,
+      );
+    const verdicts = ({ routes }: { routes: { verdict: string }[] }) =>
+      routes.map((each) => each.verdict);
+    const euros = await explain('currency=EUR&rail=SEPA&amount=100');
+    expect(euros.providerId).toBe(BANK);
+    expect(verdicts(euros)).toEqual(['SELECTED', 'LOWER_PRIORITY']);
+    const dollars = await explain('currency=USD&amount=100');
+    expect(dollars).toMatchObject({ providerId: null, routeId: low.routeId });
+    expect(verdicts(dollars)).toEqual(['OTHER_TRANSFERS', 'SELECTED']);
+    const wire = await explain('currency=EUR&rail=SWIFT&amount=100');
+    expect(verdicts(wire)).toEqual(['NOT_OFFERED', 'SELECTED']);
+    await changed('DELETE', `/provider-routes/${low.routeId}`);
+    await rejects(404, 'NOT_FOUND', 'DELETE', `/provider-routes/${low.routeId}`);
+  });
+});
