@@ -8,10 +8,10 @@ import { hasLockedPackages } from '../../../scripts/install.mjs';
 import { generate } from './generate.mjs';
 import { DOCUMENT, dist, folder, isBuilt, progress, report, STAMP, sourceHash } from './state.mjs';
 
-const say = (line) => process.stderr.write(`${line}\n`);
+const print = (line) => process.stderr.write(`${line}\n`);
 
 function step(text, failed = false) {
-  say(text);
+  print(text);
   report(text, { failed });
 }
 
@@ -22,7 +22,7 @@ function fail(text) {
 
 function run(program, args) {
   const { status, error } = spawnSync(program, args, { cwd: folder, stdio: 'inherit' });
-  if (error) say(error.message);
+  if (error) print(error.message);
   return status ?? 1;
 }
 
@@ -57,7 +57,7 @@ async function build() {
   fs.rmSync(dist, { recursive: true, force: true });
   fs.renameSync(next, dist);
   fs.rmSync(progress, { force: true });
-  say('The console is built. A server shows it at /console.');
+  print('The console is built. A server shows it at /console.');
 }
 
 async function types() {
@@ -77,7 +77,7 @@ async function dev() {
 const commands = { build, dev, types };
 const command = commands[process.argv[2] ?? ''];
 if (!command) {
-  say('Usage: node packages/console/scripts/run.mjs build | dev | types');
+  print('Usage: node packages/console/scripts/run.mjs build | dev | types');
   process.exit(2);
 }
 await command();

@@ -18,7 +18,7 @@ const all = process.argv[2] === '--all' ? process.argv[3] : undefined;
 
 const CHROMES = [process.env.CHROME_PATH, '/usr/bin/chromium', '/usr/bin/google-chrome'];
 const executablePath = CHROMES.find((file) => file && fs.existsSync(file));
-const say = (line) => process.stderr.write(`${line}\n`);
+const print = (line) => process.stderr.write(`${line}\n`);
 
 /** Starts a server on an empty folder. Resolves with the link that enrolls the first operator. */
 async function startServer(dataDir) {
@@ -66,7 +66,7 @@ async function buildWorld({ clientId, clientSecret }) {
     const { target, currentTime } = await api('GET', '/sandbox/clock');
     const { totalCount } = await api('GET', '/customers?limit=1');
     if (!target && totalCount > 100) return;
-    if (waited % 10 === 0) say(`The world is at ${currentTime}.`);
+    if (waited % 10 === 0) print(`The world is at ${currentTime}.`);
   }
   throw new Error('The world was not complete in time.');
 }
@@ -123,7 +123,8 @@ async function operate(page, method, route, body) {
     },
     [method, route, body],
   );
-  if (reply.status >= 400) say(`${method} ${route}: ${reply.status} ${JSON.stringify(reply.body)}`);
+  if (reply.status >= 400)
+    print(`${method} ${route}: ${reply.status} ${JSON.stringify(reply.body)}`);
   return reply;
 }
 
@@ -246,7 +247,7 @@ async function take(page, folder, name, to) {
     if (typeof to === 'string') await page.goto(`${ORIGIN}/console${to}`);
     else await to(page);
   } catch (error) {
-    say(`${name}: ${error.message}`);
+    print(`${name}: ${error.message}`);
     process.exitCode = 1;
   }
   await page.waitForTimeout(1_500);
@@ -264,7 +265,7 @@ async function takeAll(browser, state, platformId, folder) {
     const target = path.join(folder, look);
     fs.mkdirSync(target, { recursive: true });
     const page = await pageWith(browser, state, platformId, options);
-    page.on('pageerror', (error) => say(`${look}: ${error.message}`));
+    page.on('pageerror', (error) => print(`${look}: ${error.message}`));
     const screens = MENU.split(' ').map((name) => [name, `/${name}`]);
     for (const [name, to] of [...GUIDE, ...screens]) await take(page, target, name, to);
     await page.context().close();

@@ -41,7 +41,7 @@ const OF_PLATFORM = ['/endpoints', '/sandbox', '/tokens'];
 const READS = new RegExp(
   `^(?:${[
     ...['Views', 'Columns', 'Export CSV', 'Copy', 'Clear filters', 'Try again', 'Next check'],
-    ...['24 h', '\\d+ days', '1 year', 'Passport', 'Verify the books now'],
+    ...['24 h', '\\d+ days', '1 year', 'Passport', 'Verify ledger now'],
     ...['Show the list of documents', 'Show sign-ins and changes'],
   ].join('|')})$`,
 );
@@ -196,7 +196,7 @@ describe.runIf(isTestable)('screens', () => {
     const unknown = encodeURIComponent('Transaction:01890000-0000-7000-8000-000000000000');
     for (const [path, title, text] of [
       [`/payments/${unknown}`, 'Payment', 'Transaction not found.'],
-      ['/nothing', 'Not found', 'There is no such page.'],
+      ['/nothing', 'Not found', 'This page does not exist.'],
     ] as const) {
       await ann.go(path);
       await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();

@@ -28,13 +28,13 @@ export const ACCOUNT_TEXTS = {
   recover: 'Start recovery',
   pause: 'Pause',
   resume: 'Resume',
-  verification: 'Verification of the books',
-  verify: 'Verify the books now',
-  verifyText: 'Recounts every posting and compares it with the balances. It can take minutes.',
+  verification: 'Ledger verification',
+  verify: 'Verify ledger now',
+  verifyText: 'Recomputes every balance from its postings. This can take several minutes.',
   platformBalances: 'Balances of the platform',
   systemAccounts:
-    'The other side of these balances are system accounts of the installation. Select all ' +
-    'platforms to see whether the books tie.',
+    'The counterpart accounts of these balances are system accounts of the installation. To see ' +
+    'whether the ledger balances, select all platforms.',
   trialBalance: 'Trial balance',
   chart: 'Chart of accounts',
   postings: 'Postings',
@@ -44,7 +44,9 @@ export const ACCOUNT_TEXTS = {
   debit: 'Debit',
   credit: 'Credit',
   net: 'Net',
-  ties: 'Total, ties',
-  differs: 'Total, does not tie',
-  notCounted: 'Not all accounts were counted; see the documentation of the operation.',
+  ties: 'Total, balanced',
+  differs: 'Total, not balanced',
+  notCounted:
+    'Too many internal accounts to count: they are shown in one line, whose net amount is derived from ' +
+    'the system accounts.',
 } as const;

@@ -24,12 +24,13 @@ export const DEVELOPER_TEXTS = {
   selectSandbox: 'Select a sandbox platform to move its clock and to load data.',
   clock: 'Clock',
   clockText:
-    'Moves the time of this platform forward. What is due by then happens before the reply.',
+    'Moves the time of this platform forward. Work that becomes due is completed before the reply.',
   moveClock: 'Move clock',
   /** By duration in ISO 8601. */
   advances: { PT1H: '+1 hour', P1D: '+1 day', P2D: '+2 days', P7D: '+1 week' },
   worldDone:
-    'The world `business` is built in the background: the clock shows its progress. All others are complete.',
+    'The world `business` is built in the background. The clock shows its progress. ' +
+    'The other worlds are complete.',
   worlds: {
     WORLD: {
       title: 'Worlds',
@@ -38,7 +39,7 @@ export const DEVELOPER_TEXTS = {
     },
     SCENARIO: {
       title: 'Scenarios',
-      text: 'One result each. A scenario can be run any number of times.',
+      text: 'Each scenario produces one result and can be run any number of times.',
       load: 'Run',
     },
   },

@@ -45,7 +45,7 @@ const LABELS: Readonly<Record<string, string>> = {
   uptimeSeconds: 'Uptime',
   eventLoopDelayMs: 'Event loop delay (ms)',
   p50: 'Median',
-  p99: '99 % below',
+  p99: '99th percentile',
   ibanOrAccountNumber: 'Account number',
 };
 

@@ -11,7 +11,7 @@ export const PAYMENT_TEXTS = {
   requests: 'Requests about this payment',
   amount: 'amount',
   deliveryId: 'ID of the delivery',
-  receives: 'arrives as',
+  receives: 'received as',
   to: 'to',
   settle: 'Record settlement',
   fail: 'Record failure',
@@ -25,7 +25,7 @@ export const PAYMENT_TEXTS = {
     posted: 'posted',
     pending: 'held',
     post: 'hold posted',
-    void: 'hold ended',
+    void: 'hold released',
   },
   kinds: {
     state: 'State',

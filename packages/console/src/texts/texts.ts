@@ -1,7 +1,7 @@
 // Texts of the console.
 
-const pluralOf = (count: number, one: string, many: string) =>
-  `${count.toLocaleString()} ${count === 1 ? one : many}`;
+const pluralOf = (count: number, singular: string, plural: string) =>
+  `${count.toLocaleString()} ${count === 1 ? singular : plural}`;
 
 export const TEXTS = {
   product: 'Railhead console',
@@ -19,7 +19,7 @@ export const TEXTS = {
   save: 'Save',
   remove: 'Remove',
   open: 'Open',
-  add: (what: string) => `Add to ${what.toLowerCase()}`,
+  add: (list: string) => `Add to ${list.toLowerCase()}`,
   optional: '(optional)',
   required: 'This field is required.',
   notSet: 'Not set',
@@ -36,13 +36,13 @@ export const TEXTS = {
   skip: 'Skip to content',
   navigation: 'Console',
   notFoundTitle: 'Not found',
-  notFound: 'There is no such page.',
+  notFound: 'This page does not exist.',
   selectPlatform: 'Select a platform to see this list.',
   minorUnits: (units: string, currency: string) => `${units} minor units of ${currency}`.trim(),
   inCurrency: (currency: string) => `Amount in ${currency}`,
   inMinorUnits: 'Amount in minor units of the currency',
   errors: {
-    failed: 'Something went wrong on the server. Try again.',
+    failed: 'The server could not process the request. Try again.',
     unreachable: 'The server cannot be reached. Check the connection and try again.',
     forbidden: 'Your roles do not permit this.',
     requestId: 'Request ID',
@@ -51,8 +51,8 @@ export const TEXTS = {
   list: {
     all: 'All',
     clear: 'Clear filters',
-    empty: 'Nothing here yet.',
-    noMatch: 'Nothing matches these filters.',
+    empty: 'No entries.',
+    noMatch: 'No entries match these filters.',
     rows: (list: string) => `Rows of the list: ${list}`,
     columns: 'Columns',
     views: 'Views',
@@ -69,7 +69,7 @@ export const TEXTS = {
     sendAgain: 'Send again',
     unknown:
       'The connection was lost before the result arrived, so the change may have been made. ' +
-      'Send it again: it takes effect once only.',
+      'Sending it again does not make it twice.',
     done: 'Done. The server replied:',
     waitsForApproval: 'This change waits for the approval of another operator.',
     enrollmentLink: 'Link with which the person registers a sign-in method:',
@@ -82,12 +82,11 @@ export const TEXTS = {
   },
   session: {
     ended: 'Your session has ended',
-    endedText:
-      'Sign in again in another tab. This page continues where you are: nothing that you typed is lost.',
+    endedText: 'Sign in again in another tab. The data that you entered on this page is kept.',
     signIn: 'Sign in',
     signOut: 'Sign out',
     account: 'Your account',
-    otherUser: 'Another user has signed in. This page is opened again.',
+    otherUser: 'Another user has signed in. This page is reloaded.',
   },
   stream: {
     live: 'Live',
@@ -99,10 +98,10 @@ export const TEXTS = {
     label: 'Search or go to a page',
     placeholder: 'ID, reference, name, e-mail, last digits, or a page …',
     pages: 'Pages',
-    found: 'Found',
+    found: 'Results',
     searching: 'Searching …',
-    nothing: 'Nothing was found.',
-    matchedBy: (what: string) => `found by ${what}`,
+    nothing: 'No results.',
+    matchedBy: (field: string) => `found by ${field}`,
   },
   groups: {
     overview: 'Overview',
