@@ -58,7 +58,7 @@ export function hasLockedPackages(folder, { dev: needsDev = true } = {}) {
   );
 }
 
-const suits = (list, current) =>
+const includesValue = (list, current) =>
   !list || (list.some((each) => each === current) && !list.includes(`!${current}`));
 
 /** Whether this machine needs a package of the lock file. */
@@ -68,7 +68,7 @@ function isExpected(entry, dev) {
   // Optional packages are needed if they are built for this platform: a database, a compiler.
   // Detecting the C library takes long, so builds that depend on it are left to npm.
   if (!entry.os || entry.libc) return false;
-  return suits(entry.os, process.platform) && suits(entry.cpu, process.arch);
+  return includesValue(entry.os, process.platform) && includesValue(entry.cpu, process.arch);
 }
 
 function isThere(packagePath, entry, installed) {

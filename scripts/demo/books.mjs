@@ -26,7 +26,7 @@ export function operator({ dataDir, env }, signal) {
 const MEANING = { pending: 'held', void: 'hold voided' };
 
 /** Change of an account's balance by these postings; held amounts are excluded. */
-export const gain = (postings, account) =>
+export const balanceChange = (postings, account) =>
   postings
     .filter(({ phase }) => phase === 'posted' || phase === 'post')
     .reduce(

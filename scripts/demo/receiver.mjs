@@ -27,7 +27,7 @@ const inOrder = (subject, events) =>
 
 const fullText = ({ type, words }) => `${type} ${words}`.trimEnd();
 /** An expectation is a type, or a type and a description. */
-const fits = (event, expectedText) =>
+const matches = (event, expectedText) =>
   expectedText === event.type || expectedText === fullText(event);
 
 /**
@@ -39,12 +39,12 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
   const newEvents = [];
   const printed = {};
   const expected = {};
-  let broken;
+  let failure;
 
   /** Handles one request; returns its status. */
   function acceptRequest(body, signature = '') {
     if (!verify('sha256', body, publicKey, Buffer.from(signature, 'base64'))) {
-      broken = new Error(`A webhook came whose ${header} does not fit the public key.`);
+      failure = new Error(`A webhook arrived whose ${header} does not match the public key.`);
       return 401;
     }
     const event = JSON.parse(body.toString());
@@ -64,7 +64,7 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
   });
 
   function printNew() {
-    if (broken) throw broken;
+    if (failure) throw failure;
     for (const event of newEvents.splice(0)) {
       const subject = event.data.id ?? event.type;
       printed[subject] = [...(printed[subject] ?? []), event];
@@ -79,10 +79,10 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
   /** Throws at the first unexpected event. */
   function compare(subject, events, expected) {
     for (let index = 0; index < Math.max(events.length, expected.length); index += 1) {
-      if (events[index] && fits(events[index], expected[index])) continue;
-      const came = events[index] ? `was ${fullText(events[index])}` : 'did not come';
+      if (events[index] && matches(events[index], expected[index])) continue;
+      const actual = events[index] ? `was ${fullText(events[index])}` : 'did not arrive';
       const expectation = expected[index] ? `should be ${expected[index]}` : 'should not be';
-      throw new Error(`Webhook ${index + 1} about ${subject} ${expectation} and ${came}.`);
+      throw new Error(`Webhook ${index + 1} about ${subject} ${expectation} and ${actual}.`);
     }
   }
 

@@ -1,6 +1,6 @@
 // The steps of the demonstration. Each prints the reply of the API, waits for the expected webhooks in their
 // order, and compares the balance with the quote.
-import { gain, printPostings } from './books.mjs';
+import { balanceChange, printPostings } from './books.mjs';
 import { fact, heading, line, money, tick } from './print.mjs';
 
 const USD = { code: 'USD', decimals: 2 };
@@ -157,7 +157,7 @@ async function payAndReturn(parts, owner, before, target, lock) {
 /** Compares the postings of a payment with the expected amount. */
 async function checkPostings({ operate }, { account }, label, { transactionId }, amount) {
   const { postings } = await operate('ledger', 'postings', transactionId);
-  const debited = -gain(postings, account.id);
+  const debited = -balanceChange(postings, account.id);
   assertThat(
     debited === amount,
     `${transactionId} took ${dollars(debited)}, not ${dollars(amount)}.`,

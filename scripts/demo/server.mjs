@@ -36,12 +36,12 @@ const works = (credentials) =>
 const isOver = (child) => child.exitCode !== null || child.signalCode !== null;
 
 async function stop(child, base) {
-  const patience = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+  const killTimer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
   if (!isOver(child)) {
     child.kill('SIGTERM');
     await once(child, 'exit');
   }
-  clearTimeout(patience);
+  clearTimeout(killTimer);
   fs.rmSync(base, { recursive: true, force: true, maxRetries: 3 });
 }
 
@@ -53,8 +53,8 @@ async function startOwn(signal) {
   fs.chmodSync(base, 0o711);
   const environment = Object.entries(process.env).filter(([name]) => !SETTING.test(name));
   const env = { ...Object.fromEntries(environment), TMPDIR: base };
-  const quiet = ['--log-level', 'warn', '--sample-customer', 'none'];
-  const args = [START, '--port', '0', '--data-dir', dataDir, ...quiet];
+  const quietFlags = ['--log-level', 'warn', '--sample-customer', 'none'];
+  const args = [START, '--port', '0', '--data-dir', dataDir, ...quietFlags];
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
   let output = '';
   child.stderr.on('data', (chunk) => {

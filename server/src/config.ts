@@ -29,7 +29,7 @@ export interface Config {
   processes: number;
   /** The work of each process. */
   roles: readonly Role[];
-  /** Time in which a stopping process serves requests while it is not ready. */
+  /** Period for which a stopping process still serves requests but reports that it is not ready. */
   drainMs: number;
   /** Absolute. */
   dataDir: string;

@@ -74,7 +74,7 @@ export interface Resources
   connectors: CardParts['connectors'];
   tokens: Pick<Authenticator, 'drop'>;
   webhooks: WebhookDeps;
-  followers: Pick<Followers, 'take'>;
+  followers: Pick<Followers, 'register'>;
   /** Retention of events. */
   eventRetentionMs: number;
   files: Files;

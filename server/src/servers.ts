@@ -66,7 +66,7 @@ interface Servers {
   listen(address: { host: string; port: number }): Promise<{ port: number; origin: string }>;
 }
 
-function serverAlone(options: ServerOptions): Servers {
+function singleServer(options: ServerOptions): Servers {
   const server = createServer(options);
   return { server, listen: (address) => listenOn(server, address) };
 }
@@ -85,8 +85,8 @@ export function serversOf(
   options: ServerOptions,
 ): Servers {
   const { operatorApi = 'on', databaseUrl, masterKey, operatorOidc } = settings;
-  if (!isApi) return serverAlone({ ...options, operations: [] });
-  if (operatorApi === 'off') return serverAlone(options);
+  if (!isApi) return singleServer({ ...options, operations: [] });
+  if (operatorApi === 'off') return singleServer(options);
   const { naming, operations } = options;
   const provisioning = provisioningBy((env) => installation.connectors(env).funding, accountPorts);
   const operatorUrl = operatorUrlOf(settings);
@@ -96,12 +96,12 @@ export function serversOf(
   const mount = { ...startOptions, ...installation };
   const operatorOperations = operatorOperationsOn(mount);
   if (operatorApi === 'on') {
-    const alone = serverAlone({ ...options, operations: [...operations, ...operatorOperations] });
+    const alone = singleServer({ ...options, operations: [...operations, ...operatorOperations] });
     addOperatorDocument(alone.server, naming);
     addPages(alone.server, settings);
     return alone;
   }
-  const { server } = serverAlone(options);
+  const { server } = singleServer(options);
   const operatorServer = createServer({ ...options, operations: operatorOperations });
   addOperatorDocument(operatorServer, naming);
   addPages(operatorServer, settings);

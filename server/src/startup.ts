@@ -62,7 +62,7 @@ export async function databaseOf(
 
 /** Ends the process if the embedded database ends. */
 export function watchDatabase(embedded: Embedded | undefined, log: Log): void {
-  embedded?.died.then((reason) => {
+  embedded?.exited.then((reason) => {
     log.error({ reason }, 'the database ended');
     process.exit(1);
   });

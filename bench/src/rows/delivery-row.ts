@@ -199,7 +199,7 @@ function rowsOf(runs: Record<string, Delivered[]>): Row[] {
   });
   const onePlatform = 'one platform';
   const loop = 'bare loop, 8 connections';
-  const beyond = runsOf(onePlatform).map((run, now) => ({
+  const overhead = runsOf(onePlatform).map((run, now) => ({
     ...run,
     us: run.us - (runsOf(loop)[now]?.us ?? 0),
   }));
@@ -225,7 +225,7 @@ function rowsOf(runs: Record<string, Delivered[]>): Row[] {
         unit: 'µs',
         maxValue: 60,
       },
-      railhead: side(onePlatform, beyond, 'us'),
+      railhead: side(onePlatform, overhead, 'us'),
       peer: side(loop, runsOf(loop), 'us'),
     },
   ];

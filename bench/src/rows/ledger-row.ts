@@ -69,9 +69,9 @@ export async function ledgerRows(bench: Bench): Promise<Row[]> {
   await worker.stop();
   const wrongCount = await differences(bench, LEDGER_DATABASE, done);
   const wrongPeer = await differences(bench, PGBENCH_DATABASE, pgbench.done());
-  const side = (name: string, runs: readonly Run[], more: number) => {
+  const side = (name: string, runs: readonly Run[], errors: number) => {
     const side = sideOf(name, runs);
-    return { ...side, errors: side.errors + more };
+    return { ...side, errors: side.errors + errors };
   };
   const row = (id: string, subject: string, kind: Spread, target: number): Row => ({
     id,

@@ -82,9 +82,9 @@ export async function latencyRows(bench: Bench): Promise<Row[]> {
   }
   for (const child of [load, worker, api.process]) await child.stop();
   const errors = await differences(bench, DATABASE, before + server.done());
-  const side = (name: string, runs: Run[], more = 0): Side => {
+  const side = (name: string, runs: Run[], errors = 0): Side => {
     const side = sideOf(name, runs);
-    return { ...side, values: side.p99, errors: side.errors + more };
+    return { ...side, values: side.p99, errors: side.errors + errors };
   };
   return [
     {

@@ -13,13 +13,17 @@ const at = (document, ref) =>
 /** A schema with its reference resolved and its `allOf` merged. */
 function resolveSchema(document, schema) {
   const { $ref, ...own } = schema;
-  const whole = $ref ? { ...resolveSchema(document, at(document, $ref)), ...own } : schema;
-  if (!whole.allOf) return whole;
-  const parts = whole.allOf.map((each) => resolveSchema(document, each));
+  const resolved = $ref ? { ...resolveSchema(document, at(document, $ref)), ...own } : schema;
+  if (!resolved.allOf) return resolved;
+  const parts = resolved.allOf.map((each) => resolveSchema(document, each));
   return {
-    ...Object.assign({}, ...parts, whole),
-    properties: Object.assign({}, ...parts.map(({ properties }) => properties), whole.properties),
-    required: [...parts.flatMap(({ required = [] }) => required), ...(whole.required ?? [])],
+    ...Object.assign({}, ...parts, resolved),
+    properties: Object.assign(
+      {},
+      ...parts.map(({ properties }) => properties),
+      resolved.properties,
+    ),
+    required: [...parts.flatMap(({ required = [] }) => required), ...(resolved.required ?? [])],
   };
 }
 
@@ -92,15 +96,16 @@ export function bodyFields(document, schema, path = []) {
   const outer = [];
   const inner = [];
   for (const [name, each] of Object.entries(properties)) {
-    const whole = resolveSchema(document, each);
-    if (whole.readOnly || /^Set by the server\./.test(whole.description)) continue;
+    const resolved = resolveSchema(document, each);
+    if (resolved.readOnly || /^Set by the server\./.test(resolved.description)) continue;
     const fieldPath = [...path, name];
-    const isObject = whole.type === 'object' || whole.properties || (whole.oneOf ?? whole.anyOf);
+    const isObject =
+      resolved.type === 'object' || resolved.properties || (resolved.oneOf ?? resolved.anyOf);
     const nested =
-      isObject && fieldPath.length < DEPTH ? bodyFields(document, whole, fieldPath) : [];
+      isObject && fieldPath.length < DEPTH ? bodyFields(document, resolved, fieldPath) : [];
     const isRequired = path.length === 0 && required.includes(name);
     outer.push({
-      ...fieldOf(document, fieldPath, whole, isRequired),
+      ...fieldOf(document, fieldPath, resolved, isRequired),
       ...(nested.length && { nested: true }),
     });
     inner.push(...nested);
@@ -110,9 +115,9 @@ export function bodyFields(document, schema, path = []) {
 
 export function queryFields(document, parameters) {
   return parameters.map(({ name, schema, description, required }) => {
-    const whole = resolveSchema(document, schema);
-    const [one] = whole.anyOf ?? [];
-    const simple = one ? { ...resolveSchema(document, one), type: 'array', items: one } : whole;
+    const resolved = resolveSchema(document, schema);
+    const [one] = resolved.anyOf ?? [];
+    const simple = one ? { ...resolveSchema(document, one), type: 'array', items: one } : resolved;
     return fieldOf(document, [name], { ...simple, description }, required);
   });
 }

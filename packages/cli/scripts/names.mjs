@@ -46,8 +46,10 @@ export function verbOf(operationId, group) {
     .replace(/-by-id$/, '')
     .split('-');
   const groupWords = new Set(kebab(group).split('-').map(singular));
-  const rest = words.filter((word, index) => index === 0 || !groupWords.has(singular(word)));
+  const verbWords = words.filter((word, index) => index === 0 || !groupWords.has(singular(word)));
   const isPrefix =
-    rest.length > 1 && ['sandbox', 'agent'].includes(rest[0]) && groupWords.has(rest[0]);
-  return (isPrefix ? rest.slice(1) : rest).join('-');
+    verbWords.length > 1 &&
+    ['sandbox', 'agent'].includes(verbWords[0]) &&
+    groupWords.has(verbWords[0]);
+  return (isPrefix ? verbWords.slice(1) : verbWords).join('-');
 }

@@ -15,13 +15,13 @@ const sdk = path.join(root, 'packages', 'sdk');
 const dist = path.join(cli, 'dist');
 const openapi = path.join(root, 'openapi.json');
 
-const say = (line) => process.stderr.write(`${line}\n`);
+const print = (line) => process.stderr.write(`${line}\n`);
 
 function run(program, args, { cwd = cli, env = {}, stdout = 'inherit' } = {}) {
   const stdio = ['inherit', stdout, 'inherit'];
   const options = { cwd, stdio, env: { ...process.env, ...env } };
   const { status, error } = spawnSync(program, args, options);
-  if (error) say(error.message);
+  if (error) print(error.message);
   if (status !== 0) process.exit(status ?? 1);
 }
 
@@ -53,7 +53,7 @@ async function bundle() {
 
 async function build() {
   if (!hasLockedPackages(cli)) {
-    say('Installing what the command line is built with …');
+    print('Installing what the command line is built with …');
     run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
   }
   ensureSdk();
@@ -104,7 +104,7 @@ function pack() {
 
 const [verb, ...rest] = process.argv.slice(2);
 if (!['build', 'pack', 'test', 'kill'].includes(verb)) {
-  say('Usage: node packages/cli/scripts/run.mjs build | pack | test [FILES] | kill [RUNS]');
+  print('Usage: node packages/cli/scripts/run.mjs build | pack | test [FILES] | kill [RUNS]');
   process.exit(2);
 }
 // A guide packs while other tests use the build.

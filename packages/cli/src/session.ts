@@ -77,14 +77,14 @@ export async function sessionOf(command: Command): Promise<Session> {
   const target = targetOf(options);
   noteDate(target, output);
   const { createClient } = await import('./sdk.ts');
-  const clientWith = async (more: ClientOptions) =>
+  const clientWith = async (overrides: ClientOptions) =>
     createClient({
       baseUrl: target.url,
       clientId: target.clientId,
       clientSecret: target.clientSecret,
       headers: { 'user-agent': 'railhead-cli' },
       ...(options.verbose && { debug: (line: string) => process.stderr.write(`${line}\n`) }),
-      ...more,
+      ...overrides,
     });
   const client = await clientWith({});
   const method = (operationId: string) => methodOf(client, operationId);

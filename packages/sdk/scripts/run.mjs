@@ -12,11 +12,11 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const sdk = path.join(root, 'packages', 'sdk');
 const dist = path.join(sdk, 'dist');
 
-const say = (line) => process.stderr.write(`${line}\n`);
+const print = (line) => process.stderr.write(`${line}\n`);
 
 function run(program, args, cwd = sdk) {
   const { status, error } = spawnSync(program, args, { cwd, stdio: 'inherit' });
-  if (error) say(error.message);
+  if (error) print(error.message);
   if (status !== 0) process.exit(status ?? 1);
 }
 
@@ -31,7 +31,7 @@ function compile(config) {
 
 async function generate() {
   if (!hasLockedPackages(sdk)) {
-    say('Installing what the SDK is built with …');
+    print('Installing what the SDK is built with …');
     const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
     run('npm', args);
   }
@@ -68,7 +68,7 @@ async function build() {
 const [verb, ...words] = process.argv.slice(2);
 const rest = words.filter((word) => word !== '--built');
 if (!['generate', 'build', 'test'].includes(verb)) {
-  say('Usage: node packages/sdk/scripts/run.mjs generate | build | test [--built] [FILES]');
+  print('Usage: node packages/sdk/scripts/run.mjs generate | build | test [--built] [FILES]');
   process.exit(2);
 }
 if (verb === 'generate') await generate();

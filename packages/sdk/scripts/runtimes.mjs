@@ -36,14 +36,14 @@ const RUNTIMES = [
   },
 ];
 
-const say = (line) => process.stderr.write(`${line}\n`);
+const print = (line) => process.stderr.write(`${line}\n`);
 
 function selectRuntimes(names) {
   const unknown = names.filter((name) => !RUNTIMES.some((each) => each.name === name));
   if (unknown.length === 0) {
     return RUNTIMES.filter(({ name }) => names.length === 0 || names.includes(name));
   }
-  say(`Unknown: ${unknown.join(', ')}. Names: ${RUNTIMES.map(({ name }) => name).join(', ')}.`);
+  print(`Unknown: ${unknown.join(', ')}. Names: ${RUNTIMES.map(({ name }) => name).join(', ')}.`);
   return process.exit(2);
 }
 
@@ -102,7 +102,7 @@ function tested({ name, program }, folder, credentials) {
     const work = fs.mkdtempSync(path.join(folder, `${name}-`));
     const { status, stdout, stderr, error } = run([...args, each, work]);
     if (status === 0) return 'passes';
-    say(`${name} ${each}:\n${stdout ?? ''}${stderr ?? ''}${error ?? ''}`);
+    print(`${name} ${each}:\n${stdout ?? ''}${stderr ?? ''}${error ?? ''}`);
     return 'fails';
   });
   return { name: `${name} ${version.replace(/^\D*/, '').split(' ')[0]}`, results };
@@ -116,7 +116,7 @@ if (build.status !== 0) process.exit(build.status ?? 1);
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'sdk-runtimes-'));
 let server;
 try {
-  say('Installing the runtimes …');
+  print('Installing the runtimes …');
   createProject(folder, runtimes);
   const dataDir = path.join(folder, 'data');
   server = await startServer(dataDir);

@@ -1,4 +1,4 @@
-// Attempts and their repetition, against a server that fails as the test says.
+// Attempts and retries of requests, against a server that fails as each test specifies.
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -135,7 +135,8 @@ interface Opened {
 const undeclaredCapabilities = ({ connector, offer }: Opened): string[] =>
   namesIn(offer)
     .filter(
-      (name) => ![connector.capabilities, connector.optional].some((its) => its?.includes(name)),
+      (name) =>
+        ![connector.capabilities, connector.optional].some((names) => names?.includes(name)),
     )
     .map((name) => `The connector ${connector.name} offers ${name} without declaring it.`);
 

@@ -124,8 +124,8 @@ const CONFIGURATION = {
   authentication: { preferredSecurityScheme: 'BasicAuth' },
 };
 
-const startScript = (url: string, more: object = {}) =>
-  `Scalar.createApiReference('#reference', ${JSON.stringify({ url, ...CONFIGURATION, ...more })});\n`;
+const startScript = (url: string, options: object = {}) =>
+  `Scalar.createApiReference('#reference', ${JSON.stringify({ url, ...CONFIGURATION, ...options })});\n`;
 
 const PAGE = page('/docs/reference/viewer.js', '/docs/reference/start.js');
 const START = startScript('/docs/reference/openapi.json');

@@ -34,7 +34,7 @@ export function faultOf(error: unknown): Fault {
 const RETRY = 'x-should-retry';
 
 /** Sets the headers that state whether and when the request should be repeated. */
-export function advise(reply: FastifyReply, fault: Fault): void {
+export function setRetryHeaders(reply: FastifyReply, fault: Fault): void {
   if (fault.retryAfterS) reply.header('retry-after', String(fault.retryAfterS));
   const advice = retryAdvice(fault);
   if (advice) reply.header(RETRY, advice);
@@ -62,6 +62,6 @@ export function sendStream(reply: FastifyReply, status: number, stream: Readable
 
 /** Sends an error body. */
 export function sendFault(reply: FastifyReply, naming: Naming, fault: Fault): void {
-  advise(reply, fault);
+  setRetryHeaders(reply, fault);
   send(reply, fault.status, naming.toWire(faultBody(naming, fault)));
 }

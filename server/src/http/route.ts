@@ -21,7 +21,7 @@ import { rejectUnreadableQuery, splitLists } from './body/query.ts';
 import type { FormParts, Uploads } from './body/upload.ts';
 import { expectationOf } from './connection/raw-errors.ts';
 import { faultBody } from './fault-body.ts';
-import { advise, faultOf, send, sendStream } from './replies.ts';
+import { faultOf, send, sendStream, setRetryHeaders } from './replies.ts';
 
 /** The header of a wallet stamp for operations, independent of the service name prefix. */
 const STAMP_HEADER = 'service-wallet-signature';
@@ -83,7 +83,7 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
     reply: FastifyReply,
   ): RouteResponse {
     const fault = faultOf(error);
-    advise(reply, fault);
+    setRetryHeaders(reply, fault);
     const logFields = { err: error, requestId: request.id };
     if (fault.status === 500) log.error(logFields, 'failed');
     // An external dependency failed; the log names the dependency for the operator.

@@ -1,14 +1,19 @@
 // Another service name prefix in requests and replies: headers, codes and fields change, stored
 // data does not.
 import { expect, it } from 'vitest';
-import { externalAccount, fundedCustomer, ok, quoteBody } from '../../test/kit/app/fixtures.ts';
+import {
+  createExternalAccount,
+  createFundedCustomer,
+  ok,
+  quoteBody,
+} from '../../test/kit/app/fixtures.ts';
 import { testApp } from '../../test/kit/app/test-app.ts';
 
 const app = testApp({ serviceNamePrefix: 'Acme' });
 
 it('uses the configured prefix', async () => {
-  const { person, account } = await fundedCustomer(app);
-  const target = await externalAccount(app, person.id, 'EUR');
+  const { person, account } = await createFundedCustomer(app);
+  const target = await createExternalAccount(app, person.id, 'EUR');
   const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, target.id, 5_000)), 201);
   expect(Object.keys(quote.rateDetails)).toContain('acmeApiMultiplier');
   expect(JSON.stringify(quote)).not.toContain('serviceApi');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Code, contended, Fault, isTransient, retryAdvice, STATUS_OF } from './fault.ts';
+import { type Code, contentionFault, Fault, isTransient, retryAdvice, STATUS_OF } from './fault.ts';
 
 const CODES = Object.keys(STATUS_OF) as Code[];
 
@@ -32,7 +32,7 @@ describe('retryAdvice', () => {
   });
 
   it('is true for conflicts of concurrent requests', () => {
-    const fault = contended('The resource kept changing.');
+    const fault = contentionFault('The resource kept changing.');
     expect([fault.status, fault.retryAfterS, fault.isRetryable]).toEqual([503, 1, true]);
     expect(retryAdvice(fault)).toBeUndefined();
   });

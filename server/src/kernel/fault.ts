@@ -251,7 +251,7 @@ export class Fault extends Error {
 }
 
 /** Conflict of concurrent requests: a retry may succeed. */
-export const contended = (reason: string): Fault =>
+export const contentionFault = (reason: string): Fault =>
   new Fault('SERVICE_UNAVAILABLE', `${reason} Try again.`, undefined, { retryAfterS: 1 });
 
 /** A 400 that names every invalid field at once. */

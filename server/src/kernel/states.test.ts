@@ -10,7 +10,7 @@ const doorStates = stateTable<'OPEN' | 'SHUT' | 'LOCKED', 'shut' | 'open' | 'loc
 describe('stateTable', () => {
   it('returns the next state of an event, and throws for a missing transition', () => {
     expect(doorStates.next('OPEN', 'shut')).toBe('SHUT');
-    expect(doorStates.peek('LOCKED', 'open')).toBe(undefined);
+    expect(doorStates.targetOf('LOCKED', 'open')).toBe(undefined);
     expect(() => doorStates.next('LOCKED', 'open')).toThrow('door: no transition open from LOCKED');
   });
 

@@ -36,7 +36,7 @@ export function stateTable<S extends string, E extends string>(
     name,
     transitions,
     /** The state after `event`, or undefined if there is no such transition. */
-    peek: (from: S, event: E): S | undefined => transitions[from][event],
+    targetOf: (from: S, event: E): S | undefined => transitions[from][event],
     /** The state after `event`; throws `noTransition` if there is none. */
     next(from: S, event: E): S {
       const to = transitions[from][event];

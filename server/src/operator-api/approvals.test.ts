@@ -1,5 +1,5 @@
-// Four eyes: a change to which a policy applies is shown to a second operator, and is executed exactly
-// as it was shown.
+// Approvals: a change to which a policy applies is shown to a second operator, and is executed
+// exactly as it was shown.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { testApp } from '../../test/kit/app/test-app.ts';
 import { newOperatorUser, operatorClient } from '../../test/kit/operator/client.ts';

@@ -26,11 +26,14 @@ interface FleetOptions {
 }
 
 export interface Fleet {
-  /** Starts all, the first one alone; resolves when all serve. */
+  /** Starts all processes, the first before the others; resolves when all serve requests. */
   start(): Promise<Serving>;
-  /** Replaces all, one after the other. A call during a replacement starts another one after it. */
+  /**
+   * Replaces all processes, one after the other. A call during a replacement starts another replacement
+   * after it.
+   */
   replace(): void;
-  /** Lets all processes begin their stop and drain for this time; `stop` comes after it. */
+  /** Lets all processes drain for this time before their stop; call `stop` afterwards. */
   drain(ms: number): Promise<void>;
   stop(): Promise<void>;
 }

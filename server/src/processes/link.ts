@@ -1,4 +1,4 @@
-// The messages between a supervisor and its processes, and their side of it. They concern start,
+// The messages between a supervisor and its processes, and the part of the processes. They concern start,
 // replacement and metrics; payments have no other connection between processes than the database.
 import type { Serving } from '../startup.ts';
 

@@ -2,7 +2,7 @@
 // determines the required number; residents of a country that issues none submit a document only.
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { customer, ok } from '../kit/app/fixtures.ts';
+import { createCustomer, ok } from '../kit/app/fixtures.ts';
 import { openForFile } from '../kit/app/test-app.ts';
 import { browserPath, visit } from './browser.ts';
 import {
@@ -23,7 +23,7 @@ const request = (method: string, path: string, body?: object) =>
 
 /** A person with contact data only, verified where the EU requires it. */
 async function newPerson(overrides: object = {}) {
-  const { id } = await customer(office.app, office.as, { ...WITHOUT_DATA, ...overrides });
+  const { id } = await createCustomer(office.app, office.as, { ...WITHOUT_DATA, ...overrides });
   return id as string;
 }
 

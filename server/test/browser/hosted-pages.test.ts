@@ -5,13 +5,13 @@ import { createServer, type Server } from 'node:http';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { platforms } from '../../src/features/tenancy/platform/store.ts';
-import { customer, ok } from '../kit/app/fixtures.ts';
+import { createCustomer, ok } from '../kit/app/fixtures.ts';
 import type { TestPlatform } from '../kit/app/harness.ts';
 import { openForFile } from '../kit/app/test-app.ts';
 import { cardFixture } from '../kit/cards/cards.ts';
 import { nextSecret, startOwnership } from '../kit/customers/ownership.ts';
 import { documentForm, pdfFile } from '../kit/http/documents.ts';
-import { phoneVerifiedCustomer } from '../kit/sca/strong-customers.ts';
+import { createPhoneVerifiedCustomer } from '../kit/sca/strong-customers.ts';
 import { evmWallet } from '../kit/wallets/chain-wallets.ts';
 import { browserPath, launch, SIZES, type Size } from './browser.ts';
 import { COMPLETE_DATA, inspect, press, TIMEOUT_MS, title, WITHOUT_DATA } from './office.ts';
@@ -63,7 +63,7 @@ const kycLink = async (id: string): Promise<string> =>
   ).kycUrl;
 
 const person = (fields: object) =>
-  customer(ownership.app, { as: ownership.app.unregulated }, { ...WITHOUT_DATA, ...fields });
+  createCustomer(ownership.app, { as: ownership.app.unregulated }, { ...WITHOUT_DATA, ...fields });
 
 async function upload(documentHolder: string) {
   const documentFields = { documentType: 'PASSPORT', country: 'US', documentNumber: 'P1' };
@@ -80,13 +80,13 @@ async function ownershipLink(): Promise<string> {
 }
 
 async function resetLink(): Promise<string> {
-  const { id } = await phoneVerifiedCustomer(ownership.app);
+  const { id } = await createPhoneVerifiedCustomer(ownership.app);
   const path = `/sca/factors/reset?customerId=${id}`;
   return ok(await ownership.app.call('POST', path, { factor: 'SMS_OTP' }), 201).verificationLink;
 }
 
 async function invitationLink(): Promise<string> {
-  const { umaAddress: inviterUma } = await customer(ownership.app);
+  const { umaAddress: inviterUma } = await createCustomer(ownership.app);
   const expiresAt = new Date(ownership.app.effects.now() + 86_400_000).toISOString();
   const body = { inviterUma, firstName: 'Grace', amountToSend: 125_000, expiresAt };
   return ok(await ownership.app.call('POST', '/invitations', body), 201).url;

@@ -4,10 +4,10 @@
 import type { CDPSession } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { receiveFunds } from '../../src/features/payments/quotes/index.ts';
-import { internalAccount, ok, quoteBody } from '../kit/app/fixtures.ts';
+import { findInternalAccount, ok, quoteBody } from '../kit/app/fixtures.ts';
 import type { ApiResponse } from '../kit/app/harness.ts';
 import { testApp } from '../kit/app/test-app.ts';
-import { european } from '../kit/customers/contacts.ts';
+import { createEuropeanCustomer } from '../kit/customers/contacts.ts';
 import { factorFixture, setSite } from '../kit/sca/factors.ts';
 import { loginFixture } from '../kit/sca/login.ts';
 import { ADDRESS, authorize, execute } from '../kit/sca/strong-customers.ts';
@@ -61,7 +61,7 @@ const inPage = (name: 'register' | 'prove', options: object): Promise<object> =>
 
 /** A customer with a passkey of the page's device, and the API reply. */
 async function withPasskey() {
-  const person = await european(app, as());
+  const person = await createEuropeanCustomer(app, as());
   await app.runtime.db.query(
     `update customers set status = 'APPROVED', version = version + 1 where id = $1`,
     [person.id],
@@ -89,7 +89,7 @@ async function createWaitingQuotes(
   customerId: string,
   count: number,
 ): Promise<ApiResponse['body'][]> {
-  const account = await internalAccount(app, customerId, 'EUR', as());
+  const account = await findInternalAccount(app, customerId, 'EUR', as());
   const deposit = { accountId: account.id, currency: 'EUR', amount: 1_000_00n };
   await app.operate((ctx) => receiveFunds(ctx, deposit), app.production);
   const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };

@@ -1,7 +1,7 @@
 // Special cases of the hosted verification page: keyboard only, dark mode on a narrow phone, a
 // rejected document, and an ended link.
 import { describe, expect, it } from 'vitest';
-import { customer, ok } from '../kit/app/fixtures.ts';
+import { createCustomer, ok } from '../kit/app/fixtures.ts';
 import { openForFile } from '../kit/app/test-app.ts';
 import { documentForm, pdfFile } from '../kit/http/documents.ts';
 import { browserPath, expectAccessible, screenshot, visit } from './browser.ts';
@@ -25,7 +25,7 @@ describe.runIf(browserPath)('the verification page', () => {
   it(
     'can be completed with the keyboard only',
     async () => {
-      const person = await customer(office.app, office.as, {
+      const person = await createCustomer(office.app, office.as, {
         ...WITHOUT_DATA,
         address: ADDRESS,
         nationality: 'US',
@@ -91,7 +91,7 @@ describe.runIf(browserPath)('the verification page', () => {
   it(
     'remains open when more data is required, and accepts another file for a rejected one',
     async () => {
-      const person = await customer(office.app, office.as, {
+      const person = await createCustomer(office.app, office.as, {
         ...WITHOUT_DATA,
         ...COMPLETE_DATA,
         fullName: 'Bad Scan 003',
@@ -134,7 +134,10 @@ describe.runIf(browserPath)('the verification page', () => {
   it(
     'runs an action once when its button is pressed twice',
     async () => {
-      const person = await customer(office.app, office.as, { ...WITHOUT_DATA, ...COMPLETE_DATA });
+      const person = await createCustomer(office.app, office.as, {
+        ...WITHOUT_DATA,
+        ...COMPLETE_DATA,
+      });
       const form = documentForm(
         { documentHolder: person.id, documentType: 'BANK_STATEMENT', country: 'US' },
         { bytes: pdfFile() },
@@ -156,7 +159,7 @@ describe.runIf(browserPath)('the verification page', () => {
   it(
     'is accessible in dark mode',
     async () => {
-      const person = await customer(office.app, office.as, WITHOUT_DATA);
+      const person = await createCustomer(office.app, office.as, WITHOUT_DATA);
       const { page, close } = await visit(office.browser, 'phone', office.origin);
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.setViewportSize({ width: 320, height: 640 });
@@ -177,7 +180,7 @@ describe.runIf(browserPath)('the verification page', () => {
     'shows that no action is needed after the verification (%s, %s)',
     async (device, fullName, line) => {
       const { app, browser, origin } = office;
-      const person = await customer(app, {}, { ...COMPLETE_DATA, fullName });
+      const person = await createCustomer(app, {}, { ...COMPLETE_DATA, fullName });
       const path = `/customers/${person.id}/kyc-link`;
       const { page, close } = await visit(browser, device, origin);
       await page.goto(ok(await app.call('POST', path, {}), 201).kycUrl);
@@ -198,7 +201,10 @@ describe.runIf(browserPath)('the verification page', () => {
   it(
     'shows an error when the link was used, has ended or is unknown',
     async () => {
-      const person = await customer(office.app, office.as, { ...WITHOUT_DATA, ...COMPLETE_DATA });
+      const person = await createCustomer(office.app, office.as, {
+        ...WITHOUT_DATA,
+        ...COMPLETE_DATA,
+      });
       const form = documentForm(
         {
           documentHolder: person.id,
@@ -212,7 +218,7 @@ describe.runIf(browserPath)('the verification page', () => {
       ok(await office.app.call('POST', '/documents', form, office.as), 201);
       const link = await office.linkFor(person.id);
       const { page, close } = await visit(office.browser, 'phone', office.origin);
-      const laterCustomer = await customer(office.app, office.as, WITHOUT_DATA);
+      const laterCustomer = await createCustomer(office.app, office.as, WITHOUT_DATA);
       const secondLink = await office.linkFor(laterCustomer.id);
       await openAndStart(page, link);
       await title(page, 'Review and submit');

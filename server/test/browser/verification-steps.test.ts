@@ -2,7 +2,7 @@
 // backwards, and a reload keeps the current step.
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { customer } from '../kit/app/fixtures.ts';
+import { createCustomer } from '../kit/app/fixtures.ts';
 import { openForFile } from '../kit/app/test-app.ts';
 import { browserPath, visit } from './browser.ts';
 import {
@@ -39,7 +39,7 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
   it(
     'keep their number during completion, after a reload and in another tab',
     async () => {
-      const person = await customer(office.app, office.as, WITHOUT_DATA);
+      const person = await createCustomer(office.app, office.as, WITHOUT_DATA);
       const { page, close } = await visit(office.browser, 'phone', office.origin);
       const link = await office.linkFor(person.id);
       await openAndStart(page, link);
@@ -67,7 +67,10 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
   it(
     'return step by step to the start, with the button of the page and the button of the browser',
     async () => {
-      const person = await customer(office.app, office.as, { ...WITHOUT_DATA, address: ADDRESS });
+      const person = await createCustomer(office.app, office.as, {
+        ...WITHOUT_DATA,
+        address: ADDRESS,
+      });
       const {
         page,
         problems: complaints,
@@ -105,7 +108,10 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
   it(
     'begin with the required data, the reason, the recipients and the expiry of the link',
     async () => {
-      const person = await customer(office.app, office.as, { ...WITHOUT_DATA, address: ADDRESS });
+      const person = await createCustomer(office.app, office.as, {
+        ...WITHOUT_DATA,
+        address: ADDRESS,
+      });
       const { page, close } = await visit(office.browser, 'phone', office.origin);
       await page.goto(await office.linkFor(person.id));
       await title(page, 'Verify your identity');

@@ -2,7 +2,7 @@
 // for support. The table of documents is unavailable during one read.
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { customer } from '../kit/app/fixtures.ts';
+import { createCustomer } from '../kit/app/fixtures.ts';
 import { openForFile } from '../kit/app/test-app.ts';
 import { browserPath, visit } from './browser.ts';
 import { inspect, openOffice, TIMEOUT_MS, title, WITHOUT_DATA } from './office.ts';
@@ -14,7 +14,7 @@ describe.runIf(browserPath)('a verification page that is slow or cannot be loade
     'shows the reason, the request ID and a retry button',
     async () => {
       const { db } = office.app.runtime;
-      const person = await customer(office.app, office.as, WITHOUT_DATA);
+      const person = await createCustomer(office.app, office.as, WITHOUT_DATA);
       const url = await office.linkFor(person.id);
       const { page, close } = await visit(office.browser, 'phone', office.origin);
       await db.query('alter table documents rename to documents_away');
@@ -39,7 +39,7 @@ describe.runIf(browserPath)('a verification page that is slow or cannot be loade
   it(
     'shows a skeleton until a slow reply arrives',
     async () => {
-      const person = await customer(office.app, office.as, WITHOUT_DATA);
+      const person = await createCustomer(office.app, office.as, WITHOUT_DATA);
       const url = await office.linkFor(person.id);
       const { page, close } = await visit(office.browser, 'phone', office.origin);
       const client = new pg.Client({ connectionString: office.app.databaseUrl });

@@ -1,7 +1,7 @@
 // The hosted verification page from the link to the result: a person and a business, on a desktop
 // and on a phone (in a short run each on one of them), with typical input errors.
 import { describe, expect, it } from 'vitest';
-import { customer, ok } from '../kit/app/fixtures.ts';
+import { createCustomer, ok } from '../kit/app/fixtures.ts';
 import { openForFile } from '../kit/app/test-app.ts';
 import { variantsOf } from '../kit/length.ts';
 import { browserPath, type Size, visit } from './browser.ts';
@@ -26,7 +26,7 @@ describe.runIf(browserPath)('the verification page', () => {
   it.each(variantsOf(SCREENS, 0))(
     'verifies a person, on a %s',
     async (size) => {
-      const person = await customer(office.app, office.as, WITHOUT_DATA);
+      const person = await createCustomer(office.app, office.as, WITHOUT_DATA);
       const {
         page,
         context,

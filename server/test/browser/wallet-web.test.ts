@@ -10,7 +10,7 @@ import { wordlist } from '@scure/bip39/wordlists/english.js';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../src/http/server.ts';
-import { balances, ok } from '../kit/app/fixtures.ts';
+import { ok, readBalances } from '../kit/app/fixtures.ts';
 import type { ApiResponse } from '../kit/app/harness.ts';
 import { testApp } from '../kit/app/test-app.ts';
 import {
@@ -152,7 +152,7 @@ async function walk({ page }: Visit, size: Size) {
   await press(page, 'Sign and send');
   await news(page, 'Sent.');
   await balanceIs(page, '87.654322');
-  expect(await balances(app, accountId)).toEqual({ balance: 87_654_322, total: 87_654_322 });
+  expect(await readBalances(app, accountId)).toEqual({ balance: 87_654_322, total: 87_654_322 });
   const { data } = ok(await app.call('GET', `/transactions?accountIdentifier=${accountId}`), 200);
   const paid = data.filter(({ type }: ApiResponse['body']) => type === 'OUTGOING');
   expect(paid).toMatchObject([{ status: 'COMPLETED', sentAmount: { amount: 12_345_678 } }]);

@@ -1,9 +1,9 @@
-// Changes in the console when something goes wrong: another person is faster, the connection is lost,
-// the session ends, or a button is pressed twice. Each change takes effect once, and the result is that
-// of the server.
+// Changes in the console under failures: another operator changes the resource first, the
+// connection is lost, the session ends, or a button is pressed twice. Each change takes effect
+// once, and the console shows the result of the server.
 import type { Page, Request } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fundedCustomer, ok } from '../kit/app/fixtures.ts';
+import { createFundedCustomer, ok } from '../kit/app/fixtures.ts';
 import {
   button,
   consoleForFile,
@@ -27,7 +27,7 @@ describe.runIf(isTestable)('a change', () => {
 
   /** Opens an account of its own, and fills in the form that freezes it. */
   async function freezing(reason: string) {
-    const { account } = await fundedCustomer(opened.app);
+    const { account } = await createFundedCustomer(opened.app);
     const { page } = tom;
     await tom.go(pathOf('accounts', account.id));
     await titled(page, 'Account');
@@ -135,7 +135,7 @@ describe.runIf(isTestable)('a change', () => {
     'of others is shown after the stream was interrupted',
     async () => {
       const { page, context } = tom;
-      const { account } = await fundedCustomer(opened.app);
+      const { account } = await createFundedCustomer(opened.app);
       await tom.go(pathOf('accounts', account.id));
       await titled(page, 'Account');
       await page.getByText('Live', { exact: true }).waitFor();
@@ -197,7 +197,7 @@ describe.runIf(isTestable)('a change', () => {
     'that is rejected keeps the form, and says what is wrong where it is',
     async () => {
       const { page } = tom;
-      const { account } = await fundedCustomer(opened.app);
+      const { account } = await createFundedCustomer(opened.app);
       await tom.go(pathOf('accounts', account.id));
       await button(page, 'Freeze').click();
       await button(dialogOf(page), 'Freeze').click();

@@ -3,7 +3,7 @@ import { ok } from '../kit/app/fixtures.ts';
 import { file, importHarness } from '../kit/customers/imports.ts';
 import { PERSON } from '../kit/customers/onboarding.ts';
 import { documentForm, pdfFile, pngFile } from '../kit/http/documents.ts';
-import { phoneVerifiedCustomer } from '../kit/sca/strong-customers.ts';
+import { createPhoneVerifiedCustomer } from '../kit/sca/strong-customers.ts';
 import { walletFixture } from '../kit/wallets/embedded-wallets.ts';
 import { phoneNumber } from '../kit/wallets/one-time-codes.ts';
 import type { OpenConsole } from './console.ts';
@@ -42,7 +42,7 @@ async function waitingApproval({ client }: OpenConsole): Promise<void> {
 }
 
 async function customersOfMain({ app, client }: OpenConsole): Promise<void> {
-  const { id } = await phoneVerifiedCustomer(app);
+  const { id } = await createPhoneVerifiedCustomer(app);
   const body = { factor: 'SMS_OTP' };
   ok(await app.call('POST', `/sca/factors/reset?customerId=${id}`, body), 201);
   const { accountId } = await walletFixture(app).customerWithWallet({ phoneNumber: phoneNumber() });

@@ -1,4 +1,4 @@
-// What a form of the console sends.
+// Request bodies that the forms of the console send.
 import { expect, it } from 'vitest';
 import { changeOf, type FieldSchema } from '../../../packages/console/src/action/schema.ts';
 

@@ -1,7 +1,8 @@
-// What the console protects: personal data is hidden until it is requested, texts and documents of
-// customers never run, and the first view is small. And its keyboard: the palette and dialogs.
+// Protection of the console: personal data is hidden until it is requested, texts and documents
+// of customers are never executed, and the first view is small. Also the use of the palette and
+// of dialogs by keyboard.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { customer, ok } from '../kit/app/fixtures.ts';
+import { createCustomer, ok } from '../kit/app/fixtures.ts';
 import { documentForm } from '../kit/http/documents.ts';
 import {
   button,
@@ -66,7 +67,7 @@ describe.runIf(isTestable)('the console', () => {
     'hides personal data until it is requested, which is recorded',
     async () => {
       const { page } = clara;
-      const { id } = await customer(opened.app, {}, { fullName: 'Greta Geheim' });
+      const { id } = await createCustomer(opened.app, {}, { fullName: 'Greta Geheim' });
       await clara.go(pathOf('customers', id));
       await titled(page, 'Customer');
       await complete(page);
@@ -175,7 +176,7 @@ describe.runIf(isTestable)('the console', () => {
       await titled(page, 'Audit log');
       await dialogOf(page).waitFor({ state: 'detached' });
 
-      await customer(opened.app);
+      await createCustomer(opened.app);
       await clara.go('/customers');
       await titled(page, 'Customers');
       // The list can gain a customer at its top in the meantime.

@@ -1,7 +1,7 @@
 // The main task of each role in the console, from the sign-in with a passkey to the audit record.
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { externalAccount, fundedCustomer, ok, quoteBody } from '../kit/app/fixtures.ts';
+import { createExternalAccount, createFundedCustomer, ok, quoteBody } from '../kit/app/fixtures.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 import {
   button,
@@ -32,8 +32,8 @@ describe.runIf(isTestable)('in the console', () => {
   /** A payment of the sandbox platform to an account with this suffix. */
   async function payoutTo(suffix: string): Promise<string> {
     const { app } = opened;
-    const { person, account } = await fundedCustomer(app);
-    const payee = await externalAccount(app, person.id, 'EUR', suffix);
+    const { person, account } = await createFundedCustomer(app);
+    const payee = await createExternalAccount(app, person.id, 'EUR', suffix);
     const quote = ok(
       await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 250_00)),
       201,

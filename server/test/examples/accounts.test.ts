@@ -4,7 +4,7 @@ import { describe } from 'vitest';
 import { exampleOf } from '../../src/catalog/accounts/account-examples.ts';
 import { ACCOUNT_TYPE_ROWS, ACCOUNT_TYPES } from '../../src/catalog/accounts/account-types.ts';
 import { ok } from '../kit/app/fixtures.ts';
-import { balanceOf, bankInGermany, person } from '../kit/http/example-people.ts';
+import { balanceOf, bankInGermany, createPerson } from '../kit/http/example-people.ts';
 import { examples, type Stage } from '../kit/http/examples.ts';
 import { evmWallet } from '../kit/wallets/chain-wallets.ts';
 
@@ -14,7 +14,7 @@ const kebab = (type: string) => type.toLowerCase().replaceAll('_', '-');
 async function accountTypes(stage: Stage) {
   for (const type of ACCOUNT_TYPES) {
     // Some types share an account, which a customer registers once.
-    const customer = await person(stage);
+    const customer = await createPerson(stage);
     // SWIFT delivers every currency.
     const [currency = 'USD'] = ACCOUNT_TYPE_ROWS[type].currencies;
     const name = kebab(type);
@@ -26,7 +26,7 @@ async function accountTypes(stage: Stage) {
 }
 
 async function externalAccounts(stage: Stage) {
-  const customer = await person(stage);
+  const customer = await createPerson(stage);
   const { id } = await bankInGermany(stage, customer.id);
   await stage.show('listCustomerExternalAccounts', 'of-a-customer', {
     summary: 'External accounts of a customer',
@@ -37,7 +37,7 @@ async function externalAccounts(stage: Stage) {
     params: { externalAccountId: id },
   });
   await stage.show('lookupExternalAccount', 'bank-account', {
-    summary: 'What the bank account can receive',
+    summary: 'Currencies and limits of the bank account',
     params: { accountId: id },
     query: { customerId: customer.id },
   });
@@ -70,7 +70,7 @@ async function platformAccounts(stage: Stage) {
 }
 
 async function balances(stage: Stage) {
-  const customer = await person(stage);
+  const customer = await createPerson(stage);
   const { id } = await balanceOf(stage, customer.id, 'USD');
   await stage.show('sandboxFundInternalAccount', 'deposit', {
     summary: 'Simulate a deposit of 1,000.00 USD',
@@ -93,7 +93,7 @@ async function balances(stage: Stage) {
 }
 
 async function beforePaying(stage: Stage) {
-  const customer = await person(stage);
+  const customer = await createPerson(stage);
   const { id } = await balanceOf(stage, customer.id, 'USDC');
   await stage.show('getExchangeRates', 'usd-to-eur-and-mxn', {
     summary: 'From USD to EUR and MXN, for 100.00 USD',
@@ -104,7 +104,7 @@ async function beforePaying(stage: Stage) {
     query: { country: 'NG' },
   });
   await stage.show('lookupUma', 'address', {
-    summary: 'What a UMA address can receive',
+    summary: 'Currencies, limits and required data of a UMA address',
     params: { receiverUmaAddress: '$success.eur@sandbox.uma.money' },
     query: { customerId: customer.id },
   });
@@ -138,7 +138,7 @@ async function ownership(stage: Stage) {
       : each,
   );
   await app.call('PATCH', '/config', { supportedCurrencies: travelRule });
-  const customer = await person(stage);
+  const customer = await createPerson(stage);
   for (const [owner, ownerField, secret] of [
     ['', { customerId: customer.id }, 7_001n],
     ['Platform', {}, 7_002n],
@@ -157,7 +157,7 @@ async function ownership(stage: Stage) {
     const { messageToSign } = await show(
       `create${owner}ExternalAccountOwnershipChallenge`,
       'wallet-signature',
-      { summary: 'Ask for the message to sign', params, body: { method: 'WALLET_SIGNATURE' } },
+      { summary: 'Request the message to sign', params, body: { method: 'WALLET_SIGNATURE' } },
     );
     await show(`verify${owner}ExternalAccountOwnership`, 'signed', {
       summary: 'Prove the ownership with a signature of the wallet',

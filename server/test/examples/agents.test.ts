@@ -1,6 +1,6 @@
 // Examples of agents: operations of a platform on them, and their own operations.
 import { describe } from 'vitest';
-import { balanceOf, bankInTheUs, person } from '../kit/http/example-people.ts';
+import { balanceOf, bankInTheUs, createPerson } from '../kit/http/example-people.ts';
 import { examples, type Stage } from '../kit/http/examples.ts';
 
 const POLICY = {
@@ -18,9 +18,9 @@ const POLICY = {
 
 /** An agent that no program has connected to yet. */
 async function unconnected(stage: Stage) {
-  const customer = await person(stage);
+  const customer = await createPerson(stage);
   const { agent } = await stage.show('createAgent', 'read-only', {
-    summary: 'An agent that reads and pays nothing',
+    summary: 'A read-only agent',
     body: {
       name: 'Bookkeeping',
       customerId: customer.id,
@@ -36,7 +36,7 @@ async function unconnected(stage: Stage) {
 /** A customer with 1,000.00 USD and a bank account, and a connected agent. */
 async function connected(stage: Stage) {
   const { app } = stage;
-  const customer = await person(stage);
+  const customer = await createPerson(stage);
   const account = await balanceOf(stage, customer.id, 'USD');
   await app.call('POST', `/sandbox/internal-accounts/${account.id}/fund`, { amount: 1_000_00 });
   const bank = await bankInTheUs(stage, customer.id);

@@ -1,12 +1,12 @@
 // Examples of cards and of messages of a card network.
 import { describe } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
-import { balanceOf, person } from '../kit/http/example-people.ts';
+import { balanceOf, createPerson } from '../kit/http/example-people.ts';
 import { examples, type Stage } from '../kit/http/examples.ts';
 
 /** An active card funded by a balance of 500.00 USD. */
 async function activeCard(stage: Stage, platformCardId: string) {
-  const customer = await person(stage);
+  const customer = await createPerson(stage);
   const { id: accountId } = await balanceOf(stage, customer.id, 'USD');
   await stage.app.call('POST', `/sandbox/internal-accounts/${accountId}/fund`, {
     amount: 500_00,

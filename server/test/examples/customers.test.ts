@@ -1,7 +1,7 @@
 // Examples of customers: registration, contacts, identity checks, owners, documents, imports and invitations.
 import { describe } from 'vitest';
 import { documentForm, pdfFile } from '../kit/http/documents.ts';
-import { AMARA, EMIL, person } from '../kit/http/example-people.ts';
+import { AMARA, createPerson, EMIL } from '../kit/http/example-people.ts';
 import { examples, type Stage } from '../kit/http/examples.ts';
 
 const NORTHWIND = {
@@ -66,7 +66,7 @@ async function individuals(stage: Stage) {
 }
 
 async function verifications(stage: Stage) {
-  const { id: customerId } = await person(stage, { fullName: 'Noah Lindqvist 003' });
+  const { id: customerId } = await createPerson(stage, { fullName: 'Noah Lindqvist 003' });
   const { id } = await stage.show('createVerification', 'individual', {
     summary: 'Submit an individual; the reply names what is missing',
     body: { customerId },
@@ -140,7 +140,7 @@ async function documents(stage: Stage, customerId: string) {
 }
 
 async function contacts(stage: Stage) {
-  const { id: customerId } = await person(stage, EMIL);
+  const { id: customerId } = await createPerson(stage, EMIL);
   const params = { customerId };
   const body = { code: '123456' };
   await stage.show('sendCustomerEmailVerification', 'sent', {
@@ -190,7 +190,7 @@ async function imports(stage: Stage) {
 }
 
 async function invitations(stage: Stage) {
-  const { umaAddress } = await person(stage);
+  const { umaAddress } = await createPerson(stage);
   const body = { inviterUma: umaAddress, firstName: 'Mateo' };
   const first = await stage.show('createInvitation', 'with-a-gift', {
     summary: 'Invite a person and announce 25.00 USD',

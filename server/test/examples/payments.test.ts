@@ -1,19 +1,19 @@
 // Examples of quotes, transfers and transactions.
 
 import { describe } from 'vitest';
-import { eventsVisible } from '../kit/http/event-order.ts';
+import { waitUntilEventsVisible } from '../kit/http/event-order.ts';
 import {
   balanceOf,
   bankInGermany,
   bankInTheUs,
-  person,
+  createPerson,
   sparkWalletOf,
 } from '../kit/http/example-people.ts';
 import { examples, type Stage } from '../kit/http/examples.ts';
 
 /** A customer with 5,000.00 USD, and the account that holds it. */
 async function payer(stage: Stage) {
-  const customer = await person(stage);
+  const customer = await createPerson(stage);
   const account = await balanceOf(stage, customer.id, 'USD');
   const path = `/sandbox/internal-accounts/${account.id}/fund`;
   await stage.app.call('POST', path, { amount: 5_000_00 });
@@ -58,7 +58,7 @@ async function payout(stage: Stage) {
 }
 
 async function fundedByBank(stage: Stage) {
-  const customer = await person(stage);
+  const customer = await createPerson(stage);
   const { lookupId } = await stage.show('lookupUma', 'before-a-quote', {
     summary: 'Look up a UMA address before a quote',
     params: { receiverUmaAddress: '$success.eur@sandbox.uma.money' },
@@ -186,7 +186,7 @@ async function cancelled(stage: Stage) {
 /** Payments from UMA addresses, which the platform decides later. */
 async function incoming(stage: Stage) {
   const { app, show, receiver } = stage;
-  const customer = await person(stage);
+  const customer = await createPerson(stage);
   receiver.behave((response, { type }) => {
     response.writeHead(type === 'INCOMING_PAYMENT.PENDING' ? 202 : 200).end();
   });
@@ -223,7 +223,7 @@ async function incoming(stage: Stage) {
 const CURSOR = '                    4711        1767603600000 ';
 
 async function events({ app, show }: Stage) {
-  await eventsVisible(app);
+  await waitUntilEventsVisible(app);
   const page = await show('listEvents', 'newest', {
     summary: 'The newest event of one type, and a cursor to follow from here',
     query: { type: 'OUTGOING_PAYMENT.COMPLETED', limit: '1' },

@@ -1,7 +1,7 @@
 // Examples of strong customer authentication.
 import { describe } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
-import { balanceOf, bankInGermany, EMIL, person } from '../kit/http/example-people.ts';
+import { balanceOf, bankInGermany, createPerson, EMIL } from '../kit/http/example-people.ts';
 import { examples, type Stage } from '../kit/http/examples.ts';
 import { codeAt, registrationJson } from '../kit/sca/factors.ts';
 import { authenticator } from '../kit/wallets/authenticator.ts';
@@ -11,7 +11,7 @@ const endUserIpAddress = '203.0.113.7';
 
 /** A customer in Germany whose telephone is verified. */
 async function european(stage: Stage): Promise<string> {
-  const { id } = await person(stage, EMIL);
+  const { id } = await createPerson(stage, EMIL);
   const { app } = stage;
   for (const contact of ['email', 'phone']) {
     await app.call('POST', `/customers/${id}/verify-${contact}`);

@@ -1,6 +1,6 @@
 // Examples of stablecoins: linking a provider, registering a token, minting and burning it.
 import { describe } from 'vitest';
-import { bankInTheUs, person, sparkWalletOf } from '../kit/http/example-people.ts';
+import { bankInTheUs, createPerson, sparkWalletOf } from '../kit/http/example-people.ts';
 import { examples, type Stage } from '../kit/http/examples.ts';
 
 const key = (name: string) => ({ 'idempotency-key': name });
@@ -36,7 +36,7 @@ async function token(stage: Stage) {
   await show('getStablecoin', 'provisioned', { summary: 'A provisioned token', params });
   await show('listStablecoins', 'all', { summary: 'All tokens of the platform' });
   await show('requestStablecoinServiceEnablement', 'requested', {
-    summary: 'Ask for payments from and to internal accounts',
+    summary: 'Request the use of a token in accounts and payments',
     params,
   });
   await mintAndBurn(stage, params);
@@ -44,7 +44,7 @@ async function token(stage: Stage) {
 
 async function mintAndBurn(stage: Stage, params: { stablecoinId: string }) {
   const { show, app } = stage;
-  const customer = await person(stage);
+  const customer = await createPerson(stage);
   const wallet = await sparkWalletOf(stage, customer.id);
   const bank = await bankInTheUs(stage, customer.id);
   const minted = await show('createStablecoinMint', 'by-wire', {

@@ -88,11 +88,11 @@ async function webhookDeliveries(stage: Stage) {
 async function webhookReplays(stage: Stage, endpointId: string) {
   const body = { endpointId, from: '2026-01-05T08:00:00Z', to: '2026-01-05T09:00:00Z' };
   await stage.show('previewWebhookReplay', 'hour', {
-    summary: 'How many deliveries of an hour did not arrive',
+    summary: 'Number of failed deliveries of one hour',
     body,
   });
   const { id: replayId } = await stage.show('createWebhookReplay', 'hour', {
-    summary: 'Send what did not arrive in an hour again',
+    summary: 'Send the failed deliveries of one hour again',
     body,
   });
   await stage.app.settle();
@@ -131,7 +131,7 @@ async function pulledDeliveries(stage: Stage) {
     query: { limit: '1' },
   });
   await stage.show('acknowledgeWebhookDeliveries', 'up-to-a-place', {
-    summary: 'Acknowledge everything up to a place',
+    summary: 'Acknowledge all deliveries up to a position',
     params,
     body: { cursor },
   });
@@ -153,7 +153,7 @@ async function failingEndpoint({ app }: Stage) {
 
 async function tokens(stage: Stage) {
   const { id: tokenId } = await stage.show('createToken', 'read-only', {
-    summary: 'A token that can read and change nothing',
+    summary: 'A read-only token',
     body: { name: 'Reporting', permissions: ['VIEW'] },
   });
   await stage.show('listTokens', 'all', {

@@ -1,7 +1,7 @@
 // Examples of embedded wallets: credentials, sessions, and requests that the wallet signs.
 import { describe } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
-import { balanceOf, bankInTheUs, person } from '../kit/http/example-people.ts';
+import { balanceOf, bankInTheUs, createPerson } from '../kit/http/example-people.ts';
 import { examples, type Stage } from '../kit/http/examples.ts';
 import {
   CODE,
@@ -72,7 +72,7 @@ async function signRequest(
 }
 
 async function wallet(stage: Stage) {
-  const customer = await person(stage, {
+  const customer = await createPerson(stage, {
     email: 'wallet.holder@example.com',
     phoneNumber: '+15035550123',
   });
@@ -116,7 +116,7 @@ async function wallet(stage: Stage) {
 /** A customer with a wallet, and the keys of its session. */
 async function walletWithSession(stage: Stage, email: string) {
   const { app } = stage;
-  const customer = await person(stage, { email, phoneNumber: '+15035550199' });
+  const customer = await createPerson(stage, { email, phoneNumber: '+15035550199' });
   await app.settle();
   const path = `/customers/internal-accounts?customerId=${customer.id}&type=EMBEDDED_WALLET`;
   const accountId: string = ok(await app.call('GET', path), 200).data[0].id;
@@ -197,7 +197,7 @@ async function inProgress(stage: Stage) {
 /** A key that signs card payments of a wallet. */
 async function delegation(stage: Stage) {
   const { app, show } = stage;
-  const customer = await person(stage, { email: 'card.holder@example.com' });
+  const customer = await createPerson(stage, { email: 'card.holder@example.com' });
   await app.settle();
   const accountId = await walletOf(stage, customer.id);
   const keys = await session(stage, accountId);

@@ -14,9 +14,9 @@ import { type OperatorService, openOperator } from '../kit/app/operator-service.
 import { createDataFolder, type DataFolder, type Running } from '../kit/crash/server.ts';
 import { RUN_PAGES } from '../kit/guides/blocks.ts';
 import {
-  absentPrograms,
-  gatherPrograms,
-  needlessIn,
+  constantPlaceholders,
+  linkPrograms,
+  missingPrograms,
   programPath,
   type Result,
   runGuide,
@@ -37,7 +37,7 @@ const GUIDES = RUN_PAGES.filter((page) => page.startsWith('docs/guides/'));
  */
 const SHELL_OF_THE_PROGRAMS: Shell = 'bash';
 const FILES_OF_THE_PROGRAMS = ['payouts.md', 'README.md'];
-const SHELLS = SHELL_NAMES.filter((shell) => absentPrograms(shell).length === 0);
+const SHELLS = SHELL_NAMES.filter((shell) => missingPrograms(shell).length === 0);
 /** Runs every guide in every shell, and not only the README. */
 const ALL = process.env.RAILHEAD_GUIDE_SHELLS === 'all';
 
@@ -142,11 +142,11 @@ beforeAll(async () => {
   dataFolder = createDataFolder('guides');
   base = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-guides-'));
   if (SHELLS.length === 0) return;
-  bin = gatherPrograms(base);
+  bin = linkPrograms(base);
   running = await dataFolder.start();
   service = await openOperator(environment());
   node = await openNode(base, programPath('curl') as string, service);
-  clients = gatherPrograms(base, 'clients', node.writeProgram);
+  clients = linkPrograms(base, 'clients', node.writeProgram);
 }, START_MS);
 
 afterAll(async () => {
@@ -158,7 +158,7 @@ afterAll(async () => {
 
 describe('guides', () => {
   it.for(SHELL_NAMES)('%s is installed', (shell, { skip }) => {
-    const absent = absentPrograms(shell);
+    const absent = missingPrograms(shell);
     skip(absent.length > 0, `guides in ${shell} need ${absent.join(' and ')}`);
     expect(SHELLS).toContain(shell);
   });
@@ -171,7 +171,7 @@ describe('guides', () => {
       const results = await Promise.all(shellsOf(file).map((shell) => follow(file, shell)));
       expect(results.flatMap(({ problems }) => problems)).toEqual([]);
       const values = results.map((each) => each.values);
-      expect(needlessIn(values, differing())).toEqual([]);
+      expect(constantPlaceholders(values, differing())).toEqual([]);
     },
   );
 

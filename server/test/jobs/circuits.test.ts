@@ -10,8 +10,8 @@ import { createCircuits, MAX_FAILURES, OPEN_MS } from '../../src/runtime/jobs/ci
 import { createWorker } from '../../src/runtime/jobs/jobs.ts';
 import { createLog } from '../../src/runtime/observability/log.ts';
 import { createMetrics } from '../../src/runtime/observability/metrics.ts';
-import { booksBalance } from '../kit/app/books.ts';
-import { externalAccount, fundedCustomer, ok } from '../kit/app/fixtures.ts';
+import { expectBalancedBooks } from '../kit/app/books.ts';
+import { createExternalAccount, createFundedCustomer, ok } from '../kit/app/fixtures.ts';
 import { openForFile, testApp } from '../kit/app/test-app.ts';
 import { startHanging } from '../kit/http/hanging-servers.ts';
 
@@ -105,8 +105,8 @@ describe('a payout whose rail has an open circuit', () => {
       log: createLog(app.effects, 'error', () => undefined),
       metrics: createMetrics(),
     });
-    const { person, account } = await fundedCustomer(app);
-    const payee = await externalAccount(app, person.id, 'USD');
+    const { person, account } = await createFundedCustomer(app);
+    const payee = await createExternalAccount(app, person.id, 'USD');
     await app.settle();
     service.respondWith(503);
     const probe = { url: service.url, method: 'GET', headers: {} } as const;
@@ -128,6 +128,6 @@ describe('a payout whose rail has an open circuit', () => {
     pass(OPEN_MS + SPREAD_MS);
     await worker.runDue();
     expect(await status()).toBe('COMPLETED');
-    await booksBalance(app);
+    await expectBalancedBooks(app);
   });
 });

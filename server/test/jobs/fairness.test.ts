@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { sendMessage } from '../../src/features/notifications/messages/index.ts';
 import { messages } from '../../src/features/notifications/messages/store.ts';
 import { JOB_LIMITS } from '../../src/runtime/jobs/job-slots.ts';
-import { externalAccount, fundedCustomer, ok } from '../kit/app/fixtures.ts';
+import { createExternalAccount, createFundedCustomer, ok } from '../kit/app/fixtures.ts';
 import { openForFile, testApp } from '../kit/app/test-app.ts';
 import { startHanging } from '../kit/http/hanging-servers.ts';
 
@@ -28,8 +28,8 @@ const queueMessages = (count: number) =>
 
 describe('text messages that wait for a hanging service', () => {
   it('leave job slots for the payout of another platform', async () => {
-    const { person, account } = await fundedCustomer(app);
-    const payee = await externalAccount(app, person.id, 'USD');
+    const { person, account } = await createFundedCustomer(app);
+    const payee = await createExternalAccount(app, person.id, 'USD');
     await app.settle();
     await queueMessages(MESSAGES);
     app.start();

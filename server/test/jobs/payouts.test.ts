@@ -5,7 +5,7 @@ import { payoutJobs } from '../../src/features/payments/payouts/payout-jobs.ts';
 import { createWorker, type Worker } from '../../src/runtime/jobs/jobs.ts';
 import { createLog } from '../../src/runtime/observability/log.ts';
 import { createMetrics } from '../../src/runtime/observability/metrics.ts';
-import { balances, externalAccount, ok, quoteBody } from '../kit/app/fixtures.ts';
+import { createExternalAccount, ok, quoteBody, readBalances } from '../kit/app/fixtures.ts';
 import { startProduction } from '../kit/app/production.ts';
 import { openForFile } from '../kit/app/test-app.ts';
 import {
@@ -37,9 +37,9 @@ function workerOver(options: Parameters<typeof railOver>[2] = {}): Worker {
 
 /** A payout whose sending waits as a job. */
 async function payout() {
-  const from = await server.payer('1000.00');
+  const from = await server.createPayer('1000.00');
   await server.app.settle();
-  const body = quoteBody(from.account, await server.payee(from.person.id), 100_00);
+  const body = quoteBody(from.account, await server.createPayee(from.person.id), 100_00);
   const quote = ok(await server.app.call('POST', '/quotes', body, server.as), 201);
   const headers = { 'idempotency-key': quote.id };
   const url = `/quotes/${quote.id}/execute`;
@@ -75,7 +75,7 @@ async function runningJob(id: string) {
   }
 }
 
-const funds = ({ account }: { account: string }) => balances(server.app, account, server.as);
+const funds = ({ account }: { account: string }) => readBalances(server.app, account, server.as);
 const ON_HOLD = { balance: 900_00, total: 1_000_00 };
 const PAID_BALANCE = { balance: 900_00, total: 900_00 };
 const REFUNDED = { balance: 1_000_00, total: 1_000_00 };
@@ -206,22 +206,22 @@ describe('jobs cancel of other transfers', () => {
   const USD = 40_00;
 
   it('leaves a debit to the operator', async () => {
-    const { person, account } = await server.payer();
-    const from = await externalAccount(server.app, person.id, 'USD', '000', server.as);
+    const { person, account } = await server.createPayer();
+    const from = await createExternalAccount(server.app, person.id, 'USD', '000', server.as);
     const accounts = { source: { accountId: from.id }, destination: { accountId: account } };
     const body = { ...accounts, amount: USD };
     const { id } = ok(await server.app.call('POST', '/transfer-in', body, server.as), 201);
     await cancelled(id, 'incoming.debit');
     expect(await server.queue(id)).toMatchObject([{ kind: 'debit', amount: USD }]);
     await server.json('payouts', 'settle', id);
-    expect((await balances(server.app, account, server.as)).total).toBe(USD);
+    expect((await readBalances(server.app, account, server.as)).total).toBe(USD);
     await server.expectRejected('No result is expected', 'payouts', 'settle', id);
   });
 
   it('leaves the debit of a payment to the operator, and the refund of it', async () => {
-    const { person } = await server.payer();
-    const from = await externalAccount(server.app, person.id, 'USD', '000', server.as);
-    const payee = await server.payee(person.id);
+    const { person } = await server.createPayer();
+    const from = await createExternalAccount(server.app, person.id, 'USD', '000', server.as);
+    const payee = await server.createPayee(person.id);
     const quote = quoteBody(from.id, payee, USD, { immediatelyExecute: true });
     const createdQuote = ok(await server.app.call('POST', '/quotes', quote, server.as), 201);
     const id = createdQuote.transactionId as string;

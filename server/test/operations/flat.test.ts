@@ -15,9 +15,16 @@ import { countSql, type PageQuery, pageSql } from '../../src/runtime/db/paging.t
 import { stepSql } from '../../src/runtime/db/steps.ts';
 import type { Table } from '../../src/runtime/db/table.ts';
 import { agentFixture } from '../kit/agents/agents.ts';
-import { externalAccount, fundedCustomer, ok, quoteBody } from '../kit/app/fixtures.ts';
-import { ACCOUNTS, filler, fillRest, PEOPLE, RARE, TRANSACTIONS } from '../kit/app/flat-rows.ts';
-import { idSql, type Planned, planner, uuid } from '../kit/app/query-plans.ts';
+import { createExternalAccount, createFundedCustomer, ok, quoteBody } from '../kit/app/fixtures.ts';
+import {
+  ACCOUNTS,
+  createFiller,
+  fillRemainingTables,
+  PEOPLE,
+  RARE,
+  TRANSACTIONS,
+} from '../kit/app/flat-rows.ts';
+import { createPlanner, idSql, type Planned, uuid } from '../kit/app/query-plans.ts';
 import { testApp } from '../kit/app/test-app.ts';
 
 /** Blocks for a page of twenty rows, including the index path of each branch. */
@@ -40,10 +47,10 @@ beforeAll(async () => {
   await client.connect();
   // Copies need no foreign key checks, which would dominate the runtime.
   await client.query('set session_replication_role = replica');
-  checkFlat = planner(client);
-  const fill = filler(app, client);
-  const { person, account } = await fundedCustomer(app);
-  const payee = await externalAccount(app, person.id, 'USD');
+  checkFlat = createPlanner(client);
+  const fill = createFiller(app, client);
+  const { person, account } = await createFundedCustomer(app);
+  const payee = await createExternalAccount(app, person.id, 'USD');
   const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 100_00)), 201);
   // One owner in three payments and one account have most rows; every hundredth is the platform's.
   await fill('transactions', quote.transactionId, TRANSACTIONS, {
@@ -81,7 +88,7 @@ beforeAll(async () => {
   });
   await client.query(`insert into ledger_accounts (id, currency, floor, created_at)
     select id, currency, 0, created_at from internal_accounts on conflict do nothing`);
-  await fillRest(app, fill);
+  await fillRemainingTables(app, fill);
   for (const table of [
     'transactions',
     'customers',

@@ -36,10 +36,10 @@ import {
   TOKENS,
 } from '../../src/connectors/sandbox/stablecoins/mint-outcomes.ts';
 import {
-  customer,
-  externalAccount,
-  fund,
-  internalAccount,
+  createCustomer,
+  createExternalAccount,
+  findInternalAccount,
+  fundAccount,
   ok,
   quoteBody,
 } from '../kit/app/fixtures.ts';
@@ -101,19 +101,19 @@ describe.each(MAGIC)('generated IDs that end in %s', (scriptedSuffix) => {
   });
 
   it('do not change the approval of a customer and the match of a name', async () => {
-    const person = bodyWithSuffix(await customer(app, {}, UNNAMED));
+    const person = bodyWithSuffix(await createCustomer(app, {}, UNNAMED));
     expect(person.kycStatus).toBe('APPROVED');
-    const account = bodyWithSuffix(await externalAccount(app, person.id, 'EUR'));
+    const account = bodyWithSuffix(await createExternalAccount(app, person.id, 'EUR'));
     expect([account.status, account.beneficiaryVerificationStatus]).toEqual(['ACTIVE', 'MATCHED']);
   });
 
   it('do not change the result of a quote, a transfer and a funding debit', async () => {
-    const person = bodyWithSuffix(await customer(app, {}, UNNAMED));
-    const usd = bodyWithSuffix(await internalAccount(app, person.id, 'USD'));
-    await fund(app, usd.id, 500_00);
+    const person = bodyWithSuffix(await createCustomer(app, {}, UNNAMED));
+    const usd = bodyWithSuffix(await findInternalAccount(app, person.id, 'USD'));
+    await fundAccount(app, usd.id, 500_00);
     const [euros, dollars] = [
-      bodyWithSuffix(await externalAccount(app, person.id, 'EUR')),
-      bodyWithSuffix(await externalAccount(app, person.id, 'USD')),
+      bodyWithSuffix(await createExternalAccount(app, person.id, 'EUR')),
+      bodyWithSuffix(await createExternalAccount(app, person.id, 'USD')),
     ];
     const body = quoteBody(usd.id, euros.id, 100_00, { immediatelyExecute: true });
     const quote = bodyWithSuffix(await app.call('POST', '/quotes', body), 201);
@@ -132,8 +132,8 @@ describe.each(MAGIC)('generated IDs that end in %s', (scriptedSuffix) => {
 
   it('do not change the issuing, funding and use of a card', async () => {
     const { customer: person, accountId } = await walletFixture(app).customerWithWallet(UNNAMED);
-    const usd = bodyWithSuffix(await internalAccount(app, person.id, 'USD'));
-    await fund(app, usd.id, 500_00);
+    const usd = bodyWithSuffix(await findInternalAccount(app, person.id, 'USD'));
+    await fundAccount(app, usd.id, 500_00);
     const create = { cardholderId: person.id, form: 'VIRTUAL', fundingSources: [accountId] };
     const card = bodyWithSuffix(await app.call('POST', '/cards', create), 201);
     await app.settle();

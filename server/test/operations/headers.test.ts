@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type net from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { customer, ok } from '../kit/app/fixtures.ts';
+import { createCustomer, ok } from '../kit/app/fixtures.ts';
 import type { TestApp } from '../kit/app/harness.ts';
 import { testApp } from '../kit/app/test-app.ts';
 import { sendRaw } from '../kit/http/raw-http.ts';
@@ -111,7 +111,7 @@ describe('the API reference', () => {
 
 describe('HEAD', () => {
   it('returns the headers of GET for a page', async () => {
-    const { id } = await customer(app, {}, { fullName: 'Waiting Person001' });
+    const { id } = await createCustomer(app, {}, { fullName: 'Waiting Person001' });
     const link = ok(await app.call('POST', `/customers/${id}/kyc-link`, {}), 201);
     const verify = new URL(link.kycUrl).pathname;
     const asset = /src="(assets\/[^"]+)"/.exec((await send(app, 'GET', verify)).body)?.[1];

@@ -2,8 +2,8 @@
 // what a refund restores, and that the ledger verification accepts the usage accounts.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../src/operator.ts';
-import { booksBalance } from '../kit/app/books.ts';
-import { externalAccount, fundedCustomer, ok, quoteBody } from '../kit/app/fixtures.ts';
+import { expectBalancedBooks } from '../kit/app/books.ts';
+import { createExternalAccount, createFundedCustomer, ok, quoteBody } from '../kit/app/fixtures.ts';
 import { testApp } from '../kit/app/test-app.ts';
 
 const app = testApp();
@@ -38,10 +38,10 @@ const transfer = (amount: number, to = payee, key?: string) => {
 };
 
 beforeAll(async () => {
-  const { person, account: funded } = await fundedCustomer(app, 10_000_00);
+  const { person, account: funded } = await createFundedCustomer(app, 10_000_00);
   account = funded.id;
-  payee = (await externalAccount(app, person.id, 'USD')).id;
-  failing = (await externalAccount(app, person.id, 'USD', '002')).id;
+  payee = (await createExternalAccount(app, person.id, 'USD')).id;
+  failing = (await createExternalAccount(app, person.id, 'USD', '002')).id;
 });
 
 describe('limits set by the operator', () => {
@@ -77,7 +77,7 @@ describe('limits set by the operator', () => {
     expect((await execute()).status).toBe(200);
     expect((await transfer(50_00)).status).toBe(429);
     expect((await transfer(49_99)).status).toBe(201);
-    await booksBalance(app);
+    await expectBalancedBooks(app);
   });
 
   it('do not affect the ledger verification', async () => {

@@ -10,11 +10,11 @@ import { type Contract, idempotencyOf } from '../../src/kernel/contract/operatio
 import { createLog } from '../../src/runtime/observability/log.ts';
 import { createMetrics } from '../../src/runtime/observability/metrics.ts';
 import { agentFixture, type FundedAgent } from '../kit/agents/agents.ts';
-import { customer } from '../kit/app/fixtures.ts';
+import { createCustomer } from '../kit/app/fixtures.ts';
 import { type CallOptions, contractChecker, wireOf } from '../kit/app/harness.ts';
-import { oneOfEach } from '../kit/app/one-of-each.ts';
+import { createOneOfEach } from '../kit/app/one-of-each.ts';
 import { openForFile, testApp } from '../kit/app/test-app.ts';
-import { european } from '../kit/customers/contacts.ts';
+import { createEuropeanCustomer } from '../kit/customers/contacts.ts';
 import { bodyOf, document, fill } from '../kit/http/requests.ts';
 
 type Json = Record<string, unknown>;
@@ -41,11 +41,11 @@ let limitedAgent: Awaited<ReturnType<ReturnType<typeof agentFixture>['agentOf']>
 
 const app = testApp();
 beforeAll(async () => {
-  foreignIds = await oneOfEach(app, app.other);
-  otherCustomerIds = await oneOfEach(app, app.platform);
+  foreignIds = await createOneOfEach(app, app.other);
+  otherCustomerIds = await createOneOfEach(app, app.platform);
   agent = await agentFixture(app).agent();
-  europeanId = (await european(app)).id;
-  limitedAgent = await agentFixture(limited).agentOf((await customer(limited)).id);
+  europeanId = (await createEuropeanCustomer(app)).id;
+  limitedAgent = await agentFixture(limited).agentOf((await createCustomer(limited)).id);
 });
 
 // Read from the published document, so that the list exists before a server does.
@@ -300,7 +300,7 @@ describe('paths and methods', () => {
   });
 
   it('accepts IDs raw or percent-encoded', async () => {
-    const person = await customer(app);
+    const person = await createCustomer(app);
     const raw = await app.call('GET', `/customers/${person.id}`);
     const encoded = await app.call('GET', `/customers/${encodeURIComponent(person.id)}`);
     expect(raw.body).toEqual(encoded.body);

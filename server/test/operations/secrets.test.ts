@@ -8,7 +8,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startRecovery } from '../../src/features/wallets/recovery/recovery-jobs.ts';
 import { walletRequests } from '../../src/features/wallets/store.ts';
-import { fund, ok, quoteBody } from '../kit/app/fixtures.ts';
+import { fundAccount, ok, quoteBody } from '../kit/app/fixtures.ts';
 import type { CallOptions, TestApp, TestPlatform } from '../kit/app/harness.ts';
 import { testApp } from '../kit/app/test-app.ts';
 import { createDataFolder, type DataFolder as Folder, type Running } from '../kit/crash/server.ts';
@@ -39,7 +39,7 @@ import { runScaScenario, type StrongLifecycle } from '../kit/secrets/second-fact
 import {
   beginLifecycle,
   type Completed,
-  goOn,
+  continueLifecycle,
   type Lifecycle,
   recorded,
   refreshLate,
@@ -99,7 +99,7 @@ const sandboxToken = (now: number) => async (claims: object) => {
 async function inProduction(lifecycle: Lifecycle): Promise<void> {
   const config = { embeddedWalletConfig: { otpLength: 12, alphanumeric: true } };
   ok(await lifecycle.app.call('PATCH', '/config', config, { as: lifecycle.as }), 200);
-  const completed = await goOn(await beginLifecycle(lifecycle));
+  const completed = await continueLifecycle(await beginLifecycle(lifecycle));
   await noteCustody();
   const { fixture, accountId, email, session } = completed;
   ok(await fixture.callSigned('DELETE', `/auth/credentials/${email.id}`, undefined, session), 204);
@@ -171,13 +171,13 @@ async function malformed(list: SecretList, path: string): Promise<void> {
 
 /** All wallet operations and payments; then the database is damaged. */
 async function inSandbox(lifecycle: Lifecycle): Promise<void> {
-  const completed = await goOn(await beginLifecycle(lifecycle));
+  const completed = await continueLifecycle(await beginLifecycle(lifecycle));
   lifecycle.wait();
   await completed.fixture.otpBundle(completed.email.id);
   await noteCustody();
   const { accountId, customerId, session } = completed;
   const payer = walletPaymentFixture(lifecycle.app);
-  await fund(lifecycle.app, accountId, 100_000_000);
+  await fundAccount(lifecycle.app, accountId, 100_000_000);
   const { id: to } = await payer.sparkAccount(customerId);
   const quote = quoteBody(accountId, to, 5_000_000);
   await payer.pay(session, quote);
@@ -398,7 +398,7 @@ describe('a server process', () => {
     list.note('an API secret', clientSecret, 'what it prints for people');
     const as: TestPlatform = { id: '', environment: 'sandbox', clientId, clientSecret };
     const { app: remoteApp, exchanges } = recorded(remote(server, as), list);
-    await goOn(
+    await continueLifecycle(
       await beginLifecycle({
         ...{ app: remoteApp, as, secrets: list, wait: () => undefined },
         codeOf: async () => CODE,
@@ -410,7 +410,7 @@ describe('a server process', () => {
     const stored = await databaseText(async (sql) => (await client.query(sql)).rows);
     await client.end();
     server.child.kill('SIGTERM');
-    const { code, out, err } = await folder.ended(server.child);
+    const { code, out, err } = await folder.waitForExit(server.child);
     expect(code).toBe(0);
     expect(out).toContain('verifyAuthCredential');
     const { leaks, seen } = list.find([

@@ -6,12 +6,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { rejectHeldDeposit, releaseHeldDeposit } from '../../src/features/payments/manual/index.ts';
 import { verifyAudit } from '../../src/features/staff/audit/index.ts';
 import { runSeed } from '../kit/app/effects.ts';
-import { balances } from '../kit/app/fixtures.ts';
+import { readBalances } from '../kit/app/fixtures.ts';
 import type { ApiResponse } from '../kit/app/harness.ts';
 import { lengthOf } from '../kit/length.ts';
 import { newOperatorUser } from '../kit/operator/client.ts';
 import { operatorService } from '../kit/operator/production.ts';
-import { type Chance, chanceOf } from '../sim/harness/chance.ts';
+import { type Chance, seededChance } from '../sim/harness/chance.ts';
 
 const SEED = process.env.APPROVALS_SEED ?? runSeed();
 const RUNS = lengthOf(60, 1_000);
@@ -39,7 +39,7 @@ let invalid = 0;
 const DAYS = 366;
 
 beforeAll(async () => {
-  ({ account } = await service.payer());
+  ({ account } = await service.createPayer());
   const [ada, grace, alan, treasurer] = await Promise.all([
     newOperator({ name: 'Ada', days: DAYS }),
     newOperator({ name: 'Grace', days: DAYS }),
@@ -96,7 +96,7 @@ async function changeRights({ chance, member: { userId, tokenId } }: Run): Promi
     assertAnswered(await call('DELETE', `/operator-tokens/${tokenId}`, { secret }));
     return;
   }
-  const reason = chance.of(Object.keys(RIGHTS) as (keyof typeof RIGHTS)[]);
+  const reason = chance.pick(Object.keys(RIGHTS) as (keyof typeof RIGHTS)[]);
   const body = { ...RIGHTS[reason], reason };
   assertAnswered(await call('PATCH', `/operator-users/${userId}`, { body, secret }));
 }
@@ -141,8 +141,8 @@ function assertAnswered({ status, body }: ApiResponse): void {
 
 /** Requests a change, which is executed at once only below the minimum of the policy. */
 async function request({ chance, id, amount, people, approvals, executions }: Run): Promise<void> {
-  const { name, secret, mayDecide, person } = chance.of(people);
-  const verb = chance.of(VERBS);
+  const { name, secret, mayDecide, person } = chance.pick(people);
+  const verb = chance.pick(VERBS);
   const reply = await call('POST', `/deposits/${id}/${verb}`, { body: { reason: name }, secret });
   assertAnswered(reply);
   if (mayDecide === false) expect(reply.status).toBe(403);
@@ -155,8 +155,8 @@ async function request({ chance, id, amount, people, approvals, executions }: Ru
 /** Decides a change of this run. */
 async function decide({ chance, people, approvals, executions }: Run): Promise<void> {
   if (approvals.length === 0) return;
-  const { id, person: requester } = chance.of(approvals);
-  const decider = chance.of(people);
+  const { id, person: requester } = chance.pick(approvals);
+  const decider = chance.pick(people);
   const decision = chance.percent(75) ? 'approve' : 'reject';
   const body = { reason: decider.name };
   const { secret } = decider;
@@ -172,7 +172,7 @@ async function decide({ chance, people, approvals, executions }: Run): Promise<v
 
 /** Changes the deposit by a function of the command, to which no policy applies. */
 async function command({ chance, id, executions }: Run): Promise<void> {
-  const verb = chance.of(VERBS);
+  const verb = chance.pick(VERBS);
   const input = { transactionId: id };
   const { runtime } = service.app;
   try {
@@ -227,8 +227,8 @@ async function verify({ id, amount, member, approvals, executions }: Run): Promi
 }
 
 async function play(number: number): Promise<void> {
-  const chance = chanceOf(`${SEED} ${number}`);
-  const amount = chance.between(5_00, 20_00);
+  const chance = seededChance(`${SEED} ${number}`);
+  const amount = chance.integerBetween(5_00, 20_00);
   const entry = { accountId: account, amount, currency: 'USD', rail: 'WIRE' };
   const body = { ...entry, bankReference: `SIM-${number}`, hold: 'COMPLIANCE_REVIEW' };
   const { status, body: approval } = await call('POST', '/deposits', { body, secret: adaSecret });
@@ -238,9 +238,11 @@ async function play(number: number): Promise<void> {
     ...{ chance, id: approval.transactionId, amount, member },
     ...{ people: [...people, person, person, person], approvals: [], executions: [] },
   };
-  for (let step = chance.between(2, 5); step > 0; step--) {
+  for (let step = chance.integerBetween(2, 5); step > 0; step--) {
     // Actions of one step happen at the same time.
-    const together = Array.from({ length: chance.between(1, 4) }, () => chance.weighed(ACTIONS));
+    const together = Array.from({ length: chance.integerBetween(1, 4) }, () =>
+      chance.pickWeighted(ACTIONS),
+    );
     await Promise.all(together.map(({ act }) => act(run)));
   }
   await verify(run);
@@ -253,7 +255,7 @@ describe(`random interleavings of approvals and changes (APPROVALS_SEED=${SEED})
         throw new Error(`run ${number} of seed ${SEED}`, { cause: error });
       });
     }
-    expect((await balances(service.app, account, service.as)).balance).toBe(released);
+    expect((await readBalances(service.app, account, service.as)).balance).toBe(released);
     expect(released).toBeGreaterThan(0);
     expect(invalid).toBeGreaterThan(0);
     const { problems, records } = await verifyAudit(service.app.runtime);

@@ -27,7 +27,7 @@ async function call({ credentials }: Running, method: string, path: string, body
 }
 
 async function stop({ child }: Running) {
-  const exit = dataFolder.ended(child);
+  const exit = dataFolder.waitForExit(child);
   child.kill('SIGTERM');
   expect((await exit).code).toBe(0);
 }

@@ -160,7 +160,7 @@ describe('a clock and several processes', () => {
   it('survives a restart of all processes', async () => {
     const before = await clockOf(secondServer);
     secondServer.child.kill('SIGTERM');
-    await dataFolders[1].ended(secondServer.child);
+    await dataFolders[1].waitForExit(secondServer.child);
     [firstServer, secondServer] = await Promise.all([
       dataFolders[0].start([], env()),
       dataFolders[1].start([], env()),

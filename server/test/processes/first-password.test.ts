@@ -34,7 +34,7 @@ interface Reply {
 }
 
 it('sets the password of the first administrator and rejects a common one', async () => {
-  const printed = folder.reported(server.child).err;
+  const printed = folder.outputOf(server.child).err;
   const [, secret = ''] = /\/operator\/enroll#(\S+)/.exec(printed) ?? [];
   const person = { name: 'Ada Lovelace', email: EMAIL };
   const begun = await call('/enrollment/totp', { secret, ...person });

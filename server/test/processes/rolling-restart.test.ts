@@ -183,7 +183,7 @@ function paySteadily() {
 async function replace(index: number): Promise<void> {
   const [folder, server] = [dataFolders[index], servers[index]] as [DataFolder, Running];
   server.child.kill('SIGTERM');
-  expect(await folder.ended(server.child)).toMatchObject({ code: 0, signal: null });
+  expect(await folder.waitForExit(server.child)).toMatchObject({ code: 0, signal: null });
   const { port } = new URL(server.origin);
   const env = { ...ENV, DATABASE_URL: url };
   servers[index] = await folder.start(['--drain', '2', '--port', port], env);

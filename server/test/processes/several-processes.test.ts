@@ -60,7 +60,7 @@ function sendSteadily(clients: number) {
 describe.skipIf(process.platform !== 'linux')('several processes', () => {
   it('are started by a supervisor that prints the credentials once', async () => {
     expect(pids()).toHaveLength(PROCESSES);
-    const { err } = dataFolder.reported(server.child);
+    const { err } = dataFolder.outputOf(server.child);
     expect(err.match(/Client secret/g)).toHaveLength(1);
     expect(err).toContain(`  Processes      ${PROCESSES}\n`);
     expect(await get('/config')).toBe(200);
@@ -96,7 +96,7 @@ describe.skipIf(process.platform !== 'linux')('several processes', () => {
 
   it('stop together, and leave nothing running', async () => {
     server.child.kill('SIGTERM');
-    expect(await dataFolder.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(await dataFolder.waitForExit(server.child)).toMatchObject({ code: 0, signal: null });
     expect(await dataFolder.remainingProcesses()).toEqual([]);
   }, 60_000);
 });
@@ -107,8 +107,8 @@ describe('roles', () => {
     try {
       const flags = ['--roles', 'jobs,deliver', '--public-url', 'http://localhost:4000'];
       const child = folder.launch(flags);
-      await vi.waitUntil(() => folder.reported(child).err.includes('Readiness'), WAIT);
-      const [, origin] = /Readiness +(\S+)\/readyz/.exec(folder.reported(child).err) ?? [];
+      await vi.waitUntil(() => folder.outputOf(child).err.includes('Readiness'), WAIT);
+      const [, origin] = /Readiness +(\S+)\/readyz/.exec(folder.outputOf(child).err) ?? [];
       const status = async (path: string) => (await fetch(`${origin}${path}`)).status;
       expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(status))).toEqual([
         ...[200, 200, 200],
@@ -118,7 +118,7 @@ describe('roles', () => {
       expect(text).toContain('railhead_role{role="api"} 0\n');
       expect(text).toContain('railhead_role{role="jobs"} 1\n');
       child.kill('SIGTERM');
-      expect(await folder.ended(child)).toMatchObject({ code: 0 });
+      expect(await folder.waitForExit(child)).toMatchObject({ code: 0 });
     } finally {
       await folder.remove();
     }

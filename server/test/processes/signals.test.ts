@@ -89,14 +89,14 @@ describe('a running server', () => {
   it('prints a curl line that works when pasted', async () => {
     const { clientId, clientSecret, baseUrl } = server.credentials;
     const line = `curl -u '${clientId}:${clientSecret}' ${baseUrl}/platform/internal-accounts`;
-    expect(folder.reported(server.child).err).toContain(line);
+    expect(folder.outputOf(server.child).err).toContain(line);
     const { status, body } = await call(server, 'GET', '/platform/internal-accounts');
     expect(status).toBe(200);
     expect(body.data.length).toBeGreaterThan(0);
   });
 
   it('does not share its data folder', async () => {
-    const { code, err } = await folder.ended(folder.launch());
+    const { code, err } = await folder.waitForExit(folder.launch());
     expect(code).toBe(1);
     expect(err).toMatch(/\nThe data folder \S+ is already served by a running PostgreSQL .*\n$/);
     expect((await call(server, 'GET', '/config')).status).toBe(200);
@@ -113,7 +113,7 @@ describe('a running server', () => {
     ).toBe(401);
     expect((await call(server, 'GET', '/config')).status).toBe(200);
     other.child.kill('SIGINT');
-    expect(await otherFolder.ended(other.child)).toMatchObject({ code: 0, signal: null });
+    expect(await otherFolder.waitForExit(other.child)).toMatchObject({ code: 0, signal: null });
     expect(await otherFolder.remainingProcesses()).toEqual([]);
     expect((await call(server, 'GET', '/config')).status).toBe(200);
   }, 90_000);
@@ -168,7 +168,7 @@ describe('SIGTERM', () => {
     reply();
     receiver.behave(200);
     expect(await pendingTest).toMatchObject({ status: 200, body: { response_status: 202 } });
-    expect(await folder.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(await folder.waitForExit(server.child)).toMatchObject({ code: 0, signal: null });
     expect(await folder.remainingProcesses()).toEqual([]);
   }, 90_000);
 
@@ -182,7 +182,7 @@ describe('SIGTERM', () => {
     expect((await call(server, 'GET', '/config')).body.webhookEndpoint).toBe(receiver.url);
     server.child.kill('SIGTERM');
     server.child.kill('SIGTERM'); // a second one changes nothing
-    expect(await folder.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(await folder.waitForExit(server.child)).toMatchObject({ code: 0, signal: null });
     expect(await folder.remainingProcesses()).toEqual([]);
   }, 90_000);
 
@@ -196,14 +196,14 @@ describe('SIGTERM', () => {
       receiver.arrivals.filter(({ type }) => type === 'INCOMING_PAYMENT.COMPLETED');
     await vi.waitUntil(() => deliveries().length === 1, WAIT);
     server.child.kill('SIGTERM');
-    expect(await folder.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(await folder.waitForExit(server.child)).toMatchObject({ code: 0, signal: null });
     receiver.behave(200);
     const next = await folder.start();
     await vi.waitUntil(() => deliveries().length === 2, WAIT);
     const [first, repeated] = deliveries();
     expect(repeated?.body).toBe(first?.body);
     next.child.kill('SIGTERM');
-    expect(await folder.ended(next.child)).toMatchObject({ code: 0, signal: null });
+    expect(await folder.waitForExit(next.child)).toMatchObject({ code: 0, signal: null });
   }, 90_000);
 
   it('replies to every request that it executes, under load', async () => {
@@ -223,12 +223,12 @@ describe('SIGTERM', () => {
     await vi.waitUntil(() => replyCount > 32, WAIT);
     server.child.kill('SIGTERM');
     await Promise.all(clients);
-    expect(await folder.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(await folder.waitForExit(server.child)).toMatchObject({ code: 0, signal: null });
     expect(replyCount).toBeGreaterThan(16);
     const next = await folder.start();
     expect(await countCustomers(next)).toBe(before + replyCount);
     next.child.kill('SIGTERM');
-    expect(await folder.ended(next.child)).toMatchObject({ code: 0, signal: null });
+    expect(await folder.waitForExit(next.child)).toMatchObject({ code: 0, signal: null });
   }, 90_000);
 
   it('stops an idle server immediately, regardless of open connections', async () => {
@@ -239,7 +239,7 @@ describe('SIGTERM', () => {
     await once(idleSocket, 'connect');
     const signaledAt = performance.now();
     server.child.kill('SIGTERM');
-    expect(await folder.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(await folder.waitForExit(server.child)).toMatchObject({ code: 0, signal: null });
     expect(performance.now() - signaledAt).toBeLessThan(10_000);
   }, 90_000);
 });
@@ -247,7 +247,7 @@ describe('SIGTERM', () => {
 describe('an invalid setting', () => {
   const startErrors = async (flags: string[], env: Record<string, string> = {}) => {
     const folder = newFolder();
-    const exit = await folder.ended(folder.launch(flags, env));
+    const exit = await folder.waitForExit(folder.launch(flags, env));
     expect(fs.existsSync(folder.dir)).toBe(false);
     const { code, out, err } = exit;
     return { code, out, lines: err.split('\n').filter((line) => !/^Buil(t|ding)/.test(line)) };
@@ -279,7 +279,7 @@ describe('an invalid setting', () => {
   /** Output of a start that cannot listen; it creates nothing and leaves nothing running. */
   const cannotListen = async (flags: string[]) => {
     const folder = newFolder();
-    const { code, out, err } = await folder.ended(folder.launch(flags));
+    const { code, out, err } = await folder.waitForExit(folder.launch(flags));
     expect([code, out]).toEqual([1, '']);
     expect(fs.existsSync(folder.dir)).toBe(false);
     expect(await folder.remainingProcesses()).toEqual([]);

@@ -47,7 +47,7 @@ async function waitForResult<T>(look: () => Promise<T | undefined>): Promise<T> 
 async function startAndCheck(folder: DataFolder, flags: string[]): Promise<string> {
   const { child, origin, credentials } = await folder.start(flags);
   expect(credentials.docsUrl).toBe(`${origin}/docs`);
-  expect(folder.reported(child).err).toContain(`Base URL       ${origin}/`);
+  expect(folder.outputOf(child).err).toContain(`Base URL       ${origin}/`);
   for (const host of [new URL(origin).host, `127.0.0.1:${new URL(origin).port}`]) {
     expect((await fetch(`http://${host}/healthz`)).status).toBe(200);
   }
@@ -61,7 +61,7 @@ async function startAndCheck(folder: DataFolder, flags: string[]): Promise<strin
   });
   expect(((await createResponse.json()) as { url: string }).url).toMatch(`${origin}/i/`);
   child.kill('SIGTERM');
-  expect(await folder.ended(child)).toMatchObject({ code: 0 });
+  expect(await folder.waitForExit(child)).toMatchObject({ code: 0 });
   return origin;
 }
 
@@ -105,7 +105,7 @@ describe('a start on loopback', () => {
       // Its open connection does not delay the stop.
       const sentMs = performance.now();
       server.child.kill('SIGTERM');
-      expect(await folder.ended(server.child)).toMatchObject({ code: 0 });
+      expect(await folder.waitForExit(server.child)).toMatchObject({ code: 0 });
       expect(performance.now() - sentMs).toBeLessThan(4_000);
       const otherServer = net.createServer().listen(Number(port), '::1');
       await once(otherServer, 'listening');
@@ -128,10 +128,10 @@ describe('railhead-server', () => {
     );
     expect(bin).toEqual({ 'railhead-server': 'bin/railhead-server.js' });
     const folder = newFolder();
-    const server = await folder.ready(folder.launch([], {}, [command, 'start']));
+    const server = await folder.waitUntilReady(folder.launch([], {}, [command, 'start']));
     expect((await fetch(server.credentials.docsUrl)).status).toBe(200);
     server.child.kill('SIGTERM');
-    expect(await folder.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(await folder.waitForExit(server.child)).toMatchObject({ code: 0, signal: null });
   }, 90_000);
 
   it.each([['--version'], ['start', '--version']])(
@@ -167,10 +167,10 @@ describe('/readyz during the start', () => {
       expect([early.status, await early.json()]).toEqual([503, { status: 'starting' }]);
       expect(fs.existsSync(path.join(folder.dir, 'credentials.json'))).toBe(false);
       await lock.query('rollback');
-      await folder.ready(child);
+      await folder.waitUntilReady(child);
       expect((await ready()).status).toBe(200);
       child.kill('SIGTERM');
-      expect(await folder.ended(child)).toMatchObject({ code: 0 });
+      expect(await folder.waitForExit(child)).toMatchObject({ code: 0 });
     } finally {
       await lock.end();
       await database.drop();
@@ -205,11 +205,11 @@ describe('the sample customer', () => {
       await lock.query('rollback');
       expect((await reset).status).toBe(200);
       await waitForResult(async () =>
-        folder.reported(child).out.includes('sample customer is incomplete') ? true : undefined,
+        folder.outputOf(child).out.includes('sample customer is incomplete') ? true : undefined,
       );
       expect((await fetch(`${credentials.baseUrl}/config`, { headers })).status).toBe(200);
       child.kill('SIGTERM');
-      expect(await folder.ended(child)).toMatchObject({ code: 0 });
+      expect(await folder.waitForExit(child)).toMatchObject({ code: 0 });
     } finally {
       await lock.end();
       await database.drop();

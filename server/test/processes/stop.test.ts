@@ -94,7 +94,7 @@ const head = (line: string, extraHeaders = '') =>
 async function stopped(signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
   const sentMs = performance.now();
   server.child.kill(signal);
-  expect(await dataFolder.ended(server.child)).toMatchObject({ code: 0, signal: null });
+  expect(await dataFolder.waitForExit(server.child)).toMatchObject({ code: 0, signal: null });
   const ms = performance.now() - sentMs;
   expect(ms).toBeLessThan(LIMIT_MS);
   expect(await dataFolder.remainingProcesses()).toEqual([]);

@@ -12,8 +12,8 @@ import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 const PROCESSES = 3;
 const QUOTES = 60;
 const PAYOUTS = 40;
-const FUNDS = 1_000_00;
-const EACH = 5_00;
+const INITIAL_BALANCE = 1_000_00;
+const AMOUNT = 5_00;
 const ENV = { RAILHEAD_RATE_LIMIT: '0', RAILHEAD_RATE_LIMIT_QUOTES: '0', LOG_LEVEL: 'error' };
 const WAIT = { timeout: 40_000, interval: 100 };
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
   customer = (await callOrThrow(server, 'POST', '/customers', person)).id;
   [dollars, euros] = (await Promise.all(['USD', 'EUR'].map(accountIn))) as [string, string];
   await callOrThrow(server, 'POST', `/sandbox/internal-accounts/${dollars}/fund`, {
-    amount: FUNDS,
+    amount: INITIAL_BALANCE,
   });
 }, 120_000);
 
@@ -49,7 +49,7 @@ async function accountIn(currency: string): Promise<string> {
   return (await callOrThrow(server, 'GET', `/customers/internal-accounts?${query}`)).data[0].id;
 }
 
-async function rows<R extends object>(sql: string, values: unknown[] = []): Promise<R[]> {
+async function queryRows<R extends object>(sql: string, values: unknown[] = []): Promise<R[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -82,15 +82,15 @@ describe('three processes', () => {
         source: { sourceType: 'ACCOUNT', accountId: dollars },
         destination: { destinationType: 'ACCOUNT', accountId: euros },
         lockedCurrencySide: 'SENDING',
-        lockedCurrencyAmount: EACH,
+        lockedCurrencyAmount: AMOUNT,
       }),
     );
     const ids = quotes.map(({ id }) => id as string);
     const expireSoon =
       "update quotes set expires_at = now() + interval '1 second' where id = any($1)";
-    await rows(expireSoon, [ids]);
+    await queryRows(expireSoon, [ids]);
     const states = () =>
-      rows<{ status: string; events: number }>(
+      queryRows<{ status: string; events: number }>(
         `select t.status, (select count(*)::int from events e where e.subject = t.id
             and e.type = 'OUTGOING_PAYMENT.EXPIRED') as events
           from transactions t where t.quote_id = any($1)`,
@@ -113,12 +113,12 @@ describe('three processes', () => {
       callOrThrow(server, 'POST', '/transfer-out', {
         source: { accountId: dollars },
         destination: { accountId: payee.id },
-        amount: EACH,
+        amount: AMOUNT,
         remittanceInformation: randomUUID(),
       }),
     );
     await vi.waitUntil(async () => (await countPending(url)).jobs === 0, WAIT);
-    const states = await rows(
+    const states = await queryRows(
       `select status, count(*)::int as payments from transactions
         where type = 'OUTGOING' and quote_id is null group by status`,
     );
@@ -130,7 +130,7 @@ describe('three processes', () => {
 
   it('deliver each event once', async () => {
     await vi.waitUntil(async () => (await countPending(url)).events === 0, WAIT);
-    const events = await rows<{ id: string; attempts: number }>(
+    const events = await queryRows<{ id: string; attempts: number }>(
       `select e.id, count(a.attempt)::int as attempts
         from events e join webhook_attempts a on a.event_id = e.id group by e.id`,
     );

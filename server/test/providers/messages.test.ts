@@ -28,7 +28,7 @@ const balance = async () =>
 beforeAll(async () => {
   adapter = await startAdapter(service.app);
   await changed('POST', '/providers', newProvider());
-  const payer = await service.payer();
+  const payer = await service.createPayer();
   account = payer.account;
   const path = `/internal-accounts/${account}`;
   const { body } = await service.app.call('GET', path, undefined, service.as);

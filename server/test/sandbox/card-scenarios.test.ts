@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openForFile } from '../kit/app/test-app.ts';
 import {
-  becomes,
+  expectLines,
   notice,
   openCardScenarios,
   type RequestKind,
@@ -51,8 +51,8 @@ const exactPayment = [
 const ONE_OF_TWO = expect.stringMatching(/^account 950\/9[69]0$/);
 const announce = (kind: RequestKind) => [requests(kind, 40), ['AUTHORIZED +40']] as const;
 const ARRIVED = ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'];
-const closeStep = [becomes('CLOSED'), ['card CLOSED CLOSED_BY_PLATFORM']] as const;
-const freezeStep = [becomes('FROZEN'), ['card FROZEN']] as const;
+const closeStep = [expectLines('CLOSED'), ['card CLOSED CLOSED_BY_PLATFORM']] as const;
+const freezeStep = [expectLines('FROZEN'), ['card FROZEN']] as const;
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'is cleared for the authorized amount': {

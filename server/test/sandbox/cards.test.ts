@@ -9,7 +9,7 @@ import {
   FUNDING_REJECTIONS,
   ISSUE_OUTCOMES,
 } from '../../src/connectors/sandbox/cards/card-outcomes.ts';
-import { internalAccount, ok } from '../kit/app/fixtures.ts';
+import { findInternalAccount, ok } from '../kit/app/fixtures.ts';
 import { openForFile } from '../kit/app/test-app.ts';
 import {
   openCardScenarios,
@@ -134,7 +134,7 @@ describe('the table of funding', () => {
       await app.settle();
       // A rejected card is closed and cannot be changed, regardless of its funding source.
       if ((await cards.cardNow(created.body.id)).state === 'CLOSED') continue;
-      const secondInternalAccount = await internalAccount(app, heldHolder.customer.id, other);
+      const secondInternalAccount = await findInternalAccount(app, heldHolder.customer.id, other);
       const change = { fundingSources: [secondInternalAccount.id] };
       expectStatus(
         await cards.patchCard(created.body.id, change),

@@ -4,7 +4,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NAME_CHECKS_BY_SUFFIX } from '../../src/connectors/sandbox/payments/names.ts';
 import { UMA_SCRIPTS } from '../../src/connectors/sandbox/uma/uma-addresses.ts';
-import { balances, customer, fundedCustomer, internalAccount, ok } from '../kit/app/fixtures.ts';
+import {
+  createCustomer,
+  createFundedCustomer,
+  findInternalAccount,
+  ok,
+  readBalances,
+} from '../kit/app/fixtures.ts';
 import type { ApiResponse } from '../kit/app/harness.ts';
 import { openForFile } from '../kit/app/test-app.ts';
 import {
@@ -12,13 +18,13 @@ import {
   expectWebhooks,
   INITIAL_AMOUNT,
   type MethodName,
+  observePayment,
   openSandboxFixture,
   payeeOf,
   payerOf,
   type Row,
-  register,
+  registerAccount,
   SENT_AMOUNT,
-  watch,
 } from '../kit/payments/sandbox-outcomes.ts';
 
 const fixture = openForFile(openSandboxFixture);
@@ -62,9 +68,9 @@ describe('the table of names', () => {
   it.each(rows)('…%s, %s', async (suffix, method) => {
     const { app } = fixture;
     const { immediate, later } = expectedOf(NAMES, suffix);
-    const person = await customer(app);
-    const scenario = await watch(fixture, () => '', []);
-    const response = await register(fixture, person.id, method, suffix);
+    const person = await createCustomer(app);
+    const scenario = await observePayment(fixture, () => '', []);
+    const response = await registerAccount(fixture, person.id, method, suffix);
     if ('rejected' in immediate) {
       expect(code(response)).toEqual([400, immediate.rejected]);
       const path = `/customers/external-accounts?customerId=${person.id}`;
@@ -95,8 +101,8 @@ describe('the table of names', () => {
   });
 
   it.each(Object.keys(NAME_CHECKS_BY_SUFFIX))('does not apply to wallets: …%s', async (suffix) => {
-    const person = await customer(fixture.app);
-    const wallet = ok(await register(fixture, person.id, 'USDC on Base', suffix), 201);
+    const person = await createCustomer(fixture.app);
+    const wallet = ok(await registerAccount(fixture, person.id, 'USDC on Base', suffix), 201);
     expect(wallet.status).toBe('ACTIVE');
     expect(wallet).not.toHaveProperty('beneficiaryVerificationStatus');
   });
@@ -201,10 +207,10 @@ describe('the table of UMA addresses, as receivers', () => {
 
   async function pay(address: string, row: UmaRow) {
     const { app } = fixture;
-    const { person, account } = await fundedCustomer(app, INITIAL_AMOUNT);
+    const { person, account } = await createFundedCustomer(app, INITIAL_AMOUNT);
     let id = '';
     const accounts = [payerOf(account)];
-    const scenario = await watch(fixture, () => id, accounts);
+    const scenario = await observePayment(fixture, () => id, accounts);
     const path = `/receiver/uma/${encodeURIComponent(address)}?customerId=${person.id}`;
     const discovery = await app.call('GET', path);
     if ('lookup' in row) return expect(code(discovery)).toEqual(row.lookup);
@@ -223,7 +229,7 @@ describe('the table of UMA addresses, as receivers', () => {
       expect(code(response)).toEqual(row.quote);
       await app.settle();
       expect(scenario.next()).toEqual([]);
-      expect(await balances(app, account.id)).toEqual({
+      expect(await readBalances(app, account.id)).toEqual({
         balance: INITIAL_AMOUNT,
         total: INITIAL_AMOUNT,
       });
@@ -278,11 +284,11 @@ describe('the table of UMA addresses, as senders', () => {
   it.each(NAMES_OF_UMA)('%s', async (name) => {
     const { app } = fixture;
     const row = expectedOf(SENDERS, name);
-    const person = await customer(app);
+    const person = await createCustomer(app);
     const currency = /\.(eur|mxn)$/.exec(name)?.[1]?.toUpperCase() ?? 'USD';
-    const accounts = [payeeOf(await internalAccount(app, person.id, currency))];
+    const accounts = [payeeOf(await findInternalAccount(app, person.id, currency))];
     let id = '';
-    const scenario = await watch(fixture, () => id, accounts);
+    const scenario = await observePayment(fixture, () => id, accounts);
     const response = await app.call('POST', '/sandbox/uma/receive', {
       senderUmaAddress: at(name),
       customerId: person.id,

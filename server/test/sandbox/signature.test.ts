@@ -2,7 +2,7 @@
 // right Request-Id although no session is open, rejected with any other, and never accepted in production.
 import { describe, expect, it } from 'vitest';
 import { agentFixture } from '../kit/agents/agents.ts';
-import { externalAccount, fund, ok, quoteBody } from '../kit/app/fixtures.ts';
+import { createExternalAccount, fundAccount, ok, quoteBody } from '../kit/app/fixtures.ts';
 import type { ApiResponse, TestPlatform } from '../kit/app/harness.ts';
 import { testApp } from '../kit/app/test-app.ts';
 import { delegatedFixture } from '../kit/cards/delegated-cards.ts';
@@ -70,8 +70,8 @@ const TEN = 10_000_000;
 
 async function payer(as: TestPlatform) {
   const fundedWallet = await wallet(as);
-  await fund(app, fundedWallet.accountId, 10 * TEN, { as });
-  const target = await externalAccount(app, fundedWallet.customer.id, 'EUR', '000', { as });
+  await fundAccount(app, fundedWallet.accountId, 10 * TEN, { as });
+  const target = await createExternalAccount(app, fundedWallet.customer.id, 'EUR', '000', { as });
   return { fundedWallet, body: quoteBody(fundedWallet.accountId, target.id, TEN) };
 }
 
@@ -142,7 +142,7 @@ const CASES: Record<string, Case> = {
       const fixture = delegatedFixture(app, { as });
       const fundedWallet = await fixture.wallets.customerWithWallet();
       const card = await fixture.cards.card(fundedWallet);
-      const body = fixture.bodyOf({ accountId: fundedWallet.accountId, card });
+      const body = fixture.keyBody({ accountId: fundedWallet.accountId, card });
       return sender(as, 'POST', '/auth/delegated-keys', body);
     },
   },

@@ -6,7 +6,13 @@ import {
   QUOTE_OUTCOMES,
   TRANSFER_OUTCOMES,
 } from '../../src/connectors/sandbox/payments/outcomes.ts';
-import { balances, customer, fund, internalAccount, ok } from '../kit/app/fixtures.ts';
+import {
+  createCustomer,
+  findInternalAccount,
+  fundAccount,
+  ok,
+  readBalances,
+} from '../kit/app/fixtures.ts';
 import { openForFile } from '../kit/app/test-app.ts';
 import {
   ACCOUNT_METHODS,
@@ -15,13 +21,13 @@ import {
   INITIAL_AMOUNT,
   type MethodName,
   type ObservedAccount,
+  observePayment,
   openSandboxFixture,
   payeeOf,
   payerOf,
   type Row,
-  register,
+  registerAccount,
   SENT_AMOUNT,
-  watch,
 } from '../kit/payments/sandbox-outcomes.ts';
 
 const fixture = openForFile(openSandboxFixture);
@@ -40,17 +46,17 @@ const FEE = 50 + (SENT_AMOUNT * 30) / 10_000;
 /** Completes all earlier work, so that the events of the payment come first. */
 async function payer(currency: string, method: MethodName, suffix: string) {
   const { app } = fixture;
-  const person = await customer(app);
-  const account = await internalAccount(app, person.id, currency);
-  const target = ok(await register(fixture, person.id, method, suffix), 201);
-  await fund(app, account.id, INITIAL_AMOUNT);
+  const person = await createCustomer(app);
+  const account = await findInternalAccount(app, person.id, currency);
+  const target = ok(await registerAccount(fixture, person.id, method, suffix), 201);
+  await fundAccount(app, account.id, INITIAL_AMOUNT);
   return { person, account, target, observed: payerOf(account) };
 }
 
 /** The platform's fee account, relative to the balance that earlier rows left. */
 async function earner(): Promise<ObservedAccount> {
-  const { id } = await internalAccount(fixture.app, null, 'USD');
-  const { total } = await balances(fixture.app, id);
+  const { id } = await findInternalAccount(fixture.app, null, 'USD');
+  const { total } = await readBalances(fixture.app, id);
   return {
     id,
     name: 'platform',
@@ -191,7 +197,7 @@ describe('the table of quotes', () => {
     );
     const accounts = [observed, ...(from === 'USD' ? [await earner()] : [])];
     const id = quote.transactionId as string;
-    const scenario = await watch(fixture, () => id, accounts);
+    const scenario = await observePayment(fixture, () => id, accounts);
     ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
     const payment = { id, quoteId: quote.id, accounts, scenario };
     await expectWebhooks(fixture, payment, expectedOf(QUOTES, suffix));
@@ -202,10 +208,10 @@ describe('the table of quotes', () => {
   );
   it.each(funded)('…%s, with funds %s for it', async (suffix, funding) => {
     const { app } = fixture;
-    const person = await customer(app);
-    const ownInternalAccount = await internalAccount(app, person.id, 'USD');
-    const target = ok(await register(fixture, person.id, 'MXN by CLABE', suffix), 201);
-    const externalAccount = ok(await register(fixture, person.id, 'USD', OTHER_SUFFIX), 201);
+    const person = await createCustomer(app);
+    const ownInternalAccount = await findInternalAccount(app, person.id, 'USD');
+    const target = ok(await registerAccount(fixture, person.id, 'MXN by CLABE', suffix), 201);
+    const externalAccount = ok(await registerAccount(fixture, person.id, 'USD', OTHER_SUFFIX), 201);
     const source =
       funding === 'debited'
         ? { sourceType: 'ACCOUNT', accountId: externalAccount.id }
@@ -223,7 +229,7 @@ describe('the table of quotes', () => {
     };
     const accounts = [await earner(), bystander];
     const id = quote.transactionId as string;
-    const scenario = await watch(fixture, () => id, accounts);
+    const scenario = await observePayment(fixture, () => id, accounts);
     const begin =
       funding === 'debited'
         ? app.call('POST', `/quotes/${quote.id}/execute`)
@@ -327,7 +333,7 @@ describe('the table of transfers', () => {
       suffix,
     );
     let id = '';
-    const scenario = await watch(fixture, () => id, [observed]);
+    const scenario = await observePayment(fixture, () => id, [observed]);
     const body = {
       source: { accountId: account.id },
       destination: { accountId: target.id },
@@ -344,12 +350,12 @@ describe('the table of transfers', () => {
 
   it.each(suffixes)('…%s, debited by a transfer', async (suffix) => {
     const { app } = fixture;
-    const person = await customer(app);
-    const account = await internalAccount(app, person.id, 'USD');
-    const source = ok(await register(fixture, person.id, 'USD', suffix), 201);
+    const person = await createCustomer(app);
+    const account = await findInternalAccount(app, person.id, 'USD');
+    const source = ok(await registerAccount(fixture, person.id, 'USD', suffix), 201);
     const observed = payeeOf(account);
     let id = '';
-    const scenario = await watch(fixture, () => id, [observed]);
+    const scenario = await observePayment(fixture, () => id, [observed]);
     const body = {
       source: { accountId: source.id },
       destination: { accountId: account.id },
@@ -365,9 +371,9 @@ describe('the table of transfers', () => {
 
   it.each(suffixes)('…%s, debited for a quote', async (suffix) => {
     const { app } = fixture;
-    const person = await customer(app);
-    const source = ok(await register(fixture, person.id, 'USD', suffix), 201);
-    const target = ok(await register(fixture, person.id, 'MXN by CLABE', OTHER_SUFFIX), 201);
+    const person = await createCustomer(app);
+    const source = ok(await registerAccount(fixture, person.id, 'USD', suffix), 201);
+    const target = ok(await registerAccount(fixture, person.id, 'MXN by CLABE', OTHER_SUFFIX), 201);
     const quote = ok(
       await app.call('POST', '/quotes', {
         source: { sourceType: 'ACCOUNT', accountId: source.id },
@@ -379,7 +385,7 @@ describe('the table of transfers', () => {
     );
     const accounts = [await earner()];
     const id = quote.transactionId as string;
-    const scenario = await watch(fixture, () => id, accounts);
+    const scenario = await observePayment(fixture, () => id, accounts);
     ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
     await expectWebhooks(
       fixture,

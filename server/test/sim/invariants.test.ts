@@ -3,29 +3,29 @@
 import { DatabaseError } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../kit/app/database.ts';
-import { COINS } from './actions/issuing/coins.ts';
-import { MINTS } from './actions/issuing/mints.ts';
+import { COIN_ACTIONS } from './actions/issuing/coins.ts';
+import { MINT_ACTIONS } from './actions/issuing/mints.ts';
 import { observe, settleAll } from './actions/issuing/settling.ts';
-import { AGENTS } from './actions/payments/agents.ts';
-import { FAILURES } from './actions/payments/failures.ts';
-import { PAYMENTS } from './actions/payments/payments.ts';
-import { proofProblems } from './harness/authorizations.ts';
+import { AGENT_MANAGEMENT } from './actions/payments/agents.ts';
+import { FAILURE_ACTIONS } from './actions/payments/failures.ts';
+import { PAYMENT_ACTIONS } from './actions/payments/payments.ts';
+import { authorizationProblems } from './harness/authorizations.ts';
 import { openSim, type Sim } from './harness/sim.ts';
 import { CORRUPTIONS } from './rules/corruptions.ts';
 import { ISSUED_CORRUPTIONS } from './rules/corruptions-issued.ts';
 import { applyStep } from './rules/invariants.ts';
 import { recount } from './rules/recount.ts';
-import { choose, takeStep } from './run.ts';
+import { chooseAction, takeStep } from './run.ts';
 
 let database: TestDatabase;
 let sim: Sim;
 /** The latest report for each corruption. */
-const complaints: (string | undefined)[] = [];
+const reports: (string | undefined)[] = [];
 
 const PAYOUT_JOBS = "kind like 'payout.%' or kind = 'refund.pay'";
 
 /** Whether each of these statements has changed something. */
-async function haveEffect(statements: readonly string[]): Promise<boolean> {
+async function applyStatements(statements: readonly string[]): Promise<boolean> {
   for (const text of statements) {
     const { command, rowCount } = await sim.client.query(text);
     if (!['ALTER', 'DROP'].includes(command) && !rowCount) return false;
@@ -34,16 +34,16 @@ async function haveEffect(statements: readonly string[]): Promise<boolean> {
 }
 
 /** Problems reported after these statements; undefined if there is nothing to corrupt. */
-async function noticed(statements: readonly string[]): Promise<string | undefined> {
+async function reportCorruption(statements: readonly string[]): Promise<string | undefined> {
   const { client, changeLog, effects } = sim;
   await client.query('begin');
   try {
-    if (!(await haveEffect(statements))) return undefined;
+    if (!(await applyStatements(statements))) return undefined;
     const model = structuredClone(sim.model);
     const delivered = new Set(effects.delivered);
     const changes = await changeLog.read();
     const problems = applyStep(model, changes, delivered);
-    problems.push(...(await proofProblems(sim, changes)));
+    problems.push(...(await authorizationProblems(sim, changes)));
     problems.push(...(await recount(client, model, delivered)));
     return problems.join('\n');
   } catch (error) {
@@ -55,30 +55,32 @@ async function noticed(statements: readonly string[]): Promise<string | undefine
   }
 }
 
-const FREE = 'alter table ledger_transfers disable trigger ledger_transfers_immutable';
-const unseen = (table: string) =>
+const DISABLE_TRANSFER_TRIGGER =
+  'alter table ledger_transfers disable trigger ledger_transfers_immutable';
+const disableChangeLogSql = (table: string) =>
   ['insert', 'update', 'delete']
     .map((each) => `disable trigger zz_sim_${each}`)
     .join(', ')
     .replace(/^/, `alter table ${table} `);
-const idOf = (table: string, where: string) => `(select id from ${table} where ${where} limit 1)`;
-const DEPOSIT = `${idOf('transactions', "type = 'INCOMING' and status = 'COMPLETED'")}`;
-const transfer = (step: string, phase: string) => `insert into ledger_transfers
+const selectIdSql = (table: string, where: string) =>
+  `(select id from ${table} where ${where} limit 1)`;
+const DEPOSIT = `${selectIdSql('transactions', "type = 'INCOMING' and status = 'COMPLETED'")}`;
+const insertTransferSql = (step: string, phase: string) => `insert into ledger_transfers
   (transaction_id, step, phase, debit, credit, currency, amount, created_at)
   select transaction_id, '${step}', '${phase}', debit, credit, currency, 1, created_at
   from ledger_transfers where step = 'deposit' limit 1`;
-const event = (columns: string, values: string) => `insert into events
+const insertEventSql = (columns: string, values: string) => `insert into events
   (id, platform_id, type, subject, data, created_at, ${columns})
   select 'Webhook:made-up', platform_id, type, subject, data, created_at, ${values}
   from events where account is not null and id in (select event_id from webhook_queue) limit 1`;
 
-const UNBOUND = `alter table wallet_authorizations
+const DISABLE_AUTHORIZATION_TRIGGER = `alter table wallet_authorizations
   disable trigger wallet_authorizations_immutable`;
-const SIGNED = `platform_id, account_id, customer_id, operation, subject, session_id, public_key,
-  stamp, payload, created_at`;
+const AUTHORIZATION_COLUMNS = `platform_id, account_id, customer_id, operation, subject,
+  session_id, public_key, stamp, payload, created_at`;
 /** Replaces the latest authorization, with the signature of the first. */
-const signedAgain = (stamp: string, id = 'l.id') => [
-  UNBOUND,
+const replaceAuthorizationSql = (stamp: string, id = 'l.id') => [
+  DISABLE_AUTHORIZATION_TRIGGER,
   `create temporary table lately on commit drop as
     select * from wallet_authorizations where session_id is not null order by id desc limit 1`,
   'delete from wallet_authorizations where id = (select id from lately)',
@@ -93,11 +95,17 @@ const signedAgain = (stamp: string, id = 'l.id') => [
 const ALL_CORRUPTIONS: readonly (readonly [rule: string, statements: readonly string[]])[] = [
   [
     'transfers are append-only',
-    [FREE, "update ledger_transfers set amount = amount + 1 where step = 'deposit'"],
+    [
+      DISABLE_TRANSFER_TRIGGER,
+      "update ledger_transfers set amount = amount + 1 where step = 'deposit'",
+    ],
   ],
-  ['balances equal the sum of their transfers', [transfer('more', 'posted')]],
-  ['a payment has the transfers of its state', [transfer('more', 'posted')]],
-  ['its transfers say', [unseen('ledger_transfers'), transfer('more', 'posted')]],
+  ['balances equal the sum of their transfers', [insertTransferSql('more', 'posted')]],
+  ['a payment has the transfers of its state', [insertTransferSql('more', 'posted')]],
+  [
+    'its transfers say',
+    [disableChangeLogSql('ledger_transfers'), insertTransferSql('more', 'posted')],
+  ],
   [
     'every currency sums to zero',
     ["update ledger_accounts set balance = balance + 1 where id like '%:fees:USD'"],
@@ -111,7 +119,7 @@ const ALL_CORRUPTIONS: readonly (readonly [rule: string, statements: readonly st
   ],
   [
     'a posted or voided amount was held before',
-    [transfer('pay!', 'post'), transfer('sell!', 'void')],
+    [insertTransferSql('pay!', 'post'), insertTransferSql('sell!', 'void')],
   ],
   [
     'payments follow their lifecycle',
@@ -123,13 +131,13 @@ const ALL_CORRUPTIONS: readonly (readonly [rule: string, statements: readonly st
   ],
   [
     'a balance event shows the committed balance',
-    [event('account, balance, held', 'account, balance + 1, held')],
+    [insertEventSql('account, balance, held', 'account, balance + 1, held')],
   ],
   ['events are never removed', ["delete from events where type like '%_PAYMENT.%'"]],
   [
     'a payment has emitted the events of its state',
     [
-      event('sealed_for', 'null').replace(
+      insertEventSql('sealed_for', 'null').replace(
         ', type, subject, data, created_at, null',
         `, 'INCOMING_PAYMENT.FAILED', ${DEPOSIT}, data, created_at, null`,
       ),
@@ -145,7 +153,7 @@ const ALL_CORRUPTIONS: readonly (readonly [rule: string, statements: readonly st
       'delete from webhook_queue',
     ],
   ],
-  ['events exist', [unseen('events'), "delete from events where type = 'TEST'"]],
+  ['events exist', [disableChangeLogSql('events'), "delete from events where type = 'TEST'"]],
   ['an open payment has a job', [`delete from jobs where ${PAYOUT_JOBS}`]],
   [
     'a job belongs to an existing transaction',
@@ -227,15 +235,22 @@ const ALL_CORRUPTIONS: readonly (readonly [rule: string, statements: readonly st
     'wallet_requests follow their lifecycle',
     ["update wallet_requests set status = 'PENDING' where status = 'DONE'"],
   ],
-  ['wallet authorizations are permanent', [UNBOUND, 'delete from wallet_authorizations']],
+  [
+    'wallet authorizations are permanent',
+    [DISABLE_AUTHORIZATION_TRIGGER, 'delete from wallet_authorizations'],
+  ],
   [
     'which may not sign',
-    ["update wallet_sessions set status = 'REVOKED'", ...signedAgain('l.stamp, l.public_key')],
+    [
+      "update wallet_sessions set status = 'REVOKED'",
+      ...replaceAuthorizationSql('l.stamp, l.public_key'),
+    ],
   ],
   [
     'a wallet payment is signed exactly once',
     [
-      `insert into wallet_authorizations (${SIGNED}, id) select ${SIGNED}, 'made up'
+      `insert into wallet_authorizations (${AUTHORIZATION_COLUMNS}, id)
+        select ${AUTHORIZATION_COLUMNS}, 'made up'
         from wallet_authorizations where operation = 'executeQuote' limit 1`,
     ],
   ],
@@ -250,15 +265,16 @@ const ALL_CORRUPTIONS: readonly (readonly [rule: string, statements: readonly st
   [
     'a signed request runs once',
     [
-      `insert into wallet_authorizations (${SIGNED}, id) select ${SIGNED}, 'made up'
+      `insert into wallet_authorizations (${AUTHORIZATION_COLUMNS}, id)
+        select ${AUTHORIZATION_COLUMNS}, 'made up'
         from wallet_authorizations where operation = 'verifyAuthCredential' limit 1`,
     ],
   ],
-  ['does not match its signature', signedAgain('w.stamp, w.public_key')],
-  ['cannot be read', signedAgain('w.stamp, w.public_key', "'made up'")],
+  ['does not match its signature', replaceAuthorizationSql('w.stamp, w.public_key')],
+  ['cannot be read', replaceAuthorizationSql('w.stamp, w.public_key', "'made up'")],
   ...CORRUPTIONS,
   ...ISSUED_CORRUPTIONS,
-  ['was deleted without a change', [unseen('jobs'), 'delete from jobs']],
+  ['was deleted without a change', [disableChangeLogSql('jobs'), 'delete from jobs']],
   [
     'belongs to no transaction',
     [
@@ -267,37 +283,37 @@ const ALL_CORRUPTIONS: readonly (readonly [rule: string, statements: readonly st
     ],
   ],
 ];
-const isNoticed = (index: number) =>
-  complaints[index]?.includes(ALL_CORRUPTIONS[index]?.[0] as string);
+const isReported = (index: number) =>
+  reports[index]?.includes(ALL_CORRUPTIONS[index]?.[0] as string);
 
 /** Applies each corruption that was not reported before and is possible now. */
-async function breakOnce(): Promise<void> {
+async function applyCorruptions(): Promise<void> {
   for (const [index, [, statements]] of ALL_CORRUPTIONS.entries()) {
-    if (isNoticed(index)) continue;
-    complaints[index] = (await noticed(statements)) ?? complaints[index];
+    if (isReported(index)) continue;
+    reports[index] = (await reportCorruption(statements)) ?? reports[index];
   }
 }
 
 /** Corruptions of rows that appear late in a run. */
-const RARE = [...AGENTS, ...COINS, ...MINTS];
+const RARE_ACTIONS = [...AGENT_MANAGEMENT, ...COIN_ACTIONS, ...MINT_ACTIONS];
 /** By then payments are completed and under way, and events are delivered and due. */
 const EARLY_STEP = 200;
-const EVERY = 20;
+const INTERVAL_STEPS = 20;
 const LATE_STEP = 4_000;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   sim = await openSim('to be broken', database.url);
   await observe(sim);
-  const remains = () => ALL_CORRUPTIONS.some((_, index) => !isNoticed(index));
-  for (let step = 0; step < LATE_STEP && remains(); step++) {
-    const rare = RARE.filter(({ ready }) => ready?.(sim) ?? true);
+  const hasUnreported = () => ALL_CORRUPTIONS.some((_, index) => !isReported(index));
+  for (let step = 0; step < LATE_STEP && hasUnreported(); step++) {
+    const rare = RARE_ACTIONS.filter(({ isPossible }) => isPossible?.(sim) ?? true);
     const action =
       step % 4 === 0 && step > EARLY_STEP / 2 && rare.length
-        ? sim.chance.weighed(rare)
-        : choose(sim, step);
+        ? sim.chance.pickWeighted(rare)
+        : chooseAction(sim, step);
     await takeStep(sim, action);
-    if (step >= EARLY_STEP && step % EVERY === 0) await breakOnce();
+    if (step >= EARLY_STEP && step % INTERVAL_STEPS === 0) await applyCorruptions();
   }
 }, 300_000);
 
@@ -308,29 +324,29 @@ afterAll(async () => {
 
 describe('a corrupted database', () => {
   it('is reported only after the corruption', async () => {
-    expect(await noticed(['update platforms set name = name'])).toBe('');
+    expect(await reportCorruption(['update platforms set name = name'])).toBe('');
   });
 
   it.each(ALL_CORRUPTIONS.map(([rule], index) => [rule, index] as const))(
     'is reported: %s',
     (rule, index) => {
-      expect(complaints[index]).toContain(rule);
+      expect(reports[index]).toContain(rule);
     },
   );
 
   it('is reported by the expectations of actors after settling', async () => {
     await settleAll(sim);
     const [internalAccount] = sim.people.flatMap((each) => [...each.internalAccounts.values()]);
-    internalAccount!.due += 1n;
+    internalAccount!.expectedBalance += 1n;
     await expect(settleAll(sim)).rejects.toThrow('; expected');
-    internalAccount!.due -= 1n;
+    internalAccount!.expectedBalance -= 1n;
     await settleAll(sim);
   });
 
   it('is reported when a repeated request gets another reply', async () => {
     // Requests from before settling may be older than the idempotency window.
-    await PAYMENTS.find((each) => each.name === 'fund an account')?.run(sim);
-    const repeatAction = FAILURES.find((each) => each.name === 'repeat a request');
+    await PAYMENT_ACTIONS.find((each) => each.name === 'fund an account')?.run(sim);
+    const repeatAction = FAILURE_ACTIONS.find((each) => each.name === 'repeat a request');
     await repeatAction?.run(sim);
     await sim.client.query(`update idempotency set reply = '{"made":"up"}', status = 299`);
     await expect(repeatAction?.run(sim)).rejects.toThrow('was answered');

@@ -40,37 +40,39 @@ function print(report: Report, ms: number, verbose: boolean): void {
 export async function main(flags: SimFlags): Promise<boolean> {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-sim-'));
   const cluster = await startEmbedded({ dir, durable: false });
-  const orders = await connect(cluster.url);
-  const first = flags.seed ?? String(randomInt(1_000_000_000));
-  const numbered = /^\d+$/.test(first);
+  const maintenance = await connect(cluster.url);
+  const firstSeed = flags.seed ?? String(randomInt(1_000_000_000));
+  const isNumeric = /^\d+$/.test(firstSeed);
   const seedAt = (index: number) =>
-    numbered ? String(Number(first) + index) : `${first}-${index}`;
+    isNumeric ? String(Number(firstSeed) + index) : `${firstSeed}-${index}`;
   let failed = 0;
   try {
-    await orders.query(`create database ${TEMPLATE}`);
+    await maintenance.query(`create database ${TEMPLATE}`);
     await migrate(urlOf(cluster.url, TEMPLATE), () => Date.now());
     for (let index = 0; index < flags.seeds; index++) {
-      const [seed, name] = [index === 0 ? first : seedAt(index), `sim_${index}`];
-      await orders.query(`create database ${name} template ${TEMPLATE} strategy file_copy`);
-      const began = performance.now();
-      let mark = began;
+      const [seed, name] = [index === 0 ? firstSeed : seedAt(index), `sim_${index}`];
+      await maintenance.query(`create database ${name} template ${TEMPLATE} strategy file_copy`);
+      const startedAt = performance.now();
+      let reportedAt = startedAt;
       const progress = (steps: number) => {
         if (!flags.verbose) return;
         const now = performance.now();
-        console.log(`  seed ${seed}: ${steps} steps, ${Math.round(now - mark)} ms for the latest`);
-        mark = now;
+        console.log(
+          `  seed ${seed}: ${steps} steps, ${Math.round(now - reportedAt)} ms for the latest`,
+        );
+        reportedAt = now;
       };
       const options = { seed, steps: flags.steps, databaseUrl: urlOf(cluster.url, name), progress };
       try {
-        print(await simulate(options), performance.now() - began, flags.verbose);
+        print(await simulate(options), performance.now() - startedAt, flags.verbose);
       } catch (error) {
         failed++;
         console.error(error instanceof Error ? error.message : error);
       }
-      await orders.query(`drop database ${name} with (force)`);
+      await maintenance.query(`drop database ${name} with (force)`);
     }
   } finally {
-    await orders.end();
+    await maintenance.end();
     await cluster.stop();
     fs.rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
   }

@@ -4,23 +4,23 @@ import { createHash } from 'node:crypto';
 import type { Action } from './actions/action.ts';
 import { CARD_MESSAGES } from './actions/issuing/card-messages.ts';
 import { CARD_REPEATS } from './actions/issuing/card-repeats.ts';
-import { CARDS } from './actions/issuing/cards.ts';
-import { COINS } from './actions/issuing/coins.ts';
-import { HOLDERS } from './actions/issuing/holders.ts';
-import { MINTS } from './actions/issuing/mints.ts';
+import { CARD_ACTIONS } from './actions/issuing/cards.ts';
+import { COIN_ACTIONS } from './actions/issuing/coins.ts';
+import { WALLET_HOLDER_ACTIONS } from './actions/issuing/holders.ts';
+import { MINT_ACTIONS } from './actions/issuing/mints.ts';
 import { observe, settleAll } from './actions/issuing/settling.ts';
-import { WALLETS } from './actions/issuing/wallets.ts';
+import { WALLET_ACTIONS } from './actions/issuing/wallets.ts';
 import { AGENT_ACTIONS } from './actions/operating/agent-actions.ts';
-import { AUTHORIZATIONS } from './actions/operating/authorizations.ts';
+import { AUTHORIZATION_ACTIONS } from './actions/operating/authorizations.ts';
 import { INCOMING } from './actions/operating/incoming.ts';
-import { OPERATOR } from './actions/operating/operator.ts';
-import { AGENTS } from './actions/payments/agents.ts';
-import { FAILURES } from './actions/payments/failures.ts';
-import { PARTIES } from './actions/payments/parties.ts';
-import { PAYMENTS } from './actions/payments/payments.ts';
-import { SETTINGS } from './actions/payments/settings.ts';
-import { STRONG } from './actions/payments/strong.ts';
-import { UMA } from './actions/payments/uma.ts';
+import { OPERATOR_ACTIONS } from './actions/operating/operator.ts';
+import { AGENT_MANAGEMENT } from './actions/payments/agents.ts';
+import { FAILURE_ACTIONS } from './actions/payments/failures.ts';
+import { PARTY_ACTIONS } from './actions/payments/parties.ts';
+import { PAYMENT_ACTIONS } from './actions/payments/payments.ts';
+import { SETTINGS_ACTIONS } from './actions/payments/settings.ts';
+import { STRONG_AUTHENTICATION } from './actions/payments/strong.ts';
+import { UMA_ACTIONS } from './actions/payments/uma.ts';
 import { openSim, type Sim, violation } from './harness/sim.ts';
 import { recount } from './rules/recount.ts';
 
@@ -37,74 +37,79 @@ export interface Report {
 }
 
 const RECOUNT_EVERY = 400;
-const LAST = 20;
+const REPORTED_STEPS = 20;
 
-const REST: Action = {
+const SETTLE_ALL: Action = {
   name: 'settle all work',
   weight: 0.25,
   run: settleAll,
 };
 
 const ACTIONS: readonly Action[] = [
-  ...PARTIES,
-  ...PAYMENTS,
+  ...PARTY_ACTIONS,
+  ...PAYMENT_ACTIONS,
   ...INCOMING,
-  ...UMA,
-  ...OPERATOR,
-  ...SETTINGS,
-  ...WALLETS,
-  ...HOLDERS,
-  ...STRONG,
-  ...AUTHORIZATIONS,
-  ...AGENTS,
+  ...UMA_ACTIONS,
+  ...OPERATOR_ACTIONS,
+  ...SETTINGS_ACTIONS,
+  ...WALLET_ACTIONS,
+  ...WALLET_HOLDER_ACTIONS,
+  ...STRONG_AUTHENTICATION,
+  ...AUTHORIZATION_ACTIONS,
+  ...AGENT_MANAGEMENT,
   ...AGENT_ACTIONS,
-  ...CARDS,
+  ...CARD_ACTIONS,
   ...CARD_MESSAGES,
   ...CARD_REPEATS,
-  ...COINS,
-  ...MINTS,
-  ...FAILURES,
-  REST,
+  ...COIN_ACTIONS,
+  ...MINT_ACTIONS,
+  ...FAILURE_ACTIONS,
+  SETTLE_ALL,
 ];
 
 /** The first steps create the platforms and customers that other actions need. */
-const OPENING = [
+const FIRST_ACTIONS = [
   ...['add a platform', 'set a webhook endpoint', 'add a customer', 'add a customer'],
   ...['add a production platform', 'add a customer', 'add a customer', 'add a customer'],
 ];
 
-const isReady = (sim: Sim) => (action: Action) => action.ready?.(sim) ?? true;
+const isReady = (sim: Sim) => (action: Action) => action.isPossible?.(sim) ?? true;
 
-export function choose(sim: Sim, step: number): Action {
-  const opening = ACTIONS.find((each) => each.name === OPENING[step]);
-  return opening ?? sim.chance.weighed(ACTIONS.filter(isReady(sim)));
+export function chooseAction(sim: Sim, step: number): Action {
+  const opening = ACTIONS.find((each) => each.name === FIRST_ACTIONS[step]);
+  return opening ?? sim.chance.pickWeighted(ACTIONS.filter(isReady(sim)));
 }
 
 /** Runs one step and checks its effects. */
 export async function takeStep(sim: Sim, action: Action): Promise<string> {
-  sim.rough = false;
-  await sim.revive();
+  sim.errorsExpected = false;
+  await sim.replaceDeadNodes();
   const traceNote = await action.run(sim);
   await observe(sim);
   return `${action.name}: ${traceNote}`;
 }
 
-async function countAgain(sim: Sim): Promise<void> {
+async function recountAll(sim: Sim): Promise<void> {
   const problems = await recount(sim.client, sim.model, sim.effects.delivered);
   if (problems.length) throw violation(problems.join('\n'));
   await sim.changeLog.trim();
 }
 
-function failure(error: unknown, seed: string, step: number, last: readonly string[]): Error {
-  const reason = error instanceof Error && error.name !== 'Broken' ? error.stack : String(error);
+function describeFailure(
+  error: unknown,
+  seed: string,
+  step: number,
+  last: readonly string[],
+): Error {
+  const reason = error instanceof Error && error.name !== 'Violation' ? error.stack : String(error);
   const lines = last.map((each, index) => `  ${step - last.length + index + 1} ${each}`);
-  const repeatCommand = `npm run sim -- --seed ${seed} --steps ${step + 1}`;
+  const reproduceCommand = `npm run sim -- --seed ${seed} --steps ${step + 1}`;
   return new Error(
     [
       `Seed ${seed}, step ${step}: ${reason}`,
       'The last steps:',
       ...lines,
-      `Reproduce: ${repeatCommand}`,
+      `Reproduce: ${reproduceCommand}`,
     ].join('\n'),
     { cause: error },
   );
@@ -128,23 +133,23 @@ export async function simulate({ seed, steps, databaseUrl, progress }: RunOption
   try {
     await observe(sim);
     for (; step < steps; step++) {
-      const action = choose(sim, step);
+      const action = chooseAction(sim, step);
       last.push(`${action.name}: …`);
-      if (last.length > LAST) last.shift();
+      if (last.length > REPORTED_STEPS) last.shift();
       const line = await takeStep(sim, action);
       last[last.length - 1] = line;
       trace.update(`${line}\n`);
       actionCounts.set(action.name, (actionCounts.get(action.name) ?? 0) + 1);
       if ((step + 1) % RECOUNT_EVERY === 0) {
-        await countAgain(sim);
+        await recountAll(sim);
         progress?.(step + 1);
       }
     }
     last.push('final check');
     trace.update(await settleAll(sim));
-    await countAgain(sim);
+    await recountAll(sim);
   } catch (error) {
-    throw failure(error, seed, step, last);
+    throw describeFailure(error, seed, step, last);
   } finally {
     await sim.close();
   }

@@ -9,7 +9,7 @@ const STEPS = lengthOf(400, 5_000);
 const REPEATED_STEPS = lengthOf(80, 150);
 const TIMEOUT_MS = 900_000;
 
-async function run(seed: string, steps: number) {
+async function simulateSeed(seed: string, steps: number) {
   const database = await createTestDatabase();
   try {
     return await simulate({ seed, steps, databaseUrl: database.url });
@@ -24,7 +24,7 @@ describe('the simulator', () => {
     async () => {
       const seed = runSeed();
       console.log(`npm run sim -- --seed ${seed} --steps ${STEPS}`);
-      const report = await run(seed, STEPS);
+      const report = await simulateSeed(seed, STEPS);
       expect(report.transactions).toBeGreaterThan(STEPS / 20);
     },
     TIMEOUT_MS,
@@ -33,10 +33,12 @@ describe('the simulator', () => {
   it(
     'repeats a run for the same seed and differs for another',
     async () => {
-      const firstReport = await run('again', REPEATED_STEPS);
-      const secondReport = await run('again', REPEATED_STEPS);
+      const firstReport = await simulateSeed('again', REPEATED_STEPS);
+      const secondReport = await simulateSeed('again', REPEATED_STEPS);
       expect(secondReport).toEqual(firstReport);
-      expect((await run('other', 20)).trace).not.toBe((await run('again', 20)).trace);
+      expect((await simulateSeed('other', 20)).trace).not.toBe(
+        (await simulateSeed('again', 20)).trace,
+      );
     },
     TIMEOUT_MS,
   );

@@ -43,7 +43,7 @@ interface Parts {
 
 interface Case {
   id: string;
-  beside: string;
+  loadLabel: string;
   attack: Omit<Attack, 'port' | 'keys'>;
   most?: number;
 }
@@ -53,23 +53,23 @@ const casesOf = ({ neighbor }: FairnessSetup): Case[] => {
   return [
     {
       id: '8a',
-      beside: '8 without a credential',
+      loadLabel: '8 without a credential',
       attack: { connections: 8, path },
       most: MAX_SLOWDOWN,
     },
     {
       id: '8b',
-      beside: '8 of another platform',
+      loadLabel: '8 of another platform',
       attack: { connections: 8, path, authorization: neighbor },
       most: MAX_SLOWDOWN,
     },
     {
       id: '8c',
-      beside: '8 to an unknown path',
+      loadLabel: '8 to an unknown path',
       attack: { connections: 8, path: `${BASE}/no-such-path` },
       most: MAX_SLOWDOWN,
     },
-    { id: '8e', beside: '32 without a credential', attack: { connections: 32, path } },
+    { id: '8e', loadLabel: '32 without a credential', attack: { connections: 32, path } },
   ];
 };
 
@@ -281,9 +281,14 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
       peer,
     };
   };
-  const posted = cases.map(({ id, beside, most }, index): Row => {
+  const posted = cases.map(({ id, loadLabel, most }, index): Row => {
     const report = reports.get(id) as AttackReport;
-    const transferRow = row(id, 'a transfer out, among 800 kB bodies', beside, aloneLabel(index));
+    const transferRow = row(
+      id,
+      'a transfer out, among 800 kB bodies',
+      loadLabel,
+      aloneLabel(index),
+    );
     const unanswered = sum(report.unanswered);
     return { ...transferRow, slowdown: { most }, remark: summaryOf(report), unanswered };
   });

@@ -47,7 +47,7 @@ async function probe(url: string, path: string): Promise<Probed> {
   return { response, body: await response.json().catch(() => undefined) };
 }
 
-function skew({ response }: Probed): Check {
+function checkClockSkew({ response }: Probed): Check {
   const date = Date.parse(response.headers.get('date') ?? '');
   if (Number.isNaN(date)) return ok('Clock of this machine', 'not comparable');
   // The header has whole seconds.
@@ -92,10 +92,10 @@ async function version(url: string): Promise<Check> {
   const missingOperations = lackingIn(body);
   if (missingOperations.length === 0) return ok(name, date);
   const missingExamples = missingOperations.slice(0, 3).join(', ');
-  const more = missingOperations.length > 3 ? ` and ${missingOperations.length - 3} more` : '';
+  const suffix = missingOperations.length > 3 ? ` and ${missingOperations.length - 3} more` : '';
   return warning(
     name,
-    `${date}, an older server without ${missingExamples}${more}`,
+    `${date}, an older server without ${missingExamples}${suffix}`,
     'These commands will fail.',
   );
 }
@@ -183,7 +183,7 @@ async function* checks(target: Target, client: Client): AsyncGenerator<Check> {
     );
   });
   if (!probed) return;
-  yield skew(probed);
+  yield checkClockSkew(probed);
   const versions = await runCheck('Version of the API', 'Check the URL.', () =>
     version(target.url),
   );

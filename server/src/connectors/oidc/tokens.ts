@@ -66,10 +66,10 @@ export function httpOidc(effects: Effects, { issuers, note = () => {} }: OidcSet
       const { token } = read;
       const problem = headerProblem(token.header);
       if (problem) return problem;
-      const verdict = validateOidcClaims(token, now);
-      if ('problem' in verdict) return verdict;
+      const validation = validateOidcClaims(token, now);
+      if ('problem' in validation) return validation;
       const signature = await findSignature(text, providers.get(token.issuer) as ProviderKeys);
-      if (signature === 'good') return verdict;
+      if (signature === 'good') return validation;
       return signature === 'bad'
         ? rejection('The signature of the token is invalid.')
         : rejection('The token is signed with a key that its issuer does not publish.');

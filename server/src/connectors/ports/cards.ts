@@ -142,10 +142,10 @@ export type FundingDebitProgress =
  */
 export interface CardNetworkHandler {
   /**
-   * Decides and commits the hold. A decision after `deadline` is undone before it is answered:
-   * nothing remains on hold, except for a pending debit until it has ended. If it rejects the network
-   * gets no answer, and a repetition returns what is recorded. An issuer sends one message to one
-   * process.
+   * Decides and commits the hold. A decision after `deadline` is reversed before the response: no
+   * funds remain held, except for a pending funding debit until it has ended. If the call rejects,
+   * the network gets no response, and a repetition returns the recorded decision. An issuer sends
+   * each message to one process only.
    */
   authorize(request: CardRequest, deadline: Time): Promise<CardDecision>;
   /**

@@ -35,7 +35,7 @@ function rangeOf({ from, to, limit = 20, cursor, ...filter }: ExportQuery): Expo
   if (last < first) throw invalidField('to', 'must not be before from');
   if (last - first >= MAX_DAYS * DAY_MS) throw invalidField('to', `at most ${MAX_DAYS} days`);
   const after = cursor === undefined ? undefined : positionOf(cursor);
-  return { from: first, until: last + DAY_MS, ...filter, cut: { after, limit: limit + 1 } };
+  return { from: first, until: last + DAY_MS, ...filter, page: { after, limit: limit + 1 } };
 }
 
 type Position = Parameters<typeof cursorOf>[0];

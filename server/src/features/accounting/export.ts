@@ -19,20 +19,20 @@ export interface ExportRange {
   /** Both environments where undefined. */
   environment?: Mode | undefined;
   /** Only the rows after this position, at most `limit`. */
-  cut?: { after?: Position | undefined; limit: number } | undefined;
+  page?: { after?: Position | undefined; limit: number } | undefined;
 }
 
 /** Time and id of a row, in the order of its export. */
 type Position = ReturnType<typeof positionOf>;
 
-const valuesOf = ({ from, until, platformId, environment, cut }: ExportRange): unknown[] => [
+const valuesOf = ({ from, until, platformId, environment, page }: ExportRange): unknown[] => [
   new Date(from),
   new Date(until),
   platformId ?? null,
   environment ?? null,
-  cut?.after === undefined ? null : new Date(cut.after.created_at),
-  cut?.after?.id ?? null,
-  cut?.limit ?? null,
+  page?.after === undefined ? null : new Date(page.after.created_at),
+  page?.after?.id ?? null,
+  page?.limit ?? null,
 ];
 
 interface Line {

@@ -3,22 +3,22 @@
 import { describe, expect, it } from 'vitest';
 import {
   type AgentPayer,
-  ASKS,
-  agentPayer,
   codeOf,
   limits,
+  openAgentPayer,
+  REQUIRES_APPROVAL,
 } from '../../../test/kit/agents/agent-payments.ts';
 import { agentFixture } from '../../../test/kit/agents/agents.ts';
 import {
-  balances,
-  externalAccount,
-  internalAccount,
+  createExternalAccount,
+  findInternalAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { european } from '../../../test/kit/customers/contacts.ts';
-import { scaPayer } from '../../../test/kit/sca/strong-customers.ts';
+import { createEuropeanCustomer } from '../../../test/kit/customers/contacts.ts';
+import { createScaPayer } from '../../../test/kit/sca/strong-customers.ts';
 import { stampWith } from '../../../test/kit/wallets/embedded-wallets.ts';
 import {
   payloadOf,
@@ -31,12 +31,12 @@ const app = testApp();
 const fixture = agentFixture(app);
 
 const createAgentPayer = (overrides: object = {}, amount?: number) =>
-  agentPayer(app, fixture, overrides, amount);
+  openAgentPayer(app, fixture, overrides, amount);
 
 describe('payment that requires SCA', () => {
   it('fails for a transfer that was pending before SCA applied', async () => {
-    const agent = await createAgentPayer(ASKS);
-    const payeeAccount = await externalAccount(app, agent.customer.id, 'EUR');
+    const agent = await createAgentPayer(REQUIRES_APPROVAL);
+    const payeeAccount = await createExternalAccount(app, agent.customer.id, 'EUR');
     const accounts = {
       source: { accountId: agent.eur },
       destination: { accountId: payeeAccount.id },
@@ -52,10 +52,10 @@ describe('payment that requires SCA', () => {
   });
 
   it('is possible with an authorized quote, but not with a transfer', async () => {
-    const heldPayer = await scaPayer(app);
+    const heldPayer = await createScaPayer(app);
     const { person } = heldPayer;
     const eur = heldPayer.eur.id;
-    const payeeAccount = await externalAccount(app, person.id, 'EUR');
+    const payeeAccount = await createExternalAccount(app, person.id, 'EUR');
     const agent = await fixture.agentOf(person.id);
     const rejectedResponse = await agent.call('POST', '/agents/me/transfer-out', {
       source: { accountId: eur },
@@ -88,14 +88,14 @@ describe('payment that requires SCA', () => {
 describe('production without an SMS provider', () => {
   it('rejects payments that require SCA', async () => {
     const platform = app.production;
-    const person = await european(app, { as: platform });
+    const person = await createEuropeanCustomer(app, { as: platform });
     const queryByCustomer = (text: string) => app.runtime.db.query(text, [person.id]);
     await queryByCustomer(`update customers set status = 'APPROVED', version = version + 1,
       contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}' where id = $1`);
     await queryByCustomer(`insert into sca_lockouts
         (id, platform_id, failed_attempts, suspended, session_expires_at, updated_at)
       select id, platform_id, 0, false, '2100-01-01', updated_at from customers where id = $1`);
-    const from = await internalAccount(app, person.id, 'EUR', { as: platform });
+    const from = await findInternalAccount(app, person.id, 'EUR', { as: platform });
     const deposit = { accountId: from.id as string, currency: 'EUR', amount: 100_00n };
     await app.operate((ctx) => receiveFunds(ctx, deposit), platform);
     const iban = { accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' };
@@ -121,13 +121,13 @@ describe('quote with an embedded wallet as source', () => {
     const wallets = walletPaymentFixture(app);
     const wallet = await wallets.fundedWallet();
     const agent = await fixture.agentOf(wallet.customer.id, overrides as Record<string, unknown>);
-    const target = await externalAccount(app, wallet.customer.id, 'EUR');
+    const target = await createExternalAccount(app, wallet.customer.id, 'EUR');
     const body = quoteBody(wallet.accountId, target.id, 10_000_000);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const stamp = await stampWith(wallet.session.privateKey, payloadOf(quote));
     const execute = (headers: Record<string, string> = {}) =>
       agent.call('POST', `/agents/me/quotes/${quote.id}/execute`, undefined, { headers });
-    const readSpendableBalance = async () => (await balances(app, wallet.accountId)).balance;
+    const readSpendableBalance = async () => (await readBalances(app, wallet.accountId)).balance;
     return { ...wallet, agent, quote, stamp, execute, spendable: readSpendableBalance };
   }
   type Waiting = Awaited<ReturnType<typeof setUpWalletQuote>>;
@@ -149,7 +149,7 @@ describe('quote with an embedded wallet as source', () => {
   });
 
   it('is approved after the session has ended', async () => {
-    const signedAction = await setUpWalletQuote(ASKS);
+    const signedAction = await setUpWalletQuote(REQUIRES_APPROVAL);
     expect(codeOf(await signedAction.execute())).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
     const action = ok(await signedAction.execute(stampHeaders(signedAction.stamp)), 200);
     expect([action.status, action.transaction]).toEqual(['PENDING_APPROVAL', undefined]);
@@ -162,7 +162,7 @@ describe('quote with an embedded wallet as source', () => {
   });
 
   it('is never approved after the quote has expired', async () => {
-    const expiredAction = await setUpWalletQuote(ASKS);
+    const expiredAction = await setUpWalletQuote(REQUIRES_APPROVAL);
     const action = ok(await expiredAction.execute(stampHeaders(expiredAction.stamp)), 200);
     app.effects.set(Date.parse(expiredAction.quote.expiresAt));
     expect(ok(await approve(expiredAction, action.id), 200).status).toBe('FAILED');
@@ -192,7 +192,7 @@ describe('two hundred concurrent transfers at a limit', () => {
       monthlySpend: max * 1_00,
     });
     await app.settle();
-    expect((await balances(app, agent.usd)).total).toBe(10_000_00 - max * 1_00);
+    expect((await readBalances(app, agent.usd)).total).toBe(10_000_00 - max * 1_00);
     const lines = (await agent.audit()).map(({ what }) => what);
     expect(lines.filter((event) => event === 'ACTION_EXECUTED')).toHaveLength(max);
     expect(lines.filter((event) => event === 'ACTION_REFUSED')).toHaveLength(200 - max);

@@ -1,17 +1,17 @@
 // Concurrent decisions on actions of agents, and the list of pending approvals.
 import { describe, expect, it } from 'vitest';
 import {
-  ASKS,
-  agentPayer,
+  auditEventsOf,
   codeOf,
-  eventLinesOf,
+  decideTransaction,
   KINDS,
   limits,
-  onTransaction,
-  waitsAt,
+  openAgentPayer,
+  pendingActionCreator,
+  REQUIRES_APPROVAL,
 } from '../../../test/kit/agents/agent-payments.ts';
 import { agentFixture } from '../../../test/kit/agents/agents.ts';
-import { balances, fund, ok } from '../../../test/kit/app/fixtures.ts';
+import { fundAccount, ok, readBalances } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 
 const app = testApp();
@@ -19,10 +19,10 @@ const fixture = agentFixture(app);
 
 const HUNDRED = 100_00;
 const createAgentPayer = (overrides: object = {}, amount?: number) =>
-  agentPayer(app, fixture, { ...ASKS, ...overrides }, amount);
+  openAgentPayer(app, fixture, { ...REQUIRES_APPROVAL, ...overrides }, amount);
 
-const createPendingAction: ReturnType<typeof waitsAt> = (...requested) =>
-  waitsAt(app, fixture)(...requested);
+const createPendingAction: ReturnType<typeof pendingActionCreator> = (...requested) =>
+  pendingActionCreator(app, fixture)(...requested);
 
 describe('platform and agent that execute one quote concurrently', () => {
   it('succeeds for one of them', async () => {
@@ -50,12 +50,12 @@ describe('concurrent decisions', () => {
       const { agent, action, transactionId } = await createPendingAction(kind);
       const responses = await Promise.all([
         ...[1, 2, 3].map(() => agent.decide('approve', action.id)),
-        ...[1, 2, 3].map(() => onTransaction(app, 'approve', transactionId)),
+        ...[1, 2, 3].map(() => decideTransaction(app, 'approve', transactionId)),
       ]);
       expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
       await app.settle();
       const sign = kind === 'TRANSFER_IN' ? 1 : -1;
-      expect((await balances(app, agent.usd)).total).toBe(10_000_00 + sign * HUNDRED);
+      expect((await readBalances(app, agent.usd)).total).toBe(10_000_00 + sign * HUNDRED);
       expect((await agent.usage()).dailyTransactionCount).toBe(1);
     }
   });
@@ -72,8 +72,8 @@ describe('concurrent decisions', () => {
       expect((await agent.show(action.id)).status).toBe(acceptedStatus);
       await app.settle();
       const expectedBalance = acceptedStatus === 'APPROVED' ? 10_000_00 - HUNDRED : 10_000_00;
-      expect((await balances(app, agent.usd)).total).toBe(expectedBalance);
-      expect(await eventLinesOf(agent)).toEqual(['ACTION_SUBMITTED', `ACTION_${acceptedStatus}`]);
+      expect((await readBalances(app, agent.usd)).total).toBe(expectedBalance);
+      expect(await auditEventsOf(agent)).toEqual(['ACTION_SUBMITTED', `ACTION_${acceptedStatus}`]);
     }
   });
 
@@ -88,9 +88,9 @@ describe('concurrent decisions', () => {
     expect(statuses.filter((status) => status === 'FAILED')).toHaveLength(17);
     expect(await agent.usage()).toMatchObject({ dailyTransactionCount: 3, dailySpend: 300_00 });
     await app.settle();
-    expect((await balances(app, agent.usd)).total).toBe(50_00);
+    expect((await readBalances(app, agent.usd)).total).toBe(50_00);
     // Later funds do not change a decision.
-    await fund(app, agent.usd, 100_00);
+    await fundAccount(app, agent.usd, 100_00);
     for (const { id } of actions) {
       expect(codeOf(await agent.decide('approve', id))).toEqual([409, 'CONFLICT']);
     }
@@ -154,8 +154,8 @@ describe('listAgentApprovals', () => {
     const platform = await app.newPlatform('Lists');
     const separateFixture = agentFixture(app, { as: platform });
     const [firstAgentPayer, secondAgentPayer] = [
-      await agentPayer(app, separateFixture, ASKS),
-      await agentPayer(app, separateFixture, ASKS),
+      await openAgentPayer(app, separateFixture, REQUIRES_APPROVAL),
+      await openAgentPayer(app, separateFixture, REQUIRES_APPROVAL),
     ];
     const start = app.effects.now();
     const ids: string[] = [];

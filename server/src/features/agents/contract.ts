@@ -18,7 +18,7 @@ import { ACTION_STATUSES, ACTION_TYPES } from './states.ts';
 export const MANAGEMENT_TAG = 'Agent Management';
 export const OPERATIONS_TAG = 'Agent Operations';
 
-const maybe = Type.Optional;
+const optional = Type.Optional;
 
 const AgentPermission = named('AgentPermission', oneOf(AGENT_PERMISSIONS));
 const ExecutionMode = named(
@@ -41,9 +41,9 @@ const count = Type.Integer({
 const currency = Type.String({ minLength: 1, maxLength: 10, description: 'Currency code.' });
 
 const limits = {
-  dailyLimit: maybe(nullable(limit('Maximum amount per day (UTC); null for no limit.'))),
-  dailyTransactionLimit: maybe(count),
-  monthlyLimit: maybe(nullable(limit('Maximum amount per month (UTC); null for no limit.'))),
+  dailyLimit: optional(nullable(limit('Maximum amount per day (UTC); null for no limit.'))),
+  dailyTransactionLimit: optional(count),
+  monthlyLimit: optional(nullable(limit('Maximum amount per month (UTC); null for no limit.'))),
 };
 
 const AgentSpendingLimits = named(
@@ -61,13 +61,13 @@ const AgentSpendingLimits = named(
 const AgentSpendingLimitsUpdate = named(
   'AgentSpendingLimitsUpdate',
   Type.Object({
-    currency: maybe(
+    currency: optional(
       withDescription(
         currency,
         'New currency of the limits. The numbers of the limits are not converted.',
       ),
     ),
-    perTransactionLimit: maybe(limit('Maximum amount of one payment.')),
+    perTransactionLimit: optional(limit('Maximum amount of one payment.')),
     ...limits,
   }),
 );
@@ -78,8 +78,8 @@ const AgentAccountRule = named(
   'AgentAccountRule',
   Type.Object({
     accountId,
-    executionMode: maybe(ExecutionMode),
-    perTransactionLimit: maybe(
+    executionMode: optional(ExecutionMode),
+    perTransactionLimit: optional(
       nullable(
         limit(
           'Replaces `spendingLimits.perTransactionLimit` for this account; null to use that limit.',
@@ -92,13 +92,13 @@ const AgentAccountRule = named(
 const AgentAccountRestrictions = named(
   'AgentAccountRestrictions',
   Type.Object({
-    allowedAccountIds: maybe(
+    allowedAccountIds: optional(
       withDescription(
         nullable(Type.Array(accountId, { maxItems: 1_000 })),
         'Accounts that the agent may use; null for all accounts of the customer.',
       ),
     ),
-    accountRules: maybe(Type.Array(AgentAccountRule, { maxItems: 1_000 })),
+    accountRules: optional(Type.Array(AgentAccountRule, { maxItems: 1_000 })),
   }),
 );
 
@@ -106,8 +106,8 @@ const AgentApprovalThresholds = named(
   'AgentApprovalThresholds',
   Type.Object(
     {
-      currency: maybe(currency),
-      amount: maybe(
+      currency: optional(currency),
+      amount: optional(
         nullable(limit('Payments above this amount need approval; null for no threshold.')),
       ),
     },
@@ -116,8 +116,8 @@ const AgentApprovalThresholds = named(
 );
 
 const shared = {
-  accountRestrictions: maybe(AgentAccountRestrictions),
-  approvalThresholds: maybe(AgentApprovalThresholds),
+  accountRestrictions: optional(AgentAccountRestrictions),
+  approvalThresholds: optional(AgentApprovalThresholds),
 };
 
 export const AgentPolicy = named(
@@ -133,9 +133,9 @@ export const AgentPolicy = named(
 export const AgentPolicyUpdateRequest = named(
   'AgentPolicyUpdateRequest',
   Type.Object({
-    permissions: maybe(Type.Array(AgentPermission)),
-    defaultExecutionMode: maybe(ExecutionMode),
-    spendingLimits: maybe(AgentSpendingLimitsUpdate),
+    permissions: optional(Type.Array(AgentPermission)),
+    defaultExecutionMode: optional(ExecutionMode),
+    spendingLimits: optional(AgentSpendingLimitsUpdate),
     ...shared,
   }),
 );
@@ -146,14 +146,14 @@ const AgentUsage = named(
     {
       dailyTransactionCount: Type.Integer({ minimum: 0 }),
       dailySpend: Type.Integer({ minimum: 0 }),
-      dailyResetDate: maybe(
+      dailyResetDate: optional(
         Type.String({
           format: 'date',
           description: 'Date on which the daily counters are reset (UTC).',
         }),
       ),
       monthlySpend: Type.Integer({ minimum: 0 }),
-      monthlyResetMonth: maybe(
+      monthlyResetMonth: optional(
         Type.String({ description: 'Month in which the monthly counter is reset, YYYY-MM.' }),
       ),
     },
@@ -205,10 +205,10 @@ export const AgentAction = named(
       platformCustomerId: Type.String(),
       status: AgentActionStatus,
       type: named('AgentActionType', oneOf(ACTION_TYPES)),
-      quote: maybe(Quote),
-      transferDetails: maybe(AgentTransferDetails),
-      transaction: maybe(TransactionOneOf),
-      rejectionReason: maybe(Type.String()),
+      quote: optional(Quote),
+      transferDetails: optional(AgentTransferDetails),
+      transaction: optional(TransactionOneOf),
+      rejectionReason: optional(Type.String()),
       createdAt: time('Time at which the agent requested the action.'),
       updatedAt: time('Time of the last change.'),
     },

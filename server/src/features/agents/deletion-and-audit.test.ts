@@ -1,13 +1,18 @@
 // Audit of failed requests, approvals that remain pending, deletion of agents with their customer, and
 // retention of device codes.
 import { describe, expect, it } from 'vitest';
-import { ASKS, agentPayer, codeOf, eventLinesOf } from '../../../test/kit/agents/agent-payments.ts';
+import {
+  auditEventsOf,
+  codeOf,
+  openAgentPayer,
+  REQUIRES_APPROVAL,
+} from '../../../test/kit/agents/agent-payments.ts';
 import { agentFixture, policy } from '../../../test/kit/agents/agents.ts';
 import {
-  customer,
-  externalAccount,
-  fund,
-  internalAccount,
+  createCustomer,
+  createExternalAccount,
+  findInternalAccount,
+  fundAccount,
   ok,
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
@@ -15,9 +20,9 @@ import { testApp } from '../../../test/kit/app/test-app.ts';
 import { loginFixture } from '../../../test/kit/sca/login.ts';
 import {
   CODE,
+  createPhoneVerifiedCustomer,
   execute,
   logIn,
-  phoneVerifiedCustomer,
 } from '../../../test/kit/sca/strong-customers.ts';
 
 const DAY = 86_400_000;
@@ -27,7 +32,7 @@ const fixture = agentFixture(app);
 
 describe('failed request of an agent', () => {
   it('is audited with its error code', async () => {
-    const agent = await agentPayer(app, fixture, {}, 50_00);
+    const agent = await openAgentPayer(app, fixture, {}, 50_00);
     expect(codeOf(await agent.transfer('out', 50_01))).toEqual([400, 'INSUFFICIENT_FUNDS']);
     const quote = await agent.quote(50_01);
     expect(codeOf(await agent.execute(quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
@@ -45,14 +50,14 @@ describe('failed request of an agent', () => {
   });
 
   it('is audited once for each of many concurrent payments without funds', async () => {
-    const agent = await agentPayer(app, fixture, {}, 30_00);
+    const agent = await openAgentPayer(app, fixture, {}, 30_00);
     const responses = await Promise.all(
       Array.from({ length: 12 }, () => agent.transfer('out', 10_00)),
     );
     expect(responses.filter(({ status }) => status === 201)).toHaveLength(3);
     const rejections = responses.filter(({ status }) => status !== 201).map(codeOf);
     expect(rejections).toEqual(Array(9).fill([400, 'INSUFFICIENT_FUNDS']));
-    const events = await eventLinesOf(agent);
+    const events = await auditEventsOf(agent);
     expect(events.filter((event) => event === 'ACTION_REFUSED')).toHaveLength(9);
     expect(events.filter((event) => event === 'ACTION_EXECUTED')).toHaveLength(3);
     await app.settle();
@@ -61,11 +66,11 @@ describe('failed request of an agent', () => {
 
 describe('approval', () => {
   it('leaves the action pending if the customer must log in first', async () => {
-    const person = await phoneVerifiedCustomer(app);
-    const euros = await internalAccount(app, person.id, 'EUR');
-    await fund(app, euros.id, 100_00);
-    const target = await externalAccount(app, person.id, 'EUR');
-    const agent = await fixture.agentOf(person.id, ASKS);
+    const person = await createPhoneVerifiedCustomer(app);
+    const euros = await findInternalAccount(app, person.id, 'EUR');
+    await fundAccount(app, euros.id, 100_00);
+    const target = await createExternalAccount(app, person.id, 'EUR');
+    const agent = await fixture.agentOf(person.id, REQUIRES_APPROVAL);
     const body = quoteBody(euros.id, target.id, 10_00);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const path = `/agents/me/quotes/${quote.id}/execute`;
@@ -88,13 +93,13 @@ describe('approval', () => {
   });
 
   it('leaves the action pending while the customer is locked, on both paths', async () => {
-    const person = await phoneVerifiedCustomer(app);
-    const euros = await internalAccount(app, person.id, 'EUR');
-    await fund(app, euros.id, 100_00);
-    const target = await externalAccount(app, person.id, 'EUR');
+    const person = await createPhoneVerifiedCustomer(app);
+    const euros = await findInternalAccount(app, person.id, 'EUR');
+    await fundAccount(app, euros.id, 100_00);
+    const target = await createExternalAccount(app, person.id, 'EUR');
     await logIn(app, person.id);
     const [requests, approvedAgent] = [
-      await fixture.agentOf(person.id, ASKS),
+      await fixture.agentOf(person.id, REQUIRES_APPROVAL),
       await fixture.agentOf(person.id),
     ];
     const prepareExecution = async ({ call }: typeof requests) => {
@@ -125,7 +130,7 @@ describe('approval', () => {
   });
 
   it('records the reason of a failure in the audit', async () => {
-    const agent = await agentPayer(app, fixture, ASKS);
+    const agent = await openAgentPayer(app, fixture, REQUIRES_APPROVAL);
     const { id } = await agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL');
     await agent.pause();
     expect(ok(await agent.decide('approve', id), 200).status).toBe('FAILED');
@@ -139,8 +144,8 @@ describe('approval', () => {
 
 describe('default account for UMA deposits', () => {
   it('cannot be deleted by an agent', async () => {
-    const agent = await agentPayer(app, fixture);
-    const createdExternalAccount = await externalAccount(app, agent.customer.id, 'EUR');
+    const agent = await openAgentPayer(app, fixture);
+    const createdExternalAccount = await createExternalAccount(app, agent.customer.id, 'EUR');
     await app.runtime.db.query('update external_accounts set default_uma = true where id = $1', [
       createdExternalAccount.id,
     ]);
@@ -160,10 +165,13 @@ describe('default account for UMA deposits', () => {
 
 describe('deletion of a customer', () => {
   it('deletes its agents and rejects their pending actions', async () => {
-    const person = await customer(app);
-    const account = await internalAccount(app, person.id, 'USD');
-    const target = await externalAccount(app, person.id, 'USD');
-    const agents = [await fixture.agentOf(person.id, ASKS), await fixture.agentOf(person.id, ASKS)];
+    const person = await createCustomer(app);
+    const account = await findInternalAccount(app, person.id, 'USD');
+    const target = await createExternalAccount(app, person.id, 'USD');
+    const agents = [
+      await fixture.agentOf(person.id, REQUIRES_APPROVAL),
+      await fixture.agentOf(person.id, REQUIRES_APPROVAL),
+    ];
     const body = {
       source: { accountId: account.id },
       destination: { accountId: target.id },
@@ -208,7 +216,7 @@ describe('deletion of a customer', () => {
 
 describe('device code', () => {
   it('can be queried for a month after its expiry', async () => {
-    const person = await customer(app);
+    const person = await createCustomer(app);
     const body = { name: 'Late', customerId: person.id, policy: policy() };
     const { deviceCode } = ok(await fixture.manage('POST', '/agents', body), 201);
     const readCodeStatus = () =>

@@ -12,7 +12,7 @@ import type { AgentRow } from './store.ts';
 type AgentView = Static<typeof Agent>;
 
 /** Usage of a new agent. */
-export function nothingSpent({ policy }: AgentRow): Spent {
+export function emptyUsage({ policy }: AgentRow): Spent {
   const zero = { currency: policy.spendingLimits.currency, amount: 0n };
   return { count: 0n, day: zero, month: zero };
 }

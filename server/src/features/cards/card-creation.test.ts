@@ -1,7 +1,7 @@
 // Creation of cards: conditions for the cardholder and the funding sources, the maximum number of
 // cards, and the outcome at the issuer.
 import { describe, expect, it } from 'vitest';
-import { internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import { findInternalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import type { ApiResponse, TestPlatform } from '../../../test/kit/app/harness.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardFixture, cardName } from '../../../test/kit/cards/cards.ts';
@@ -163,7 +163,7 @@ describe('the funding sources', () => {
     expect(await fixture.card(usdb)).toMatchObject({ state: 'ACTIVE', currency: 'USD' });
     const wallet = await walletFixture(app).customerWithWallet();
     expect((await fixture.card(wallet)).fundingSources).toEqual([wallet.accountId]);
-    const balance = await internalAccount(app, wallet.customer.id, 'USDB');
+    const balance = await findInternalAccount(app, wallet.customer.id, 'USDB');
     const fundingSources = [balance.id, wallet.accountId];
     expect((await fixture.card(wallet, { fundingSources })).fundingSources).toEqual(fundingSources);
   });
@@ -171,14 +171,14 @@ describe('the funding sources', () => {
   const INELIGIBLE = [400, 'FUNDING_SOURCE_INELIGIBLE'];
   const sourceErrors = (response: ApiResponse) => {
     expect(codeOf(response)).toEqual(INELIGIBLE);
-    const emittedErrors = response.body.details.errors as { field: string; message: string }[];
-    return emittedErrors.map(({ field, message }) => `${field} ${message}`);
+    const errors = response.body.details.errors as { field: string; message: string }[];
+    return errors.map(({ field, message }) => `${field} ${message}`);
   };
 
   it('belong to the cardholder and the platform', async () => {
     const [holder, otherHolder] = [await fixture.holder(), await fixture.holder()];
     const otherPlatformHolder = await cardFixture(app, { as: app.other }).holder();
-    const platformAccount = await internalAccount(app, null, 'USD');
+    const platformAccount = await findInternalAccount(app, null, 'USD');
     const fundingSources = [
       holder.accountId,
       otherHolder.accountId,
@@ -198,8 +198,8 @@ describe('the funding sources', () => {
 
   it('have one currency that can fund cards', async () => {
     const usd = await fixture.holder();
-    const eur = await internalAccount(app, usd.customer.id, 'EUR');
-    const usdb = await internalAccount(app, usd.customer.id, 'USDB');
+    const eur = await findInternalAccount(app, usd.customer.id, 'EUR');
+    const usdb = await findInternalAccount(app, usd.customer.id, 'USDB');
     const fundingSources = [usd.accountId, eur.id, usdb.id];
     expect(sourceErrors(await fixture.requestCard(usd, { fundingSources }))).toEqual([
       'fundingSources.1 is in EUR, which cannot pay for cards',
@@ -223,7 +223,7 @@ describe('the funding sources', () => {
       sourceErrors(await fixture.requestCard(holder, { platformCardId: cardName('003') })),
     ).toEqual(NOT_ACCEPTED);
     const { id } = await fixture.card(holder, { platformCardId: cardName('004') });
-    const fundingSources = [(await internalAccount(app, holder.customer.id, 'USDB')).id];
+    const fundingSources = [(await findInternalAccount(app, holder.customer.id, 'USDB')).id];
     expect(sourceErrors(await fixture.patchCard(id, { fundingSources }))).toEqual(NOT_ACCEPTED);
     expect((await fixture.cardNow(id)).fundingSources).toEqual([holder.accountId]);
   });

@@ -95,7 +95,7 @@ describe('funds in suspense of a payment in progress', () => {
 
   /** A cleared payment of a closed account, with a refund of 60 in suspense. */
   async function createSuspensePayment() {
-    const payment = await payments.begin({ funds: 100 });
+    const payment = await payments.startPayment({ funds: 100 });
     await payment.notify({ kind: 'CLEARING', amount: 100n });
     await payments.closeAccount(payment.accountId);
     await payment.notify(refundNotice(60n));
@@ -144,7 +144,7 @@ describe('funds in suspense of a payment in progress', () => {
 
 describe('a clearing above the authorized amount', () => {
   it('debits nothing if the card is closed concurrently', async () => {
-    const payment = await payments.begin();
+    const payment = await payments.startPayment();
     const { committer } = app.runtime;
     let commits = 0;
     const commit: typeof committer.commit = async (set) => {
@@ -182,7 +182,7 @@ describe('a fault unrelated to the account', () => {
   it.each(['CLEARING', 'AUTHORIZATION_ADVICE'] as const)(
     'writes nothing of the %s, which is then repeated',
     async (kind) => {
-      const payment = await payments.begin();
+      const payment = await payments.startPayment();
       const stateBefore = await payment.state();
       const notice = { kind, amount: 120n };
       const unavailable = new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable.');

@@ -17,7 +17,7 @@ import { CARD_STATE_REASONS, CARD_STATES } from './issuing/states.ts';
 
 export const CARDS_TAG = 'Cards';
 
-const maybe = Type.Optional;
+const optional = Type.Optional;
 const readOnlyText = (description: string) => Type.String({ readOnly: true, description });
 
 const CardStateName = named(
@@ -60,32 +60,32 @@ export const Card = named(
     {
       id: readOnlyText('ID of the card, `Card:<uuid>`.'),
       cardholderId: Type.String({ description: 'ID of the customer who holds the card.' }),
-      platformCardId: maybe(
+      platformCardId: optional(
         Type.String({ description: 'ID of the card in the system of the platform.' }),
       ),
       state: CardStateName,
-      stateReason: maybe(
+      stateReason: optional(
         withDescription(
           nullable(CardStateReasonName),
           'Reason for the closure; null unless closed.',
         ),
       ),
-      brand: maybe(CardBrand),
+      brand: optional(CardBrand),
       form: CardForm,
-      last4: maybe(
+      last4: optional(
         Type.String({ description: 'Last four digits of the number. Absent until issued.' }),
       ),
-      expMonth: maybe(Type.Integer({ minimum: 1, maximum: 12, description: 'Expiry month.' })),
-      expYear: maybe(Type.Integer({ description: 'Expiry year, four digits.' })),
+      expMonth: optional(Type.Integer({ minimum: 1, maximum: 12, description: 'Expiry month.' })),
+      expYear: optional(Type.Integer({ description: 'Expiry year, four digits.' })),
       fundingSources: Type.Array(Type.String(), {
         description:
           'IDs of the accounts that fund the card, in order. A closed card keeps the IDs that it ' +
           'had when it was closed.',
       }),
       maxSpendPerTransaction: nullable(Cap),
-      currency: maybe(readOnlyText('Currency of the amounts of the card.')),
-      processorRef: maybe(readOnlyText('ID of the card at the processor.')),
-      issuerRef: maybe(readOnlyText('ID of the card at the issuer.')),
+      currency: optional(readOnlyText('Currency of the amounts of the card.')),
+      processorRef: optional(readOnlyText('ID of the card at the processor.')),
+      issuerRef: optional(readOnlyText('ID of the card at the issuer.')),
       createdAt: time('Time at which the card was ordered.'),
       updatedAt: time('Time of the last change.'),
     },
@@ -98,19 +98,19 @@ const CardCreateRequest = named(
   Type.Object(
     {
       cardholderId: Type.String({ description: 'ID of a customer with an approved verification.' }),
-      platformCardId: maybe(
+      platformCardId: optional(
         Type.String({
           minLength: 1,
           maxLength: 255,
           description: 'ID of the card in the system of the platform. Generated if absent.',
         }),
       ),
-      threeDSecurePassword: maybe(
+      threeDSecurePassword: optional(
         Type.String({ description: 'Not supported: rejected if present.' }),
       ),
       form: CardForm,
       fundingSources: sources,
-      maxSpendPerTransaction: maybe(Cap),
+      maxSpendPerTransaction: optional(Cap),
     },
     {
       description: 'Card to issue.',
@@ -131,9 +131,9 @@ const CardUpdateRequest = named(
   'CardUpdateRequest',
   Type.Object(
     {
-      state: maybe(oneOf(['ACTIVE', 'FROZEN', 'CLOSED'], { description: 'New state.' })),
-      fundingSources: maybe(withDescription(sources, 'Replaces the whole list.')),
-      maxSpendPerTransaction: maybe(nullable(Cap)),
+      state: optional(oneOf(['ACTIVE', 'FROZEN', 'CLOSED'], { description: 'New state.' })),
+      fundingSources: optional(withDescription(sources, 'Replaces the whole list.')),
+      maxSpendPerTransaction: optional(nullable(Cap)),
     },
     {
       description: 'At least one field is required. CLOSED cannot be combined with other fields.',
@@ -202,14 +202,14 @@ export const listCards = operation({
   description: 'Lists the cards of the platform, newest first by default.',
   permission: 'VIEW',
   query: Type.Object({
-    cardholderId: maybe(Type.String({ description: 'Filter by cardholder.' })),
-    accountId: maybe(Type.String({ description: 'Filter by a current funding source.' })),
-    platformCardId: maybe(
+    cardholderId: optional(Type.String({ description: 'Filter by cardholder.' })),
+    accountId: optional(Type.String({ description: 'Filter by a current funding source.' })),
+    platformCardId: optional(
       Type.String({ description: 'Filter by the ID in the system of the platform.' }),
     ),
-    state: maybe(withDescription(CardStateName, 'Filter by state.')),
+    state: optional(withDescription(CardStateName, 'Filter by state.')),
     ...PageQuery,
-    sortOrder: maybe(
+    sortOrder: optional(
       oneOf(['asc', 'desc'], { default: 'desc', description: '`desc`: newest first.' }),
     ),
   }),

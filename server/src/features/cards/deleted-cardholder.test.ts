@@ -20,7 +20,7 @@ const remove = async (customerId: string) =>
 
 describe('a card of a deleted holder', () => {
   it('does not fund a late clearing, which is written off', async () => {
-    const cardPayment = await payments.begin({ funds: 100 });
+    const cardPayment = await payments.startPayment({ funds: 100 });
     await cardPayment.notify({ kind: 'CLEARING', amount: 100n });
     await remove(cardPayment.card.cardholderId);
     await cardPayment.notify({ kind: 'CLEARING', amount: 20n }, false);

@@ -16,7 +16,7 @@ const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 
 describe('concurrent notices', () => {
   it('counts two clearings', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     await Promise.all([payment.clear(60), payment.clear(60)]);
     await app.settle();
     expect(await payment.state()).toEqual({
@@ -28,7 +28,7 @@ describe('concurrent notices', () => {
 
   it('a clearing and an expiry release the rest in either order', async () => {
     const allPayments: CardPaymentFixture[] = [];
-    while (allPayments.length < 4) allPayments.push(await fixture.begin());
+    while (allPayments.length < 4) allPayments.push(await fixture.startPayment());
     await Promise.all(
       allPayments.flatMap((cardPayment) => [
         cardPayment.clear(70),
@@ -46,7 +46,7 @@ describe('concurrent notices', () => {
   });
 
   it('refunds never exceed the cleared amount', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(100));
     const results = await Promise.allSettled(
       [1, 2, 3].map(() => payment.notify(refundNotice(60), false)),

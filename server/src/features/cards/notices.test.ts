@@ -2,7 +2,7 @@
 // compares the account, the system accounts, the events in order and the payment. The books must
 // balance at the end.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fund, ok } from '../../../test/kit/app/fixtures.ts';
+import { fundAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../test/kit/app/harness.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardPayments } from '../../../test/kit/cards/card-payments.ts';
@@ -24,7 +24,7 @@ const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 
 describe('an authorization', () => {
   it('holds the funds, debits them, and keeps them until the clearing', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     expect(await payment.state()).toEqual({
       status: 'AUTHORIZED',
       account: '900 of 900',
@@ -38,7 +38,7 @@ describe('an authorization', () => {
   });
 
   it('that is cleared at once is created as SETTLED', async () => {
-    const payment = await fixture.begin({ kind: 'financial_authorization' });
+    const payment = await fixture.startPayment({ kind: 'financial_authorization' });
     expect(await payment.state()).toEqual({
       status: 'SETTLED',
       account: '900 of 900',
@@ -50,14 +50,14 @@ describe('an authorization', () => {
 
 describe('a clearing', () => {
   it('of an invalid amount is rejected', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     await expect(payment.notify(clearingNotice(-1))).rejects.toThrow('-1 is not a valid amount');
     const max = { kind: 'CLEARING', amount: 2n ** 63n } as const;
     await expect(payment.notify(max)).rejects.toThrow('is not a valid amount for the payment');
   });
 
   it('above the maximum amount is rejected, in one clearing or several', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     const message = 'is not a valid amount for the payment';
     await expect(payment.notify(clearingNotice(MAX_AMOUNT + 1))).rejects.toThrow(message);
     await expect(payment.notify(adjustmentNotice(MAX_AMOUNT + 1))).rejects.toThrow(message);
@@ -66,7 +66,7 @@ describe('a clearing', () => {
   });
 
   it('is not added to an adjusted total or to refunds', async () => {
-    const payment = await fixture.begin({ currency: 'USDB', funds: 2_000_000 });
+    const payment = await fixture.startPayment({ currency: 'USDB', funds: 2_000_000 });
     await payment.notify(adjustmentNotice(MAX_AMOUNT));
     await payment.notify(clearingNotice(MAX_AMOUNT / 2 + 1));
     await payment.notify(adjustmentNotice(MAX_AMOUNT / 2 + 2));
@@ -80,7 +80,7 @@ describe('a clearing', () => {
   });
 
   it('of the whole amount settles the payment', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(100));
     expect(await payment.state()).toEqual({
       status: 'SETTLED',
@@ -95,7 +95,7 @@ describe('a clearing', () => {
   });
 
   it('in parts settles the payment with the last', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(30));
     const partlySettled = {
       status: 'PARTIALLY_SETTLED',
@@ -119,7 +119,7 @@ describe('a clearing', () => {
   });
 
   it('above the authorization debits the difference', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(120));
     expect(await payment.state()).toEqual({
       status: 'SETTLED',
@@ -134,7 +134,7 @@ describe('a clearing', () => {
   });
 
   it('is accepted after the expiry', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     await payment.notify(EXPIRY);
     await payment.notify(clearingNotice(40));
     expect(await payment.state()).toEqual({
@@ -152,7 +152,7 @@ describe('a clearing', () => {
   });
 
   it('that the account cannot cover is an exception', async () => {
-    const payment = await fixture.begin({ funds: 110 });
+    const payment = await fixture.startPayment({ funds: 110 });
     await payment.notify(clearingNotice(120));
     const inException = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
     expect(await payment.state()).toEqual(inException);
@@ -165,7 +165,7 @@ describe('a clearing', () => {
   });
 
   it('on a frozen account is an exception and posts nothing', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     await fixture.freezeAccount(payment.accountId);
     await payment.notify(clearingNotice(120));
     const inException = { status: 'EXCEPTION', account: '900 of 900', cards: -20, settled: 120 };
@@ -173,7 +173,7 @@ describe('a clearing', () => {
   });
 
   it('on a closed card writes off what was not debited', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     await payment.close();
     await payment.notify(clearingNotice(120));
     const writtenOff = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
@@ -189,7 +189,7 @@ describe('a clearing', () => {
 
 describe('an expiry', () => {
   it('releases what was not cleared', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     await payment.notify(EXPIRY);
     expect(await payment.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
     expect((await payment.events()).slice(3)).toEqual(['1000 of 1000', 'SETTLED']);
@@ -199,7 +199,7 @@ describe('an expiry', () => {
   });
 
   it('releases the rest after a partial clearing', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(30));
     await payment.notify(clearingNotice(0));
     expect(await payment.state()).toEqual({
@@ -210,7 +210,7 @@ describe('an expiry', () => {
   });
 
   it('after a full refund leaves the payment REFUNDED', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(30));
     await payment.notify(refundNotice(30));
     expect((await payment.state()).status).toBe('PARTIALLY_SETTLED');
@@ -229,7 +229,7 @@ describe('an expiry', () => {
 
 describe('an authorization adjustment', () => {
   it('to a higher amount debits the difference', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     await payment.notify(adjustmentNotice(150));
     expect(await payment.state()).toEqual({
       status: 'AUTHORIZED',
@@ -244,7 +244,7 @@ describe('an authorization adjustment', () => {
   });
 
   it('to a lower amount releases the difference', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     await payment.notify(adjustmentNotice(60));
     expect(await payment.state()).toEqual({
       status: 'AUTHORIZED',
@@ -262,7 +262,7 @@ describe('an authorization adjustment', () => {
   });
 
   it('to the cleared amount settles the payment', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(40));
     await payment.notify(adjustmentNotice(40));
     expect(await payment.state()).toEqual({
@@ -283,7 +283,7 @@ describe('an authorization adjustment', () => {
   });
 
   it('that the account cannot cover debits nothing until the clearing', async () => {
-    const payment = await fixture.begin({ funds: 110 });
+    const payment = await fixture.startPayment({ funds: 110 });
     await payment.notify(adjustmentNotice(150));
     expect(await payment.state()).toEqual({
       status: 'AUTHORIZED',
@@ -299,7 +299,7 @@ describe('an authorization adjustment', () => {
   });
 
   it('on a closed card debits nothing before the clearing', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     await payment.close();
     await payment.notify(adjustmentNotice(150));
     expect(await payment.state()).toEqual({
@@ -322,7 +322,7 @@ describe('an authorization adjustment', () => {
 
 describe('a refund', () => {
   it('of a part leaves the payment SETTLED with another event, of the rest REFUNDED', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(100));
     await payment.notify(refundNotice(30));
     expect(await payment.state()).toEqual({
@@ -341,7 +341,7 @@ describe('a refund', () => {
   });
 
   it('above the cleared amount is rejected', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     await expect(payment.notify(refundNotice(1))).rejects.toThrow('exceeds the cleared amount');
     await payment.notify(clearingNotice(40));
     await expect(payment.notify(refundNotice(41))).rejects.toThrow('exceeds the cleared amount');
@@ -352,7 +352,7 @@ describe('a refund', () => {
   });
 
   it('is credited to a frozen account', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(100));
     await fixture.freezeAccount(payment.accountId);
     await payment.notify(refundNotice(100));
@@ -360,7 +360,7 @@ describe('a refund', () => {
   });
 
   it('for a closed account goes to suspense', async () => {
-    const payment = await fixture.begin({ funds: 100 });
+    const payment = await fixture.startPayment({ funds: 100 });
     await payment.notify(clearingNotice(100));
     await fixture.closeAccount(payment.accountId);
     await payment.notify(refundNotice(100));
@@ -382,7 +382,7 @@ describe('a refund', () => {
   });
 
   it('that is reversed is debited, below zero if necessary, and the next credit repays it', async () => {
-    const payment = await fixture.begin({ funds: 100 });
+    const payment = await fixture.startPayment({ funds: 100 });
     await payment.notify(clearingNotice(100));
     await payment.notify(refundNotice(100));
     expect((await payment.state()).account).toBe('100 of 100');
@@ -402,7 +402,7 @@ describe('a refund', () => {
     expect(await payment.state()).toMatchObject({ account: '0 of 0' });
     expect(await payment.state()).not.toHaveProperty('receivable');
     // A second refund and reversal have steps of their own.
-    await fund(app, payment.accountId, 5);
+    await fundAccount(app, payment.accountId, 5);
     await payment.notify(refundNotice(100));
     await payment.notify(REVERSAL);
     expect(await payment.state()).toMatchObject({ status: 'SETTLED', account: '5 of 5' });
@@ -427,7 +427,7 @@ async function createOtherPayment(cardId: string, amount: number): Promise<strin
 
 describe('a credit', () => {
   it('is credited with the clearing', async () => {
-    const payment = await fixture.begin({ kind: 'credit_authorization' });
+    const payment = await fixture.startPayment({ kind: 'credit_authorization' });
     expect(await payment.state()).toEqual({ status: 'AUTHORIZED', account: '1000 of 1000' });
     await payment.notify(clearingNotice(40));
     const partlySettled = { status: 'PARTIALLY_SETTLED', account: '1040 of 1040', settled: -40 };
@@ -453,7 +453,7 @@ describe('a credit', () => {
   });
 
   it('that is never cleared expires without postings', async () => {
-    const payment = await fixture.begin({ kind: 'credit_authorization' });
+    const payment = await fixture.startPayment({ kind: 'credit_authorization' });
     await payment.notify(EXPIRY);
     expect(await payment.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
     expect(await payment.events()).toEqual(['AUTHORIZED', 'SETTLED']);
@@ -462,7 +462,7 @@ describe('a credit', () => {
 
 describe('an account in USDB', () => {
   it('is debited ten thousand units for each cent', async () => {
-    const payment = await fixture.begin({ currency: 'USDB', funds: 2_000_003, amount: 101 });
+    const payment = await fixture.startPayment({ currency: 'USDB', funds: 2_000_003, amount: 101 });
     const cards = 1_010_000;
     expect(await payment.state()).toEqual({
       status: 'AUTHORIZED',
@@ -484,7 +484,7 @@ describe('an account in USDB', () => {
 
 describe('further debits', () => {
   it('of two concurrent payments do not exceed the balance', async () => {
-    const payment = await fixture.begin({ funds: 230 });
+    const payment = await fixture.startPayment({ funds: 230 });
     const secondPayment = await createOtherPayment(payment.card.id, 100);
     const path = `/sandbox/cards/${payment.card.id}/simulate/clearing`;
     const body = { cardTransactionId: secondPayment, amount: 120 };

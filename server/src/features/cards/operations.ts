@@ -22,7 +22,7 @@ import { type CardRow, cards, fundingSources } from './store.ts';
 /** The customer of a new card. */
 async function cardholderOf(ctx: Ctx, id: string): Promise<CustomerRow> {
   try {
-    return await customerOf(ctx, id, { alive: true });
+    return await customerOf(ctx, id, { rejectDeleted: true });
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'CUSTOMER_NOT_FOUND') throw error;
     throw invalidField('cardholderId', 'is not a customer');
@@ -111,13 +111,13 @@ export const cardOperations = (parts: CardParts) => [
   handle(updateCardById, async (ctx, { params, body }) => {
     const issuer = issuerOf(ctx, parts);
     const row = await cardOf(ctx, params.id);
-    const move = stateEventFor(row.state, body);
-    requireCustomer(ctx, await customerOf(ctx, row.customer_id, { alive: true }));
+    const event = stateEventFor(row.state, body);
+    requireCustomer(ctx, await customerOf(ctx, row.customer_id, { rejectDeleted: true }));
     if (body.fundingSources) {
       const card = { platformCardId: chosenName(row), isNew: false };
       await checkFunding(ctx, issuer, { ...row, card }, body.fundingSources);
     }
-    return { status: 200, body: presentCard(await changeCard(ctx, row, body, move)) };
+    return { status: 200, body: presentCard(await changeCard(ctx, row, body, event)) };
   }),
   ...revealOperations(parts),
   ...delegatedKeyOperations(parts),

@@ -1,8 +1,13 @@
 // Cards on a production platform with an issuer of the composition. The issuer receives the network
 // handler when the server is composed; only its messages change the cards.
 import { expect, it } from 'vitest';
-import { balances, customer, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
-import { commandOn } from '../../../test/kit/app/production.ts';
+import {
+  createCustomer,
+  findInternalAccount,
+  ok,
+  readBalances,
+} from '../../../test/kit/app/fixtures.ts';
+import { commandRunner } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import type { CardNetworkHandler, IssuerPort } from '../../connectors/ports/cards.ts';
 
@@ -40,10 +45,10 @@ const app = testApp({ connectors: { production: { issuer: issuer.port } } });
 
 it('issues, authorizes, clears and closes by messages of the issuer', async () => {
   const platformOptions = { as: app.production };
-  const operator = commandOn(app);
-  const person = await customer(app, platformOptions);
+  const operator = commandRunner(app);
+  const person = await createCustomer(app, platformOptions);
   expect((await operator(['verifications', 'approve', person.id])).err).toBe('');
-  const account = await internalAccount(app, person.id, 'USD', platformOptions);
+  const account = await findInternalAccount(app, person.id, 'USD', platformOptions);
   const entry = ['deposits', 'record', '--account', account.id, '--currency', 'USD'];
   const paidIn = await operator([...entry, '--amount', '100.00', '--reference', 'BANK-1']);
   expect(paidIn.err).toBe('');
@@ -71,12 +76,12 @@ it('issues, authorizes, clears and closes by messages of the issuer', async () =
   } as const;
   const decision = await handler.authorize(networkRequest, app.effects.now() + 1_000);
   expect(decision).toMatchObject({ approved: true });
-  expect(await balances(app, account.id, platformOptions)).toEqual({
+  expect(await readBalances(app, account.id, platformOptions)).toEqual({
     balance: 60_00,
     total: 100_00,
   });
   await app.advance(2_000);
-  expect(await balances(app, account.id, platformOptions)).toEqual({
+  expect(await readBalances(app, account.id, platformOptions)).toEqual({
     balance: 60_00,
     total: 60_00,
   });

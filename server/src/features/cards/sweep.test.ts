@@ -36,13 +36,13 @@ const advancePastSweep = async (ms: number) => {
 
 describe('payments that accept further messages', () => {
   it('are listed until they end, for every kind of end', async () => {
-    const clearedPayment = await fixture.begin();
-    const expiredPayment = await fixture.begin();
-    const adjustedPayment = await fixture.begin();
-    const resolvedPayment = await fixture.begin({ descriptor: 'Shop 006' });
-    const credit = await fixture.begin({ kind: 'credit_authorization' });
-    const clearedAtOnce = await fixture.begin({ kind: 'financial_authorization' });
-    const creditedAtOnce = await fixture.begin({ kind: 'financial_credit_authorization' });
+    const clearedPayment = await fixture.startPayment();
+    const expiredPayment = await fixture.startPayment();
+    const adjustedPayment = await fixture.startPayment();
+    const resolvedPayment = await fixture.startPayment({ descriptor: 'Shop 006' });
+    const credit = await fixture.startPayment({ kind: 'credit_authorization' });
+    const clearedAtOnce = await fixture.startPayment({ kind: 'financial_authorization' });
+    const creditedAtOnce = await fixture.startPayment({ kind: 'financial_credit_authorization' });
     const payments = [
       clearedPayment,
       expiredPayment,
@@ -79,10 +79,10 @@ describe('payments that accept further messages', () => {
 
 describe('after thirty days', () => {
   it('a payment ends according to its notices, and its holder can be deleted', async () => {
-    const cardPayment = await fixture.begin({ funds: 100 });
-    const part = await fixture.begin();
+    const cardPayment = await fixture.startPayment({ funds: 100 });
+    const part = await fixture.startPayment();
     await part.notify(clearingNotice(30));
-    const credit = await fixture.begin({ kind: 'credit_authorization' });
+    const credit = await fixture.startPayment({ kind: 'credit_authorization' });
     await app.advance(30 * DAY_MS - 60_001);
     expect((await cardPayment.state()).status).toBe('AUTHORIZED');
     expect((await part.state()).status).toBe('PARTIALLY_SETTLED');
@@ -102,7 +102,7 @@ describe('after thirty days', () => {
   });
 
   it('an exception remains for an operator', async () => {
-    const inException = await fixture.begin({ descriptor: 'Shop 006' });
+    const inException = await fixture.startPayment({ descriptor: 'Shop 006' });
     await advancePastSweep(30 * DAY_MS);
     expect(await inException.state()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
     expect(await openPayments(inException)).toEqual([]);
@@ -110,7 +110,7 @@ describe('after thirty days', () => {
 
   it('each ends once with several processes and concurrent notices', async () => {
     const allPayments: CardPaymentFixture[] = [];
-    while (allPayments.length < 5) allPayments.push(await fixture.begin());
+    while (allPayments.length < 5) allPayments.push(await fixture.startPayment());
     app.effects.set(app.effects.now() + 30 * DAY_MS);
     await Promise.all([
       ...[1, 2, 3].map(() => cardSweep().run(app.runtime)),

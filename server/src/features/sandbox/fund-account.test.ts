@@ -1,6 +1,12 @@
 // Sandbox funding: account types, limits and rejections.
 import { describe, expect, it } from 'vitest';
-import { balances, customer, fund, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import {
+  createCustomer,
+  findInternalAccount,
+  fundAccount,
+  ok,
+  readBalances,
+} from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 
 const app = testApp();
@@ -9,23 +15,23 @@ const fundPathOf = (id: string) => `/sandbox/internal-accounts/${id}/fund`;
 
 describe('sandboxFundInternalAccount', () => {
   it.each(['USD', 'EUR', 'BTC', 'USDC', 'USDB'])('funds an account in %s', async (currency) => {
-    const person = await customer(app);
-    const account = await internalAccount(app, person.id, currency);
-    const response = await fund(app, account.id, 12_345);
+    const person = await createCustomer(app);
+    const account = await findInternalAccount(app, person.id, currency);
+    const response = await fundAccount(app, account.id, 12_345);
     const { balance, totalBalance, ...rest } = account;
     expect(response).toEqual({
       ...rest,
       balance: { ...balance, amount: 12_345 },
       totalBalance: { ...totalBalance, amount: 12_345 },
     });
-    const secondResponse = await fund(app, account.id, 5);
+    const secondResponse = await fundAccount(app, account.id, 5);
     expect(secondResponse.balance.amount).toBe(12_350);
   });
 
   it("funds the platform's own account and names the platform", async () => {
-    const platformAccount = await internalAccount(app, null, 'GBP');
-    await fund(app, platformAccount.id, 100_000_000_000);
-    expect(await balances(app, platformAccount.id)).toEqual({ balance: 1e11, total: 1e11 });
+    const platformAccount = await findInternalAccount(app, null, 'GBP');
+    await fundAccount(app, platformAccount.id, 100_000_000_000);
+    expect(await readBalances(app, platformAccount.id)).toEqual({ balance: 1e11, total: 1e11 });
     const { data } = ok(
       await app.call('GET', `/transactions?accountIdentifier=${platformAccount.id}`),
       200,
@@ -48,15 +54,15 @@ describe('sandboxFundInternalAccount', () => {
   it.each(['001', '002', '003'])('rejects funding for a customer %s', async (suffix) => {
     const body = { customerType: 'INDIVIDUAL', fullName: `Ada Lovelace ${suffix}` };
     const { id } = ok(await app.call('POST', '/customers', body), 201);
-    const account = await internalAccount(app, id, 'USD');
+    const account = await findInternalAccount(app, id, 'USD');
     const rejectedResponse = await app.call('POST', fundPathOf(account.id), { amount: 1 });
     expect(rejectedResponse).toMatchObject({ status: 403, body: { code: 'USER_NOT_READY' } });
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
   it('holds a deposit of an undeclared wallet until it is declared', async () => {
-    const person = await customer(app);
-    const account = await internalAccount(app, person.id, 'USDC');
+    const person = await createCustomer(app);
+    const account = await findInternalAccount(app, person.id, 'USDC');
     const address = '0x52908400098527886E0F7030069857D2E4169EE7';
     const fundFrom = async (payerAccountIdentifier: string) => {
       const body = { amount: 40, pendingReason: 'COUNTERPARTY_DECLARATION_REQUIRED' };
@@ -65,10 +71,10 @@ describe('sandboxFundInternalAccount', () => {
         200,
       );
     };
-    await fund(app, account.id, 2);
+    await fundAccount(app, account.id, 2);
     const response = await fundFrom(address);
     expect([response.balance.amount, response.totalBalance.amount]).toEqual([2, 42]);
-    expect(await balances(app, account.id)).toEqual({ balance: 2, total: 42 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 2, total: 42 });
     await fundFrom('0xde709f2102306220921060314715629080e2fb77');
     const query = `/transactions?accountIdentifier=${account.id}&status=PENDING`;
     const listPending = async () => ok(await app.call('GET', query), 200).data;
@@ -83,10 +89,10 @@ describe('sandboxFundInternalAccount', () => {
     const wallet = { customerId: person.id, currency: 'USDC', accountInfo };
     ok(await app.call('POST', '/customers/external-accounts', wallet), 201);
     await app.settle();
-    expect(await balances(app, account.id)).toEqual({ balance: 42, total: 82 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 42, total: 82 });
     await app.advance(30 * 86_400_000);
     expect(await listPending()).toEqual([]);
-    expect(await balances(app, account.id)).toEqual({ balance: 42, total: 42 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 42, total: 42 });
     const { data } = ok(await app.call('GET', `${query.replace('PENDING', 'FAILED')}`), 200);
     expect(data).toMatchObject([
       { failureReason: 'COLLECTION_FAILED', refund: { status: 'COMPLETED' } },
@@ -94,7 +100,7 @@ describe('sandboxFundInternalAccount', () => {
   });
 
   it('rejects invalid hold reasons and senders', async () => {
-    const platformAccount = await internalAccount(app, null, 'GBP');
+    const platformAccount = await findInternalAccount(app, null, 'GBP');
     const body = { amount: 1, pendingReason: 'BECAUSE', payerAccountIdentifier: '' };
     const response = await app.call('POST', fundPathOf(platformAccount.id), body);
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
@@ -103,7 +109,7 @@ describe('sandboxFundInternalAccount', () => {
   });
 
   it('accepts integer amounts up to 100,000,000,000', async () => {
-    const platformAccount = await internalAccount(app, null, 'MXN');
+    const platformAccount = await findInternalAccount(app, null, 'MXN');
     for (const amount of [0, -1, 1.5, '1', null, 100_000_000_001, undefined]) {
       const response = await app.call('POST', fundPathOf(platformAccount.id), { amount });
       expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
@@ -114,8 +120,8 @@ describe('sandboxFundInternalAccount', () => {
   });
 
   it('funds once per Idempotency-Key, even for concurrent requests', async () => {
-    const person = await customer(app);
-    const account = await internalAccount(app, person.id, 'USD');
+    const person = await createCustomer(app);
+    const account = await findInternalAccount(app, person.id, 'USD');
     const headers = { 'idempotency-key': 'fund-once' };
     const responses = await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -123,7 +129,7 @@ describe('sandboxFundInternalAccount', () => {
       ),
     );
     expect(new Set(responses.map((each) => each.status))).toEqual(new Set([200]));
-    expect((await balances(app, account.id)).total).toBe(7);
+    expect((await readBalances(app, account.id)).total).toBe(7);
     const otherResponse = await app.call(
       'POST',
       fundPathOf(account.id),
@@ -134,15 +140,15 @@ describe('sandboxFundInternalAccount', () => {
   });
 
   it('adds up concurrent deposits', async () => {
-    const person = await customer(app);
-    const account = await internalAccount(app, person.id, 'USD');
-    await Promise.all(Array.from({ length: 50 }, (_, i) => fund(app, account.id, i + 1)));
-    expect((await balances(app, account.id)).total).toBe(1_275);
+    const person = await createCustomer(app);
+    const account = await findInternalAccount(app, person.id, 'USD');
+    await Promise.all(Array.from({ length: 50 }, (_, i) => fundAccount(app, account.id, i + 1)));
+    expect((await readBalances(app, account.id)).total).toBe(1_275);
   });
 
   it('rejects inactive and unknown accounts, deleted customers, and production', async () => {
-    const person = await customer(app);
-    const account = await internalAccount(app, person.id, 'USD');
+    const person = await createCustomer(app);
+    const account = await findInternalAccount(app, person.id, 'USD');
     const expectRejection = async (id: string, status: number, code: string, options = {}) => {
       const response = await app.call('POST', fundPathOf(id), { amount: 1 }, options);
       expect([response.status, response.body.code]).toEqual([status, code]);
@@ -160,7 +166,7 @@ describe('sandboxFundInternalAccount', () => {
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
     await expectRejection(account.id, 410, 'CUSTOMER_DELETED');
     await expectRejection(account.id.replace('Internal', 'External'), 404, 'ACCOUNT_NOT_FOUND');
-    const platformAccount = await internalAccount(app, null, 'USD', { as: app.production });
+    const platformAccount = await findInternalAccount(app, null, 'USD', { as: app.production });
     await expectRejection(platformAccount.id, 403, 'FORBIDDEN', { as: app.production });
     const viewer = await app.tokenWith(['VIEW', 'MANAGE']);
     await expectRejection(platformAccount.id, 403, 'FORBIDDEN', { as: viewer });

@@ -24,7 +24,7 @@ export const sandboxOperations = [
       );
     }
     const owner = account.customer_id
-      ? await customerOf(ctx, account.customer_id, { alive: true })
+      ? await customerOf(ctx, account.customer_id, { rejectDeleted: true })
       : null;
     if (owner) checkReady(owner);
     const amount = BigInt(body.amount);

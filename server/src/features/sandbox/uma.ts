@@ -127,7 +127,7 @@ async function receiverOf(ctx: Ctx, { receiverUmaAddress, customerId }: Request)
   if (!row || (requestedCustomer && requestedCustomer.id !== row.id)) {
     throw new Fault('UMA_NOT_FOUND', 'No customer of the platform was found for this UMA address.');
   }
-  return customerOf(ctx, row.id, { alive: true });
+  return customerOf(ctx, row.id, { rejectDeleted: true });
 }
 
 export const sandboxUmaOperations = (connectors: (environment: Mode) => Connectors) => [

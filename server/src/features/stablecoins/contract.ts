@@ -16,7 +16,7 @@ import { LINK_STATUSES, SERVICE_STATUSES } from './states.ts';
 
 export const TAG = 'Stablecoins';
 
-const maybe = Type.Optional;
+const optional = Type.Optional;
 
 /** A name or secret at the provider. */
 const identifier = (description: string, maxLength = 255) =>
@@ -76,7 +76,7 @@ const StablecoinProviderAccount = named(
       providerAccountId: Type.String({ description: 'ID of the account at the provider.' }),
       providerEnvironment: StablecoinProviderEnvironment,
       status: StablecoinProviderAccountStatus,
-      lastVerifiedAt: maybe({
+      lastVerifiedAt: optional({
         ...Timestamp,
         description: 'Time at which the provider last accepted the credentials.',
       }),
@@ -105,7 +105,7 @@ export const Stablecoin = named(
       issuanceStatus: StablecoinIssuanceStatus,
       serviceOperationsStatus: StablecoinServiceOperationsStatus,
       networkTokenIdentifier: Type.String({ description: NETWORK_NAME }),
-      currency: maybe(
+      currency: optional(
         Type.String({
           description: 'Currency code in accounts and payments. Absent until the token is ENABLED.',
         }),
@@ -133,7 +133,7 @@ export const StablecoinProviderAccountLinkRequest = named(
         ...identifier('Secret of the API client. Stored encrypted and not returned.', 1_024),
         writeOnly: true,
       },
-      providerAccountId: maybe(
+      providerAccountId: optional(
         identifier('ID of the account at the provider. Required if the client has more than one.'),
       ),
     },
@@ -157,7 +157,7 @@ export const StablecoinRegisterRequest = named(
       providerTokenIdentifier: identifier(PROVIDER_NAME),
       networkTokenIdentifier: identifier(NETWORK_NAME),
       network: StablecoinNetwork,
-      stablecoinProviderAccountId: maybe(
+      stablecoinProviderAccountId: optional(
         Type.String({
           description: 'ID of the provider account. Required if more than one is linked.',
         }),
@@ -209,8 +209,8 @@ export const listStablecoinProviderAccounts = operation({
   description: 'Lists the linked provider accounts, newest first.',
   permission: 'VIEW',
   query: Type.Object({
-    provider: maybe(withDescription(StablecoinProvider, 'Filter by provider.')),
-    status: maybe(withDescription(StablecoinProviderAccountStatus, 'Filter by status.')),
+    provider: optional(withDescription(StablecoinProvider, 'Filter by provider.')),
+    status: optional(withDescription(StablecoinProviderAccountStatus, 'Filter by status.')),
     ...PageQuery,
   }),
   replies: {
@@ -272,11 +272,13 @@ export const listStablecoins = operation({
   description: 'Lists the registered stablecoins, newest first.',
   permission: 'VIEW',
   query: Type.Object({
-    issuanceStatus: maybe(withDescription(StablecoinIssuanceStatus, 'Filter by issuance status.')),
-    serviceOperationsStatus: maybe(
+    issuanceStatus: optional(
+      withDescription(StablecoinIssuanceStatus, 'Filter by issuance status.'),
+    ),
+    serviceOperationsStatus: optional(
       withDescription(StablecoinServiceOperationsStatus, 'Filter by service operations status.'),
     ),
-    provider: maybe(withDescription(StablecoinProvider, 'Filter by provider.')),
+    provider: optional(withDescription(StablecoinProvider, 'Filter by provider.')),
     ...PageQuery,
   }),
   replies: {

@@ -14,8 +14,8 @@ import {
   FINAL,
   failed,
   type ProviderReply,
-  replies,
-  workerReplying as workerOn,
+  progressReply,
+  workerWithReplies as workerOn,
 } from '../../../test/kit/payments/scripted-issuer.ts';
 import { mintsAndBurns } from './store.ts';
 
@@ -41,13 +41,13 @@ const createWorker = (...responses: readonly (ProviderReply | Error)[]) =>
 const burnOrdered = () => fixture.burnOrdered(bank.id);
 
 describe('an EXPIRED mint or burn', () => {
-  const expiredProgress = replies('expired');
+  const expiredProgress = progressReply('expired');
 
   /** A burn that its provider has expired, with later responses. */
   async function createExpiredBurn(...responses: readonly (ProviderReply | Error)[]) {
     const ordered = await burnOrdered();
     const worker = createWorker(expiredProgress, ...responses);
-    await worker.after(0);
+    await worker.runFor(0);
     expect((await fixture.readOperation(ordered.id)).status).toBe('EXPIRED');
     expect(await fixture.supply(ordered.coin.id)).toEqual(BEFORE_BURN);
     return { ...ordered, ...worker };
@@ -61,15 +61,15 @@ describe('an EXPIRED mint or burn', () => {
   };
 
   it('is polled every hour, and completed if it was paid late', async () => {
-    const { coin, id, after, calls } = await createExpiredBurn(
+    const { coin, id, runFor, calls } = await createExpiredBurn(
       expiredProgress,
       expiredProgress,
-      replies('completed'),
+      progressReply('completed'),
     );
-    await after(2 * HOUR);
+    await runFor(2 * HOUR);
     expect(calls).toHaveLength(3);
     expect((await fixture.readOperation(id)).status).toBe('EXPIRED');
-    await after(HOUR);
+    await runFor(HOUR);
     expect(await fixture.readOperation(id)).toMatchObject({
       status: 'COMPLETED',
       providerStatus: 'completed',
@@ -81,61 +81,61 @@ describe('an EXPIRED mint or burn', () => {
     ]);
     expect(await fixture.supply(coin.id)).toEqual(BURNT);
     expect(await fixture.problems()).toEqual([]);
-    await after(24 * HOUR);
+    await runFor(24 * HOUR);
     expect(calls).toHaveLength(4);
   });
 
   it.each([
-    ['completed', [replies('completed')], 'COMPLETED', 'burn.late! post 10000000', BURNT],
+    ['completed', [progressReply('completed')], 'COMPLETED', 'burn.late! post 10000000', BURNT],
     ['failed', [failed], 'FAILED', 'burn.late! void 10000000', BEFORE_BURN],
   ] as const)('is held again when it continues: %s', async (_, last, status, step, supply) => {
-    const { coin, id, after } = await createExpiredBurn(replies('submitted'), ...last);
-    await after(HOUR);
+    const { coin, id, runFor } = await createExpiredBurn(progressReply('submitted'), ...last);
+    await runFor(HOUR);
     expect((await fixture.readOperation(id)).status).toBe('PROCESSING');
     expect(await fixture.supply(coin.id)).toEqual(PENDING);
     expect(await fixture.problems()).toEqual([]);
-    await after(HOUR);
+    await runFor(HOUR);
     expect((await fixture.readOperation(id)).status).toBe(status);
     expect((await ledgerOf(id)).at(-1)).toBe(step);
     expect(await fixture.supply(coin.id)).toEqual(supply);
   });
 
   it.each([
-    ['completed at once', [replies('completed')]],
-    ['held first', [replies('processing'), replies('completed')]],
+    ['completed at once', [progressReply('completed')]],
+    ['held first', [progressReply('processing'), progressReply('completed')]],
   ] as const)('posts at most the circulating supply: %s', async (_, responses) => {
-    const { coin, id, after } = await createExpiredBurn(...responses);
+    const { coin, id, runFor } = await createExpiredBurn(...responses);
     const body = fixture.burnBody(bank.id, { amount: String(16n * DOLLAR) });
     const otherBurn = ok(await fixture.burn(coin.id, body), 201);
-    await after(2 * HOUR);
+    await runFor(2 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     const row = await app.runtime.db.read(mintsAndBurns, id);
     expect(row?.uncounted).toBe(6n * DOLLAR);
     expect((await ledgerOf(id)).at(-1)).toMatch(/^burn.late!? post(ed)? 4000000$/);
     expect(await fixture.problems()).toEqual([]);
-    await createWorker(replies('completed')).after(HOUR);
+    await createWorker(progressReply('completed')).runFor(HOUR);
     expect((await fixture.readOperation(otherBurn.id)).status).toBe('COMPLETED');
     expect((await fixture.supply(coin.id)).circulating).toBe(0n);
   });
 
   it('posts nothing if no supply is left', async () => {
-    const { coin, id, after } = await createExpiredBurn(
-      replies('processing'),
-      replies('completed'),
+    const { coin, id, runFor } = await createExpiredBurn(
+      progressReply('processing'),
+      progressReply('completed'),
     );
     const body = fixture.burnBody(bank.id, { amount: String(20n * DOLLAR) });
     ok(await fixture.burn(coin.id, body), 201);
-    await after(2 * HOUR);
+    await runFor(2 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await ledgerOf(id)).toHaveLength(2);
     expect(await fixture.problems()).toEqual([]);
-    await createWorker(FINAL).after(HOUR);
+    await createWorker(FINAL).runFor(HOUR);
   });
 
   it('is posted if it is a mint', async () => {
     const coin = await fixture.coin();
     const { id } = ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id)), 201);
-    await createWorker(expiredProgress, replies('completed')).after(2 * HOUR);
+    await createWorker(expiredProgress, progressReply('completed')).runFor(2 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await fixture.supply(coin.id)).toEqual({
       circulating: 100n * DOLLAR,
@@ -145,8 +145,8 @@ describe('an EXPIRED mint or burn', () => {
   });
 
   it('is polled for a week, and the end is recorded', async () => {
-    const { id, after, calls } = await createExpiredBurn(expiredProgress);
-    await after(30 * 24 * HOUR);
+    const { id, runFor, calls } = await createExpiredBurn(expiredProgress);
+    await runFor(30 * 24 * HOUR);
     expect(calls).toHaveLength(1 + 7 * 24);
     expect((await fixture.readOperation(id)).status).toBe('EXPIRED');
     const actions = 'select actor, action, reason from account_actions where account_id = $1';
@@ -163,8 +163,8 @@ describe('an EXPIRED mint or burn', () => {
     ['expired permanently', { state: 'expired', providerStatus: 'expired', final: true }],
     ['failed', failed],
   ] as const)('is no longer polled once it is %s', async (_, response) => {
-    const { id, after, calls } = await createExpiredBurn(response);
-    await after(30 * 24 * HOUR);
+    const { id, runFor, calls } = await createExpiredBurn(response);
+    await runFor(30 * 24 * HOUR);
     expect(calls).toHaveLength(2);
     expect((await fixture.readOperation(id)).status).toBe('EXPIRED');
   });

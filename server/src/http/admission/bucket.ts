@@ -3,7 +3,7 @@
 import type { Time } from '../../kernel/effects.ts';
 
 export interface Bucket {
-  left: number;
+  remaining: number;
   at: Time;
 }
 
@@ -32,13 +32,13 @@ export function createMeter(perSecond: number, burst: number, now: () => Time): 
     of(key) {
       const time = now();
       const existing = buckets.get(key);
-      const bucket = existing ?? { left: burst, at: time };
+      const bucket = existing ?? { remaining: burst, at: time };
       // Reinserted as the most recently used.
       if (existing) buckets.delete(key);
       else if (buckets.size >= MAX_BUCKETS) buckets.delete(buckets.keys().next().value as string);
       buckets.set(key, bucket);
       const refill = (Math.max(0, time - bucket.at) * perSecond) / 1000;
-      bucket.left = Math.min(burst, bucket.left + refill);
+      bucket.remaining = Math.min(burst, bucket.remaining + refill);
       bucket.at = time;
       return bucket;
     },

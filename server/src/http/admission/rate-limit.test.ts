@@ -1,6 +1,10 @@
 // Rate limits: alone with a clock set by the test, and over HTTP.
 import { describe, expect, it } from 'vitest';
-import { externalAccount, fundedCustomer, quoteBody } from '../../../test/kit/app/fixtures.ts';
+import {
+  createExternalAccount,
+  createFundedCustomer,
+  quoteBody,
+} from '../../../test/kit/app/fixtures.ts';
 import type { TestApp } from '../../../test/kit/app/harness.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { createLimiter, networkOf, type RateLimits } from './rate-limit.ts';
@@ -258,8 +262,8 @@ describe('a server with limits', () => {
 
   it('stores no rejection under an idempotency key, and counts it', async () => {
     app.effects.set(app.effects.now() + 60_000);
-    const { person, account } = await fundedCustomer(app);
-    const payee = await externalAccount(app, person.id, 'EUR');
+    const { person, account } = await createFundedCustomer(app);
+    const payee = await createExternalAccount(app, person.id, 'EUR');
     const headers = { 'Idempotency-Key': 'once' };
     const body = quoteBody(account.id, payee.id, 100_00);
     app.effects.set(app.effects.now() + 60_000);

@@ -83,21 +83,21 @@ function requestMeter(
 const shareOf = (perSecond: number | undefined) =>
   perSecond ? Math.max(1, Math.floor(perSecond / SHARES)) : 0;
 
-function writeHeaders(reply: HeaderWriter, meter: RequestMeter, left: number): void {
+function writeHeaders(reply: HeaderWriter, meter: RequestMeter, remaining: number): void {
   const { burst, perSecond, limit, policy } = meter;
   reply.header('RateLimit-Limit', limit);
-  reply.header('RateLimit-Remaining', String(Math.floor(left)));
-  reply.header('RateLimit-Reset', String(Math.ceil((burst - left) / perSecond)));
+  reply.header('RateLimit-Remaining', String(Math.floor(remaining)));
+  reply.header('RateLimit-Reset', String(Math.ceil((burst - remaining) / perSecond)));
   reply.header('RateLimit-Policy', policy);
 }
 
 function rejection(
   { perSecond }: Meter,
-  { left }: Bucket,
+  { remaining }: Bucket,
   requested: number,
   reason: string,
 ): Fault {
-  const retryAfterS = Math.max(1, Math.ceil((requested - left) / perSecond));
+  const retryAfterS = Math.max(1, Math.ceil((requested - remaining) / perSecond));
   return new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
 }
 
@@ -135,13 +135,14 @@ function createRequestLimit(
     const take = (meter: RequestMeter | undefined, key: string, reason: string) => {
       if (!meter) return;
       const bucket = meter.of(key);
-      if (bucket.left < 1) {
-        writeHeaders(reply, meter, bucket.left);
+      if (bucket.remaining < 1) {
+        writeHeaders(reply, meter, bucket.remaining);
         limited(meter.name);
         throw rejection(meter, bucket, 1, reason);
       }
-      bucket.left -= 1;
-      if (!tightest || bucket.left < tightest.left) tightest = { meter, left: bucket.left };
+      bucket.remaining -= 1;
+      if (!tightest || bucket.remaining < tightest.left)
+        tightest = { meter, left: bucket.remaining };
     };
     // The share first: a request that exceeds it does not count toward the platform's limit.
     if (share !== undefined) {
@@ -171,20 +172,20 @@ export function createLimiter(
     admitAddress(address) {
       const bucket = anonymous?.of(networkOf(address));
       if (!anonymous || !bucket) return;
-      if (bucket.left < 1) {
+      if (bucket.remaining < 1) {
         limited(anonymous.name);
         throw rejection(anonymous, bucket, 1, TOO_MANY.anonymous);
       }
-      bucket.left -= 1;
+      bucket.remaining -= 1;
     },
     takeBytes(key, requested) {
       const bucket = bytes?.of(key);
       if (!bytes || !bucket) return;
-      if (bucket.left < requested) {
+      if (bucket.remaining < requested) {
         limited('bytes');
         throw rejection(bytes, bucket, requested, TOO_MANY.bytes);
       }
-      bucket.left -= requested;
+      bucket.remaining -= requested;
     },
     waitForBytes(key, requested) {
       if (!bytes) return undefined;
@@ -192,8 +193,9 @@ export function createLimiter(
       const reserve = burst / 2;
       const take = (): number => {
         const bucket = bytes.of(key);
-        if (bucket.left < reserve) return ((reserve - bucket.left) * 1000) / bytes.perSecond;
-        bucket.left -= requested;
+        if (bucket.remaining < reserve)
+          return ((reserve - bucket.remaining) * 1000) / bytes.perSecond;
+        bucket.remaining -= requested;
         return 0;
       };
       const first = take();
@@ -206,14 +208,14 @@ export function createLimiter(
       const key = networkOf(address);
       if (!refused?.has(key)) return;
       const bucket = refused.of(key);
-      if (bucket.left >= 1 || proven()) return;
+      if (bucket.remaining >= 1 || proven()) return;
       limited(refused.name);
       throw rejection(refused, bucket, 1, TOO_MANY.refused);
     },
     countRejection(address) {
       if (!refused) return;
       const bucket = refused.of(networkOf(address));
-      bucket.left = Math.max(0, bucket.left - 1);
+      bucket.remaining = Math.max(0, bucket.remaining - 1);
     },
   };
 }

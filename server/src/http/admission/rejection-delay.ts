@@ -21,8 +21,8 @@ export function createRejectionDelay(
   let delayed = 0;
   return (key) => {
     const bucket = undelayed.of(key);
-    if (bucket.left >= 1) {
-      bucket.left -= 1;
+    if (bucket.remaining >= 1) {
+      bucket.remaining -= 1;
       return undefined;
     }
     if (delayed >= MAX_DELAYED) return undefined;

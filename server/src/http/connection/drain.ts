@@ -69,8 +69,8 @@ export function createDrain(now: () => number = () => performance.now()): Drain 
 
   const takeFor = (address: string) => (bytes: number) => {
     const buckets = [addresses.of(address), process.of(ALL)];
-    if (buckets.some(({ left }) => left <= 0)) return false;
-    for (const bucket of buckets) bucket.left -= bytes;
+    if (buckets.some(({ remaining }) => remaining <= 0)) return false;
+    for (const bucket of buckets) bucket.remaining -= bytes;
     return true;
   };
 

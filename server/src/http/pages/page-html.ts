@@ -72,8 +72,8 @@ const message = ({ lines, tone }: PageContent) =>
     ? `<div class="outcome ${tone}"><div>\n${paragraphs(lines)}</div></div>\n`
     : paragraphs(lines);
 
-const row = ({ label, value }: LabeledValue, more = '') =>
-  `<div><dt>${escaped(label)}</dt>\n<dd><span class="code">${escaped(value)}</span>${more}</dd></div>\n`;
+const row = ({ label, value }: LabeledValue, actions = '') =>
+  `<div><dt>${escaped(label)}</dt>\n<dd><span class="code">${escaped(value)}</span>${actions}</dd></div>\n`;
 
 const detailsHtml = (details: readonly LabeledValue[]) =>
   details.length ? `<dl>\n${details.map((each) => row(each)).join('')}</dl>\n` : '';

@@ -220,8 +220,8 @@ describe('a page that is shown once', () => {
   });
 
   it('answers HEAD like GET, without consuming the link', async () => {
-    const peek = async () => PLAIN_PAGE;
-    const { open, requested } = serverWith(PLAIN_PAGE, { once: true, peek });
+    const preview = async () => PLAIN_PAGE;
+    const { open, requested } = serverWith(PLAIN_PAGE, { once: true, preview });
     const { statusCode, headers, body } = await open('HEAD');
     expect([statusCode, body, requested]).toEqual([200, '', []]);
     const { 'content-length': length, date, ...policy } = (await open('GET')).headers;

@@ -113,12 +113,12 @@ export function addPages(
       const declinedPage = query.answer === 'no' ? declined(content) : undefined;
       return declinedPage ? sendPage(reply, declinedPage, true) : sendPage(reply, content);
     };
-  for (const { path, once = false, peek, show, confirm } of pages) {
+  for (const { path, once = false, preview, show, confirm } of pages) {
     const url = `${path}/:secret`;
     const respondToGet = respondWith(show);
     if (once) {
       // Rendering would consume the link.
-      const respondToHead = respondWith(peek ?? (async () => PREFETCH_REJECTED), true);
+      const respondToHead = respondWith(preview ?? (async () => PREFETCH_REJECTED), true);
       server.head(url, async (request: PageRequest, reply) =>
         isPrefetch(request) ? sendHead(reply, PREFETCH_REJECTED) : respondToHead(request, reply),
       );

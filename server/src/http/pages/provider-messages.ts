@@ -65,11 +65,11 @@ export function addProviderMessages(
 
   function admitProvider(providerId: string): void {
     const bucket = messages.of(providerId);
-    if (bucket.left < 1) {
+    if (bucket.remaining < 1) {
       const reason = 'The provider sent too many messages. Wait before retrying.';
       throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: 1 });
     }
-    bucket.left -= 1;
+    bucket.remaining -= 1;
   }
 
   async function receive(request: FastifyRequest, reply: FastifyReply) {

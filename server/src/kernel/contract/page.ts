@@ -77,7 +77,7 @@ export interface HostedPage {
   /** The link expires when the page is shown: HEAD and prefetching browsers do not get the page. */
   once?: boolean;
   /** For a page shown `once`: the response of `show` without secrets; the link remains valid. */
-  peek?(secret: string): Promise<PageContent>;
+  preview?(secret: string): Promise<PageContent>;
   show(secret: string): Promise<PageContent>;
   /** Runs when the button is pressed. Absent if no page behind this path has a button. */
   confirm?(secret: string): Promise<PageContent>;

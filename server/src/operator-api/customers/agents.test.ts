@@ -1,6 +1,6 @@
 // Operations of agents.
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import { type AgentPayer, agentPayer } from '../../../test/kit/agents/agent-payments.ts';
+import { type AgentPayer, openAgentPayer } from '../../../test/kit/agents/agent-payments.ts';
 import { agentFixture } from '../../../test/kit/agents/agents.ts';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -16,9 +16,9 @@ let firstAgent: AgentPayer;
 let secondAgent: AgentPayer;
 beforeAll(async () => {
   const fixture = agentFixture(app);
-  firstAgent = await agentPayer(app, fixture);
+  firstAgent = await openAgentPayer(app, fixture);
   app.effects.set(app.effects.now() + 1_000);
-  secondAgent = await agentPayer(app, fixture);
+  secondAgent = await openAgentPayer(app, fixture);
   ok(await firstAgent.transfer('out', 30_00), 201);
 });
 

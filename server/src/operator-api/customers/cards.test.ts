@@ -78,7 +78,7 @@ it('lists decisions and requests to show a number', async () => {
 
 /** A payment whose account could not pay 20 of 120. */
 async function createException() {
-  const paid = await payments.begin({ funds: 110 });
+  const paid = await payments.startPayment({ funds: 110 });
   await paid.notify({ kind: 'CLEARING', amount: 120n });
   next();
   return paid.id;
@@ -107,8 +107,8 @@ it('lists and resolves exceptions', async () => {
 });
 
 it('lists and resolves funding debits in progress', async () => {
-  const { id } = await payments.begin({ descriptor: 'Shop 005' });
-  const paid = await payments.begin({ descriptor: 'Shop 005' });
+  const { id } = await payments.startPayment({ descriptor: 'Shop 005' });
+  const paid = await payments.startPayment({ descriptor: 'Shop 005' });
   const list = `/funding-debits?platformId=${app.platform.id}&limit=1`;
   const firstPage = await get(list);
   expect(firstPage).toMatchObject({ data: [{ transactionId: id, number: 1 }], hasMore: true });

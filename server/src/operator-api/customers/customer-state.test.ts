@@ -1,6 +1,6 @@
 // The state of a customer: complete, without personal data, and hidden from other operators.
 import { afterEach, expect, it } from 'vitest';
-import { externalAccount, fundedCustomer, ok } from '../../../test/kit/app/fixtures.ts';
+import { createExternalAccount, createFundedCustomer, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
 
@@ -14,8 +14,8 @@ afterEach(async () => {
 const get = async (id: string) => ok(await client.call('GET', `/customers/${id}`), 200);
 
 it('has accounts, cards, agents, checks and limits, and no personal data', async () => {
-  const { person, account } = await fundedCustomer(app, 700_00);
-  const payee = await externalAccount(app, person.id, 'USD');
+  const { person, account } = await createFundedCustomer(app, 700_00);
+  const payee = await createExternalAccount(app, person.id, 'USD');
   const platform = `/platforms/${app.platform.id}`;
   ok(await client.call('PATCH', platform, { body: { hourlyPayments: 100 } }), 200);
   const state = await get(person.id);
@@ -58,7 +58,7 @@ it('is also read for a deleted customer', async () => {
 });
 
 it('is hidden from operators of other platforms', async () => {
-  const { person } = await fundedCustomer(app);
+  const { person } = await createFundedCustomer(app);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   const hidden = await client.call('GET', `/customers/${person.id}`, { secret });
   expect([hidden.status, hidden.body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);

@@ -1,6 +1,6 @@
-// Operations of the rights of data subjects.
+// Operations for the rights of data subjects: search, export and erasure.
 import { afterEach, expect, it } from 'vitest';
-import { customer, ok } from '../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
 
@@ -13,7 +13,7 @@ afterEach(async () => {
 
 const PERSON = { fullName: 'Quintessa Vandermolen', email: 'quintessa@vandermolen.example' };
 const person = async (overrides: object = {}) => {
-  const { id } = await customer(app, {}, { ...PERSON, ...overrides });
+  const { id } = await createCustomer(app, {}, { ...PERSON, ...overrides });
   return id as string;
 };
 const recordsOf = async (subject: string) =>
@@ -54,10 +54,10 @@ it('exports all data in pages, which is recorded', async () => {
     cursor = reply.nextCursor ?? '';
   } while (cursor);
   const records = 'operator_audit';
-  const whole = ok(await client.call('GET', `/customers/${id}/export?limit=100`), 200);
+  const completeExport = ok(await client.call('GET', `/customers/${id}/export?limit=100`), 200);
   // Each page is recorded, so there is one record more.
   const otherTables = (all: typeof rows) => all.filter(({ table }) => table !== records);
-  expect(otherTables(rows)).toEqual(otherTables(whole.data));
+  expect(otherTables(rows)).toEqual(otherTables(completeExport.data));
   expect(rows[0]).toMatchObject({ table: 'customers', row: { id } });
   expect(JSON.stringify(rows[0])).toContain('Quintessa');
   expect(rows.some(({ table }) => table === 'events')).toBe(true);
@@ -98,24 +98,24 @@ it('hides customers of other platforms', async () => {
 });
 
 it('erases after the approval of a second person, and changes nothing before', async () => {
-  const policy = { operationId: 'eraseCustomer', hours: 24, reason: 'four eyes' };
+  const policy = { operationId: 'eraseCustomer', hours: 24, reason: 'Second operator' };
   const { id: policyId } = ok(
     await client.call('POST', '/approval-policies', { body: policy }),
     201,
   );
   const id = await person({ email: 'approved@vandermolen.example' });
   ok(await app.call('DELETE', `/customers/${id}`), 200);
-  const count = async () => {
+  const readCustomerRow = async () => {
     const [row] = await app.runtime.db.query<{ version: number; personal: string | null }>(
       'select version, personal from customers where id = $1',
       [id],
     );
     return row;
   };
-  const before = await count();
+  const before = await readCustomerRow();
   const requested = await client.call('POST', `/customers/${id}/erasure`, { body: ERASURE });
   expect(requested.status).toBe(202);
-  expect(await count()).toEqual(before);
+  expect(await readCustomerRow()).toEqual(before);
   const secret = await client.secretOf({ name: 'Second' });
   const approval = `/approvals/${requested.body.id}`;
   const details = ok(await client.call('GET', approval, { secret }), 200);
@@ -123,6 +123,6 @@ it('erases after the approval of a second person, and changes nothing before', a
   const body = { reason: 'checked' };
   const { reply } = ok(await client.call('POST', `${approval}/approve`, { body, secret }), 200);
   expect(reply).toMatchObject({ customerId: id, finishedAt: expect.any(String) });
-  expect((await count())?.personal).toBeNull();
+  expect((await readCustomerRow())?.personal).toBeNull();
   ok(await client.call('DELETE', `/approval-policies/${policyId}`), 200);
 });

@@ -63,7 +63,7 @@ const search = operation({
   commands: ['customers find'],
   query: Type.Object({ ...PlatformFilter, ...PageQuery }),
   body: Type.Object({
-    field: oneOf(SEARCH_FIELDS, { description: 'What the value is.' }),
+    field: oneOf(SEARCH_FIELDS, { description: 'Type of the value.' }),
     value: text('Value to search for.', { minLength: 1, maxLength: 255 }),
   }),
   replies: { 200: named('OperatorFoundCustomerPage', page(Found)) },

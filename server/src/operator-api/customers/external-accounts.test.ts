@@ -1,6 +1,6 @@
 // Operations of external accounts.
 import { afterEach, expect, it } from 'vitest';
-import { customer, externalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import { createCustomer, createExternalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
 
@@ -19,11 +19,11 @@ const post = (id: string, action: string, body: object = {}, secret?: string) =>
   });
 
 it('lists accounts in pages', async () => {
-  const person = await customer(app);
+  const person = await createCustomer(app);
   const ids: string[] = [];
   for (let index = 0; index < 2; index++) {
     app.effects.set(app.effects.now() + 1_000);
-    ids.push((await externalAccount(app, person.id, 'USD')).id);
+    ids.push((await createExternalAccount(app, person.id, 'USD')).id);
   }
   const list = `/external-accounts?platformId=${app.platform.id}&status=ACTIVE&limit=1`;
   const firstPage = await get(list);
@@ -36,7 +36,7 @@ it('lists accounts in pages', async () => {
 });
 
 it('makes each transition and lists it with its reason', async () => {
-  const { id } = await externalAccount(app, (await customer(app)).id, 'USD');
+  const { id } = await createExternalAccount(app, (await createCustomer(app)).id, 'USD');
   for (const [action, status] of [
     ['check', 'PENDING'],
     ['review', 'UNDER_REVIEW'],
@@ -64,7 +64,7 @@ it('makes each transition and lists it with its reason', async () => {
 });
 
 it('hides accounts of other platforms', async () => {
-  const { id } = await externalAccount(app, (await customer(app)).id, 'USD');
+  const { id } = await createExternalAccount(app, (await createCustomer(app)).id, 'USD');
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   expect((await post(id, 'disable', {}, secret)).status).toBe(404);
   const path = `/external-accounts/${id}/actions`;

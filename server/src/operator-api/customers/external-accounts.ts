@@ -73,8 +73,8 @@ const history = operation({
       platformId: text('Platform of the account.'),
       ...page(
         Type.Object({
-          actor: text('Who made the transition.'),
-          action: text('The transition.'),
+          actor: text('Operator who made the transition.'),
+          action: text('Name of the transition.'),
           reason: nullable(text('Reason, stored with the transition.')),
           createdAt: time('Time of the transition.'),
         }),

@@ -3,7 +3,11 @@ import { afterEach, beforeAll, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import type { TestApp } from '../../../test/kit/app/harness.ts';
 import { openForFile, testApp } from '../../../test/kit/app/test-app.ts';
-import { confirmCode, european, sendCode } from '../../../test/kit/customers/contacts.ts';
+import {
+  confirmCode,
+  createEuropeanCustomer,
+  sendCode,
+} from '../../../test/kit/customers/contacts.ts';
 import { startReceiver } from '../../../test/kit/http/webhook-receiver.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
 import { loginFixture } from '../../../test/kit/sca/login.ts';
@@ -28,7 +32,7 @@ async function readTextedCode(): Promise<string> {
 
 /** A customer with a verified phone number. */
 async function verifiedCustomer() {
-  const person = await european(app, service);
+  const person = await createEuropeanCustomer(app, service);
   ok(await sendCode(app, person.id, 'phone', service), 204);
   ok(await confirmCode(app, person.id, 'phone', await readTextedCode(), service), 200);
   return person.id as string;

@@ -140,7 +140,7 @@ const deliveries = operation({
   notFound: 'PLATFORM_NOT_FOUND',
 });
 
-/** The platform of a list, whose index finds what is about a resource. */
+/** The platform of a list, whose index finds the items of a resource. */
 async function platformOf(
   runtime: Runtime,
   operator: Operator,

@@ -1,9 +1,9 @@
 // Lists over all platforms: order, filters, pages, and what an operator of one platform sees.
 import { afterEach, expect, it } from 'vitest';
 import {
-  customer,
-  externalAccount,
-  fundedCustomer,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
   ok,
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
@@ -45,16 +45,16 @@ const idsOf = (items: readonly Item[]) => items.map(({ id }) => id);
 const PAGE = 'limit=100';
 
 async function createQuote(amount: number) {
-  const { person, account } = await fundedCustomer(app);
-  const payee = await externalAccount(app, person.id, 'USD');
+  const { person, account } = await createFundedCustomer(app);
+  const payee = await createExternalAccount(app, person.id, 'USD');
   const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, payee.id, amount)), 201);
   return { person, quote };
 }
 
 it('lists customers of all platforms, newest first, in pages', async () => {
-  const { id: first } = await customer(app);
-  const { id: second } = await customer(app, { as: app.other });
-  const { id: third } = await customer(app);
+  const { id: first } = await createCustomer(app);
+  const { id: second } = await createCustomer(app, { as: app.other });
+  const { id: third } = await createCustomer(app);
   const items = await all('/customers');
   expect(idsOf(items).slice(0, 3)).toEqual([third, second, first]);
   const ownIds = idsOf(await all(`/customers?platformId=${app.platform.id}`));
@@ -156,8 +156,8 @@ it('lists events, and shows one, which is recorded', async () => {
 });
 
 it('lists payments from and to an account, newest first', async () => {
-  const { person, account } = await fundedCustomer(app);
-  const payee = await externalAccount(app, person.id, 'USD');
+  const { person, account } = await createFundedCustomer(app);
+  const payee = await createExternalAccount(app, person.id, 'USD');
   for (const amount of [5_00, 6_00, 7_00]) {
     ok(await app.call('POST', '/quotes', quoteBody(account.id, payee.id, amount)), 201);
   }
@@ -186,9 +186,9 @@ it('lists the deliveries of all platforms', async () => {
       ok(await app.call('POST', '/webhook-endpoints', body, { as }), 201);
     }
   }
-  await customer(app);
-  await customer(app, { as: app.other });
-  await customer(app);
+  await createCustomer(app);
+  await createCustomer(app, { as: app.other });
+  await createCustomer(app);
   const list = await all('/webhook-deliveries');
   expect(idsOf(list)).toEqual(idsOf((await get(`/webhook-deliveries?${PAGE}`)).data));
   expect(new Set(idsOf(list)).size).toBe(list.length);

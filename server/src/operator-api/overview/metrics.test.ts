@@ -1,6 +1,11 @@
 // Sums of payments: outcomes by bucket, groups, limits, and counting again.
 import { afterEach, expect, it, vi } from 'vitest';
-import { externalAccount, fundedCustomer, ok, quoteBody } from '../../../test/kit/app/fixtures.ts';
+import {
+  createExternalAccount,
+  createFundedCustomer,
+  ok,
+  quoteBody,
+} from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
 
@@ -17,8 +22,8 @@ const get = async (query = '', secret?: string) => {
 };
 
 async function pay(amount: number, suffix = '000') {
-  const { person, account } = await fundedCustomer(app);
-  const payee = await externalAccount(app, person.id, 'USD', suffix);
+  const { person, account } = await createFundedCustomer(app);
+  const payee = await createExternalAccount(app, person.id, 'USD', suffix);
   const body = quoteBody(account.id, payee.id, amount);
   const quote = ok(await app.call('POST', '/quotes', body), 201);
   ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);

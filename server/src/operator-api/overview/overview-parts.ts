@@ -38,7 +38,7 @@ interface Query {
   mode?: Mode | undefined;
 }
 
-/** What a list says of an item. */
+/** The data of a list item. */
 interface Item {
   platformId?: string | undefined;
   since?: string | undefined;

@@ -1,6 +1,12 @@
-// The state at a glance: what it counts, for whom, and how old it may be.
+// The overview: the counted items, the permissions that select them, and the maximum age of the
+// numbers.
 import { afterEach, expect, it } from 'vitest';
-import { customer, externalAccount, fundedCustomer, ok } from '../../../test/kit/app/fixtures.ts';
+import {
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
+  ok,
+} from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
 
@@ -20,7 +26,7 @@ const workOf = (overview: { work: { name: string; count: number }[] }, name: str
   overview.work.find((each) => each.name === name);
 
 it('counts open work, jobs, deliveries and balances', async () => {
-  await fundedCustomer(app, 500_00);
+  await createFundedCustomer(app, 500_00);
   const overview = await get();
   expect(overview.platforms).toBeGreaterThanOrEqual(4);
   expect(overview.work.map(({ name }: { name: string }) => name)).toEqual([
@@ -52,10 +58,10 @@ it('counts open work, jobs, deliveries and balances', async () => {
 });
 
 it('counts accounts that wait for a review', async () => {
-  const person = await customer(app);
+  const person = await createCustomer(app);
   await nextSecond();
   const before = workOf(await get(), 'externalAccounts')?.count ?? 0;
-  const payee = await externalAccount(app, person.id, 'USD');
+  const payee = await createExternalAccount(app, person.id, 'USD');
   const reason = { reason: 'Looks unusual.' };
   const path = `/external-accounts/${payee.id}`;
   ok(await client.call('POST', `${path}/check`, { body: reason }), 200);

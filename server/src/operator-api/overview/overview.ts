@@ -1,4 +1,4 @@
-// Health at a glance: queues, deliveries, open work, balances and providers.
+// The overview: queues, deliveries, open work, balances and providers.
 import { Type } from '@sinclair/typebox';
 import { LEDGER_ACCOUNT_TYPES } from '../../features/accounting/index.ts';
 import { MAX_COUNTED } from '../../features/notifications/deliveries/index.ts';
@@ -109,7 +109,7 @@ const get = operation({
   method: 'GET',
   path: '/overview',
   tag: 'Metrics',
-  summary: 'Get the state at a glance',
+  summary: 'Get an overview',
   description:
     'Returns queues, webhook deliveries, open work, balances and providers. A part is absent if the ' +
     'operator may not read it. Numbers are at most a second old. With `mode`, open work is that of ' +

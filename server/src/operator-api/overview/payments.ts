@@ -48,8 +48,10 @@ const PAYMENT = {
   rail: nullable(text('Rail of the payment; null if there is none.')),
   railMode: nullable(oneOf(['AUTO', 'MANUAL'], { description: 'How the rail is operated.' })),
   reference: nullable(text('Reference on bank statements; null for a card payment.')),
-  failureReason: nullable(text('Why the payment failed; null if it did not.')),
-  pendingReason: nullable(text('Why received funds are held; null if they are not.')),
+  failureReason: nullable(text('Reason for the failure; null if the payment has not failed.')),
+  pendingReason: nullable(
+    text('Reason for which received funds are held; null if no funds are held.'),
+  ),
   refundStatus: nullable(text('Status of the refund; null if there is none.')),
   settledAt: nullable(time('Time of the settlement; null before it.')),
   createdAt: time('Time of creation.'),

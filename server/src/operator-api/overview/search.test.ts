@@ -1,9 +1,9 @@
 // Search: by identifiers, references, personal data and suffixes, within what an operator may see.
 import { afterEach, describe, expect, it } from 'vitest';
 import {
-  customer,
-  externalAccount,
-  fundedCustomer,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
   ok,
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
@@ -32,8 +32,8 @@ const searchFor = async (query: string) =>
 
 describe('by identifiers', () => {
   it('finds resources by id, uuid and reference', async () => {
-    const { person, account } = await fundedCustomer(app);
-    const payee = await externalAccount(app, person.id, 'USD');
+    const { person, account } = await createFundedCustomer(app);
+    const payee = await createExternalAccount(app, person.id, 'USD');
     const body = quoteBody(account.id, payee.id, 10_00);
     const quote = ok(await app.call('POST', '/quotes', body), 201);
     ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
@@ -68,8 +68,8 @@ describe('by identifiers', () => {
 
   it('finds customers by the ID of the platform, on all platforms', async () => {
     const platformCustomerId = 'order-form 17/b';
-    const own = await customer(app, {}, { platformCustomerId });
-    const other = await customer(app, { as: app.other }, { platformCustomerId });
+    const own = await createCustomer(app, {}, { platformCustomerId });
+    const other = await createCustomer(app, { as: app.other }, { platformCustomerId });
     expect(new Set(await searchFor(platformCustomerId))).toEqual(
       new Set([own, other].map(({ id }) => `PLATFORM_CUSTOMER_ID ${id}`)),
     );
@@ -79,8 +79,8 @@ describe('by identifiers', () => {
   });
 
   it('finds external accounts by the whole name of their beneficiary, until it is erased', async () => {
-    const { person } = await fundedCustomer(app);
-    const payee = await externalAccount(app, person.id, 'USD');
+    const { person } = await createFundedCustomer(app);
+    const payee = await createExternalAccount(app, person.id, 'USD');
     const { beneficiary } = payee.accountInfo;
     const hit = `BENEFICIARY_NAME ${payee.id}`;
     const name = ` ${beneficiary.fullName.toLowerCase().replace(' ', '  ')} `;
@@ -97,8 +97,8 @@ describe('by identifiers', () => {
     expect(hits).toContainEqual(
       expect.objectContaining({ kind: 'CARD', id: card.id, matchedBy: 'CARD_NUMBER' }),
     );
-    const { person } = await fundedCustomer(app);
-    const payee = await externalAccount(app, person.id, 'EUR');
+    const { person } = await createFundedCustomer(app);
+    const payee = await createExternalAccount(app, person.id, 'EUR');
     const { iban } = payee.accountInfo;
     const match = `ACCOUNT_NUMBER ${payee.id}`;
     expect(await searchFor(iban.slice(-4))).toContain(match);
@@ -113,8 +113,12 @@ describe('by personal data', () => {
       ...{ fullName: 'Zoë Łukasiewicz-O’Neill', email: 'zoe@search.example' },
       ...{ phoneNumber: '+447700900777' },
     };
-    const { id } = await customer(app, {}, overrides);
-    const { id: other } = await customer(app, {}, { fullName: 'Zoe Maria Oneill Lukasiewicz' });
+    const { id } = await createCustomer(app, {}, overrides);
+    const { id: other } = await createCustomer(
+      app,
+      {},
+      { fullName: 'Zoe Maria Oneill Lukasiewicz' },
+    );
     const full = `FULL_NAME ${id}`;
     expect(await searchFor(' zoe  LUKASIEWICZ ONEILL')).toEqual([full, `WORDS_OF_NAME ${other}`]);
     expect(await searchFor('Łukasiewicz')).toEqual(
@@ -132,7 +136,7 @@ describe('by personal data', () => {
   });
 
   it('follows changes and erasures', async () => {
-    const { id } = await customer(app, {}, { fullName: 'Perpetua Wrigglesworth' });
+    const { id } = await createCustomer(app, {}, { fullName: 'Perpetua Wrigglesworth' });
     const change = { customerType: 'INDIVIDUAL', fullName: 'Perpetua Fotheringay' };
     ok(await app.call('PATCH', `/customers/${id}`, change), 200);
     expect(await search('Wrigglesworth')).toEqual([]);
@@ -149,7 +153,7 @@ describe('by personal data', () => {
   });
 
   it('indexes rows of an earlier version in the background', async () => {
-    const { id } = await customer(app, {}, { fullName: 'Hephzibah Quillfeather' });
+    const { id } = await createCustomer(app, {}, { fullName: 'Hephzibah Quillfeather' });
     const { id: ownerId } = await owners.create(
       {},
       { firstName: 'Barnaby', lastName: 'Quillfeather' },
@@ -169,7 +173,7 @@ describe('by personal data', () => {
 
 describe('what an operator may see', () => {
   it('omits other platforms, and records each search without its text', async () => {
-    const { id } = await customer(app, {}, { fullName: 'Sophronia Blatherwick' });
+    const { id } = await createCustomer(app, {}, { fullName: 'Sophronia Blatherwick' });
     const secret = await client.secretOf({ platformIds: [app.other.id] });
     expect(await search(id, { secret })).toEqual([]);
     expect(await search('Blatherwick', { secret })).toEqual([]);
@@ -181,7 +185,8 @@ describe('what an operator may see', () => {
   });
 
   it('returns at most fifty hits', async () => {
-    for (let n = 0; n < 51; n++) await customer(app, {}, { fullName: `Crowd Member${n % 2}` });
+    for (let n = 0; n < 51; n++)
+      await createCustomer(app, {}, { fullName: `Crowd Member${n % 2}` });
     const body = { query: 'crowd' };
     const reply = ok(await client.call('POST', '/search', { body }), 200);
     expect([reply.data.length, reply.hasMore]).toEqual([50, true]);

@@ -69,7 +69,7 @@ const search = operation({
   commands: [],
   query: Type.Object(PlatformFilter),
   body: Type.Object({
-    query: optional(text('What to search for.', { minLength: 1, maxLength: 255 })),
+    query: optional(text('Text to search for.', { minLength: 1, maxLength: 255 })),
     amount: optional(
       withDescription(Amount, 'Amount of executed payments, in minor units of `currency`.'),
     ),

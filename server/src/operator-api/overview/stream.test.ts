@@ -1,9 +1,9 @@
 // Changes that operators follow: content, rights, resumption, limits, and the end of a stream.
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import { customer, fundedCustomer, ok } from '../../../test/kit/app/fixtures.ts';
+import { createCustomer, createFundedCustomer, ok } from '../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../test/kit/app/harness.ts';
 import { idSql } from '../../../test/kit/app/query-plans.ts';
-import { secondProcess } from '../../../test/kit/app/second-process.ts';
+import { openSecondProcess } from '../../../test/kit/app/second-process.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
 import {
@@ -48,7 +48,7 @@ it('sends events of all processes and of every platform', async () => {
   expect(stream.headers.get('x-accel-buffering')).toBe('no');
   await stream.waitFor(isReady);
 
-  const { person, account } = await fundedCustomer(app);
+  const { person, account } = await createFundedCustomer(app);
   const { data } = await stream.waitFor(isAbout(account.id));
   expect(data).toEqual({
     type: expect.stringMatching(/^[A-Z_]+\.[A-Z_]+$/),
@@ -58,10 +58,10 @@ it('sends events of all processes and of every platform', async () => {
     createdAt: expect.any(String),
   });
   expect(JSON.stringify(stream.data())).not.toContain('balance"');
-  const { id: other } = await customer(app, { as: app.other });
+  const { id: other } = await createCustomer(app, { as: app.other });
   await stream.waitFor(isAbout(other));
 
-  const second = secondProcess(app);
+  const second = openSecondProcess(app);
   const started = performance.now();
   const emitted = await operate(second, systemCaller(app.other.id, 'sandbox'), async (ctx) => {
     const id = ctx.id('Transaction');
@@ -95,10 +95,10 @@ it('sends changes by operators, to others without their content', async () => {
 it('sends an operator of one platform nothing of others', async () => {
   const stream = await follow({ platformIds: [app.other.id] });
   await stream.waitFor(isReady);
-  await fundedCustomer(app);
+  await createFundedCustomer(app);
   const body = { hourlyPayments: 501 };
   ok(await client.call('PATCH', `/platforms/${app.platform.id}`, { body }), 200);
-  const { id } = await customer(app, { as: app.other });
+  const { id } = await createCustomer(app, { as: app.other });
   await stream.waitFor(isAbout(id));
   expect(new Set(stream.data().map(({ platformId }) => platformId))).toEqual(
     new Set([app.other.id]),
@@ -108,17 +108,17 @@ it('sends an operator of one platform nothing of others', async () => {
 it('continues after the last event without gaps', async () => {
   const first = await follow();
   const ready = await first.waitFor(isReady);
-  const { id } = await customer(app);
+  const { id } = await createCustomer(app);
   await first.waitFor(isAbout(id));
   await first.close();
-  const between = await customer(app);
+  const between = await createCustomer(app);
   const resumed = await follow({}, '', { 'last-event-id': `${ready.id}` });
   await resumed.waitFor(isAbout(between.id));
   const subjects = resumed.data().map(({ resourceId }) => resourceId);
   expect(subjects).toEqual([id, between.id]);
 
   const last = resumed.events.at(-1);
-  const { id: later } = await customer(app);
+  const { id: later } = await createCustomer(app);
   const byQuery = await follow({}, `?after=${last?.id}`);
   await byQuery.waitFor(isAbout(later));
   expect(byQuery.data().map(({ resourceId }) => resourceId)).toEqual([later]);

@@ -11,16 +11,17 @@ const follow = operation({
   tag: 'Changes',
   summary: 'Follow changes',
   description:
-    'Sends changes as server-sent events, within a second of their commit by any process. `ready` ' +
-    'is the first one. `change` has the data `{type, resourceId, platformId, customerId?, ' +
+    'Sends changes as server-sent events, within a second of their commit by any process. The ' +
+    'first event is `ready`. `change` has the data `{type, resourceId, platformId, customerId?, ' +
     'createdAt}` of an event of a platform that the operator may access. After a change by an ' +
     'operator, it has the type `OPERATOR.CHANGE` and `createdAt`, and for operators with ' +
-    '`audit.read` also `operationId`, `subject` and `platformId`. `reset` says that changes were ' +
-    'omitted: load everything again. Of many changes of one resource at once, only the last may be ' +
-    'sent; beyond 200 a second a reset replaces them. `end` with a `reason` is the last one: ' +
-    '`SESSION_ENDED`, `ACCESS_CHANGED` or `SERVER_STOPPING`. A comment is sent every 15 seconds. ' +
-    'Each event has an `id`, after which the stream can be resumed. An operator can have ten ' +
-    'streams per process. An open stream does not extend a session.',
+    '`audit.read` also `operationId`, `subject` and `platformId`. `reset` reports that changes ' +
+    'were omitted; load all data again. If a resource changes several times in a short period, ' +
+    'only the last change may be sent. Above 200 changes a second, `reset` replaces them. The ' +
+    'last event is `end`, with a `reason`: `SESSION_ENDED`, `ACCESS_CHANGED` or ' +
+    '`SERVER_STOPPING`. A comment is sent every 15 seconds. Each event has an `id`, after which ' +
+    'the stream can be resumed. An operator can have ten streams per process. An open stream does ' +
+    'not extend a session.',
   auth: 'operator',
   operatorPermission: 'webhooks.read',
   commands: [],

@@ -9,7 +9,7 @@ const transition = (id: string, step: string, operationId: string, body: object 
 
 describe('accounts', () => {
   it('are listed by page, with what they own', async () => {
-    const { account } = await service.payer('20.00');
+    const { account } = await service.createPayer('20.00');
     const list = `/accounts?platformId=${service.shop.id}`;
     const all = (await read(`${list}&limit=100`)).data;
     expect(all.find((each: { accountId: string }) => each.accountId === account)).toMatchObject({
@@ -26,7 +26,7 @@ describe('accounts', () => {
   });
 
   it('are frozen, unfrozen and closed, with their history', async () => {
-    const { account } = await service.payer('20.00');
+    const { account } = await service.createPayer('20.00');
     await rejects(400, 'INVALID_INPUT', 'POST', `/accounts/${account}/freeze`, { body: {} });
     await isHidden('POST', `/accounts/${account}/freeze`, { reason: 'A test' });
     const frozen = await transition(account, 'freeze', 'freezeAccount', { reason: 'Review' });
@@ -40,7 +40,7 @@ describe('accounts', () => {
     const next = await read(`${path}?cursor=${first.nextCursor}`);
     expect(next.data).toMatchObject([{ action: 'unfreeze', reason: null }]);
     await isHidden('GET', path);
-    const { account: empty } = await service.payer();
+    const { account: empty } = await service.createPayer();
     expect(await transition(empty, 'close', 'closeAccount')).toMatchObject({ status: 'CLOSED' });
     const none = 'InternalAccount:018f0000-0000-7000-8000-000000000000';
     await rejects(404, 'ACCOUNT_NOT_FOUND', 'GET', `/accounts/${none}/history`);
@@ -48,7 +48,7 @@ describe('accounts', () => {
   });
 
   it('fail and are opened again', async () => {
-    const { account } = await service.payer();
+    const { account } = await service.createPayer();
     await service.app.runtime.db.query(
       "update internal_accounts set status = 'PENDING' where id = $1",
       [account],
@@ -58,7 +58,7 @@ describe('accounts', () => {
   });
 
   it('get new funding details', async () => {
-    const { account } = await service.payer();
+    const { account } = await service.createPayer();
     const removeDetails = () =>
       service.app.runtime.db.query("update internal_accounts set funding = '[]' where id = $1", [
         account,

@@ -1,6 +1,6 @@
 // Operations of deposits.
 import { describe, expect, it } from 'vitest';
-import { balances } from '../../../test/kit/app/fixtures.ts';
+import { readBalances } from '../../../test/kit/app/fixtures.ts';
 import { operatorService } from '../../../test/kit/operator/production.ts';
 
 const { service, read, rejects, isHidden, change } = operatorService();
@@ -15,11 +15,11 @@ const recorded = (accountId: string, reference: string, more: object = {}) =>
 
 describe('deposits', () => {
   it('are recorded once for one entry of the statement', async () => {
-    const { account } = await service.payer();
+    const { account } = await service.createPayer();
     const first = await recorded(account, 'API-1', { senderName: 'Ada Lovelace' });
     expect(first).toMatchObject({ platformId: service.shop.id, status: 'COMPLETED' });
     expect(first.recorded).toBe('now');
-    expect((await balances(service.app, account, service.as)).total).toBe(12_50);
+    expect((await readBalances(service.app, account, service.as)).total).toBe(12_50);
     const path = '/deposits';
     const repeatedReply = entryOf(account, 'API-1', { amount: 12_51 });
     await rejects(409, 'CONFLICT', 'POST', path, { body: repeatedReply });
@@ -32,7 +32,7 @@ describe('deposits', () => {
     const { accountId: _, ...entry } = entryOf(account, 'API-5');
     const quoted = { ...entry, paymentReference: `RH${'0'.repeat(32)}` };
     await rejects(404, 'REFERENCE_NOT_FOUND', 'POST', path, { body: quoted });
-    expect((await balances(service.app, account, service.as)).total).toBe(12_50);
+    expect((await readBalances(service.app, account, service.as)).total).toBe(12_50);
   });
 
   it('name every invalid field', async () => {
@@ -44,7 +44,7 @@ describe('deposits', () => {
   });
 
   it('are listed while they are held, and decided', async () => {
-    const { account } = await service.payer();
+    const { account } = await service.createPayer();
     const ids: string[] = [];
     for (const reference of ['API-H1', 'API-H2', 'API-H3']) {
       const heldDeposit = await recorded(account, reference, { hold: 'COMPLIANCE_REVIEW' });
@@ -82,6 +82,6 @@ describe('deposits', () => {
     await isHidden('POST', `/deposits/${stored}/release`);
     const none = '/deposits/Transaction:018f0000-0000-7000-8000-000000000000/return';
     await rejects(404, 'TRANSACTION_NOT_FOUND', 'POST', none);
-    expect((await balances(service.app, account, service.as)).total).toBe(12_50);
+    expect((await readBalances(service.app, account, service.as)).total).toBe(12_50);
   });
 });

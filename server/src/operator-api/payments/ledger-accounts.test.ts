@@ -1,6 +1,11 @@
 // The chart of accounts, the trial balance and postings with running balances, against the ledger.
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import { externalAccount, fundedCustomer, ok, quoteBody } from '../../../test/kit/app/fixtures.ts';
+import {
+  createExternalAccount,
+  createFundedCustomer,
+  ok,
+  quoteBody,
+} from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
 import { trialBalance } from '../../features/accounting/index.ts';
@@ -11,9 +16,9 @@ const customers: { id: string; accountId: string }[] = [];
 
 beforeAll(async () => {
   for (const amount of [10_00, 20_00, 30_00]) {
-    const { person, account } = await fundedCustomer(app);
+    const { person, account } = await createFundedCustomer(app);
     customers.push({ id: person.id, accountId: account.id });
-    const payee = await externalAccount(app, person.id, 'USD');
+    const payee = await createExternalAccount(app, person.id, 'USD');
     const body = quoteBody(account.id, payee.id, amount);
     const { id } = ok(await app.call('POST', '/quotes', body), 201);
     ok(await app.call('POST', `/quotes/${id}/execute`), 200);

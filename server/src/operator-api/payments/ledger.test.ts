@@ -1,4 +1,4 @@
-// Operations of the books.
+// Ledger verification and postings over the operator API.
 import { expect, it } from 'vitest';
 import { operatorService } from '../../../test/kit/operator/production.ts';
 

@@ -34,7 +34,7 @@ const verify = operation({
   method: 'GET',
   path: '/ledger/verification',
   tag: TAG,
-  summary: 'Verify the books',
+  summary: 'Verify the ledger',
   description:
     'Recomputes every balance from the postings, in one snapshot. It reads the whole ledger and ' +
     'can take minutes.',
@@ -44,7 +44,9 @@ const verify = operation({
   commands: ['ledger verify'],
   replies: {
     200: Type.Object({
-      balanced: Type.Boolean({ description: 'Whether the books balance.' }),
+      balanced: Type.Boolean({
+        description: 'Whether all balances match their postings and each currency sums to zero.',
+      }),
       currencies: Type.Array(Total, { description: 'Totals by currency.' }),
       problems: Type.Array(Type.String(), {
         description: 'Discrepancies, the first hundred of each kind.',

@@ -1,6 +1,6 @@
 // Operations of transfers over manual rails.
 import { describe, expect, it } from 'vitest';
-import { externalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import { createExternalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { operatorService } from '../../../test/kit/operator/production.ts';
 
 const { service, call, newOperator, read, rejects, isHidden, change } = operatorService();
@@ -85,8 +85,8 @@ describe('transfers', () => {
   });
 
   it('are recalled, or not', async () => {
-    const { person, account } = await service.payer();
-    const from = await externalAccount(service.app, person.id, 'USD', '000', service.as);
+    const { person, account } = await service.createPayer();
+    const from = await createExternalAccount(service.app, person.id, 'USD', '000', service.as);
     const ends = { source: { accountId: from.id }, destination: { accountId: account } };
     const debit = async () => {
       const body = { ...ends, amount: 40_00 };

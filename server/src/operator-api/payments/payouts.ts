@@ -1,4 +1,4 @@
-// Transfers over manual rails: what is to be paid out, debited or refunded, and the results.
+// Transfers over manual rails: pending payouts, debits and refunds, and their results.
 import { Type } from '@sinclair/typebox';
 import {
   cancelTransfer,

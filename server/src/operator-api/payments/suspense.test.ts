@@ -1,6 +1,11 @@
 // Operations of suspense items.
 import { describe, expect, it } from 'vitest';
-import { externalAccount, internalAccount, ok, quoteBody } from '../../../test/kit/app/fixtures.ts';
+import {
+  createExternalAccount,
+  findInternalAccount,
+  ok,
+  quoteBody,
+} from '../../../test/kit/app/fixtures.ts';
 import { operatorService } from '../../../test/kit/operator/production.ts';
 
 const { service, read, rejects, isHidden, change } = operatorService();
@@ -40,11 +45,11 @@ describe('suspense items', () => {
 /** A payment whose debit of 50.00 USD was recalled; no account can cover it. */
 async function recalledDebit(): Promise<string> {
   const { app, as } = service;
-  const { person, account } = await service.payer();
-  const to = await service.payee(person.id);
-  const ownAccount = await internalAccount(app, null, 'USD', as);
+  const { person, account } = await service.createPayer();
+  const to = await service.createPayee(person.id);
+  const ownAccount = await findInternalAccount(app, null, 'USD', as);
   for (const id of [account, ownAccount.id]) await service.json('accounts', 'close', id);
-  const from = await externalAccount(app, person.id, 'USD', '000', as);
+  const from = await createExternalAccount(app, person.id, 'USD', '000', as);
   const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
   const { transactionId: id } = ok(await app.call('POST', '/quotes', body, as), 201);
   await app.settle();

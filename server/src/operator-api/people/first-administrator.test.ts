@@ -1,4 +1,5 @@
-// The link that a start prints: the same one at every start, until any user has enrolled.
+// The enrollment link of the first administrator: every start prints the same link until a user
+// has enrolled.
 import { expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';

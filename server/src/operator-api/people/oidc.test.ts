@@ -1,4 +1,4 @@
-// Sign-in at an identity provider with the whole authorization code flow, and what is rejected.
+// Sign-in at an identity provider with the complete authorization code flow, and all rejections.
 import { createServer } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';

@@ -1,5 +1,5 @@
-// Sessions of users: how they end, what a stolen cookie cannot do, and users that administrators change,
-// disable and recover.
+// Sessions of users: their end, the rejection of stolen cookies, and users whom administrators
+// change, disable and recover.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';

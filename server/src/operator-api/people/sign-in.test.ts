@@ -1,5 +1,5 @@
-// How people enroll and sign in: with passkeys, and with a password and an authenticator app; and what
-// is rejected.
+// Enrollment and sign-in of users with passkeys, and with a password and an authenticator app;
+// and all rejections.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';

@@ -58,7 +58,7 @@ const listRoles = operation({
       permissions: Type.Array(
         Type.Object({
           permission: PermissionName,
-          description: text('What the permission allows.'),
+          description: text('Description of the permission.'),
         }),
         { description: 'Permissions.' },
       ),

@@ -1,6 +1,6 @@
 // Operations on documents for review: showing them and their files is recorded.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { customer, ok } from '../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { documentForm, pdfFile } from '../../../test/kit/http/documents.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
@@ -12,7 +12,7 @@ let customerId: string;
 let id: string;
 
 beforeAll(async () => {
-  customerId = (await customer(app)).id;
+  customerId = (await createCustomer(app)).id;
   const fields = {
     ...{ documentHolder: customerId, documentType: 'PASSPORT', country: 'DE' },
     ...{ documentNumber: 'C01X00T47', issuingAuthority: 'Stadt Köln' },

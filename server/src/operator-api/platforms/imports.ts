@@ -98,7 +98,7 @@ const listErrors = operation({
           code: text('Error code.'),
           message: text('Error message.'),
           errors: Type.Array(
-            Type.Object({ field: text('Column.'), message: text('What is wrong with the value.') }),
+            Type.Object({ field: text('Column.'), message: text('Problem of the value.') }),
             { description: 'Columns with errors.' },
           ),
         }),

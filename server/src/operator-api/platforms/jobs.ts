@@ -1,4 +1,4 @@
-// Jobs of all platforms: what they are about, and retrying and canceling them.
+// Jobs of all platforms: their subjects, retries and cancellation.
 import { Type } from '@sinclair/typebox';
 import {
   cancelJob,
@@ -14,7 +14,7 @@ import { operatorHandle } from '../handle.ts';
 import { OptionalReason, PlatformFilter } from '../schemas.ts';
 
 const TAG = 'Jobs';
-const maybe = Type.Optional;
+const optional = Type.Optional;
 const params = Type.Object({ jobId: text('ID of the job.') });
 
 const State = named(
@@ -36,10 +36,10 @@ const JOB = {
   about: Type.Record(Type.String(), Type.String(), {
     description: 'The IDs in its input. Other values are not shown.',
   }),
-  dueAt: maybe(nullable(text('Time at which it is due; null unless it is queued.'))),
-  failedAt: maybe(nullable(text('Time of the last failed attempt.'))),
-  cancelledAt: maybe(time('Time of the cancellation.')),
-  reason: maybe(text('Reason for the cancellation.')),
+  dueAt: optional(nullable(text('Time at which it is due; null unless it is queued.'))),
+  failedAt: optional(nullable(text('Time of the last failed attempt.'))),
+  cancelledAt: optional(time('Time of the cancellation.')),
+  reason: optional(text('Reason for the cancellation.')),
 };
 const Job = named('Job', Type.Object(JOB, { description: 'A job.' }));
 const JobDetails = named(
@@ -47,7 +47,7 @@ const JobDetails = named(
   Type.Object(
     {
       ...JOB,
-      undone: text('What does not happen if the job is dead or canceled.'),
+      undone: text('Effect that does not occur if the job is dead or canceled.'),
     },
     { description: 'A job, with its pending effect.' },
   ),
@@ -66,10 +66,10 @@ const list = operation({
   operatorPermission: 'jobs.read',
   commands: ['jobs list'],
   query: Type.Object({
-    state: maybe(
+    state: optional(
       oneOf(JOB_STATES, { description: 'Return only these jobs. Absent: all except canceled.' }),
     ),
-    kind: maybe(text('Return only jobs of this kind.')),
+    kind: optional(text('Return only jobs of this kind.')),
     ...PlatformFilter,
     ...PageQuery,
   }),

@@ -15,15 +15,15 @@ import { OptionalReason } from '../schemas.ts';
 import { params } from './platforms.ts';
 
 const TAG = 'Platforms';
-const maybe = Type.Optional;
+const optional = Type.Optional;
 
 const currencyPair = {
   currency: text('Code of the currency that is sent.'),
-  to: maybe(text('Code of the destination currency. Absent for any.')),
+  to: optional(text('Code of the destination currency. Absent for any.')),
 };
 const amounts = {
-  perPayment: maybe(withDescription(PositiveAmount, 'Maximum per payment, in minor units.')),
-  perDay: maybe(withDescription(PositiveAmount, 'Maximum per UTC day, in minor units.')),
+  perPayment: optional(withDescription(PositiveAmount, 'Maximum per payment, in minor units.')),
+  perDay: optional(withDescription(PositiveAmount, 'Maximum per UTC day, in minor units.')),
 };
 const PaymentLimit = named(
   'PaymentLimit',
@@ -148,9 +148,9 @@ const updateProgram = operation({
   commands: ['platform set-cards'],
   params,
   body: Type.Object({
-    maxLive: maybe(program.maxLive),
-    maxLivePerHolder: maybe(program.maxLivePerHolder),
-    frameOrigins: maybe(program.frameOrigins),
+    maxLive: optional(program.maxLive),
+    maxLivePerHolder: optional(program.maxLivePerHolder),
+    frameOrigins: optional(program.frameOrigins),
     ...OptionalReason,
   }),
   replies: { 200: CardProgram },

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { european, sendCode } from '../../../test/kit/customers/contacts.ts';
+import { createEuropeanCustomer, sendCode } from '../../../test/kit/customers/contacts.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
 import { sendMessage } from '../../features/notifications/messages/index.ts';
 
@@ -12,7 +12,7 @@ const client = operatorClient(app);
 let person: any;
 
 beforeAll(async () => {
-  person = await european(app);
+  person = await createEuropeanCustomer(app);
   ok(await sendCode(app, person.id, 'email'), 204);
   await app.settle();
   app.effects.set(app.effects.now() + 1_000);

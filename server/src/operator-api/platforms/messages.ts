@@ -14,7 +14,7 @@ import { operatorHandle } from '../handle.ts';
 import { PlatformFilter } from '../schemas.ts';
 
 const TAG = 'Messages';
-const maybe = Type.Optional;
+const optional = Type.Optional;
 
 const Status = named(
   'MessageStatus',
@@ -57,8 +57,8 @@ const list = operation({
   commands: ['messages list'],
   query: Type.Object({
     ...PlatformFilter,
-    customerId: maybe(text('Return only messages for this customer.')),
-    status: maybe(oneOf(MESSAGE_STATUSES, { description: 'Return only these messages.' })),
+    customerId: optional(text('Return only messages for this customer.')),
+    status: optional(oneOf(MESSAGE_STATUSES, { description: 'Return only these messages.' })),
     ...PageQuery,
   }),
   replies: { 200: named('MessagePage', page(Message)) },
@@ -85,11 +85,11 @@ const get = operation({
       Type.Object(
         {
           ...MESSAGE,
-          to: maybe(text('Recipient. Absent if it was deleted.')),
-          subject: maybe(text('Subject of an e-mail.')),
-          text: maybe(text('Text. Absent if it was deleted.')),
-          senderName: maybe(text('Name of the sender of an e-mail.')),
-          replyTo: maybe(text('Address for replies to an e-mail.')),
+          to: optional(text('Recipient. Absent if it was deleted.')),
+          subject: optional(text('Subject of an e-mail.')),
+          text: optional(text('Text. Absent if it was deleted.')),
+          senderName: optional(text('Name of the sender of an e-mail.')),
+          replyTo: optional(text('Address for replies to an e-mail.')),
         },
         { description: 'A message with its recipient and content.' },
       ),

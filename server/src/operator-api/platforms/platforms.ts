@@ -19,7 +19,7 @@ import { operatorHandle } from '../handle.ts';
 import { OptionalReason } from '../schemas.ts';
 
 const TAG = 'Platforms';
-const maybe = Type.Optional;
+const optional = Type.Optional;
 export const params = Type.Object({ platformId: text('ID of the platform.') });
 
 export const Environment = named(
@@ -137,15 +137,15 @@ const createPlatform = operation({
   commands: ['platform create'],
   body: Type.Object({
     name,
-    environment: maybe(Environment),
-    regulated: maybe(regulated),
-    documentsOptional: maybe(documentsOptional),
-    sca: maybe(sca),
-    scaTwoSteps: maybe(scaTwoSteps),
-    passkeySite: maybe(PasskeySite),
-    terms: maybe(terms),
-    invitations: maybe(invitations),
-    standardWebhooks: maybe(standardWebhooks),
+    environment: optional(Environment),
+    regulated: optional(regulated),
+    documentsOptional: optional(documentsOptional),
+    sca: optional(sca),
+    scaTwoSteps: optional(scaTwoSteps),
+    passkeySite: optional(PasskeySite),
+    terms: optional(terms),
+    invitations: optional(invitations),
+    standardWebhooks: optional(standardWebhooks),
     currencies,
     ...OptionalReason,
   }),
@@ -154,7 +154,7 @@ const createPlatform = operation({
       platformId: text('ID of the platform.'),
       tokenId: text('ID of the token.'),
       clientId: text('Client ID: the user name of HTTP Basic authentication.'),
-      clientSecret: maybe(
+      clientSecret: optional(
         text('Client secret: the password of HTTP Basic authentication. Absent in a replay.'),
       ),
       webhookPublicKey: text('Public key that verifies its webhooks, as PEM.'),
@@ -207,19 +207,19 @@ const updatePlatform = operation({
   commands: ['platform set'],
   params,
   body: Type.Object({
-    name: maybe(name),
-    regulated: maybe(regulated),
-    documentsOptional: maybe(documentsOptional),
-    sca: maybe(sca),
-    scaTwoSteps: maybe(scaTwoSteps),
-    passkeySite: maybe(PasskeySite),
-    terms: maybe(terms),
-    invitations: maybe(invitations),
-    standardWebhooks: maybe(standardWebhooks),
-    currencies: maybe(currencies),
-    hourlyPayments: maybe(hourlyPayments),
-    walletProcessing: maybe(walletProcessing),
-    brandColor: maybe(brandColor),
+    name: optional(name),
+    regulated: optional(regulated),
+    documentsOptional: optional(documentsOptional),
+    sca: optional(sca),
+    scaTwoSteps: optional(scaTwoSteps),
+    passkeySite: optional(PasskeySite),
+    terms: optional(terms),
+    invitations: optional(invitations),
+    standardWebhooks: optional(standardWebhooks),
+    currencies: optional(currencies),
+    hourlyPayments: optional(hourlyPayments),
+    walletProcessing: optional(walletProcessing),
+    brandColor: optional(brandColor),
     ...OptionalReason,
   }),
   replies: { 200: Platform },

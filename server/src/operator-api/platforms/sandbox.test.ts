@@ -1,6 +1,7 @@
-// Operators move the clock of a sandbox platform, fill it and reset it, and no other platform.
+// Clock, fixtures and reset of a sandbox platform by operators, without effect on other
+// platforms.
 import { afterEach, expect, it } from 'vitest';
-import { customer, ok } from '../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
 
@@ -47,8 +48,8 @@ it('moves its clock', async () => {
 });
 
 it('removes its data', async () => {
-  const { id } = await customer(app);
-  const { id: other } = await customer(app, { as: app.other });
+  const { id } = await createCustomer(app);
+  const { id: other } = await createCustomer(app, { as: app.other });
   expect((await post('reset', {})).status).toBe(400);
   const { removed } = ok(await post('reset', { reason: 'A new test.' }), 200);
   expect(removed.customers).toBeGreaterThan(0);

@@ -126,7 +126,7 @@ const listWorlds = operation({
           kind: oneOf(['WORLD', 'SCENARIO'], {
             description: 'A scenario shows one result and can be built again; a world has many.',
           }),
-          summary: text('What it contains.'),
+          summary: text('Content of the world.'),
           steps: Type.Integer({
             description: 'Number of calls; 0 for a world that is built in the background.',
           }),

@@ -1,6 +1,7 @@
-// Webhook endpoints of a platform: their state, pausing and resuming, and what other operators see.
+// Webhook endpoints of a platform: their state, pausing and resuming, and access of other
+// operators.
 import { afterEach, expect, it } from 'vitest';
-import { customer, ok } from '../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
 
@@ -19,7 +20,7 @@ it('are listed with the state of their deliveries', async () => {
   expect(await list()).toEqual([]);
   ok(await app.call('PATCH', '/config', { webhookEndpoint: URL }), 200);
   const created = ok(await app.call('POST', '/webhook-endpoints', { url: `${URL}/2` }), 201);
-  await customer(app);
+  await createCustomer(app);
   const [configured, ownEndpoint] = await list();
   expect(configured).toMatchObject({ isConfigured: true, url: URL, platformId: app.platform.id });
   expect(ownEndpoint).toMatchObject({ id: created.id, status: 'ENABLED', failed: 0 });

@@ -1,6 +1,11 @@
 // Operations on webhook deliveries: the same deliveries as in the API, in pages, and sending again.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer, fund, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import {
+  createCustomer,
+  findInternalAccount,
+  fundAccount,
+  ok,
+} from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { operatorClient } from '../../../test/kit/operator/client.ts';
 
@@ -11,8 +16,8 @@ beforeAll(async () => {
   app.effects.http = async () => ({ status: 500, headers: {}, body: 'answer' });
   const hook = { webhookEndpoint: 'http://127.0.0.1:9/hook' };
   ok(await app.call('PATCH', '/config', hook), 200);
-  const person = await customer(app);
-  await fund(app, (await internalAccount(app, person.id, 'USD')).id, 1_00);
+  const person = await createCustomer(app);
+  await fundAccount(app, (await findInternalAccount(app, person.id, 'USD')).id, 1_00);
 });
 
 // The next request of the harness reports replies that violate their contract.

@@ -24,7 +24,7 @@ import { managerOf } from './providers.ts';
 import { Environment, NEW_ROUTE, Route, RouteChoice, TRANSFER_FIELDS } from './schemas.ts';
 
 const TAG = 'Providers';
-const maybe = Type.Optional;
+const optional = Type.Optional;
 
 const READ = {
   tag: TAG,
@@ -92,7 +92,7 @@ const explain = operation({
     environment: Environment,
     platformId: text('Platform of the transfer.'),
     kind: TRANSFER_FIELDS.kind,
-    rail: maybe(TRANSFER_FIELDS.rail),
+    rail: optional(TRANSFER_FIELDS.rail),
     currency: TRANSFER_FIELDS.currency,
     amount: { ...PositiveAmount, description: 'Amount in minor units.' },
   }),
@@ -109,8 +109,10 @@ const messages = operation({
   description: 'Returns the messages that providers sent, newest first, with their results.',
   commands: ['providers messages'],
   query: Type.Object({
-    providerId: maybe(text('Return only messages of this provider.')),
-    result: maybe(oneOf(STORED_RESULTS, { description: 'Return only messages with this result.' })),
+    providerId: optional(text('Return only messages of this provider.')),
+    result: optional(
+      oneOf(STORED_RESULTS, { description: 'Return only messages with this result.' }),
+    ),
     ...PageQuery,
   }),
   replies: {

@@ -6,7 +6,7 @@ import { PROVIDER_CHOICES } from '../../features/providers/index.ts';
 import { MODES } from '../../kernel/mode.ts';
 import { named, nullable, oneOf, PositiveAmount, ruled, text, time } from '../../kernel/schema.ts';
 
-const maybe = Type.Optional;
+const optional = Type.Optional;
 
 export const Environment = oneOf(MODES, { description: 'Environment of the provider.' });
 
@@ -27,7 +27,7 @@ const Key = (description: string) =>
       ),
       publicKeyPem: text('Ed25519 public key as PEM.'),
       activeFrom: time('Time from which the key is used.'),
-      retiredAt: maybe(time('Time until which the key is accepted, if one is set.')),
+      retiredAt: optional(time('Time until which the key is accepted, if one is set.')),
     },
     { description },
   );
@@ -74,8 +74,8 @@ export const TRANSFER_FIELDS = {
 };
 
 const LIMITS = {
-  minAmount: maybe({ ...PositiveAmount, description: 'Smallest amount, in minor units.' }),
-  maxAmount: maybe({ ...PositiveAmount, description: 'Largest amount, in minor units.' }),
+  minAmount: optional({ ...PositiveAmount, description: 'Smallest amount, in minor units.' }),
+  maxAmount: optional({ ...PositiveAmount, description: 'Largest amount, in minor units.' }),
 };
 
 /** The fields of a new route. */
@@ -87,10 +87,13 @@ export const NEW_ROUTE = {
     maximum: 10_000,
     description: 'Order of the routes: the lowest matching one is selected.',
   }),
-  platformId: maybe(text('Only transfers of this platform.')),
-  kind: maybe({ ...TRANSFER_FIELDS.kind, description: 'Only this kind of transfer.' }),
-  rail: maybe({ ...TRANSFER_FIELDS.rail, description: 'Only transfers over this rail.' }),
-  currency: maybe({ ...TRANSFER_FIELDS.currency, description: 'Only transfers in this currency.' }),
+  platformId: optional(text('Only transfers of this platform.')),
+  kind: optional({ ...TRANSFER_FIELDS.kind, description: 'Only this kind of transfer.' }),
+  rail: optional({ ...TRANSFER_FIELDS.rail, description: 'Only transfers over this rail.' }),
+  currency: optional({
+    ...TRANSFER_FIELDS.currency,
+    description: 'Only transfers in this currency.',
+  }),
   ...LIMITS,
 };
 

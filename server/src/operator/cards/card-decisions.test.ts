@@ -1,7 +1,7 @@
 // Card authorization decisions as shown to the operator, declines included.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
-import { commandOn } from '../../../test/kit/app/production.ts';
+import { commandRunner } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
 import { cardFixture } from '../../../test/kit/cards/cards.ts';
@@ -11,7 +11,7 @@ let cardId: string;
 let theirs: string;
 let payment: string;
 
-const run = (...argv: string[]) => commandOn(app)(argv);
+const run = (...argv: string[]) => commandRunner(app)(argv);
 
 async function json(...argv: string[]) {
   const { code, out, err } = await run('cards', 'decisions', ...argv, '--json');

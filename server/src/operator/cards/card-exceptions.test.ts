@@ -1,6 +1,6 @@
 // Card payments that need a decision, and the effect of the verbs on them.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { commandOn } from '../../../test/kit/app/production.ts';
+import { commandRunner } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardPayments } from '../../../test/kit/cards/card-payments.ts';
 
@@ -10,7 +10,7 @@ beforeAll(() => {
   fixture = cardPayments(app);
 });
 
-const run = (...argv: string[]) => commandOn(app)(argv);
+const run = (...argv: string[]) => commandRunner(app)(argv);
 
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
 async function json(...argv: string[]): Promise<any> {
@@ -29,7 +29,7 @@ const refundOf = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }
 
 /** A payment whose account could not pay 20 of 120. */
 async function createException() {
-  const paid = await fixture.begin({ funds: 110 });
+  const paid = await fixture.startPayment({ funds: 110 });
   await paid.notify(clearingNotice(120));
   app.effects.set(app.effects.now() + 1_000);
   return paid;
@@ -40,7 +40,7 @@ describe('cards exceptions', () => {
     expect((await run('cards', 'exceptions')).out).toBe('None.\n');
     const [first, second] = [
       await createException(),
-      await fixture.begin({ descriptor: 'Shop 006' }),
+      await fixture.startPayment({ descriptor: 'Shop 006' }),
     ];
     expect(await json('cards', 'exceptions')).toEqual([
       {
@@ -65,7 +65,7 @@ describe('cards exceptions', () => {
   });
 
   it('lists refunds for a closed account until they were sent, each time', async () => {
-    const paid = await fixture.begin({ funds: 100 });
+    const paid = await fixture.startPayment({ funds: 100 });
     await paid.notify(clearingNotice(100));
     await fixture.closeAccount(paid.accountId);
     for (const [amount, reference] of [

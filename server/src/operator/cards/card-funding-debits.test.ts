@@ -2,7 +2,7 @@
 // final result of the issuer.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
-import { commandOn } from '../../../test/kit/app/production.ts';
+import { commandRunner } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { type CardPaymentFixture, cardPayments } from '../../../test/kit/cards/card-payments.ts';
 import type { IssuerPort } from '../../connectors/ports/cards.ts';
@@ -20,7 +20,7 @@ beforeAll(() => {
 });
 afterAll(() => app.settle());
 
-const run = (...argv: string[]) => commandOn(app)(argv);
+const run = (...argv: string[]) => commandRunner(app)(argv);
 
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
 async function json(...argv: string[]): Promise<any> {
@@ -75,11 +75,11 @@ const railResultsOf = ({ id }: CardPaymentFixture) => {
 describe('cards funding-debits', () => {
   it('lists funding debits in progress, oldest first, with the number of status requests', async () => {
     expect((await run('cards', 'funding-debits')).out).toBe('None.\n');
-    await fixture.begin();
+    await fixture.startPayment();
     const since = new Date(app.effects.now()).toISOString();
-    const first = await fixture.begin(SLOW_MERCHANT);
+    const first = await fixture.startPayment(SLOW_MERCHANT);
     pass(1_000);
-    const second = await fixture.begin({
+    const second = await fixture.startPayment({
       ...SLOW_MERCHANT,
       amount: 70,
       currency: 'USDB',
@@ -123,7 +123,7 @@ describe('cards funding-debits', () => {
 
 describe('cards resolve-debit', () => {
   it('debits like the issuer, and allows the customer to be deleted', async () => {
-    const paid = await fixture.begin({
+    const paid = await fixture.startPayment({
       ...SLOW_MERCHANT,
       funds: 100,
       kind: 'financial_authorization',
@@ -147,7 +147,7 @@ describe('cards resolve-debit', () => {
   });
 
   it('makes an exception of a failed debit, and the account can be closed afterwards', async () => {
-    const paid = await fixture.begin({
+    const paid = await fixture.startPayment({
       ...SLOW_MERCHANT,
       funds: 100,
       kind: 'financial_authorization',
@@ -177,7 +177,7 @@ describe('cards resolve-debit', () => {
   });
 
   it('releases an amount that is no longer owed', async () => {
-    const paid = await fixture.begin(SLOW_MERCHANT);
+    const paid = await fixture.startPayment(SLOW_MERCHANT);
     await paid.notify(EXPIRY);
     const { out } = await resolveDebit(paid, 'failed');
     expect(out).toBe(
@@ -187,7 +187,7 @@ describe('cards resolve-debit', () => {
   });
 
   it('requires the number if there are several', async () => {
-    const paid = await fixture.begin(SLOW_MERCHANT);
+    const paid = await fixture.startPayment(SLOW_MERCHANT);
     await paid.notify(clearingNotice(150));
     expect((await resolveDebit(paid, 'completed')).err).toBe(
       'The payment has several pending funding debits. Specify one: 1 or 2.\n',
@@ -205,18 +205,18 @@ describe('cards resolve-debit', () => {
   });
 
   it('has no effect if the issuer responds concurrently', async () => {
-    const paid = await fixture.begin(SLOW_MERCHANT);
+    const paid = await fixture.startPayment(SLOW_MERCHANT);
     pass(WAIT_MS);
     const runtime = runtimeWith(workerSaying(async () => ({ state: 'confirmed' })).runDue);
     const args = ['cards', 'resolve-debit', paid.id, '--as', 'failed', ...REASON_FLAGS];
-    const { code, err } = await commandOn({ ...app, runtime })(args);
+    const { code, err } = await commandRunner({ ...app, runtime })(args);
     expect([code, err]).toEqual([1, 'The payment has no pending funding debit.\n']);
     expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
     expect(await railResultsOf(paid)).toEqual([]);
   });
 
   it('remains if the issuer responds concurrently', async () => {
-    const paid = await fixture.begin(SLOW_MERCHANT);
+    const paid = await fixture.startPayment(SLOW_MERCHANT);
     pass(WAIT_MS);
     const runtime = runtimeWith(() => resolveDebit(paid, 'completed'));
     await workerSaying(async () => ({ state: 'failed' }), runtime).runDue();
@@ -227,7 +227,7 @@ describe('cards resolve-debit', () => {
   });
 
   it('accepts card payments only, and two outcomes with a reason', async () => {
-    const paid = await fixture.begin(SLOW_MERCHANT);
+    const paid = await fixture.startPayment(SLOW_MERCHANT);
     expect((await resolveDebit(paid, 'lost')).code).toBe(2);
     expect((await resolveDebit(paid, 'completed', '--number', '0')).code).toBe(2);
     expect((await run('cards', 'resolve-debit', paid.id, '--as', 'completed')).code).toBe(2);

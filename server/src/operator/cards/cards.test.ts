@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../test/kit/app/harness.ts';
-import { commandOn } from '../../../test/kit/app/production.ts';
+import { commandRunner } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { type CardFixture, cardFixture, cardName } from '../../../test/kit/cards/cards.ts';
 
@@ -11,7 +11,7 @@ let fixture: CardFixture;
 /** Two cards of one holder, the second newer, and one of another. */
 let [firstCard, secondCard, thirdCard]: { id: string; cardholderId: string }[] = [];
 
-const run = (...argv: string[]) => commandOn(app)(argv);
+const run = (...argv: string[]) => commandRunner(app)(argv);
 
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
 async function json(...argv: string[]): Promise<any> {

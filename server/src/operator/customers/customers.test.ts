@@ -4,12 +4,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { booksBalance } from '../../../test/kit/app/books.ts';
+import { expectBalancedBooks } from '../../../test/kit/app/books.ts';
 import {
-  customer,
-  externalAccount,
-  fundedCustomer,
-  internalAccount,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
+  findInternalAccount,
   ok,
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
@@ -97,13 +97,13 @@ const exportOf = async (id: string) => JSON.parse(await textOf('export', id));
 
 /** A person with an external account, a completed payment to it, and a document. */
 async function customerWithData(overrides: object = {}) {
-  const person = await customer(app, {}, { ...PERSON, ...overrides });
-  const account = await internalAccount(app, person.id, 'USD');
+  const person = await createCustomer(app, {}, { ...PERSON, ...overrides });
+  const account = await findInternalAccount(app, person.id, 'USD');
   ok(
     await app.call('POST', `/sandbox/internal-accounts/${account.id}/fund`, { amount: 50_00 }),
     200,
   );
-  const outside = await externalAccount(app, person.id, 'USD');
+  const outside = await createExternalAccount(app, person.id, 'USD');
   const body = quoteBody(account.id, outside.id, 50_00, { description: 'Dinner with Grace' });
   const quote = ok(await app.call('POST', '/quotes', body), 201);
   ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
@@ -146,7 +146,7 @@ const remove = async (id: string, as = app.platform) =>
 describe('customers find', () => {
   it('finds by any spelling of e-mail, telephone and identity number, and returns IDs only', async () => {
     const searched = { ...PERSON, email: 'Find.Me@Example.com', phoneNumber: '+447700900123' };
-    const { id } = await customer(app, {}, { ...searched, identifier: '512-34-7799' });
+    const { id } = await createCustomer(app, {}, { ...searched, identifier: '512-34-7799' });
     for (const requested of [
       ['--email', ' find.me@EXAMPLE.com'],
       ['--phone', '+44 7700 900-123'],
@@ -180,7 +180,7 @@ describe('customers find', () => {
 
   it('follows a change, and finds beneficial owners', async () => {
     const noWallet = { ...PERSON, email: 'before@example.com', currencies: ['USD'] };
-    const { id } = await customer(app, {}, noWallet);
+    const { id } = await createCustomer(app, {}, noWallet);
     const change = { customerType: 'INDIVIDUAL', email: 'after@example.com' };
     ok(await app.call('PATCH', `/customers/${id}`, change), 200);
     expect((await run('find', '--email', 'before@example.com')).json).toEqual([]);
@@ -202,7 +202,7 @@ describe('customers find', () => {
 describe('customers export', () => {
   it('exports all data about one customer, opened, and nothing of another', async () => {
     const { person, quote } = await customerWithData();
-    const { person: otherPerson } = await fundedCustomer(app, 1);
+    const { person: otherPerson } = await createFundedCustomer(app, 1);
     const text = await textOf('export', person.id);
     const all = JSON.parse(text);
     expect(Object.keys(all)).toEqual([...Object.keys(PERSONAL_TABLES), 'events']);
@@ -266,7 +266,7 @@ async function tracesOf(command: readonly string[], ids: readonly string[]): Pro
 
 describe('customers erase', () => {
   it('rejects a customer that is not deleted, and a call without --yes', async () => {
-    const { id } = await customer(app, {}, PERSON);
+    const { id } = await createCustomer(app, {}, PERSON);
     await expect(run('erase', id)).rejects.toThrow('--yes');
     await expect(run('erase', id, '--yes')).rejects.toThrow('not deleted');
     await expect(run('erase', 'Customer:unknown', '--yes')).rejects.toThrow('Customer not found.');
@@ -274,7 +274,7 @@ describe('customers erase', () => {
   });
 
   it('leaves no personal data and an unchanged ledger', async () => {
-    const domain = (await customer(app)).umaAddress.split('@')[1];
+    const domain = (await createCustomer(app)).umaAddress.split('@')[1];
     const { person, account, outside, quote } = await customerWithData({
       platformCustomerId: 'Vandermolen-1',
       umaAddress: `$quintessa.v@${domain}`,
@@ -293,7 +293,7 @@ describe('customers erase', () => {
     });
     await app.settle();
     expect(await tracesOf(PERSONAL_TEXTS, ids)).toEqual([]);
-    await booksBalance(app);
+    await expectBalancedBooks(app);
     expect((await run('verify')).failed).toBeFalsy();
     expect(await app.runtime.db.read(files, document?.file_id as string)).toBeUndefined();
   });
@@ -398,7 +398,7 @@ describe('personal data', () => {
   });
 
   it('is emptied by an erasure, except for columns with a stated reason', async () => {
-    const { id } = await customer(app, {}, { ...PERSON, email: 'all@tables.example' });
+    const { id } = await createCustomer(app, {}, { ...PERSON, email: 'all@tables.example' });
     await remove(id);
     const { json } = await run('erase', id, '--yes');
     const countNames = Object.keys((json as { counts: object }).counts);

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { documentForm, pdfFile } from '../../../test/kit/http/documents.ts';
 import { type Flags, parse } from '../cli/flags.ts';
@@ -36,7 +36,7 @@ async function upload(documentHolder: string, bytes: Buffer): Promise<string> {
 
 describe('documents list', () => {
   it('lists the documents of a customer', async () => {
-    const person = await customer(app);
+    const person = await createCustomer(app);
     const id = await upload(person.id, pdfFile());
     for (const argv of [[person.id], ['--customer', person.id], ['--holder', person.id]]) {
       const { json, text } = await run('list', ...argv);
@@ -48,7 +48,7 @@ describe('documents list', () => {
       ]);
       expect(text).toContain('C01X00T47');
     }
-    expect((await run('list', (await customer(app)).id)).json).toEqual([]);
+    expect((await run('list', (await createCustomer(app)).id)).json).toEqual([]);
   });
 
   it('requires exactly one filter', async () => {
@@ -61,7 +61,7 @@ describe('documents list', () => {
 describe('documents save', () => {
   it('writes the original file, for its owner only', async () => {
     const bytes = pdfFile({ note: 'x'.repeat(200_000) });
-    const id = await upload((await customer(app)).id, bytes);
+    const id = await upload((await createCustomer(app)).id, bytes);
     const to = path.join(folder, 'pass.pdf');
     const { json } = await run('save', id, '--to', to);
     expect(json).toMatchObject({ id, format: 'PDF', savedTo: to });
@@ -70,7 +70,7 @@ describe('documents save', () => {
   });
 
   it('overwrites no file', async () => {
-    const id = await upload((await customer(app)).id, pdfFile());
+    const id = await upload((await createCustomer(app)).id, pdfFile());
     const to = path.join(folder, 'there.pdf');
     writeFileSync(to, 'mine');
     await expect(run('save', id, '--to', to)).rejects.toThrow('EEXIST');
@@ -78,7 +78,7 @@ describe('documents save', () => {
   });
 
   it('leaves no file if the content cannot be opened', async () => {
-    const id = await upload((await customer(app)).id, pdfFile());
+    const id = await upload((await createCustomer(app)).id, pdfFile());
     await app.runtime.db.query(
       `update documents set file_id = (select file_id from documents where id <> $1 limit 1)
         where id = $1`,

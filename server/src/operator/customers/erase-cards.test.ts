@@ -119,7 +119,7 @@ function erasing(customerId: string): Runtime {
 
 /** A completed payment of a customer without remaining funds. */
 async function createClearedPayment() {
-  const paid = await cardPayments(app).begin({ funds: 100, descriptor: SHOP });
+  const paid = await cardPayments(app).startPayment({ funds: 100, descriptor: SHOP });
   await paid.notify({ kind: 'CLEARING', amount: 100n });
   return { paid, id: paid.card.cardholderId as string };
 }

@@ -1,12 +1,16 @@
 // A customer's strong customer authentication in an export, and after an erasure.
 import { expect, it } from 'vitest';
-import { externalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import { createExternalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { erase } from '../../../test/kit/customers/erasure.ts';
 import { exportOf } from '../../../test/kit/customers/export.ts';
 import { factorFixture } from '../../../test/kit/sca/factors.ts';
 import { loginFixture } from '../../../test/kit/sca/login.ts';
-import { ADDRESS, logIn, phoneVerifiedCustomer } from '../../../test/kit/sca/strong-customers.ts';
+import {
+  ADDRESS,
+  createPhoneVerifiedCustomer,
+  logIn,
+} from '../../../test/kit/sca/strong-customers.ts';
 import {
   scaChallenges,
   scaEnrollments,
@@ -22,16 +26,16 @@ const app = testApp();
  * A customer with both factors, a login, a failure, a reset, and a pending challenge and enrollment.
  */
 async function lifecycle() {
-  const person = await phoneVerifiedCustomer(app);
+  const person = await createPhoneVerifiedCustomer(app);
   const { id } = person;
   const factors = factorFixture(app);
-  const { secret, base32, recoveryCodes } = await factors.withTotp(id);
-  await factors.withPasskey(id);
+  const { secret, base32, recoveryCodes } = await factors.enrollTotp(id);
+  await factors.enrollPasskey(id);
   await logIn(app, id);
   ok(await loginFixture(app).fail(id), 200);
   const body = { factor: 'TOTP' };
   const reset = ok(await app.call('POST', `/sca/factors/reset?customerId=${id}`, body), 201);
-  const account = await externalAccount(app, id, 'EUR');
+  const account = await createExternalAccount(app, id, 'EUR');
   ok(await app.call('POST', `/customers/external-accounts/${account.id}/trust`), 200);
   ok(await factors.start(id, 'TOTP'), 200);
   return { id: id as string, secrets: [secret, base32, ...recoveryCodes], reset };
@@ -43,7 +47,7 @@ const codesOf = (id: string) =>
     [id],
   );
 
-it('is exported with addresses opened, without authentication secrets', async () => {
+it('is exported with decrypted addresses and without authentication secrets', async () => {
   const { id, secrets, reset } = await lifecycle();
   const { text, all } = await exportOf(app, id);
   expect(all.sca_lockouts).toMatchObject([{ id, failed_attempts: 1, suspended: false }]);

@@ -1,6 +1,6 @@
 // A customer's embedded wallet in an export, and after an erasure.
 import { expect, it } from 'vitest';
-import { customer, ok } from '../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { erase } from '../../../test/kit/customers/erasure.ts';
 import { exportOf } from '../../../test/kit/customers/export.ts';
@@ -22,7 +22,7 @@ const app = testApp();
 
 /** A customer with a wallet, a passkey, a session, a signed change, a pending one, and a code. */
 async function walletOwner() {
-  const person = await customer(app, {}, { email: 'vesna@quorbat.example' });
+  const person = await createCustomer(app, {}, { email: 'vesna@quorbat.example' });
   const path = `/customers/internal-accounts?customerId=${person.id}&type=EMBEDDED_WALLET`;
   const [{ id }] = ok(await app.call('GET', path), 200).data;
   await app.operate(async (ctx) => {

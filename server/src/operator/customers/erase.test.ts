@@ -4,13 +4,13 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { booksBalance } from '../../../test/kit/app/books.ts';
+import { expectBalancedBooks } from '../../../test/kit/app/books.ts';
 import {
-  customer,
-  externalAccount,
-  fund,
-  fundedCustomer,
-  internalAccount,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
+  findInternalAccount,
+  fundAccount,
   ok,
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
@@ -103,9 +103,9 @@ async function createPersonWithTraces() {
   const form = documentForm({ ...document, ...more }, { bytes: pngFile(), name: 'quorbat.png' });
   ok(await app.call('POST', '/documents', form, keyed('d')), 201);
   await app.call('POST', '/verifications', { customerId: person.id }, keyed('v'));
-  const account = await internalAccount(app, person.id, 'USD');
-  await fund(app, account.id, 50_00);
-  const outside = await externalAccount(app, person.id, 'USD');
+  const account = await findInternalAccount(app, person.id, 'USD');
+  await fundAccount(app, account.id, 50_00);
+  const outside = await createExternalAccount(app, person.id, 'USD');
   const quote = quoteBody(account.id, outside.id, 50_00, { description: 'rent of Quorbat Mews' });
   const createdQuote = ok(await app.call('POST', '/quotes', quote, keyed('q')), 201);
   ok(await app.call('POST', `/quotes/${createdQuote.id}/execute`, undefined, keyed('x')), 200);
@@ -124,7 +124,7 @@ it('leaves no personal data in any column of any table', async () => {
     ),
     201,
   );
-  const inviterUma = (await customer(app)).umaAddress;
+  const inviterUma = (await createCustomer(app)).umaAddress;
   const otherInvitation = ok(await app.call('POST', '/invitations', { inviterUma }), 201);
   const claimed = await app.call(
     'POST',
@@ -169,7 +169,7 @@ it('leaves no personal data in any column of any table', async () => {
   expect(correlationIds).toEqual(['row_1', 'row_2']);
   const [emitted] = await fixture.eventsOf(job.id);
   expect(emitted?.data.errors[0].correlationId).toBe('erased');
-  await booksBalance(app);
+  await expectBalancedBooks(app);
 });
 
 it('leaves no part of an interrupted export', async () => {
@@ -186,7 +186,7 @@ it('leaves no part of an interrupted export', async () => {
 
 it("scans past any number of other customers' events and does not change them", async () => {
   const { db } = app.runtime;
-  const person = await customer(app);
+  const person = await createCustomer(app);
   const row = await db.read(customers, person.id);
   const firstEvents = eventsFrom(row?.created_at as number);
   // More than one batch, before the first of the customer's own.
@@ -219,8 +219,8 @@ it('removes the replies about resources of the customer, and no others', async (
       )
     ).map(({ key }) => key);
   const paying = async (name: string) => {
-    const { person, account } = await fundedCustomer(app);
-    const payee = await externalAccount(app, person.id, 'USD');
+    const { person, account } = await createFundedCustomer(app);
+    const payee = await createExternalAccount(app, person.id, 'USD');
     const body = quoteBody(account.id, payee.id, 1_000_00);
     const quote = ok(await app.call('POST', '/quotes', body, keyed(`${name}-quote`)), 201);
     const path = `/quotes/${quote.id}/execute`;

@@ -2,10 +2,10 @@
 // codes of its requests afterwards.
 import { describe, expect, it } from 'vitest';
 import {
-  customer,
-  externalAccount,
-  fundedCustomer,
-  internalAccount,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
+  findInternalAccount,
   ok,
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
@@ -24,8 +24,8 @@ const emittedStatuses = async (id: string) =>
 
 describe('external-accounts', () => {
   it('apply every result of a check to a bank account', async () => {
-    const { account, person } = await fundedCustomer(service.app);
-    const { id } = await externalAccount(service.app, person.id, 'USD');
+    const { account, person } = await createFundedCustomer(service.app);
+    const { id } = await createExternalAccount(service.app, person.id, 'USD');
     const debit = async () => {
       const ends = { source: { accountId: id }, destination: { accountId: account.id } };
       const reply = await service.app.call('POST', '/transfer-in', { ...ends, amount: 1_00 });
@@ -66,8 +66,8 @@ describe('external-accounts', () => {
   });
 
   it('stop a production payment that was quoted before', async () => {
-    const { account, person } = await service.payer('100.00');
-    const to = await service.payee(person.id);
+    const { account, person } = await service.createPayer('100.00');
+    const to = await service.createPayee(person.id);
     const body = quoteBody(account, to, 50_00);
     const quote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
     await verb('review', to);
@@ -79,10 +79,10 @@ describe('external-accounts', () => {
   });
 
   it('list accounts with the last digits of their numbers', async () => {
-    const { id: owner } = await customer(service.app, service.as);
+    const { id: owner } = await createCustomer(service.app, service.as);
     const list = (...more: string[]) =>
       service.json('external-accounts', 'list', service.shop.id, ...more);
-    const { id } = await externalAccount(service.app, owner, 'USD', '000', service.as);
+    const { id } = await createExternalAccount(service.app, owner, 'USD', '000', service.as);
     await verb('check', id);
     const [pending, ...rest] = await list('--status', 'PENDING');
     expect(pending).toMatchObject({ accountId: id, customerId: owner, currency: 'USD' });
@@ -97,7 +97,7 @@ describe('external-accounts', () => {
   });
 
   it('reject an unknown account, and a check of a wallet', async () => {
-    const person = await customer(service.app);
+    const person = await createCustomer(service.app);
     const address = '0xAbCDEF1234567890aBCdEf1234567890ABcDef12'.toLowerCase();
     const accountInfo = { accountType: 'ETHEREUM_WALLET', address };
     const body = { currency: 'USDC', accountInfo, customerId: person.id };
@@ -110,7 +110,7 @@ describe('external-accounts', () => {
     );
     expect(await verb('review', id)).toMatchObject({ status: 'UNDER_REVIEW' });
     ok(await service.app.call('DELETE', `/customers/external-accounts/${id}`), 204);
-    const inside = await internalAccount(service.app, person.id, 'USD');
+    const inside = await findInternalAccount(service.app, person.id, 'USD');
     for (const other of [id, inside.id, 'unknown']) {
       await service.expectRejected('Account not found.', 'external-accounts', 'clear', other);
       await service.expectRejected('Account not found.', 'external-accounts', 'history', other);

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { european, sendCode } from '../../../test/kit/customers/contacts.ts';
+import { createEuropeanCustomer, sendCode } from '../../../test/kit/customers/contacts.ts';
 import { sendMessage } from '../../features/notifications/messages/index.ts';
 import { main } from '../../operator.ts';
 
@@ -32,7 +32,7 @@ async function json(...argv: string[]): Promise<any> {
 }
 
 beforeAll(async () => {
-  person = await european(app);
+  person = await createEuropeanCustomer(app);
   ok(await sendCode(app, person.id, 'email'), 204);
   app.effects.set(app.effects.now() + 1_000);
   ok(await sendCode(app, person.id, 'phone'), 204);

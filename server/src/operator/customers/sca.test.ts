@@ -1,19 +1,23 @@
 // The operator's work on strong customer authentication, in production with an SMS gateway and
 // without an identity service, and in the sandbox.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { externalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import { createExternalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import type { CallOptions, TestApp } from '../../../test/kit/app/harness.ts';
-import { commandOn } from '../../../test/kit/app/production.ts';
+import { commandRunner } from '../../../test/kit/app/production.ts';
 import { openForFile, testApp } from '../../../test/kit/app/test-app.ts';
-import { confirmCode, european, sendCode } from '../../../test/kit/customers/contacts.ts';
+import {
+  confirmCode,
+  createEuropeanCustomer,
+  sendCode,
+} from '../../../test/kit/customers/contacts.ts';
 import { startReceiver } from '../../../test/kit/http/webhook-receiver.ts';
 import { factorFixture } from '../../../test/kit/sca/factors.ts';
-import { loginFixture, scaEventsOf, verdict } from '../../../test/kit/sca/login.ts';
+import { loginFixture, scaEventsOf, statusCodeAndFields } from '../../../test/kit/sca/login.ts';
 import {
   ADDRESS,
   CODE,
+  createPhoneVerifiedCustomer,
   logIn,
-  phoneVerifiedCustomer,
 } from '../../../test/kit/sca/strong-customers.ts';
 
 const HOUR = 3_600_000;
@@ -22,11 +26,11 @@ const DECISION = ['--actor', 'Ada', '--reason', 'seen by video'];
 
 const sms = openForFile(startReceiver);
 let service: { as: TestApp['production'] };
-let command: ReturnType<typeof commandOn>;
+let command: ReturnType<typeof commandRunner>;
 const app = testApp(() => ({ connectors: { smsUrl: sms.url } }));
 beforeAll(async () => {
   service = { as: app.production };
-  command = commandOn(app);
+  command = commandRunner(app);
 });
 
 const run = (...argv: string[]) => command(['sca', ...argv]);
@@ -51,7 +55,7 @@ async function readTextedCode(): Promise<string> {
 
 /** A customer of the production platform with a verified phone number. */
 async function verifiedCustomer() {
-  const person = await european(app, service);
+  const person = await createEuropeanCustomer(app, service);
   ok(await sendCode(app, person.id, 'phone', service), 204);
   ok(await confirmCode(app, person.id, 'phone', await readTextedCode(), service), 200);
   return person;
@@ -92,7 +96,7 @@ describe('a reset without an identity service', () => {
       expect(await show(id, resetId)).toMatchObject({ status: 'PENDING_REVIEW' });
     }
     const mobile = { countryCode: '+49', number: '1605551234' };
-    expect(verdict(await complete(id, resetId, mobile))[0]).toBe(400);
+    expect(statusCodeAndFields(await complete(id, resetId, mobile))[0]).toBe(400);
     const [row] = await json('resets', app.production.id);
     expect(row).toEqual({
       ...{ resetId, platformId: app.production.id, customerId: id, factor: 'SMS_OTP' },
@@ -129,7 +133,11 @@ describe('a reset without an identity service', () => {
     await json('pass-reset', resetId, ...DECISION);
     ok(await complete(id, resetId, { countryCode: '+49', number: '1605554321' }), 204);
     const proof = { factor: 'SMS_OTP', challengeId, code };
-    expect(verdict(await login.complete(id, proof))).toEqual([400, 'INVALID_INPUT', 'code']);
+    expect(statusCodeAndFields(await login.complete(id, proof))).toEqual([
+      400,
+      'INVALID_INPUT',
+      'code',
+    ]);
     const repeatedReply = ok(await login.start(id, 'SMS_OTP'), 200);
     const response = {
       factor: 'SMS_OTP',
@@ -145,7 +153,11 @@ describe('a reset without an identity service', () => {
     const { resetId } = await start(id);
     await json('reject-reset', resetId, '--reason', 'another face');
     expect(await show(id, resetId)).toMatchObject({ status: 'REJECTED' });
-    expect(verdict(await complete(id, resetId))).toEqual([400, 'INVALID_INPUT', 'resetId']);
+    expect(statusCodeAndFields(await complete(id, resetId))).toEqual([
+      400,
+      'INVALID_INPUT',
+      'resetId',
+    ]);
     const emitted = await scaEventsOf(app, id);
     expect(emitted.at(-1)).toMatchObject({
       ...{ type: 'RESET_REJECTED', actor: 'operator', reason: 'another face', subject: resetId },
@@ -197,7 +209,7 @@ describe('a reset without an identity service', () => {
   });
 
   it('can be decided in the sandbox too, and the page then requests nothing', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
+    const { id } = await createPhoneVerifiedCustomer(app);
     const { resetId, verificationLink } = await start(id, {});
     expect(await json('reject-reset', resetId, ...DECISION)).toMatchObject({ status: 'REJECTED' });
     const url = new URL(verificationLink).pathname;
@@ -207,14 +219,14 @@ describe('a reset without an identity service', () => {
 
 describe('sca show', () => {
   it('shows the state of a customer, and no authentication secrets', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
-    const { secret, base32, recoveryCodes } = await factorFixture(app).withTotp(id);
+    const { id } = await createPhoneVerifiedCustomer(app);
+    const { secret, base32, recoveryCodes } = await factorFixture(app).enrollTotp(id);
     await logIn(app, id);
     const login = loginFixture(app);
     ok(await login.fail(id), 200);
     const { resetId, livenessAccessToken, expiresAt } = await start(id, {}, 'TOTP');
-    const account = await externalAccount(app, id, 'EUR');
-    await externalAccount(app, id, 'EUR');
+    const account = await createExternalAccount(app, id, 'EUR');
+    await createExternalAccount(app, id, 'EUR');
     const path = `/customers/external-accounts/${account.id}/trust`;
     ok(await app.call('POST', path), 200);
     ok(await app.call('POST', `${path}/confirm`, { code: CODE }), 200);
@@ -244,7 +256,7 @@ describe('sca show', () => {
   });
 
   it('shows customers to whom it does not apply, and rejects unknown IDs', async () => {
-    const person = await european(app, {}, { region: 'US' });
+    const person = await createEuropeanCustomer(app, {}, { region: 'US' });
     expect(await json('show', person.id)).toMatchObject({
       ...{ isUnderSca: false, failedAttempts: 0, openResets: [], trustedAccounts: [] },
     });
@@ -257,7 +269,7 @@ describe('sca show', () => {
 
 describe('sca unlock', () => {
   it('unlocks a suspended customer, and keeps the current login', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
+    const { id } = await createPhoneVerifiedCustomer(app);
     await logIn(app, id);
     const login = loginFixture(app);
     for (let count = 0; count < 9; count++) {
@@ -278,7 +290,7 @@ describe('sca unlock', () => {
   });
 
   it('rejects deleted and unknown customers', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
+    const { id } = await createPhoneVerifiedCustomer(app);
     ok(await app.call('DELETE', `/customers/${id}`), 200);
     await expectRejected('The customer was deleted.', 'unlock', id, ...DECISION);
     await expectRejected('Customer not found.', 'unlock', `Customer:${UNKNOWN_ID}`, ...DECISION);
@@ -287,8 +299,8 @@ describe('sca unlock', () => {
 
 describe('sca events', () => {
   it('lists events, newest first, with the address opened', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
-    const otherCustomer = await phoneVerifiedCustomer(app);
+    const { id } = await createPhoneVerifiedCustomer(app);
+    const otherCustomer = await createPhoneVerifiedCustomer(app);
     await logIn(app, otherCustomer.id);
     await logIn(app, id);
     app.effects.set(app.effects.now() + 1);

@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../test/kit/app/harness.ts';
-import { commandOn } from '../../../test/kit/app/production.ts';
+import { commandRunner } from '../../../test/kit/app/production.ts';
 import { openForFile } from '../../../test/kit/app/test-app.ts';
 import { openOnboarding } from '../../../test/kit/customers/onboarding.ts';
 import { documentForm, pdfFile } from '../../../test/kit/http/documents.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
   as = await fixture.platformOf('default', 'production');
 });
 
-const run = (...argv: string[]) => commandOn(fixture.app)(argv);
+const run = (...argv: string[]) => commandRunner(fixture.app)(argv);
 
 async function json(...argv: string[]) {
   const { code, out, err } = await run(...argv, '--json');

@@ -114,11 +114,11 @@ const FINDINGS: Flags = {
   },
 };
 
-const decisionVerb = (verb: string, state: Decision, summary: string, more: Flags): Verb => ({
+const decisionVerb = (verb: string, state: Decision, summary: string, flags: Flags): Verb => ({
   noun: 'verifications',
   verb,
   summary,
-  flags: { ...ID, ...more },
+  flags: { ...ID, ...flags },
   positional: 'id',
   run: (system, args) => decide(system, args, state),
 });

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { Type } from '@sinclair/typebox';
 import { afterEach, describe, expect, it } from 'vitest';
-import { commandOn } from '../../../test/kit/app/production.ts';
+import { commandRunner } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { PENDING_EFFECTS } from '../../features/jobs/kinds.ts';
 import { defineJob } from '../../kernel/contract/job.ts';
@@ -14,7 +14,7 @@ import { createMetrics } from '../../runtime/observability/metrics.ts';
 const app = testApp();
 afterEach(() => app.runtime.db.query('delete from jobs', []));
 
-const run = (...argv: string[]) => commandOn(app)(argv);
+const run = (...argv: string[]) => commandRunner(app)(argv);
 
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
 async function json(...argv: string[]): Promise<any> {

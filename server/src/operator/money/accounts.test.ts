@@ -2,7 +2,11 @@
 // rejections, and the platform's events.
 
 import { describe, expect, it } from 'vitest';
-import { customer, fundedCustomer, internalAccount } from '../../../test/kit/app/fixtures.ts';
+import {
+  createCustomer,
+  createFundedCustomer,
+  findInternalAccount,
+} from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { provisionAccounts } from '../../features/balances/internal-accounts/index.ts';
 import { internalAccounts } from '../../features/balances/internal-accounts/store.ts';
@@ -28,11 +32,11 @@ const statuses = async (id: string) =>
     .map((each) => each.data.status);
 
 const empty = async () =>
-  (await internalAccount(app, (await customer(app)).id, 'USD')).id as string;
+  (await findInternalAccount(app, (await createCustomer(app)).id, 'USD')).id as string;
 
 describe('accounts freeze and unfreeze', () => {
   it('freeze and unfreeze, and keep actor and reason', async () => {
-    const { account } = await fundedCustomer(app, 12_00);
+    const { account } = await createFundedCustomer(app, 12_00);
     const result = await run('freeze', account.id, '--reason', 'Asked by the bank');
     expect(result.json).toMatchObject({
       accountId: account.id,
@@ -65,8 +69,8 @@ describe('accounts freeze and unfreeze', () => {
   });
 
   it('do not reactivate the account of a deleted customer', async () => {
-    const person = await customer(app);
-    const { id } = await internalAccount(app, person.id, 'USD');
+    const person = await createCustomer(app);
+    const { id } = await findInternalAccount(app, person.id, 'USD');
     await run('freeze', id, '--reason', 'A question');
     expect((await app.call('DELETE', `/customers/${person.id}`)).status).toBe(200);
     await expect(run('unfreeze', id)).rejects.toThrow('is deleted');
@@ -75,7 +79,7 @@ describe('accounts freeze and unfreeze', () => {
 
 describe('accounts close', () => {
   it('closes an account only if it is empty and unused', async () => {
-    const { account } = await fundedCustomer(app, 1);
+    const { account } = await createFundedCustomer(app, 1);
     await expect(run('close', account.id)).rejects.toMatchObject({ code: 'CONFLICT' });
     const owing = await empty();
     await app.operate(async (ctx) => {
@@ -97,7 +101,7 @@ describe('accounts close', () => {
 
 describe('accounts fail and retry', () => {
   it('fail a pending account, and open it after a retry', async () => {
-    const person = await customer(app, {}, { currencies: ['EUR'] });
+    const person = await createCustomer(app, {}, { currencies: ['EUR'] });
     const [row] = await app.operate(async (ctx) =>
       provisionAccounts(ctx, {
         customerId: person.id,

@@ -1,11 +1,11 @@
 // Mints and burns as shown to the operator, the verification of the circulating supply, and a
 // customer's part in an export.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { customer, externalAccount, ok } from '../../../test/kit/app/fixtures.ts';
-import { commandOn } from '../../../test/kit/app/production.ts';
+import { createCustomer, createExternalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import { commandRunner } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { DOLLAR, mintFixture } from '../../../test/kit/payments/mints.ts';
-import { replies, workerReplying } from '../../../test/kit/payments/scripted-issuer.ts';
+import { progressReply, workerWithReplies } from '../../../test/kit/payments/scripted-issuer.ts';
 import { applyProgress } from '../../features/stablecoins/minting/progress.ts';
 import { mintsAndBurns } from '../../features/stablecoins/store.ts';
 
@@ -15,7 +15,7 @@ let coin: { id: string; symbol: string };
 let bank: { id: string };
 let burnt: string;
 
-const run = (...argv: string[]) => commandOn(app)(argv);
+const run = (...argv: string[]) => commandRunner(app)(argv);
 
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
 async function json(...argv: string[]): Promise<any> {
@@ -29,8 +29,8 @@ const sql = (text: string, values: unknown[] = []) => app.runtime.db.query(text,
 beforeAll(async () => {
   fixture = mintFixture(app);
   coin = await fixture.createCirculatingCoin(100);
-  const { id } = await customer(app);
-  bank = await externalAccount(app, id, 'USD');
+  const { id } = await createCustomer(app);
+  bank = await createExternalAccount(app, id, 'USD');
   await app.advance(1_000);
   const body = fixture.burnBody(bank.id, { amount: '1230000' });
   burnt = ok(await fixture.burn(coin.id, body), 201).id;
@@ -104,9 +104,9 @@ describe('ledger verify', () => {
 
 describe('customers export', () => {
   it('contains burns for the customer, and an erasure does not interrupt them', async () => {
-    const { id } = await customer(app);
+    const { id } = await createCustomer(app);
     // Its number scripts the outcome, and the provider received it when it was linked.
-    const ownExternalAccount = await externalAccount(app, id, 'USD', '003');
+    const ownExternalAccount = await createExternalAccount(app, id, 'USD', '003');
     const createdBurn = ok(
       await fixture.burn(coin.id, fixture.burnBody(ownExternalAccount.id)),
       201,
@@ -169,8 +169,12 @@ describe('stablecoins end', () => {
     expect((await fixture.supply(coinId)).burning).toBe(0n);
     const move = { actor: 'operator', action: 'expire', reason: 'The provider wrote so' };
     expect(await json('stablecoins', 'history', id)).toMatchObject([move]);
-    const { calls, after } = workerReplying(app, replies('expired'), replies('completed'));
-    await after(2 * 3_600_000);
+    const { calls, runFor } = workerWithReplies(
+      app,
+      progressReply('expired'),
+      progressReply('completed'),
+    );
+    await runFor(2 * 3_600_000);
     expect(calls.map(({ type }) => type)).toEqual(['check', 'check']);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await fixture.supply(coinId)).toMatchObject({ circulating: 10n * DOLLAR, burning: 0n });

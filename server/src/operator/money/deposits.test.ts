@@ -1,12 +1,12 @@
 // Deposits of a production platform, recorded manually from a bank statement.
 import { describe, expect, it } from 'vitest';
 import {
-  balances,
-  customer,
-  externalAccount,
-  internalAccount,
+  createCustomer,
+  createExternalAccount,
+  findInternalAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../test/kit/app/fixtures.ts';
 import { DAY, startProduction } from '../../../test/kit/app/production.ts';
 import { openForFile } from '../../../test/kit/app/test-app.ts';
@@ -27,14 +27,14 @@ const service = openForFile(startProduction);
 
 describe('a deposit', () => {
   it('is recorded once for one entry of the statement', async () => {
-    const { account } = await service.payer();
+    const { account } = await service.createPayer();
     const entry = ['deposits', 'record', '--account', account, '--currency', 'USD'];
     const same = [...entry, '--amount', '12.50', '--reference', 'WIRE-1', '--rail', 'WIRE'];
     const from = ['--sender-name', 'Ada Lovelace', '--sender-account', '****1234'];
     const first = await service.json(...same, ...from);
     expect(first).toMatchObject({ type: 'INCOMING', status: 'COMPLETED', recorded: 'now' });
     expect(await service.json(...same, ...from)).toEqual({ ...first, recorded: 'before' });
-    expect(await balances(service.app, account, service.as)).toEqual({
+    expect(await readBalances(service.app, account, service.as)).toEqual({
       balance: 12_50,
       total: 12_50,
     });
@@ -56,7 +56,7 @@ describe('a deposit', () => {
       [1, 2, 3].map(() => service.run(...entry, '--amount', '1', '--reference', 'W2')),
     );
     expect(both.map((each) => each.code)).toEqual([0, 0, 0]);
-    expect((await balances(service.app, account, service.as)).total).toBe(13_50);
+    expect((await readBalances(service.app, account, service.as)).total).toBe(13_50);
   });
 
   it.each([
@@ -72,7 +72,7 @@ describe('a deposit', () => {
     [['--payment-reference', 'RH1'], 2, 'Either --account or --payment-reference'],
     [['--hash', '0x1'], 2, '--hash and --network must be used together'],
   ])('is rejected: %j', async (more, code, args) => {
-    const { account } = await service.payer();
+    const { account } = await service.createPayer();
     const usual = { '--amount': '1.00', '--currency': 'USD', '--account': account };
     const input = { ...usual, [more[0] as string]: more[1] as string };
     const result = await service.run(
@@ -81,11 +81,11 @@ describe('a deposit', () => {
     );
     expect(result.err).toContain(args);
     expect(result.code).toBe(code);
-    expect((await balances(service.app, account, service.as)).total).toBe(0);
+    expect((await readBalances(service.app, account, service.as)).total).toBe(0);
   });
 
   it('may be recalled by the bank', async () => {
-    const { account } = await service.payer();
+    const { account } = await service.createPayer();
     const { transactionId: id } = await service.json(
       ...['deposits', 'record', '--account', account, '--amount', '20', '--currency', 'USD'],
       ...['--reference', 'ACH-BACK'],
@@ -94,13 +94,13 @@ describe('a deposit', () => {
     await service.expectRejected('COMPLETED', 'deposits', 'reject', id);
     await service.app.advance(2 * DAY);
     expect(await service.json('deposits', 'return', id)).toMatchObject({ status: 'FAILED' });
-    expect((await balances(service.app, account, service.as)).total).toBe(0);
+    expect((await readBalances(service.app, account, service.as)).total).toBe(0);
     await service.expectRejected('FAILED', 'deposits', 'return', id);
   });
 
   it('is returned manually if it arrives too late for its quote', async () => {
-    const { person } = await service.payer();
-    const to = await service.payee(person.id);
+    const { person } = await service.createPayer();
+    const to = await service.createPayee(person.id);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const requested = { ...quoteBody('', to, 30_00), source };
     const quote = ok(await service.app.call('POST', '/quotes', requested, service.as), 201);
@@ -121,7 +121,7 @@ describe('a deposit', () => {
   });
 
   it('is held on a frozen account until the operator releases or returns it', async () => {
-    const { account } = await service.payer();
+    const { account } = await service.createPayer();
     await service.json('accounts', 'freeze', account, '--reason', 'A test');
     const record = async (reference: string) => {
       const entry = ['--account', account, '--amount', '5.00', '--currency', 'USD'];
@@ -137,15 +137,15 @@ describe('a deposit', () => {
     await service.app.settle();
     expect((await service.queue(rejected))[0]).toMatchObject({ kind: 'refund', amount: 5_00 });
     await service.json('payouts', 'settle', rejected);
-    expect(await balances(service.app, account, service.as)).toEqual({
+    expect(await readBalances(service.app, account, service.as)).toEqual({
       balance: 5_00,
       total: 5_00,
     });
   });
 
   it('may be a debit or a payment that arrived after the freeze', async () => {
-    const { person, account } = await service.payer();
-    const from = await externalAccount(service.app, person.id, 'USD', '000', service.as);
+    const { person, account } = await service.createPayer();
+    const from = await createExternalAccount(service.app, person.id, 'USD', '000', service.as);
     const createDebit = async () => {
       const ends = { source: { accountId: from.id }, destination: { accountId: account } };
       const body = { ...ends, amount: 40_00 };
@@ -168,7 +168,10 @@ describe('a deposit', () => {
     );
     await service.json('accounts', 'freeze', account, '--reason', 'A test');
     for (const id of all) await service.json('payouts', 'settle', id);
-    expect(await balances(service.app, account, service.as)).toEqual({ balance: 0, total: 160_00 });
+    expect(await readBalances(service.app, account, service.as)).toEqual({
+      balance: 0,
+      total: 160_00,
+    });
     expect((await heldOn(account)).map((each) => each.transactionId).sort()).toEqual(
       [...all].sort(),
     );
@@ -195,23 +198,26 @@ describe('a deposit', () => {
     await service.json('payouts', 'return', returned, ...message);
     expect(await service.status(returned)).toBe('FAILED - COLLECTION_FAILED');
     expect(await service.json('deposits', 'return', mistaken)).toMatchObject({ status: 'FAILED' });
-    expect(await balances(service.app, account, service.as)).toEqual({
+    expect(await readBalances(service.app, account, service.as)).toEqual({
       balance: 40_00,
       total: 40_00,
     });
     await service.json('payouts', 'return', stored, ...message);
-    expect((await balances(service.app, account, service.as)).total).toBe(0);
+    expect((await readBalances(service.app, account, service.as)).total).toBe(0);
   });
 
   it('is held for the given reason', async () => {
-    const { account } = await service.payer();
+    const { account } = await service.createPayer();
     const entry = ['--account', account, '--amount', '5.00', '--currency', 'USD'];
     for (const reason of PENDING_REASONS) {
       const more = ['--reference', `HOLD-${reason}`, '--hold', reason];
       const recorded = await service.json('deposits', 'record', ...entry, ...more);
       expect(recorded).toMatchObject({ status: 'PENDING', pendingReason: reason });
     }
-    expect(await balances(service.app, account, service.as)).toEqual({ balance: 0, total: 20_00 });
+    expect(await readBalances(service.app, account, service.as)).toEqual({
+      balance: 0,
+      total: 20_00,
+    });
     const quoted = ['--payment-reference', `RH${'0'.repeat(32)}`, ...entry.slice(2)];
     const result = await service.run(
       ...['deposits', 'record', ...quoted, '--reference', 'X', '--hold', 'COMPLIANCE_REVIEW'],
@@ -223,8 +229,8 @@ describe('a deposit', () => {
   });
 
   it('is decided and recalled in the sandbox too', async () => {
-    const person = await customer(service.app);
-    const account = await internalAccount(service.app, person.id, 'USD');
+    const person = await createCustomer(service.app);
+    const account = await findInternalAccount(service.app, person.id, 'USD');
     const holdDeposit = async () => {
       const body = { amount: 7_00, pendingReason: 'COMPLIANCE_REVIEW' };
       const url = `/sandbox/internal-accounts/${account.id}/fund`;
@@ -238,8 +244,8 @@ describe('a deposit', () => {
     });
     await service.json('deposits', 'reject', await holdDeposit());
     await service.app.settle();
-    expect(await balances(service.app, account.id)).toEqual({ balance: 7_00, total: 7_00 });
-    const to = await externalAccount(service.app, person.id, 'USD');
+    expect(await readBalances(service.app, account.id)).toEqual({ balance: 7_00, total: 7_00 });
+    const to = await createExternalAccount(service.app, person.id, 'USD');
     const ends = { source: { accountId: account.id }, destination: { accountId: to.id } };
     ok(await service.app.call('POST', '/transfer-out', { ...ends, amount: 5_00 }), 201);
     await service.app.settle();
@@ -247,13 +253,13 @@ describe('a deposit', () => {
     await service.expectRejected('it is FAILED', 'deposits', 'return', stored);
     const query = ['accounts', 'list', '--owing', '--platform', service.app.platform.id];
     expect(await service.json(...query)).toMatchObject([{ accountId: account.id, owed: 5_00 }]);
-    expect((await balances(service.app, account.id)).total).toBe(0);
+    expect((await readBalances(service.app, account.id)).total).toBe(0);
   });
 
   it('may be a sandbox debit that its bank recalls', async () => {
-    const person = await customer(service.app);
-    const account = await internalAccount(service.app, person.id, 'USD');
-    const from = await externalAccount(service.app, person.id, 'USD');
+    const person = await createCustomer(service.app);
+    const account = await findInternalAccount(service.app, person.id, 'USD');
+    const from = await createExternalAccount(service.app, person.id, 'USD');
     const ends = { source: { accountId: from.id }, destination: { accountId: account.id } };
     const body = { ...ends, amount: 40_00 };
     const { id } = ok(await service.app.call('POST', '/transfer-in', body), 201);
@@ -265,18 +271,18 @@ describe('a deposit', () => {
       ...RETURN_FLAGS,
     );
     await service.app.settle();
-    expect((await balances(service.app, account.id)).total).toBe(40_00);
+    expect((await readBalances(service.app, account.id)).total).toBe(40_00);
     expect(await service.json('payouts', 'return', id, ...RETURN_FLAGS)).toMatchObject({
       status: 'FAILED',
     });
-    expect((await balances(service.app, account.id)).total).toBe(0);
+    expect((await readBalances(service.app, account.id)).total).toBe(0);
     await service.expectRejected('is in the sandbox', 'payouts', 'settle', id);
   });
 
   it('is recalled from its payer, not from the payee of a later payment', async () => {
-    const { person, account } = await service.payer();
-    const payee = await service.payer();
-    const to = await internalAccount(service.app, payee.person.id, 'EUR', service.as);
+    const { person, account } = await service.createPayer();
+    const payee = await service.createPayer();
+    const to = await findInternalAccount(service.app, payee.person.id, 'EUR', service.as);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const requested = { ...quoteBody('', to.id, 100_00), source };
     const quote = ok(await service.app.call('POST', '/quotes', requested, service.as), 201);
@@ -296,10 +302,10 @@ describe('a deposit', () => {
     expect(counterparty.source.sourceType).toBe('REALTIME_FUNDING');
     await service.expectRejected(quote.id, 'deposits', 'return', counterparty.id);
     const received = { balance: 91_08, total: 91_08 };
-    expect(await balances(service.app, to.id, service.as)).toEqual(received);
+    expect(await readBalances(service.app, to.id, service.as)).toEqual(received);
     expect(await service.json('deposits', 'return', id)).toMatchObject({ status: 'COMPLETED' });
     await service.expectRejected('The return is already recorded.', 'deposits', 'return', id);
-    expect(await balances(service.app, to.id, service.as)).toEqual(received);
+    expect(await readBalances(service.app, to.id, service.as)).toEqual(received);
     const [owing] = await service.app.runtime.db.query<{ owed: bigint }>(
       'select owed from internal_accounts where id = $1',
       [account],
@@ -308,8 +314,8 @@ describe('a deposit', () => {
   });
 
   it('funds a pending quote', async () => {
-    const { person } = await service.payer();
-    const to = await service.payee(person.id);
+    const { person } = await service.createPayer();
+    const to = await service.createPayee(person.id);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const requested = { ...quoteBody('', to, 100_00), source };
     const quote = ok(await service.app.call('POST', '/quotes', requested, service.as), 201);
@@ -340,7 +346,7 @@ describe('a deposit', () => {
   });
 
   it('is listed for as long as it is held, the oldest first', async () => {
-    const { account } = await service.payer();
+    const { account } = await service.createPayer();
     await service.json('accounts', 'freeze', account, '--reason', 'A test');
     const ids: string[] = [];
     for (const reference of ['LIST-1', 'LIST-2']) {

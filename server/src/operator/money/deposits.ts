@@ -143,11 +143,11 @@ const heldList: Verb = {
   run: list,
 };
 
-const verb = (name: string, summary: string, more: Flags, run: Verb['run']): Verb => ({
+const verb = (name: string, summary: string, flags: Flags, run: Verb['run']): Verb => ({
   noun: 'deposits',
   verb: name,
   summary,
-  flags: { ...ID, ...more },
+  flags: { ...ID, ...flags },
   positional: 'transaction',
   run,
 });

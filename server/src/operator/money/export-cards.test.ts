@@ -1,7 +1,7 @@
 // Card payments in the export: their lines must agree with the postings of the same export,
 // regardless of the events of the payment.
 import { beforeAll, expect, it } from 'vitest';
-import { commandOn } from '../../../test/kit/app/production.ts';
+import { commandRunner } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardPayments, type PaymentOptions } from '../../../test/kit/cards/card-payments.ts';
 import type { CardNotice } from '../../connectors/ports/cards.ts';
@@ -16,7 +16,7 @@ beforeAll(() => {
 
 /** Rows of an export without quoted cells. */
 async function exportRows(what: string): Promise<Record<string, string>[]> {
-  const { code, out, err } = await commandOn(app)(['export', what, ...DAYS]);
+  const { code, out, err } = await commandRunner(app)(['export', what, ...DAYS]);
   expect([code, err]).toEqual([0, '']);
   const [head = [], ...rows] = out
     .trimEnd()
@@ -86,7 +86,7 @@ it.each<[string, PaymentOptions, Word[], { sent?: string; received?: string }]>(
     { received: '1.000000' },
   ],
 ])('agrees with the postings of a payment if %s', async (_, choice, args, expected) => {
-  const paid = await payments.begin(choice);
+  const paid = await payments.startPayment(choice);
   for (const argument of args) {
     if (argument === 'CLOSE') {
       await paid.close();

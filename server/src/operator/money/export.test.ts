@@ -4,14 +4,14 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance } from '../../../test/kit/app/books.ts';
+import { expectBalancedBooks } from '../../../test/kit/app/books.ts';
 import { execute } from '../../../test/kit/app/database.ts';
 import {
-  customer,
-  externalAccount,
-  fund,
-  fundedCustomer,
-  internalAccount,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
+  findInternalAccount,
+  fundAccount,
   ok,
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
@@ -75,24 +75,24 @@ async function pay(from: string, to: string, amount: number, overrides: object =
 }
 
 beforeAll(async () => {
-  const platformAccount = await internalAccount(app, null, 'USD');
-  await fund(app, platformAccount.id, 77_77);
-  const { person, account } = await fundedCustomer(app, 5_000_00);
+  const platformAccount = await findInternalAccount(app, null, 'USD');
+  await fundAccount(app, platformAccount.id, 77_77);
+  const { person, account } = await createFundedCustomer(app, 5_000_00);
   for (const suffix of ['000', '002', '003', '004', '005', '006', '007']) {
-    const to = await externalAccount(app, person.id, 'EUR', suffix);
+    const to = await createExternalAccount(app, person.id, 'EUR', suffix);
     await pay(account.id, to.id, 123_45, { description: FORMULA });
   }
   await app.advance(2 * 3_600_000); // into the sixth
-  const yen = await externalAccount(app, person.id, 'MXN', '000');
+  const yen = await createExternalAccount(app, person.id, 'MXN', '000');
   await pay(account.id, yen.id, 50_00);
-  const otherCustomer = await customer(app, {}, { platformCustomerId: '@SUM(A1)' });
-  const otherInternalAccount = await internalAccount(app, otherCustomer.id, 'EUR');
+  const otherCustomer = await createCustomer(app, {}, { platformCustomerId: '@SUM(A1)' });
+  const otherInternalAccount = await findInternalAccount(app, otherCustomer.id, 'EUR');
   await pay(account.id, otherInternalAccount.id, 10_01);
   await app.advance(3 * DAY);
-  const lateExternalAccount = await externalAccount(app, person.id, 'EUR', '003');
+  const lateExternalAccount = await createExternalAccount(app, person.id, 'EUR', '003');
   await pay(account.id, lateExternalAccount.id, 9_99);
   await app.settle();
-  await booksBalance(app);
+  await expectBalancedBooks(app);
 });
 
 const key = (row: Record<string, string>, account: string) => `${account} ${row.day}`;
@@ -300,6 +300,6 @@ describe('a long export', () => {
     const balances = await exportRows('balances', '2026-02-01', '2026-02-01');
     const [clearing] = balances.filter((each) => each.account === credit);
     expect([clearing?.opening_minor, clearing?.closing_minor]).toEqual(['0', minor.toString()]);
-    await booksBalance(app);
+    await expectBalancedBooks(app);
   });
 });

@@ -3,14 +3,14 @@
 import { createVerify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
-  balances,
-  customer,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
   eventTypes,
-  externalAccount,
-  fundedCustomer,
-  internalAccount,
+  findInternalAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../test/kit/app/fixtures.ts';
 import { DAY, startProduction } from '../../../test/kit/app/production.ts';
 import { openForFile } from '../../../test/kit/app/test-app.ts';
@@ -29,7 +29,7 @@ describe('a payout', () => {
     // 100.00 USD less 0.5 % at 0.9154.
     expect(quote.totalReceivingAmount).toBe(91_08);
     expect(await service.status(id)).toBe('PROCESSING - -');
-    expect(await balances(service.app, account, service.as)).toEqual({
+    expect(await readBalances(service.app, account, service.as)).toEqual({
       balance: 900_00,
       total: 900_00,
     });
@@ -87,7 +87,7 @@ describe('a payout', () => {
     await service.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
     await service.app.settle();
     expect(await service.status(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
-    expect(await balances(service.app, account, service.as)).toEqual({
+    expect(await readBalances(service.app, account, service.as)).toEqual({
       balance: 1_000_00,
       total: 1_000_00,
     });
@@ -106,7 +106,7 @@ describe('a payout', () => {
     );
     await service.app.settle();
     expect(await service.status(id)).toBe('FAILED FAILED COMPLIANCE_REJECTED');
-    expect((await balances(service.app, account, service.as)).total).toBe(900_00);
+    expect((await readBalances(service.app, account, service.as)).total).toBe(900_00);
   });
 
   it('may be returned days after it settled', async () => {
@@ -121,7 +121,7 @@ describe('a payout', () => {
     await service.json('payouts', 'return', id, '--reason', 'PAYOUT_RETURNED');
     await service.app.settle();
     expect(await service.status(id)).toBe('FAILED COMPLETED PAYOUT_RETURNED');
-    expect((await balances(service.app, account, service.as)).total).toBe(1_000_00);
+    expect((await readBalances(service.app, account, service.as)).total).toBe(1_000_00);
     await service.expectRejected(
       'it is FAILED',
       'payouts',
@@ -166,8 +166,8 @@ describe('a payout', () => {
 
 describe('a recall', () => {
   async function overAch() {
-    const from = await service.payer('500.00');
-    const to = await externalAccount(service.app, from.person.id, 'USD', '000', service.as);
+    const from = await service.createPayer('500.00');
+    const to = await createExternalAccount(service.app, from.person.id, 'USD', '000', service.as);
     const body = quoteBody(from.account, to.id, 100_00, { immediatelyExecute: true });
     const destination = { ...body.destination, paymentRail: 'ACH' };
     const createdQuote = ok(
@@ -192,16 +192,16 @@ describe('a recall', () => {
     await service.json('payouts', 'cancel', id);
     await service.app.settle();
     expect(await service.status(id)).toBe('COMPLETED COMPLETED -');
-    expect((await balances(service.app, account, service.as)).total).toBe(500_00);
+    expect((await readBalances(service.app, account, service.as)).total).toBe(500_00);
   });
 });
 
 describe('an internal transfer', () => {
   it('cannot be returned by a rail', async () => {
-    const { person, account } = await service.payer();
-    const payee = await service.payer();
-    const to = await internalAccount(service.app, payee.person.id, 'EUR', service.as);
-    const from = await externalAccount(service.app, person.id, 'USD', '000', service.as);
+    const { person, account } = await service.createPayer();
+    const payee = await service.createPayer();
+    const to = await findInternalAccount(service.app, payee.person.id, 'EUR', service.as);
+    const from = await createExternalAccount(service.app, person.id, 'USD', '000', service.as);
     const body = quoteBody(from.id, to.id, 100_00, { immediatelyExecute: true });
     const createdQuote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
     await service.app.settle();
@@ -222,15 +222,15 @@ describe('an internal transfer', () => {
     );
     await service.json('payouts', 'return', id, '--of', 'debit', ...reason);
     const received = { balance: 91_08, total: 91_08 };
-    expect(await balances(service.app, to.id, service.as)).toEqual(received);
-    expect((await balances(service.app, account, service.as)).total).toBe(0);
+    expect(await readBalances(service.app, to.id, service.as)).toEqual(received);
+    expect((await readBalances(service.app, account, service.as)).total).toBe(0);
   });
 });
 
 describe('a recall of a debit', () => {
   it('is decided while the debit is in progress', async () => {
-    const { person, account } = await service.payer();
-    const from = await externalAccount(service.app, person.id, 'USD', '000', service.as);
+    const { person, account } = await service.createPayer();
+    const from = await createExternalAccount(service.app, person.id, 'USD', '000', service.as);
     const ends = { source: { accountId: from.id }, destination: { accountId: account } };
     const body = { ...ends, amount: 40_00 };
     const { id } = ok(await service.app.call('POST', '/transfer-in', body, service.as), 201);
@@ -245,16 +245,16 @@ describe('a recall of a debit', () => {
     await service.app.settle();
     await service.json('payouts', 'cancel', id);
     expect(await service.status(id)).toBe('FAILED - COLLECTION_FAILED');
-    expect((await balances(service.app, account, service.as)).total).toBe(0);
+    expect((await readBalances(service.app, account, service.as)).total).toBe(0);
     expect((await send()).status).toBe(409);
   });
 });
 
 describe('a debit', () => {
   it('is listed, settled, and then paid out; a failed one debits nothing', async () => {
-    const { person } = await service.payer();
-    const from = await externalAccount(service.app, person.id, 'USD', '000', service.as);
-    const to = await service.payee(person.id);
+    const { person } = await service.createPayer();
+    const from = await createExternalAccount(service.app, person.id, 'USD', '000', service.as);
+    const to = await service.createPayee(person.id);
     for (const valid of [true, false]) {
       const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
       const createdQuote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
@@ -288,7 +288,7 @@ describe('a payment over UMA', () => {
   };
 
   it('is listed with its address while it waits', async () => {
-    const { account } = await fundedCustomer(service.app);
+    const { account } = await createFundedCustomer(service.app);
     const umaAddress = '$pending.long.usd@sandbox.uma.money';
     const url = `/receiver/uma/${encodeURIComponent(umaAddress)}`;
     const { lookupId } = ok(await service.app.call('GET', url), 200);
@@ -309,8 +309,8 @@ describe('a payment over UMA', () => {
   it('waits for the operator without a polling interval', async () => {
     const hook = { webhookEndpoint: 'http://127.0.0.1:9/' };
     ok(await service.app.call('PATCH', '/config', hook), 200);
-    const person = await customer(service.app);
-    const account = await internalAccount(service.app, person.id, 'USD');
+    const person = await createCustomer(service.app);
+    const account = await findInternalAccount(service.app, person.id, 'USD');
     const umaAddress = '$success.usd@sandbox.uma.money';
     const body = { senderUmaAddress: umaAddress, customerId: person.id };
     const money = { receivingCurrencyCode: 'USD', receivingCurrencyAmount: 5_00 };
@@ -327,18 +327,18 @@ describe('a payment over UMA', () => {
       applyIncomingStatus(ctx, asIncoming(row), 'debit', { state: 'settled', reference: 'x' }),
     );
     expect(await waitsFor(id)).toBeUndefined();
-    expect((await balances(service.app, account.id)).total).toBe(5_00);
+    expect((await readBalances(service.app, account.id)).total).toBe(5_00);
   });
 });
 
 describe('environments', () => {
   it('do not apply to the sandbox', async () => {
-    const person = await customer(service.app);
-    const account = await internalAccount(service.app, person.id, 'USD');
+    const person = await createCustomer(service.app);
+    const account = await findInternalAccount(service.app, person.id, 'USD');
     await service.app.call('POST', `/sandbox/internal-accounts/${account.id}/fund`, {
       amount: 1_000_00,
     });
-    const to = await externalAccount(service.app, person.id, 'EUR', '003');
+    const to = await createExternalAccount(service.app, person.id, 'EUR', '003');
     const body = quoteBody(account.id, to.id, 100_00, { immediatelyExecute: true });
     const { transactionId: id } = ok(await service.app.call('POST', '/quotes', body), 201);
     await service.app.settle();
@@ -347,10 +347,10 @@ describe('environments', () => {
   });
 
   it('allow a return of a sandbox payout, once, even if its bank reports it later', async () => {
-    const { person, account } = await fundedCustomer(service.app, 20_00);
+    const { person, account } = await createFundedCustomer(service.app, 20_00);
     const returnFlags = ['--reason', 'PAYOUT_RETURNED'];
     for (const suffix of ['000', '005']) {
-      const to = await externalAccount(service.app, person.id, 'USD', suffix);
+      const to = await createExternalAccount(service.app, person.id, 'USD', suffix);
       const body = { ...quoteBody(account.id, to.id, 10_00), immediatelyExecute: true };
       const { transactionId: id } = ok(await service.app.call('POST', '/quotes', body), 201);
       await service.expectRejected(
@@ -371,7 +371,7 @@ describe('environments', () => {
       );
       await service.app.advance(60_000);
       await service.app.settle();
-      expect(await balances(service.app, account.id)).toEqual({ balance: 20_00, total: 20_00 });
+      expect(await readBalances(service.app, account.id)).toEqual({ balance: 20_00, total: 20_00 });
     }
   });
 

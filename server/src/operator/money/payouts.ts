@@ -95,11 +95,11 @@ const cancel: Verb['run'] = async ({ runtime }, args) =>
 const rejectCancel: Verb['run'] = async ({ runtime }, args) =>
   outputOf(await rejectTransferCancel(runtime, idIn(args)));
 
-const verb = (name: string, summary: string, more: Flags, run: Verb['run']): Verb => ({
+const verb = (name: string, summary: string, flags: Flags, run: Verb['run']): Verb => ({
   noun: 'payouts',
   verb: name,
   summary,
-  flags: { ...ID, ...more },
+  flags: { ...ID, ...flags },
   positional: 'transaction',
   run,
 });

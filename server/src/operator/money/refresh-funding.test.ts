@@ -1,7 +1,7 @@
 // Collection accounts that change after accounts were opened: which accounts get new funding
 // details, and which events are emitted.
 import { describe, expect, it } from 'vitest';
-import { customer, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import { createCustomer, findInternalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { startProduction } from '../../../test/kit/app/production.ts';
 import { openForFile } from '../../../test/kit/app/test-app.ts';
 import type { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
@@ -42,17 +42,17 @@ const emittedEvents = async (id: string) => {
 
 describe('accounts refresh-funding', () => {
   it('reports that nothing has changed, and emits no event', async () => {
-    const { account } = await service.payer();
+    const { account } = await service.createPayer();
     const same = await service.json('accounts', 'refresh-funding', account);
     expect(same).toEqual({ accounts: 1, changed: [] });
-    const person = await customer(service.app);
-    const sandbox = await internalAccount(service.app, person.id, 'USD');
+    const person = await createCustomer(service.app);
+    const sandbox = await findInternalAccount(service.app, person.id, 'USD');
     expect((await service.json('accounts', 'refresh-funding', sandbox.id)).changed).toEqual([]);
     expect([await emittedEvents(account), await emittedEvents(sandbox.id)]).toEqual([[], []]);
   });
 
   it('sets new details with the old reference, and emits an event with the balance', async () => {
-    const { account } = await service.payer('12.00');
+    const { account } = await service.createPayer('12.00');
     const path = `/internal-accounts/${account}`;
     const before = ok(await service.app.call('GET', path, undefined, service.as), 200);
     const { json, text } = await refresh([account], NEW_INSTRUCTIONS);
@@ -78,9 +78,9 @@ describe('accounts refresh-funding', () => {
   });
 
   it('refreshes all accounts of a platform, except closed ones', async () => {
-    const closed = await service.payer();
+    const closed = await service.createPayer();
     await service.json('accounts', 'close', closed.account);
-    const { account } = await service.payer();
+    const { account } = await service.createPayer();
     const platform = service.shop.id;
     const first = (await refresh(['--platform', platform], [])).json;
     expect(first.accounts).toBeGreaterThan(first.changed.length);
@@ -92,7 +92,7 @@ describe('accounts refresh-funding', () => {
   });
 
   it('is rejected without collection accounts, for unknown accounts, and for both flags', async () => {
-    const { account } = await service.payer();
+    const { account } = await service.createPayer();
     await expect(refresh([account], undefined)).rejects.toThrow(
       'No funding accounts are configured',
     );

@@ -1,16 +1,16 @@
 // Suspense items and an operator's decisions: failed refunds of balances and of external funds, in
 // the sandbox and in production; and shortfalls after a bank recalled a debit.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance } from '../../../test/kit/app/books.ts';
+import { expectBalancedBooks } from '../../../test/kit/app/books.ts';
 import {
-  balances,
-  customer,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
   eventTypes,
-  externalAccount,
-  fundedCustomer,
-  internalAccount,
+  findInternalAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../test/kit/app/fixtures.ts';
 import { startProduction } from '../../../test/kit/app/production.ts';
 import { openForFile } from '../../../test/kit/app/test-app.ts';
@@ -53,8 +53,8 @@ describe('a sandbox payment whose refund fails', () => {
   /** Its platform charges 0.80 USD, which is earned when the payment fails. */
   async function paymentInSuspense() {
     const { app } = service;
-    const { person, account } = await fundedCustomer(app);
-    const to = await externalAccount(app, person.id, 'EUR', '007');
+    const { person, account } = await createFundedCustomer(app);
+    const to = await createExternalAccount(app, person.id, 'EUR', '007');
     const fee = { platformFixedFee: { amount: 80, currency: 'USD' }, platformVariableFeeBps: 0 };
     const more = { immediatelyExecute: true, platformFeeOverride: fee };
     const body = quoteBody(account.id, to.id, 100_00, more);
@@ -65,8 +65,8 @@ describe('a sandbox payment whose refund fails', () => {
 
   it('is sent externally if the paying account is closed by then', async () => {
     const { app } = service;
-    const { person, account } = await fundedCustomer(app, 100_00);
-    const to = await externalAccount(app, person.id, 'EUR', '005');
+    const { person, account } = await createFundedCustomer(app, 100_00);
+    const to = await createExternalAccount(app, person.id, 'EUR', '005');
     const body = quoteBody(account.id, to.id, 100_00, { immediatelyExecute: true });
     const { transactionId: id } = ok(await app.call('POST', '/quotes', body), 201);
     await app.settle();
@@ -76,7 +76,7 @@ describe('a sandbox payment whose refund fails', () => {
     await service.expectRejected('--reference', 'suspense', 'return', id);
     const done = await service.json('suspense', 'return', id, '--reference', 'WIRE-7');
     expect(done).toMatchObject({ refund: 'COMPLETED', funds: 'RETURNED' });
-    expect((await balances(app, account.id)).total).toBe(0);
+    expect((await readBalances(app, account.id)).total).toBe(0);
     expect(await listItems(id)).toEqual([]);
   });
 
@@ -111,7 +111,10 @@ describe('a sandbox payment whose refund fails', () => {
     expect((await eventTypes(service.app, id)).slice(-3)).toEqual(
       ['PENDING', 'FAILED', 'COMPLETED'].map((each) => `OUTGOING_PAYMENT.REFUND_${each}`),
     );
-    expect(await balances(service.app, account)).toEqual({ balance: 1_000_00, total: 1_000_00 });
+    expect(await readBalances(service.app, account)).toEqual({
+      balance: 1_000_00,
+      total: 1_000_00,
+    });
     expect(await suspense('USD', 'sandbox')).toBe(before);
     const { body } = await service.app.call('GET', `/transactions/${id}`);
     expect(body.refund).toMatchObject({ status: 'COMPLETED', settledAt: expect.any(String) });
@@ -121,15 +124,15 @@ describe('a sandbox payment whose refund fails', () => {
       'The transaction has no funds in suspense: it is FAILED, and its refund is COMPLETED.',
       ...['suspense', 'return', id],
     );
-    expect((await balances(service.app, account)).total).toBe(1_000_00);
-    await booksBalance(service.app);
+    expect((await readBalances(service.app, account)).total).toBe(1_000_00);
+    await expectBalancedBooks(service.app);
   });
 
   it('is returned once by concurrent decisions', async () => {
     const { id, account } = await paymentInSuspense();
     const both = await Promise.all([1, 2].map(() => service.run('suspense', 'return', id)));
     expect(both.map((each) => each.code).sort()).toEqual([0, 1]);
-    expect((await balances(service.app, account)).total).toBe(1_000_00);
+    expect((await readBalances(service.app, account)).total).toBe(1_000_00);
   });
 
   it('is listed oldest first, of one platform, and of one environment', async () => {
@@ -175,7 +178,7 @@ describe('a production payment whose refund fails', () => {
     expect(await listOwing()).toMatchObject([{ accountId: account, owed: 100_00, balance: 0 }]);
     await service.json('suspense', 'return', id);
     expect(await listOwing()).toEqual([]);
-    expect(await balances(service.app, account, service.as)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(service.app, account, service.as)).toEqual({ balance: 0, total: 0 });
     expect(await service.status(id)).toBe('FAILED COMPLETED COMPLIANCE_REJECTED');
     expect(await suspense('USD')).toBe(0n);
   });
@@ -184,7 +187,7 @@ describe('a production payment whose refund fails', () => {
     const { id, account } = await suspensePayment();
     await service.expectRejected('is in progress', 'accounts', 'close', account);
     await service.json('suspense', 'return', id);
-    expect(await balances(service.app, account, service.as)).toEqual({
+    expect(await readBalances(service.app, account, service.as)).toEqual({
       balance: 1_000_00,
       total: 1_000_00,
     });
@@ -193,8 +196,8 @@ describe('a production payment whose refund fails', () => {
 
 describe('external funds that could not be returned', () => {
   it('are sent manually, with the reference of the bank', async () => {
-    const { person } = await service.payer();
-    const to = await service.payee(person.id);
+    const { person } = await service.createPayer();
+    const to = await service.createPayee(person.id);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const requested = { ...quoteBody('', to, 30_00), source };
     const quote = ok(await service.app.call('POST', '/quotes', requested, service.as), 201);
@@ -232,13 +235,13 @@ describe('a digital asset that was paid in and cannot be returned', () => {
   /** A sandbox payment with 100 USDC paid in for it, to an account at which it fails. */
   async function paymentInSuspense(closed: boolean) {
     const { app } = service;
-    const person = await customer(app);
-    const to = await externalAccount(app, person.id, 'EUR', '007');
+    const person = await createCustomer(app);
+    const to = await createExternalAccount(app, person.id, 'EUR', '007');
     const request = { sourceType: 'REALTIME_FUNDING', currency: 'USDC', cryptoNetwork: 'SOLANA' };
     const source = { ...request, customerId: person.id };
     const body = { ...quoteBody('', to.id, 100_000_000), source };
     const quote = ok(await app.call('POST', '/quotes', body), 201);
-    const ownInternalAccount = await internalAccount(app, person.id, 'USDC');
+    const ownInternalAccount = await findInternalAccount(app, person.id, 'USDC');
     const pay = { quoteId: quote.id, currencyCode: 'USDC' };
     ok(await app.call('POST', '/sandbox/send', pay), 200);
     await app.advance(60_000);
@@ -250,7 +253,7 @@ describe('a digital asset that was paid in and cannot be returned', () => {
     const { id, own } = await paymentInSuspense(false);
     expect(await listItems(id)).toMatchObject([{ amount: 100_000_000, to: own, outside: null }]);
     await service.json('suspense', 'return', id);
-    expect((await balances(service.app, own)).balance).toBe(100_000_000);
+    expect((await readBalances(service.app, own)).balance).toBe(100_000_000);
     expect((await eventTypes(service.app, id)).at(-1)).toBe('OUTGOING_PAYMENT.REFUND_COMPLETED');
   });
 
@@ -264,7 +267,7 @@ describe('a digital asset that was paid in and cannot be returned', () => {
       id,
     );
     await service.json('suspense', 'return', id, '--reference', '0xabc');
-    expect((await balances(service.app, own)).total).toBe(0);
+    expect((await readBalances(service.app, own)).total).toBe(0);
     expect(await suspense('USDC', 'sandbox')).toBe(0n);
   });
 });
@@ -273,17 +276,17 @@ describe('a recalled debit of a payment', () => {
   let person: { id: string };
   let to: string;
   beforeAll(async () => {
-    const createdPayer = await service.payer();
+    const createdPayer = await service.createPayer();
     person = createdPayer.person;
-    to = await service.payee(person.id);
-    const ownInternalAccount = await internalAccount(service.app, null, 'USD', service.as);
+    to = await service.createPayee(person.id);
+    const ownInternalAccount = await findInternalAccount(service.app, null, 'USD', service.as);
     for (const id of [createdPayer.account, ownInternalAccount.id])
       await service.json('accounts', 'close', id);
   });
 
   /** A payment funded by a debit of 50.00 USD; no account can cover it. */
   async function createDebit(): Promise<string> {
-    const from = await externalAccount(service.app, person.id, 'USD', '000', service.as);
+    const from = await createExternalAccount(service.app, person.id, 'USD', '000', service.as);
     const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
     const createdQuote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
     await service.app.settle();

@@ -2,12 +2,17 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   type AgentPayer,
-  ASKS,
-  agentPayer,
   codeOf,
+  openAgentPayer,
+  REQUIRES_APPROVAL,
 } from '../../../test/kit/agents/agent-payments.ts';
 import { type AgentFixture, agentFixture } from '../../../test/kit/agents/agents.ts';
-import { customer, externalAccount, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import {
+  createCustomer,
+  createExternalAccount,
+  findInternalAccount,
+  ok,
+} from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { erase } from '../../../test/kit/customers/erasure.ts';
 import { main } from '../../operator.ts';
@@ -40,9 +45,9 @@ async function json(...argv: string[]): Promise<any> {
 
 beforeAll(async () => {
   fixture = agentFixture(app);
-  firstAgent = await agentPayer(app, fixture);
+  firstAgent = await openAgentPayer(app, fixture);
   app.effects.set(app.effects.now() + 1_000);
-  secondAgent = await agentPayer(app, fixture);
+  secondAgent = await openAgentPayer(app, fixture);
   ok(await firstAgent.transfer('out', 30_00), 201);
 });
 
@@ -108,17 +113,17 @@ describe('agents pause and resume', () => {
 
 describe('an erasure', () => {
   it('leaves no pending action if it precedes the job for agents', async () => {
-    const person = await customer(app);
-    const account = await internalAccount(app, person.id, 'USD');
-    const target = await externalAccount(app, person.id, 'USD');
+    const person = await createCustomer(app);
+    const account = await findInternalAccount(app, person.id, 'USD');
+    const target = await createExternalAccount(app, person.id, 'USD');
     const body = {
       source: { accountId: account.id },
       destination: { accountId: target.id },
       amount: 1_00,
     };
     for (const agent of [
-      await fixture.agentOf(person.id, ASKS),
-      await fixture.agentOf(person.id, ASKS),
+      await fixture.agentOf(person.id, REQUIRES_APPROVAL),
+      await fixture.agentOf(person.id, REQUIRES_APPROVAL),
     ]) {
       ok(await agent.call('POST', '/agents/me/transfer-out', body), 201);
     }

@@ -2,12 +2,12 @@
 // rejected values.
 import { describe, expect, it } from 'vitest';
 import type { TestPlatform } from '../../../test/kit/app/harness.ts';
-import { commandOn } from '../../../test/kit/app/production.ts';
+import { commandRunner } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 
 const app = testApp();
 
-const run = (...argv: string[]) => commandOn(app)(argv);
+const run = (...argv: string[]) => commandRunner(app)(argv);
 const set = ({ id }: TestPlatform, ...flags: string[]) => run('platform', 'set', id, ...flags);
 const site = (rpId: string, origins: string) => [
   `--passkey-rp-id=${rpId}`,

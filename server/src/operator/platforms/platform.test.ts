@@ -2,12 +2,12 @@
 // applies to unregulated platforms only, and `--brand-color` of its hosted pages.
 import { describe, expect, it } from 'vitest';
 import type { TestPlatform } from '../../../test/kit/app/harness.ts';
-import { commandOn } from '../../../test/kit/app/production.ts';
+import { commandRunner } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 
 const app = testApp();
 
-const run = (...argv: string[]) => commandOn(app)(argv);
+const run = (...argv: string[]) => commandRunner(app)(argv);
 
 const set = (value: string, { id }: TestPlatform = app.platform) =>
   run('platform', 'set', id, `--wallet-processing=${value}`, '--json');

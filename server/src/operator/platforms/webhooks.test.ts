@@ -1,6 +1,11 @@
 // Webhook deliveries as shown to the operator: the same as in the API and in the metric.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { customer, fund, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import {
+  createCustomer,
+  findInternalAccount,
+  fundAccount,
+  ok,
+} from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { main } from '../../operator.ts';
 
@@ -36,8 +41,8 @@ beforeAll(async () => {
   };
   const hook = { webhookEndpoint: 'http://127.0.0.1:9/hook' };
   ok(await app.call('PATCH', '/config', hook), 200);
-  const person = await customer(app);
-  await fund(app, (await internalAccount(app, person.id, 'USD')).id, 1_00);
+  const person = await createCustomer(app);
+  await fundAccount(app, (await findInternalAccount(app, person.id, 'USD')).id, 1_00);
 });
 
 /** The gauge of pending deliveries, which is read at most every five seconds. */
@@ -95,7 +100,7 @@ describe('webhooks', () => {
     expect(await json('webhooks', 'pending')).toEqual([]);
     expect(await pendingMetric()).toBe(0);
     status = 500;
-    await customer(app);
+    await createCustomer(app);
     await app.settle();
     // Setting an endpoint queues a test event, which is not sent yet.
     ok(await app.call('PATCH', '/config', { webhookEndpoint: 'http://127.0.0.1:9/new' }), 200);

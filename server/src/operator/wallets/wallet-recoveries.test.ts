@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../test/kit/app/harness.ts';
-import { commandOn } from '../../../test/kit/app/production.ts';
+import { commandRunner } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { walletFixture } from '../../../test/kit/wallets/embedded-wallets.ts';
 import { phoneNumber } from '../../../test/kit/wallets/one-time-codes.ts';
@@ -16,7 +16,7 @@ const UNKNOWN_ID = '01980000-0000-7000-8000-000000000000';
 
 const app = testApp({ walletRecoveryMs: 48 * HOUR });
 const fixture = walletFixture(app);
-const command = commandOn(app);
+const command = commandRunner(app);
 
 const run = (...argv: string[]) => command(['wallet', ...argv], WITH_RECOVERY);
 

@@ -55,7 +55,7 @@ export async function beginClock(
 const STEP = `update sandbox_clocks set stands_at = $3, target = $4, held_until = $5, updated_at = $6
   where id = $1 and holder = $2 returning ${COLUMNS}`;
 
-const lost = () => new Error('another process has taken over the clock');
+const leaseLost = () => new Error('another process has taken over the clock');
 
 /** Moves a held clock to `at` on its way to `target`, and renews the lease. */
 export async function stepClock(
@@ -65,7 +65,7 @@ export async function stepClock(
 ): Promise<ClockRow> {
   const times = [at, target, realTime + LEASE_MS, realTime].map((each) => new Date(each));
   const [row] = await db.query<ClockRow>(STEP, [id, holder, ...times]);
-  if (!row) throw lost();
+  if (!row) throw leaseLost();
   return row;
 }
 
@@ -84,6 +84,6 @@ export async function releaseClock(
 ): Promise<ClockRow> {
   const end = target === null ? null : new Date(target);
   const [row] = await db.query<ClockRow>(RELEASE, [id, holder, new Date(realTime), frozen, end]);
-  if (!row) throw lost();
+  if (!row) throw leaseLost();
   return row;
 }

@@ -17,10 +17,10 @@ import {
   updateThing,
 } from '../../../test/kit/app/sample-tables.ts';
 import {
+  applyChangeSet,
   emptyModel,
   isCorrect,
   type Model,
-  replay,
   rowKey,
 } from '../../../test/kit/crash/serial-model.ts';
 import type { TransferRow } from '../../ledger/transfer.ts';
@@ -300,8 +300,8 @@ function modelAtStart(run: Run): Model {
   for (const [i, id] of run.accountIds.entries()) {
     const floor = FLOORS[i] as bigint | null;
     const balance = STARTS[i] as bigint;
-    const state = { frozen: false, wasFrozen: false, wasFull: balance !== 0n };
-    model.accounts.set(id, { floor, balance, held: 0n, least: balance, ...state });
+    const state = { frozen: false, wasFrozen: false, wasUsed: balance !== 0n };
+    model.accounts.set(id, { floor, balance, held: 0n, lowestAvailable: balance, ...state });
   }
   return model;
 }
@@ -313,7 +313,7 @@ async function replayRun(run: Run): Promise<Model> {
   const model = modelAtStart(run);
   for (const xid of order) {
     const batch = batches.get(xid) as Done[];
-    for (const { set } of batch) replay(model, set);
+    for (const { set } of batch) applyChangeSet(model, set);
     for (const { id, set } of batch.filter((each) => each.set.events.length)) {
       const { balance, held } = model.accounts.get(set.events[0]?.account as string) as never;
       const [event] = await sample.sql('select balance, held from events where id = $1', [id]);

@@ -10,7 +10,7 @@ import type { Statement } from '../db/statement.ts';
 import { type BatchFormat, tableOrder } from './batch.ts';
 import type { ChangeSet, Outcome } from './change-set.ts';
 import { createQueue, createUnit, type Queue, type Unit } from './queue.ts';
-import { settle, type Tally, type Verdict } from './settle.ts';
+import { type BatchCounters, settle, type Verdict } from './settle.ts';
 
 /** One batch, for metrics; `mode` is the most expensive mode of its parts. */
 export interface BatchReport {
@@ -95,8 +95,13 @@ const isEmpty = (set: ChangeSet) =>
  * Settles a batch on a lane, halving it as needed. Change sets that were never sent return to the
  * queue.
  */
-async function work(lane: Lane, batch: Unit[], queue: Queue, format: BatchFormat): Promise<Tally> {
-  const tally = { careful: 0, retries: 0 };
+async function work(
+  lane: Lane,
+  batch: Unit[],
+  queue: Queue,
+  format: BatchFormat,
+): Promise<BatchCounters> {
+  const counters = { separateRounds: 0, retries: 0 };
   const settleAll = (group: readonly Unit[], settleUnit: (unit: Unit, i: number) => void) =>
     group.forEach((unit, i) => {
       queue.release(unit);
@@ -106,7 +111,7 @@ async function work(lane: Lane, batch: Unit[], queue: Queue, format: BatchFormat
   for (let group = groups.shift(); group; group = groups.shift()) {
     try {
       const sets = group.map((unit) => unit.set);
-      const verdicts = await settle(lane, sets, format, tally);
+      const verdicts = await settle(lane, sets, format, counters);
       if (verdicts) {
         settleAll(group, (unit, i) => {
           const verdict = verdicts[i] as Verdict;
@@ -123,11 +128,11 @@ async function work(lane: Lane, batch: Unit[], queue: Queue, format: BatchFormat
       break;
     }
   }
-  return tally;
+  return counters;
 }
 
-const modeOf = ({ careful, retries }: Tally): BatchReport['mode'] =>
-  retries ? 'repeated' : careful ? 'careful' : 'optimistic';
+const modeOf = ({ separateRounds, retries }: BatchCounters): BatchReport['mode'] =>
+  retries ? 'repeated' : separateRounds ? 'careful' : 'optimistic';
 
 /** Lanes of a committer: more of them make smaller batches. */
 export const LANES = 2;
@@ -158,13 +163,13 @@ export function createCommitter(options: CommitterOptions): Committer {
     count.batches++;
     count.units += batch.length;
     writing += batch.length;
-    const tally = await work(lane, batch, queue, format);
+    const counters = await work(lane, batch, queue, format);
     writing -= batch.length;
-    count.careful += tally.careful;
-    count.retries += tally.retries;
+    count.careful += counters.separateRounds;
+    count.retries += counters.retries;
     busy.delete(lane);
     if (lane.up) idle.add(lane);
-    onBatch?.({ units: batch.length, ms: elapsed() - startMs, mode: modeOf(tally) });
+    onBatch?.({ units: batch.length, ms: elapsed() - startMs, mode: modeOf(counters) });
     schedule();
   }
 

@@ -13,8 +13,8 @@ import { BEGIN, COMMIT, ROLLBACK } from './statements.ts';
 export type Verdict = Outcome | Error;
 
 /** Counters of a batch. */
-export interface Tally {
-  careful: number;
+export interface BatchCounters {
+  separateRounds: number;
   retries: number;
 }
 
@@ -88,7 +88,7 @@ async function write(
   lane: Lane,
   sets: readonly ChangeSet[],
   format: BatchFormat,
-  tally: Tally,
+  counters: BatchCounters,
 ): Promise<Verdict[]> {
   const bounds = batchWrites(sets, format);
   try {
@@ -99,7 +99,7 @@ async function write(
   } catch (error) {
     if (!needsValidation(error, sets)) throw error;
   }
-  tally.careful++;
+  counters.separateRounds++;
   return validateAndWrite(lane, sets, format);
 }
 
@@ -111,15 +111,15 @@ export async function settle(
   lane: Lane,
   sets: readonly ChangeSet[],
   format: BatchFormat,
-  tally: Tally,
+  counters: BatchCounters,
 ): Promise<Verdict[] | undefined> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await write(lane, sets, format, tally);
+      return await write(lane, sets, format, counters);
     } catch (error) {
       if (isConnectionError(error)) throw error;
       if (isShared(error)) return sets.map(() => unavailable(error));
-      tally.retries++;
+      counters.retries++;
       if (sets.length > 1) return undefined;
       if (attempt === MAX_ATTEMPTS || !needsValidation(error, sets)) return [verdictOf(error)];
     }

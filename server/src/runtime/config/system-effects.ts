@@ -96,7 +96,7 @@ interface Network {
 
 // Each network keeps its own sockets: one that was opened without an address check must never be
 // used for a request whose address must be checked.
-function networkWith(lookup: LookupFunction): Network {
+function createNetwork(lookup: LookupFunction): Network {
   const options = {
     keepAlive: true,
     maxSockets: MAX_SOCKETS_PER_HOST,
@@ -280,8 +280,8 @@ function pooledRandom(): (bytes: number) => Uint8Array {
  */
 export function systemEffects(options: SystemEffectsOptions = {}): Effects {
   const checkedLookup = publicLookup(options.resolve ?? resolvePublic);
-  const publicNetwork = networkWith(checkedLookup);
-  const openNetwork = networkWith(openLookup);
+  const publicNetwork = createNetwork(checkedLookup);
+  const openNetwork = createNetwork(openLookup);
   const publicExchange = repeatableExchange(checkedLookup);
   const openExchange = repeatableExchange(openLookup);
   return {

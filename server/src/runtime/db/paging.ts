@@ -205,7 +205,7 @@ export function pageSql(table: Table, query: PageQuery): Sql {
   }
   const values: unknown[] = [];
   const { filters, position } = begin(query);
-  const wheres = branches(table, filters, values);
+  const conditions = branches(table, filters, values);
   let after = '';
   if (position) {
     const time = values.push(sqlValue(typeOf(table, 'created_at'), position.created_at));
@@ -213,11 +213,11 @@ export function pageSql(table: Table, query: PageQuery): Sql {
     after = ` and (created_at, id) ${sort === 'asc' ? '>' : '<'} ($${time}::timestamptz, $${id})`;
   }
   const end = `order by created_at ${sort}, id ${sort} limit $${values.push(limit + 1)}`;
-  const one = (where: string) =>
+  const selectBranch = (where: string) =>
     `select ${columnList(table)} from ${quoteName(table.name)} where ${where}${after} ${end}`;
-  const [where] = wheres;
-  if (wheres.length === 1) return { text: one(where as string), values };
-  const each = wheres.map((branch) => `(${one(branch)})`);
+  const [where] = conditions;
+  if (conditions.length === 1) return { text: selectBranch(where as string), values };
+  const each = conditions.map((branch) => `(${selectBranch(branch)})`);
   return { text: `select * from (${each.join(' union all ')}) either ${end}`, values };
 }
 

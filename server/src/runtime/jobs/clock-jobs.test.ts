@@ -2,7 +2,7 @@
 // not on the number of jobs that wait.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { planner } from '../../../test/kit/app/query-plans.ts';
+import { createPlanner } from '../../../test/kit/app/query-plans.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { dueOnClocks, dueOnClocksSql } from './clock-jobs.ts';
 
@@ -45,6 +45,6 @@ describe('dueOnClocks', () => {
   });
 
   it('reads a few blocks for each platform, regardless of its waiting jobs', async () => {
-    await planner(client)(dueOnClocksSql(NOW, ''), PLATFORMS * BLOCKS);
+    await createPlanner(client)(dueOnClocksSql(NOW, ''), PLATFORMS * BLOCKS);
   });
 });

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { externalAccount, fundedCustomer, ok } from '../../../test/kit/app/fixtures.ts';
-import { type Planned, planner } from '../../../test/kit/app/query-plans.ts';
+import { createExternalAccount, createFundedCustomer, ok } from '../../../test/kit/app/fixtures.ts';
+import { createPlanner, type Planned } from '../../../test/kit/app/query-plans.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { createClaim, HEAD, IN_LANES } from './job-claims.ts';
 import { createJobSlots, type JobLimits, laneOf } from './job-slots.ts';
@@ -15,7 +15,7 @@ let checkFlat: Planned;
 beforeAll(async () => {
   client = new pg.Client({ connectionString: app.databaseUrl });
   await client.connect();
-  checkFlat = planner(client);
+  checkFlat = createPlanner(client);
 });
 afterAll(() => client?.end());
 afterEach(() => client.query('delete from jobs'));
@@ -41,7 +41,7 @@ function claimer(overrides: { isHandled?: (kind: string) => boolean; shares?: Jo
     for (let more = true; more; ) {
       const claimed = await claimOnce();
       jobs.push(...claimed.jobs);
-      more = claimed.more;
+      more = claimed.hasMore;
     }
     return jobs;
   };
@@ -88,7 +88,7 @@ describe('claim', () => {
     const { claim } = claimer();
     const rounds = [await claim(), await claim(), await claim()];
     expect(rounds.map(({ jobs }) => countsOf(jobs)['zebra c'] ?? 0)).toEqual([0, 0, 1]);
-    expect(rounds.map(({ more }) => more)).toEqual([true, true, true]);
+    expect(rounds.map(({ hasMore }) => hasMore)).toEqual([true, true, true]);
   });
 
   it('frees slots as jobs end', async () => {
@@ -149,8 +149,8 @@ describe('claim', () => {
 
 describe('migration 0032', () => {
   it('finds the platform of existing jobs', async () => {
-    const { person, account } = await fundedCustomer(app);
-    const payee = await externalAccount(app, person.id, 'USD');
+    const { person, account } = await createFundedCustomer(app);
+    const payee = await createExternalAccount(app, person.id, 'USD');
     const body = {
       source: { accountId: account.id },
       destination: { accountId: payee.id },

@@ -60,7 +60,7 @@ interface InLane extends Omit<Due, 'id'> {
 interface Claimed {
   jobs: Job[];
   /** Whether another claim may find more jobs for free slots. */
-  more: boolean;
+  hasMore: boolean;
 }
 
 interface ClaimOptions {
@@ -109,11 +109,11 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
 
   /** Claims what is due on the clocks of platforms that have their own. */
   async function claimOnClocks(now: Time): Promise<Claimed> {
-    if (slots.free() === 0) return { jobs: [], more: false };
+    if (slots.free() === 0) return { jobs: [], hasMore: false };
     const dueJobs = await dueOnClocks(db, now, afterPlatform);
     afterPlatform = dueJobs.after;
     const selected = selectJobs(dueJobs.due, new Set());
-    if (!selected.length) return { jobs: [], more: afterPlatform !== '' };
+    if (!selected.length) return { jobs: [], hasMore: afterPlatform !== '' };
     const ids = selected.map(({ id }) => id);
     const jobs = await claimOnClock(db, now + leaseMs, ids).catch((error: unknown) => {
       for (const each of selected) slots.release(each);
@@ -121,15 +121,15 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
     });
     const claimedIds = new Set(jobs.map(({ id }) => id));
     for (const each of selected) if (!claimedIds.has(each.id)) slots.release(each);
-    return { jobs, more: slots.free() > 0 };
+    return { jobs, hasMore: slots.free() > 0 };
   }
 
   async function claimInRealTime(now: Time): Promise<Claimed> {
-    if (slots.free() === 0) return { jobs: [], more: false };
+    if (slots.free() === 0) return { jobs: [], hasMore: false };
     const time = new Date(now);
     const head = await db.query<Due>(HEAD, [time, HEAD_ROWS]);
     const selected = selectJobs(head, new Set());
-    let more = false;
+    let hasMore = false;
     if (head.length === HEAD_ROWS && slots.free() > 0) {
       const lanes = await inLanes(time).catch((error: unknown) => {
         for (const each of selected) slots.release(each);
@@ -137,11 +137,11 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
       });
       const dueJobs = selectJobs(lanes.due, new Set(selected.map(({ id }) => id)));
       selected.push(...dueJobs);
-      more = !lanes.isLast || dueJobs.length > 0;
+      hasMore = !lanes.isLast || dueJobs.length > 0;
     }
     const jobs = await claimJobs(selected, now);
     // Another process may have claimed some of them concurrently.
-    return { jobs, more: slots.free() > 0 && (more || jobs.length < selected.length) };
+    return { jobs, hasMore: slots.free() > 0 && (hasMore || jobs.length < selected.length) };
   }
 
   return async function claim(now: Time, { onClocks = true } = {}): Promise<Claimed> {
@@ -153,7 +153,7 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
     });
     return {
       jobs: [...inRealTime.jobs, ...onPlatformClocks.jobs],
-      more: inRealTime.more || onPlatformClocks.more,
+      hasMore: inRealTime.hasMore || onPlatformClocks.hasMore,
     };
   };
 }

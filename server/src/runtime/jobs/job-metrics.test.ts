@@ -2,7 +2,7 @@
 // the rows that PostgreSQL reports as read.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { planner } from '../../../test/kit/app/query-plans.ts';
+import { createPlanner } from '../../../test/kit/app/query-plans.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { DEAD, MAX_COUNTED, WAITING } from './job-metrics.ts';
 
@@ -53,7 +53,7 @@ describe('job gauges', () => {
     app.effects.set(app.effects.now() + 5_000);
     expect(await gauges('queued')).toMatchObject({ a: MAX_COUNTED });
     expect(await gauges('dead')).toMatchObject({ b: MAX_COUNTED });
-    const checkFlat = planner(client);
+    const checkFlat = createPlanner(client);
     await checkFlat({ text: WAITING, values: [MAX_COUNTED, 1_000] }, 12_000);
     await checkFlat({ text: DEAD, values: [MAX_COUNTED] }, 12_000);
   }, 60_000);

@@ -198,9 +198,9 @@ export function createWorker(options: WorkerOptions): Worker {
       claimAgain = false;
       const onClocks = readClocks || runtime.clocks.anyOwn();
       readClocks = false;
-      const { jobs: claimed, more } = await claim(runtime.effects.now(), { onClocks });
+      const { jobs: claimed, hasMore } = await claim(runtime.effects.now(), { onClocks });
       for (const job of claimed) void beginInSlot(job).finally(claimDue);
-      if (more) claimAgain = true;
+      if (hasMore) claimAgain = true;
     } while (claimAgain && !stopped);
   }
 

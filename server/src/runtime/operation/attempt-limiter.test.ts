@@ -1,6 +1,6 @@
 // Attempt limits, alone and with concurrent attempts from two processes.
 import { describe, expect, it } from 'vitest';
-import { secondProcess } from '../../../test/kit/app/second-process.ts';
+import { openSecondProcess } from '../../../test/kit/app/second-process.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { systemCaller } from '../../features/tenancy/platform/index.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -87,7 +87,7 @@ describe('attempts', () => {
   });
 
   it('are limited across two concurrent processes, for the first attempt or a later one', async () => {
-    const second = secondProcess(app);
+    const second = openSecondProcess(app);
     const rules = [{ max: 5, withinMs: MINUTE }];
     const all = () =>
       Promise.all(

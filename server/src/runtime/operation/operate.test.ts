@@ -1,9 +1,9 @@
 // Running operations: results of a lost race, of insufficient funds and of endless contention.
 import { describe, expect, it } from 'vitest';
 import {
-  customer,
-  externalAccount,
-  fundedCustomer,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
   ok,
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
@@ -31,7 +31,7 @@ async function statusOf(ctx: Ctx, id: string) {
 
 describe('operate', () => {
   it('runs again with fresh reads if a row has changed', async () => {
-    const { id } = await customer(app);
+    const { id } = await createCustomer(app);
     let attempts = 0;
     await app.operate(async (ctx) => {
       await touch(ctx, id);
@@ -41,7 +41,7 @@ describe('operate', () => {
   });
 
   it('stops after the maximum attempts on a contended row and advises a retry', async () => {
-    const { id } = await customer(app);
+    const { id } = await createCustomer(app);
     const run = app.operate(async (ctx) => {
       await touch(ctx, id);
       await app.operate((other) => touch(other, id));
@@ -50,8 +50,8 @@ describe('operate', () => {
   });
 
   it('runs again if another request commits between its reads of two rows', async () => {
-    const { person, account } = await fundedCustomer(app);
-    const target = await externalAccount(app, person.id, 'EUR');
+    const { person, account } = await createFundedCustomer(app);
+    const target = await createExternalAccount(app, person.id, 'EUR');
     const body = quoteBody(account.id, target.id, 100_00);
     const quote = ok(await app.call('POST', '/quotes', body), 201);
     let attempts = 0;
@@ -87,7 +87,7 @@ describe('rejection by the ledger', () => {
   });
 
   it('is INSUFFICIENT_FUNDS unless the transfer defines another fault', async () => {
-    const { account } = await fundedCustomer(app, 5_00);
+    const { account } = await createFundedCustomer(app, 5_00);
     const pay = (short?: () => Fault) =>
       app.operate(async (ctx) =>
         ctx.transfer({
@@ -101,7 +101,7 @@ describe('rejection by the ledger', () => {
   });
 
   it('names the account that is frozen or must be empty', async () => {
-    const { account } = await fundedCustomer(app, 5_00);
+    const { account } = await createFundedCustomer(app, 5_00);
     const latch = (empty: boolean) => app.operate(async (ctx) => ctx.freeze(account.id, { empty }));
     await expect(latch(true)).rejects.toMatchObject({
       code: 'CONFLICT',
@@ -118,8 +118,8 @@ describe('rejection by the ledger', () => {
 
 describe('idempotency key', () => {
   it('identifies the same request whether an optional body is empty or absent', async () => {
-    const { person, account } = await fundedCustomer(app);
-    const target = await externalAccount(app, person.id, 'EUR');
+    const { person, account } = await createFundedCustomer(app);
+    const target = await createExternalAccount(app, person.id, 'EUR');
     const quote = ok(
       await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
       201,

@@ -5,7 +5,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Caller } from '../../kernel/caller.ts';
 import type { Effects } from '../../kernel/effects.ts';
-import { contended, Fault } from '../../kernel/fault.ts';
+import { contentionFault, Fault } from '../../kernel/fault.ts';
 import { isNoTransition } from '../../kernel/states.ts';
 import type { Clocks } from '../clocks/clocks.ts';
 import type { ChangeSet, Outcome, Rejection } from '../committer/change-set.ts';
@@ -87,7 +87,7 @@ function faultOf(rejection: Rejection, { set, insufficientFundsFaults }: Ctx): E
     return Object.assign(new Error(`constraint ${constraint} broken`), { constraint });
   }
   // A retry may succeed, so this must not be stored as the reply of an idempotency key.
-  return contended('Concurrent requests changed the same resource.');
+  return contentionFault('Concurrent requests changed the same resource.');
 }
 
 /** A random pause before the next attempt. */

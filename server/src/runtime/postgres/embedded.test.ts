@@ -224,7 +224,7 @@ describe('crash', () => {
     const ownDatabase = await startEmbedded({ dir });
     await query(ownDatabase.url, 'insert into kept values (2)');
     process.kill(ownDatabase.pid, 'SIGKILL');
-    expect(await ownDatabase.died).toBe('PostgreSQL exited unexpectedly (137).');
+    expect(await ownDatabase.exited).toBe('PostgreSQL exited unexpectedly (137).');
     await ownDatabase.stop();
     const next = await startEmbedded({ dir });
     expect(await count(next.url)).toEqual([{ count: '2' }]);

@@ -43,7 +43,7 @@ export interface Embedded {
   /** Ends connections and shuts down cleanly. May be called twice. */
   stop(): Promise<void>;
   /** Resolves with a reason if PostgreSQL ended without `stop`. */
-  died: Promise<string>;
+  exited: Promise<string>;
 }
 
 /** The only database; initdb creates it. */
@@ -239,7 +239,7 @@ function handleOf(guard: ChildProcess, running: Running, durable: boolean): Embe
   return {
     url: urlOf(running),
     pid: running.pid,
-    died: new Promise((resolve) => {
+    exited: new Promise((resolve) => {
       exitCode.then((code) => stopping ?? resolve(`PostgreSQL exited unexpectedly (${code}).`));
     }),
     stop() {

@@ -1,4 +1,4 @@
-// The hash against a vector of RFC 7914, and what it accepts.
+// Password hashes: a test vector of RFC 7914, and the accepted passwords.
 import { scryptSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';

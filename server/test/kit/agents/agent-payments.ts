@@ -1,14 +1,14 @@
 // Fixture for payments of agents: external accounts, the three kinds of actions, decisions of the platform on
 // both paths, and the audit.
 import { expect } from 'vitest';
-import { externalAccount, ok, quoteBody } from '../app/fixtures.ts';
+import { createExternalAccount, ok, quoteBody } from '../app/fixtures.ts';
 import type { ApiResponse, TestApp } from '../app/harness.ts';
 import type { AgentFixture, FundedAgent } from './agents.ts';
 
 export const KINDS = ['EXECUTE_QUOTE', 'TRANSFER_OUT', 'TRANSFER_IN'] as const;
 export type Kind = (typeof KINDS)[number];
 
-export const ASKS = { defaultExecutionMode: 'APPROVAL_REQUIRED' };
+export const REQUIRES_APPROVAL = { defaultExecutionMode: 'APPROVAL_REQUIRED' };
 
 /** A policy with high limits in USD; `more` replaces some. */
 export const limits = (overrides: object) => ({
@@ -26,10 +26,10 @@ interface Line extends Record<string, unknown> {
   details: Record<string, unknown>;
 }
 
-export type AgentPayer = Awaited<ReturnType<typeof agentPayer>>;
+export type AgentPayer = Awaited<ReturnType<typeof openAgentPayer>>;
 
 /** An agent of a new customer with an external account; `more` replaces parts of its policy. */
-export async function agentPayer(
+export async function openAgentPayer(
   app: TestApp,
   fixture: AgentFixture,
   overrides: object = {},
@@ -37,7 +37,9 @@ export async function agentPayer(
 ) {
   const heldAgent: FundedAgent = await fixture.agent(overrides as Record<string, unknown>, amount);
   const { as } = fixture;
-  const externalPayee = await externalAccount(app, heldAgent.customer.id, 'USD', '000', { as });
+  const externalPayee = await createExternalAccount(app, heldAgent.customer.id, 'USD', '000', {
+    as,
+  });
 
   const quote = async (
     sending: number,
@@ -101,7 +103,7 @@ export async function agentPayer(
     show: async (id: string) => ok(await heldAgent.call('GET', `/agents/me/actions/${id}`), 200),
     transaction: async (id: string) =>
       ok(await app.call('GET', `/transactions/${id}`, undefined, { as }), 200),
-    narrow: async (policy: object) =>
+    changePolicy: async (policy: object) =>
       ok(await fixture.manage('PATCH', `/agents/${heldAgent.id}/policy`, policy), 200),
     pause: async () =>
       ok(await fixture.manage('PATCH', `/agents/${heldAgent.id}`, { isPaused: true }), 200),
@@ -119,20 +121,20 @@ export async function agentPayer(
         'select what, actor, action_id, details from agent_audit where agent_id = $1 order by id',
         [heldAgent.id],
       );
-      const birth = ['CREATED', 'CODE_ISSUED', 'CONNECTED'];
-      return lines.filter(({ what }) => !birth.includes(what));
+      const creationEvents = ['CREATED', 'CODE_ISSUED', 'CONNECTED'];
+      return lines.filter(({ what }) => !creationEvents.includes(what));
     },
   };
 }
 
 /** Audit events of an agent's actions, in order. */
-export const eventLinesOf = async (agent: AgentPayer): Promise<string[]> =>
+export const auditEventsOf = async (agent: AgentPayer): Promise<string[]> =>
   (await agent.audit())
     .map(({ what: event }) => event)
     .filter((event) => event !== 'QUOTE_CREATED');
 
 /** Decision of the platform through the transaction of an action. */
-export const onTransaction = (
+export const decideTransaction = (
   app: TestApp,
   decision: 'approve' | 'reject',
   id: string,
@@ -140,10 +142,15 @@ export const onTransaction = (
 ): Promise<ApiResponse> => app.call('POST', `/transactions/${id}/${decision}`, body);
 
 /** Creates an agent with a pending action. */
-export const waitsAt =
+export const pendingActionCreator =
   (app: TestApp, fixture: AgentFixture) =>
   async (kind: Kind, overrides: object = {}, amount?: number) => {
-    const agent = await agentPayer(app, fixture, { ...ASKS, ...overrides }, amount);
+    const agent = await openAgentPayer(
+      app,
+      fixture,
+      { ...REQUIRES_APPROVAL, ...overrides },
+      amount,
+    );
     const action = await agent.payments(kind, 'PENDING_APPROVAL');
     return { agent, action, transactionId: await agent.transactionOf(action.id) };
   };

@@ -1,7 +1,7 @@
 // Policy evaluation with plain amounts, each in the currency of its limit.
 import {
+  type PaymentRequest as AgentRequest,
   evaluate,
-  type PaymentRequest as MoneyAct,
   type Policy,
   type Verdict,
 } from '../../../src/features/agents/policy/policy.ts';
@@ -12,7 +12,7 @@ export interface Spent {
   month: bigint;
 }
 
-export interface Act extends Omit<MoneyAct, 'amount' | 'forThreshold'> {
+export interface PlainRequest extends Omit<AgentRequest, 'amount' | 'forThreshold'> {
   amount: bigint;
   forThreshold: bigint | null;
 }
@@ -20,7 +20,7 @@ export interface Act extends Omit<MoneyAct, 'amount' | 'forThreshold'> {
 export function evaluatePlainAmounts(
   agent: { paused: boolean; policy: Policy },
   { count, day, month }: Spent,
-  { amount, forThreshold, ...act }: Act,
+  { amount, forThreshold, ...act }: PlainRequest,
 ): Verdict {
   const { currency } = agent.policy.spendingLimits;
   const thresholdCurrency = agent.policy.approvalThresholds?.currency ?? currency;

@@ -20,12 +20,12 @@ import type { TestApp } from '../app/harness.ts';
 type Limits = Policy['spendingLimits'];
 
 /** Result of a payment: its id and the required version of the agent, or the violated rule. */
-export type Paid = { id: string; version: number } | string;
+export type PaymentResult = { id: string; version: number } | string;
 
-export const isPaid = (paid: Paid): boolean => typeof paid !== 'string';
-export const idOf = (paid: Paid): string => (paid as { id: string }).id;
+export const isPaid = (paid: PaymentResult): boolean => typeof paid !== 'string';
+export const idOf = (paid: PaymentResult): string => (paid as { id: string }).id;
 
-interface How {
+interface PaymentOptions {
   /** Currency of the amount; defaults to the currency of the limits. */
   currency?: string;
   runtime?: Runtime;
@@ -33,7 +33,7 @@ interface How {
   start?: (ctx: Ctx) => Promise<string>;
 }
 
-export function spenders(app: TestApp) {
+export function spendingFixture(app: TestApp) {
   /** Rates between minor units, by `USD EUR`. */
   const rates: Record<string, Rate> = {};
   const parts: Pick<AgentParts, 'connectors'> = {
@@ -92,8 +92,8 @@ export function spenders(app: TestApp) {
   async function pay(
     agentId: string,
     amount: bigint,
-    { currency, runtime = app.runtime, start }: How = {},
-  ): Promise<Paid> {
+    { currency, runtime = app.runtime, start }: PaymentOptions = {},
+  ): Promise<PaymentResult> {
     const work = async (ctx: Ctx) => {
       const agent = (await ctx.read(agents, agentId)) as AgentRow;
       const { currency: limitCurrency } = agent.policy.spendingLimits;
@@ -129,7 +129,8 @@ export function spenders(app: TestApp) {
           pay(id, amount, { runtime: runtimes[index % runtimes.length] as Runtime }),
         ),
       ),
-    returnFunds: (paid: Paid) => app.operate((ctx) => reverseUsage(ctx, { id: idOf(paid) })),
+    returnFunds: (paid: PaymentResult) =>
+      app.operate((ctx) => reverseUsage(ctx, { id: idOf(paid) })),
     /** Usage of an agent, in minor units of the currency of its limits. */
     spent: (id: string) =>
       app.operate(async (ctx) => {

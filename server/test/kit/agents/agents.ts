@@ -1,6 +1,6 @@
 // Fixture for agents: a funded customer, an agent with a permissive policy, and requests with the access
 // token of the agent.
-import { customer, fund, internalAccount, ok } from '../app/fixtures.ts';
+import { createCustomer, findInternalAccount, fundAccount, ok } from '../app/fixtures.ts';
 import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 
 type Json = Record<string, unknown>;
@@ -52,12 +52,12 @@ export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {})
 
   /** A customer with `amount` in USD and, if it has an account, in EUR. */
   async function holder(amount = 10_000_00) {
-    const person = await customer(app, { as });
+    const person = await createCustomer(app, { as });
     const [usd, eur] = [
-      await internalAccount(app, person.id, 'USD', { as }),
-      await internalAccount(app, person.id, 'EUR', { as }),
+      await findInternalAccount(app, person.id, 'USD', { as }),
+      await findInternalAccount(app, person.id, 'EUR', { as }),
     ];
-    for (const { id } of [usd, eur]) await fund(app, id, amount, { as });
+    for (const { id } of [usd, eur]) await fundAccount(app, id, amount, { as });
     return { customer: person, usd: usd.id as string, eur: eur.id as string };
   }
 

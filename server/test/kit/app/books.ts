@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { Runtime } from '../../../src/runtime/operation/operate.ts';
 
 /** Recomputes every balance from the transfers and sums each currency; throws on any difference. */
-export async function booksBalance(app: { runtime: Runtime }): Promise<void> {
+export async function expectBalancedBooks(app: { runtime: Runtime }): Promise<void> {
   const mismatches = await app.runtime.db.query(
     `with posted as (
        select debit as id, case when phase in ('posted', 'post') then -amount else 0 end as balance,

@@ -28,7 +28,7 @@ function nextSeed(): string {
 }
 
 /** Deterministic bytes of a seed. */
-function chance(seed: string): (bytes: number) => Uint8Array {
+function seededBytes(seed: string): (bytes: number) => Uint8Array {
   const key = createHash('sha256').update(seed).digest();
   const stream = createCipheriv('aes-256-ctr', key, Buffer.alloc(16));
   return (bytes) => stream.update(Buffer.alloc(bytes));
@@ -43,7 +43,7 @@ export function testEffects(start = START, seed = nextSeed()): TestEffects {
     set(time) {
       now = time;
     },
-    random: chance(seed),
+    random: seededBytes(seed),
     http: (request: HttpRequest) => real.http(request),
     stream: (request) => real.stream(request),
     call: (limits, work) => real.call(limits, work),
@@ -59,7 +59,7 @@ const NEXT_DUE = `select extract(epoch from min(due)) * 1000 as due from (
     where t.status = 'PENDING') soon`;
 
 /** Moves the clock of a server and runs its jobs and deliveries. */
-export function timeOf({ worker, deliverer, runtime }: App, effects: TestEffects) {
+export function clockOf({ worker, deliverer, runtime }: App, effects: TestEffects) {
   /** Runs due work until none is left. */
   async function settle(): Promise<void> {
     for (;;) {

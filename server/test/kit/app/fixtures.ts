@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { ApiResponse, CallOptions, TestApp } from './harness.ts';
 
 let counter = 0;
-const next = () => String(++counter).padStart(6, '0');
+const nextNumber = () => String(++counter).padStart(6, '0');
 
 /** Fails with the body when the status differs. */
 export function ok(response: ApiResponse, status: number): ApiResponse['body'] {
@@ -12,10 +12,14 @@ export function ok(response: ApiResponse, status: number): ApiResponse['body'] {
 }
 
 /** An approved individual. */
-export async function customer(app: TestApp, options: CallOptions = {}, overrides: object = {}) {
+export async function createCustomer(
+  app: TestApp,
+  options: CallOptions = {},
+  overrides: object = {},
+) {
   const body = {
     customerType: 'INDIVIDUAL',
-    platformCustomerId: `person-${next()}`,
+    platformCustomerId: `person-${nextNumber()}`,
     fullName: 'Ada Lovelace',
     birthDate: '1990-01-15',
     nationality: 'US',
@@ -34,7 +38,7 @@ export async function customer(app: TestApp, options: CallOptions = {}, override
 /**
  * An internal account of a customer in a currency, except a wallet; null is the platform itself.
  */
-export async function internalAccount(
+export async function findInternalAccount(
   app: TestApp,
   customerId: string | null,
   currency: string,
@@ -50,7 +54,7 @@ export async function internalAccount(
 }
 
 /** Available and total amount of an account, in the smallest unit. */
-export async function balances(app: TestApp, accountId: string, options: CallOptions = {}) {
+export async function readBalances(app: TestApp, accountId: string, options: CallOptions = {}) {
   const body = ok(
     await app.call('GET', `/internal-accounts/${accountId}`, undefined, options),
     200,
@@ -58,41 +62,41 @@ export async function balances(app: TestApp, accountId: string, options: CallOpt
   return { balance: body.balance.amount as number, total: body.totalBalance.amount as number };
 }
 
-export async function fund(app: TestApp, accountId: string, amount: number, options = {}) {
+export async function fundAccount(app: TestApp, accountId: string, amount: number, options = {}) {
   const path = `/sandbox/internal-accounts/${accountId}/fund`;
   return ok(await app.call('POST', path, { amount }, options), 200);
 }
 
-const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
+const BENEFICIARY = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
 
 /** accountInfo of a payable account whose primary identifier ends with `suffix`. */
 export const accountInfos: Record<string, (suffix: string) => object> = {
   USD: (suffix) => ({
     accountType: 'USD_ACCOUNT',
-    accountNumber: `${next()}${suffix}`,
+    accountNumber: `${nextNumber()}${suffix}`,
     routingNumber: '021000021',
-    beneficiary,
+    beneficiary: BENEFICIARY,
   }),
   EUR: (suffix) => ({
     accountType: 'EUR_ACCOUNT',
-    iban: `DE89370400440${next()}${suffix}`,
-    beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
+    iban: `DE89370400440${nextNumber()}${suffix}`,
+    beneficiary: { ...BENEFICIARY, countryOfResidence: 'DE' },
   }),
   MXN: (suffix) => ({
     accountType: 'MXN_ACCOUNT',
-    clabeNumber: `032180000${next()}${suffix}`,
-    beneficiary,
+    clabeNumber: `032180000${nextNumber()}${suffix}`,
+    beneficiary: BENEFICIARY,
   }),
   GBP: (suffix) => ({
     accountType: 'GBP_ACCOUNT',
     sortCode: '200000',
-    accountNumber: `${next().slice(1)}${suffix}`,
-    beneficiary,
+    accountNumber: `${nextNumber().slice(1)}${suffix}`,
+    beneficiary: BENEFICIARY,
   }),
 };
 
 /** An external account to pay to; `000` succeeds. */
-export async function externalAccount(
+export async function createExternalAccount(
   app: TestApp,
   customerId: string | null,
   currency: string,
@@ -106,10 +110,14 @@ export async function externalAccount(
 }
 
 /** A customer whose USD account holds `amount`. */
-export async function fundedCustomer(app: TestApp, amount = 1_000_00, options: CallOptions = {}) {
-  const person = await customer(app, options);
-  const account = await internalAccount(app, person.id, 'USD', options);
-  await fund(app, account.id, amount, options);
+export async function createFundedCustomer(
+  app: TestApp,
+  amount = 1_000_00,
+  options: CallOptions = {},
+) {
+  const person = await createCustomer(app, options);
+  const account = await findInternalAccount(app, person.id, 'USD', options);
+  await fundAccount(app, account.id, amount, options);
   return { person, account };
 }
 

@@ -2,10 +2,10 @@
 // copied. Ids, owners and times of the copies follow from their number, and some owners have very many.
 import type pg from 'pg';
 import { expect } from 'vitest';
-import { ASKS, agentPayer } from '../agents/agent-payments.ts';
+import { openAgentPayer, REQUIRES_APPROVAL } from '../agents/agent-payments.ts';
 import { agentFixture } from '../agents/agents.ts';
 import { cardFixture } from '../cards/cards.ts';
-import { european, sendCode } from '../customers/contacts.ts';
+import { createEuropeanCustomer, sendCode } from '../customers/contacts.ts';
 import { ownerHarness } from '../customers/owners.ts';
 import { documentForm, pdfFile } from '../http/documents.ts';
 import { lengthOf } from '../length.ts';
@@ -42,7 +42,7 @@ async function withoutIndexes(client: pg.Client, table: string, work: () => Prom
 }
 
 /** Every fourth copy belongs to the other platform; each is a second older than the one before. */
-export const filler =
+export const createFiller =
   (app: TestApp, client: pg.Client): Fill =>
   async (table, id, count, input) => {
     const columns: Record<string, string> = {
@@ -68,7 +68,7 @@ const often = (resource: string, max = PEOPLE) =>
 /** Owners, documents, verifications and messages; the first customer has most of the last two. */
 async function fillOnboarding(app: TestApp, fill: Fill) {
   const business = await ownerHarness(app).create();
-  const person = await european(app);
+  const person = await createEuropeanCustomer(app);
   const document = { documentType: 'UTILITY_BILL', country: 'DE', documentHolder: person.id };
   const { id: bill } = ok(
     await app.call('POST', '/documents', documentForm(document, { bytes: pdfFile() })),
@@ -110,7 +110,7 @@ async function fillOnboarding(app: TestApp, fill: Fill) {
 async function fillActions(app: TestApp, fill: Fill) {
   const usually = (resource: string) =>
     `case when n % 3 = 1 then ${idSql(resource, `n % ${PEOPLE}`)} else ${idSql(resource, '1')} end`;
-  const { payments: requested } = await agentPayer(app, agentFixture(app), ASKS);
+  const { payments: requested } = await openAgentPayer(app, agentFixture(app), REQUIRES_APPROVAL);
   const { id } = await requested('TRANSFER_OUT', 'PENDING_APPROVAL');
   await fill('agent_actions', id, TRANSACTIONS, {
     id: idSql('AgentAction', 'n'),
@@ -186,7 +186,7 @@ async function fillMints(app: TestApp, fill: Fill) {
 }
 
 /** Inserts all rows except payments. */
-export async function fillRest(app: TestApp, fill: Fill): Promise<void> {
+export async function fillRemainingTables(app: TestApp, fill: Fill): Promise<void> {
   await fillOnboarding(app, fill);
   await fillActions(app, fill);
   await fillCards(app, fill);

@@ -28,9 +28,9 @@ import type { IdentityProviderSettings } from '../../../src/runtime/config/ident
 import { createLog } from '../../../src/runtime/observability/log.ts';
 import type { Ctx } from '../../../src/runtime/operation/context.ts';
 import { operate } from '../../../src/runtime/operation/operate.ts';
-import { booksBalance } from './books.ts';
+import { expectBalancedBooks } from './books.ts';
 import { createTestDatabase } from './database.ts';
-import { emittedEvents, testEffects, timeOf } from './effects.ts';
+import { clockOf, emittedEvents, testEffects } from './effects.ts';
 
 export interface TestPlatform {
   id: string;
@@ -232,7 +232,7 @@ export async function startApp(options: AppOptions = {}) {
     };
   }
 
-  const { settle, advance } = timeOf(app, effects);
+  const { settle, advance } = clockOf(app, effects);
 
   return {
     ...app,
@@ -265,7 +265,7 @@ export async function startApp(options: AppOptions = {}) {
       operate(runtime, systemCaller(as.id, as.environment), work),
     /** Stops the server; its books must balance and every reply must match its contract. */
     async close() {
-      const books = await Promise.allSettled([booksBalance({ runtime })]);
+      const books = await Promise.allSettled([expectBalancedBooks({ runtime })]);
       await app.stop();
       await database.drop();
       rmSync(settings.files.folder, { recursive: true, force: true });

@@ -7,9 +7,16 @@ import { delegatedFixture } from '../cards/delegated-cards.ts';
 import { ownerHarness } from '../customers/owners.ts';
 import { documentForm, pdfFile } from '../http/documents.ts';
 import { mintFixture } from '../payments/mints.ts';
-import { phoneVerifiedCustomer } from '../sca/strong-customers.ts';
+import { createPhoneVerifiedCustomer } from '../sca/strong-customers.ts';
 import { walletFixture } from '../wallets/embedded-wallets.ts';
-import { customer, externalAccount, fund, internalAccount, ok, quoteBody } from './fixtures.ts';
+import {
+  createCustomer,
+  createExternalAccount,
+  findInternalAccount,
+  fundAccount,
+  ok,
+  quoteBody,
+} from './fixtures.ts';
 import type { TestApp, TestPlatform } from './harness.ts';
 
 /** An import of customers after its upload. */
@@ -67,7 +74,7 @@ async function actionOf(
 
 /** A pending factor reset. */
 async function resetOf(app: TestApp, as: TestPlatform): Promise<string> {
-  const { id } = await phoneVerifiedCustomer(app, { as });
+  const { id } = await createPhoneVerifiedCustomer(app, { as });
   const body = { factor: 'SMS_OTP' };
   const path = `/sca/factors/reset?customerId=${id}`;
   return ok(await app.call('POST', path, body, { as }), 201).resetId;
@@ -109,18 +116,21 @@ async function replayOf(app: TestApp, as: TestPlatform, endpointId: string): Pro
 }
 
 /** One of each resource, owned by `as`, by the name of its path parameter. */
-export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<string, string>> {
+export async function createOneOfEach(
+  app: TestApp,
+  as: TestPlatform,
+): Promise<Record<string, string>> {
   const options = { as };
-  const person = await customer(app, options);
-  const account = await internalAccount(app, person.id, 'USD', options);
-  await fund(app, account.id, 1_000_00, options);
-  const externalPayee = await externalAccount(app, person.id, 'EUR', '000', options);
+  const person = await createCustomer(app, options);
+  const account = await findInternalAccount(app, person.id, 'USD', options);
+  await fundAccount(app, account.id, 1_000_00, options);
+  const externalPayee = await createExternalAccount(app, person.id, 'EUR', '000', options);
   const quote = ok(
     await app.call('POST', '/quotes', quoteBody(account.id, externalPayee.id, 100_00), options),
     201,
   );
-  const someone = await customer(app, options, { fullName: 'Ada Lovelace 003' });
-  const submission = { customerId: someone.id };
+  const unverifiedCustomer = await createCustomer(app, options, { fullName: 'Ada Lovelace 003' });
+  const submission = { customerId: unverifiedCustomer.id };
   const verification = ok(await app.call('POST', '/verifications', submission, options), 200);
   const token = ok(
     await app.call('POST', '/tokens', { name: 'theirs', permissions: ['VIEW'] }, options),
@@ -132,16 +142,16 @@ export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<
   const observedResponse = await app.call('GET', '/config', undefined, options);
   const hook = { url: 'https://example.com/hook' };
   const endpoint = ok(await app.call('POST', '/webhook-endpoints', hook, options), 201);
-  const acting = await agentFixture(app, { as }).agentOf(person.id);
+  const agent = await agentFixture(app, { as }).agentOf(person.id);
   const cards = cardFixture(app, { as });
   const delegated = delegatedFixture(app, { as });
   return {
     requestId: observedResponse.headers['x-request-id'] as string,
     cardId: (await cards.card(await cards.holder())).id,
     delegatedKeyId: (await delegated.key(await delegated.walletCard())).id,
-    agentId: acting.id,
-    actionId: await actionOf(app, acting.id, person.id, quote.transactionId, as),
-    code: acting.code,
+    agentId: agent.id,
+    actionId: await actionOf(app, agent.id, person.id, quote.transactionId, as),
+    code: agent.code,
     customerId: person.id,
     receiverUmaAddress: person.umaAddress,
     accountId: account.id,

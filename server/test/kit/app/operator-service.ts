@@ -5,14 +5,14 @@ import { withSystem } from '../../../src/operator/cli/system.ts';
 import type { System } from '../../../src/operator/cli/verb.ts';
 import { main } from '../../../src/operator.ts';
 
-interface Ran {
+interface CommandOutput {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
 export interface OperatorService {
-  run(argv: readonly string[]): Promise<Ran>;
+  run(argv: readonly string[]): Promise<CommandOutput>;
   close(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export async function openOperator(
     });
     closed.catch(reject);
   });
-  async function run(argv: readonly string[]): Promise<Ran> {
+  async function run(argv: readonly string[]): Promise<CommandOutput> {
     const result = { out: '', err: '' };
     const code = await main(argv, {
       env,

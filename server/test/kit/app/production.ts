@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 import type { HttpRequest } from '../../../src/kernel/effects.ts';
 import { main } from '../../../src/operator.ts';
 import { streamRows } from '../../../src/runtime/db/stream.ts';
-import { customer, internalAccount, ok, quoteBody } from './fixtures.ts';
+import { createCustomer, findInternalAccount, ok, quoteBody } from './fixtures.ts';
 import { type AppOptions, startApp, type TestApp, type TestPlatform } from './harness.ts';
 
 export const DAY = 86_400_000;
@@ -20,7 +20,7 @@ interface CommandResult {
   err: string;
 }
 
-const COLLECTION = {
+const COLLECTION_ACCOUNTS = {
   USD: [
     {
       accountOrWalletInfo: {
@@ -36,17 +36,17 @@ const COLLECTION = {
 };
 
 /** A server whose production rates and collection accounts come from files in `folder`. */
-function startOn(folder: string, options: AppOptions): Promise<TestApp> {
+function startWithFiles(folder: string, options: AppOptions): Promise<TestApp> {
   const ratesFile = path.join(folder, 'rates.csv');
   writeFileSync(ratesFile, `base,USD\nat,${new Date(START).toISOString()}\nEUR,0.9154\nBRL,5\n`);
   const fundingFile = path.join(folder, 'funding.json');
-  writeFileSync(fundingFile, JSON.stringify(COLLECTION));
+  writeFileSync(fundingFile, JSON.stringify(COLLECTION_ACCOUNTS));
   const connectors = { ratesFile, fundingFile, ratesMaxAgeMs: 30 * DAY };
   return startApp({ start: START, connectors, ...options });
 }
 
 /** Runs the operator command on the installation of the app. */
-export const commandOn =
+export const commandRunner =
   (app: TestApp) =>
   async (
     argv: readonly string[],
@@ -78,7 +78,7 @@ export const commandOn =
   };
 
 /** Records the webhooks of the platform. */
-function keepWebhooks(app: TestApp): HttpRequest[] {
+function recordWebhooks(app: TestApp): HttpRequest[] {
   const sent: HttpRequest[] = [];
   const real = app.effects.http;
   app.effects.http = async (request) => {
@@ -91,9 +91,9 @@ function keepWebhooks(app: TestApp): HttpRequest[] {
 
 export async function startProduction(options: AppOptions = {}) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'production-'));
-  const app = await startOn(folder, options);
-  const sent = keepWebhooks(app);
-  const command = commandOn(app);
+  const app = await startWithFiles(folder, options);
+  const sent = recordWebhooks(app);
+  const command = commandRunner(app);
   const run = (...argv: string[]) => command(argv);
 
   // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of a reply that they read.
@@ -113,10 +113,10 @@ export async function startProduction(options: AppOptions = {}) {
   ok(await app.call('PATCH', '/config', hook, as), 200);
 
   /** An approved customer with its deposits on the bank statement. */
-  async function payer(usd?: string) {
-    const person = await customer(app, as);
+  async function createPayer(usd?: string) {
+    const person = await createCustomer(app, as);
     await json('verifications', 'approve', person.id);
-    const account = await internalAccount(app, person.id, 'USD', as);
+    const account = await findInternalAccount(app, person.id, 'USD', as);
     const { reference } = account.fundingPaymentInstructions[0].accountOrWalletInfo;
     if (usd !== undefined) {
       await json(
@@ -127,7 +127,7 @@ export async function startProduction(options: AppOptions = {}) {
     return { person, account: account.id as string };
   }
 
-  async function payee(customerId: string): Promise<string> {
+  async function createPayee(customerId: string): Promise<string> {
     const beneficiary = {
       ...{ beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper', countryOfResidence: 'DE' },
     };
@@ -144,12 +144,12 @@ export async function startProduction(options: AppOptions = {}) {
     sent,
     run,
     json,
-    payer,
-    payee,
+    createPayer,
+    createPayee,
     /** A payment in progress, with its entry in the queue. */
     async payment(usd = '1000.00', amount = 100_00) {
-      const from = await payer(usd);
-      const body = quoteBody(from.account, await payee(from.person.id), amount);
+      const from = await createPayer(usd);
+      const body = quoteBody(from.account, await createPayee(from.person.id), amount);
       const quote = ok(await app.call('POST', '/quotes', body, as), 201);
       const headers = { 'idempotency-key': quote.id };
       const url = `/quotes/${quote.id}/execute`;

@@ -54,7 +54,7 @@ const longSorts = (nodes: Plan[]) =>
     (each) => each['Node Type'] === 'Sort' && (each.Plans?.[0]?.['Actual Rows'] ?? 0) > 50,
   );
 
-export const planner =
+export const createPlanner =
   (client: pg.Client): Planned =>
   async (sql, max) => {
     const nodes = await explain(client, sql);

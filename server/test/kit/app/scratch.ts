@@ -6,13 +6,13 @@ import os from 'node:os';
 
 const SHARED_MEMORY = '/dev/shm';
 /** Free bytes that suffice for a complete run. */
-const ENOUGH = 6 * 1024 ** 3;
+const MIN_FREE_BYTES = 6 * 1024 ** 3;
 
-function hasRoom(folder: string): boolean {
+function hasFreeSpace(folder: string): boolean {
   try {
     fs.accessSync(folder, fs.constants.W_OK);
     const { bavail, bsize } = fs.statfsSync(folder);
-    return bavail * bsize >= ENOUGH;
+    return bavail * bsize >= MIN_FREE_BYTES;
   } catch {
     return false;
   }
@@ -20,4 +20,4 @@ function hasRoom(folder: string): boolean {
 
 /** The folder for temporary files that need not survive a loss of power. */
 export const scratchFolder = (): string =>
-  process.platform === 'linux' && hasRoom(SHARED_MEMORY) ? SHARED_MEMORY : os.tmpdir();
+  process.platform === 'linux' && hasFreeSpace(SHARED_MEMORY) ? SHARED_MEMORY : os.tmpdir();

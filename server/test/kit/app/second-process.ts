@@ -9,7 +9,7 @@ import { connectLane } from '../../../src/runtime/db/lane.ts';
 import type { Runtime } from '../../../src/runtime/operation/operate.ts';
 import type { TestApp } from './harness.ts';
 
-export function secondProcess(app: TestApp): Runtime & { close(): Promise<void> } {
+export function openSecondProcess(app: TestApp): Runtime & { close(): Promise<void> } {
   const db = openDatabase({ url: app.databaseUrl });
   const committer = createCommitter({
     connect: () => connectLane(app.databaseUrl),

@@ -31,7 +31,7 @@ export interface PaymentOptions {
 }
 
 type CardPayments = ReturnType<typeof cardPayments>;
-export type CardPaymentFixture = Awaited<ReturnType<CardPayments['begin']>>;
+export type CardPaymentFixture = Awaited<ReturnType<CardPayments['startPayment']>>;
 
 export function cardPayments(app: TestApp) {
   const { holder, card: cardFor, patchCard } = cardFixture(app);
@@ -56,7 +56,7 @@ export function cardPayments(app: TestApp) {
   }
 
   /** A payment with a card funded by this account. */
-  async function beginOn(
+  async function startPaymentWith(
     card: ApiResponse['body'],
     options: PaymentOptions & { accountId: string },
   ) {
@@ -124,9 +124,13 @@ export function cardPayments(app: TestApp) {
    * A payment from an account with `funds`. Its debits have ended unless the descriptor selects
    * another outcome.
    */
-  async function begin({ funds = 1_000, currency = 'USD', ...options }: PaymentOptions = {}) {
+  async function startPayment({
+    funds = 1_000,
+    currency = 'USD',
+    ...options
+  }: PaymentOptions = {}) {
     const cardholder = await holder({ currency, funds });
-    return beginOn(await cardFor(cardholder), {
+    return startPaymentWith(await cardFor(cardholder), {
       ...options,
       currency,
       accountId: cardholder.accountId,
@@ -140,8 +144,8 @@ export function cardPayments(app: TestApp) {
     });
 
   return {
-    begin,
-    beginOn,
+    startPayment,
+    startPaymentWith,
     freezeAccount: (id: string) => transitionAccount(id, 'freeze'),
     closeAccount: (id: string) => transitionAccount(id, 'close'),
   };

@@ -3,7 +3,7 @@
 // compared with the expected ones.
 import { expect } from 'vitest';
 import { systemAccount } from '../../../src/ledger/chart.ts';
-import { balances, ok } from '../app/fixtures.ts';
+import { ok, readBalances } from '../app/fixtures.ts';
 import type { ApiResponse } from '../app/harness.ts';
 import { type Fixture, openSandboxFixture } from '../payments/sandbox-outcomes.ts';
 import { cardFixture, cardName } from './cards.ts';
@@ -35,25 +35,29 @@ export type NoticeKind = (typeof NOTICES)[number];
 // biome-ignore lint/suspicious/noExplicitAny: a resource of any shape.
 type Resource = any;
 
-const summaryText = (term: string, summary: Resource) =>
+const describeSummary = (term: string, summary: Resource) =>
   summary?.count ? `, ${term} ${summary.totalAmount / CENTS} in ${summary.count}` : '';
 
 /** `SETTLED 40, cleared 40 in 1, debited 40 in 1 (1 pending), refunded 10 in 1`. */
-function paymentLine(data: Resource): string {
+function describePayment(data: Resource): string {
   const { status, authorizedAmount, settledAmount, refundedAmount } = data;
   const { pullSummary: fundingDebits, settlementSummary: settled, refundSummary: refunds } = data;
   if (settledAmount) expect(settledAmount.amount).toBe(settled?.totalAmount ?? 0);
   expect(refundedAmount?.amount).toBe(refunds?.totalAmount);
   const closed = settledAmount && !settled ? ', cleared 0' : '';
   const pending = fundingDebits?.pendingCount ? ` (${fundingDebits.pendingCount} pending)` : '';
-  const parts = [summaryText('cleared', settled), summaryText('debited', fundingDebits), pending];
+  const parts = [
+    describeSummary('cleared', settled),
+    describeSummary('debited', fundingDebits),
+    pending,
+  ];
   const sign = data.direction === 'CREDIT' ? '+' : '';
   const amount = authorizedAmount.amount / CENTS;
-  return `${status} ${sign}${amount}${closed}${parts.join('')}${summaryText('refunded', refunds)}`;
+  return `${status} ${sign}${amount}${closed}${parts.join('')}${describeSummary('refunded', refunds)}`;
 }
 
 /** `card CLOSED ISSUER_REJECTED`. */
-const cardLine = ({ state, stateReason }: Resource): string =>
+const describeCard = ({ state, stateReason }: Resource): string =>
   ['card', state, stateReason].filter(Boolean).join(' ');
 
 export interface ScenarioOptions {
@@ -70,7 +74,7 @@ export async function openCardScenarios() {
   const cards = cardFixture(app);
 
   /** Balance of the system account `cards`, in dollars. */
-  async function stored(currency: string): Promise<number> {
+  async function settlementBalance(currency: string): Promise<number> {
     const id = systemAccount('sandbox', 'cards', currency);
     const [row] = await app.runtime.db.query('select balance from ledger_accounts where id = $1', [
       id,
@@ -109,7 +113,7 @@ export async function openCardScenarios() {
   ) {
     const { accountId, customer, currency } = holder;
     const units = UNITS[currency] as number;
-    const initialBalance = await stored(currency);
+    const initialBalance = await settlementBalance(currency);
     let receivedCount = fixture.arrivals.length;
     const last = new Map<string, Resource>();
 
@@ -117,12 +121,12 @@ export async function openCardScenarios() {
       if (type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED' && data.id === accountId) {
         return `account ${data.balance.amount / units}/${data.totalBalance.amount / units}`;
       }
-      if (type === 'CARD.STATE_CHANGE' && data.id === card.id) return cardLine(data);
+      if (type === 'CARD.STATE_CHANGE' && data.id === card.id) return describeCard(data);
       if (type !== `CARD_TRANSACTION.${data.status}` || data.cardId !== card.id) {
         return `${type} ${data.id}`;
       }
       last.set(data.id, data);
-      return paymentLine(data);
+      return describePayment(data);
     }
 
     const simulate = (
@@ -196,11 +200,11 @@ export async function openCardScenarios() {
         const current = await payment();
         const { pullSummary: _p, lastEventAt: _l, updatedAt: _u, ...view } = current;
         expect(last.get(current.id)).toMatchObject(view);
-        const { balance, total } = await balances(app, accountId);
-        return `${paymentLine(current)}; account ${balance / units}/${total / units}`;
+        const { balance, total } = await readBalances(app, accountId);
+        return `${describePayment(current)}; account ${balance / units}/${total / units}`;
       },
       /** Part of this scenario in the system account `cards`, in dollars. */
-      storedFunds: async () => (await stored(currency)) - initialBalance,
+      storedFunds: async () => (await settlementBalance(currency)) - initialBalance,
     };
   }
 
@@ -224,7 +228,7 @@ export const notice =
     expect(body).toEqual({ issuerTransactionToken });
   };
 
-export const becomes =
+export const expectLines =
   (state: string): Step =>
   async (scenario) =>
     ok(await scenario.patch({ state }), 200);

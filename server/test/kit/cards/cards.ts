@@ -2,7 +2,7 @@
 // The suffix of platformCardId selects the outcome in the sandbox, so it is generated here.
 
 import type { EmittedEvent } from '../app/effects.ts';
-import { customer, fund, internalAccount, ok } from '../app/fixtures.ts';
+import { createCustomer, findInternalAccount, fundAccount, ok } from '../app/fixtures.ts';
 import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 
 type Json = Record<string, unknown>;
@@ -31,9 +31,9 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
 
   /** An approved customer with the balance `funds`, in minor units. */
   async function holder({ currency = 'USD', funds = 0, ...more }: Json & HolderChoice = {}) {
-    const person = await customer(app, { as }, more);
-    const account = await internalAccount(app, person.id, currency, { as });
-    if (funds) await fund(app, account.id, funds, { as });
+    const person = await createCustomer(app, { as }, more);
+    const account = await findInternalAccount(app, person.id, currency, { as });
+    if (funds) await fundAccount(app, account.id, funds, { as });
     return { customer: person, accountId: account.id as string, currency };
   }
 

@@ -1,7 +1,7 @@
 // Fixture for cards funded by embedded wallets: a cardholder with a wallet and a session, a card, and the
 // three requests that create a delegated key.
 
-import { fund, ok } from '../app/fixtures.ts';
+import { fundAccount, ok } from '../app/fixtures.ts';
 import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 import { type Holder, signedHeaders, walletFixture } from '../wallets/embedded-wallets.ts';
 import { cardFixture } from './cards.ts';
@@ -26,17 +26,23 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
   /** A customer with a wallet that holds `funds`, and a session of the wallet. */
   async function holder({ funds = 0 }: { funds?: number } = {}) {
     const wallet = await wallets.customerWithWallet();
-    if (funds) await fund(app, wallet.accountId, funds, { as });
+    if (funds) await fundAccount(app, wallet.accountId, funds, { as });
     return { ...wallet, session: await wallets.emailSession(wallet.accountId) };
   }
 
   /** The same with an active card funded by the wallet, without a key. */
-  async function walletCard({ funds, ...more }: { funds?: number } & Record<string, unknown> = {}) {
+  async function walletCard({
+    funds,
+    ...cardFields
+  }: { funds?: number } & Record<string, unknown> = {}) {
     const heldHolder = await holder(funds === undefined ? {} : { funds });
-    return { ...heldHolder, card: await cards.card(heldHolder, more) };
+    return { ...heldHolder, card: await cards.card(heldHolder, cardFields) };
   }
 
-  const bodyOf = ({ accountId, card }: Pick<WalletCard, 'accountId' | 'card'>, overrides = {}) => ({
+  const keyBody = (
+    { accountId, card }: Pick<WalletCard, 'accountId' | 'card'>,
+    overrides = {},
+  ) => ({
     cardId: card.id,
     internalAccountId: accountId,
     nickname: `Key ${++counter}`,
@@ -47,7 +53,7 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
     call('POST', PATH, body, headers);
 
   /** The next request after a reply with a payload to sign. */
-  const follow = async (
+  const sendSigned = async (
     body: unknown,
     requested: ApiResponse,
     session: Holder,
@@ -55,13 +61,13 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
 
   /** The first two requests; returns the payload of the third. */
   const createdKey = async (body: unknown, session: Holder): Promise<ApiResponse> =>
-    follow(body, await request(body), session);
+    sendSigned(body, await request(body), session);
 
   /** An active key, by all three requests. */
   async function key(walletCard: WalletCard, overrides: object = {}): Promise<ApiResponse['body']> {
-    const body = bodyOf(walletCard, overrides);
+    const body = keyBody(walletCard, overrides);
     return ok(
-      await follow(body, await createdKey(body, walletCard.session), walletCard.session),
+      await sendSigned(body, await createdKey(body, walletCard.session), walletCard.session),
       201,
     );
   }
@@ -69,7 +75,7 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
   const listKeys = async (query: string): Promise<ApiResponse['body'][]> =>
     ok(await call('GET', `${PATH}?${query}`), 200).data;
 
-  const keyNow = async (id: string): Promise<ApiResponse['body']> =>
+  const readKey = async (id: string): Promise<ApiResponse['body']> =>
     ok(await call('GET', `${PATH}/${id}`), 200);
 
   const revoke = (id: string): Promise<ApiResponse> => call('DELETE', `${PATH}/${id}`);
@@ -83,13 +89,13 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
     call,
     holder,
     walletCard,
-    bodyOf,
+    keyBody,
     send: request,
-    follow,
+    sendSigned,
     createdKey,
     key,
     listKeys,
-    keyNow,
+    readKey,
     revoke,
   };
 }

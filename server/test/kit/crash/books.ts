@@ -152,9 +152,9 @@ const isEqual = (a: readonly unknown[], b: readonly unknown[]) =>
 
 /** Applies a transfer; holds are summed under the account's id with a suffix. */
 function apply(sums: Sums, { phase, debit, credit, amount }: Transfer): void {
-  const moves = phase === 'posted' || phase === 'post';
-  if (moves) add(sums, debit, -amount);
-  if (moves) add(sums, credit, amount);
+  const changesBalance = phase === 'posted' || phase === 'post';
+  if (changesBalance) add(sums, debit, -amount);
+  if (changesBalance) add(sums, credit, amount);
   if (phase !== 'posted') add(sums, `${debit} held`, phase === 'pending' ? amount : -amount);
 }
 
@@ -166,9 +166,9 @@ function bookProblems({ accounts, transfers }: BookSnapshot): string[] {
   const currencies: Sums = new Map();
   for (const { id, currency, balance, held, floor } of accounts) {
     const sum = sums.get(id) ?? 0n;
-    const set = sums.get(`${id} held`) ?? 0n;
+    const heldSum = sums.get(`${id} held`) ?? 0n;
     if (balance !== sum) problems.push(`${id} has ${balance}, its transfers sum to ${sum}`);
-    if (held !== set) problems.push(`${id} holds ${held}, its transfers sum to ${set}`);
+    if (held !== heldSum) problems.push(`${id} holds ${held}, its transfers sum to ${heldSum}`);
     if (held < 0n || (floor !== null && balance - held < floor))
       problems.push(`${id} is below its floor`);
     add(currencies, currency, balance);
@@ -186,10 +186,10 @@ function bookProblems({ accounts, transfers }: BookSnapshot): string[] {
   return problems;
 }
 
-const isInside = (payment: Payment) => payment.destination_account.startsWith('InternalAccount:');
+const isInternal = (payment: Payment) => payment.destination_account.startsWith('InternalAccount:');
 
 /** The expected sum of all transfers of an outgoing payment, by the state of its funds. */
-function dueEffect(payment: Payment): Sums {
+function expectedEffect(payment: Payment): Sums {
   const expected: Sums = new Map();
   const { funds, source_account: source, sent_currency: from, received_currency: to } = payment;
   const { sent_amount: sent, received_amount: received, fees, platform_fees: earned } = payment;
@@ -208,11 +208,11 @@ function dueEffect(payment: Payment): Sums {
     add(expected, systemAccount('fx_position', from), sent! - fees!);
     add(expected, systemAccount('fx_position', to), -received);
   }
-  const arrived =
+  const systemDestination =
     funds === 'SUBMITTED'
       ? systemAccount('rail_in_transit', to)
       : systemAccount('external_settlement', to);
-  add(expected, isInside(payment) ? payment.destination_account : arrived, received);
+  add(expected, isInternal(payment) ? payment.destination_account : systemDestination, received);
   return expected;
 }
 
@@ -230,23 +230,23 @@ function withoutOwedFee(sums: Sums, payment: Payment): Sums {
 const REFUND: Record<string, string> = { COMPLETED: 'REFUND_COMPLETED', FAILED: 'REFUND_FAILED' };
 
 /** Expected events of an outgoing payment, in order; null for an invalid state. */
-function dueEvents(payment: Payment): string[] | null {
+function expectedEvents(payment: Payment): string[] | null {
   const { status, funds, refund, settled } = payment;
   const started = ['PENDING', 'PROCESSING'];
   const refunded = ['REFUND_PENDING', ...(refund && REFUND[refund] ? [REFUND[refund]] : [])];
-  const moneyOf = (...places: string[]) => places.includes(funds);
-  if (status === 'PENDING') return moneyOf('NONE') ? [] : null;
-  if (status === 'EXPIRED') return moneyOf('NONE') ? ['EXPIRED'] : null;
+  const areFundsIn = (...states: string[]) => states.includes(funds);
+  if (status === 'PENDING') return areFundsIn('NONE') ? [] : null;
+  if (status === 'EXPIRED') return areFundsIn('NONE') ? ['EXPIRED'] : null;
   if (status === 'PROCESSING') {
     const scenario = refund ? [...started, ...refunded] : started;
-    return moneyOf('HELD', 'SUBMITTED') && refund !== 'COMPLETED' && !isInside(payment)
+    return areFundsIn('HELD', 'SUBMITTED') && refund !== 'COMPLETED' && !isInternal(payment)
       ? scenario
       : null;
   }
   if (status === 'COMPLETED' && !refund)
-    return moneyOf('SETTLED') ? [...started, 'COMPLETED'] : null;
+    return areFundsIn('SETTLED') ? [...started, 'COMPLETED'] : null;
   if (status === 'COMPLETED') {
-    return moneyOf('RETURNED') ? [...started, ...refunded, 'COMPLETED'] : null;
+    return areFundsIn('RETURNED') ? [...started, ...refunded, 'COMPLETED'] : null;
   }
   if (status !== 'FAILED' || !refund) return null;
   const filter = {
@@ -254,7 +254,7 @@ function dueEvents(payment: Payment): string[] | null {
     COMPLETED: ['RETURNED'],
     FAILED: ['SUSPENSE'],
   };
-  if (!moneyOf(...(filter[refund as 'PENDING'] ?? []))) return null;
+  if (!areFundsIn(...(filter[refund as 'PENDING'] ?? []))) return null;
   return [...started, ...(settled ? ['COMPLETED'] : []), 'FAILED', ...refunded];
 }
 
@@ -270,11 +270,11 @@ function eventsBySubject(events: readonly Event[]): Map<string, string[]> {
 
 function outgoingProblems(payment: Payment, actual: Sums, emitted: readonly string[]): string[] {
   const name = `${payment.id} ${payment.status} ${payment.funds} refund ${payment.refund}`;
-  const scenario = dueEvents(payment)?.map((each) => `OUTGOING_PAYMENT.${each}`);
+  const scenario = expectedEvents(payment)?.map((each) => `OUTGOING_PAYMENT.${each}`);
   if (!scenario) return [`${name} is in an invalid state`];
   const problems: string[] = [];
   if (!isEqual(emitted, scenario)) problems.push(`${name} emitted ${emitted.join(', ')}`);
-  const expected = textOf(dueEffect(payment));
+  const expected = textOf(expectedEffect(payment));
   const actualText = textOf(actual);
   if (
     !isEqual(actualText, expected) &&
@@ -337,8 +337,8 @@ function paymentProblems(snapshot: BookSnapshot): string[] {
     return incomingProblems(payment, actual, scenario, senders.get(payment.quote_id ?? ''));
   });
   for (const [quote, sender] of senders) {
-    const isGift = isInside(sender) && sender.customer_id !== sender.target_owner;
-    const expectedCount = sender.status === 'COMPLETED' && isGift ? 1 : 0;
+    const isToOtherOwner = isInternal(sender) && sender.customer_id !== sender.target_owner;
+    const expectedCount = sender.status === 'COMPLETED' && isToOtherOwner ? 1 : 0;
     const actualCount = counterparties.get(quote) ?? 0;
     if (actualCount !== expectedCount)
       problems.push(`${quote} has ${actualCount} counterparty transactions, not ${expectedCount}`);
@@ -356,12 +356,12 @@ function stepOf({ step, phase }: Transfer): string {
 }
 
 /** Number of balance events per account: one for each step of a payment that changed it. */
-function dueBalanceEvents({ transfers }: BookSnapshot): Sums {
+function expectedBalanceEvents({ transfers }: BookSnapshot): Sums {
   const changedAccounts = new Set<string>();
   for (const transfer of transfers) {
     const { transaction_id, phase, debit, credit } = transfer;
-    const moves = phase === 'posted' || phase === 'post';
-    for (const account of moves ? [debit, credit] : [debit]) {
+    const changesBalance = phase === 'posted' || phase === 'post';
+    for (const account of changesBalance ? [debit, credit] : [debit]) {
       if (!account.startsWith('InternalAccount:')) continue;
       changedAccounts.add(`${account} ${transaction_id} ${stepOf(transfer)}`);
     }
@@ -382,7 +382,7 @@ function eventProblems(snapshot: BookSnapshot): string[] {
       problems.push(`${id} ${type} is about ${subject}, which does not exist`);
     }
   }
-  const expected = dueBalanceEvents(snapshot);
+  const expected = expectedBalanceEvents(snapshot);
   for (const id of new Set([...emitted.keys(), ...expected.keys()])) {
     const [actual, expectedCount] = [emitted.get(id), expected.get(id)];
     if (actual !== expectedCount)
@@ -393,11 +393,11 @@ function eventProblems(snapshot: BookSnapshot): string[] {
 
 /** Every payment that is not final has a job; every quote has its payment. */
 function workProblems(snapshot: BookSnapshot): string[] {
-  const driven = new Set(snapshot.jobs.map((job) => job.transaction));
+  const transactionsWithJobs = new Set(snapshot.jobs.map((job) => job.transaction));
   const open = snapshot.payments.filter(
     (each) => each.status === 'PROCESSING' || each.refund === 'PENDING',
   );
-  const unfinished = open.filter((each) => !driven.has(each.id));
+  const unfinished = open.filter((each) => !transactionsWithJobs.has(each.id));
   const ids = new Map(snapshot.payments.map((each) => [each.id, each]));
   const orphan = snapshot.quotes.filter(
     (each) => ids.get(each.transaction_id)?.quote_id !== each.id,

@@ -42,14 +42,14 @@ let receiver: Receiver;
 /** Events that were rejected once. */
 const rejected = new Set<string>();
 
-async function prepare(): Promise<void> {
+async function startLoad(): Promise<void> {
   dataFolder = createDataFolder('crash', os.tmpdir());
-  const whim = seeded(SEED + 1);
+  const receiverChance = seeded(SEED + 1);
   receiver = await startReceiver((response, { id, type }) => {
-    const first = type !== 'TEST' && !rejected.has(id) && whim() < 0.02;
+    const first = type !== 'TEST' && !rejected.has(id) && receiverChance() < 0.02;
     if (first) rejected.add(id);
     // Long enough that a kill finds some deliveries that are not yet recorded.
-    setTimeout(() => response.writeHead(first ? 500 : 200).end(), 1 + 10 * whim());
+    setTimeout(() => response.writeHead(first ? 500 : 200).end(), 1 + 10 * receiverChance());
   });
   server = await dataFolder.start(flags, QUIET_ENV);
   const fixedFee = { amount: 10, currency: 'USD' };
@@ -85,14 +85,14 @@ function effectsIn(snapshot: BookSnapshot): Map<string, string[]> {
 function replyProblems(snapshot: BookSnapshot): string[] {
   const effects = effectsIn(snapshot);
   const problems: string[] = [];
-  const granted = new Map<string, number>();
+  const successCounts = new Map<string, number>();
   for (const request of load.requests) {
     const name = `${request.kind} ${request.identifier}`;
     const stored = snapshot.replies.get(request.key);
     request.wasStored = stored !== undefined;
-    request.sent = 0;
+    request.attempts = 0;
     const succeeded = stored !== undefined && stored.status < 300;
-    granted.set(name, (granted.get(name) ?? 0) + (succeeded ? 1 : 0));
+    successCounts.set(name, (successCounts.get(name) ?? 0) + (succeeded ? 1 : 0));
     if (!request.response) continue;
     const { status, body } = request.response;
     if (stored?.status !== status || stored.reply !== JSON.stringify(body)) {
@@ -102,7 +102,7 @@ function replyProblems(snapshot: BookSnapshot): string[] {
     if (hasResource && effects.get(name)?.[0] !== body.id)
       problems.push(`${name} created another resource`);
   }
-  for (const [name, count] of granted) {
+  for (const [name, count] of successCounts) {
     const effectCount = effects.get(name)?.length ?? 0;
     if (count > 1) problems.push(`${name} was granted ${count} times`);
     if (effectCount !== count)
@@ -163,7 +163,7 @@ export function testKilledServer(processes: number): void {
   beforeAll(async () => {
     flags = ['--processes', String(processes)];
     rejected.clear();
-    await prepare();
+    await startLoad();
   }, 120_000);
 
   afterAll(async () => {
@@ -188,7 +188,7 @@ export function testKilledServer(processes: number): void {
           await waitUnderLoad();
           load.allowFailures();
           await dataFolder.kill(server.child, kill % 2 === 0 ? 'node' : 'both');
-          await load.quiet();
+          await load.waitUntilIdle();
           await restart();
           await inspect();
         }
@@ -247,8 +247,10 @@ export function testKilledServer(processes: number): void {
     it('has delivered every event, signed, with the same bytes each time', async () => {
       const snapshot = await readSnapshot(await dataFolder.database());
       const bodies = receivedDeliveries();
-      const untold = snapshot.events.filter((event) => !event.delivered || !bodies.has(event.id));
-      expect(untold.map(({ id, type, subject }) => `${id} ${type} ${subject}`)).toEqual([]);
+      const undelivered = snapshot.events.filter(
+        (event) => !event.delivered || !bodies.has(event.id),
+      );
+      expect(undelivered.map(({ id, type, subject }) => `${id} ${type} ${subject}`)).toEqual([]);
       const events = new Map(snapshot.events.map((event) => [event.id, event]));
       for (const [id, body] of bodies) {
         const event = events.get(id);
@@ -264,11 +266,11 @@ export function testKilledServer(processes: number): void {
         snapshot.events.map((each) => `${each.account} ${each.balance} ${each.held}`),
       );
       const withEvents = new Set(snapshot.events.map((each) => each.account));
-      const silent = snapshot.accounts.filter(
+      const withoutCurrentEvent = snapshot.accounts.filter(
         ({ id, balance, held }) =>
           withEvents.has(id) && !balanceKeys.has(`${id} ${balance} ${held}`),
       );
-      expect(silent).toEqual([]);
+      expect(withoutCurrentEvent).toEqual([]);
       const repeatedCount = receiver.arrivals.length - bodies.size - rejected.size;
       expect(repeatedCount).toBeGreaterThan(0);
       const payments = snapshot.payments.length;
@@ -292,7 +294,7 @@ export function testKilledServer(processes: number): void {
 
     it('stops cleanly and leaves no process behind', async () => {
       server.child.kill('SIGTERM');
-      expect(await dataFolder.ended(server.child)).toMatchObject({ code: 0, signal: null });
+      expect(await dataFolder.waitForExit(server.child)).toMatchObject({ code: 0, signal: null });
       expect(await dataFolder.remainingProcesses()).toEqual([]);
     }, 60_000);
   });

@@ -19,7 +19,7 @@ interface RecordedRequest {
   response: ApiResponse | undefined;
   /** Whether its effect was in the latest snapshot, and the attempts since. */
   wasStored: boolean;
-  sent: number;
+  attempts: number;
 }
 
 interface ApiResponse {
@@ -47,7 +47,7 @@ interface Person {
   usd: string;
   eur: string;
   /** External accounts by currency and by the suffix of their number, which selects the outcome. */
-  outside: Record<'USD' | 'EUR', Record<string, string>>;
+  externalAccountIds: Record<'USD' | 'EUR', Record<string, string>>;
 }
 
 /** Suffixes that settle, fail or are returned within seconds, and one that takes ten. */
@@ -109,7 +109,7 @@ async function createPerson(server: Running, index: number): Promise<Person> {
     const query = `customerId=${id}&currency=${currency}`;
     return (await callOrThrow(server, 'GET', `/customers/internal-accounts?${query}`)).data[0].id;
   };
-  const externalAccounts: Person['outside'] = { USD: {}, EUR: {} };
+  const externalAccounts: Person['externalAccountIds'] = { USD: {}, EUR: {} };
   for (const currency of ['USD', 'EUR'] as const) {
     for (const end of [...QUICK_SUFFIXES, SLOW_SUFFIX]) {
       const accountInfo = accountInfos[currency]?.(end);
@@ -126,7 +126,7 @@ async function createPerson(server: Running, index: number): Promise<Person> {
   const [usd, eur] = [await internalAccount('USD'), await internalAccount('EUR')];
   const fund = `/sandbox/internal-accounts/${usd}/fund`;
   await callOrThrow(server, 'POST', fund, { amount: 5_000_00 });
-  return { usd, eur, outside: externalAccounts };
+  return { usd, eur, externalAccountIds: externalAccounts };
 }
 
 export interface Load {
@@ -141,7 +141,7 @@ export interface Load {
   /** Permits failed requests from now on; called before a kill. */
   allowFailures(): void;
   /** Resolves when no request is in progress; none starts until `open`. */
-  quiet(): Promise<void>;
+  waitUntilIdle(): Promise<void>;
   /** Enables payments that are returned after ten seconds. */
   slow: boolean;
   /** Lets every client complete its request, with repetitions, and stops. */
@@ -149,20 +149,20 @@ export interface Load {
 }
 
 /** Clients wait here while there is no server. */
-function createInjector() {
+function createServerHolder() {
   let server: Running | undefined;
   let waiting: ((server: Running) => void)[] = [];
   return {
     get open() {
       return server !== undefined;
     },
-    through: () =>
+    waitForServer: () =>
       server
         ? Promise.resolve(server)
         : new Promise<Running>((resolve) => {
             waiting.push(resolve);
           }),
-    admit(next: Running) {
+    setServer(next: Running) {
       server = next;
       const all = waiting;
       waiting = [];
@@ -185,7 +185,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
   const people = await Promise.all(
     Array.from({ length: options.people }, (_, index) => createPerson(server, index)),
   );
-  const injector = createInjector();
+  const serverHolder = createServerHolder();
   const requests: RecordedRequest[] = [];
   const unexpectedResults: string[] = [];
   let inFlight = 0;
@@ -199,13 +199,14 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     const { status, replayed } = response;
     if (status >= 500 || status === 429) {
       // 503 requests a retry, for any reason.
-      if (injector.open && status === 500) unexpectedResults.push(`${name} failed without a kill`);
+      if (serverHolder.open && status === 500)
+        unexpectedResults.push(`${name} failed without a kill`);
       return;
     }
     request.response = response;
     replyCount++;
     if (request.wasStored && !replayed) unexpectedResults.push(`${name} was executed twice`);
-    if (!request.wasStored && request.sent === 1 && replayed)
+    if (!request.wasStored && request.attempts === 1 && replayed)
       unexpectedResults.push(`${name} was not executed, and was replayed`);
     const rejection = response.body.code;
     if (status >= 300 && rejection !== 'INSUFFICIENT_FUNDS' && rejection !== 'CONFLICT') {
@@ -214,20 +215,20 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
   }
 
   /** Sends a request until it has a reply. */
-  async function sendUntilReply(act: RecordedRequest): Promise<ApiResponse> {
+  async function sendUntilReply(recorded: RecordedRequest): Promise<ApiResponse> {
     for (;;) {
-      const to = await injector.through();
+      const to = await serverHolder.waitForServer();
       inFlight++;
-      act.sent++;
-      const response = await request(to, 'POST', act.path, act.body, act.key);
+      recorded.attempts++;
+      const response = await request(to, 'POST', recorded.path, recorded.body, recorded.key);
       inFlight--;
-      if (response) recordReply(act, response);
+      if (response) recordReply(recorded, response);
       else {
         lostCount++;
-        if (injector.open)
-          unexpectedResults.push(`${act.kind} ${act.key} got no reply without a kill`);
+        if (serverHolder.open)
+          unexpectedResults.push(`${recorded.kind} ${recorded.key} got no reply without a kill`);
       }
-      if (act.response) return act.response;
+      if (recorded.response) return recorded.response;
       await sleep(20);
     }
   }
@@ -250,7 +251,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
       identifier: identifier ?? key,
       response: undefined,
       wasStored: false,
-      sent: 0,
+      attempts: 0,
     };
     requests.push(recorded);
     return sendUntilReply(recorded);
@@ -265,9 +266,9 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     get lostCount() {
       return lostCount;
     },
-    open: injector.admit,
-    allowFailures: injector.close,
-    async quiet() {
+    open: serverHolder.setServer,
+    allowFailures: serverHolder.close,
+    async waitUntilIdle() {
       while (inFlight > 0) await sleep(5);
     },
     slow: true,
@@ -304,7 +305,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
       const suffixes = load.slow
         ? [...QUICK_SUFFIXES, '000', SLOW_SUFFIX]
         : [...QUICK_SUFFIXES, '000'];
-      return person.outside[choose(['USD', 'EUR'] as const)][choose(suffixes)] as string;
+      return person.externalAccountIds[choose(['USD', 'EUR'] as const)][choose(suffixes)] as string;
     }
 
     async function pay(): Promise<void> {
@@ -328,7 +329,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
       const person = choose(people);
       await sendRequest('transfer', '/transfer-out', {
         source: { accountId: person.usd },
-        destination: { accountId: person.outside.USD[choose(QUICK_SUFFIXES)] },
+        destination: { accountId: person.externalAccountIds.USD[choose(QUICK_SUFFIXES)] },
         amount: amount(),
       });
     }

@@ -11,9 +11,9 @@ interface Holding {
   frozen: boolean;
   /** Was ever frozen, or ever had a hold. */
   wasFrozen: boolean;
-  wasFull: boolean;
+  wasUsed: boolean;
   /** Minimum available amount. */
-  least: bigint;
+  lowestAvailable: bigint;
 }
 
 export interface Model {
@@ -61,13 +61,13 @@ function applyTransfer(model: Model, transfer: TransferRow): void {
   }
   const spendable = from.balance - from.held;
   check(from.floor === null || spendable >= from.floor, `${debit} at ${spendable}`);
-  if (spendable < from.least) from.least = spendable;
-  for (const each of [from, to]) if (each.balance || each.held) each.wasFull = true;
+  if (spendable < from.lowestAvailable) from.lowestAvailable = spendable;
+  for (const each of [from, to]) if (each.balance || each.held) each.wasUsed = true;
   model.transfers.set(stepOf(transfer), transfer);
 }
 
 /** Applies an accepted change set; throws if it should have been rejected at this position. */
-export function replay(model: Model, set: ChangeSet): void {
+export function applyChangeSet(model: Model, set: ChangeSet): void {
   for (const { table, id, version } of [...set.requires, ...set.updates, ...set.removes]) {
     const row = model.rows.get(rowKey(table, id));
     check(row?.version === version, `${id} at version ${String(row?.version)}, not ${version}`);
@@ -93,14 +93,14 @@ export function replay(model: Model, set: ChangeSet): void {
 }
 
 /** The largest decrease of an account's available amount by the transfers of a change set. */
-function lowest(set: ChangeSet, account: string): bigint {
-  let now = 0n;
+function lowestChange(set: ChangeSet, account: string): bigint {
+  let change = 0n;
   let min = 0n;
   for (const { phase, debit, credit, amount } of set.transfers) {
-    if (debit === account && (phase === 'posted' || phase === 'pending')) now -= amount;
-    if (debit === account && phase === 'void') now += amount;
-    if (credit === account && (phase === 'posted' || phase === 'post')) now += amount;
-    if (now < min) min = now;
+    if (debit === account && (phase === 'posted' || phase === 'pending')) change -= amount;
+    if (debit === account && phase === 'void') change += amount;
+    if (credit === account && (phase === 'posted' || phase === 'post')) change += amount;
+    if (change < min) min = change;
   }
   return min;
 }
@@ -124,7 +124,7 @@ export function isCorrect(model: Model, set: ChangeSet, rejection: Rejection): b
   if (rejection.reason === 'insufficient-funds') {
     const holding = model.accounts.get(rejection.account);
     if (!holding || holding.floor === null) return false;
-    return holding.least + lowest(set, rejection.account) < holding.floor;
+    return holding.lowestAvailable + lowestChange(set, rejection.account) < holding.floor;
   }
   if (rejection.reason === 'frozen') {
     const requests = set.transfers.some(
@@ -140,7 +140,7 @@ export function isCorrect(model: Model, set: ChangeSet, rejection: Rejection): b
     const touchesAccount = set.transfers.some((each) =>
       [each.debit, each.credit].includes(rejection.account),
     );
-    return requests && (touchesAccount || model.accounts.get(rejection.account)?.wasFull === true);
+    return requests && (touchesAccount || model.accounts.get(rejection.account)?.wasUsed === true);
   }
   if (rejection.constraint === 'ledger_transfers_pkey') {
     return set.transfers.some((each) => model.transfers.has(stepOf(each)));

@@ -11,7 +11,7 @@ import { clusterOf } from '../../../src/runtime/postgres/embedded-cluster.ts';
 import { runningIn } from '../../../src/runtime/postgres/embedded-pid.ts';
 import { scratchFolder } from '../app/scratch.ts';
 
-const START = path.join(projectRoot(), 'scripts', 'start.mjs');
+const START_SCRIPT = path.join(projectRoot(), 'scripts', 'start.mjs');
 /** A first start may have to build, while another test uses both cores. */
 const START_MS = 60_000;
 const GONE_MS = 15_000;
@@ -56,11 +56,11 @@ export interface DataFolder {
     program?: readonly string[],
   ): ChildProcess;
   /** Resolves when the process serves; rejects with its output when it exits first. */
-  ready(child: ChildProcess): Promise<Running>;
+  waitUntilReady(child: ChildProcess): Promise<Running>;
   start(flags?: readonly string[], env?: Record<string, string>): Promise<Running>;
   /** Output of a process so far. */
-  reported(child: ChildProcess): { out: string; err: string };
-  ended(child: ChildProcess): Promise<Ended>;
+  outputOf(child: ChildProcess): { out: string; err: string };
+  waitForExit(child: ChildProcess): Promise<Ended>;
   /** `kill -9` of Node alone, or of Node and every process of PostgreSQL in one go. */
   kill(child: ChildProcess, which: 'node' | 'both'): Promise<void>;
   /** A connection string of the database, for queries. */
@@ -113,7 +113,7 @@ function killProcess(pid: number): void {
   }
 }
 
-const NOTHING = { out: '', err: '' };
+const NO_OUTPUT = { out: '', err: '' };
 
 const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
 
@@ -146,7 +146,7 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
   const output = new Map<ChildProcess, { out: string; err: string }>();
   const knownProcesses = new Map<string, Process>();
   const sockets = new Set<string>();
-  const outputOf = (child: ChildProcess) => output.get(child) ?? NOTHING;
+  const outputOf = (child: ChildProcess) => output.get(child) ?? NO_OUTPUT;
 
   /** Records the current processes, so that none is missed later. */
   function recordProcesses(child: ChildProcess): Process[] {
@@ -172,7 +172,7 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
   function launch(
     flags: readonly string[] = [],
     env: Record<string, string> = {},
-    program: readonly string[] = [START],
+    program: readonly string[] = [START_SCRIPT],
   ): ChildProcess {
     const port = flags.includes('--port') ? [] : ['--port', '0'];
     const args = ['--data-dir', dir, ...port, ...flags];
@@ -185,7 +185,7 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
     return child;
   }
 
-  async function ready(child: ChildProcess): Promise<Running> {
+  async function waitUntilReady(child: ChildProcess): Promise<Running> {
     const output = outputOf(child);
     for (let waited = 0; !output.err.includes('Try it:'); waited += POLL_MS) {
       if (hasEnded(child)) throw new Error(`the server ended: ${output.err}${output.out}`);
@@ -198,7 +198,7 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
     return { child, credentials, origin: new URL(credentials.baseUrl).origin };
   }
 
-  async function ended(child: ChildProcess): Promise<Ended> {
+  async function waitForExit(child: ChildProcess): Promise<Ended> {
     if (!hasEnded(child)) await once(child, 'close');
     return { code: child.exitCode, signal: child.signalCode, ...outputOf(child) };
   }
@@ -206,7 +206,7 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
   async function kill(child: ChildProcess, target: 'node' | 'both'): Promise<void> {
     const family = recordProcesses(child);
     const postmaster = runningIn(cluster)?.pid;
-    const exited = ended(child);
+    const exited = waitForExit(child);
     // PostgreSQL first: without Node its guard would start an orderly shutdown.
     if (target === 'both' && postmaster !== undefined) {
       killProcess(postmaster);
@@ -219,10 +219,10 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
   return {
     dir,
     launch,
-    ready,
-    start: (flags, env) => ready(launch(flags, env)),
-    reported: outputOf,
-    ended,
+    waitUntilReady,
+    start: (flags, env) => waitUntilReady(launch(flags, env)),
+    outputOf: outputOf,
+    waitForExit,
     kill,
     async database() {
       const url = await attachEmbedded(dir);

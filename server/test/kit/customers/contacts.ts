@@ -3,7 +3,7 @@
 import { openMessageOf } from '../../../src/features/notifications/messages/send.ts';
 import { messages } from '../../../src/features/notifications/messages/store.ts';
 import { customerKey } from '../../../src/features.ts';
-import { customer } from '../app/fixtures.ts';
+import { createCustomer } from '../app/fixtures.ts';
 import type { CallOptions, TestApp } from '../app/harness.ts';
 
 export type ChannelName = 'email' | 'phone';
@@ -11,10 +11,14 @@ export type ChannelName = 'email' | 'phone';
 let counter = 0;
 
 /** An individual in Germany, where contact verification is mandatory. */
-export function european(app: TestApp, options: CallOptions = {}, overrides: object = {}) {
+export function createEuropeanCustomer(
+  app: TestApp,
+  options: CallOptions = {},
+  overrides: object = {},
+) {
   const number = String(++counter).padStart(4, '0');
   const contact = { email: `ada${number}@example.org`, phoneNumber: `+4915112${number}00` };
-  return customer(app, options, { region: 'DE', ...contact, ...overrides });
+  return createCustomer(app, options, { region: 'DE', ...contact, ...overrides });
 }
 
 export const sendCode = (

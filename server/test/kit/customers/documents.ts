@@ -4,7 +4,7 @@ import {
   markSubmitted,
 } from '../../../src/features/customers/documents/index.ts';
 import { documents } from '../../../src/features/customers/documents/store.ts';
-import { customer, ok } from '../app/fixtures.ts';
+import { createCustomer, ok } from '../app/fixtures.ts';
 import { type ApiResponse, startApp, type TestPlatform } from '../app/harness.ts';
 import { type DocumentFile, documentForm, pngFile } from '../http/documents.ts';
 
@@ -65,7 +65,8 @@ export async function openDocumentHarness() {
   const uploadDocument = async (fields: Fields, file?: DocumentFile, as?: TestPlatform) =>
     ok(await upload(fields, file, as), 201);
 
-  const person = async (as?: TestPlatform) => (await customer(app, as ? { as } : {})).id as string;
+  const person = async (as?: TestPlatform) =>
+    (await createCustomer(app, as ? { as } : {})).id as string;
   const rowOf = async (id: string) => (await app.runtime.db.read(documents, id)) as DocumentRow;
 
   /** State of every file of this installation. */

@@ -2,7 +2,7 @@
 // requests to start and complete a proof.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { customer, ok } from '../app/fixtures.ts';
+import { createCustomer, ok } from '../app/fixtures.ts';
 import { startApp } from '../app/harness.ts';
 import { evmWallet } from '../wallets/chain-wallets.ts';
 
@@ -65,7 +65,7 @@ export async function startOwnership() {
       : each,
   );
   ok(await app.call('PATCH', '/config', { supportedCurrencies }, { as }), 200);
-  const person = await customer(app, { as });
+  const person = await createCustomer(app, { as });
 
   const call = (method: string, path: string, body?: unknown, headers = {}) =>
     app.call(method, path, body, { as, headers });

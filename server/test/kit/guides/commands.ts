@@ -14,7 +14,7 @@ const root = projectRoot();
 const ORIGIN = 'http://railhead.test';
 
 /** Programs that are not part of this checkout, with the reason: bash only reads their commands. */
-const FOREIGN: Readonly<Record<string, string>> = {
+const EXTERNAL_PROGRAMS: Readonly<Record<string, string>> = {
   createdb: 'a client of PostgreSQL, which the embedded one does not contain',
   pg_dump: 'a client of PostgreSQL, which the embedded one does not contain',
   pg_restore: 'a client of PostgreSQL, which the embedded one does not contain',
@@ -23,7 +23,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   railhead: 'packages/cli, whose tests run its commands',
 };
 
-const RECORDED = ['curl', 'npm', 'node', 'railhead-server', ...Object.keys(FOREIGN)];
+const RECORDED = ['curl', 'npm', 'node', 'railhead-server', ...Object.keys(EXTERNAL_PROGRAMS)];
 
 /** Variables that blocks may use. */
 const VALUES: Readonly<Record<string, string>> = {
@@ -157,17 +157,17 @@ function requestProblems(command: readonly string[]): string[] {
   ];
 }
 
-const RIGHT_SIDE = Symbol('right');
+const DATABASE_OPENED = Symbol('right');
 
 /** Whether the operator's command would run it. */
 async function verbProblems(argv: readonly string[]): Promise<string[]> {
   let output = '';
-  const open = () => Promise.reject(RIGHT_SIDE);
+  const open = () => Promise.reject(DATABASE_OPENED);
   const err = (text: string) => {
     output += text;
   };
   await main(argv, { env: {}, out: () => undefined, err, open });
-  return output.trim() === String(RIGHT_SIDE) ? [] : [output];
+  return output.trim() === String(DATABASE_OPENED) ? [] : [output];
 }
 
 function scriptProblems([first = '', second = '']: readonly string[]): string[] {

@@ -5,10 +5,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
-  absentPrograms,
   compare,
-  gatherPrograms,
-  needlessIn,
+  constantPlaceholders,
+  linkPrograms,
+  missingPrograms,
   readGuide,
   runGuide,
   SHELL_NAMES,
@@ -19,11 +19,11 @@ import {
 
 let base: string;
 let bin: string;
-const missingPrograms = (shell: Shell) => absentPrograms(shell);
+const missingFor = (shell: Shell) => missingPrograms(shell);
 
 beforeAll(() => {
   base = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-guide-'));
-  bin = gatherPrograms(base);
+  bin = linkPrograms(base);
 });
 
 afterAll(() => fs.rmSync(base, { recursive: true, force: true }));
@@ -60,7 +60,7 @@ describe('runGuide', () => {
       /guide\.md:3 .*failed: false/s,
     ],
   ])('finds %s in %s', async ([, shell, lines, complaint], { skip }) => {
-    skip(missingPrograms(shell).length > 0, `this needs ${missingPrograms(shell).join(' and ')}`);
+    skip(missingFor(shell).length > 0, `this needs ${missingFor(shell).join(' and ')}`);
     // After a syntax error dash discards the lines pasted after it and waits.
     const problems = await run(shell, sh(...lines), shell === 'dash' ? 1_500 : undefined);
     expect(problems).toHaveLength(1);
@@ -68,7 +68,7 @@ describe('runGuide', () => {
   });
 
   describe.for(SHELL_NAMES)('in %s', (shell) => {
-    const missing = missingPrograms(shell);
+    const missing = missingFor(shell);
     const test = it.skipIf(missing.length > 0);
 
     test.for<[string, string[], RegExp]>([
@@ -215,7 +215,7 @@ describe('needlessIn', () => {
 
   it('names lines whose value never differs', () => {
     const runs = [values('a', 'x', '4000'), values('b', 'x', '4000')];
-    expect(needlessIn(runs, /^4000$/)).toEqual(['2 … is always x']);
-    expect(needlessIn(runs.slice(1), /^4000$/)).toEqual([]);
+    expect(constantPlaceholders(runs, /^4000$/)).toEqual(['2 … is always x']);
+    expect(constantPlaceholders(runs.slice(1), /^4000$/)).toEqual([]);
   });
 });

@@ -75,11 +75,11 @@ export function readGuide(markdown: string): Step[] {
   return steps;
 }
 
-const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+const escapeRegExp = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** The values that `…` stands for, if the text matches; otherwise undefined. */
 export function valuesIn(text: string, expected: string): string[] | undefined {
-  const pattern = expected.split('…').map(literal).join('(.+?)');
+  const pattern = expected.split('…').map(escapeRegExp).join('(.+?)');
   return new RegExp(`^${pattern}$`).exec(text)?.slice(1);
 }
 
@@ -135,11 +135,11 @@ export const programPath = (name: string) =>
     .find((file) => fs.existsSync(file));
 
 /** Missing requirements of this machine for a guide in a shell. */
-export const absentPrograms = (shell: Shell): string[] =>
+export const missingPrograms = (shell: Shell): string[] =>
   [shell, ...PROGRAMS].filter((name) => !programPath(name));
 
 /** Makes a folder below `base` with all the programs that a guide may use. */
-export function gatherPrograms(
+export function linkPrograms(
   base: string,
   folder = 'bin',
   addNode = (file: string) => fs.symlinkSync(process.execPath, file),
@@ -236,7 +236,7 @@ function writeFile(cwd: string, lines: readonly string[]): void {
 }
 
 /** Follows a guide up to the first fence with a different output. */
-async function follow(
+async function runSteps(
   session: Session,
   steps: readonly Step[],
   environment: GuideEnvironment,
@@ -268,7 +268,7 @@ export async function runGuide(file: string, environment: GuideEnvironment): Pro
   const steps = readGuide(fs.readFileSync(file, 'utf8'));
   const session = openShell(environment);
   try {
-    const { problems, values } = await follow(session, steps, environment);
+    const { problems, values } = await runSteps(session, steps, environment);
     const name = path.basename(file);
     return { problems: problems.map((each) => `${environment.shell} ${name}:${each}`), values };
   } finally {
@@ -277,7 +277,10 @@ export async function runGuide(file: string, environment: GuideEnvironment): Pro
 }
 
 /** Lines of a guide whose `…` has the same value in all runs, so the guide can show that value. */
-export function needlessIn(runs: readonly (readonly Value[])[], differs: RegExp): string[] {
+export function constantPlaceholders(
+  runs: readonly (readonly Value[])[],
+  differs: RegExp,
+): string[] {
   const [firstRun = [], ...otherRuns] = runs;
   if (otherRuns.length === 0) return [];
   const constant = firstRun.filter(

@@ -6,7 +6,7 @@ import type { TestApp } from '../app/harness.ts';
 const VISIBLE = `select not exists (select from events where position >= event_horizon()) as visible`;
 
 /** Waits until all stored events are in the list of events. */
-export async function eventsVisible({ runtime }: Pick<TestApp, 'runtime'>): Promise<void> {
+export async function waitUntilEventsVisible({ runtime }: Pick<TestApp, 'runtime'>): Promise<void> {
   await vi.waitUntil(
     async () => {
       const [row] = await runtime.db.query<{ visible: boolean }>(VISIBLE);

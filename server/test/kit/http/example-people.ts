@@ -33,7 +33,7 @@ export const EMIL = {
 const people = new WeakMap<TestApp, number>();
 
 /** An approved individual in the United States. */
-export async function person({ app }: Stage, overrides: object = {}) {
+export async function createPerson({ app }: Stage, overrides: object = {}) {
   const number = (people.get(app) ?? 1000) + 1;
   people.set(app, number);
   const body = { platformCustomerId: `customer-${number}`, ...AMARA, ...overrides };
@@ -47,12 +47,12 @@ export async function balanceOf({ app }: Stage, customerId: string, currency: st
   return data.find((each: { type: string }) => each.type !== 'EMBEDDED_WALLET');
 }
 
-const register = async ({ app }: Stage, customerId: string, account: object) =>
+const registerAccount = async ({ app }: Stage, customerId: string, account: object) =>
   ok(await app.call('POST', '/customers/external-accounts', { customerId, ...account }), 201);
 
 /** A payee's bank account in Germany. */
 export const bankInGermany = (stage: Stage, customerId: string) =>
-  register(stage, customerId, {
+  registerAccount(stage, customerId, {
     currency: 'EUR',
     accountInfo: {
       accountType: 'EUR_ACCOUNT',
@@ -67,7 +67,7 @@ export const bankInGermany = (stage: Stage, customerId: string) =>
 
 /** The customer's own bank account in the United States. */
 export const bankInTheUs = (stage: Stage, customerId: string) =>
-  register(stage, customerId, {
+  registerAccount(stage, customerId, {
     currency: 'USD',
     accountInfo: {
       accountType: 'USD_ACCOUNT',
@@ -79,7 +79,7 @@ export const bankInTheUs = (stage: Stage, customerId: string) =>
 
 /** A Spark wallet of a customer. */
 export const sparkWalletOf = (stage: Stage, customerId: string) =>
-  register(stage, customerId, {
+  registerAccount(stage, customerId, {
     currency: 'USDB',
     accountInfo: { accountType: 'SPARK_WALLET', address: sparkWallet(4_711n).address },
   });

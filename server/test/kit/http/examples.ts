@@ -12,7 +12,7 @@ import { type Receiver, startReceiver } from './webhook-receiver.ts';
 
 const FOLDER = path.resolve(import.meta.dirname, '../../../examples');
 
-interface Shown extends CallOptions {
+interface ExampleRequest extends CallOptions {
   /** Difference from the other examples of the operation. */
   summary: string;
   params?: Record<string, string>;
@@ -29,7 +29,7 @@ export interface Stage {
   receiver: Receiver;
   /** Sends a request and keeps it, with its reply, as the example `name` of the operation. */
   // biome-ignore lint/suspicious/noExplicitAny: a scenario reads replies of every shape.
-  show(operationId: string, name: string, request: Shown): Promise<any>;
+  show(operationId: string, name: string, request: ExampleRequest): Promise<any>;
 }
 
 export type Scenario = (stage: Stage) => Promise<void>;
@@ -40,7 +40,7 @@ function contractOf(app: TestApp, operationId: string): Contract {
   return operation.contract;
 }
 
-function urlOf(contract: Contract, { params = {}, query = {} }: Shown): string {
+function urlOf(contract: Contract, { params = {}, query = {} }: ExampleRequest): string {
   const url = contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name];
     if (value === undefined) throw new Error(`${contract.operationId} needs ${name}`);
@@ -56,7 +56,12 @@ const fieldsOf = (form: FormData) =>
     [...form].map(([name, value]) => [name, typeof value === 'string' ? value : value.name]),
   );
 
-async function sendExample(app: TestApp, operationId: string, name: string, request: Shown) {
+async function sendExample(
+  app: TestApp,
+  operationId: string,
+  name: string,
+  request: ExampleRequest,
+) {
   const contract = contractOf(app, operationId);
   const { summary, params, query, headers, body, as } = request;
   const { status, body: reply } = await app.call(
@@ -86,7 +91,7 @@ async function sendExample(app: TestApp, operationId: string, name: string, requ
  * The first webhook of each type, in the order of events, which may differ from the order of
  * arrival.
  */
-function firstOfEach(bodies: readonly string[]): Examples['webhooks'] {
+function firstWebhookOfEachType(bodies: readonly string[]): Examples['webhooks'] {
   const webhooks = new Map<string, unknown>();
   const parsed = bodies.map((text) => JSON.parse(text) as { id: string; type: string });
   for (const body of parsed.sort((a, b) => (a.id < b.id ? -1 : 1))) {
@@ -95,7 +100,7 @@ function firstOfEach(bodies: readonly string[]): Examples['webhooks'] {
   return [...webhooks.keys()].sort().map((type) => ({ type, body: webhooks.get(type) }));
 }
 
-async function recorded(app: TestApp, receiver: Receiver, scenarios: readonly Scenario[]) {
+async function recordScenarios(app: TestApp, receiver: Receiver, scenarios: readonly Scenario[]) {
   const exchanges: Exchange[] = [];
   await app.call('PATCH', '/config', { webhookEndpoint: receiver.url });
   for (const scenario of scenarios) {
@@ -110,7 +115,7 @@ async function recorded(app: TestApp, receiver: Receiver, scenarios: readonly Sc
     });
   }
   await app.settle();
-  return { exchanges, webhooks: firstOfEach(receiver.arrivals.map(({ body }) => body)) };
+  return { exchanges, webhooks: firstWebhookOfEachType(receiver.arrivals.map(({ body }) => body)) };
 }
 
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
@@ -128,28 +133,28 @@ const KINDS: readonly [RegExp, (length: number, number: number) => string][] = [
     new RegExp(`^${UUID}$`),
     (_, number) => `019b8d60-2a80-7000-8000-${number.toString(16).padStart(12, '0')}`,
   ],
-  [/^[0-9]+$/, (length, number) => numbered('1234567890', length, String(number))],
+  [/^[0-9]+$/, (length, number) => numberedText('1234567890', length, String(number))],
   // DER signatures have random lengths.
-  [/^[0-9a-f]{136,146}$/, (_, number) => numbered('0123456789abcdef', 144, String(number))],
-  [/^[0-9a-f]{16,}$/, (length, number) => numbered('0123456789abcdef', length, String(number))],
-  [OPAQUE, (_, number) => numbered('Example', OPAQUE_LENGTH, String(number))],
-  [/^[0-9A-Z]+$/, (length, number) => numbered('EXAMPLE', length, String(number))],
-  [/^[0-9a-z]+$/, (length, number) => numbered('example', length, String(number))],
-  [/^/, (length, number) => numbered('Example', length, String(number))],
+  [/^[0-9a-f]{136,146}$/, (_, number) => numberedText('0123456789abcdef', 144, String(number))],
+  [/^[0-9a-f]{16,}$/, (length, number) => numberedText('0123456789abcdef', length, String(number))],
+  [OPAQUE, (_, number) => numberedText('Example', OPAQUE_LENGTH, String(number))],
+  [/^[0-9A-Z]+$/, (length, number) => numberedText('EXAMPLE', length, String(number))],
+  [/^[0-9a-z]+$/, (length, number) => numberedText('example', length, String(number))],
+  [/^/, (length, number) => numberedText('Example', length, String(number))],
 ];
 
 /** Repeats the word, with the number at the end. */
-const numbered = (term: string, length: number, number: string): string =>
+const numberedText = (term: string, length: number, number: string): string =>
   term.repeat(Math.ceil(length / term.length)).slice(0, Math.max(0, length - number.length)) +
   number.slice(-length);
 
-function inPlaceOf(one: string, other: string, number: number): string {
+function replacementFor(one: string, other: string, number: number): string {
   const [, write] = KINDS.find(([kind]) => kind.test(one) && kind.test(other)) ?? [];
   return write?.(one.length, number) ?? one;
 }
 
 /** The common prefix before the random part, such as the country of an IBAN. */
-function sharedHead(first: string, other: string): number {
+function sharedPrefixLength(first: string, other: string): number {
   if (OPAQUE.test(first) || KINDS[0]?.[0].test(first)) return 0;
   let position = 0;
   while (first[position] === other[position] && /[A-Za-z]/.test(first[position] ?? '')) position++;
@@ -159,27 +164,28 @@ function sharedHead(first: string, other: string): number {
 }
 
 /** The first value with every part that differs from the second replaced. */
-function withoutChance(first: unknown, second: unknown): unknown {
+function replaceRandomParts(first: unknown, second: unknown): unknown {
   const replacements = new Map<string, string>();
-  const replaceNames = (one: string, other: string) => {
+  const replaceValue = (one: string, other: string) => {
     if (one === other) return one;
-    const head = sharedHead(one, other);
+    const prefixLength = sharedPrefixLength(one, other);
     const stored =
       replacements.get(one) ??
-      one.slice(0, head) + inPlaceOf(one.slice(head), other.slice(head), replacements.size + 1);
+      one.slice(0, prefixLength) +
+        replacementFor(one.slice(prefixLength), other.slice(prefixLength), replacements.size + 1);
     replacements.set(one, stored);
     return stored;
   };
   const text = (one: string, other: string): string => {
     if (one === other) return one;
-    if (OPAQUE.test(one) || CREDENTIAL.test(one)) return replaceNames(one, other);
+    if (OPAQUE.test(one) || CREDENTIAL.test(one)) return replaceValue(one, other);
     const [parts, others] = [one.split(TOKENS), other.split(TOKENS)];
     const isAligned =
       parts.length === others.length &&
       parts.every((part, position) => position % 2 || part === others[position]);
-    if (!isAligned) return replaceNames(one, other);
+    if (!isAligned) return replaceValue(one, other);
     return parts
-      .map((part, position) => (position % 2 ? replaceNames(part, others[position] ?? '') : part))
+      .map((part, position) => (position % 2 ? replaceValue(part, others[position] ?? '') : part))
       .join('');
   };
   const walk = (one: unknown, other: unknown, path: string): unknown => {
@@ -221,7 +227,7 @@ function replaceMatches(text: string, pattern: RegExp, nameOf: (number: number) 
   });
 }
 
-const from = (names: readonly string[]) => (number: number) => {
+const nameFrom = (names: readonly string[]) => (number: number) => {
   const name = names[number];
   if (name === undefined) throw new Error(`only ${names.length} names: ${names.join(', ')}`);
   return name;
@@ -238,7 +244,7 @@ function withCheckDigits(iban: string): string {
 }
 
 /** Replaces hosts, addresses and account numbers by realistic ones. */
-function realistic(json: string): string {
+function replaceTestValues(json: string): string {
   let text = json
     .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'https://platform.example.com')
     .replaceAll('http://127.0.0.1', 'https://pay.example.com')
@@ -248,9 +254,9 @@ function realistic(json: string): string {
   text = replaceMatches(
     text,
     /p-exampleex[a-z]*\d+\.uma/g,
-    (index) => `p-${from(DOMAINS)(index)}.uma`,
+    (index) => `p-${nameFrom(DOMAINS)(index)}.uma`,
   );
-  text = replaceMatches(text, /0x[0-9a-f]{40}\b/g, from(EVM_ADDRESSES));
+  text = replaceMatches(text, /0x[0-9a-f]{40}\b/g, nameFrom(EVM_ADDRESSES));
   return replaceMatches(text, /account_[0-9a-f]{20}/g, (index) => `account_northwind_${index + 1}`);
 }
 
@@ -266,9 +272,9 @@ export function examples(
   }));
   it(`are what server/examples/${name}.json shows`, async () => {
     const [firstRun, secondRun] = await Promise.all(
-      servers.map(({ app, receiver }) => recorded(app, receiver, Object.values(scenarios))),
+      servers.map(({ app, receiver }) => recordScenarios(app, receiver, Object.values(scenarios))),
     );
-    const text = `${realistic(JSON.stringify(withoutChance(firstRun, secondRun), null, 2))}\n`;
+    const text = `${replaceTestValues(JSON.stringify(replaceRandomParts(firstRun, secondRun), null, 2))}\n`;
     await expect(text).toMatchFileSnapshot(path.join(FOLDER, `${name}.json`));
   });
 }

@@ -31,8 +31,8 @@ function read(headers: http.IncomingHttpHeaders, body: string): Received {
   return { headers: headers as Record<string, string>, body, id, type };
 }
 
-export async function startReceiver(first: Behavior = 200): Promise<Receiver> {
-  let behavior = first;
+export async function startReceiver(firstBehavior: Behavior = 200): Promise<Receiver> {
+  let behavior = firstBehavior;
   let inFlight = 0;
   let mostAtOnce = 0;
   const arrivals: Received[] = [];

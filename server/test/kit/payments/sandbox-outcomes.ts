@@ -2,7 +2,7 @@
 // suffixes of a table, and the webhooks of one payment, compared with the expected ones before and after
 // each scheduled time.
 import { expect } from 'vitest';
-import { accountInfos, balances, ok } from '../app/fixtures.ts';
+import { accountInfos, ok, readBalances } from '../app/fixtures.ts';
 import { startApp, type TestApp } from '../app/harness.ts';
 import { type Received, startReceiver } from '../http/webhook-receiver.ts';
 
@@ -64,7 +64,12 @@ export const ACCOUNT_METHODS = {
 export type MethodName = keyof typeof ACCOUNT_METHODS;
 
 /** Registers an account and returns the raw response. */
-export function register({ app }: Fixture, customerId: string, method: MethodName, suffix: string) {
+export function registerAccount(
+  { app }: Fixture,
+  customerId: string,
+  method: MethodName,
+  suffix: string,
+) {
   const { currency, infoOf } = ACCOUNT_METHODS[method];
   const body = { customerId, currency, accountInfo: infoOf(suffix) };
   return app.call('POST', '/customers/external-accounts', body);
@@ -135,7 +140,7 @@ export function expectedOf<R>(table: Readonly<Record<string, R>>, key: string): 
 }
 
 /** Collects the following webhooks about one payment and its accounts. */
-export async function watch(
+export async function observePayment(
   fixture: Fixture,
   paymentId: () => string,
   accounts: readonly ObservedAccount[],
@@ -188,11 +193,11 @@ interface Payment {
   id: string;
   quoteId?: string;
   accounts: readonly ObservedAccount[];
-  scenario: Awaited<ReturnType<typeof watch>>;
+  scenario: Awaited<ReturnType<typeof observePayment>>;
 }
 
 /** Lines about accounts that take part in this payment. */
-const about = ({ accounts }: Payment, lines: readonly string[]) => {
+const describePaymentEvents = ({ accounts }: Payment, lines: readonly string[]) => {
   const absent = ['payer', 'platform'].filter(
     (name) => !accounts.some((each) => each.name === name),
   );
@@ -226,19 +231,19 @@ export async function expectWebhooks(fixture: Fixture, payment: Payment, row: Ro
   const { immediate, later, end } = row;
   await app.settle();
   const received = scenario.next();
-  expect(received).toEqual(about(payment, immediate));
+  expect(received).toEqual(describePaymentEvents(payment, immediate));
   if (later) {
     await app.advance(later.afterMs - 1);
     expect(scenario.next()).toEqual([]);
     expect((await read(fixture, `/transactions/${id}`)).status).toBe(later.status);
     await app.advance(1);
     const nextStep = scenario.next();
-    expect(nextStep).toEqual(about(payment, later.events));
+    expect(nextStep).toEqual(describePaymentEvents(payment, later.events));
     received.push(...nextStep);
   }
   await expectEnd(fixture, payment, end);
   for (const account of accounts) {
-    const { balance, total } = await balances(app, account.id);
+    const { balance, total } = await readBalances(app, account.id);
     const [[first]] = account.labels;
     const latest = received.findLast((each) => each.startsWith(`${account.name} `));
     expect(balanceLine(account, balance, total)).toBe(latest ?? balanceLine(account, first, first));

@@ -17,7 +17,7 @@ export type ProviderReply = Awaited<ReturnType<MintPort['submit']>>;
 export type ScriptedReply = ProviderReply | Error | (() => Promise<ProviderReply>);
 
 /** A worker whose provider returns the replies in order, and repeats the last one. */
-export function workerReplying(app: TestApp, ...responses: readonly ScriptedReply[]) {
+export function workerWithReplies(app: TestApp, ...responses: readonly ScriptedReply[]) {
   const { mint } = app.connectorsOf('sandbox');
   const calls: { type: string; id: string }[] = [];
   const reply = async (event: string, { id }: MintOrder): Promise<ProviderReply> => {
@@ -51,10 +51,10 @@ export function workerReplying(app: TestApp, ...responses: readonly ScriptedRepl
     }
     app.effects.set(Math.max(app.effects.now(), time));
   };
-  return { calls, after: (ms: number) => runUntil(app.effects.now() + ms), runDue: worker.runDue };
+  return { calls, runFor: (ms: number) => runUntil(app.effects.now() + ms), runDue: worker.runDue };
 }
 
-export const replies = (
+export const progressReply = (
   state: Exclude<OrderProgress['state'], 'failed'>,
   overrides: object = {},
 ): OrderProgress => ({
@@ -64,4 +64,4 @@ export const replies = (
 });
 export const failed: OrderProgress = { state: 'failed', providerStatus: 'returned', reason: 'R01' };
 /** The order has expired permanently. */
-export const FINAL = replies('expired', { final: true });
+export const FINAL = progressReply('expired', { final: true });

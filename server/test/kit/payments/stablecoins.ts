@@ -1,7 +1,7 @@
 // The fixture for tests of stablecoins: a platform linked to the sandbox provider, its tokens, and external
 // accounts for mints and burns. Symbols and identifiers are unique, and none has a sandbox suffix by
 // accident.
-import { customer, externalAccount, ok } from '../app/fixtures.ts';
+import { createCustomer, createExternalAccount, ok } from '../app/fixtures.ts';
 import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 import { sparkWallet } from '../wallets/chain-wallets.ts';
 
@@ -10,7 +10,8 @@ type Json = Record<string, unknown>;
 let counter = 0;
 
 /** Unique letters for a token. */
-const letters = () => [...String(++counter)].map((digit) => 'ABCDEFGHIJ'.charAt(+digit)).join('');
+const nextLetters = () =>
+  [...String(++counter)].map((digit) => 'ABCDEFGHIJ'.charAt(+digit)).join('');
 
 /** `as` is the issuing platform. Default: the main platform. */
 export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
@@ -31,7 +32,7 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
 
   /** Body of a registration; `ownSuffix` is the suffix of the provider's identifier. */
   const tokenBody = (ownSuffix = '000', overrides: Json = {}) => ({
-    providerTokenIdentifier: `coin${letters()}-${ownSuffix}`,
+    providerTokenIdentifier: `coin${nextLetters()}-${ownSuffix}`,
     networkTokenIdentifier: `btkn1test${++counter}000`,
     network: 'SPARK',
     ...overrides,
@@ -68,15 +69,15 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
     };
     const body = { currency: 'USDB', accountInfo };
     if (owner) return ok(await app.call('POST', '/platform/external-accounts', body, { as }), 201);
-    const { id: customerId } = await customer(app, { as });
+    const { id: customerId } = await createCustomer(app, { as });
     const owned = { ...body, customerId };
     return ok(await app.call('POST', '/customers/external-accounts', owned, { as }), 201);
   }
 
   /** A bank account of a customer whose number ends in `ownSuffix`. */
   async function bank(suffix = '000', currency = 'USD') {
-    const { id } = await customer(app, { as });
-    return externalAccount(app, id, currency, suffix, { as });
+    const { id } = await createCustomer(app, { as });
+    return createExternalAccount(app, id, currency, suffix, { as });
   }
 
   return {

@@ -1,7 +1,7 @@
 // A platform that approves payments from UMA addresses: a server, and a webhook receiver with scripted
 // responses to approval requests, which accepts all other events.
 
-import { customer, internalAccount, ok } from '../app/fixtures.ts';
+import { createCustomer, findInternalAccount, ok } from '../app/fixtures.ts';
 import type { ApiResponse, TestApp, TestPlatform } from '../app/harness.ts';
 import { startApp } from '../app/harness.ts';
 import { type Received, startReceiver } from '../http/webhook-receiver.ts';
@@ -9,16 +9,19 @@ import { type Received, startReceiver } from '../http/webhook-receiver.ts';
 export const PENDING = 'INCOMING_PAYMENT.PENDING';
 export const FAILED = 'INCOMING_PAYMENT.FAILED';
 export const COMPLETED = 'INCOMING_PAYMENT.COMPLETED';
-export const BACK = ['INCOMING_PAYMENT.REFUND_PENDING', 'INCOMING_PAYMENT.REFUND_COMPLETED'];
+export const REFUND_EVENTS = [
+  'INCOMING_PAYMENT.REFUND_PENDING',
+  'INCOMING_PAYMENT.REFUND_COMPLETED',
+];
 export const SENDER = '$success.usd@sandbox.uma.money';
 
 interface Script {
   status: number;
   body?: string;
   /** Never responds. */
-  silent?: boolean;
+  neverResponds?: boolean;
   /** Runs before the response. */
-  meanwhile?: (question: Received) => Promise<unknown>;
+  beforeResponse?: (question: Received) => Promise<unknown>;
 }
 
 export async function openUmaFixture() {
@@ -28,9 +31,11 @@ export async function openUmaFixture() {
   const receiver = await startReceiver((response, received) => {
     if (received.type !== PENDING) return void response.writeHead(200).end();
     requested.push(received);
-    const { status, body = '', silent, meanwhile } = script;
-    if (silent) return;
-    void Promise.resolve(meanwhile?.(received)).then(() => response.writeHead(status).end(body));
+    const { status, body = '', neverResponds, beforeResponse } = script;
+    if (neverResponds) return;
+    void Promise.resolve(beforeResponse?.(received)).then(() =>
+      response.writeHead(status).end(body),
+    );
   });
 
   async function listen(as: TestPlatform = app.platform): Promise<void> {
@@ -48,8 +53,8 @@ export async function openUmaFixture() {
 
   /** A customer with an account, and a pending payment to it. */
   async function createPendingPayment(overrides: object = {}) {
-    const person = await customer(app);
-    const account = await internalAccount(app, person.id, 'USD');
+    const person = await createCustomer(app);
+    const account = await findInternalAccount(app, person.id, 'USD');
     const payment = ok(await receive({ customerId: person.id, ...overrides }), 200);
     return { person, account, payment };
   }

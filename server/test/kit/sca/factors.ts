@@ -12,7 +12,7 @@ import {
   type TestApp,
   type TestPlatform,
 } from '../app/harness.ts';
-import { european } from '../customers/contacts.ts';
+import { createEuropeanCustomer } from '../customers/contacts.ts';
 import { type Authenticator, authenticator, type Ceremony } from '../wallets/authenticator.ts';
 import { fieldsOf } from '../wallets/passkeys.ts';
 
@@ -59,7 +59,7 @@ export function factorFixture(app: TestApp, options: CallOptions = {}) {
     namesOf: async (id: string): Promise<string[]> =>
       ok(await list(id), 200).factors.map((each: { factor: string }) => each.factor),
     /** Enrolls an authenticator app; returns secret and recovery codes. */
-    async withTotp(id: string) {
+    async enrollTotp(id: string) {
       const { secret, secretBase32Encoded: base32 } = ok(await start(id, 'TOTP'), 200);
       const code = codeAt(base32, app.effects.now());
       const { recoveryCodes } = ok(await confirm(id, { type: 'TOTP', secret, code }), 200);
@@ -68,7 +68,7 @@ export function factorFixture(app: TestApp, options: CallOptions = {}) {
       };
     },
     /** Enrolls a passkey; returns the authenticator and the credential id. */
-    async withPasskey(id: string, input?: Authenticator) {
+    async enrollPasskey(id: string, input?: Authenticator) {
       const { options: requested, allowedOrigins } = ok(await start(id, 'PASSKEY'), 200);
       const [origin] = allowedOrigins as [string];
       const device = input ?? authenticator({ site: requested.rp.id, at: origin });
@@ -92,7 +92,7 @@ export const setSite = (app: TestApp, as: TestPlatform, passkey_site: typeof SIT
   }, as);
 
 /** Expects INVALID_INPUT for these fields. */
-export function expectBad(reply: ApiResponse, ...fields: string[]) {
+export function expectInvalidFields(reply: ApiResponse, ...fields: string[]) {
   expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_INPUT']);
   expect(fieldsOf(reply)).toEqual(fields);
 }
@@ -112,8 +112,9 @@ export async function openFactors() {
     /** Factors in the sandbox. */
     sandboxFixture: factorFixture(app),
     /** A customer under SCA. */
-    person: async (as: TestPlatform = service) => (await european(app, { as })).id as string,
-    wait: (ms: number) => app.effects.set(app.effects.now() + ms),
+    person: async (as: TestPlatform = service) =>
+      (await createEuropeanCustomer(app, { as })).id as string,
+    advanceClock: (ms: number) => app.effects.set(app.effects.now() + ms),
     async rowOf(id: string) {
       const row = await db.read(customers, id);
       if (!row) throw new Error('no such customer');

@@ -10,7 +10,7 @@ import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 import { ADDRESS } from './strong-customers.ts';
 
 /** Status, code and invalid fields. */
-export const verdict = ({ status, body }: ApiResponse): unknown[] => [
+export const statusCodeAndFields = ({ status, body }: ApiResponse): unknown[] => [
   status,
   body.code,
   ...(body.details?.errors ?? []).map(({ field }: { field: string }) => field),

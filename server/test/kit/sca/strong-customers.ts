@@ -1,9 +1,15 @@
 // Fixture for customers under SCA: with a verified phone number, a session, and EUR and USDC balances; and
 // requests that authorize payments. The sandbox accepts 123456 for every code.
 
-import { externalAccount, fund, internalAccount, ok, quoteBody } from '../app/fixtures.ts';
+import {
+  createExternalAccount,
+  findInternalAccount,
+  fundAccount,
+  ok,
+  quoteBody,
+} from '../app/fixtures.ts';
 import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
-import { confirmCode, european, sendCode } from '../customers/contacts.ts';
+import { confirmCode, createEuropeanCustomer, sendCode } from '../customers/contacts.ts';
 
 export const CODE = '123456';
 export const ADDRESS = '203.0.113.7';
@@ -11,12 +17,12 @@ export const ADDRESS = '203.0.113.7';
 export const ORIGIN = 'http://localhost:3000';
 
 /** An individual in Germany with a verified phone number and without a session. */
-export async function phoneVerifiedCustomer(
+export async function createPhoneVerifiedCustomer(
   app: TestApp,
   options: CallOptions = {},
   overrides: object = {},
 ) {
-  const person = await european(app, options, overrides);
+  const person = await createEuropeanCustomer(app, options, overrides);
   ok(await sendCode(app, person.id, 'phone', options), 204);
   ok(await confirmCode(app, person.id, 'phone', CODE, options), 200);
   return person;
@@ -32,19 +38,19 @@ export async function logIn(app: TestApp, customerId: string, options: CallOptio
   return ok(await app.call('POST', `/sca/login/complete${requested}`, proof, options), 200);
 }
 
-export type ScaPayer = Awaited<ReturnType<typeof scaPayer>>;
+export type ScaPayer = Awaited<ReturnType<typeof createScaPayer>>;
 
 /** A customer with verified phone, session and balances in minor units. */
-export async function scaPayer(
+export async function createScaPayer(
   app: TestApp,
   { eur = 1_000_00, usdc = 1_000_000_000 }: { eur?: number; usdc?: number } = {},
   options: CallOptions = {},
 ) {
-  const person = await phoneVerifiedCustomer(app, options);
+  const person = await createPhoneVerifiedCustomer(app, options);
   await logIn(app, person.id, options);
   const accountOf = async (currency: string, amount: number) => {
-    const account = await internalAccount(app, person.id, currency, options);
-    if (amount > 0) await fund(app, account.id, amount, options);
+    const account = await findInternalAccount(app, person.id, currency, options);
+    if (amount > 0) await fundAccount(app, account.id, amount, options);
     return account;
   };
   const [euros, coins] = [await accountOf('EUR', eur), await accountOf('USDC', usdc)];
@@ -52,7 +58,7 @@ export async function scaPayer(
 }
 
 /** An unexecuted quote from EUR to an external account, by default in EUR. */
-export async function quotedPayout(
+export async function createQuotedPayout(
   app: TestApp,
   payer: ScaPayer,
   {
@@ -63,7 +69,7 @@ export async function quotedPayout(
   }: { currency?: string; amount?: number; from?: string; more?: object } = {},
   options: CallOptions = {},
 ) {
-  const target = await externalAccount(app, payer.person.id, currency, '000', options);
+  const target = await createExternalAccount(app, payer.person.id, currency, '000', options);
   const body = quoteBody(from, target.id, amount, more);
   const quote = ok(await app.call('POST', '/quotes', body, options), 201);
   return { target, quote };

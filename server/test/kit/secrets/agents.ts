@@ -4,21 +4,27 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { receiveFunds } from '../../../src/features/payments/quotes/index.ts';
 import { agentFixture, policy } from '../agents/agents.ts';
-import { customer, externalAccount, internalAccount, ok, quoteBody } from '../app/fixtures.ts';
+import {
+  createCustomer,
+  createExternalAccount,
+  findInternalAccount,
+  ok,
+  quoteBody,
+} from '../app/fixtures.ts';
 import type { ApiResponse } from '../app/harness.ts';
-import { keyed, randomPassword, type StrongLifecycle } from './second-factors.ts';
+import { idempotencyHeader, randomPassword, type StrongLifecycle } from './second-factors.ts';
 
 type Fixture = ReturnType<typeof agentFixture>;
 
 /** A customer with a USD balance and an external account. */
 async function holder({ app, as }: StrongLifecycle) {
-  const { id } = await customer(app, { as });
+  const { id } = await createCustomer(app, { as });
   const sql = `update customers set status = 'APPROVED', version = version + 1 where id = $1`;
   await app.runtime.db.query(sql, [id]);
-  const { id: from } = await internalAccount(app, id, 'USD', { as });
+  const { id: from } = await findInternalAccount(app, id, 'USD', { as });
   const deposit = { accountId: from, currency: 'USD', amount: 1_000_00n };
   await app.operate((ctx) => receiveFunds(ctx, deposit), as);
-  const { id: to } = await externalAccount(app, id, 'USD', '000', { as });
+  const { id: to } = await createExternalAccount(app, id, 'USD', '000', { as });
   return { id: id as string, from: from as string, to: to as string };
 }
 
@@ -37,14 +43,14 @@ async function connect(lifecycle: StrongLifecycle, fixture: Fixture, customerId:
     ...{ name: 'Bookkeeper', customerId },
     policy: policy({ defaultExecutionMode: 'APPROVAL_REQUIRED' }),
   };
-  const firstAgent = ok(await fixture.manage('POST', '/agents', body, keyed()), 201);
+  const firstAgent = ok(await fixture.manage('POST', '/agents', body, idempotencyHeader()), 201);
   const { id } = firstAgent.agent;
   const old = noteCode(lifecycle, 'a device code that was replaced', firstAgent.deviceCode.code);
   const secondResponse = await fixture.manage(
     'POST',
     `/agents/${id}/device-codes`,
     undefined,
-    keyed(),
+    idempotencyHeader(),
   );
   const code = noteCode(lifecycle, 'a device code', ok(secondResponse, 201).code);
   await lifecycle.look();
@@ -67,7 +73,10 @@ async function connect(lifecycle: StrongLifecycle, fixture: Fixture, customerId:
 }
 
 /** Invalid tokens, and codes in place of tokens. */
-async function misuse({ app, as, secrets }: StrongLifecycle, token: string): Promise<void> {
+async function rejectInvalidUses(
+  { app, as, secrets }: StrongLifecycle,
+  token: string,
+): Promise<void> {
   const me = (authorization: string) =>
     app.call('GET', '/agents/me', undefined, { as: null, headers: { authorization } });
   const badToken = secrets.note('a bad bearer token', `gat_${randomBytes(20).toString('hex')}`);
@@ -89,7 +98,7 @@ async function misuse({ app, as, secrets }: StrongLifecycle, token: string): Pro
 }
 
 /** Codes and tokens in unexpected paths, bodies, queries and headers. */
-async function misplace(fixture: Fixture, send: Act, ...secrets: string[]): Promise<void> {
+async function sendInWrongPlaces(fixture: Fixture, send: Act, ...secrets: string[]): Promise<void> {
   for (const secret of secrets) {
     const path = `/agents/${secret}`;
     const body = quoteBody(secret, secret, 1, { description: 1, platformFeeOverride: secret });
@@ -98,15 +107,20 @@ async function misplace(fixture: Fixture, send: Act, ...secrets: string[]): Prom
       await fixture.manage('GET', `/agents?isPaused=${secret}`),
       await fixture.manage('GET', `/agents?cursor=${secret}&createdAfter=${secret}`),
       await fixture.manage('GET', `/agents/device-codes/${secret}`),
-      await fixture.manage('POST', `${path}/device-codes`, undefined, keyed()),
-      await fixture.manage('POST', `${path}/actions/${secret}/approve`, undefined, keyed()),
+      await fixture.manage('POST', `${path}/device-codes`, undefined, idempotencyHeader()),
+      await fixture.manage(
+        'POST',
+        `${path}/actions/${secret}/approve`,
+        undefined,
+        idempotencyHeader(),
+      ),
       await fixture.manage('PATCH', `${path}/policy`, { defaultExecutionMode: secret }),
       await fixture.manage('POST', '/agents', { name: 'X', customerId: secret, policy: secret }),
       await fixture.manage(
         'POST',
         '/agents',
         { name: 'X', customerId: secret, policy: policy({ permissions: [secret] }) },
-        keyed(),
+        idempotencyHeader(),
       ),
       await send('GET', `/agents/me/transactions/${secret}`),
       await send('GET', `/agents/me/actions?status=${secret}`),
@@ -135,7 +149,8 @@ export async function runAgentScenario(lifecycle: StrongLifecycle): Promise<void
   const owner = await holder(lifecycle);
   const { id, token, code } = await connect(lifecycle, fixture, owner.id);
   const call = fixture.withToken(token);
-  const send: Act = (method, path, body) => call(method, path, body, { headers: keyed() });
+  const send: Act = (method, path, body) =>
+    call(method, path, body, { headers: idempotencyHeader() });
 
   ok(await send('GET', '/agents/me'), 200);
   const quote = ok(
@@ -144,11 +159,11 @@ export async function runAgentScenario(lifecycle: StrongLifecycle): Promise<void
   );
   const requested = ok(await send('POST', `/agents/me/quotes/${quote.id}/execute`), 200);
   const approve = `/agents/${id}/actions/${requested.id}/approve`;
-  ok(await fixture.manage('POST', approve, undefined, keyed()), 200);
+  ok(await fixture.manage('POST', approve, undefined, idempotencyHeader()), 200);
   await app.settle();
 
-  await misuse(lifecycle, token);
-  await misplace(
+  await rejectInvalidUses(lifecycle, token);
+  await sendInWrongPlaces(
     fixture,
     send,
     token,

@@ -33,7 +33,7 @@ async function noteSealed({ app, secrets }: CardLifecycle, { card }: WalletCard,
 }
 
 /** A page behind a link, recorded for the search unless it shows the card. */
-async function visit(
+async function openPage(
   { app, searchedTexts }: CardLifecycle,
   url: string,
   method: 'GET' | 'HEAD' | 'POST',
@@ -59,20 +59,20 @@ async function readCard(lifecycle: CardLifecycle, fixture: DelegatedFixture, car
     links.push(pathname);
   }
   const [used, unused] = links as [string, string];
-  expect((await visit(lifecycle, used, 'HEAD')).statusCode).toBe(200);
-  const { statusCode, body } = await visit(lifecycle, used, 'GET');
+  expect((await openPage(lifecycle, used, 'HEAD')).statusCode).toBe(200);
+  const { statusCode, body } = await openPage(lifecycle, used, 'GET');
   expect(statusCode).toBe(200);
   const inFours = /<span class="code">(\d{4} \d{4} \d{4} \d{4})<\/span>/.exec(body)?.[1] ?? '';
   const number = secrets.note('the number of a card', inFours.replaceAll(' ', ''));
   secrets.note('the number of a card', inFours);
   secrets.note('the number of a card', number.slice(-12));
   for (const each of [used, `${unused}/x`, `/card/${number}`]) {
-    expect((await visit(lifecycle, each, 'GET')).statusCode).toBe(404);
+    expect((await openPage(lifecycle, each, 'GET')).statusCode).toBe(404);
   }
-  expect((await visit(lifecycle, unused, 'POST')).statusCode).toBe(404);
+  expect((await openPage(lifecycle, unused, 'POST')).statusCode).toBe(404);
   await lifecycle.look();
   app.effects.set(app.effects.now() + 6 * 60_000);
-  expect((await visit(lifecycle, unused, 'GET')).statusCode).toBe(404);
+  expect((await openPage(lifecycle, unused, 'GET')).statusCode).toBe(404);
   return [number, inFours, ...links.map((each) => each.split('/').at(-1) as string)];
 }
 
@@ -96,7 +96,7 @@ async function pay(
 }
 
 /** Sends each in an unexpected place; rejections must not repeat it. */
-async function misplace(
+async function sendInWrongPlaces(
   fixture: DelegatedFixture,
   walletCard: WalletCard,
   secret: string,
@@ -120,7 +120,7 @@ async function misplace(
     ['POST', '/cards', { ...valid, form: secret }],
     ['POST', `${simulate}/clearing`, { cardTransactionId: secret, amount: 1 }],
     ['POST', `${simulate}/${encodedSecret}`, {}],
-    ['POST', '/auth/delegated-keys', fixture.bodyOf({ ...walletCard, card: { id: secret } })],
+    ['POST', '/auth/delegated-keys', fixture.keyBody({ ...walletCard, card: { id: secret } })],
     ['DELETE', `/auth/delegated-keys/${encodedSecret}`],
   ] as const) {
     const { status } = await fixture.call(method, path, body);
@@ -136,7 +136,7 @@ export async function runCardScenario(lifecycle: CardLifecycle): Promise<void> {
   await pay(lifecycle, fixture, walletCard.card.id);
   const details = await readCard(lifecycle, fixture, walletCard.card.id);
   const password = lifecycle.secrets.note('a password of a card', randomPassword());
-  for (const secret of [...details, password]) await misplace(fixture, walletCard, secret);
+  for (const secret of [...details, password]) await sendInWrongPlaces(fixture, walletCard, secret);
 }
 
 /** All values in a JSON value that are neither arrays nor objects. */

@@ -4,9 +4,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { receiveFunds } from '../../../src/features/payments/quotes/index.ts';
-import { internalAccount, ok, quoteBody } from '../app/fixtures.ts';
+import { findInternalAccount, ok, quoteBody } from '../app/fixtures.ts';
 import type { ApiResponse, TestApp, TestPlatform } from '../app/harness.ts';
-import { confirmCode, european, sendCode } from '../customers/contacts.ts';
+import { confirmCode, createEuropeanCustomer, sendCode } from '../customers/contacts.ts';
 import { assertionJson, codeAt, factorFixture, registrationJson } from '../sca/factors.ts';
 import { authenticator } from '../wallets/authenticator.ts';
 import type { Exchange, SecretList } from './search.ts';
@@ -25,7 +25,7 @@ export interface StrongLifecycle {
 }
 
 export const randomPassword = (bytes = 12) => `Hush${randomBytes(bytes).toString('hex')}`;
-export const keyed = () => ({ 'idempotency-key': randomBytes(12).toString('hex') });
+export const idempotencyHeader = () => ({ 'idempotency-key': randomBytes(12).toString('hex') });
 
 /** An IP address of the documentation ranges. */
 const randomAddress = ({ secrets }: StrongLifecycle) => {
@@ -48,7 +48,7 @@ type Body = ApiResponse['body'];
 function fixtures(lifecycle: StrongLifecycle) {
   const { app, as } = lifecycle;
   const request = (method: string, path: string, body?: unknown): Promise<ApiResponse> =>
-    app.call(method, path, body, { as, headers: method === 'POST' ? keyed() : {} });
+    app.call(method, path, body, { as, headers: method === 'POST' ? idempotencyHeader() : {} });
   return {
     send: request,
     factors: factorFixture(app, { as }),
@@ -64,12 +64,12 @@ type Fixtures = ReturnType<typeof fixtures>;
 
 /** Expects the rejection of a wrong proof. */
 const expectWrong = (response: ApiResponse) =>
-  expect([response.status, response.body.code]).toEqual(BAD);
-const BAD = [400, 'INVALID_INPUT'];
+  expect([response.status, response.body.code]).toEqual(INVALID);
+const INVALID = [400, 'INVALID_INPUT'];
 
 async function createApprovedCustomer(lifecycle: StrongLifecycle): Promise<string> {
   const { app, as } = lifecycle;
-  const { id } = await european(app, { as }, { currencies: ['EUR'] });
+  const { id } = await createEuropeanCustomer(app, { as }, { currencies: ['EUR'] });
   const sql = `update customers set status = 'APPROVED', version = version + 1 where id = $1`;
   await app.runtime.db.query(sql, [id]);
   ok(await sendCode(app, id, 'phone', { as }), 204);
@@ -166,7 +166,7 @@ async function usePasskey(
 type Passkey = Awaited<ReturnType<typeof usePasskey>>;
 
 async function createFundedAccount({ app, as }: StrongLifecycle, id: string): Promise<string> {
-  const { id: accountId } = await internalAccount(app, id, 'EUR', { as });
+  const { id: accountId } = await findInternalAccount(app, id, 'EUR', { as });
   const deposit = { accountId, currency: 'EUR', amount: 1_000_00n };
   await app.operate((ctx) => receiveFunds(ctx, deposit), as);
   return accountId;

@@ -233,7 +233,7 @@ async function proveByIdentity(lifecycle: Completed): Promise<void> {
 }
 
 /** Export of the recovery phrase, which must not be stored. */
-async function takeOut(lifecycle: Completed): Promise<void> {
+async function exportPhrase(lifecycle: Completed): Promise<void> {
   const { fixture, accountId, session, secrets } = lifecycle;
   const keys = createKeys(lifecycle);
   const path = `/internal-accounts/${accountId}/export`;
@@ -313,14 +313,14 @@ export async function beginLifecycle(lifecycle: Lifecycle): Promise<Completed> {
 }
 
 /** The complete scenario; the wallet has four credentials at the end. */
-export async function goOn(started: Completed): Promise<Completed> {
+export async function continueLifecycle(started: Completed): Promise<Completed> {
   const lifecycle = { ...started, session: await refresh(started) };
   await proveByText(lifecycle);
   const session = await proveByPasskey(lifecycle);
   await proveByIdentity(lifecycle);
   await exceedRequests(lifecycle);
   await change(lifecycle);
-  await takeOut({ ...lifecycle, session });
+  await exportPhrase({ ...lifecycle, session });
   const path = `/auth/sessions/${started.session.session.id}`;
   ok(await lifecycle.fixture.callSigned('DELETE', path, undefined, session), 204);
   return { ...lifecycle, session };

@@ -2,7 +2,7 @@
 // steps use the published client libraries, so the tests also cover compatibility.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { customer, ok } from '../app/fixtures.ts';
+import { createCustomer, ok } from '../app/fixtures.ts';
 import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 import { authenticator } from './authenticator.ts';
 import {
@@ -32,11 +32,11 @@ export const NO_ACTIVE_SESSION = [
   'The wallet signature does not belong to an active session that may sign this.',
 ];
 
-/** The same for an active session, with the required signer. */
-export const otherSessionMustSign = (instead: string) => [
+/** Rejection of an active session that is not the required signer. */
+export const otherSessionMustSign = (requiredSigner: string) => [
   401,
   'UNAUTHORIZED',
-  `The wallet signature belongs to a session that may not sign this: ${instead} must sign.`,
+  `The wallet signature belongs to a session that may not sign this: ${requiredSigner} must sign.`,
 ];
 
 /** Request to add a passkey of an authenticator. */
@@ -82,7 +82,7 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
   /** A customer with a provisioned wallet and its first credential. */
   async function customerWithWallet(body: object = {}) {
     const email = `person-${++counter}@example.com`;
-    const person = await customer(app, { as }, { email, ...body });
+    const person = await createCustomer(app, { as }, { email, ...body });
     await app.settle();
     const account = await walletOf(person.id);
     const [credential] = await credentialsOf(account.id);
@@ -106,7 +106,7 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
     };
   }
 
-  /** The same; returns the last reply only. */
+  /** Performs a signed retry and returns its last reply. */
   const callSigned = async (method: string, path: string, body: unknown, signer: SigningKey) =>
     (await signedRetry(method, path, body, signer)).second;
 

@@ -70,7 +70,7 @@ export function otpFixture(app: TestApp, fixture: WalletFixture) {
       EMAIL_OTP: wallet.credential,
       SMS_OTP: sms,
     };
-    return { ...wallet, session, bundle, of: credentialByType };
+    return { ...wallet, session, bundle, otpCredentials: credentialByType };
   }
 
   const advance = (ms: number) => app.effects.set(app.effects.now() + ms);

@@ -1,7 +1,7 @@
 // Fixture for payments from an embedded wallet: a customer with a balance and a session, quotes, and their
 // execution with signature headers.
 import { expect } from 'vitest';
-import { fund, ok } from '../app/fixtures.ts';
+import { fundAccount, ok } from '../app/fixtures.ts';
 import type { ApiResponse, TestApp, TestPlatform } from '../app/harness.ts';
 import { type ClientSession, stampWith, walletFixture } from './embedded-wallets.ts';
 
@@ -38,7 +38,7 @@ export function walletPaymentFixture(app: TestApp, as?: TestPlatform) {
     /** A wallet with 100 USDB and a session of it. */
     async fundedWallet() {
       const wallet = await fixture.customerWithWallet();
-      await fund(app, wallet.accountId, 100_000_000);
+      await fundAccount(app, wallet.accountId, 100_000_000);
       return { ...wallet, session: await fixture.emailSession(wallet.accountId) };
     },
 

@@ -1,6 +1,6 @@
 // Error codes of cards.
 
-import { customer, internalAccount } from '../../kit/app/fixtures.ts';
+import { createCustomer, findInternalAccount } from '../../kit/app/fixtures.ts';
 import { cardFixture, cardName } from '../../kit/cards/cards.ts';
 import { type CodeFixture, type Provocation, provocation } from './kit.ts';
 
@@ -22,8 +22,8 @@ export const CARDS: readonly Provocation[] = [
     'CARDHOLDER_KYC_NOT_APPROVED',
     'Issue a card to a customer who is not approved: the name ends in 001',
     async (fixture) => {
-      const person = await customer(fixture.app, {}, { fullName: 'Ada Lovelace 001' });
-      const { id: accountId } = await internalAccount(fixture.app, person.id, 'USD');
+      const person = await createCustomer(fixture.app, {}, { fullName: 'Ada Lovelace 001' });
+      const { id: accountId } = await findInternalAccount(fixture.app, person.id, 'USD');
       return fixtureOf(fixture).requestCard({ customer: person, accountId });
     },
   ),
@@ -32,7 +32,7 @@ export const CARDS: readonly Provocation[] = [
     'Issue a card with a funding source in euros',
     async (fixture) => {
       const { customer: person } = await fixtureOf(fixture).holder();
-      const { id: accountId } = await internalAccount(fixture.app, person.id, 'EUR');
+      const { id: accountId } = await findInternalAccount(fixture.app, person.id, 'EUR');
       return fixtureOf(fixture).requestCard({ customer: person, accountId });
     },
   ),

@@ -4,7 +4,7 @@
 import type { Code } from '../../../src/kernel/fault.ts';
 import { type AgentFixture, agentFixture } from '../../kit/agents/agents.ts';
 import { type CallOptions, startApp, type TestApp } from '../../kit/app/harness.ts';
-import { commandOn } from '../../kit/app/production.ts';
+import { commandRunner } from '../../kit/app/production.ts';
 import { type WalletFixture, walletFixture } from '../../kit/wallets/embedded-wallets.ts';
 
 /** The reply with the error code. */
@@ -38,7 +38,7 @@ export interface CodeFixture {
   call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Rejection>;
   post(path: string, body?: unknown, options?: CallOptions): Promise<Rejection>;
   /** Runs an operator command. */
-  operator: ReturnType<typeof commandOn>;
+  operator: ReturnType<typeof commandRunner>;
 }
 
 export async function codeFixture(): Promise<CodeFixture> {
@@ -50,7 +50,7 @@ export async function codeFixture(): Promise<CodeFixture> {
     agents: agentFixture(app),
     call: (...requested) => app.call(...requested),
     post: (path, body = {}, options = {}) => app.call('POST', path, body, options),
-    operator: commandOn(app),
+    operator: commandRunner(app),
   };
 }
 

@@ -1,10 +1,10 @@
 // Error codes of accounts, quotes, transfers, transactions, tokens and webhooks.
 import { bolt11 } from '../../../src/connectors/sandbox/payments/bolt11.ts';
 import {
-  customer,
-  externalAccount,
-  fundedCustomer,
-  internalAccount,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
+  findInternalAccount,
   ok,
   quoteBody,
 } from '../../kit/app/fixtures.ts';
@@ -18,8 +18,8 @@ const transfer = (from: string, to: string, amount: number) => ({
 
 /** A customer with funds, and an external account. */
 async function payerAndPayee({ app }: CodeFixture) {
-  const { person, account } = await fundedCustomer(app);
-  const target = await externalAccount(app, person.id, 'USD');
+  const { person, account } = await createFundedCustomer(app);
+  const target = await createExternalAccount(app, person.id, 'USD');
   return { person, account, target };
 }
 
@@ -59,7 +59,7 @@ const ACCOUNTS: readonly Provocation[] = [
     'Register a bank account whose number ends in 105. Also a payment to, or a debit of, a US bank ' +
       'account whose validation has failed',
     async (fixture) => {
-      const { id } = await customer(fixture.app);
+      const { id } = await createCustomer(fixture.app);
       return fixture.post('/customers/external-accounts', {
         customerId: id,
         currency: 'USD',
@@ -76,8 +76,8 @@ const ACCOUNTS: readonly Provocation[] = [
     'DUPLICATE_EXTERNAL_ACCOUNT',
     'Register a bank account twice',
     async ({ app, post }) => {
-      const { id: customerId } = await customer(app);
-      const { currency, accountInfo } = await externalAccount(app, customerId, 'EUR');
+      const { id: customerId } = await createCustomer(app);
+      const { currency, accountInfo } = await createExternalAccount(app, customerId, 'EUR');
       return post('/customers/external-accounts', { customerId, currency, accountInfo });
     },
   ),
@@ -105,8 +105,8 @@ const ACCOUNTS: readonly Provocation[] = [
     async (fixture) => {
       const { app, post } = fixture;
       const as = await travelRulePlatform(fixture);
-      const { id: customerId } = await customer(app, { as });
-      const usdc = await internalAccount(app, customerId, 'USDC', { as });
+      const { id: customerId } = await createCustomer(app, { as });
+      const usdc = await findInternalAccount(app, customerId, 'USDC', { as });
       const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
       const wallet = await post(
         '/customers/external-accounts',
@@ -130,7 +130,7 @@ const QUOTES: readonly Provocation[] = [
     'MISSING_MANDATORY_USER_INFO',
     'Pay an Indian account without `purposeOfPayment`',
     async ({ app, post }) => {
-      const { person, account } = await fundedCustomer(app);
+      const { person, account } = await createFundedCustomer(app);
       const target = await post('/customers/external-accounts', {
         customerId: person.id,
         currency: 'INR',
@@ -169,7 +169,7 @@ const QUOTES: readonly Provocation[] = [
   ),
   provocation('INVALID_CURRENCY', 'Transfer between two currencies', async (fixture) => {
     const { person, account } = await payerAndPayee(fixture);
-    const euros = await externalAccount(fixture.app, person.id, 'EUR');
+    const euros = await createExternalAccount(fixture.app, person.id, 'EUR');
     return fixture.post('/transfer-out', transfer(account.id, euros.id, 1_00));
   }),
   provocation(
@@ -177,8 +177,8 @@ const QUOTES: readonly Provocation[] = [
     'Quote a conversion on a production platform without a rate provider',
     async ({ app, post }) => {
       const as = app.production;
-      const usd = await internalAccount(app, null, 'USD', { as });
-      const eur = await internalAccount(app, null, 'EUR', { as });
+      const usd = await findInternalAccount(app, null, 'USD', { as });
+      const eur = await findInternalAccount(app, null, 'EUR', { as });
       return post('/quotes', quoteBody(usd.id, eur.id, 1_00), { as });
     },
   ),
@@ -188,8 +188,8 @@ const QUOTES: readonly Provocation[] = [
     async (fixture) => {
       const { app } = fixture;
       const as = await app.newPlatform('Small');
-      const { person, account } = await fundedCustomer(app, 100_00, { as });
-      const target = await externalAccount(app, person.id, 'USD', '000', { as });
+      const { person, account } = await createFundedCustomer(app, 100_00, { as });
+      const target = await createExternalAccount(app, person.id, 'USD', '000', { as });
       await setLimit(fixture, as.id, '--per-payment', '1.00');
       return fixture.post('/quotes', quoteBody(account.id, target.id, 2_00), { as });
     },
@@ -200,8 +200,8 @@ const QUOTES: readonly Provocation[] = [
     async (fixture) => {
       const { app } = fixture;
       const as = await app.newPlatform('Slow');
-      const { person, account } = await fundedCustomer(app, 100_00, { as });
-      const target = await externalAccount(app, person.id, 'USD', '000', { as });
+      const { person, account } = await createFundedCustomer(app, 100_00, { as });
+      const target = await createExternalAccount(app, person.id, 'USD', '000', { as });
       await setLimit(fixture, as.id, '--per-day', '1.00');
       return fixture.post('/transfer-out', transfer(account.id, target.id, 2_00), { as });
     },
@@ -212,8 +212,8 @@ const QUOTES: readonly Provocation[] = [
     async (fixture) => {
       const { app } = fixture;
       const as = await app.newPlatform('Calm');
-      const { person, account } = await fundedCustomer(app, 100_00, { as });
-      const target = await externalAccount(app, person.id, 'USD', '000', { as });
+      const { person, account } = await createFundedCustomer(app, 100_00, { as });
+      const target = await createExternalAccount(app, person.id, 'USD', '000', { as });
       const result = await fixture.operator(['platform', 'set', as.id, '--hourly-payments', '1']);
       if (result.code !== 0) throw new Error(result.err);
       const pay = () =>
@@ -224,8 +224,8 @@ const QUOTES: readonly Provocation[] = [
   ),
   provocation('INVALID_AMOUNT', 'Pay a Lightning invoice with another amount', async (fixture) => {
     const { app, post } = fixture;
-    const person = await customer(app);
-    const btc = await internalAccount(app, person.id, 'BTC');
+    const person = await createCustomer(app);
+    const btc = await findInternalAccount(app, person.id, 'BTC');
     const invoice = bolt11({
       prefix: 'lnbcrt',
       amountMsat: 50_000_000n,

@@ -1,15 +1,15 @@
 // Error codes of customers, their documents, verifications and invitations.
 import {
-  customer,
-  externalAccount,
-  internalAccount,
+  createCustomer,
+  createExternalAccount,
+  findInternalAccount,
   ok,
   quoteBody,
 } from '../../kit/app/fixtures.ts';
 import { documentForm, pngFile } from '../../kit/http/documents.ts';
 import { factorFixture } from '../../kit/sca/factors.ts';
 import { loginFixture } from '../../kit/sca/login.ts';
-import { logIn, phoneVerifiedCustomer } from '../../kit/sca/strong-customers.ts';
+import { createPhoneVerifiedCustomer, logIn } from '../../kit/sca/strong-customers.ts';
 import { type CodeFixture, type Provocation, provocation, unknownId } from './kit.ts';
 
 const PASSPORT = {
@@ -29,11 +29,11 @@ const upload = ({ app }: CodeFixture, documentHolder: string, name = 'scan.png',
 /** The sandbox derives the result from the file name. */
 const rejectedDocument = (code: Provocation['code']): Provocation =>
   provocation(code, `Upload a document whose file is named \`scan-${code}.png\``, async (fixture) =>
-    upload(fixture, (await customer(fixture.app)).id, `scan-${code}.png`),
+    upload(fixture, (await createCustomer(fixture.app)).id, `scan-${code}.png`),
   );
 
 async function invitation({ app }: CodeFixture) {
-  const { umaAddress } = await customer(app);
+  const { umaAddress } = await createCustomer(app);
   return ok(await app.call('POST', '/invitations', { inviterUma: umaAddress }), 201);
 }
 
@@ -55,7 +55,7 @@ const CUSTOMERS: readonly Provocation[] = [
     call('GET', `/customers/${unknownId('Customer')}`),
   ),
   provocation('CUSTOMER_DELETED', 'Update a deleted customer', async ({ app, call }) => {
-    const { id } = await customer(app);
+    const { id } = await createCustomer(app);
     await call('DELETE', `/customers/${id}`);
     return call('PATCH', `/customers/${id}`, { customerType: 'INDIVIDUAL', fullName: 'Ada King' });
   }),
@@ -63,7 +63,7 @@ const CUSTOMERS: readonly Provocation[] = [
     'CONFLICT',
     'Register two customers with one `platformCustomerId`',
     async ({ app, post }) => {
-      const { platformCustomerId } = await customer(app);
+      const { platformCustomerId } = await createCustomer(app);
       return post('/customers', {
         customerType: 'INDIVIDUAL',
         platformCustomerId,
@@ -75,7 +75,7 @@ const CUSTOMERS: readonly Provocation[] = [
     'UMA_ADDRESS_EXISTS',
     'Register two customers with one `umaAddress`',
     async (fixture) => {
-      const { umaAddress } = await customer(fixture.app);
+      const { umaAddress } = await createCustomer(fixture.app);
       return fixture.post('/customers', {
         customerType: 'INDIVIDUAL',
         umaAddress,
@@ -102,8 +102,8 @@ const CUSTOMERS: readonly Provocation[] = [
     'USER_NOT_READY',
     'Fund a customer who is not approved: the name ends in 001',
     async (d) => {
-      const person = await customer(d.app, {}, { fullName: 'Ada Lovelace 001' });
-      const { id } = await internalAccount(d.app, person.id, 'USD');
+      const person = await createCustomer(d.app, {}, { fullName: 'Ada Lovelace 001' });
+      const { id } = await findInternalAccount(d.app, person.id, 'USD');
       return d.post(`/sandbox/internal-accounts/${id}/fund`, { amount: 1 });
     },
   ),
@@ -124,7 +124,7 @@ const DOCUMENTS: readonly Provocation[] = [
     'DOCUMENT_ALREADY_EXISTS',
     'Upload a second passport for a customer',
     async (fixture) => {
-      const { id } = await customer(fixture.app);
+      const { id } = await createCustomer(fixture.app);
       ok(await upload(fixture, id), 201);
       return upload(fixture, id);
     },
@@ -151,7 +151,7 @@ const INVITATIONS: readonly Provocation[] = [
       '`railhead-server platform set PLATFORM --no-invitations`',
     async ({ app, post, operator }) => {
       const as = await app.newPlatform('Closed');
-      const { umaAddress } = await customer(app, { as });
+      const { umaAddress } = await createCustomer(app, { as });
       const result = await operator(['platform', 'set', as.id, '--no-invitations']);
       if (result.code !== 0) throw new Error(result.err);
       return post('/invitations', { inviterUma: umaAddress }, { as });
@@ -165,10 +165,10 @@ const STRONG: readonly Provocation[] = [
     'Pay euros for a European customer without a login session',
     async (fixture) => {
       const { app, post } = fixture;
-      const person = await phoneVerifiedCustomer(app);
-      const euros = await internalAccount(app, person.id, 'EUR');
+      const person = await createPhoneVerifiedCustomer(app);
+      const euros = await findInternalAccount(app, person.id, 'EUR');
       await post(`/sandbox/internal-accounts/${euros.id}/fund`, { amount: 100_00 });
-      const target = await externalAccount(app, person.id, 'EUR');
+      const target = await createExternalAccount(app, person.id, 'EUR');
       await post(`/customers/external-accounts/${target.id}/trust`);
       await post(`/customers/external-accounts/${target.id}/trust/confirm`, { code: '123456' });
       const quote = await post('/quotes', {
@@ -184,9 +184,9 @@ const STRONG: readonly Provocation[] = [
     'BENEFICIARY_TRUSTED',
     'Delete an account that its customer trusts',
     async ({ app, ...d }) => {
-      const person = await phoneVerifiedCustomer(app);
+      const person = await createPhoneVerifiedCustomer(app);
       await logIn(app, person.id);
-      const { id } = await externalAccount(app, person.id, 'EUR');
+      const { id } = await createExternalAccount(app, person.id, 'EUR');
       await d.post(`/customers/external-accounts/${id}/trust`);
       await d.post(`/customers/external-accounts/${id}/trust/confirm`, { code: '123456' });
       return d.call('DELETE', `/customers/external-accounts/${id}`);
@@ -196,14 +196,14 @@ const STRONG: readonly Provocation[] = [
     'PASSKEY_ALREADY_ENROLLED',
     'Enroll a second passkey for a customer',
     async ({ app }) => {
-      const { id } = await phoneVerifiedCustomer(app);
+      const { id } = await createPhoneVerifiedCustomer(app);
       const factors = factorFixture(app);
-      await factors.withPasskey(id);
+      await factors.enrollPasskey(id);
       return factors.start(id, 'PASSKEY');
     },
   ),
   provocation('ACCOUNT_LOCKED', 'Record six failed logins', async ({ app }) => {
-    const { id } = await phoneVerifiedCustomer(app);
+    const { id } = await createPhoneVerifiedCustomer(app);
     const login = loginFixture(app);
     for (let attempts = 0; attempts < 5; attempts++) await login.fail(id);
     return login.fail(id);
@@ -217,9 +217,9 @@ const TERMS: readonly Provocation[] = [
       '`railhead-server platform set PLATFORM --terms`',
     async ({ app, post, operator }) => {
       const as = await app.newPlatform('Gated', { regulated: false });
-      const person = await customer(app, { as });
-      const account = await internalAccount(app, person.id, 'USD', { as });
-      const target = await externalAccount(app, person.id, 'USD', '000', { as });
+      const person = await createCustomer(app, { as });
+      const account = await findInternalAccount(app, person.id, 'USD', { as });
+      const target = await createExternalAccount(app, person.id, 'USD', '000', { as });
       const result = await operator(['platform', 'set', as.id, '--terms']);
       if (result.code !== 0) throw new Error(result.err);
       return post('/quotes', quoteBody(account.id, target.id, 1_00), { as });

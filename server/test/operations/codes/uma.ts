@@ -1,19 +1,19 @@
 // Error codes of other UMA providers and the connection to them; the sandbox has an address for
 // each.
 import { UMA_SCRIPTS } from '../../../src/connectors/sandbox/uma/uma-addresses.ts';
-import { fundedCustomer, internalAccount } from '../../kit/app/fixtures.ts';
+import { createFundedCustomer, findInternalAccount } from '../../kit/app/fixtures.ts';
 import { type CodeFixture, type Provocation, provocation } from './kit.ts';
 
 const HOST = 'sandbox.uma.money';
 
 /** Payee discovery with the receiver as its own sender. */
 async function discover({ app, call }: CodeFixture, receiver: string) {
-  const { person } = await fundedCustomer(app);
+  const { person } = await createFundedCustomer(app);
   return call('GET', `/receiver/uma/${receiver}?customerId=${person.id}`);
 }
 
 async function pay(fixture: CodeFixture, receiver: string) {
-  const { person, account } = await fundedCustomer(fixture.app);
+  const { person, account } = await createFundedCustomer(fixture.app);
   const discovery = await fixture.call('GET', `/receiver/uma/${receiver}?customerId=${person.id}`);
   return fixture.post('/quotes', {
     lookupId: discovery.body.lookupId,
@@ -55,7 +55,7 @@ export const UMA: readonly Provocation[] = [
       call('GET', `/receiver/uma/$success.usd@${HOST}?senderUmaAddress=$unknown@example.com`),
   ),
   provocation('SELF_PAYMENT', 'Quote from an account to itself', async ({ app, post }) => {
-    const { account } = await fundedCustomer(app);
+    const { account } = await createFundedCustomer(app);
     return post('/quotes', {
       source: { sourceType: 'ACCOUNT', accountId: account.id },
       destination: { destinationType: 'ACCOUNT', accountId: account.id },
@@ -64,7 +64,7 @@ export const UMA: readonly Provocation[] = [
     });
   }),
   provocation('LOOKUP_REQUEST_NOT_FOUND', 'Quote with an unknown `lookupId`', async (fixture) => {
-    const { account } = await fundedCustomer(fixture.app);
+    const { account } = await createFundedCustomer(fixture.app);
     return fixture.post('/quotes', {
       lookupId: 'Lookup:x',
       source: { sourceType: 'ACCOUNT', accountId: account.id },
@@ -81,8 +81,8 @@ export const UMA: readonly Provocation[] = [
     'AMOUNT_OUT_OF_RANGE',
     'Convert an amount that results in less than one unit',
     async ({ app, post }) => {
-      const { person, account } = await fundedCustomer(app);
-      const euros = await internalAccount(app, person.id, 'EUR');
+      const { person, account } = await createFundedCustomer(app);
+      const euros = await findInternalAccount(app, person.id, 'EUR');
       return post('/quotes', {
         source: { sourceType: 'ACCOUNT', accountId: account.id },
         destination: { destinationType: 'ACCOUNT', accountId: euros.id },

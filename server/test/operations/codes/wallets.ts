@@ -1,5 +1,5 @@
 // Error codes of embedded wallets: credentials, sessions and signatures.
-import { customer, ok } from '../../kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../kit/app/fixtures.ts';
 import {
   generateKeys,
   passkeyBody,
@@ -112,7 +112,7 @@ const CREDENTIALS: readonly Provocation[] = [
       const set = (supportedCurrencies: object[]) =>
         call('PATCH', '/config', { supportedCurrencies }, { as });
       await set(all.filter((each) => each.currencyCode !== 'USDB'));
-      const { id } = await customer(app, { as }, { email: freshMail() });
+      const { id } = await createCustomer(app, { as }, { email: freshMail() });
       await app.settle();
       await set(all);
       // Jobs run one after another: the first creates the account, the second activates it.

@@ -14,12 +14,12 @@ export interface Action {
   name: string;
   weight: number;
   /** Absent if the action is always possible. */
-  ready?(sim: Sim): boolean;
+  isPossible?(sim: Sim): boolean;
   run(sim: Sim): Promise<string>;
 }
 
 /** The error code of a rejected request, which must be one of `codes`. */
-export function rejection(response: ApiResponse, codes: readonly string[]): string | undefined {
+export function rejectionCode(response: ApiResponse, codes: readonly string[]): string | undefined {
   if (response.status < 400) return undefined;
   const { code } = response.body as { code: string };
   if (!codes.includes(code)) {
@@ -36,14 +36,14 @@ export function checkReply(
   codes: readonly string[],
   description: string,
 ): string | undefined {
-  const code = rejection(response, codes);
+  const code = rejectionCode(response, codes);
   if (codes.length && !code)
     throw violation(`${description}: succeeded; expected ${codes.join(' or ')}`);
   return code;
 }
 
 /** The body of a reply that must have this status. */
-export function expected(response: ApiResponse, status: number): ApiResponse['body'] {
+export function bodyOf(response: ApiResponse, status: number): ApiResponse['body'] {
   if (response.status !== status) {
     throw violation(`returned ${response.status}, not ${status}: ${JSON.stringify(response.body)}`);
   }
@@ -54,22 +54,22 @@ export const activePeople = (sim: Sim): Person[] => sim.people.filter((each) => 
 
 /** Owners whose payments need no strong authentication. */
 export const payers = (sim: Sim): Person[] =>
-  activePeople(sim).filter((each) => each.ready && !each.strong);
+  activePeople(sim).filter((each) => each.mayPay && !each.strongAuthentication);
 
 /** Owners whose payments the sandbox settles. */
-export const inSandbox = ({ platform }: Pick<Person, 'platform'>): boolean =>
+export const isInSandbox = ({ platform }: Pick<Person, 'platform'>): boolean =>
   platform.environment === 'sandbox';
 
 /** Currencies that payments start in; their amounts have a similar size. */
-export const PAID_IN = ['USD', 'EUR', 'GBP', 'MXN', 'USDC'];
+export const PAYMENT_CURRENCIES = ['USD', 'EUR', 'GBP', 'MXN', 'USDC'];
 
-export function internalAccountOf(
+export function pickInternalAccount(
   sim: Sim,
   person: Person,
   currencies: readonly string[],
 ): InternalAccount {
   const accounts = currencies.flatMap((each) => person.internalAccounts.get(each) ?? []);
-  return sim.chance.of(accounts);
+  return sim.chance.pick(accounts);
 }
 
 /** Whether payments to the account are exempt from strong authentication. */

@@ -16,20 +16,20 @@ interface Signed {
   sealed: string;
 }
 
-const READ = `select a.id, operation, subject, public_key, stamp, payload, c.id as owner,
+const SELECT_AUTHORIZATIONS = `select a.id, operation, subject, public_key, stamp, payload, c.id as owner,
     c.data_key as sealed
   from wallet_authorizations a join customers c on c.id = customer_id where a.id = any($1)`;
 
 function keyOf(compressed: string) {
   const point = ECDH.convertKey(compressed, 'prime256v1', 'hex', 'hex', 'uncompressed') as string;
-  const part = (from: number) =>
+  const coordinate = (from: number) =>
     Buffer.from(point.slice(from, from + 64), 'hex').toString('base64url');
-  const key = { kty: 'EC', crv: 'P-256', x: part(2), y: part(66) };
+  const key = { kty: 'EC', crv: 'P-256', x: coordinate(2), y: coordinate(66) };
   return createPublicKey({ key, format: 'jwk' });
 }
 
 /** The field of a payload that names its subject. */
-const ABOUT: Readonly<Record<string, string>> = {
+const SUBJECT_FIELDS: Readonly<Record<string, string>> = {
   executeQuote: 'quoteId',
   cardPull: 'transactionId',
 };
@@ -40,7 +40,7 @@ function subjectIn(text: string, name: string): string {
   return JSON.parse(Buffer.from(unsignedTransaction, 'hex').toString())[name];
 }
 
-function problemOf(sim: Sim, row: Signed): string | undefined {
+function authorizationProblem(sim: Sim, row: Signed): string | undefined {
   const { id, owner, sealed } = row;
   const { vault } = sim.nodes[0]!.app.runtime;
   const context = `wallet_authorizations ${id} payload`;
@@ -51,27 +51,30 @@ function problemOf(sim: Sim, row: Signed): string | undefined {
   if (!verify('sha256', Buffer.from(text), keyOf(row.public_key), signature)) {
     return 'does not match its signature';
   }
-  const name = ABOUT[row.operation];
+  const name = SUBJECT_FIELDS[row.operation];
   if (name && subjectIn(text, name) !== row.subject) return `is about another ${name}`;
   return undefined;
 }
 
-function readProblem(sim: Sim, row: Signed): string | undefined {
+function checkAuthorization(sim: Sim, row: Signed): string | undefined {
   try {
-    return problemOf(sim, row);
+    return authorizationProblem(sim, row);
   } catch (error) {
     return `cannot be read: ${error}`;
   }
 }
 
 /** Problems of the authorizations in these changes. */
-export async function proofProblems(sim: Sim, changes: readonly RowChange[]): Promise<string[]> {
-  const added = changes.filter(({ table, was }) => table === 'wallet_authorizations' && !was);
+export async function authorizationProblems(
+  sim: Sim,
+  changes: readonly RowChange[],
+): Promise<string[]> {
+  const added = changes.filter(({ table, before }) => table === 'wallet_authorizations' && !before);
   if (added.length === 0) return [];
-  const ids = added.map(({ now }) => now?.id);
-  const { rows } = await sim.client.query<Signed>(READ, [ids]);
+  const ids = added.map(({ after }) => after?.id);
+  const { rows } = await sim.client.query<Signed>(SELECT_AUTHORIZATIONS, [ids]);
   const problems = rows.flatMap((row) => {
-    const problem = readProblem(sim, row);
+    const problem = checkAuthorization(sim, row);
     return problem ? [`${row.id} ${problem}`] : [];
   });
   if (rows.length !== added.length) problems.push('an authorization has no owner');

@@ -3,14 +3,14 @@
 
 export interface Chance {
   /** A whole number from 0 to `limit` - 1. */
-  below(limit: number): number;
+  integerBelow(limit: number): number;
   /** A whole number from `least` to `most`, inclusive. */
-  between(least: number, most: number): number;
+  integerBetween(least: number, most: number): number;
   /** True with this probability in percent. */
   percent(share: number): boolean;
-  of<T>(list: readonly T[]): T;
+  pick<T>(list: readonly T[]): T;
   /** One entry of the list, by weight. */
-  weighed<T extends { weight: number }>(list: readonly T[]): T;
+  pickWeighted<T extends { weight: number }>(list: readonly T[]): T;
   bytes(count: number): Uint8Array;
 }
 
@@ -31,18 +31,18 @@ function generator(seed: string): () => number {
   return next;
 }
 
-export function chanceOf(seed: string): Chance {
+export function seededChance(seed: string): Chance {
   const next = generator(seed);
-  const below = (limit: number) => Math.floor((next() / 2 ** 32) * limit);
+  const integerBelow = (limit: number) => Math.floor((next() / 2 ** 32) * limit);
   return {
-    below,
-    between: (least, most) => least + below(most - least + 1),
-    percent: (share) => below(100) < share,
-    of: (list) => {
+    integerBelow,
+    integerBetween: (least, most) => least + integerBelow(most - least + 1),
+    percent: (share) => integerBelow(100) < share,
+    pick: (list) => {
       if (list.length === 0) throw new Error('nothing to choose from');
-      return list[below(list.length)] as (typeof list)[number];
+      return list[integerBelow(list.length)] as (typeof list)[number];
     },
-    weighed(list) {
+    pickWeighted(list) {
       const total = list.reduce((sum, each) => sum + each.weight, 0);
       let remaining = (next() / 2 ** 32) * total;
       const choice = list.find((each) => {

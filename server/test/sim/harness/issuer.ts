@@ -19,25 +19,25 @@ const connectionError = () =>
   Object.assign(new Error('the connection broke'), { code: 'OUTCOME_UNKNOWN' });
 
 /** A server whose database connection fails once, or takes five milliseconds. */
-function withConnection(sim: Sim, { app }: Node, line: Connection): Runtime {
+function withConnection(sim: Sim, { app }: Node, connection: Connection): Runtime {
   const { committer } = app.runtime;
-  let first = true;
+  let isFirstCommit = true;
   async function commit(set: ChangeSet): Promise<Outcome> {
-    const position = first ? line : 'stable';
-    first = false;
-    if (position === 'lost before') throw connectionError();
+    const behavior = isFirstCommit ? connection : 'stable';
+    isFirstCommit = false;
+    if (behavior === 'lost before') throw connectionError();
     const outcome = await committer.commit(set);
-    if (position === 'slow') sim.effects.pass(5);
-    if (position === 'lost after') throw connectionError();
+    if (behavior === 'slow') sim.effects.advance(5);
+    if (behavior === 'lost after') throw connectionError();
     return outcome;
   }
-  return line === 'stable' ? app.runtime : { ...app.runtime, committer: { commit } };
+  return connection === 'stable' ? app.runtime : { ...app.runtime, committer: { commit } };
 }
 
 /** The authorization handler that a sandbox issuer calls. */
-export function handlerOf(sim: Sim, node: Node, line: Connection = 'stable') {
-  for (const each of sim.nodes) each.trap(undefined);
-  const runtime = withConnection(sim, node, line);
+export function handlerOf(sim: Sim, node: Node, connection: Connection = 'stable') {
+  for (const each of sim.nodes) each.setTrap(undefined);
+  const runtime = withConnection(sim, node, connection);
   const custodyKeys = custodyKeysOf(runtime.vault);
   const connectors = connectorRegistry(sim.effects, { custodyKeys });
   return cardNetworkHandler(runtime, { connectors, origin: () => 'http://localhost' }, 'sandbox');
@@ -47,7 +47,7 @@ export const holderOf = ({ people }: Sim, { customer_id: id }: RecordedRow): Per
   people.find((each) => each.id === id && !each.deleted);
 
 const fundingOf = ({ funding }: RecordedRow): string[] => JSON.parse(funding ?? '[]');
-export const firstOf = (card: RecordedRow): string => fundingOf(card)[0] as string;
+export const firstFundingSource = (card: RecordedRow): string => fundingOf(card)[0] as string;
 
 /** The delegated key of a card at an account. */
 function signerOf({ model }: Sim, cardId: string, account: string): RecordedRow | undefined {
@@ -65,8 +65,8 @@ function payableAmount(sim: Sim, cardId: string, account: string): bigint | unde
   const row = sim.model.internal.get(account);
   const money = sim.model.accounts.get(account);
   if (row?.status !== 'ACTIVE' || row.owed !== '0' || !money) return undefined;
-  const signs = row.type !== 'EMBEDDED_WALLET' || signerOf(sim, cardId, account);
-  return signs ? money.balance - money.held : undefined;
+  const canSign = row.type !== 'EMBEDDED_WALLET' || signerOf(sim, cardId, account);
+  return canSign ? money.balance - money.held : undefined;
 }
 
 export interface CardInput {
@@ -79,17 +79,17 @@ export interface CardInput {
 const isCredit = (kind: string) => kind.includes('CREDIT');
 
 /** `approved`, or the decline reason. */
-export function decisionOn(sim: Sim, card: RecordedRow, requested: CardInput): string {
+export function predictDecision(sim: Sim, card: RecordedRow, requested: CardInput): string {
   const { kind, amount, currency, descriptor } = requested;
-  const advice = kind === 'CREDIT_AUTHORIZATION_ADVICE';
+  const isAdvice = kind === 'CREDIT_AUTHORIZATION_ADVICE';
   if (card.state !== 'ACTIVE' && card.state !== 'FROZEN') return 'CARD_NOT_ACTIVE';
-  if (card.state === 'FROZEN' && !advice) return 'CARD_PAUSED';
+  if (card.state === 'FROZEN' && !isAdvice) return 'CARD_PAUSED';
   if (descriptor.endsWith('002')) return 'INSUFFICIENT_FUNDS';
   if (descriptor.endsWith('003')) return 'CARD_PAUSED';
   if (currency !== 'USD') return 'CURRENCY_NOT_SUPPORTED';
   if (!holderOf(sim, card)) return 'CARDHOLDER_NOT_READY';
-  if (advice) return 'approved';
-  const account = firstOf(card);
+  if (isAdvice) return 'approved';
+  const account = firstFundingSource(card);
   const { status, currency: unit = null } = sim.model.internal.get(account) ?? {};
   if (isCredit(kind)) return status === 'CLOSED' ? 'NO_FUNDING_SOURCE' : 'approved';
   if (card.max_spend && amount > BigInt(card.max_spend)) return 'SPEND_LIMIT_EXCEEDED';
@@ -104,7 +104,7 @@ export interface NoticeInput {
   amount: bigint;
 }
 
-const OPEN = ['AUTHORIZED', 'PARTIALLY_SETTLED'];
+const OPEN_STATUSES = ['AUTHORIZED', 'PARTIALLY_SETTLED'];
 
 /** Whether the notice contradicts the payment. The sandbox accepts only what fits its state. */
 export function isContradictory(
@@ -113,7 +113,7 @@ export function isContradictory(
   inSandbox: boolean,
 ): boolean {
   const { direction, settled, refunded, returns } = factsOf(row);
-  const isOpen = OPEN.includes(row.status as string);
+  const isOpen = OPEN_STATUSES.includes(row.status as string);
   switch (kind) {
     case 'RETURN':
       return direction === 'CREDIT' || amount > settled - refunded;
@@ -155,36 +155,41 @@ const debitsOf = ({ debits: pulls }: Facts) =>
 /** Checks a payment after such a notice. */
 export function checkNotice(
   sim: Sim,
-  was: RecordedRow,
-  now: RecordedRow,
+  before: RecordedRow,
+  after: RecordedRow,
   notice: NoticeInput,
 ): void {
-  const [before, after] = [factsOf(was), factsOf(now)];
+  const [factsBefore, factsAfter] = [factsOf(before), factsOf(after)];
   // A clearing applies also to a closed payment; a new authorized amount does not.
-  const debitingKinds = before.closed ? ['CLEARING'] : ['CLEARING', 'AUTHORIZATION_ADVICE'];
-  const takes = debitingKinds.includes(notice.kind) && notice.amount > 0n;
-  const needed = takes ? amountToDebit(before, notice) : 0n;
-  const card = sim.model.cardBook.cards.get(before.cardId);
+  const debitingKinds = factsBefore.closed ? ['CLEARING'] : ['CLEARING', 'AUTHORIZATION_ADVICE'];
+  const requiresDebit = debitingKinds.includes(notice.kind) && notice.amount > 0n;
+  const needed = requiresDebit ? amountToDebit(factsBefore, notice) : 0n;
+  const card = sim.model.cardBook.cards.get(factsBefore.cardId);
   // A card of a deleted holder is about to be closed.
-  const closed = card?.state === 'CLOSED' || !holderOf(sim, was);
-  const available = payableAmount(sim, before.cardId, accountOf(was));
-  const pays = available !== undefined && needed * unitsIn(was) <= available;
-  const loses = closed && notice.kind === 'CLEARING';
-  const pulls = debitsOf(before);
+  const closed = card?.state === 'CLOSED' || !holderOf(sim, before);
+  const available = payableAmount(sim, factsBefore.cardId, accountOf(before));
+  const canPay = available !== undefined && needed * unitsIn(before) <= available;
+  const isWrittenOff = closed && notice.kind === 'CLEARING';
+  const debits = debitsOf(factsBefore);
   // An adjustment that cannot be held is debited at the clearing.
-  const requests = pays || notice.kind === 'CLEARING';
-  if (needed > 0n && !closed && requests) pulls.push(`${needed} ${pays ? 'PENDING' : 'FAILED'}`);
-  const expected = { pulls: pulls.join(), writtenOff: before.writtenOff + (loses ? needed : 0n) };
-  const actual = { pulls: debitsOf(after).join(), writtenOff: after.writtenOff };
+  const requestsDebit = canPay || notice.kind === 'CLEARING';
+  if (needed > 0n && !closed && requestsDebit)
+    debits.push(`${needed} ${canPay ? 'PENDING' : 'FAILED'}`);
+  const expected = {
+    pulls: debits.join(),
+    writtenOff: factsBefore.writtenOff + (isWrittenOff ? needed : 0n),
+  };
+  const actual = { pulls: debitsOf(factsAfter).join(), writtenOff: factsAfter.writtenOff };
   if (expected.pulls !== actual.pulls || expected.writtenOff !== actual.writtenOff) {
     const [a, b] = [
       `${actual.pulls}; written off ${actual.writtenOff}`,
       `${expected.pulls}; written off ${expected.writtenOff}`,
     ];
-    throw violation(`${now.id}, after ${notice.kind} ${notice.amount}: debits ${a}, not ${b}`);
+    throw violation(`${after.id}, after ${notice.kind} ${notice.amount}: debits ${a}, not ${b}`);
   }
-  const excepts = was.status === 'EXCEPTION' || (needed > 0n && !closed && requests && !pays);
-  if ((now.status === 'EXCEPTION') !== excepts) {
-    throw violation(`${now.id}, after ${notice.kind} ${notice.amount}, is ${now.status}`);
+  const hasException =
+    before.status === 'EXCEPTION' || (needed > 0n && !closed && requestsDebit && !canPay);
+  if ((after.status === 'EXCEPTION') !== hasException) {
+    throw violation(`${after.id}, after ${notice.kind} ${notice.amount}, is ${after.status}`);
   }
 }

@@ -6,16 +6,20 @@ import type { Job } from '../model/model.ts';
 import type { Node } from './node.ts';
 import type { Sim } from './sim.ts';
 
-const AWAY = "interval '365000 days'";
-const HIDE = `update jobs set due_at = due_at + ${AWAY} where due_at <= $1 and not id = any($2)`;
-const SHOW = `update jobs set due_at = due_at - ${AWAY} where due_at > '2500-01-01'`;
+const POSTPONEMENT = "interval '365000 days'";
+const POSTPONE_OTHER_JOBS = `update jobs set due_at = due_at + ${POSTPONEMENT}
+  where due_at <= $1 and not id = any($2)`;
+const RESTORE_JOBS = `update jobs set due_at = due_at - ${POSTPONEMENT} where due_at > '2500-01-01'`;
 
 /** Jobs in an order that does not depend on which of two concurrent commits was first. */
 export function jobsInOrder({ model }: Sim, matches: (job: Job) => boolean): Job[] {
-  const placeOf = ({ transactionId }: Job) => model.payments.get(transactionId ?? '')?.place ?? -1;
+  const sequenceOf = ({ transactionId }: Job) =>
+    model.payments.get(transactionId ?? '')?.sequence ?? -1;
   return [...model.jobs.values()]
     .filter(matches)
-    .sort((a, b) => a.dueAt - b.dueAt || placeOf(a) - placeOf(b) || (a.kind < b.kind ? -1 : 1));
+    .sort(
+      (a, b) => a.dueAt - b.dueAt || sequenceOf(a) - sequenceOf(b) || (a.kind < b.kind ? -1 : 1),
+    );
 }
 
 export const dueJobs = (sim: Sim): Job[] =>
@@ -24,13 +28,13 @@ export const dueJobs = (sim: Sim): Job[] =>
 /** Lets a server run only these jobs. */
 export async function runOnly(sim: Sim, node: Node, jobs: readonly Job[]): Promise<void> {
   const due = dueJobs(sim);
-  const hides = due.length > jobs.length;
+  const postpones = due.length > jobs.length;
   const ids = jobs.map((job) => job.id);
-  if (hides) await sim.client.query(HIDE, [new Date(sim.effects.now()), ids]);
+  if (postpones) await sim.client.query(POSTPONE_OTHER_JOBS, [new Date(sim.effects.now()), ids]);
   try {
     await runDueJobs(node);
   } finally {
-    if (hides) await sim.client.query(SHOW);
+    if (postpones) await sim.client.query(RESTORE_JOBS);
   }
 }
 

@@ -1,6 +1,6 @@
-// A server of the simulation: the composed application, with a switch that kills it. From then on
-// no call of it reaches the database or the client; committed changes are retained. A trap kills the server
-// at its next commit: before the write, or after the write and before the reply.
+// A server of the simulation: the composed application, which can be killed. None of its calls then
+// reaches the database or the client; committed changes remain. A trap kills the server at its next
+// commit: before the write, or after the write and before the reply.
 import { type App, compose, type Settings } from '../../../src/compose.ts';
 import type { Contract } from '../../../src/kernel/contract/operation.ts';
 import { fieldErrors } from '../../../src/kernel/contract/validate.ts';
@@ -11,7 +11,7 @@ import { createLog } from '../../../src/runtime/observability/log.ts';
 export type Trap = 'before' | 'after';
 
 /** A commit that is held until it is released. */
-interface Held {
+interface HeldCommit {
   /** Resolves when a commit waits. */
   readonly caught: Promise<void>;
   release(): void;
@@ -20,20 +20,20 @@ interface Held {
 export interface Node {
   readonly app: App;
   readonly dead: boolean;
-  /** Kills it at its next commit; undefined removes the trap. */
-  trap(point: Trap | undefined): void;
-  /** Holds its next commit. */
-  hold(): Held;
+  /** Kills the server at its next commit; undefined removes the trap. */
+  setTrap(point: Trap | undefined): void;
+  /** Holds the next commit of the server. */
+  holdNextCommit(): HeldCommit;
   kill(): void;
   /** Errors logged since the last call. */
   errors(): string[];
   /** Contract violations of replies since the last call. */
-  broken(): string[];
+  contractViolations(): string[];
   /** Closes the database connections. */
   close(): Promise<void>;
 }
 
-const processDied = () =>
+const processDiedError = () =>
   Object.assign(new Error('the process has died'), { code: 'OUTCOME_UNKNOWN' });
 
 /** Checks every reply against its contract. */
@@ -50,24 +50,24 @@ function contractChecker(problems: string[]) {
   };
 }
 
-/** Database functions, which fail in a dead process. */
-function guard(app: App, isKilled: () => boolean): void {
+/** Makes the database functions fail after the server was killed. */
+function failAfterKill(app: App, isKilled: () => boolean): void {
   // Functions are replaced by name, regardless of their parameters.
   const db = app.runtime.db as unknown as Record<string, (...input: unknown[]) => Promise<unknown>>;
   for (const name of ['read', 'find', 'page', 'query']) {
-    const open = db[name]!.bind(db);
+    const call = db[name]!.bind(db);
     db[name] = async (...input) => {
-      if (isKilled()) throw processDied();
-      const response = await open(...input);
-      if (isKilled()) throw processDied();
+      if (isKilled()) throw processDiedError();
+      const response = await call(...input);
+      if (isKilled()) throw processDiedError();
       return response;
     };
   }
 }
 
 interface Latch {
-  catch(): void;
-  open: Promise<void>;
+  reportCaught(): void;
+  released: Promise<void>;
 }
 
 export async function openNode(settings: Settings, effects: Effects): Promise<Node> {
@@ -75,7 +75,7 @@ export async function openNode(settings: Settings, effects: Effects): Promise<No
   const lines: string[] = [];
   let dead = false;
   let trap: Trap | undefined;
-  let freeze: Latch | undefined;
+  let latch: Latch | undefined;
   // An entry with a count repeats an earlier one, possibly from before the connections were cut.
   const log = createLog(effects, 'error', (line) => {
     if (!('count' in JSON.parse(line))) lines.push(line);
@@ -83,19 +83,19 @@ export async function openNode(settings: Settings, effects: Effects): Promise<No
   const app = await compose(settings, effects, log, contractChecker(problems));
   const { committer } = app.runtime;
   const stopDatabase = app.runtime.db.close;
-  guard(app, () => dead);
+  failAfterKill(app, () => dead);
 
   async function commit(set: ChangeSet): Promise<Outcome> {
-    if (dead) throw processDied();
-    const [point, freezing] = [trap, freeze];
-    trap = freeze = undefined;
-    freezing?.catch();
-    await freezing?.open;
+    if (dead) throw processDiedError();
+    const [point, currentLatch] = [trap, latch];
+    trap = latch = undefined;
+    currentLatch?.reportCaught();
+    await currentLatch?.released;
     if (point === 'before') dead = true;
-    if (dead) throw processDied();
+    if (dead) throw processDiedError();
     const outcome = await committer.commit(set);
     if (point === 'after') dead = true;
-    if (dead) throw processDied();
+    if (dead) throw processDiedError();
     return outcome;
   }
   app.runtime.committer = { ...committer, commit };
@@ -105,16 +105,16 @@ export async function openNode(settings: Settings, effects: Effects): Promise<No
     get dead() {
       return dead;
     },
-    trap(point) {
+    setTrap(point) {
       trap = point;
     },
-    hold() {
+    holdNextCommit() {
       let release = () => {};
-      const open = new Promise<void>((resolve) => {
+      const released = new Promise<void>((resolve) => {
         release = resolve;
       });
       const caught = new Promise<void>((resolve) => {
-        freeze = { catch: resolve, open };
+        latch = { reportCaught: resolve, released };
       });
       return { caught, release };
     },
@@ -122,7 +122,7 @@ export async function openNode(settings: Settings, effects: Effects): Promise<No
       dead = true;
     },
     errors: () => lines.splice(0),
-    broken: () => problems.splice(0),
+    contractViolations: () => problems.splice(0),
     async close() {
       dead = true;
       await app.server.close();

@@ -43,19 +43,19 @@ interface VerbResult {
 }
 
 /** Operator calls must not trigger a trap at the next commit. */
-function disarm({ nodes }: Sim): void {
-  for (const node of nodes) node.trap(undefined);
+function removeTraps({ nodes }: Sim): void {
+  for (const node of nodes) node.setTrap(undefined);
 }
 
 /** Runs `railhead NOUN VERB ARGUMENTS`. */
-export async function operator(sim: Sim, ...argv: string[]): Promise<VerbResult> {
-  disarm(sim);
+export async function runVerb(sim: Sim, ...argv: string[]): Promise<VerbResult> {
+  removeTraps(sim);
   const [noun, name, ...options] = argv;
   const verb = VERBS.find((each) => each.noun === noun && each.verb === name);
   if (!verb) throw violation(`there is no verb ${noun} ${name}`);
   const { args } = parse(verb.flags, verb.positional, options);
   const registry = connectorRegistry(sim.effects);
-  const { runtime, files, providers } = sim.node().app;
+  const { runtime, files, providers } = sim.pickNode().app;
   const system: System = {
     runtime,
     files,
@@ -71,14 +71,15 @@ export async function operator(sim: Sim, ...argv: string[]): Promise<VerbResult>
   try {
     return { json: (await verb.run(system, args)).json };
   } catch (error) {
-    const plain = error instanceof Error && ['Error', 'NotFound', 'Fault'].includes(error.name);
-    if (!plain || isUsageError(error)) throw error;
+    const isRejection =
+      error instanceof Error && ['Error', 'NotFound', 'Fault'].includes(error.name);
+    if (!isRejection || isUsageError(error)) throw error;
     return { rejected: error.message };
   }
 }
 
 /** Checks that a verb ran as predicted. Returns the rejection, or undefined. */
-export function outcome(
+export function checkOutcome(
   { json, rejected }: VerbResult,
   allowed: boolean,
   description: string,
@@ -93,6 +94,6 @@ export async function onBehalfOf<R>(
   { id, environment }: Platform,
   work: (ctx: Ctx) => Promise<R>,
 ): Promise<R> {
-  disarm(sim);
-  return operate(sim.node().app.runtime, systemCaller(id, environment), work);
+  removeTraps(sim);
+  return operate(sim.pickNode().app.runtime, systemCaller(id, environment), work);
 }

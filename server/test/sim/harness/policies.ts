@@ -8,7 +8,7 @@ const PERMISSIONS = [
   'MANAGE_EXTERNAL_ACCOUNTS',
 ];
 
-const randomPart = <T>(sim: Sim, list: readonly T[]): T[] =>
+const randomSubset = <T>(sim: Sim, list: readonly T[]): T[] =>
   list.filter(() => sim.chance.percent(60));
 
 /** In cents; payments here are of a few hundred to a few thousand cents. */
@@ -16,15 +16,15 @@ const LIMITS = [0, 20_000, 60_000, 400_000];
 
 export function randomLimits(sim: Sim): Policy['spendingLimits'] {
   const { chance } = sim;
-  const sometimes = <T>(share: number, value: T) => (chance.percent(share) ? value : null);
-  const daily = sometimes(40, chance.of(LIMITS));
-  const monthly = sometimes(30, chance.of(LIMITS));
+  const withProbability = <T>(share: number, value: T) => (chance.percent(share) ? value : null);
+  const daily = withProbability(40, chance.pick(LIMITS));
+  const monthly = withProbability(30, chance.pick(LIMITS));
   return {
-    currency: chance.of(['USD', 'USD', 'EUR', 'GBP']),
-    perTransactionLimit: chance.of([30_000, 60_000, 500_000, 500_000]),
+    currency: chance.pick(['USD', 'USD', 'EUR', 'GBP']),
+    perTransactionLimit: chance.pick([30_000, 60_000, 500_000, 500_000]),
     dailyLimit: daily,
     monthlyLimit: monthly,
-    ...(chance.percent(25) ? { dailyTransactionLimit: chance.of([1, 3, 8]) } : {}),
+    ...(chance.percent(25) ? { dailyTransactionLimit: chance.pick([1, 3, 8]) } : {}),
   };
 }
 
@@ -32,13 +32,15 @@ function restrictionsOf(sim: Sim, owner: Person): NonNullable<Policy['accountRes
   const { chance } = sim;
   const ids = [...owner.internalAccounts.values()].map(({ id }) => id);
   return {
-    ...(chance.percent(40) ? { allowedAccountIds: randomPart(sim, ids) } : {}),
-    accountRules: randomPart(sim, ids)
+    ...(chance.percent(40) ? { allowedAccountIds: randomSubset(sim, ids) } : {}),
+    accountRules: randomSubset(sim, ids)
       .slice(0, 3)
       .map((accountId) => ({
         accountId,
-        ...(chance.percent(50) ? { executionMode: chance.of(['AUTO', 'APPROVAL_REQUIRED']) } : {}),
-        ...(chance.percent(40) ? { perTransactionLimit: chance.of([5_000, 500_000, null]) } : {}),
+        ...(chance.percent(50)
+          ? { executionMode: chance.pick(['AUTO', 'APPROVAL_REQUIRED']) }
+          : {}),
+        ...(chance.percent(40) ? { perTransactionLimit: chance.pick([5_000, 500_000, null]) } : {}),
       })),
   };
 }
@@ -46,18 +48,18 @@ function restrictionsOf(sim: Sim, owner: Person): NonNullable<Policy['accountRes
 export function randomPolicy(sim: Sim, owner: Person): Policy {
   const { chance } = sim;
   return {
-    permissions: chance.percent(80) ? PERMISSIONS : randomPart(sim, PERMISSIONS),
-    defaultExecutionMode: chance.of(['AUTO', 'AUTO', 'APPROVAL_REQUIRED']),
+    permissions: chance.percent(80) ? PERMISSIONS : randomSubset(sim, PERMISSIONS),
+    defaultExecutionMode: chance.pick(['AUTO', 'AUTO', 'APPROVAL_REQUIRED']),
     spendingLimits: randomLimits(sim),
     ...(chance.percent(25) ? { accountRestrictions: restrictionsOf(sim, owner) } : {}),
     ...(chance.percent(30)
-      ? { approvalThresholds: { currency: 'USD', amount: chance.of([1_000, 25_000, 100_000]) } }
+      ? { approvalThresholds: { currency: 'USD', amount: chance.pick([1_000, 25_000, 100_000]) } }
       : {}),
   };
 }
 
 /** A request of an agent, in its own currency. */
-interface Act {
+interface AgentRequest {
   permission: string;
   /** The internal account of the request. */
   account: string;
@@ -77,15 +79,15 @@ export function policyOf({ model }: Sim, { id }: Agent) {
 }
 
 /** Whether the agent lacks the permission. */
-export function isBarred(sim: Sim, agent: Agent, permission: string): boolean {
+export function lacksPermission(sim: Sim, agent: Agent, permission: string): boolean {
   const { policy, paused } = policyOf(sim, agent);
   return paused || !policy.permissions.includes(permission);
 }
 
 /** The predicted decision; undefined if it cannot be predicted. */
-export function verdictOf(sim: Sim, agent: Agent, request: Act): Verdict | undefined {
+export function predictVerdict(sim: Sim, agent: Agent, request: AgentRequest): Verdict | undefined {
   const { row, policy } = policyOf(sim, agent);
-  if (!row || isBarred(sim, agent, request.permission)) return 'rejected';
+  if (!row || lacksPermission(sim, agent, request.permission)) return 'rejected';
   const { spendingLimits: limits, accountRestrictions, approvalThresholds } = policy;
   const { environment } = agent.owner.platform;
   const amount = convertAmount(environment, request.amount, request.currency, limits.currency);
@@ -103,8 +105,9 @@ export function verdictOf(sim: Sim, agent: Agent, request: Act): Verdict | undef
     exceeds(usedIn(sim.model, row, day.slice(0, 7)) + amount, limits.monthlyLimit);
   if (isOver) return 'rejected';
   if ((rule?.executionMode ?? policy.defaultExecutionMode) !== 'AUTO') return 'approval required';
-  const to = approvalThresholds?.currency ?? limits.currency;
+  const thresholdCurrency = approvalThresholds?.currency ?? limits.currency;
   const convertedAmount =
-    convertAmount(environment, request.amount, request.currency, to) ?? request.amount;
+    convertAmount(environment, request.amount, request.currency, thresholdCurrency) ??
+    request.amount;
   return exceeds(convertedAmount, approvalThresholds?.amount) ? 'approval required' : 'at once';
 }

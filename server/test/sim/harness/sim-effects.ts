@@ -2,7 +2,7 @@
 // network of receivers inside this process. The server depends on nothing else of the machine, so a
 // seed reproduces a run.
 import type { Effects, HttpReply, HttpRequest } from '../../../src/kernel/effects.ts';
-import { chanceOf } from './chance.ts';
+import { seededChance } from './chance.ts';
 
 /** Behavior of a platform's webhook receiver. */
 export const BEHAVIORS = [
@@ -29,8 +29,8 @@ export interface Receiver {
 
 export interface SimEffects extends Effects {
   /** Advances the clock. Milliseconds. */
-  pass(ms: number): void;
-  receiver(): Receiver;
+  advance(ms: number): void;
+  addReceiver(): Receiver;
   /** Ids of events that a receiver has accepted; reading clears them. */
   readonly delivered: Set<string>;
 }
@@ -65,7 +65,7 @@ const reply = (status: number, body: object = {}): HttpReply => ({
   body: JSON.stringify(body),
 });
 
-const noReply = (code: string) => Object.assign(new Error('no reply'), { code });
+const connectionError = (code: string) => Object.assign(new Error('no reply'), { code });
 
 /** Whether the event is an approval request: an incoming UMA payment without a decision. */
 function isApprovalRequest(type: string, data: Record<string, unknown> | undefined): boolean {
@@ -76,32 +76,32 @@ function isApprovalRequest(type: string, data: Record<string, unknown> | undefin
 
 function replyOf(receiver: Receiver, isApproval: boolean): HttpReply {
   if (isApproval) {
-    if (receiver.verdict === 'timeout') throw noReply('ETIMEDOUT');
+    if (receiver.verdict === 'timeout') throw connectionError('ETIMEDOUT');
     return reply(...APPROVAL[receiver.verdict]);
   }
   const { behavior } = receiver;
-  if (behavior === 'times out') throw noReply('ETIMEDOUT');
+  if (behavior === 'times out') throw connectionError('ETIMEDOUT');
   const status =
     behavior === 'intermittent' ? (receiver.requests % 2 ? 200 : 503) : STATUS[behavior];
   return reply(status);
 }
 
 export function simEffects(seed: string, start = START): SimEffects {
-  const chance = chanceOf(`${seed} server`);
+  const chance = seededChance(`${seed} server`);
   const receivers = new Map<string, Receiver>();
   const delivered = new Set<string>();
   let now = start;
   return {
     now: () => now,
     random: (count) => chance.bytes(count),
-    stream: () => Promise.reject(noReply('ENOTFOUND')),
-    call: () => Promise.reject(noReply('ENOTFOUND')),
+    stream: () => Promise.reject(connectionError('ENOTFOUND')),
+    call: () => Promise.reject(connectionError('ENOTFOUND')),
     async http({ url, body }: HttpRequest) {
       if (url === RATES_URL)
         return reply(200, { base: 'USD', at: new Date(now).toISOString(), rates: RATES });
       const receiver = receivers.get(url);
       await tick();
-      if (!receiver) throw noReply('ENOTFOUND');
+      if (!receiver) throw connectionError('ENOTFOUND');
       receiver.requests++;
       if (receiver.behavior === 'slow') for (let i = 0; i < 20; i++) await tick();
       const { id, type, data } = JSON.parse(body ?? '{}') as {
@@ -116,10 +116,10 @@ export function simEffects(seed: string, start = START): SimEffects {
       return response;
     },
     delivered: delivered,
-    pass(ms) {
+    advance(ms) {
       now += ms;
     },
-    receiver() {
+    addReceiver() {
       const url = `https://hooks.example.com/${receivers.size + 1}`;
       const added: Receiver = {
         url,

@@ -10,12 +10,12 @@ import type { CardDecision, CardNotice, CardRequest } from '../../../src/connect
 import { BASE_PATH } from '../../../src/http/server.ts';
 import {
   connect,
-  emptyPicture,
+  emptyModel,
   installChangeLog,
   type Model,
   openChangeLog,
 } from '../model/model.ts';
-import { type Chance, chanceOf } from './chance.ts';
+import { type Chance, seededChance } from './chance.ts';
 import { type Node, openNode } from './node.ts';
 import type { Outcome } from './outcomes.ts';
 import { RATES_URL, type Receiver, type SimEffects, simEffects } from './sim-effects.ts';
@@ -23,15 +23,15 @@ import { RATES_URL, type Receiver, type SimEffects, simEffects } from './sim-eff
 export interface Platform {
   id: string;
   environment: 'sandbox' | 'production';
-  /** Whether its customers are approved at creation; otherwise they must be verified. */
+  /** Whether customers are approved at creation; otherwise they must be verified. */
   regulated: boolean;
   /** Whether the platform ever had a daily limit. */
-  limited: boolean;
+  hadDailyLimit: boolean;
   auth: string;
   receiver: Receiver;
-  /** Whether it has a webhook endpoint. */
+  /** Whether the platform has a webhook endpoint. */
   hasEndpoint: boolean;
-  /** The agent that sends requests in its place. */
+  /** The agent that sends the requests, if they are not those of the platform. */
   agent?: Agent;
 }
 
@@ -39,30 +39,30 @@ export interface Platform {
 export interface Agent {
   id: string;
   owner: Person;
-  /** Its credentials; absent until it is connected. */
-  as?: Platform;
-  /** The code that connects it. */
+  /** The platform with the credentials of the agent; absent until the agent is connected. */
+  client?: Platform;
+  /** The device code that connects the agent. */
   code?: string | undefined;
   deleted: boolean;
 }
 
-/** An action that waits for its platform. */
-export interface Waiting {
+/** An action that awaits the decision of its platform. */
+export interface PendingAction {
   id: string;
   agent: Agent;
   order: Order;
 }
 
 export interface Person {
-  /** Null is the platform itself. */
+  /** Null for the platform itself. */
   id: string | null;
   platform: Platform;
-  /** Whether it may pay: approved, and not deleted. */
-  ready: boolean;
+  /** Whether payments are permitted: approved, and not deleted. */
+  mayPay: boolean;
   deleted: boolean;
   internalAccounts: Map<string, InternalAccount>;
   /** Present if subject to strong authentication; whether its telephone is verified. */
-  strong?: { proven: boolean };
+  strongAuthentication?: { phoneVerified: boolean };
   /** The embedded wallet, if its holder can sign in. */
   wallet?: InternalAccount | undefined;
 }
@@ -72,14 +72,14 @@ export interface InternalAccount {
   id: string;
   currency: string;
   owner: Person;
-  due: bigint;
+  expectedBalance: bigint;
 }
 
 /** A wallet whose owner can prove ownership. */
 export interface Wallet {
   sign(message: string): string;
   /** The challenge text, and its expiry. */
-  requested?: { text: string; until: number } | undefined;
+  challenge?: { text: string; until: number } | undefined;
 }
 
 export interface ExternalAccount {
@@ -102,14 +102,14 @@ export interface Order {
   internalAccount: InternalAccount | null;
   externalAccount: ExternalAccount | null;
   /** The debited account, or the payer of a deposit. */
-  from?: ExternalAccount;
+  debitedAccount?: ExternalAccount;
   payer?: Person;
   sent: bigint;
   received: bigint;
   platformFee: bigint;
   feeAccount: InternalAccount | null;
   /** Null if it depends on other events; then any outcome is valid that matches the ledger. */
-  ending: Outcome | null;
+  expectedOutcome: Outcome | null;
   started: boolean;
   expiresAt: number;
   /** The payload that the wallet holder signs. */
@@ -119,11 +119,11 @@ export interface Order {
   /** The agent that created it. */
   agent?: Agent;
   /** The outcome if it is not started; absent: it expires. */
-  unstarted?: Outcome;
+  outcomeUnlessStarted?: Outcome;
 }
 
 /** A recorded bank statement entry. */
-export interface Entry {
+export interface StatementEntry {
   args: readonly string[];
   amount: bigint;
   currency: string;
@@ -145,9 +145,9 @@ export interface MintClient {
 interface CoinOrder {
   id: string;
   client: MintClient;
-  ending: string;
+  expectedStatus: string;
   /** The provider revoked access: orders not submitted by then fail. */
-  stranded: boolean;
+  accessRevoked: boolean;
 }
 
 interface Mints {
@@ -174,7 +174,7 @@ export interface CardMessage {
 }
 
 /** A completed request: a repetition must have the same reply. */
-interface Completed {
+interface CompletedRequest {
   platform: Platform;
   path: string;
   key: string;
@@ -198,45 +198,45 @@ export interface Sim {
   orders: Order[];
   readonly agents: Agent[];
   /** Agent actions that are undecided according to the replies. */
-  waiting: Waiting[];
-  readonly completed: Completed[];
-  readonly entries: Entry[];
+  pendingActions: PendingAction[];
+  readonly completed: CompletedRequest[];
+  readonly entries: StatementEntry[];
   /** Private keys of wallet clients, by compressed public key. */
-  readonly keys: Map<string, string>;
-  /** Completed signed requests, which must not run again. */
-  readonly used: Request[];
+  readonly clientKeys: Map<string, string>;
+  /** Completed signed requests; repeating one must have no effect. */
+  readonly signedRequests: Request[];
   /** Messages to the authorization handler, for repetition. */
   readonly cardMessages: CardMessage[];
   /** Recorded cost of each card payment. */
-  readonly charged: Map<string, bigint>;
-  /** Stablecoins from the view of their platforms. */
+  readonly cardCosts: Map<string, bigint>;
+  /** Stablecoins as their platforms expect them. */
   readonly mints: Mints;
-  /** Whether this step may log errors. */
-  rough: boolean;
-  next(): number;
-  node(): Node;
+  /** Whether the current step may log errors. */
+  errorsExpected: boolean;
+  nextNumber(): number;
+  pickNode(): Node;
   /** A request that is repeated until it has a reply. */
   call(
     method: string,
     path: string,
     body: object | undefined,
     as: Platform,
-    more?: RequestOptions,
+    options?: RequestOptions,
   ): Promise<ApiResponse>;
   /** One attempt; undefined without a reply. */
-  once(node: Node, request: Request): Promise<ApiResponse | undefined>;
+  sendOnce(pickNode: Node, request: Request): Promise<ApiResponse | undefined>;
   /** Replaces each dead server. */
-  revive(): Promise<void>;
+  replaceDeadNodes(): Promise<void>;
   changeLog: ReturnType<typeof openChangeLog>;
   close(): Promise<void>;
 }
 
-/** Options of a request. */
+/** Options of `call`. */
 interface RequestOptions {
-  /** It calls an external provider, whose failure is a reply. */
+  /** The operation calls an external provider, so 503 is a valid reply. */
   callsExternal?: boolean;
   headers?: Record<string, string>;
-  /** It has no idempotency key. */
+  /** The request has no idempotency key. */
   withoutKey?: boolean;
 }
 
@@ -251,14 +251,14 @@ export interface Request {
 
 /** Thrown when an expectation is violated. */
 export const violation = (problem: string): Error =>
-  Object.assign(new Error(problem), { name: 'Broken' });
+  Object.assign(new Error(problem), { name: 'Violation' });
 
 const MAX_STORED = 60;
-const UNKEPT = [202, 401];
+const UNSTORED_STATUSES = [202, 401];
 const MASTER_KEY = Buffer.alloc(32, 7);
 
 /** The operator's collection accounts, as production platforms show them to payers. */
-const COLLECTION = {
+const COLLECTION_ACCOUNTS = {
   USD: [
     {
       accountOrWalletInfo: {
@@ -276,7 +276,7 @@ const COLLECTION = {
 /** Settings of a server; its files are in its own folder. */
 function settingsIn(folder: string, databaseUrl: string): Settings {
   const fundingFile = path.join(folder, 'funding.json');
-  fs.writeFileSync(fundingFile, JSON.stringify(COLLECTION));
+  fs.writeFileSync(fundingFile, JSON.stringify(COLLECTION_ACCOUNTS));
   const connectors = { ratesUrl: RATES_URL, fundingFile };
   const files = { folder: path.join(folder, 'files') };
   return { databaseUrl, masterKey: MASTER_KEY, serviceNamePrefix: 'Service', connectors, files };
@@ -305,18 +305,18 @@ async function send(node: Node, request: Request): Promise<ApiResponse | undefin
 
 export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
   const effects = simEffects(seed);
-  const chance = chanceOf(`${seed} actors`);
+  const chance = seededChance(`${seed} actors`);
   const client = await connect(databaseUrl);
   await installChangeLog(client);
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-sim-'));
   const settings = settingsIn(folder, databaseUrl);
   const nodes = [await openNode(settings, effects), await openNode(settings, effects)];
-  const completed: Completed[] = [];
+  const completed: CompletedRequest[] = [];
   let counter = 0;
 
-  const node = () => nodes[chance.below(nodes.length)] as Node;
+  const pickNode = () => nodes[chance.integerBelow(nodes.length)] as Node;
 
-  async function revive(): Promise<void> {
+  async function replaceDeadNodes(): Promise<void> {
     for (const [index, each] of nodes.entries()) {
       if (!each.dead) continue;
       await each.close();
@@ -333,10 +333,10 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
   ) {
     const key = method === 'POST' && !withoutKey ? `key-${++counter}` : undefined;
     for (let attempts = 0; attempts < 5; attempts++) {
-      const response = await send(node(), { method, path, body, as, key, headers });
+      const response = await send(pickNode(), { method, path, body, as, key, headers });
       if (response && attempts > 0) response.isRepeated = true;
       if (!response) {
-        await revive();
+        await replaceDeadNodes();
         continue;
       }
       // 501 of a missing connector is a final reply.
@@ -344,7 +344,11 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
       if (response.status >= 500 && !isPermitted)
         throw violation(`${method} ${path}: ${JSON.stringify(response)}`);
       // Not stored: retryable errors, and requests for a signature or with a wrong one.
-      if (key !== undefined && response.status < 429 && !UNKEPT.includes(response.status)) {
+      if (
+        key !== undefined &&
+        response.status < 429 &&
+        !UNSTORED_STATUSES.includes(response.status)
+      ) {
         completed.push({ platform: as, path, key, body, response, at: effects.now() });
         if (completed.length > MAX_STORED) completed.shift();
       }
@@ -357,7 +361,7 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
     seed,
     effects,
     chance,
-    model: emptyPicture(),
+    model: emptyModel(),
     client,
     nodes,
     platforms: [],
@@ -365,20 +369,20 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
     externalAccounts: [],
     orders: [],
     agents: [],
-    waiting: [],
+    pendingActions: [],
     completed,
     entries: [],
-    keys: new Map(),
-    used: [],
+    clientKeys: new Map(),
+    signedRequests: [],
     cardMessages: [],
-    charged: new Map(),
+    cardCosts: new Map(),
     mints: { clients: [], banks: [], orders: [] },
-    rough: false,
-    next: () => ++counter,
-    node,
+    errorsExpected: false,
+    nextNumber: () => ++counter,
+    pickNode,
     call,
-    once: send,
-    revive,
+    sendOnce: send,
+    replaceDeadNodes,
     changeLog: openChangeLog(client),
     async close() {
       for (const each of nodes) await each.close();
@@ -401,7 +405,7 @@ export const accountRow = ({ model }: Sim, internalAccount: InternalAccount) =>
 export const isActive = (sim: Sim, internalAccount: InternalAccount): boolean =>
   accountRow(sim, internalAccount)?.status === 'ACTIVE';
 
-/** Available amount of an account, according to the changeLog. */
+/** Available amount of an account, according to the change log. */
 export function spendable({ model }: Sim, internalAccount: InternalAccount): bigint {
   const account = model.accounts.get(internalAccount.id);
   return account ? account.balance - account.held : 0n;

@@ -7,79 +7,84 @@ export interface Agency {
   agents: Map<string, RecordedRow>;
   actions: Map<string, RecordedRow>;
   /** Ids of the actions of a payment. */
-  ofPayment: Map<string, string[]>;
+  actionsByPayment: Map<string, string[]>;
   /** Audit entries of an action. */
   audit: Map<string, string[]>;
   /** Payments that an agent started. */
   payments: Map<string, Set<string>>;
   /** Accounts that count the usage of an agent. */
-  used: Map<string, Set<string>>;
+  usageAccounts: Map<string, Set<string>>;
 }
 
 export const emptyAgency = (): Agency => ({
   agents: new Map(),
   actions: new Map(),
-  ofPayment: new Map(),
+  actionsByPayment: new Map(),
   audit: new Map(),
   payments: new Map(),
-  used: new Map(),
+  usageAccounts: new Map(),
 });
 
 /** `velocity:Agent:<uuid>:USD:2026-01-05`, by its parts. */
 const COUNTED = /^velocity:(Agent:[^:]+):(\w+):([\d-]+)$/;
 
-function into<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
+function addToSet<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
   const existing = map.get(key);
   if (existing) existing.add(value);
   else map.set(key, new Set([value]));
 }
 
 const APPLY: Readonly<
-  Record<string, (agency: Agency, now: RecordedRow, was: RecordedRow | null) => void>
+  Record<string, (agency: Agency, after: RecordedRow, before: RecordedRow | null) => void>
 > = {
-  agents({ agents }, now) {
-    agents.set(now.id as string, now);
+  agents({ agents }, after) {
+    agents.set(after.id as string, after);
   },
-  agent_actions({ actions, ofPayment }, now, was) {
-    const [id, payment] = [now.id as string, now.transaction_id as string];
-    actions.set(id, now);
-    if (!was) ofPayment.set(payment, [...(ofPayment.get(payment) ?? []), id]);
+  agent_actions({ actions, actionsByPayment }, after, before) {
+    const [id, payment] = [after.id as string, after.transaction_id as string];
+    actions.set(id, after);
+    if (!before) actionsByPayment.set(payment, [...(actionsByPayment.get(payment) ?? []), id]);
   },
-  agent_audit({ audit }, { action_id: id, what }, was) {
-    if (id && !was) audit.set(id, [...(audit.get(id) ?? []), what as string]);
+  agent_audit({ audit }, { action_id: id, what }, before) {
+    if (id && !before) audit.set(id, [...(audit.get(id) ?? []), what as string]);
   },
   transactions({ payments }, { id, agent_id: agent }) {
-    if (agent) into(payments, agent, id as string);
+    if (agent) addToSet(payments, agent, id as string);
   },
-  ledger_accounts({ used }, { id }) {
+  ledger_accounts({ usageAccounts }, { id }) {
     const agent = COUNTED.exec(id ?? '')?.[1];
-    if (agent) into(used, agent, id as string);
+    if (agent) addToSet(usageAccounts, agent, id as string);
   },
 };
 
-export const applyAgencyChange = (agency: Agency, { table, was, now }: RowChange): void => {
-  if (now) APPLY[table]?.(agency, now, was);
+export const applyAgencyChange = (agency: Agency, { table, before, after }: RowChange): void => {
+  if (after) APPLY[table]?.(agency, after, before);
 };
 
 /** The agent of a usage account. */
 export const agentOf = (accountId: string | null | undefined): string | undefined =>
   COUNTED.exec(accountId ?? '')?.[1];
 
-const WAITS = 'PENDING_APPROVAL';
-const OPEN = [WAITS, 'APPROVED'];
+const PENDING_APPROVAL = 'PENDING_APPROVAL';
+const INITIAL_STATUSES = [PENDING_APPROVAL, 'APPROVED'];
 
 /** An invalid change of an action: it is decided once. */
 export function actionTransitionProblem(
-  was: RecordedRow | null,
-  now: RecordedRow | null,
+  before: RecordedRow | null,
+  after: RecordedRow | null,
 ): string | undefined {
-  if (!now) return `${was?.id} was removed`;
-  if (!was) return OPEN.includes(now.status ?? '') ? undefined : `${now.id} begins ${now.status}`;
-  return was.status === WAITS ? undefined : `${now.id} was ${was.status} and was changed`;
+  if (!after) return `${before?.id} was removed`;
+  if (!before)
+    return INITIAL_STATUSES.includes(after.status ?? '')
+      ? undefined
+      : `${after.id} begins ${after.status}`;
+  return before.status === PENDING_APPROVAL
+    ? undefined
+    : `${after.id} was ${before.status} and was changed`;
 }
 
 const actionsOf = ({ agency }: Model, payment: string): RecordedRow[] =>
-  (agency.ofPayment.get(payment) ?? []).map((id) => agency.actions.get(id) as RecordedRow);
+  (agency.actionsByPayment.get(payment) ?? []).map((id) => agency.actions.get(id) as RecordedRow);
 
 const statusesOf = (actions: readonly RecordedRow[]) => actions.map(({ status }) => status).join();
 
@@ -90,7 +95,7 @@ export const isAwaitingApproval = (model: Model, { row, transfers }: Payment): b
   transfers.length === 0 &&
   actionsOf(model, row.id as string).every(({ status }) => status !== 'APPROVED');
 
-const LINES: Readonly<Record<string, string>> = {
+const AUDIT_ENTRIES: Readonly<Record<string, string>> = {
   APPROVED: 'ACTION_SUBMITTED,ACTION_APPROVED',
   REJECTED: 'ACTION_SUBMITTED,ACTION_REJECTED',
   FAILED: 'ACTION_SUBMITTED,ACTION_FAILED',
@@ -102,11 +107,11 @@ export function auditProblem({ agency }: Model, id: string): string | undefined 
   const { status } = agency.actions.get(id) ?? {};
   const lines = (agency.audit.get(id) ?? []).join();
   const atOnce = status === 'APPROVED' && lines === 'ACTION_EXECUTED';
-  if (atOnce || lines === LINES[status ?? '']) return undefined;
+  if (atOnce || lines === AUDIT_ENTRIES[status ?? '']) return undefined;
   return `is ${status} and its audit is [${lines}]`;
 }
 
-const UNTOUCHED = ['PENDING', 'EXPIRED'];
+const UNSTARTED_STATUSES = ['PENDING', 'EXPIRED'];
 const counts = ({ transfers }: Payment) => transfers.filter(({ step }) => step === 'count.agent');
 
 /** A mismatch between an agent's payment and its decision. */
@@ -114,10 +119,10 @@ export function decisionProblem(model: Model, payment: Payment): string | undefi
   const { row, transfers } = payment;
   if (row.agent_id === null || row.agent_id === undefined) return undefined;
   const actions = actionsOf(model, row.id as string);
-  const open = actions.filter(({ status }) => OPEN.includes(status ?? ''));
+  const open = actions.filter(({ status }) => INITIAL_STATUSES.includes(status ?? ''));
   if (open.length > 1) return `has actions that are ${statusesOf(actions)}`;
   const approved = open[0]?.status === 'APPROVED';
-  const isWaiting = UNTOUCHED.includes(row.status ?? '') && row.funds === 'NONE';
+  const isWaiting = UNSTARTED_STATUSES.includes(row.status ?? '') && row.funds === 'NONE';
   const state = `is ${row.status}, funds ${row.funds}, and its actions are [${statusesOf(actions)}]`;
   if (approved) {
     if (counts(payment).length !== 1) return `${state}, counted ${counts(payment).length} times`;
@@ -185,7 +190,10 @@ function usedBy(model: Model, id: string): Map<string, bigint> {
 /** A wrong usage of an agent. */
 export function usageProblem(model: Model, id: string): string | undefined {
   const expectedUsage = usedBy(model, id);
-  for (const account of new Set([...(model.agency.used.get(id) ?? []), ...expectedUsage.keys()])) {
+  for (const account of new Set([
+    ...(model.agency.usageAccounts.get(id) ?? []),
+    ...expectedUsage.keys(),
+  ])) {
     const used = -(model.accounts.get(account)?.balance ?? 0n);
     const expected = expectedUsage.get(account) ?? 0n;
     if (used !== expected) return `has used ${used} of ${account}, by its payments ${expected}`;
@@ -222,7 +230,7 @@ export function usedIn(model: Model, agent: RecordedRow, during: string): bigint
   const { currency } = (JSON.parse(agent.policy as string) as Policy).spendingLimits;
   const environment = environmentOf(model, agent);
   let sum = 0n;
-  for (const id of model.agency.used.get(agent.id as string) ?? []) {
+  for (const id of model.agency.usageAccounts.get(agent.id as string) ?? []) {
     const [, , unit = '', period] = COUNTED.exec(id) ?? [];
     if (period !== during || unit === 'count') continue;
     const used = -(model.accounts.get(id)?.balance ?? 0n);

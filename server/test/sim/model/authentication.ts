@@ -9,7 +9,7 @@ export interface Authentication {
   lockouts: Map<string, RecordedRow>;
   challenges: Map<string, RecordedRow>;
   /** Challenges of payments by quote, oldest first. */
-  ofQuote: Map<string, string[]>;
+  challengesByQuote: Map<string, string[]>;
   /** Payments by quote. */
   payments: Map<string, string>;
   /** Numbers of proofs and of satisfied challenges, by `aboutOf`. */
@@ -18,25 +18,25 @@ export interface Authentication {
   /** Failures since the last password reset, by customer. */
   failures: Map<string, number>;
   /** Expiry jobs of a challenge, by its id. */
-  ends: Map<string, number>;
+  expiryJobs: Map<string, number>;
 }
 
 export const emptyAuthentication = (): Authentication => ({
   regions: new Map(),
   lockouts: new Map(),
   challenges: new Map(),
-  ofQuote: new Map(),
+  challengesByQuote: new Map(),
   payments: new Map(),
   proofs: new Map(),
   satisfied: new Map(),
   failures: new Map(),
-  ends: new Map(),
+  expiryJobs: new Map(),
 });
 
-const bump = (counts: Map<string, number>, name: string, increment = 1) =>
+const increase = (counts: Map<string, number>, name: string, increment = 1) =>
   counts.set(name, (counts.get(name) ?? 0) + increment);
 
-const PROVED: Readonly<Record<string, string>> = {
+const PROOF_EVENTS: Readonly<Record<string, string>> = {
   LOGIN: 'LOGIN',
   PAYMENT: 'AUTHORIZED',
   TRUST: 'TRUSTED',
@@ -44,48 +44,49 @@ const PROVED: Readonly<Record<string, string>> = {
 };
 
 /** The subject of a challenge as in its event; a login is its own subject. */
-const aboutOf = ({ id, kind, subject }: RecordedRow) =>
-  `${PROVED[kind ?? '']} ${kind === 'LOGIN' ? id : subject}`;
+const proofKeyOf = ({ id, kind, subject }: RecordedRow) =>
+  `${PROOF_EVENTS[kind ?? '']} ${kind === 'LOGIN' ? id : subject}`;
 
-const FAILURES = [
+const FAILURE_EVENTS = [
   ...['LOGIN_FAILED', 'AUTHORIZE_FAILED', 'TRUST_FAILED', 'UNTRUST_FAILED'],
   'FAILED_LOGIN_ATTEMPT',
 ];
 
 /** The challenge that a job expires. */
-const endedBy = (row: RecordedRow | null): string | undefined =>
+const expiringChallengeId = (row: RecordedRow | null): string | undefined =>
   row?.kind === 'quotes.lapse' ? JSON.parse(row.input ?? '{}').challengeId : undefined;
 
 const APPLY: Readonly<Record<string, (authentication: Authentication, change: RowChange) => void>> =
   {
-    customers({ regions }, { now }) {
-      if (now?.region) regions.set(now.id as string, now.region);
+    customers({ regions }, { after }) {
+      if (after?.region) regions.set(after.id as string, after.region);
     },
-    quotes({ payments }, { now }) {
-      if (now) payments.set(now.id as string, now.transaction_id as string);
+    quotes({ payments }, { after }) {
+      if (after) payments.set(after.id as string, after.transaction_id as string);
     },
-    sca_lockouts({ lockouts }, { now }) {
-      if (now) lockouts.set(now.id as string, now);
+    sca_lockouts({ lockouts }, { after }) {
+      if (after) lockouts.set(after.id as string, after);
     },
-    sca_challenges({ challenges, ofQuote, satisfied }, { was, now }) {
-      if (!now) return;
-      const [id, subject] = [now.id as string, now.subject as string];
-      challenges.set(id, now);
-      if (now.status === 'SATISFIED' && was?.status !== 'SATISFIED') bump(satisfied, aboutOf(now));
-      if (!was && now.kind === 'PAYMENT')
-        ofQuote.set(subject, [...(ofQuote.get(subject) ?? []), id]);
+    sca_challenges({ challenges, challengesByQuote, satisfied }, { before, after }) {
+      if (!after) return;
+      const [id, subject] = [after.id as string, after.subject as string];
+      challenges.set(id, after);
+      if (after.status === 'SATISFIED' && before?.status !== 'SATISFIED')
+        increase(satisfied, proofKeyOf(after));
+      if (!before && after.kind === 'PAYMENT')
+        challengesByQuote.set(subject, [...(challengesByQuote.get(subject) ?? []), id]);
     },
-    sca_events({ proofs, failures }, { was, now }) {
-      if (was || !now) return;
-      const { type, subject, customer_id: customer } = now as Record<string, string>;
-      if (subject) bump(proofs, `${type} ${subject}`);
-      if (FAILURES.includes(type as string)) bump(failures, customer as string);
+    sca_events({ proofs, failures }, { before, after }) {
+      if (before || !after) return;
+      const { type, subject, customer_id: customer } = after as Record<string, string>;
+      if (subject) increase(proofs, `${type} ${subject}`);
+      if (FAILURE_EVENTS.includes(type as string)) increase(failures, customer as string);
       if (type === 'RESET_PASSWORD_COMPLETED') failures.set(customer as string, 0);
     },
-    jobs({ ends }, { was, now }) {
-      const [before, after] = [endedBy(was), endedBy(now)];
-      if (before !== undefined) bump(ends, before, -1);
-      if (after !== undefined) bump(ends, after);
+    jobs({ expiryJobs }, { before, after }) {
+      const [removedId, addedId] = [expiringChallengeId(before), expiringChallengeId(after)];
+      if (removedId !== undefined) increase(expiryJobs, removedId, -1);
+      if (addedId !== undefined) increase(expiryJobs, addedId);
     },
   };
 
@@ -99,55 +100,58 @@ export const applyAuthenticationChange = (
  * and unfinished logins are deleted after a month, except one that a payment waits for.
  */
 export function challengeTransitionProblem(
-  was: RecordedRow | null,
-  now: RecordedRow | null,
+  before: RecordedRow | null,
+  after: RecordedRow | null,
 ): string | undefined {
-  if (!now) {
-    const isPending = was?.kind === 'PAYMENT' && was.status === 'PENDING';
-    return isPending ? `${was.id} was removed while a payment waited for it` : undefined;
+  if (!after) {
+    const isPending = before?.kind === 'PAYMENT' && before.status === 'PENDING';
+    return isPending ? `${before.id} was removed while a payment waited for it` : undefined;
   }
-  const from = was?.status ?? 'PENDING';
-  if (was && from !== 'PENDING') return `${now.id} was ${from} and was changed`;
-  if (!was && now.status !== 'PENDING') return `${now.id} begins ${now.status}`;
-  const increase = Number(now.wrong) - Number(was?.wrong ?? 0);
-  if (increase < 0 || increase > 1 || Number(now.wrong) > 5)
-    return `${now.id} has ${now.wrong} wrong attempts`;
+  const from = before?.status ?? 'PENDING';
+  if (before && from !== 'PENDING') return `${after.id} was ${from} and was changed`;
+  if (!before && after.status !== 'PENDING') return `${after.id} begins ${after.status}`;
+  const increase = Number(after.wrong) - Number(before?.wrong ?? 0);
+  if (increase < 0 || increase > 1 || Number(after.wrong) > 5)
+    return `${after.id} has ${after.wrong} wrong attempts`;
   return undefined;
 }
 
 const MINUTE = 60_000;
 /** Lockout of the fifth and each further failure; after the last one only a reset unlocks. */
-const LOCKS = [15 * MINUTE, 30 * MINUTE, 60 * MINUTE, 24 * 60 * MINUTE];
+const LOCKOUT_DURATIONS = [15 * MINUTE, 30 * MINUTE, 60 * MINUTE, 24 * 60 * MINUTE];
 
 const timeIn = (text: string | null | undefined) => (text ? Date.parse(text) : null);
 
-function lockProblem(was: RecordedRow | null, now: RecordedRow): string | undefined {
-  const failures = Number(now.failed_attempts);
-  const added = failures !== Number(was?.failed_attempts ?? 0);
-  const lockMinutes = LOCKS[failures - 5];
-  const suspended = failures >= 5 + LOCKS.length;
-  if ((now.suspended === 'true') !== suspended) return `is suspended: ${now.suspended}`;
-  const until = timeIn(now.locked_until);
-  if (!lockMinutes) return until === null ? undefined : `is locked until ${now.locked_until}`;
+function lockProblem(before: RecordedRow | null, after: RecordedRow): string | undefined {
+  const failures = Number(after.failed_attempts);
+  const added = failures !== Number(before?.failed_attempts ?? 0);
+  const lockoutMs = LOCKOUT_DURATIONS[failures - 5];
+  const suspended = failures >= 5 + LOCKOUT_DURATIONS.length;
+  if ((after.suspended === 'true') !== suspended) return `is suspended: ${after.suspended}`;
+  const until = timeIn(after.locked_until);
+  if (!lockoutMs) return until === null ? undefined : `is locked until ${after.locked_until}`;
   if (until === null) return 'is not locked';
-  const lockedAt = timeIn(added ? now.updated_at : was?.locked_until);
-  return until === (added ? (lockedAt ?? 0) + lockMinutes : lockedAt)
+  const lockedAt = timeIn(added ? after.updated_at : before?.locked_until);
+  return until === (added ? (lockedAt ?? 0) + lockoutMs : lockedAt)
     ? undefined
-    : `is locked until ${now.locked_until}`;
+    : `is locked until ${after.locked_until}`;
 }
 
 /** An invalid change of the lockout state. */
 export function lockoutTransitionProblem(
-  was: RecordedRow | null,
-  now: RecordedRow | null,
+  before: RecordedRow | null,
+  after: RecordedRow | null,
 ): string | undefined {
-  if (!now) return `${was?.id} was removed`;
-  const [before, failures] = [Number(was?.failed_attempts ?? 0), Number(now.failed_attempts)];
-  if (failures !== before && failures !== before + 1 && failures !== 0) {
-    return `${now.id} failed ${before} times and then ${failures}`;
+  if (!after) return `${before?.id} was removed`;
+  const [previousFailures, failures] = [
+    Number(before?.failed_attempts ?? 0),
+    Number(after.failed_attempts),
+  ];
+  if (failures !== previousFailures && failures !== previousFailures + 1 && failures !== 0) {
+    return `${after.id} failed ${previousFailures} times and then ${failures}`;
   }
-  const problem = lockProblem(was, now);
-  return problem && `${now.id} failed ${failures} times and ${problem}`;
+  const problem = lockProblem(before, after);
+  return problem && `${after.id} failed ${failures} times and ${problem}`;
 }
 
 const COUNTRIES = ['DE', 'FR', 'ES', 'NO'];
@@ -162,14 +166,14 @@ function requiresScaIn({ authentication }: Model, row: RecordedRow): boolean {
 /** The challenges of a payment, oldest first. */
 export const challengesOf = ({ authentication }: Model, row: RecordedRow): RecordedRow[] =>
   row.type === 'OUTGOING'
-    ? (authentication.ofQuote.get(row.quote_id ?? '') ?? []).map(
+    ? (authentication.challengesByQuote.get(row.quote_id ?? '') ?? []).map(
         (id) => authentication.challenges.get(id) as RecordedRow,
       )
     : [];
 
 /** The open challenge. */
 export const pendingOf = ({ authentication }: Model, quoteId: string): RecordedRow | undefined =>
-  (authentication.ofQuote.get(quoteId) ?? [])
+  (authentication.challengesByQuote.get(quoteId) ?? [])
     .map((id) => authentication.challenges.get(id))
     .find((each) => each?.status === 'PENDING');
 
@@ -193,7 +197,7 @@ export function challengesProblem(model: Model, { row, transfers }: Payment): st
   if (open.length !== (isWaiting ? 1 : 0)) {
     return `is ${row.status} and its challenges are [${statusesOf(all)}]`;
   }
-  if (open.some(({ id }) => !model.authentication.ends.get(id as string))) {
+  if (open.some(({ id }) => !model.authentication.expiryJobs.get(id as string))) {
     return `waits for ${open[0]?.id}, which has no expiry job`;
   }
   const expired = row.failure_reason === 'SCA_NOT_COMPLETED';
@@ -226,14 +230,14 @@ export function unauthenticatedProblem(model: Model, { row }: Payment): string |
 
 /** A mismatch between a challenge and its proofs. */
 export function proofProblem({ authentication }: Model, id: string): string | undefined {
-  const about = aboutOf(authentication.challenges.get(id) as RecordedRow);
-  const [times, satisfiedCount] = [
-    authentication.proofs.get(about) ?? 0,
-    authentication.satisfied.get(about) ?? 0,
+  const proofKey = proofKeyOf(authentication.challenges.get(id) as RecordedRow);
+  const [proofCount, satisfiedCount] = [
+    authentication.proofs.get(proofKey) ?? 0,
+    authentication.satisfied.get(proofKey) ?? 0,
   ];
-  return times === satisfiedCount
+  return proofCount === satisfiedCount
     ? undefined
-    : `${about}: satisfied ${satisfiedCount} times, ${times} proofs`;
+    : `${proofKey}: satisfied ${satisfiedCount} times, ${proofCount} proofs`;
 }
 
 /** A wrong number of failures. */

@@ -21,7 +21,7 @@ interface Replay {
 export interface CardBook {
   cards: Map<string, RecordedRow>;
   /** Open cards, by platform and by cardholder. */
-  live: Map<string, number>;
+  openCards: Map<string, number>;
   /** Number of state changes of a card, and of their events. */
   changes: Map<string, number>;
   eventCount: Map<string, number>;
@@ -35,21 +35,21 @@ export interface CardBook {
   tokens: Map<string, string>;
   declined: Set<string>;
   /** Payments that expect further messages. */
-  awaited: Set<string>;
+  openPayments: Set<string>;
   /** Cardholders who were deleted. */
   deleted: Set<string>;
   /** Payments with an open exception, and those with funds in suspense. */
   exceptions: Set<string>;
   suspended: Set<string>;
   /** Expected balance of the card settlement account, by currency. */
-  stored: Map<string, bigint>;
+  settlementBalances: Map<string, bigint>;
   /** Number of wallet signatures of a payment. */
-  signed: Map<string, number>;
+  signatureCounts: Map<string, number>;
 }
 
 export const emptyCardBook = (): CardBook => ({
   cards: new Map(),
-  live: new Map(),
+  openCards: new Map(),
   changes: new Map(),
   eventCount: new Map(),
   bindings: new Map(),
@@ -58,15 +58,15 @@ export const emptyCardBook = (): CardBook => ({
   replays: new Map(),
   tokens: new Map(),
   declined: new Set(),
-  awaited: new Set(),
+  openPayments: new Set(),
   deleted: new Set(),
   exceptions: new Set(),
   suspended: new Set(),
-  stored: new Map(),
-  signed: new Map(),
+  settlementBalances: new Map(),
+  signatureCounts: new Map(),
 });
 
-const bump = (counts: Map<string, number>, name: string, increment = 1) =>
+const increase = (counts: Map<string, number>, name: string, increment = 1) =>
   counts.set(name, (counts.get(name) ?? 0) + increment);
 
 const addRow = (map: Map<string, Map<string, RecordedRow>>, key: string, row: RecordedRow) => {
@@ -117,14 +117,14 @@ const APPLY_NOTICE: Readonly<Record<string, (replay: Replay, amount: string) => 
   },
 };
 
-function open(book: CardBook, id: string, { kind, token, amount }: RecordedRow): void {
-  const atOnce = kind?.startsWith('FINANCIAL_') ?? false;
+function openReplay(book: CardBook, id: string, { kind, token, amount }: RecordedRow): void {
+  const clearsImmediately = kind?.startsWith('FINANCIAL_') ?? false;
   book.tokens.set(token as string, id);
   book.replays.set(id, {
     token: token as string,
     authorized: BigInt(amount as string),
-    closed: atOnce,
-    settlements: atOnce ? [amount as string] : [],
+    closed: clearsImmediately,
+    settlements: clearsImmediately ? [amount as string] : [],
     returns: [],
     reversed: 0,
     eventCount: 1,
@@ -140,7 +140,7 @@ function applyMessage(book: CardBook, row: RecordedRow): void {
       book.declined.add(token as string);
     return;
   }
-  if (opensPayment(row) && !isLate(row)) open(book, id, row);
+  if (opensPayment(row) && !isLate(row)) openReplay(book, id, row);
   else applyNotice(book.replays.get(id), row);
 }
 
@@ -154,82 +154,85 @@ function applyNotice(replay: Replay | undefined, row: RecordedRow): void {
 const MONTH_MS = 30 * 24 * 3_600_000;
 
 /** Whether the payment expired: a month after opening without a further message. */
-function isAbandoned(was: RecordedRow, now: RecordedRow): boolean {
-  const [before, after] = [factsOf(was), factsOf(now)];
-  const lastEventAt = Date.parse(now.card_last_event_at ?? '');
-  const hasNoMessages = before.settled === after.settled && before.authorized === after.authorized;
-  const old = lastEventAt - Date.parse(now.created_at ?? '') >= MONTH_MS;
-  const decided = was.status === 'EXCEPTION' && now.status !== 'EXCEPTION';
-  return old && hasNoMessages && !before.closed && after.closed && !decided;
+function isExpiredWithoutMessages(before: RecordedRow, after: RecordedRow): boolean {
+  const [factsBefore, factsAfter] = [factsOf(before), factsOf(after)];
+  const lastEventAt = Date.parse(after.card_last_event_at ?? '');
+  const hasNoMessages =
+    factsBefore.settled === factsAfter.settled && factsBefore.authorized === factsAfter.authorized;
+  const isMonthOld = lastEventAt - Date.parse(after.created_at ?? '') >= MONTH_MS;
+  const decided = before.status === 'EXCEPTION' && after.status !== 'EXCEPTION';
+  return isMonthOld && hasNoMessages && !factsBefore.closed && factsAfter.closed && !decided;
 }
 
 /** Changes without a message: a failed funding debit, or a decision of the operator. */
-function applyChange(book: CardBook, was: RecordedRow, now: RecordedRow): void {
-  const replay = book.replays.get(now.id as string);
+function applyChange(book: CardBook, before: RecordedRow, after: RecordedRow): void {
+  const replay = book.replays.get(after.id as string);
   if (!replay) return;
-  if (!replay.closed && isAbandoned(was, now))
+  if (!replay.closed && isExpiredWithoutMessages(before, after))
     Object.assign(replay, { closed: true, eventCount: replay.eventCount + 1 });
-  if (was.status === now.status) return;
-  if (was.status === 'EXCEPTION') {
+  if (before.status === after.status) return;
+  if (before.status === 'EXCEPTION') {
     replay.resolved++;
     replay.closed = true;
     // A full return by then emits an event as well.
-    replay.eventCount += now.status === 'REFUNDED' ? 2 : 1;
+    replay.eventCount += after.status === 'REFUNDED' ? 2 : 1;
   }
-  if (now.status !== 'EXCEPTION') return;
+  if (after.status !== 'EXCEPTION') return;
   const countStuck = (facts: Facts) =>
     facts.debits.filter(({ status }) => status === 'STUCK').length;
-  if (countStuck(factsOf(now)) > countStuck(factsOf(was))) replay.eventCount++;
+  if (countStuck(factsOf(after)) > countStuck(factsOf(before))) replay.eventCount++;
 }
 
-const isLive = (row: RecordedRow | null) => row !== null && row.state !== 'CLOSED';
+const isOpenCard = (row: RecordedRow | null) => row !== null && row.state !== 'CLOSED';
 
 const APPLY: Readonly<Record<string, (book: CardBook, change: RowChange) => void>> = {
-  cards(book, { was, now }) {
-    if (!now) return;
-    book.cards.set(now.id as string, now);
-    const increment = Number(isLive(now)) - Number(isLive(was));
-    for (const ownerId of [now.platform_id, now.customer_id])
-      bump(book.live, ownerId as string, increment);
-    if (was && was.state !== now.state) bump(book.changes, now.id as string);
+  cards(book, { before, after }) {
+    if (!after) return;
+    book.cards.set(after.id as string, after);
+    const increment = Number(isOpenCard(after)) - Number(isOpenCard(before));
+    for (const ownerId of [after.platform_id, after.customer_id])
+      increase(book.openCards, ownerId as string, increment);
+    if (before && before.state !== after.state) increase(book.changes, after.id as string);
   },
-  card_funding_sources({ bindings }, { now }) {
-    if (now) addRow(bindings, now.card_id as string, now);
+  card_funding_sources({ bindings }, { after }) {
+    if (after) addRow(bindings, after.card_id as string, after);
   },
-  delegated_keys({ keys }, { now }) {
-    if (now) addRow(keys, now.card_id as string, now);
+  delegated_keys({ keys }, { after }) {
+    if (after) addRow(keys, after.card_id as string, after);
   },
-  card_messages(book, { was, now }) {
-    if (now && !was) applyMessage(book, now);
+  card_messages(book, { before, after }) {
+    if (after && !before) applyMessage(book, after);
   },
-  card_open_payments({ awaited }, { was, now }) {
-    if (now) awaited.add(now.id as string);
-    else awaited.delete(was?.id as string);
+  card_open_payments({ openPayments }, { before, after }) {
+    if (after) openPayments.add(after.id as string);
+    else openPayments.delete(before?.id as string);
   },
-  customers({ deleted }, { now }) {
-    if (now?.deleted_at) deleted.add(now.id as string);
+  customers({ deleted }, { after }) {
+    if (after?.deleted_at) deleted.add(after.id as string);
   },
-  card_exceptions({ exceptions }, { was, now }) {
-    if (now) exceptions.add(now.id as string);
-    else exceptions.delete(was?.id as string);
+  card_exceptions({ exceptions }, { before, after }) {
+    if (after) exceptions.add(after.id as string);
+    else exceptions.delete(before?.id as string);
   },
-  suspense_items({ suspended }, { was, now }) {
-    if (now) suspended.add(now.id as string);
-    else suspended.delete(was?.id as string);
+  suspense_items({ suspended }, { before, after }) {
+    if (after) suspended.add(after.id as string);
+    else suspended.delete(before?.id as string);
   },
-  transactions(book, { was, now }) {
-    if (now?.type !== 'CARD') return;
-    const currency = now.sent_currency as string;
-    const increase = unclearedOf(now) - (was ? unclearedOf(was) : 0n);
-    book.stored.set(currency, (book.stored.get(currency) ?? 0n) + increase);
-    book.payments.set(now.id as string, now);
-    if (was) applyChange(book, was, now);
+  transactions(book, { before, after }) {
+    if (after?.type !== 'CARD') return;
+    const currency = after.sent_currency as string;
+    const increase = unclearedOf(after) - (before ? unclearedOf(before) : 0n);
+    book.settlementBalances.set(currency, (book.settlementBalances.get(currency) ?? 0n) + increase);
+    book.payments.set(after.id as string, after);
+    if (before) applyChange(book, before, after);
   },
-  events({ eventCount }, { was, now }) {
-    if (now && !was && now.type === 'CARD.STATE_CHANGE') bump(eventCount, now.subject as string);
+  events({ eventCount }, { before, after }) {
+    if (after && !before && after.type === 'CARD.STATE_CHANGE')
+      increase(eventCount, after.subject as string);
   },
-  wallet_authorizations({ signed }, { was, now }) {
-    if (now && !was && now.operation === 'cardPull') bump(signed, now.subject as string);
+  wallet_authorizations({ signatureCounts }, { before, after }) {
+    if (after && !before && after.operation === 'cardPull')
+      increase(signatureCounts, after.subject as string);
   },
 };
 

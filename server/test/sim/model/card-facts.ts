@@ -108,7 +108,7 @@ export function cardEffect(row: RecordedRow, environment: string): Sums {
 const STAND_INS = /^system:\w+:(suspense|receivable|rail_in_transit):/;
 
 /** The transfers as if the account itself had paid and received everything. */
-export function ofAccount(row: RecordedRow, transfers: readonly Transfer[]): Transfer[] {
+export function attributeToAccount(row: RecordedRow, transfers: readonly Transfer[]): Transfer[] {
   const paymentAccount = (id: string) => (STAND_INS.test(id) ? accountOf(row) : id);
   return transfers.map((each) => ({
     ...each,
@@ -118,32 +118,33 @@ export function ofAccount(row: RecordedRow, transfers: readonly Transfer[]): Tra
 }
 
 /** Amount in suspense; negative if more was taken out than put in. */
-export function inSuspense(transfers: readonly Transfer[]): bigint {
-  const isThere = (id: string) => id.includes(':suspense:');
+export function amountInSuspense(transfers: readonly Transfer[]): bigint {
+  const isSuspense = (id: string) => id.includes(':suspense:');
   return transfers.reduce((net, { debit, credit, amount }) => {
-    const received = isThere(credit) ? amount : 0n;
-    return net + received - (isThere(debit) ? amount : 0n);
+    const received = isSuspense(credit) ? amount : 0n;
+    return net + received - (isSuspense(debit) ? amount : 0n);
   }, 0n);
 }
 
 /** Amounts of the account in suspense or paid out manually. */
-export function besideAccount(transfers: readonly Transfer[]): bigint {
-  const isThere = (id: string) => id.includes(':suspense:') || id.includes(':rail_in_transit:');
+export function amountOutsideAccount(transfers: readonly Transfer[]): bigint {
+  const isOutsideAccount = (id: string) =>
+    id.includes(':suspense:') || id.includes(':rail_in_transit:');
   return transfers.reduce((net, { debit, credit, amount }) => {
-    const received = isThere(credit) ? amount : 0n;
-    return net + received - (isThere(debit) ? amount : 0n);
+    const received = isOutsideAccount(credit) ? amount : 0n;
+    return net + received - (isOutsideAccount(debit) ? amount : 0n);
   }, 0n);
 }
 
 /** Expected status; `excepted` means that an exception is open. */
-export function statusDue({ closed, settled, refunded }: Facts, excepted: boolean): string {
+export function expectedStatus({ closed, settled, refunded }: Facts, excepted: boolean): string {
   if (excepted) return 'EXCEPTION';
   if (!closed) return settled > 0n ? 'PARTIALLY_SETTLED' : 'AUTHORIZED';
   return settled > 0n && settled === refunded ? 'REFUNDED' : 'SETTLED';
 }
 
 /** Expected state of the funds. */
-export function fundsDue({ pending, closed }: Facts, excepted: boolean): string {
+export function expectedFunds({ pending, closed }: Facts, excepted: boolean): string {
   if (excepted) return 'SUSPENSE';
   return !closed || pending > 0n ? 'HELD' : 'SETTLED';
 }
@@ -164,13 +165,13 @@ export function conflictProblem(facts: Facts, excepted: boolean): string | undef
   const { refunded, recovered } = facts;
   if (refunded > settled) return `refunded ${refunded} of ${settled}`;
   if (direction === 'CREDIT') return undefined;
-  const input = refunded - recovered;
-  if (input > confirmed + pending + stuck - released)
+  const refundedToAccount = refunded - recovered;
+  if (refundedToAccount > confirmed + pending + stuck - released)
     return 'refunded more than its account had paid';
   if (excepted || pending > 0n) return undefined;
-  const stored = confirmed - released + writtenOff;
-  if (stored < settled) return `debited ${stored} for ${settled} cleared`;
-  if (closed && stored !== settled) return `is closed and keeps ${stored - settled}`;
-  if (stored <= authorized || stored <= settled) return undefined;
-  return `debited ${stored} of ${authorized} authorized`;
+  const debited = confirmed - released + writtenOff;
+  if (debited < settled) return `debited ${debited} for ${settled} cleared`;
+  if (closed && debited !== settled) return `is closed and keeps ${debited - settled}`;
+  if (debited <= authorized || debited <= settled) return undefined;
+  return `debited ${debited} of ${authorized} authorized`;
 }

@@ -17,9 +17,9 @@ export interface CoinBook {
   orders: Map<string, RecordedRow>;
   supply: Map<string, Supply>;
   /** Transfers of an order or of a registration. */
-  moved: Map<string, Transfer[]>;
+  transfers: Map<string, Transfer[]>;
   /** Number of jobs of an order. */
-  driven: Map<string, number>;
+  jobCounts: Map<string, number>;
   /** Every status that an order ever had. */
   statuses: Set<string>;
 }
@@ -29,13 +29,14 @@ export const emptyCoinBook = (): CoinBook => ({
   coins: new Map(),
   orders: new Map(),
   supply: new Map(),
-  moved: new Map(),
-  driven: new Map(),
+  transfers: new Map(),
+  jobCounts: new Map(),
   statuses: new Set(),
 });
 
-const OVER = ['COMPLETED', 'FAILED', 'EXPIRED'];
-export const isOrderOver = ({ status }: RecordedRow): boolean => OVER.includes(status ?? '');
+const FINAL_STATUSES = ['COMPLETED', 'FAILED', 'EXPIRED'];
+export const isOrderFinal = ({ status }: RecordedRow): boolean =>
+  FINAL_STATUSES.includes(status ?? '');
 
 const suppliesOf = ({ supply }: CoinBook, id: string): Supply => {
   const knownSupply = supply.get(id) ?? { circulating: 0n, minting: 0n, burning: 0n };
@@ -48,41 +49,41 @@ const countedOf = ({ amount, uncounted }: RecordedRow): bigint =>
   BigInt(amount ?? 0) - BigInt(uncounted ?? 0);
 
 /** Adds an order to the supply of its stablecoin, or subtracts its earlier state. */
-function count(book: CoinBook, row: RecordedRow | null, sign: 1n | -1n): void {
+function addToSupply(book: CoinBook, row: RecordedRow | null, sign: 1n | -1n): void {
   if (!row) return;
   const supplies = suppliesOf(book, row.stablecoin_id as string);
   const amount = countedOf(row) * sign;
   const mints = row.type === 'MINT';
   if (row.status === 'COMPLETED') supplies.circulating += mints ? amount : -amount;
-  else if (!isOrderOver(row)) supplies[mints ? 'minting' : 'burning'] += amount;
+  else if (!isOrderFinal(row)) supplies[mints ? 'minting' : 'burning'] += amount;
 }
 
 const orderIn = (row: RecordedRow | null): string | undefined =>
   JSON.parse(row?.input ?? '{}').operationId;
 
 const APPLY: Readonly<Record<string, (book: CoinBook, change: RowChange) => void>> = {
-  stablecoin_provider_accounts({ providers }, { now }) {
-    if (now) providers.set(now.id as string, now);
+  stablecoin_provider_accounts({ providers }, { after }) {
+    if (after) providers.set(after.id as string, after);
   },
-  stablecoins(book, { now }) {
-    if (!now) return;
-    book.coins.set(now.id as string, now);
-    suppliesOf(book, now.id as string);
+  stablecoins(book, { after }) {
+    if (!after) return;
+    book.coins.set(after.id as string, after);
+    suppliesOf(book, after.id as string);
   },
-  stablecoin_operations(book, { was, now }) {
-    count(book, was, -1n);
-    count(book, now, 1n);
-    if (!now) return;
-    book.orders.set(now.id as string, now);
-    book.statuses.add(`${now.type} ${now.status}`);
+  stablecoin_operations(book, { before, after }) {
+    addToSupply(book, before, -1n);
+    addToSupply(book, after, 1n);
+    if (!after) return;
+    book.orders.set(after.id as string, after);
+    book.statuses.add(`${after.type} ${after.status}`);
   },
-  jobs({ driven }, { was, now }) {
+  jobs({ jobCounts }, { before, after }) {
     for (const [row, increment] of [
-      [was, -1],
-      [now, 1],
+      [before, -1],
+      [after, 1],
     ] as const) {
       const id = orderIn(row);
-      if (id !== undefined) driven.set(id, (driven.get(id) ?? 0) + increment);
+      if (id !== undefined) jobCounts.set(id, (jobCounts.get(id) ?? 0) + increment);
     }
   },
 };
@@ -94,7 +95,7 @@ export function applyCoinChange(book: CoinBook, change: RowChange): void {
 /** Records a transfer of a stablecoin or an order. */
 export function recordTransfer(book: CoinBook, transfer: Transfer): void {
   const id = transfer.transaction_id;
-  book.moved.set(id, [...(book.moved.get(id) ?? []), transfer]);
+  book.transfers.set(id, [...(book.transfers.get(id) ?? []), transfer]);
   // The circulating supply that the provider reports at registration.
   if (transfer.step === 'supply') suppliesOf(book, id).circulating += transfer.amount;
 }
@@ -102,8 +103,8 @@ export function recordTransfer(book: CoinBook, transfer: Transfer): void {
 type Transitions = Readonly<Record<string, readonly string[]>>;
 
 const ORDER = {
-  CREATED: ['PENDING_FUNDING', 'PENDING_PROVIDER', 'PROCESSING', ...OVER],
-  PENDING_FUNDING: ['PENDING_PROVIDER', 'PROCESSING', ...OVER],
+  CREATED: ['PENDING_FUNDING', 'PENDING_PROVIDER', 'PROCESSING', ...FINAL_STATUSES],
+  PENDING_FUNDING: ['PENDING_PROVIDER', 'PROCESSING', ...FINAL_STATUSES],
   PENDING_PROVIDER: ['PROCESSING', 'COMPLETED', 'FAILED'],
   PROCESSING: ['COMPLETED', 'FAILED'],
   // An expired order may have been funded.
@@ -122,13 +123,13 @@ const SERVICE: Transitions = {
   ENABLED: ['DISABLED'],
   DISABLED: ['ENABLING'],
 };
-const LINK: Transitions = {
+const PROVIDER_ACCOUNT: Transitions = {
   ACTIVE: ['INVALID', 'REVOKED'],
   INVALID: ['ACTIVE'],
   REVOKED: ['ACTIVE'],
 };
 const LIFECYCLES: Readonly<Record<string, Readonly<Record<string, Transitions>>>> = {
-  stablecoin_provider_accounts: { status: LINK },
+  stablecoin_provider_accounts: { status: PROVIDER_ACCOUNT },
   stablecoins: { issuance_status: ISSUANCE, service_status: SERVICE },
   stablecoin_operations: { status: ORDER },
 };
@@ -137,25 +138,25 @@ const FIXED_COLUMNS = ['stablecoin_id', 'type', 'amount', 'provider_account', 'p
 /** An invalid change of a stablecoin, an order, or a provider account. */
 export function coinTransitionProblem(
   table: string,
-  was: RecordedRow | null,
-  now: RecordedRow | null,
+  before: RecordedRow | null,
+  after: RecordedRow | null,
 ) {
-  if (!now) return `${was?.id} was removed`;
-  if (!was) return undefined;
+  if (!after) return `${before?.id} was removed`;
+  if (!before) return undefined;
   for (const [name, transitions] of Object.entries(LIFECYCLES[table] ?? {})) {
-    const [from, to] = [was[name] as string, now[name] as string];
+    const [from, to] = [before[name] as string, after[name] as string];
     if (from !== to && !transitions[from]?.includes(to))
-      return `${now.id} went from ${from} to ${to}`;
+      return `${after.id} went from ${from} to ${to}`;
   }
-  if (FIXED_COLUMNS.some((name) => was[name] !== now[name]))
-    return `${now.id} was changed into another order`;
+  if (FIXED_COLUMNS.some((name) => before[name] !== after[name]))
+    return `${after.id} was changed into another order`;
   const isResubmitted =
-    was.submitted_at && now.submitted_at && was.submitted_at !== now.submitted_at;
-  return isResubmitted ? `${now.id} was submitted twice` : undefined;
+    before.submitted_at && after.submitted_at && before.submitted_at !== after.submitted_at;
+  return isResubmitted ? `${after.id} was submitted twice` : undefined;
 }
 
 /** Expected phases of an order; an expired one was voided and held again. */
-function phasesDue(row: RecordedRow): string[] {
+function expectedPhases(row: RecordedRow): string[] {
   const isNothingCounted = countedOf(row) === 0n;
   const latePhases = 'pending,void';
   const status = row.status as keyof typeof ORDER;
@@ -186,12 +187,12 @@ function phasesDue(row: RecordedRow): string[] {
 export function orderProblem({ coinBook }: Model, id: string): string | undefined {
   const row = coinBook.orders.get(id);
   if (!row) return 'has transfers and does not exist';
-  const isEnded = isOrderOver(row);
+  const isFinal = isOrderFinal(row);
   const accountNames = ['issued', 'circulating'].map(
     (accountName) => `stablecoin:${row.stablecoin_id}:${accountName}`,
   );
   const [debit, credit] = row.type === 'MINT' ? accountNames : accountNames.toReversed();
-  const transfers = coinBook.moved.get(id) ?? [];
+  const transfers = coinBook.transfers.get(id) ?? [];
   const unexpected = transfers.find(
     (each) =>
       (String(each.amount) !== row.amount && each.amount !== countedOf(row)) ||
@@ -201,10 +202,10 @@ export function orderProblem({ coinBook }: Model, id: string): string | undefine
   if (unexpected)
     return `is for ${row.amount} and transferred ${unexpected.amount} from ${unexpected.debit}`;
   const phases = transfers.map(({ phase }) => phase).join();
-  if (!phasesDue(row).includes(phases)) return `is ${row.status} with transfers [${phases}]`;
-  const ordered = !['CREATED', 'FAILED'].includes(row.status as string);
-  if (ordered && !row.submitted_at) return `is ${row.status} and was never submitted`;
-  if (!isEnded && !coinBook.driven.get(id)) return `is ${row.status} and has no job`;
+  if (!expectedPhases(row).includes(phases)) return `is ${row.status} with transfers [${phases}]`;
+  const mustBeSubmitted = !['CREATED', 'FAILED'].includes(row.status as string);
+  if (mustBeSubmitted && !row.submitted_at) return `is ${row.status} and was never submitted`;
+  if (!isFinal && !coinBook.jobCounts.get(id)) return `is ${row.status} and has no job`;
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 // The expected sum of all transfers of a payment, computed from its row alone: change of balance
 // and of held amount for each account. The server chooses the steps; any other transfer is an
 // error.
-import { cardEffect, ofAccount } from './card-facts.ts';
+import { attributeToAccount, cardEffect } from './card-facts.ts';
 import { amountIn, type Model, type Payment, type RecordedRow, type Transfer } from './model.ts';
 
 /** Non-zero amounts by account. Held amounts have the account's id and ` held` as key. */
@@ -39,7 +39,7 @@ interface Money {
   source: string;
   sent: bigint;
   /** Amount debited to the source: the sent amount without a fee paid to itself. */
-  leaving: bigint;
+  debitedAmount: bigint;
   row: RecordedRow;
 }
 
@@ -50,13 +50,13 @@ function moneyOf(row: RecordedRow, environment: string): Money {
   const source = isInternal
     ? (row.source_account as string)
     : systemAccount('inbound', row.sent_currency);
-  const amountSent = amountIn(row.sent_amount);
+  const sent = amountIn(row.sent_amount);
   const isOwnFee = row.platform_fee_account === source;
   return {
     systemAccount,
     source,
-    sent: amountSent,
-    leaving: isOwnFee ? amountSent - amountIn(row.platform_fees) : amountSent,
+    sent: sent,
+    debitedAmount: isOwnFee ? sent - amountIn(row.platform_fees) : sent,
     row,
   };
 }
@@ -64,13 +64,13 @@ function moneyOf(row: RecordedRow, environment: string): Money {
 /** A completed payment: fees earned, currencies exchanged, funds at the destination. */
 function addPayment(
   expected: Sums,
-  { systemAccount, source, leaving, sent, row }: Money,
+  { systemAccount, source, debitedAmount, sent, row }: Money,
   destination: string,
 ): void {
   const [received, fees] = [amountIn(row.received_amount), amountIn(row.fees)];
   const earned = amountIn(row.platform_fees);
   const { sent_currency: from, received_currency: to } = row;
-  add(expected, source, -leaving);
+  add(expected, source, -debitedAmount);
   if (row.platform_fee_account !== source) add(expected, row.platform_fee_account, earned);
   add(expected, systemAccount('fees', from), fees - earned);
   add(expected, systemAccount('fx_position', from), sent - fees);
@@ -81,12 +81,12 @@ function addPayment(
 function outgoingEffect(row: RecordedRow, environment: string): Sums {
   const expected: Sums = new Map();
   const money = moneyOf(row, environment);
-  const { systemAccount, source, leaving } = money;
+  const { systemAccount, source, debitedAmount } = money;
   const funded = amountIn(row.funded_amount);
   const { sent_currency: from, received_currency: to } = row;
   add(expected, systemAccount('rail_in_transit', from), -funded);
   add(expected, systemAccount('inbound', from), funded);
-  if (row.funds === 'HELD') add(expected, `${source} held`, leaving);
+  if (row.funds === 'HELD') add(expected, `${source} held`, debitedAmount);
   if (row.funds === 'SUBMITTED') addPayment(expected, money, systemAccount('rail_in_transit', to));
   if (row.funds === 'SETTLED') {
     const isInternal = isInternalAccount(row.destination_account);
@@ -101,7 +101,7 @@ function outgoingEffect(row: RecordedRow, environment: string): Sums {
     add(expected, systemAccount('rail_in_transit', from), funded);
   }
   if (row.funds === 'SUSPENSE') {
-    const suspended = funded || leaving;
+    const suspended = funded || debitedAmount;
     add(expected, source, -suspended);
     add(expected, systemAccount('suspense', from), suspended);
   }
@@ -116,17 +116,18 @@ function incomingEffect(row: RecordedRow, environment: string): Sums {
   const to = row.destination_account as string;
   const systemAccount = (purpose: string) =>
     `system:${environment}:${purpose}:${row.received_currency}`;
-  const arrive = (place: string) => {
+  const creditDeposit = (accountId: string) => {
     add(expected, systemAccount('rail_in_transit'), -amount);
-    add(expected, place, amount);
+    add(expected, accountId, amount);
   };
   // The receiving side of an internal payment: the paying side has the transfers.
   if (row.quote_id && row.sent_amount) return expected;
   const open = row.status === 'PENDING' || row.status === 'PROCESSING';
-  if (row.funds === 'SETTLED') arrive(isInternal ? to : systemAccount('external_settlement'));
-  if (row.funds === 'SUSPENSE') arrive(systemAccount('suspense'));
+  if (row.funds === 'SETTLED')
+    creditDeposit(isInternal ? to : systemAccount('external_settlement'));
+  if (row.funds === 'SUSPENSE') creditDeposit(systemAccount('suspense'));
   if (row.funds === 'HELD' || row.funds === 'SUBMITTED') {
-    arrive(isInternal && open ? to : systemAccount('inbound'));
+    creditDeposit(isInternal && open ? to : systemAccount('inbound'));
     if (isInternal && open) add(expected, `${to} held`, amount);
   }
   return expected;
@@ -148,7 +149,7 @@ function withoutDebts(transfers: readonly Transfer[], row: RecordedRow): Transfe
 }
 
 /** A digital asset that cannot be returned to a wallet is credited to a balance of the payer. */
-function withStrays(actual: Sums, { row, transfers }: Payment): Sums {
+function withoutRefundCredit(actual: Sums, { row, transfers }: Payment): Sums {
   const payoutOfRefund = transfers.find(
     ({ step, credit }) => step === 'refund.out' && isInternalAccount(credit),
   );
@@ -169,7 +170,11 @@ const isDebitReturn = ({ row }: Payment, { step }: Transfer): boolean =>
   !isInternalAccount(row.source_account) &&
   (step === 'return' || step === 'return.owed');
 
-function differs({ status, funds }: RecordedRow, expected: Sums, actual: Sums): string | undefined {
+function differenceOf(
+  { status, funds }: RecordedRow,
+  expected: Sums,
+  actual: Sums,
+): string | undefined {
   const [expectedText, actualText] = [textOf(expected), textOf(actual)];
   if (expectedText === actualText) return undefined;
   return `is ${status}, funds ${funds}; it transferred [${actualText}], not [${expectedText}]`;
@@ -180,13 +185,17 @@ export function effectProblem(model: Model, payment: Payment): string | undefine
   const { row, transfers } = payment;
   const environment = model.platforms.get(row.platform_id ?? '')?.environment ?? 'sandbox';
   if (row.type === 'CARD')
-    return differs(row, cardEffect(row, environment), effectOf(ofAccount(row, transfers)));
+    return differenceOf(
+      row,
+      cardEffect(row, environment),
+      effectOf(attributeToAccount(row, transfers)),
+    );
   const outgoing = row.type === 'OUTGOING';
   const expected = outgoing ? outgoingEffect(row, environment) : incomingEffect(row, environment);
   // Daily usage of a platform or an agent is counted in units of its own currency codes.
   const money = transfers.filter(
     (each) => !each.currency.startsWith('velocity.') && !isDebitReturn(payment, each),
   );
-  const actual = withStrays(effectOf(withoutDebts(money, row)), payment);
-  return differs(row, expected, actual);
+  const actual = withoutRefundCredit(effectOf(withoutDebts(money, row)), payment);
+  return differenceOf(row, expected, actual);
 }

@@ -7,7 +7,7 @@ export interface Holding {
   credentials: Map<string, RecordedRow>;
   sessions: Map<string, RecordedRow>;
   /** Credentials created without a signature: the first. */
-  input: number;
+  unsignedCredentials: number;
   /** Number of completed requests, by operation. */
   done: Map<string, number>;
   /** Number of requests with a valid signature. */
@@ -22,7 +22,7 @@ function holdingIn({ holdings }: Model, id: string): Holding {
   const added: Holding = {
     credentials: new Map(),
     sessions: new Map(),
-    input: 0,
+    unsignedCredentials: 0,
     done: new Map(),
     accepted: new Map(),
     signed: new Map(),
@@ -31,45 +31,46 @@ function holdingIn({ holdings }: Model, id: string): Holding {
   return added;
 }
 
-const count = (counts: Map<string, number>, name: string) =>
+const incrementCount = (counts: Map<string, number>, name: string) =>
   counts.set(name, (counts.get(name) ?? 0) + 1);
 
 const isDone = (row: RecordedRow | null) => row?.status === 'SETTLED' || row?.status === 'DONE';
 const isAccepted = (row: RecordedRow | null) => row?.status === 'PROCESSING' || isDone(row);
 
 const APPLY: Readonly<Record<string, (of: Holding, change: RowChange, model: Model) => void>> = {
-  credentials(holding, { was, now }) {
-    if (!now) return;
-    if (!was && holding.credentials.size === 0) holding.input++;
-    holding.credentials.set(now.id as string, now);
+  credentials(holding, { before, after }) {
+    if (!after) return;
+    if (!before && holding.credentials.size === 0) holding.unsignedCredentials++;
+    holding.credentials.set(after.id as string, after);
   },
-  wallet_sessions(holding, { now }) {
-    if (now) holding.sessions.set(now.id as string, now);
+  wallet_sessions(holding, { after }) {
+    if (after) holding.sessions.set(after.id as string, after);
   },
-  wallet_requests(holding, { was, now }) {
-    if (!now) return;
-    const [operation = ''] = (now.subject ?? '').split(' ');
-    if (isDone(now) && !isDone(was)) count(holding.done, operation);
-    if (isAccepted(now) && !isAccepted(was)) count(holding.accepted, operation);
+  wallet_requests(holding, { before, after }) {
+    if (!after) return;
+    const [operation = ''] = (after.subject ?? '').split(' ');
+    if (isDone(after) && !isDone(before)) incrementCount(holding.done, operation);
+    if (isAccepted(after) && !isAccepted(before)) incrementCount(holding.accepted, operation);
   },
-  wallet_authorizations(holding, { now }, { signed }) {
-    if (!now) return;
-    count(holding.signed, now.operation as string);
-    const quote = now.subject as string;
-    if (now.operation === 'executeQuote') signed.set(quote, [...(signed.get(quote) ?? []), now]);
+  wallet_authorizations(holding, { after }, { signed }) {
+    if (!after) return;
+    incrementCount(holding.signed, after.operation as string);
+    const quote = after.subject as string;
+    if (after.operation === 'executeQuote')
+      signed.set(quote, [...(signed.get(quote) ?? []), after]);
   },
 };
 
 /** Applies a row change to a wallet. */
 export function applyHolderChange(model: Model, change: RowChange): void {
-  const id = (change.now ?? change.was)?.account_id;
+  const id = (change.after ?? change.before)?.account_id;
   if (id) APPLY[change.table]?.(holdingIn(model, id), change, model);
 }
 
-const TWO = { ACTIVE: ['REVOKED'], REVOKED: [] };
+const REVOCABLE = { ACTIVE: ['REVOKED'], REVOKED: [] };
 const TRANSITIONS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  credentials: TWO,
-  wallet_sessions: TWO,
+  credentials: REVOCABLE,
+  wallet_sessions: REVOCABLE,
   wallet_requests: {
     PENDING: ['PROCESSING', 'DONE', 'DROPPED'],
     PROCESSING: ['SETTLED', 'DONE'],
@@ -83,23 +84,23 @@ const FIRST: Readonly<Record<string, string>> = { wallet_requests: 'PENDING' };
 /** An invalid change of status; only requests are deleted after a while. */
 export function walletTransitionProblem(
   table: string,
-  was: RecordedRow | null,
-  now: RecordedRow | null,
+  before: RecordedRow | null,
+  after: RecordedRow | null,
 ): string | undefined {
-  if (!now) return table === 'wallet_requests' ? undefined : `${was?.id} was removed`;
-  const [from, to] = [was?.status ?? (FIRST[table] || 'ACTIVE'), now.status ?? ''];
+  if (!after) return table === 'wallet_requests' ? undefined : `${before?.id} was removed`;
+  const [from, to] = [before?.status ?? (FIRST[table] || 'ACTIVE'), after.status ?? ''];
   if (from === to || TRANSITIONS[table]?.[from]?.includes(to)) return undefined;
-  return `${now.id} went from ${from} to ${to}`;
+  return `${after.id} went from ${from} to ${to}`;
 }
 
 /** An invalid authorization: a wrong key, or a change. */
 export function authorizationProblem(
   { holdings, cardBook }: Model,
-  was: RecordedRow | null,
-  now: RecordedRow | null,
+  before: RecordedRow | null,
+  after: RecordedRow | null,
 ): string | undefined {
-  if (was || !now) return `${was?.id} was changed`;
-  const { id, account_id, session_id, operation, subject, public_key, created_at } = now;
+  if (before || !after) return `${before?.id} was changed`;
+  const { id, account_id, session_id, operation, subject, public_key, created_at } = after;
   // The delegated key of a card.
   if (operation === 'cardPull') {
     const { cardId } = JSON.parse(cardBook.payments.get(subject ?? '')?.card ?? '{}');
@@ -121,7 +122,10 @@ export function authorizationProblem(
 }
 
 /** A wallet payment that was not signed exactly once. */
-export function spentProblem({ internal, signed }: Model, row: RecordedRow): string | undefined {
+export function paymentSignatureProblem(
+  { internal, signed }: Model,
+  row: RecordedRow,
+): string | undefined {
   const account = internal.get(row.source_account ?? '');
   if (account?.type !== 'EMBEDDED_WALLET') return undefined;
   const isUnsigned = row.status === 'PENDING' || row.status === 'EXPIRED';
@@ -133,7 +137,7 @@ export function spentProblem({ internal, signed }: Model, row: RecordedRow): str
 }
 
 /** Authorizations of payments, which are counted by payment. */
-const ONE_EACH = ['executeQuote', 'cardPull'];
+const PAYMENT_OPERATIONS = ['executeQuote', 'cardPull'];
 
 const activeIn = (rows: Map<string, RecordedRow>) =>
   [...rows.values()].filter(({ status }) => status === 'ACTIVE').length;
@@ -142,22 +146,26 @@ const activeIn = (rows: Map<string, RecordedRow>) =>
 export function holdingProblem({ holdings, internal }: Model, id: string): string | undefined {
   const holding = holdings.get(id);
   if (!holding) return undefined;
-  const { credentials, sessions, input, done, accepted, signed } = holding;
+  const { credentials, sessions, unsignedCredentials, done, accepted, signed } = holding;
   const active = activeIn(credentials);
   if (credentials.size && !active && internal.get(id)?.status !== 'CLOSED') {
     return 'has no credential left';
   }
-  const times = (...operations: string[]) =>
+  const countRequests = (...operations: string[]) =>
     operations.reduce((sum, each) => sum + (done.get(each) ?? 0), 0);
   const effects: [string, number, number][] = [
-    ['credentials added', credentials.size - input, times('createAuthCredential')],
-    ['credentials removed', credentials.size - active, times('revokeAuthCredential')],
-    ['sessions', sessions.size, times('verifyAuthCredential', 'refreshAuthSession')],
+    [
+      'credentials added',
+      credentials.size - unsignedCredentials,
+      countRequests('createAuthCredential'),
+    ],
+    ['credentials removed', credentials.size - active, countRequests('revokeAuthCredential')],
+    ['sessions', sessions.size, countRequests('verifyAuthCredential', 'refreshAuthSession')],
   ];
   const unexpected = effects.find(([, actual, expected]) => actual !== expected);
   if (unexpected) return `has ${unexpected[1]} ${unexpected[0]} for ${unexpected[2]} requests`;
   for (const [operation, n] of signed) {
-    if (ONE_EACH.includes(operation) || accepted.get(operation) === n) continue;
+    if (PAYMENT_OPERATIONS.includes(operation) || accepted.get(operation) === n) continue;
     return `has signed ${operation} ${n} times for ${accepted.get(operation)} requests`;
   }
   return undefined;

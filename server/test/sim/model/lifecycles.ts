@@ -36,7 +36,7 @@ const ACCOUNT: Transitions = {
   CLOSED: [],
 };
 
-const OUTSIDE: Transitions = {
+const EXTERNAL_ACCOUNT: Transitions = {
   PENDING: ['ACTIVE', 'UNDER_REVIEW', 'INACTIVE'],
   UNDER_REVIEW: ['ACTIVE', 'INACTIVE'],
   ACTIVE: ['UNDER_REVIEW', 'INACTIVE', 'UNVERIFIED'],
@@ -62,12 +62,15 @@ export const refundOf = (row: RecordedRow): string =>
   row.refund ? (JSON.parse(row.refund) as { status: string }).status : 'NONE';
 
 /** An invalid change of a payment; undefined if valid. `was` is null for a new payment. */
-export function transitionProblem(was: RecordedRow | null, now: RecordedRow): string | undefined {
-  const transitions: Transitions = now.type === 'OUTGOING' ? OUTGOING : INCOMING;
-  const [from, to] = [was?.status ?? 'PENDING', now.status ?? ''];
+export function transitionProblem(
+  before: RecordedRow | null,
+  after: RecordedRow,
+): string | undefined {
+  const transitions: Transitions = after.type === 'OUTGOING' ? OUTGOING : INCOMING;
+  const [from, to] = [before?.status ?? 'PENDING', after.status ?? ''];
   if (!transitions[to]) return `has no such status as ${to}`;
   if (!reaches(transitions, from, to)) return `went from ${from} to ${to}`;
-  const [open, next] = [was ? refundOf(was) : 'NONE', refundOf(now)];
+  const [open, next] = [before ? refundOf(before) : 'NONE', refundOf(after)];
   if (!REFUND[next]) return `has no such refund as ${next}`;
   if (!reaches(REFUND, open, next)) return `its refund went from ${open} to ${next}`;
   return undefined;
@@ -75,33 +78,34 @@ export function transitionProblem(was: RecordedRow | null, now: RecordedRow): st
 
 const simpleTransition =
   (transitions: Transitions) =>
-  (was: RecordedRow | null, now: RecordedRow): string | undefined => {
-    const [from, to] = [was?.status, now.status ?? ''];
+  (before: RecordedRow | null, after: RecordedRow): string | undefined => {
+    const [from, to] = [before?.status, after.status ?? ''];
     if (!transitions[to]) return `has no such status as ${to}`;
     return from && !reaches(transitions, from, to) ? `went from ${from} to ${to}` : undefined;
   };
 
 /** The same for internal and external accounts. */
 export const accountTransitionProblem = simpleTransition(ACCOUNT);
-export const externalAccountTransitionProblem = simpleTransition(OUTSIDE);
+export const externalAccountTransitionProblem = simpleTransition(EXTERNAL_ACCOUNT);
 
 /** Facts about a payment in addition to its row. */
 interface PaymentContext {
   /** Number of challenges of the payment. */
   challenges: number;
   /** Whether a transfer of an agent still waits for a decision. */
-  stored: boolean;
+  awaitsApproval: boolean;
 }
 
 /** Events before a payment starts, and whether a deposit is outstanding. */
-function leadOf({ source_account }: RecordedRow, { challenges }: PaymentContext) {
-  const context = Array<string>(challenges).fill('PENDING_AUTHORIZATION');
+function eventsBeforeStart({ source_account }: RecordedRow, { challenges }: PaymentContext) {
+  const authorizations = Array<string>(challenges).fill('PENDING_AUTHORIZATION');
   // A payment that is funded by a deposit becomes PENDING when the funds arrive.
-  const paidIn = source_account === null;
-  const started = paidIn
-    ? [...context, 'PENDING', 'PROCESSING']
-    : ['PENDING', ...context, 'PROCESSING'];
-  const waited = context.length === 0 || paidIn ? context : ['PENDING', ...context];
+  const isDeposit = source_account === null;
+  const started = isDeposit
+    ? [...authorizations, 'PENDING', 'PROCESSING']
+    : ['PENDING', ...authorizations, 'PROCESSING'];
+  const waited =
+    authorizations.length === 0 || isDeposit ? authorizations : ['PENDING', ...authorizations];
   return { started, waited };
 }
 
@@ -127,7 +131,7 @@ const isStatusOf = <M extends Transitions>(
 function outgoingEventOrders(row: RecordedRow, context: PaymentContext): string[][] {
   const { status, settled_at } = row;
   if (!isStatusOf(OUTGOING, status)) return [];
-  const { started, waited } = leadOf(row, context);
+  const { started, waited } = eventsBeforeStart(row, context);
   const funds = row.funds ?? '';
   const refund = refundOf(row);
   const refundOrder = refundEvents(row);
@@ -146,7 +150,7 @@ function outgoingEventOrders(row: RecordedRow, context: PaymentContext): string[
       return [[...started, ...refundOrder, 'COMPLETED']];
     case 'FAILED': {
       if (!FAILED_FUNDS[refund]?.includes(funds)) return [];
-      if (context.stored) return funds === 'NONE' ? [['FAILED']] : [];
+      if (context.awaitsApproval) return funds === 'NONE' ? [['FAILED']] : [];
       if (row.failure_reason === 'SCA_NOT_COMPLETED') return [[...waited, 'FAILED']];
       const settledStatuses = settled_at ? ['COMPLETED'] : [];
       return [[...started, ...settledStatuses, 'FAILED', ...refundOrder]];
@@ -186,11 +190,11 @@ export function eventsProblem(
   context: PaymentContext,
 ): string | undefined {
   const prefix = `${row.type}_PAYMENT.`;
-  const scenarios =
+  const eventOrders =
     row.type === 'OUTGOING' ? outgoingEventOrders(row, context) : incomingEventOrders(row);
   const state = `${row.status}, funds ${row.funds}, refund ${refundOf(row)}`;
-  if (scenarios.length === 0) return `cannot be ${state}`;
+  if (eventOrders.length === 0) return `cannot be ${state}`;
   const emitted = eventTypes.join(', ');
-  const fits = scenarios.some((each) => each.map((type) => prefix + type).join(', ') === emitted);
+  const fits = eventOrders.some((each) => each.map((type) => prefix + type).join(', ') === emitted);
   return fits ? undefined : `is ${state} and emitted [${emitted}]`;
 }

@@ -1,6 +1,6 @@
 // A model of the database, updated from a change log: triggers record every inserted, updated or deleted
-// row. A step costs as much as it changes, each change of status is seen, and the order is that of
-// the commits.
+// row. The cost of a step depends only on its changes, every status change is recorded, and the order
+// is that of the commits.
 import pg from 'pg';
 import { type Agency, applyAgencyChange, emptyAgency } from './agent-usage.ts';
 import {
@@ -20,13 +20,13 @@ export type RecordedRow = Record<string, Text>;
 /** An inserted, updated or deleted row. */
 export interface RowChange {
   table: string;
-  was: RecordedRow | null;
-  now: RecordedRow | null;
+  before: RecordedRow | null;
+  after: RecordedRow | null;
 }
 
 /** The recorded tables and columns. */
 const RECORDED_COLUMNS: Readonly<Record<string, string>> = {
-  ledger_accounts: 'id currency balance held floor shut',
+  ledger_accounts: 'id currency balance held floor',
   ledger_transfers: 'transaction_id step phase debit credit currency amount',
   transactions: `id platform_id customer_id type status funds source_account destination_account
     sent_amount sent_currency received_amount received_currency fees platform_fees
@@ -70,7 +70,7 @@ const RECORDED_COLUMNS: Readonly<Record<string, string>> = {
 };
 
 const CHANGE_LOG =
-  'create unlogged table sim_changes (n bigserial primary key, tab text not null, was text, now text)';
+  'create unlogged table sim_changes (n bigserial primary key, tab text not null, before text, after text)';
 
 const TYPES = `select attname as name, format_type(atttypid, null) as type from pg_attribute
   where attrelid = $1::regclass and attname = any($2)`;
@@ -79,12 +79,12 @@ const TYPES = `select attname as name, format_type(atttypid, null) as type from 
 const PLAIN_TYPES = ['text', 'timestamp with time zone'];
 
 /** Changes of due times by `runOnly` are not recorded. */
-const NEWS: Readonly<Record<string, string>> = {
+const UPDATE_CONDITIONS: Readonly<Record<string, string>> = {
   jobs: "when (current_setting('application_name') <> 'simulator')",
 };
 
-/** The trigger of a table; every statement runs it, so it does as little as possible. */
-async function changeTriggerOf(client: pg.Client, table: string, columns: readonly string[]) {
+/** The trigger of a table; it runs for every changed row, so it only copies the row. */
+async function changeTriggerSql(client: pg.Client, table: string, columns: readonly string[]) {
   const { rows } = await client.query<{ name: string; type: string }>(TYPES, [table, columns]);
   const row = (version: 'old' | 'new') => {
     const pairs = rows.map(({ name, type }) => {
@@ -93,9 +93,9 @@ async function changeTriggerOf(client: pg.Client, table: string, columns: readon
     });
     return `json_build_object(${pairs.join(', ')})::text`;
   };
-  const recordChange = (was: string, now: string) =>
-    `insert into sim_changes (tab, was, now) values ('${table}', ${was}, ${now})`;
-  const on = (
+  const recordChange = (before: string, after: string) =>
+    `insert into sim_changes (tab, before, after) values ('${table}', ${before}, ${after})`;
+  const createTriggerSql = (
     event: string,
     condition = '',
   ) => `create trigger zz_sim_${event} after ${event} on ${table}
@@ -108,14 +108,16 @@ async function changeTriggerOf(client: pg.Client, table: string, columns: readon
       end if;
       return null;
     end $$;
-    ${on('insert')}; ${on('update', NEWS[table])}; ${on('delete')}`;
+    ${createTriggerSql('insert')};
+    ${createTriggerSql('update', UPDATE_CONDITIONS[table])};
+    ${createTriggerSql('delete')}`;
 }
 
 /** Installs the change log; once per database, before anything is written. */
 export async function installChangeLog(client: pg.Client): Promise<void> {
   const statements = [CHANGE_LOG];
   for (const [table, columns] of Object.entries(RECORDED_COLUMNS)) {
-    statements.push(await changeTriggerOf(client, table, columns.split(/\s+/)));
+    statements.push(await changeTriggerSql(client, table, columns.split(/\s+/)));
   }
   await client.query(statements.join(';'));
 }
@@ -139,8 +141,8 @@ export interface Transfer {
 }
 
 export interface Payment {
-  /** Number of payments before it. */
-  place: number;
+  /** Number of payments that were created before this one. */
+  sequence: number;
   row: RecordedRow;
   transfers: Transfer[];
   /** Types of the events about it, in the order of the change log. */
@@ -176,7 +178,7 @@ export interface Model {
   payments: Map<string, Payment>;
   jobs: Map<string, Job>;
   /** Number of jobs of a transaction. */
-  driven: Map<string, number>;
+  jobCounts: Map<string, number>;
   /** Events that are not delivered yet. */
   events: Map<string, Event>;
   /** Due times of deliveries, by event. */
@@ -204,13 +206,13 @@ export interface Model {
   counts: Map<string, number>;
 }
 
-export const emptyPicture = (): Model => ({
+export const emptyModel = (): Model => ({
   accounts: new Map(),
   sums: new Map(),
   totals: new Map(),
   payments: new Map(),
   jobs: new Map(),
-  driven: new Map(),
+  jobCounts: new Map(),
   events: new Map(),
   webhookQueue: new Map(),
   internal: new Map(),
@@ -228,7 +230,7 @@ export const emptyPicture = (): Model => ({
   counts: new Map(),
 });
 
-const bump = <K>(map: Map<K, number>, key: K, increment: number) => {
+const increase = <K>(map: Map<K, number>, key: K, increment: number) => {
   const next = (map.get(key) ?? 0) + increment;
   if (next === 0) map.delete(key);
   else map.set(key, next);
@@ -241,29 +243,34 @@ function applyTransfer({ sums }: Model, { phase, debit, credit, amount }: Transf
     const sum = sums.get(id) ?? { balance: 0n, held: 0n };
     sums.set(id, { balance: sum.balance + balance, held: sum.held + onHold });
   };
-  const transitions = phase === 'posted' || phase === 'post';
+  const changesBalance = phase === 'posted' || phase === 'post';
   const heldAmount = phase === 'posted' ? 0n : phase === 'pending' ? amount : -amount;
-  add(debit, transitions ? -amount : 0n, heldAmount);
-  if (transitions) add(credit, amount, 0n);
+  add(debit, changesBalance ? -amount : 0n, heldAmount);
+  if (changesBalance) add(credit, amount, 0n);
 }
 
 /** The change log has every column as text; only the amount is read as a number. */
-const transferOf = (now: RecordedRow): Transfer => ({
-  ...(now as unknown as Transfer),
-  amount: amountIn(now.amount),
+const transferOf = (row: RecordedRow): Transfer => ({
+  ...(row as unknown as Transfer),
+  amount: amountIn(row.amount),
 });
 
 function paymentIn(model: Model, id: string): Payment {
   const knownPayment = model.payments.get(id);
   if (knownPayment) return knownPayment;
-  const added: Payment = { place: model.payments.size, row: { id }, transfers: [], eventTypes: [] };
+  const added: Payment = {
+    sequence: model.payments.size,
+    row: { id },
+    transfers: [],
+    eventTypes: [],
+  };
   model.payments.set(id, added);
   return added;
 }
 
-function jobOf(now: RecordedRow): Job {
-  const { transactionId } = JSON.parse(now.input ?? '{}') as { transactionId?: string };
-  const { id, kind, due_at } = now as { id: string; kind: string; due_at: string };
+function jobOf(row: RecordedRow): Job {
+  const { transactionId } = JSON.parse(row.input ?? '{}') as { transactionId?: string };
+  const { id, kind, due_at } = row as { id: string; kind: string; due_at: string };
   return { id, kind, transactionId: transactionId ?? null, dueAt: Date.parse(due_at) };
 }
 
@@ -275,76 +282,79 @@ const isBalance = (type: Text | undefined) => type === 'INTERNAL_ACCOUNT.BALANCE
 
 /** Applies a row change, by table. */
 const APPLY: Readonly<Record<string, (model: Model, change: RowChange) => void>> = {
-  ledger_accounts({ accounts, totals }, { was, now }) {
-    if (!now) return;
-    const { id, currency } = now as { id: string; currency: string };
-    const [balance, onHold] = [amountIn(now.balance), amountIn(now.held)];
-    const floor = now.floor === null || now.floor === undefined ? null : BigInt(now.floor);
+  ledger_accounts({ accounts, totals }, { before, after }) {
+    if (!after) return;
+    const { id, currency } = after as { id: string; currency: string };
+    const [balance, onHold] = [amountIn(after.balance), amountIn(after.held)];
+    const floor = after.floor === null || after.floor === undefined ? null : BigInt(after.floor);
     accounts.set(id, { id, currency, balance, held: onHold, floor });
-    totals.set(currency, (totals.get(currency) ?? 0n) + balance - amountIn(was?.balance));
+    totals.set(currency, (totals.get(currency) ?? 0n) + balance - amountIn(before?.balance));
   },
-  ledger_transfers(model, { now }) {
-    if (!now) return;
-    const transfer = transferOf(now);
+  ledger_transfers(model, { after }) {
+    if (!after) return;
+    const transfer = transferOf(after);
     applyTransfer(model, transfer);
     const id = transfer.transaction_id;
     if (id.startsWith('Stablecoin')) recordTransfer(model.coinBook, transfer);
     // For card limits only the sum matters.
     else if (!id.startsWith('Card:')) paymentIn(model, id).transfers.push(transfer);
   },
-  transactions(model, { now }) {
-    if (now) paymentIn(model, now.id as string).row = now;
+  transactions(model, { after }) {
+    if (after) paymentIn(model, after.id as string).row = after;
   },
-  jobs({ jobs, driven }, { was, now }) {
-    const old = was && jobs.get(was.id as string);
-    if (old?.transactionId) bump(driven, old.transactionId, -1);
-    if (old) jobs.delete(old.id);
-    if (!now) return;
-    const job = jobOf(now);
+  jobs({ jobs, jobCounts }, { before, after }) {
+    const previousJob = before && jobs.get(before.id as string);
+    if (previousJob?.transactionId) increase(jobCounts, previousJob.transactionId, -1);
+    if (previousJob) jobs.delete(previousJob.id);
+    if (!after) return;
+    const job = jobOf(after);
     jobs.set(job.id, job);
-    if (job.transactionId) bump(driven, job.transactionId, 1);
+    if (job.transactionId) increase(jobCounts, job.transactionId, 1);
   },
-  events(model, { was, now }) {
-    if (!now) return void model.events.delete(was?.id as string);
-    const { id, type, subject } = now as { id: string; type: string; subject: string };
-    if (!was && isPayment(subject) && !isBalance(type)) {
+  events(model, { before, after }) {
+    if (!after) return void model.events.delete(before?.id as string);
+    const { id, type, subject } = after as { id: string; type: string; subject: string };
+    if (!before && isPayment(subject) && !isBalance(type)) {
       paymentIn(model, subject).eventTypes.push(type);
     }
     const knownEvent = model.events.get(id);
-    if (knownEvent) knownEvent.row = now;
-    else model.events.set(id, { row: now, results: [] });
+    if (knownEvent) knownEvent.row = after;
+    else model.events.set(id, { row: after, results: [] });
   },
-  webhook_queue({ webhookQueue }, { was, now }) {
-    if (now) webhookQueue.set(now.event_id as string, Date.parse(now.due_at as string));
-    else webhookQueue.delete(was?.event_id as string);
+  webhook_queue({ webhookQueue }, { before, after }) {
+    if (after) webhookQueue.set(after.event_id as string, Date.parse(after.due_at as string));
+    else webhookQueue.delete(before?.event_id as string);
   },
-  webhook_attempts({ events }, { now }) {
-    if (now) events.get(now.event_id as string)?.results.push(now.result as string);
+  webhook_attempts({ events }, { after }) {
+    if (after) events.get(after.event_id as string)?.results.push(after.result as string);
   },
-  internal_accounts({ internal }, { now }) {
-    if (now) internal.set(now.id as string, now);
+  internal_accounts({ internal }, { after }) {
+    if (after) internal.set(after.id as string, after);
   },
-  platforms({ platforms, limits, now: time }, { was, now }) {
-    if (!now) return;
-    const id = now.id as string;
-    platforms.set(id, now);
-    if (was?.limits === now.limits) return;
-    const before = limits.get(id) ?? [];
-    const last = before.at(-1);
+  platforms({ platforms, limits, now: time }, { before, after }) {
+    if (!after) return;
+    const id = after.id as string;
+    platforms.set(id, after);
+    if (before?.limits === after.limits) return;
+    const previousLimits = limits.get(id) ?? [];
+    const last = previousLimits.at(-1);
     if (last) last.until = time;
-    limits.set(id, [...before, { list: JSON.parse(now.limits ?? '[]'), until: Infinity }]);
+    limits.set(id, [
+      ...previousLimits,
+      { list: JSON.parse(after.limits ?? '[]'), until: Infinity },
+    ]);
   },
-  awaited_rail_results({ awaitedResults }, { was, now }) {
-    if (now) awaitedResults.set(now.id as string, now.kind as string);
-    else awaitedResults.delete(was?.id as string);
+  awaited_rail_results({ awaitedResults }, { before, after }) {
+    if (after) awaitedResults.set(after.id as string, after.kind as string);
+    else awaitedResults.delete(before?.id as string);
   },
-  external_accounts({ externalAccounts }, { now }) {
-    if (now) externalAccounts.set(now.id as string, now);
+  external_accounts({ externalAccounts }, { after }) {
+    if (after) externalAccounts.set(after.id as string, after);
   },
 };
 
 export function applyChangeToModel(model: Model, change: RowChange): void {
-  if (!change.was) bump(model.counts, change.table, 1);
+  if (!change.before) increase(model.counts, change.table, 1);
   APPLY[change.table]?.(model, change);
   applyHolderChange(model, change);
   applyAuthenticationChange(model.authentication, change);
@@ -360,7 +370,7 @@ interface ChangeLog {
   trim(): Promise<void>;
 }
 
-const READ = 'select n, tab, was, now from sim_changes where n > $1 order by n';
+const READ = 'select n, tab, before, after from sim_changes where n > $1 order by n';
 
 const parseRow = (text: Text): RecordedRow | null =>
   text === null ? null : (JSON.parse(text) as RecordedRow);
@@ -369,16 +379,16 @@ export function openChangeLog(client: pg.Client): ChangeLog {
   let last = '0';
   return {
     async read() {
-      const { rows } = await client.query<{ n: string; tab: string; was: Text; now: Text }>({
+      const { rows } = await client.query<{ n: string; tab: string; before: Text; after: Text }>({
         name: 'change-log',
         text: READ,
         values: [last],
       });
       last = rows.at(-1)?.n ?? last;
-      return rows.map(({ tab, was, now }) => ({
+      return rows.map(({ tab, before, after }) => ({
         table: tab,
-        was: parseRow(was),
-        now: parseRow(now),
+        before: parseRow(before),
+        after: parseRow(after),
       }));
     },
     async trim() {

@@ -23,13 +23,13 @@ export function awaitedOf(model: Model, payment: Payment): string | undefined {
 }
 
 /** A wrong entry in the queue. */
-export function waitProblem(model: Model, payment: Payment, open: boolean): string | undefined {
+export function queueProblem(model: Model, payment: Payment, open: boolean): string | undefined {
   const { id, status, funds } = payment.row;
   const kind = model.awaitedResults.get(id as string);
   if (kind !== undefined && environmentOf(model, payment) !== 'production') {
     return `${id} waits for an operator of the sandbox`;
   }
-  if (!open || model.driven.has(id as string)) return undefined;
+  if (!open || model.jobCounts.has(id as string)) return undefined;
   if (awaitedOf(model, payment) !== undefined) return undefined;
   return `${id} is ${status}, funds ${funds}, with no job, and waits for ${kind ?? 'nothing'}`;
 }
@@ -69,19 +69,19 @@ export function isUncounted(row: RecordedRow): boolean {
 type Step = ReturnType<typeof stepsOf>[number];
 
 /** Whether it counts for the agent and not for its platform. */
-const isAgents = ({ scope }: Step) => scope.startsWith('agent.');
+const isAgentStep = ({ scope }: Step) => scope.startsWith('agent.');
 
 /** A payment that does not count for day, month and number of its agent, or partly. */
 function agentProblem({ row, transfers }: Payment, steps: readonly Step[]): string | undefined {
-  const ownSteps = steps.filter(isAgents);
+  const ownSteps = steps.filter(isAgentStep);
   const counts = transfers.filter(({ step }) => step === 'count.agent');
   if (ownSteps.length + counts.length === 0) return undefined;
-  const as = ownSteps.map(({ scope }) => scope).sort();
-  const isComplete = as.join() === 'agent.day,agent.month' && counts.length === 1;
+  const scopes = ownSteps.map(({ scope }) => scope).sort();
+  const isComplete = scopes.join() === 'agent.day,agent.month' && counts.length === 1;
   const isSameAmount =
     new Set(ownSteps.map(({ amount }) => amount)).size === 1 && counts[0]?.amount === 1n;
   if (isComplete && isSameAmount) return undefined;
-  return `${row.id} counts for its agent as [${as}] and ${counts.length} payments`;
+  return `${row.id} counts for its agent as [${scopes}] and ${counts.length} payments`;
 }
 
 /** Wrong usage or return of usage by a payment. */
@@ -89,10 +89,10 @@ export function dailyUsageProblem(payment: Payment): string | undefined {
   const { row, transfers } = payment;
   const steps = stepsOf(transfers, 'velocity');
   const returnedSteps = stepsOf(transfers, 'refund.velocity');
-  const agents = agentProblem(payment, steps);
-  if (agents) return agents;
+  const agentUsageProblem = agentProblem(payment, steps);
+  if (agentUsageProblem) return agentUsageProblem;
   const unexpected = [...steps, ...returnedSteps].find(
-    (step) => !isAgents(step) && String(step.amount) !== row.sent_amount,
+    (step) => !isAgentStep(step) && String(step.amount) !== row.sent_amount,
   );
   if (unexpected)
     return `${row.id} counts ${unexpected.amount}, not the sent amount ${row.sent_amount}`;
@@ -104,7 +104,7 @@ export function dailyUsageProblem(payment: Payment): string | undefined {
 
 /** Wrong usage of a payment that has just started. */
 export function startedProblem(model: Model, { row, transfers }: Payment): string | undefined {
-  const steps = stepsOf(transfers, 'velocity').filter((step) => !isAgents(step));
+  const steps = stepsOf(transfers, 'velocity').filter((step) => !isAgentStep(step));
   // A deposit for a payment that cannot be made is returned immediately.
   if (row.status === 'FAILED' && steps.length === 0) return undefined;
   const expectedScopes = limitsOn(model, row, Infinity).map(({ to }) => scopeOf(to));
@@ -126,24 +126,32 @@ export function startedProblem(model: Model, { row, transfers }: Payment): strin
 }
 
 /** Statuses without transfers. */
-const WAITING = ['PENDING', 'PENDING_AUTHORIZATION', 'EXPIRED'];
+const STATUSES_WITHOUT_TRANSFERS = ['PENDING', 'PENDING_AUTHORIZATION', 'EXPIRED'];
 
 /** Whether a change starts a payment. */
-export function isStart(was: RecordedRow | null, now: RecordedRow | null): boolean {
-  if (now?.type !== 'OUTGOING' || (was && !WAITING.includes(was.status ?? ''))) return false;
-  if (was?.status === 'PENDING_AUTHORIZATION' && now.status === 'FAILED') return false;
+export function isStart(before: RecordedRow | null, after: RecordedRow | null): boolean {
+  if (
+    after?.type !== 'OUTGOING' ||
+    (before && !STATUSES_WITHOUT_TRANSFERS.includes(before.status ?? ''))
+  )
+    return false;
+  if (before?.status === 'PENDING_AUTHORIZATION' && after.status === 'FAILED') return false;
   // A rejected action of an agent ends without a start.
-  const stored = now.agent_id !== null && now.quote_id === null && now.status === 'FAILED';
-  return !(stored && now.funds === 'NONE') && !WAITING.includes(now.status ?? '');
+  const isRejectedAction =
+    after.agent_id !== null && after.quote_id === null && after.status === 'FAILED';
+  return (
+    !(isRejectedAction && after.funds === 'NONE') &&
+    !STATUSES_WITHOUT_TRANSFERS.includes(after.status ?? '')
+  );
 }
 
 /** At most one external account of a customer is the default for UMA. */
-export function defaultProblem(model: Model, now: RecordedRow | null): string | undefined {
-  if (now?.default_uma !== 'true' || now.deleted_at !== null) return undefined;
+export function defaultProblem(model: Model, row: RecordedRow | null): string | undefined {
+  if (row?.default_uma !== 'true' || row.deleted_at !== null) return undefined;
   for (const other of model.externalAccounts.values()) {
-    const isSameCustomer = other.customer_id === now.customer_id && other.id !== now.id;
+    const isSameCustomer = other.customer_id === row.customer_id && other.id !== row.id;
     if (isSameCustomer && other.default_uma === 'true' && other.deleted_at === null) {
-      return `${other.id} and ${now.id} are both the default`;
+      return `${other.id} and ${row.id} are both the default`;
     }
   }
   return undefined;

@@ -3,11 +3,11 @@
 import { isLate, opensPayment, replayProblem } from '../model/card-book.ts';
 import {
   accountOf,
+  amountInSuspense,
   conflictProblem,
+  expectedFunds,
+  expectedStatus,
   factsOf,
-  fundsDue,
-  inSuspense,
-  statusDue,
   unclearedOf,
 } from '../model/card-facts.ts';
 import type { Model, Payment, RecordedRow } from '../model/model.ts';
@@ -30,52 +30,56 @@ export function programOf({ platforms }: Model, platformId: string): Program {
   return JSON.parse(platforms.get(platformId)?.card_program ?? 'null') ?? DEFAULT_PROGRAM;
 }
 
-function limitProblem(model: Model, now: RecordedRow): string | undefined {
-  const [platform, holder] = [now.platform_id as string, now.customer_id as string];
+function limitProblem(model: Model, after: RecordedRow): string | undefined {
+  const [platform, holder] = [after.platform_id as string, after.customer_id as string];
   const { maxLive, maxLivePerHolder } = programOf(model, platform);
-  const { live } = model.cardBook;
-  if ((live.get(platform) ?? 0) > maxLive) return `exceeds the limit of ${platform}`;
-  return (live.get(holder) ?? 0) > maxLivePerHolder ? `exceeds the limit of ${holder}` : undefined;
+  const { openCards } = model.cardBook;
+  if ((openCards.get(platform) ?? 0) > maxLive) return `exceeds the limit of ${platform}`;
+  return (openCards.get(holder) ?? 0) > maxLivePerHolder
+    ? `exceeds the limit of ${holder}`
+    : undefined;
 }
 
 export function cardTransitionProblem(
   model: Model,
-  was: RecordedRow | null,
-  now: RecordedRow | null,
+  before: RecordedRow | null,
+  after: RecordedRow | null,
 ) {
-  if (!now) return `${was?.id} was removed`;
-  const problem = was ? transitionProblem(was, now) : limitProblem(model, now);
-  return problem && `${now.id} ${problem}`;
+  if (!after) return `${before?.id} was removed`;
+  const problem = before ? transitionProblem(before, after) : limitProblem(model, after);
+  return problem && `${after.id} ${problem}`;
 }
 
-function transitionProblem(was: RecordedRow, now: RecordedRow): string | undefined {
-  const [from, to] = [was.state as string, now.state as string];
+function transitionProblem(before: RecordedRow, after: RecordedRow): string | undefined {
+  const [from, to] = [before.state as string, after.state as string];
   if (from !== to && !TRANSITIONS[from]?.includes(to)) return `went from ${from} to ${to}`;
-  if ((to === 'CLOSED') !== (now.state_reason !== null)) return `is ${to}: ${now.state_reason}`;
-  if (from === 'CLOSED' && was.funding !== now.funding) return 'is closed and was changed';
+  if ((to === 'CLOSED') !== (after.state_reason !== null)) return `is ${to}: ${after.state_reason}`;
+  if (from === 'CLOSED' && before.funding !== after.funding) return 'is closed and was changed';
   return undefined;
 }
 
 /** Permitted changes of status of card payments, one at a time. */
-const PAYMENT: Readonly<Record<string, readonly string[]>> = {
+const PAYMENT_TRANSITIONS: Readonly<Record<string, readonly string[]>> = {
   AUTHORIZED: ['PARTIALLY_SETTLED', 'SETTLED', 'EXCEPTION'],
   PARTIALLY_SETTLED: ['SETTLED', 'REFUNDED', 'EXCEPTION'],
   SETTLED: ['REFUNDED', 'EXCEPTION'],
   REFUNDED: ['SETTLED', 'EXCEPTION'],
   EXCEPTION: ['SETTLED', 'REFUNDED'],
 };
-const FIRST = ['AUTHORIZED', 'SETTLED'];
+const INITIAL_STATUSES = ['AUTHORIZED', 'SETTLED'];
 
 export function cardPaymentTransitionProblem(
-  was: RecordedRow | null,
-  now: RecordedRow,
+  before: RecordedRow | null,
+  after: RecordedRow,
 ): string | undefined {
-  const to = now.status as string;
-  if (!was) return FIRST.includes(to) ? undefined : `begins ${to}`;
-  const from = was.status as string;
-  if (from !== to && !PAYMENT[from]?.includes(to)) return `went from ${from} to ${to}`;
-  const stored = ['source_account', 'destination_account', 'sent_currency', 'customer_id'];
-  return stored.some((name) => was[name] !== now[name]) ? 'changed its account' : undefined;
+  const to = after.status as string;
+  if (!before) return INITIAL_STATUSES.includes(to) ? undefined : `begins ${to}`;
+  const from = before.status as string;
+  if (from !== to && !PAYMENT_TRANSITIONS[from]?.includes(to)) return `went from ${from} to ${to}`;
+  const fixedColumns = ['source_account', 'destination_account', 'sent_currency', 'customer_id'];
+  return fixedColumns.some((name) => before[name] !== after[name])
+    ? 'changed its account'
+    : undefined;
 }
 
 /** A frozen card accepts notices only. */
@@ -85,63 +89,71 @@ function mayApprove(card: RecordedRow | undefined, { kind }: RecordedRow): boole
 }
 
 /** An invalid entry of the decision log; the card book has applied it already. */
-export function messageProblem(model: Model, was: RecordedRow | null, now: RecordedRow | null) {
-  if (was || !now) return `${(was ?? now)?.id} was changed`;
-  const { id, approved, reason, transaction_id: payment, kind } = now;
-  const yes = approved === 'true';
-  if (yes !== (reason === null)) return `${id} is approved: ${approved}, because ${reason}`;
-  if (!yes) return !payment || isLate(now) ? undefined : `${id} was declined and opened ${payment}`;
+export function messageProblem(
+  model: Model,
+  before: RecordedRow | null,
+  after: RecordedRow | null,
+) {
+  if (before || !after) return `${(before ?? after)?.id} was changed`;
+  const { id, approved, reason, transaction_id: payment, kind } = after;
+  const isApproved = approved === 'true';
+  if (isApproved !== (reason === null)) return `${id} is approved: ${approved}, because ${reason}`;
+  if (!isApproved)
+    return !payment || isLate(after) ? undefined : `${id} was declined and opened ${payment}`;
   if (!payment) return kind === 'BALANCE_INQUIRY' ? undefined : `${id} opened nothing`;
   const { cards, tokens, declined, deleted } = model.cardBook;
-  if (declined.has(now.token as string)) return `${id} is about a declined request`;
-  if (tokens.get(now.token as string) !== payment) return `${id} is about another payment`;
-  const card = cards.get(now.card_id as string);
-  if (!opensPayment(now)) return undefined;
+  if (declined.has(after.token as string)) return `${id} is about a declined request`;
+  if (tokens.get(after.token as string) !== payment) return `${id} is about another payment`;
+  const card = cards.get(after.card_id as string);
+  if (!opensPayment(after)) return undefined;
   if (deleted.has(card?.customer_id as string))
     return `${id} was approved, and its holder is deleted`;
-  return mayApprove(card, now)
+  return mayApprove(card, after)
     ? undefined
     : `${id} was approved, and ${card?.id} is ${card?.state}`;
 }
 
-const isFrozen = (model: Model, row: RecordedRow) =>
+const isAccountUnavailable = (model: Model, row: RecordedRow) =>
   !['ACTIVE', 'FROZEN'].includes(model.internal.get(accountOf(row))?.status ?? '');
 
 /** A card payment in a wrong state. */
 export function cardPaymentProblem(model: Model, payment: Payment): string | undefined {
   const { row, transfers, eventTypes } = payment;
-  const { replays, exceptions, suspended, cards, signed, awaited, deleted } = model.cardBook;
+  const { replays, exceptions, suspended, cards, signatureCounts, openPayments, deleted } =
+    model.cardBook;
   const id = row.id as string;
   const replay = replays.get(id);
   const problem = replayProblem(row, replay);
   if (problem || !replay) return problem;
-  const [facts, excepted] = [factsOf(row), exceptions.has(id)];
-  if (awaited.has(id) === facts.closed) {
-    return `is closed: ${facts.closed}, with an open network payment: ${awaited.has(id)}`;
+  const [facts, hasException] = [factsOf(row), exceptions.has(id)];
+  if (openPayments.has(id) === facts.closed) {
+    return `is closed: ${facts.closed}, with an open network payment: ${openPayments.has(id)}`;
   }
-  const [status, funds] = [statusDue(facts, excepted), fundsDue(facts, excepted)];
+  const [status, funds] = [expectedStatus(facts, hasException), expectedFunds(facts, hasException)];
   if (row.status !== status || row.funds !== funds) {
     return `is ${row.status}, ${row.funds}, and must be ${status}, ${funds}`;
   }
-  if (facts.stuck > 0n && !excepted) return 'has a stuck funding debit and no exception';
-  if (excepted && facts.stuck + facts.failed === 0n) return 'is an exception without a reason';
-  const conflict = conflictProblem(facts, excepted);
-  if (conflict && !(conflict.startsWith('gave') && isFrozen(model, row))) return conflict;
-  const freezeCard = cards.get(facts.cardId)?.state === 'CLOSED';
-  const bears = freezeCard || deleted.has(row.customer_id as string) || replay.resolved > 0;
-  if (facts.writtenOff > 0n && !bears)
+  if (facts.stuck > 0n && !hasException) return 'has a stuck funding debit and no exception';
+  if (hasException && facts.stuck + facts.failed === 0n) return 'is an exception without a reason';
+  const conflict = conflictProblem(facts, hasException);
+  if (conflict && !(conflict.startsWith('gave') && isAccountUnavailable(model, row)))
+    return conflict;
+  const isCardClosed = cards.get(facts.cardId)?.state === 'CLOSED';
+  const canWriteOff = isCardClosed || deleted.has(row.customer_id as string) || replay.resolved > 0;
+  if (facts.writtenOff > 0n && !canWriteOff)
     return `wrote off ${facts.writtenOff} with an open card and no decision`;
-  if ((inSuspense(transfers) !== 0n) !== suspended.has(id)) {
-    return `has ${inSuspense(transfers)} in suspense, and ${suspended.has(id) ? 'a' : 'no'} suspense item`;
+  if ((amountInSuspense(transfers) !== 0n) !== suspended.has(id)) {
+    const item = suspended.has(id) ? 'a' : 'no';
+    return `has ${amountInSuspense(transfers)} in suspense, and ${item} suspense item`;
   }
   if (eventTypes.length !== replay.eventCount)
     return `emitted ${eventTypes.length} events, not ${replay.eventCount}`;
   if (eventTypes.at(-1) !== `CARD_TRANSACTION.${row.status}`)
     return `last emitted ${eventTypes.at(-1)}`;
   const isWallet = model.internal.get(accountOf(row))?.type === 'EMBEDDED_WALLET';
-  const asides = transfers.filter(({ phase }) => phase === 'pending').length;
-  const expectedCount = isWallet ? asides : 0;
-  const signatures = signed.get(id) ?? 0;
+  const holdCount = transfers.filter(({ phase }) => phase === 'pending').length;
+  const expectedCount = isWallet ? holdCount : 0;
+  const signatures = signatureCounts.get(id) ?? 0;
   return signatures === expectedCount
     ? undefined
     : `was signed for ${signatures} times, not ${expectedCount}`;
@@ -170,17 +182,17 @@ export function cardProblem(model: Model, id: string): string | undefined {
 }
 
 /** A wrong count of open cards. */
-export function* placeProblems({ accounts, cardBook }: Model, accountIds: Iterable<string>) {
+export function* cardLimitProblems({ accounts, cardBook }: Model, accountIds: Iterable<string>) {
   for (const id of accountIds) {
     const used = -(accounts.get(`velocity:cards:${id}`)?.balance ?? 0n);
-    const live = cardBook.live.get(id) ?? 0;
+    const live = cardBook.openCards.get(id) ?? 0;
     if (used !== BigInt(live)) yield `${id} has ${live} open cards and counts ${used}`;
   }
 }
 
 /** The card settlement account equals the open card payments. */
-export function* keepingProblems({ accounts, cardBook }: Model) {
-  for (const [currency, stored] of cardBook.stored) {
+export function* settlementProblems({ accounts, cardBook }: Model) {
+  for (const [currency, stored] of cardBook.settlementBalances) {
     const id = `system:sandbox:cards:${currency}`;
     const balance = accounts.get(id)?.balance ?? 0n;
     if (balance !== stored) yield `${id} has ${balance}, and card payments require ${stored}`;
@@ -188,14 +200,14 @@ export function* keepingProblems({ accounts, cardBook }: Model) {
 }
 
 /** The same, recomputed from all rows. */
-export function* storedAgain({ cardBook }: Model) {
+export function* recountSettlement({ cardBook }: Model) {
   const sums = new Map<string, bigint>();
   for (const row of cardBook.payments.values()) {
     const currency = row.sent_currency as string;
     sums.set(currency, (sums.get(currency) ?? 0n) + unclearedOf(row));
   }
   for (const [currency, stored] of sums) {
-    if (cardBook.stored.get(currency) !== stored)
+    if (cardBook.settlementBalances.get(currency) !== stored)
       yield `settlement of ${currency} is ${stored} by all rows`;
   }
 }

@@ -1,18 +1,18 @@
 // Corruptions of cards and stablecoins, as in `corruptions.ts`.
 
-const LINE = `platform_id, customer_id, card_id, kind, amount, currency, merchant, created_at`;
+const MESSAGE_COLUMNS = `platform_id, customer_id, card_id, kind, amount, currency, merchant, created_at`;
 /** A message of the log inserted again with another id. */
-const line = (condition: string, columns: string) => `insert into card_messages
-  (id, token, transaction_id, approved, reason, ${LINE})
-  select 'sandbox made-up', ${columns}, ${LINE} from card_messages where ${condition} limit 1`;
-const OPENED = "approved and kind = 'AUTHORIZATION'";
-const cardPayment = (condition: string) =>
+const insertMessageSql = (condition: string, columns: string) => `insert into card_messages
+  (id, token, transaction_id, approved, reason, ${MESSAGE_COLUMNS})
+  select 'sandbox made-up', ${columns}, ${MESSAGE_COLUMNS} from card_messages where ${condition} limit 1`;
+const OPENING_MESSAGE = "approved and kind = 'AUTHORIZATION'";
+const cardPaymentSql = (condition: string) =>
   `(select id from transactions where type = 'CARD' and ${condition} limit 1)`;
-const AUTHORIZED = cardPayment("status = 'AUTHORIZED' and direction = 'DEBIT'");
+const AUTHORIZED_PAYMENT = cardPaymentSql("status = 'AUTHORIZED' and direction = 'DEBIT'");
 /** Changes amounts of a card payment, without the constraint that relates them. */
-const facts = (change: string, condition: string) => [
+const setAmountsSql = (change: string, condition: string) => [
   'alter table transactions drop constraint if exists transactions_card_amounts',
-  `update transactions set ${change} where id = ${cardPayment(condition)}`,
+  `update transactions set ${change} where id = ${cardPaymentSql(condition)}`,
 ];
 /** Payments without a released amount. */
 const PLAIN_DEBIT_SQL = "status = 'AUTHORIZED' and direction = 'DEBIT' and card_released = 0";
@@ -21,7 +21,7 @@ const insertEventSql = (type: string, subject: string) => `insert into events
   select 'Webhook:made-up', platform_id, '${type}', ${subject}, data, created_at
   from events limit 1`;
 
-const OF_CARDS: [rule: string, statements: string[]][] = [
+const CARD_CORRUPTIONS: [rule: string, statements: string[]][] = [
   [
     'cards follow their lifecycle',
     ["update cards set state = 'ACTIVE', state_reason = null where state = 'CLOSED'"],
@@ -38,41 +38,43 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
     'was approved, and Card:',
     [
       "update cards set state = 'CLOSED', state_reason = 'CLOSED_BY_SERVICE' where state <> 'CLOSED'",
-      line(OPENED, "'sandbox other', transaction_id, true, null"),
+      insertMessageSql(OPENING_MESSAGE, "'sandbox other', transaction_id, true, null"),
     ],
   ],
   ['card decisions are permanent', ['delete from card_messages']],
   [
     'was declined and opened',
-    [line(OPENED, "'sandbox other', transaction_id, false, 'CARD_PAUSED'")],
+    [insertMessageSql(OPENING_MESSAGE, "'sandbox other', transaction_id, false, 'CARD_PAUSED'")],
   ],
-  ['opened nothing', [line(OPENED, "'sandbox other', null, true, null")]],
+  ['opened nothing', [insertMessageSql(OPENING_MESSAGE, "'sandbox other', null, true, null")]],
   [
     'by its messages [',
-    [line("kind = 'CLEARING' and amount > 0", 'token, transaction_id, true, null')],
+    [insertMessageSql("kind = 'CLEARING' and amount > 0", 'token, transaction_id, true, null')],
   ],
   [
     'and must be AUTHORIZED',
-    [`update transactions set status = 'SETTLED', funds = 'SETTLED' where id = ${AUTHORIZED}`],
+    [
+      `update transactions set status = 'SETTLED', funds = 'SETTLED' where id = ${AUTHORIZED_PAYMENT}`,
+    ],
   ],
   [
     'payments follow their lifecycle',
     [
-      `update transactions set status = 'AUTHORIZED' where id = ${cardPayment("status = 'SETTLED'")}`,
+      `update transactions set status = 'AUTHORIZED' where id = ${cardPaymentSql("status = 'SETTLED'")}`,
     ],
   ],
   [
     'the card settlement account equals the open card payments',
-    facts('card_released = 1', "status = 'AUTHORIZED' and direction = 'DEBIT'"),
+    setAmountsSql('card_released = 1', "status = 'AUTHORIZED' and direction = 'DEBIT'"),
   ],
   [
     'a payment has the transfers of its state',
-    facts('card_written_off = 1', "status = 'AUTHORIZED' and direction = 'DEBIT'"),
+    setAmountsSql('card_written_off = 1', "status = 'AUTHORIZED' and direction = 'DEBIT'"),
   ],
   [
     'wrote off 5 with an open card and no decision',
     [
-      ...facts('card_written_off = 5, card_released = 5', PLAIN_DEBIT_SQL),
+      ...setAmountsSql('card_written_off = 5, card_released = 5', PLAIN_DEBIT_SQL),
       "update cards set state = 'FROZEN', state_reason = null",
     ],
   ],
@@ -80,7 +82,7 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
     'and must be EXCEPTION',
     [
       `insert into card_exceptions (id, platform_id, since)
-        select id, platform_id, created_at from transactions where id = ${AUTHORIZED}`,
+        select id, platform_id, created_at from transactions where id = ${AUTHORIZED_PAYMENT}`,
     ],
   ],
   ['an open network payment: false', ['delete from card_open_payments']],
@@ -96,26 +98,26 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
     'and its holder is deleted',
     [
       `update customers set deleted_at = created_at
-        where id in (select customer_id from card_messages where ${OPENED})`,
-      line(OPENED, "'sandbox other', transaction_id, true, null"),
+        where id in (select customer_id from card_messages where ${OPENING_MESSAGE})`,
+      insertMessageSql(OPENING_MESSAGE, "'sandbox other', transaction_id, true, null"),
     ],
   ],
   [
     'in suspense, and',
     [
       `insert into suspense_items (id, platform_id, since)
-        select id, platform_id, created_at from transactions where id = ${AUTHORIZED}`,
+        select id, platform_id, created_at from transactions where id = ${AUTHORIZED_PAYMENT}`,
     ],
   ],
-  [' events, not ', [insertEventSql('CARD_TRANSACTION.AUTHORIZED', AUTHORIZED)]],
+  [' events, not ', [insertEventSql('CARD_TRANSACTION.AUTHORIZED', AUTHORIZED_PAYMENT)]],
   [
     'last emitted',
     [
-      insertEventSql('CARD_TRANSACTION.REFUNDED', AUTHORIZED),
-      `insert into card_messages (id, token, transaction_id, approved, ${LINE})
+      insertEventSql('CARD_TRANSACTION.REFUNDED', AUTHORIZED_PAYMENT),
+      `insert into card_messages (id, token, transaction_id, approved, ${MESSAGE_COLUMNS})
         select 'sandbox made-up', 'sandbox ' || (card->>'token'), id, true, platform_id,
           customer_id, card->>'cardId', 'AUTHORIZATION_ADVICE', card_authorized,
-          'USD', null, created_at from transactions where id = ${AUTHORIZED}`,
+          'USD', null, created_at from transactions where id = ${AUTHORIZED_PAYMENT}`,
     ],
   ],
   [
@@ -147,7 +149,7 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
     [
       `insert into wallet_authorizations (id, platform_id, account_id, customer_id, operation,
           subject, session_id, public_key, stamp, payload, created_at)
-        select 'made up', platform_id, account_id, customer_id, 'cardPull', ${AUTHORIZED}, null,
+        select 'made up', platform_id, account_id, customer_id, 'cardPull', ${AUTHORIZED_PAYMENT}, null,
           public_key, stamp, payload, created_at from wallet_authorizations limit 1`,
     ],
   ],
@@ -156,15 +158,15 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
     [
       `insert into wallet_authorizations (id, platform_id, account_id, customer_id, operation,
           subject, session_id, public_key, stamp, payload, created_at)
-        select 'made up', platform_id, account_id, customer_id, 'cardPull', ${AUTHORIZED}, null,
+        select 'made up', platform_id, account_id, customer_id, 'cardPull', ${AUTHORIZED_PAYMENT}, null,
           public_key, stamp, payload, created_at from wallet_authorizations limit 1`,
-      `update transactions set updated_at = updated_at where id = ${AUTHORIZED}`,
+      `update transactions set updated_at = updated_at where id = ${AUTHORIZED_PAYMENT}`,
     ],
   ],
   ['an open payment has a job', ["delete from jobs where kind = 'cards.pull'"]],
 ];
 
-const OF_COINS: [rule: string, statements: string[]][] = [
+const COIN_CORRUPTIONS: [rule: string, statements: string[]][] = [
   [
     'stablecoin_operations follow their lifecycle',
     [
@@ -208,4 +210,4 @@ const OF_COINS: [rule: string, statements: string[]][] = [
   ],
 ];
 
-export const ISSUED_CORRUPTIONS = [...OF_CARDS, ...OF_COINS];
+export const ISSUED_CORRUPTIONS = [...CARD_CORRUPTIONS, ...COIN_CORRUPTIONS];

@@ -12,7 +12,7 @@ const COUNT_PAYMENT = `insert into ledger_transfers
     where status = 'PENDING_APPROVAL' limit 1) w
   where step in ('count.agent', 'velocity.agent.day', 'velocity.agent.month') and l.transaction_id =
     (select transaction_id from agent_actions where status = 'APPROVED' limit 1)`;
-const policy = (limits: string, extraFields = '') => `update agents set policy =
+const setPolicySql = (limits: string, extraFields = '') => `update agents set policy =
   '{"spendingLimits":{"currency":"USD","perTransactionLimit":9000000000${limits}}${extraFields}}'`;
 
 export const CORRUPTIONS: [rule: string, statements: string[]][] = [
@@ -131,10 +131,10 @@ export const CORRUPTIONS: [rule: string, statements: string[]][] = [
           where id like 'velocity:Agent:%' and floor is null`,
     ],
   ],
-  ['exceeds perTransactionLimit of', [policy(',"perTransactionLimit":0'), COUNT_PAYMENT]],
+  ['exceeds perTransactionLimit of', [setPolicySql(',"perTransactionLimit":0'), COUNT_PAYMENT]],
   [
     'agent payments are within the policy',
-    [policy('', ',"accountRestrictions":{"allowedAccountIds":[]}'), COUNT_PAYMENT],
+    [setPolicySql('', ',"accountRestrictions":{"allowedAccountIds":[]}'), COUNT_PAYMENT],
   ],
   ['acted while paused or deleted', ['update agents set paused = true', COUNT_PAYMENT]],
   [

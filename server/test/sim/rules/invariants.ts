@@ -22,7 +22,7 @@ import { effectProblem } from '../model/effects.ts';
 import {
   authorizationProblem,
   holdingProblem,
-  spentProblem,
+  paymentSignatureProblem,
   walletTransitionProblem,
 } from '../model/holdings.ts';
 import {
@@ -43,33 +43,34 @@ import {
 import {
   dailyUsageProblem,
   defaultProblem,
+  queueProblem,
   startedProblem,
-  waitProblem,
 } from '../model/queue-and-limits.ts';
 import { cardPaymentTransitionProblem } from './card-rules.ts';
-import { ISSUED_NOTE_RULES, ISSUED_STEP_RULES } from './issued.ts';
+import { ISSUED_CHANGE_RULES, ISSUED_STEP_RULES } from './issued.ts';
 import { type ChangeRule, type Delivered, rule, type StepRule } from './rules.ts';
-import { everything, nothing, type Touched, touch } from './touched.ts';
+import { allTouched, emptyTouched, type Touched, touch } from './touched.ts';
 
-const NOTE_RULES: readonly ChangeRule[] = [
+const CHANGE_RULES: readonly ChangeRule[] = [
   {
     name: 'transfers are append-only, between accounts of their currency',
     table: 'ledger_transfers',
-    check(model, was, now) {
-      if (was || !now) return `${(was ?? now)?.transaction_id} ${was?.step} was changed`;
-      const accounts = [now.debit, now.credit].map((id) => model.accounts.get(id ?? ''));
-      const fit = accounts.every((account) => account?.currency === now.currency);
+    check(model, before, after) {
+      if (before || !after)
+        return `${(before ?? after)?.transaction_id} ${before?.step} was changed`;
+      const accounts = [after.debit, after.credit].map((id) => model.accounts.get(id ?? ''));
+      const fit = accounts.every((account) => account?.currency === after.currency);
       return fit
         ? undefined
-        : `${now.transaction_id} ${now.step} is between ${now.debit} and ${now.credit}`;
+        : `${after.transaction_id} ${after.step} is between ${after.debit} and ${after.credit}`;
     },
   },
   {
     name: 'no account falls below its floor',
     table: 'ledger_accounts',
-    check(model, _was, now) {
-      const account = model.accounts.get(now?.id ?? '');
-      if (!account) return `${_was?.id} was removed`;
+    check(model, before, after) {
+      const account = model.accounts.get(after?.id ?? '');
+      if (!account) return `${before?.id} was removed`;
       const { id, balance, held, floor } = account;
       const low = held < 0n || (floor !== null && balance - held < floor);
       return low ? `${id} has ${balance}, ${held} of it held` : undefined;
@@ -78,57 +79,60 @@ const NOTE_RULES: readonly ChangeRule[] = [
   {
     name: 'payments follow their lifecycle',
     table: 'transactions',
-    check(_model, was, now) {
-      if (!now) return `${was?.id} was removed`;
-      const isCard = now.type === 'CARD';
-      const problem = isCard ? cardPaymentTransitionProblem(was, now) : transitionProblem(was, now);
-      return problem && `${now.id} ${problem}`;
+    check(_model, before, after) {
+      if (!after) return `${before?.id} was removed`;
+      const isCard = after.type === 'CARD';
+      const problem = isCard
+        ? cardPaymentTransitionProblem(before, after)
+        : transitionProblem(before, after);
+      return problem && `${after.id} ${problem}`;
     },
   },
   {
     name: 'accounts follow their lifecycle',
     table: 'internal_accounts',
-    check(_model, was, now) {
-      if (!now) return `${was?.id} was removed`;
-      const problem = accountTransitionProblem(was, now);
-      return problem && `${now.id} ${problem}`;
+    check(_model, before, after) {
+      if (!after) return `${before?.id} was removed`;
+      const problem = accountTransitionProblem(before, after);
+      return problem && `${after.id} ${problem}`;
     },
   },
   {
     name: 'external accounts follow their lifecycle',
     table: 'external_accounts',
-    check(model, was, now) {
-      if (!now) return `${was?.id} was removed`;
-      const problem = externalAccountTransitionProblem(was, now);
-      return problem ? `${now.id} ${problem}` : defaultProblem(model, now);
+    check(model, before, after) {
+      if (!after) return `${before?.id} was removed`;
+      const problem = externalAccountTransitionProblem(before, after);
+      return problem ? `${after.id} ${problem}` : defaultProblem(model, after);
     },
   },
   {
     name: 'a balance event shows the committed balance',
     table: 'events',
-    check(model, was, now) {
-      if (was || !now?.account) return undefined;
-      const account = model.accounts.get(now.account);
-      const [balance, onHold] = [amountIn(now.balance), amountIn(now.held)];
+    check(model, before, after) {
+      if (before || !after?.account) return undefined;
+      const account = model.accounts.get(after.account);
+      const [balance, onHold] = [amountIn(after.balance), amountIn(after.held)];
       if (account?.balance === balance && account.held === onHold) return undefined;
-      return `${now.id} shows ${balance}, ${onHold}, not ${account?.balance}, ${account?.held}`;
+      return `${after.id} shows ${balance}, ${onHold}, not ${account?.balance}, ${account?.held}`;
     },
   },
   {
     name: 'events are never removed',
     table: 'events',
-    check: (_model, was, now) => (now ? undefined : `${was?.id} ${was?.type} was removed`),
+    check: (_model, before, after) =>
+      after ? undefined : `${before?.id} ${before?.type} was removed`,
   },
   {
     name: 'quotes never change',
     table: 'quotes',
-    check: (_model, was) => (was ? `${was.id} was changed` : undefined),
+    check: (_model, before) => (before ? `${before.id} was changed` : undefined),
   },
   ...['credentials', 'wallet_sessions', 'wallet_requests'].map((table) => ({
     name: `${table} follow their lifecycle`,
     table,
-    check: (_model: Model, was: RecordedRow | null, now: RecordedRow | null) =>
-      walletTransitionProblem(table, was, now),
+    check: (_model: Model, before: RecordedRow | null, after: RecordedRow | null) =>
+      walletTransitionProblem(table, before, after),
   })),
   {
     name: 'wallet authorizations are permanent and from a valid session',
@@ -138,24 +142,25 @@ const NOTE_RULES: readonly ChangeRule[] = [
   {
     name: 'a challenge ends once',
     table: 'sca_challenges',
-    check: (_model, was, now) => challengeTransitionProblem(was, now),
+    check: (_model, before, after) => challengeTransitionProblem(before, after),
   },
   {
     name: 'a lockout follows the number of failures',
     table: 'sca_lockouts',
-    check: (_model, was, now) => lockoutTransitionProblem(was, now),
+    check: (_model, before, after) => lockoutTransitionProblem(before, after),
   },
   {
     name: 'agent actions are decided once',
     table: 'agent_actions',
-    check: (_model, was, now) => actionTransitionProblem(was, now),
+    check: (_model, before, after) => actionTransitionProblem(before, after),
   },
   ...['sca_events', 'agent_audit'].map((table) => ({
     name: `${table} are kept permanently`,
     table,
-    check: (_model: Model, was: RecordedRow | null) => (was ? `${was.id} was changed` : undefined),
+    check: (_model: Model, before: RecordedRow | null) =>
+      before ? `${before.id} was changed` : undefined,
   })),
-  ...ISSUED_NOTE_RULES,
+  ...ISSUED_CHANGE_RULES,
 ];
 
 function* eachOf<T>(ids: Iterable<string>, map: Map<string, T>): Iterable<T> {
@@ -239,14 +244,17 @@ const STEP_RULES: readonly StepRule[] = [
     const payment = model.payments.get(id);
     if (!payment?.row.status || payment.row.type === 'CARD') return undefined;
     const { length: challenges } = challengesOf(model, payment.row);
-    return eventsProblem(payment, { challenges, stored: isAwaitingApproval(model, payment) });
+    return eventsProblem(payment, {
+      challenges,
+      awaitsApproval: isAwaitingApproval(model, payment),
+    });
   }),
   {
     name: 'a job belongs to an existing transaction',
     *check(model, touched) {
       for (const id of touched.payments) {
         const status = model.payments.get(id)?.row.status;
-        if (model.driven.has(id) && !status) yield `${id} has jobs and does not exist`;
+        if (model.jobCounts.has(id) && !status) yield `${id} has jobs and does not exist`;
       }
     },
   },
@@ -254,7 +262,7 @@ const STEP_RULES: readonly StepRule[] = [
     name: 'an open payment has a job, or waits for a notice',
     *check(model, touched) {
       for (const payment of eachOf(touched.payments, model.payments)) {
-        const problem = payment.row.status && waitProblem(model, payment, isOpen(model, payment));
+        const problem = payment.row.status && queueProblem(model, payment, isOpen(model, payment));
         if (problem) yield problem;
       }
     },
@@ -290,7 +298,7 @@ const STEP_RULES: readonly StepRule[] = [
     name: 'a wallet payment is signed exactly once',
     *check(model, touched) {
       for (const { row } of eachOf(touched.payments, model.payments)) {
-        const problem = row.type === 'OUTGOING' && spentProblem(model, row);
+        const problem = row.type === 'OUTGOING' && paymentSignatureProblem(model, row);
         if (problem) yield problem;
       }
     },
@@ -315,7 +323,7 @@ const STEP_RULES: readonly StepRule[] = [
     return payment && decisionProblem(model, payment);
   }),
   rule('agent usage equals its payments', 'agents', usageProblem),
-  rule('agent payments are within the policy', 'counted', (model, id) => {
+  rule('agent payments are within the policy', 'agentPayments', (model, id) => {
     const payment = model.payments.get(id);
     return payment && policyProblem(model, payment);
   }),
@@ -360,14 +368,14 @@ export function applyStep(
   changes: readonly RowChange[],
   delivered: Delivered,
 ): string[] {
-  const touched = nothing();
+  const touched = emptyTouched();
   const problems: string[] = [];
   for (const change of changes) {
     applyChangeToModel(model, change);
     touch(touched, change, model);
-    for (const rule of NOTE_RULES) {
+    for (const rule of CHANGE_RULES) {
       if (rule.table !== change.table) continue;
-      const problem = rule.check(model, change.was, change.now);
+      const problem = rule.check(model, change.before, change.after);
       if (problem) problems.push(`${rule.name}: ${problem}`);
     }
   }
@@ -378,5 +386,5 @@ export function applyStep(
 
 /** Applies the rules of a step to the whole model. */
 export function checkAll(model: Model, delivered: Delivered): string[] {
-  return checkStep(model, everything(model), delivered);
+  return checkStep(model, allTouched(model), delivered);
 }

@@ -2,16 +2,16 @@
 
 import { coinTransitionProblem, orderProblem, supplyProblem } from '../model/coin-book.ts';
 import {
+  cardLimitProblems,
   cardPaymentProblem,
   cardProblem,
   cardTransitionProblem,
-  keepingProblems,
   messageProblem,
-  placeProblems,
+  settlementProblems,
 } from './card-rules.ts';
 import { type ChangeRule, rule, type StepRule } from './rules.ts';
 
-export const ISSUED_NOTE_RULES: readonly ChangeRule[] = [
+export const ISSUED_CHANGE_RULES: readonly ChangeRule[] = [
   {
     name: 'cards follow their lifecycle, within the limits',
     table: 'cards',
@@ -26,7 +26,7 @@ export const ISSUED_NOTE_RULES: readonly ChangeRule[] = [
     (table): ChangeRule => ({
       name: `${table} follow their lifecycle`,
       table,
-      check: (_model, was, now) => coinTransitionProblem(table, was, now),
+      check: (_model, before, after) => coinTransitionProblem(table, before, after),
     }),
   ),
 ];
@@ -39,12 +39,12 @@ export const ISSUED_STEP_RULES: readonly StepRule[] = [
   rule('a card has its bound funding sources and an event for each change', 'cards', cardProblem),
   {
     name: 'open cards count toward their limits',
-    check: (model, touched) => placeProblems(model, touched.places),
+    check: (model, touched) => cardLimitProblems(model, touched.cardLimits),
   },
   {
     name: 'the card settlement account equals the open card payments',
     check: (model, touched) =>
-      [...touched.accounts].some((id) => id.includes(':cards:')) ? keepingProblems(model) : [],
+      [...touched.accounts].some((id) => id.includes(':cards:')) ? settlementProblems(model) : [],
   },
   rule('a mint or burn has the transfers of its state', 'orders', orderProblem),
   rule('circulating supply equals mints less burns', 'coins', supplyProblem),

@@ -2,7 +2,7 @@
 // or bypassed, are found here. The cost grows with the database, so it runs at intervals.
 import type pg from 'pg';
 import type { Model } from '../model/model.ts';
-import { storedAgain } from './card-rules.ts';
+import { recountSettlement } from './card-rules.ts';
 import { checkAll } from './invariants.ts';
 import type { Delivered } from './rules.ts';
 
@@ -23,15 +23,16 @@ const BOOKS = `with moved as (
 const TRANSFERS = `select transaction_id, count(*)::text as n from ledger_transfers
   where transaction_id not like 'Card:%' and transaction_id not like 'Stablecoin%' group by 1`;
 const STATES = "select id, status, funds, refund->>'status' as refund from transactions";
-const LONE = `select t.transaction_id, t.step from ledger_transfers t
+const TRANSFERS_WITHOUT_OWNER = `select t.transaction_id, t.step from ledger_transfers t
   left join transactions p on p.id = t.transaction_id
   left join cards c on c.id = t.transaction_id
   left join stablecoins s on s.id = t.transaction_id
   left join stablecoin_operations o on o.id = t.transaction_id
   where coalesce(p.id, c.id, s.id, o.id) is null`;
 const JOBS = 'select id from jobs';
-const DUE = 'select event_id as id from webhook_queue';
-const DELIVERED = `select event_id as id from webhook_attempts except select event_id from webhook_queue
+const QUEUED_EVENTS = 'select event_id as id from webhook_queue';
+const UNDELIVERED_EVENTS = `select event_id as id from webhook_attempts
+  except select event_id from webhook_queue
   except select event_id from webhook_attempts where result in ('delivered', 'dropped')`;
 const COUNTS = `select 'events' as name, count(*)::text as n from events
   union all select 'webhook_attempts', count(*)::text from webhook_attempts
@@ -90,14 +91,15 @@ export async function recount(
   const problems = checkAll(model, received);
   problems.push(...bookProblems(await select(BOOKS), model));
   problems.push(...paymentProblems(await select(STATES), await select(TRANSFERS), model));
-  problems.push(...storedAgain(model));
-  for (const { transaction_id, step } of await select(LONE)) {
+  problems.push(...recountSettlement(model));
+  for (const { transaction_id, step } of await select(TRANSFERS_WITHOUT_OWNER)) {
     problems.push(`${transaction_id} ${step} belongs to no transaction`);
   }
   const ids = async (text: string) => (await select(text)).map((row) => row.id as string);
   problems.push(...differences('job', await ids(JOBS), model.jobs.keys()));
-  problems.push(...differences('event', await ids(DUE), model.webhookQueue.keys()));
-  for (const id of await ids(DELIVERED)) problems.push(`${id} is not due and was never delivered`);
+  problems.push(...differences('event', await ids(QUEUED_EVENTS), model.webhookQueue.keys()));
+  for (const id of await ids(UNDELIVERED_EVENTS))
+    problems.push(`${id} is not due and was never delivered`);
   for (const { name, n } of await select(COUNTS)) {
     const recorded = model.counts.get(name as string) ?? 0;
     if (String(recorded) !== n) problems.push(`${n} ${name} exist, ${recorded} the model has`);

@@ -9,7 +9,7 @@ export interface ChangeRule {
   name: string;
   table: string;
   /** Checks one row change, with the model right after it. */
-  check(model: Model, was: RecordedRow | null, now: RecordedRow | null): string | undefined;
+  check(model: Model, before: RecordedRow | null, after: RecordedRow | null): string | undefined;
 }
 
 export interface StepRule {

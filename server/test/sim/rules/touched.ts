@@ -19,16 +19,16 @@ export interface Touched {
   agents: Set<string>;
   actions: Set<string>;
   /** Payments that now count for their agents. */
-  counted: Set<string>;
+  agentPayments: Set<string>;
   cards: Set<string>;
   /** Platforms and cardholders whose number of cards changed. */
-  places: Set<string>;
+  cardLimits: Set<string>;
   coins: Set<string>;
   /** Mints and burns. */
   orders: Set<string>;
 }
 
-export const nothing = (): Touched => ({
+export const emptyTouched = (): Touched => ({
   accounts: new Set(),
   payments: new Set(),
   startedPayments: new Set(),
@@ -39,15 +39,15 @@ export const nothing = (): Touched => ({
   lockouts: new Set(),
   agents: new Set(),
   actions: new Set(),
-  counted: new Set(),
+  agentPayments: new Set(),
   cards: new Set(),
-  places: new Set(),
+  cardLimits: new Set(),
   coins: new Set(),
   orders: new Set(),
 });
 
 /** All items of the model, none of them new. */
-export const everything = (model: Model): Touched => ({
+export const allTouched = (model: Model): Touched => ({
   accounts: new Set(model.accounts.keys()),
   payments: new Set(model.payments.keys()),
   startedPayments: new Set(),
@@ -58,20 +58,21 @@ export const everything = (model: Model): Touched => ({
   lockouts: new Set(model.authentication.lockouts.keys()),
   agents: new Set(model.agency.agents.keys()),
   actions: new Set(model.agency.actions.keys()),
-  counted: new Set(),
+  agentPayments: new Set(),
   cards: new Set(model.cardBook.cards.keys()),
-  places: new Set(model.cardBook.live.keys()),
+  cardLimits: new Set(model.cardBook.openCards.keys()),
   coins: new Set(model.coinBook.coins.keys()),
   orders: new Set(model.coinBook.orders.keys()),
 });
 
-const TABLE_IDS: Readonly<
+const RECORD_SUBJECT: Readonly<
   Record<string, (touched: Touched, row: RecordedRow, model: Model) => void>
 > = {
   ledger_accounts(touched, row) {
     const id = row.id as string;
     touched.accounts.add(id);
-    if (id.startsWith('velocity:cards:')) touched.places.add(id.slice('velocity:cards:'.length));
+    if (id.startsWith('velocity:cards:'))
+      touched.cardLimits.add(id.slice('velocity:cards:'.length));
     const coin = /^stablecoin:(.*):\w+$/.exec(id)?.[1];
     if (coin) touched.coins.add(coin);
   },
@@ -82,7 +83,7 @@ const TABLE_IDS: Readonly<
     touched.accounts.add(row.debit as string).add(row.credit as string);
     const agent = agentOf(row.debit) ?? agentOf(row.credit);
     if (agent) touched.agents.add(agent);
-    if (row.step === 'count.agent') touched.counted.add(row.transaction_id as string);
+    if (row.step === 'count.agent') touched.agentPayments.add(row.transaction_id as string);
   },
   transactions(touched, row) {
     touched.payments.add(row.id as string);
@@ -115,7 +116,7 @@ const TABLE_IDS: Readonly<
   sca_events(touched, row, { authentication }) {
     touched.lockouts.add(row.customer_id as string);
     const subject = row.subject ?? '';
-    const about = [subject, ...(authentication.ofQuote.get(subject) ?? [])];
+    const about = [subject, ...(authentication.challengesByQuote.get(subject) ?? [])];
     for (const id of about) if (authentication.challenges.has(id)) touched.challenges.add(id);
   },
   agent_actions(touched, row) {
@@ -124,7 +125,7 @@ const TABLE_IDS: Readonly<
   },
   cards(touched, row) {
     touched.cards.add(row.id as string);
-    touched.places.add(row.platform_id as string).add(row.customer_id as string);
+    touched.cardLimits.add(row.platform_id as string).add(row.customer_id as string);
   },
   card_funding_sources: (touched, row) => touched.cards.add(row.card_id as string),
   delegated_keys: (touched, row) => touched.cards.add(row.card_id as string),
@@ -141,8 +142,9 @@ const TABLE_IDS: Readonly<
 };
 
 /** Records the subject of a change, which the model has applied already. */
-export function touch(touched: Touched, { table, was, now }: RowChange, model: Model): void {
-  const row = now ?? was;
-  if (row) TABLE_IDS[table]?.(touched, row, model);
-  if (table === 'transactions' && isStart(was, now)) touched.startedPayments.add(row?.id as string);
+export function touch(touched: Touched, { table, before, after }: RowChange, model: Model): void {
+  const row = after ?? before;
+  if (row) RECORD_SUBJECT[table]?.(touched, row, model);
+  if (table === 'transactions' && isStart(before, after))
+    touched.startedPayments.add(row?.id as string);
 }

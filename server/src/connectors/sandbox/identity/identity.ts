@@ -76,7 +76,7 @@ const ownersOf = ({ owners }: IdentityCase): Record<string, OwnerOutcome> =>
     ]),
   );
 
-function scripted({ documents }: IdentityCase): IdentityFinding[] {
+function scriptedFindings({ documents }: IdentityCase): IdentityFinding[] {
   return documents.flatMap(({ id, holder, documentNumber: type = '' }) => {
     if (!isFindingType(type) || !SCRIPTED_FINDINGS[type]) return [];
     return [{ type, resourceId: SCRIPTED_FINDINGS[type] === 'document' ? id : holder }];
@@ -91,7 +91,7 @@ function illegibleDocuments({ documents }: IdentityCase): IdentityFinding[] {
   return [{ type: 'POOR_QUALITY_DOCUMENT', ...(document ? { resourceId: document.id } : {}) }];
 }
 
-function verdictOf(submitted: IdentityCase): IdentityVerdict {
+function verdictBySuffix(submitted: IdentityCase): IdentityVerdict {
   const verdicts = submitted.type === 'INDIVIDUAL' ? PERSON_SUFFIXES : BUSINESS_SUFFIXES;
   const verdict = verdicts[suffixOf(submitted)] ?? 'approved';
   if (verdict === 'review') return { state: 'review' };
@@ -100,9 +100,9 @@ function verdictOf(submitted: IdentityCase): IdentityVerdict {
   return { state: verdict, owners: ownersOf(submitted) };
 }
 
-function verdictOn(submitted: IdentityCase): IdentityVerdict {
-  const findings = scripted(submitted);
-  return findings.length ? { state: 'unresolved', findings } : verdictOf(submitted);
+function decideCase(submitted: IdentityCase): IdentityVerdict {
+  const findings = scriptedFindings(submitted);
+  return findings.length ? { state: 'unresolved', findings } : verdictBySuffix(submitted);
 }
 
 export const sandboxIdentity: IdentityPort = {
@@ -112,9 +112,9 @@ export const sandboxIdentity: IdentityPort = {
   },
   withoutDocuments(submitted) {
     if (submitted.type === 'INDIVIDUAL') return undefined;
-    const verdict = verdictOf(submitted);
+    const verdict = verdictBySuffix(submitted);
     return verdict.state === 'review' ? undefined : verdict;
   },
-  submit: async (submitted) => verdictOn(submitted),
-  check: async (submitted) => verdictOn(submitted),
+  submit: async (submitted) => decideCase(submitted),
+  check: async (submitted) => decideCase(submitted),
 };

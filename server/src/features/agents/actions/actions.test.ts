@@ -1,21 +1,21 @@
 // Actions of agents over HTTP: every policy rule, execution of each kind of payment, events and audit.
 import { describe, expect, it } from 'vitest';
 import {
-  ASKS,
-  agentPayer,
   codeOf,
   KINDS,
   limits,
+  openAgentPayer,
+  REQUIRES_APPROVAL,
 } from '../../../../test/kit/agents/agent-payments.ts';
 import { agentFixture } from '../../../../test/kit/agents/agents.ts';
 import {
-  balances,
-  customer,
+  createCustomer,
+  createExternalAccount,
   eventTypes,
-  externalAccount,
-  internalAccount,
+  findInternalAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
@@ -23,7 +23,7 @@ const app = testApp();
 const fixture = agentFixture(app);
 
 const createAgentPayer = (overrides: object = {}, amount?: number) =>
-  agentPayer(app, fixture, overrides, amount);
+  openAgentPayer(app, fixture, overrides, amount);
 const UNKNOWN_ID = '00000000-0000-7000-8000-000000000000';
 
 describe('action allowed by the policy', () => {
@@ -59,7 +59,7 @@ describe('action allowed by the policy', () => {
     await app.settle();
     expect((await agent.transaction(transaction.id)).status).toBe('COMPLETED');
     expect((await agent.show(action.id)).transaction.status).toBe('COMPLETED');
-    expect((await balances(app, agent.usd)).total).toBe(
+    expect((await readBalances(app, agent.usd)).total).toBe(
       kind === 'TRANSFER_IN' ? 10_100_00 : 9_900_00,
     );
     const lines = (await agent.audit()).filter(({ what }) => what !== 'QUOTE_CREATED');
@@ -92,7 +92,7 @@ describe('action allowed by the policy', () => {
   describe('agentCreateTransferOut', () => {
     it('restores the amount of a failed payment but not the count', async () => {
       const agent = await createAgentPayer();
-      const broken = await externalAccount(app, agent.customer.id, 'USD', '003');
+      const broken = await createExternalAccount(app, agent.customer.id, 'USD', '003');
       const accounts = { source: { accountId: agent.usd }, destination: { accountId: broken.id } };
       ok(await agent.call('POST', '/agents/me/transfer-out', { ...accounts, amount: 70_00 }), 201);
       expect((await agent.usage()).dailySpend).toBe(70_00);
@@ -105,7 +105,7 @@ describe('action allowed by the policy', () => {
     it('restores the amount of a failed debit, before and after it was credited', async () => {
       for (const suffix of ['003', '005']) {
         const agent = await createAgentPayer();
-        const source = await externalAccount(app, agent.customer.id, 'USD', suffix);
+        const source = await createExternalAccount(app, agent.customer.id, 'USD', suffix);
         const accounts = {
           source: { accountId: source.id },
           destination: { accountId: agent.usd },
@@ -144,7 +144,7 @@ describe('policy rule', () => {
       /does not allow this account/,
     ],
     // A violated limit never becomes an approval request.
-    ['DAILY_LIMIT', { ...ASKS, ...limits({ dailyLimit: 99_99 }) }, 0, /dailyLimit/],
+    ['DAILY_LIMIT', { ...REQUIRES_APPROVAL, ...limits({ dailyLimit: 99_99 }) }, 0, /dailyLimit/],
   ];
 
   it.each(rules)('%s rejects and is audited', async (rule, policy, before, reason) => {
@@ -168,7 +168,7 @@ describe('policy rule', () => {
     const agent = await createAgentPayer(limits({ perTransactionLimit: 10_00 }));
     for (const kind of KINDS) expect(codeOf(await agent.send(kind))).toEqual([403, 'FORBIDDEN']);
     const quote = await agent.quote(1_00);
-    await agent.narrow({ permissions: ['CREATE_QUOTES'] });
+    await agent.changePolicy({ permissions: ['CREATE_QUOTES'] });
     const response = await agent.execute(quote.id);
     expect([codeOf(response), response.body.reason]).toEqual([
       [403, 'FORBIDDEN'],
@@ -188,10 +188,10 @@ describe('policy rule', () => {
   it('of an account overrides the general rule', async () => {
     const agent = await createAgentPayer(limits({ perTransactionLimit: 10_00 }));
     const rule = { accountId: agent.usd, perTransactionLimit: 200_00 };
-    await agent.narrow({ accountRestrictions: { accountRules: [rule] } });
+    await agent.changePolicy({ accountRestrictions: { accountRules: [rule] } });
     await agent.payments('TRANSFER_OUT', 'APPROVED');
     const requests = { ...rule, executionMode: 'APPROVAL_REQUIRED' };
-    await agent.narrow({ accountRestrictions: { accountRules: [requests] } });
+    await agent.changePolicy({ accountRestrictions: { accountRules: [requests] } });
     for (const kind of KINDS) await agent.payments(kind, 'PENDING_APPROVAL');
   });
 
@@ -201,7 +201,7 @@ describe('policy rule', () => {
     });
     await agent.payments('TRANSFER_OUT', 'APPROVED', 100_00);
     await agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL', 100_01);
-    await agent.narrow({ approvalThresholds: { currency: 'EUR', amount: 100_00 } });
+    await agent.changePolicy({ approvalThresholds: { currency: 'EUR', amount: 100_00 } });
     // 100 EUR are more than 100 USD and less than 200 USD.
     await agent.payments('TRANSFER_OUT', 'APPROVED', 100_01);
     await agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL', 200_00);
@@ -221,24 +221,26 @@ describe('policy rule', () => {
     const destination = { destinationType: 'UMA_ADDRESS', umaAddress, currency: 'EUR' };
     const body = { ...quoteBody(agent.usd, '', 1_00), destination, lookupId };
     const byAddress = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
-    await agent.narrow({ accountRestrictions: { allowedAccountIds: [agent.usd] } });
+    await agent.changePolicy({ accountRestrictions: { allowedAccountIds: [agent.usd] } });
     for (const { id } of [quoteAction, byAddress]) {
       expect(codeOf(await agent.execute(id))).toEqual([403, 'FORBIDDEN']);
     }
     expect((await agent.audit()).at(-1)?.details).toMatchObject({ rule: 'ACCOUNT' });
-    await agent.narrow({ accountRestrictions: { allowedAccountIds: [agent.usd, agent.eur] } });
+    await agent.changePolicy({
+      accountRestrictions: { allowedAccountIds: [agent.usd, agent.eur] },
+    });
     for (const { id } of [quoteAction, byAddress]) ok(await agent.execute(id), 200);
   });
 
   it('prevents payments between external accounts for a restricted agent', async () => {
     const agent = await createAgentPayer();
-    const otherExternalAccount = await externalAccount(app, agent.customer.id, 'USD');
-    await agent.narrow({ accountRestrictions: { allowedAccountIds: [agent.usd] } });
+    const otherExternalAccount = await createExternalAccount(app, agent.customer.id, 'USD');
+    await agent.changePolicy({ accountRestrictions: { allowedAccountIds: [agent.usd] } });
     const pastAction = await agent.quote(10_00, otherExternalAccount.id, agent.outside);
     expect(codeOf(await agent.execute(pastAction.id))).toEqual([403, 'FORBIDDEN']);
     const into = await agent.quote(10_00, agent.usd, agent.outside);
     expect(ok(await agent.execute(into.id), 200).status).toBe('APPROVED');
-    await agent.narrow({ accountRestrictions: { allowedAccountIds: null } });
+    await agent.changePolicy({ accountRestrictions: { allowedAccountIds: null } });
     expect(ok(await agent.execute(pastAction.id), 200).status).toBe('APPROVED');
   });
 });
@@ -246,7 +248,10 @@ describe('policy rule', () => {
 describe('unavailable resources', () => {
   describe('agentGetAction', () => {
     it('include quotes of others, and accounts and actions of others', async () => {
-      const [agent, otherPayer] = [await createAgentPayer(), await createAgentPayer(ASKS)];
+      const [agent, otherPayer] = [
+        await createAgentPayer(),
+        await createAgentPayer(REQUIRES_APPROVAL),
+      ];
       const body = quoteBody(agent.usd, agent.outside, 10_00);
       const platformQuoteId = ok(await app.call('POST', '/quotes', body), 201).id;
       const otherQuoteId = (await otherPayer.quote(10_00)).id;
@@ -266,7 +271,7 @@ describe('unavailable resources', () => {
           destination: { accountId: destination },
           amount: 1_00,
         });
-      const platformExternalAccount = await externalAccount(app, null, 'USD');
+      const platformExternalAccount = await createExternalAccount(app, null, 'USD');
       for (const [method, from, to] of [
         ['out', otherPayer.usd, agent.outside],
         ['out', agent.usd, otherPayer.outside],
@@ -294,11 +299,11 @@ describe('unavailable resources', () => {
 
   it('include a rail that is not connected', async () => {
     const platform = app.production;
-    const person = await customer(app, { as: platform });
+    const person = await createCustomer(app, { as: platform });
     const approvedSql =
       "update customers set status = 'APPROVED', version = version + 1 where id = $1";
     await app.runtime.db.query(approvedSql, [person.id]);
-    const bitcoinAccount = await internalAccount(app, person.id, 'BTC', { as: platform });
+    const bitcoinAccount = await findInternalAccount(app, person.id, 'BTC', { as: platform });
     const accountInfo = { accountType: 'LIGHTNING', lightningAddress: 'ada@example.com' };
     const body = { customerId: person.id, currency: 'BTC', accountInfo };
     const bitcoinWallet = ok(
@@ -319,7 +324,7 @@ describe('unavailable resources', () => {
   describe('agentExecuteQuote', () => {
     it('include a receiver who was deleted after the quote', async () => {
       const agent = await createAgentPayer();
-      const deletedCustomer = await customer(app);
+      const deletedCustomer = await createCustomer(app);
       const path = `/receiver/uma/${encodeURIComponent(deletedCustomer.umaAddress)}`;
       const { lookupId } = ok(
         await app.call('GET', `${path}?customerId=${agent.customer.id}`),
@@ -341,7 +346,7 @@ describe('unavailable resources', () => {
       const agent = await createAgentPayer();
       const firstPayments = await agent.payments('TRANSFER_OUT', 'APPROVED', 1_00);
       app.effects.set(app.effects.now() + 1_000);
-      await agent.narrow(ASKS);
+      await agent.changePolicy(REQUIRES_APPROVAL);
       const secondPayments = await agent.payments('TRANSFER_IN', 'PENDING_APPROVAL', 1_00);
       const list = async (query: string) =>
         ok(await agent.call('GET', `/agents/me/actions${query}`), 200);

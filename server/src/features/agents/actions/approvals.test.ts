@@ -3,18 +3,18 @@
 import { describe, expect, it } from 'vitest';
 import {
   type AgentPayer,
-  ASKS,
-  agentPayer,
+  auditEventsOf,
   codeOf,
-  eventLinesOf,
+  decideTransaction,
   KINDS,
   type Kind,
   limits,
-  onTransaction,
-  waitsAt,
+  openAgentPayer,
+  pendingActionCreator,
+  REQUIRES_APPROVAL,
 } from '../../../../test/kit/agents/agent-payments.ts';
 import { agentFixture } from '../../../../test/kit/agents/agents.ts';
-import { balances, eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
+import { eventTypes, ok, readBalances } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { transitionInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
@@ -30,11 +30,11 @@ const fixture = agentFixture(app);
 
 const HUNDRED = 100_00;
 const createAgentPayer = (overrides: object = {}, amount?: number) =>
-  agentPayer(app, fixture, { ...ASKS, ...overrides }, amount);
+  openAgentPayer(app, fixture, { ...REQUIRES_APPROVAL, ...overrides }, amount);
 const directionOf = (kind: Kind) => (kind === 'TRANSFER_IN' ? 'INCOMING' : 'OUTGOING');
 
-const createPendingAction: ReturnType<typeof waitsAt> = (...requested) =>
-  waitsAt(app, fixture)(...requested);
+const createPendingAction: ReturnType<typeof pendingActionCreator> = (...requested) =>
+  pendingActionCreator(app, fixture)(...requested);
 
 describe('pending action', () => {
   it.each(KINDS)('%s posts no funds and is reported in full', async (kind) => {
@@ -49,9 +49,9 @@ describe('pending action', () => {
       { type: 'AGENT_ACTION.PENDING_APPROVAL', platformId: app.platform.id, data: action },
     ]);
     expect(await eventTypes(app, transactionId)).toEqual([]);
-    expect(await balances(app, agent.usd)).toEqual({ balance: 10_000_00, total: 10_000_00 });
+    expect(await readBalances(app, agent.usd)).toEqual({ balance: 10_000_00, total: 10_000_00 });
     expect((await agent.usage()).dailyTransactionCount).toBe(0);
-    expect(await eventLinesOf(agent)).toEqual(['ACTION_SUBMITTED']);
+    expect(await auditEventsOf(agent)).toEqual(['ACTION_SUBMITTED']);
     // A pending action cannot be canceled as a payment, and starts no transfer.
     const cancellation = await app.call('POST', `/transactions/${transactionId}/cancel`);
     expect(codeOf(cancellation)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
@@ -100,7 +100,7 @@ describe('approveAgentAction', () => {
 
   it.each(KINDS)('is accepted for the transaction of %s', async (kind) => {
     const { agent, action, transactionId } = await createPendingAction(kind);
-    const response = ok(await onTransaction(app, 'approve', transactionId), 200);
+    const response = ok(await decideTransaction(app, 'approve', transactionId), 200);
     expect(response).toMatchObject({
       id: transactionId,
       type: directionOf(kind),
@@ -109,7 +109,7 @@ describe('approveAgentAction', () => {
     await app.settle();
     expect((await agent.show(action.id)).transaction.status).toBe('COMPLETED');
     for (const decision of ['approve', 'reject'] as const) {
-      expect(codeOf(await onTransaction(app, decision, transactionId))).toEqual([
+      expect(codeOf(await decideTransaction(app, decision, transactionId))).toEqual([
         409,
         'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
       ]);
@@ -179,18 +179,18 @@ describe('rejectAgentAction', () => {
     expect(await eventTypes(app, transactionId)).toEqual(
       isQuote ? [] : [`${directionOf(kind)}_PAYMENT.FAILED`],
     );
-    expect(await eventLinesOf(agent)).toEqual(['ACTION_SUBMITTED', 'ACTION_REJECTED']);
+    expect(await auditEventsOf(agent)).toEqual(['ACTION_SUBMITTED', 'ACTION_REJECTED']);
     expect(codeOf(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
     await app.settle();
-    expect(await balances(app, agent.usd)).toEqual({ balance: 10_000_00, total: 10_000_00 });
+    expect(await readBalances(app, agent.usd)).toEqual({ balance: 10_000_00, total: 10_000_00 });
   });
 
   it.each(KINDS)('is accepted for the transaction of %s, with its reason', async (kind) => {
     const { agent, action, transactionId } = await createPendingAction(kind);
-    const long = await onTransaction(app, 'reject', transactionId, { reason: 'x'.repeat(256) });
+    const long = await decideTransaction(app, 'reject', transactionId, { reason: 'x'.repeat(256) });
     expect(codeOf(long)).toEqual([400, 'INVALID_INPUT']);
     const reason = 'x'.repeat(255);
-    const response = ok(await onTransaction(app, 'reject', transactionId, { reason }), 200);
+    const response = ok(await decideTransaction(app, 'reject', transactionId, { reason }), 200);
     expect(response.status).toBe(kind === 'EXECUTE_QUOTE' ? 'PENDING' : 'FAILED');
     const current = await agent.show(action.id);
     expect([current.status, current.rejectionReason]).toEqual(['REJECTED', reason]);
@@ -214,23 +214,23 @@ describe('late approval', () => {
     [
       'the permission was taken',
       'FORBIDDEN',
-      (agent) => agent.narrow({ permissions: ['VIEW_TRANSACTIONS'] }),
+      (agent) => agent.changePolicy({ permissions: ['VIEW_TRANSACTIONS'] }),
     ],
     [
       'the account is not allowed any more',
       'FORBIDDEN',
-      (agent) => agent.narrow({ accountRestrictions: { allowedAccountIds: [agent.eur] } }),
+      (agent) => agent.changePolicy({ accountRestrictions: { allowedAccountIds: [agent.eur] } }),
     ],
     [
       'the limit of one payment was lowered',
       'FORBIDDEN',
-      (agent) => agent.narrow({ spendingLimits: { perTransactionLimit: HUNDRED - 1 } }),
+      (agent) => agent.changePolicy({ spendingLimits: { perTransactionLimit: HUNDRED - 1 } }),
     ],
     [
       'the limit of the day is used up',
       'FORBIDDEN',
       async (agent) => {
-        await agent.narrow({ defaultExecutionMode: 'AUTO' });
+        await agent.changePolicy({ defaultExecutionMode: 'AUTO' });
         ok(await agent.transfer('out', 60_00), 201);
       },
       limits({ dailyLimit: 150_00 }),
@@ -266,16 +266,16 @@ describe('late approval', () => {
       expect(await eventTypes(app, transactionId)).toEqual(
         isQuote ? [] : ['OUTGOING_PAYMENT.FAILED'],
       );
-      expect((await eventLinesOf(agent)).at(-1)).toBe('ACTION_FAILED');
+      expect((await auditEventsOf(agent)).at(-1)).toBe('ACTION_FAILED');
       expect(codeOf(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
     }
   });
 
   it('ends FAILED without sufficient funds, on both paths', async () => {
     const pendingAction = await createPendingAction('TRANSFER_OUT', {}, 150_00);
-    await pendingAction.agent.narrow({ defaultExecutionMode: 'AUTO' });
+    await pendingAction.agent.changePolicy({ defaultExecutionMode: 'AUTO' });
     ok(await pendingAction.agent.transfer('out', 60_00), 201);
-    const response = ok(await onTransaction(app, 'approve', pendingAction.transactionId), 200);
+    const response = ok(await decideTransaction(app, 'approve', pendingAction.transactionId), 200);
     expect(response.status).toBe('FAILED');
     expect(await pendingAction.agent.failureOf(pendingAction.action.id)).toMatchObject({
       code: 'INSUFFICIENT_FUNDS',
@@ -291,7 +291,7 @@ describe('late approval', () => {
     ok(await agent.decide('reject', action.id), 200);
     ok(await app.call('POST', `/quotes/${action.quote.id}/execute`), 200);
     // The payment has started without a pending action.
-    expect(codeOf(await onTransaction(app, 'approve', transactionId))).toEqual([
+    expect(codeOf(await decideTransaction(app, 'approve', transactionId))).toEqual([
       409,
       'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
     ]);
@@ -301,7 +301,7 @@ describe('late approval', () => {
   it('through the transaction of a quote returns the reason of the failure', async () => {
     const { agent, action, transactionId } = await createPendingAction('EXECUTE_QUOTE');
     await agent.pause();
-    const response = await onTransaction(app, 'approve', transactionId);
+    const response = await decideTransaction(app, 'approve', transactionId);
     expect(codeOf(response)).toEqual([409, 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL']);
     expect(response.body.reason).toContain('The agent is paused.');
     expect((await agent.show(action.id)).status).toBe('FAILED');
@@ -311,7 +311,7 @@ describe('late approval', () => {
   it('can be a rejection through the transaction after the quote has expired', async () => {
     const { agent, action, transactionId } = await createPendingAction('EXECUTE_QUOTE');
     await app.advance(Date.parse(action.quote.expiresAt) - app.effects.now() + 1_000);
-    expect(ok(await onTransaction(app, 'reject', transactionId), 200).status).toBe('EXPIRED');
+    expect(ok(await decideTransaction(app, 'reject', transactionId), 200).status).toBe('EXPIRED');
     expect((await agent.show(action.id)).status).toBe('REJECTED');
   });
 
@@ -348,7 +348,7 @@ describe('late approval', () => {
       expect(codeOf(await agent.decide('approve', id))).toEqual([409, 'CONFLICT']);
     }
     expect((await agent.transaction(transactionId)).status).toBe('FAILED');
-    const lines = await eventLinesOf(agent);
+    const lines = await auditEventsOf(agent);
     expect(lines.filter((event) => event === 'ACTION_REJECTED')).toHaveLength(2);
     const { data } = ok(await fixture.manage('GET', `/agents/approvals?agentId=${agent.id}`), 200);
     expect(data).toEqual([]);
@@ -357,7 +357,7 @@ describe('late approval', () => {
   it('leaves the action pending if the daily limit of the platform is reached', async () => {
     const platform = await app.newPlatform('Narrow');
     const separateFixture = agentFixture(app, { as: platform });
-    const agent = await agentPayer(app, separateFixture, ASKS);
+    const agent = await openAgentPayer(app, separateFixture, REQUIRES_APPROVAL);
     const action = await agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL');
     const setPlatformLimits = (limits: PlatformRow['limits']) =>
       app.operate(async (ctx) => {

@@ -3,15 +3,15 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { agentFixture, type FundedAgent } from '../../../../test/kit/agents/agents.ts';
 import {
-  customer,
-  externalAccount,
-  internalAccount,
+  createCustomer,
+  createExternalAccount,
+  findInternalAccount,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { authorize, scaPayer } from '../../../../test/kit/sca/strong-customers.ts';
+import { authorize, createScaPayer } from '../../../../test/kit/sca/strong-customers.ts';
 
 const app = testApp();
 let fixture: ReturnType<typeof agentFixture>;
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   agent = await fixture.agent();
-  bank = (await externalAccount(app, agent.customer.id, 'EUR')).id;
+  bank = (await createExternalAccount(app, agent.customer.id, 'EUR')).id;
 });
 
 const QUOTES = '/agents/me/quotes';
@@ -97,7 +97,7 @@ describe('agentCreateQuote', () => {
     });
 
     it('can be funded by a debit of an external account', async () => {
-      const from = await externalAccount(app, agent.customer.id, 'USD');
+      const from = await createExternalAccount(app, agent.customer.id, 'USD');
       const quote = ok(await requestQuote(quoteBody(from.id, agent.usd, 10_00)), 201);
       expect(quote.source.accountId).toBe(from.id);
     });
@@ -189,12 +189,15 @@ describe('agentCreateQuote', () => {
     });
 
     it('cannot use accounts of others', async () => {
-      const platformAccount = (await internalAccount(app, null, 'USD')).id;
-      const otherExternalAccountId = (await externalAccount(app, otherHolder.customer.id, 'USD'))
-        .id;
+      const platformAccount = (await findInternalAccount(app, null, 'USD')).id;
+      const otherExternalAccountId = (
+        await createExternalAccount(app, otherHolder.customer.id, 'USD')
+      ).id;
       const platform = app.other;
       const foreignAccountId = (
-        await externalAccount(app, foreignCustomer.customer.id, 'USD', '000', { as: platform })
+        await createExternalAccount(app, foreignCustomer.customer.id, 'USD', '000', {
+          as: platform,
+        })
       ).id;
       const foreignIds = [
         otherHolder.usd,
@@ -307,7 +310,7 @@ describe('quote of an agent to a UMA address', () => {
   });
 
   it('rejects a payee discovery of another customer', async () => {
-    const otherCustomer = await customer(app);
+    const otherCustomer = await createCustomer(app);
     for (const address of [`$success.eur@${HOST}`, otherCustomer.umaAddress]) {
       const rejectedResponse = await requestQuote(await toUma(address, otherHolder.customer.id));
       const unknownDiscovery = await requestQuote(
@@ -330,7 +333,7 @@ describe('quote of an agent to a UMA address', () => {
   });
 
   it('rejects a receiver who was deleted in the meantime', async () => {
-    const deletedCustomer = await customer(app);
+    const deletedCustomer = await createCustomer(app);
     const body = await toUma(deletedCustomer.umaAddress);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
     expect(codeOf(await requestQuote(body))).toEqual([410, 'CUSTOMER_DELETED']);
@@ -344,9 +347,9 @@ describe('quote of an agent to a UMA address', () => {
 
 describe('quote of an agent whose customer is under SCA', () => {
   it('returns payment instructions after the authorization', async () => {
-    const { person } = await scaPayer(app);
+    const { person } = await createScaPayer(app);
     const { call, id } = await fixture.agentOf(person.id);
-    const to = await externalAccount(app, person.id, 'EUR');
+    const to = await createExternalAccount(app, person.id, 'EUR');
     const body = { ...quoteBody('', to.id, 100_00), ...realtimeSource({ currency: 'EUR' }) };
     const quote = ok(await call('POST', QUOTES, body), 202);
     expect(quote).toMatchObject({

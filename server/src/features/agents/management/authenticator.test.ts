@@ -1,7 +1,7 @@
 // Authentication of agents by token: immediate revocation and separate rate limits.
 import { describe, expect, it } from 'vitest';
 import { agentFixture } from '../../../../test/kit/agents/agents.ts';
-import { accountInfos, customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { accountInfos, createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { agentBearers } from './authenticator.ts';
@@ -16,7 +16,7 @@ const getAgentMe = (authorization: string, target = app) =>
 
 describe('access token', () => {
   it('is accepted as a bearer token only', async () => {
-    const { accessToken, id } = await fixture.agentOf((await customer(app)).id);
+    const { accessToken, id } = await fixture.agentOf((await createCustomer(app)).id);
     for (const validHeader of [`Bearer ${accessToken}`, `bearer  ${accessToken} `]) {
       expect(ok(await getAgentMe(validHeader), 200).id).toBe(id);
     }
@@ -38,7 +38,7 @@ describe('access token', () => {
   });
 
   it('is revoked with the agent, including requests in flight', async () => {
-    const agent = await fixture.agentOf((await customer(app)).id);
+    const agent = await fixture.agentOf((await createCustomer(app)).id);
     let isEnded = false;
     const requests = Array.from({ length: 6 }, async () => {
       const after: number[] = [];
@@ -55,7 +55,7 @@ describe('access token', () => {
   });
 
   it('is revoked with its customer', async () => {
-    const person = await customer(app);
+    const person = await createCustomer(app);
     const agent = await fixture.agentOf(person.id);
     ok(await agent.call('GET', '/agents/me'), 200);
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
@@ -75,7 +75,7 @@ describe('access token', () => {
 
 it('caches a valid token until too many others were used, however often it is used itself', async () => {
   const bearers = agentBearers(app.runtime, 2);
-  const person = await customer(app);
+  const person = await createCustomer(app);
   const [firstHeader, secondHeader, thirdHeader] = await Promise.all(
     [1, 2, 3].map(async () => `Bearer ${(await fixture.agentOf(person.id)).accessToken}`),
   );
@@ -122,7 +122,7 @@ describe('rate limits', () => {
     const limitedApp = await startApp({ rateLimits: { requests: 2 } });
     try {
       const separateFixture = agentFixture(limitedApp);
-      const person = await customer(limitedApp);
+      const person = await createCustomer(limitedApp);
       const advanceClock = () => limitedApp.effects.set(limitedApp.effects.now() + 10_000);
       const agents = [];
       for (let index = 0; index < 3; index++) {
@@ -152,7 +152,7 @@ describe('rate limits', () => {
     const limitedApp = await startApp({ rateLimits: { requests: 0, costly: 0, refused: 1 } });
     try {
       const separateFixture = agentFixture(limitedApp);
-      const person = await customer(limitedApp);
+      const person = await createCustomer(limitedApp);
       const [validAgent, newAgent] = [
         await separateFixture.agentOf(person.id),
         await separateFixture.agentOf(person.id),

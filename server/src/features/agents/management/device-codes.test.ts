@@ -1,7 +1,7 @@
 // Device codes: single use, validity and rate limit.
 import { describe, expect, it } from 'vitest';
 import { agentFixture, policy } from '../../../../test/kit/agents/agents.ts';
-import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { outputsOf } from '../../../../test/kit/secrets/search.ts';
@@ -17,7 +17,7 @@ const fixture = agentFixture(app);
 /** An agent that is not connected, without previous attempts. */
 async function createUnconnectedAgent() {
   app.effects.set(app.effects.now() + MINUTE_MS);
-  return fixture.unconnected((await customer(app)).id);
+  return fixture.unconnected((await createCustomer(app)).id);
 }
 
 const statusOf = (code: string, platform = app.platform) =>
@@ -151,7 +151,7 @@ describe('redemption attempts', () => {
 
   it('are limited to ten per minute and address, including valid ones', async () => {
     const { deviceCode } = await createUnconnectedAgent();
-    const { deviceCode: nextCode } = await fixture.unconnected((await customer(app)).id);
+    const { deviceCode: nextCode } = await fixture.unconnected((await createCustomer(app)).id);
     const address = '198.51.100.7';
     const statuses = [(await redeemFrom(address, deviceCode.code)).statusCode];
     app.effects.set(app.effects.now() + 20_000);
@@ -244,7 +244,7 @@ describe('getAgentDeviceCodeStatus', () => {
 it('begins codes with the service name prefix', async () => {
   const acme = await startApp({ serviceNamePrefix: 'AcmePay' });
   try {
-    const { deviceCode } = await agentFixture(acme).unconnected((await customer(acme)).id);
+    const { deviceCode } = await agentFixture(acme).unconnected((await createCustomer(acme)).id);
     expect(deviceCode.code).toMatch(/^ACMEPAY-AGENT(-[2-9A-HJKMNP-Z]{4}){3}$/);
     ok(await agentFixture(acme).redeem(deviceCode.code), 200);
   } finally {

@@ -1,7 +1,7 @@
 // Management of agents: validation of policies, and presentation.
 import { describe, expect, it } from 'vitest';
 import { agentFixture, policy } from '../../../../test/kit/agents/agents.ts';
-import { customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, createExternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { agentActions, agentAudit } from '../store.ts';
 
@@ -78,12 +78,12 @@ describe('createAgent', () => {
   });
 
   it('requires an existing customer of the platform', async () => {
-    const foreignCustomer = await customer(app, { as: app.other });
+    const foreignCustomer = await createCustomer(app, { as: app.other });
     for (const id of ['x', 'Customer:018f0000-0000-7000-8000-000000000000', foreignCustomer.id]) {
       const { status, body } = await create(id);
       expect([status, body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
-    const deletedCustomer = await customer(app);
+    const deletedCustomer = await createCustomer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
     const { status, body } = await create(deletedCustomer.id);
     expect([status, body.code]).toEqual([410, 'CUSTOMER_DELETED']);
@@ -119,7 +119,7 @@ describe('createAgent', () => {
   });
 
   it('returns the same code to a replay, which is stored encrypted', async () => {
-    const person = await customer(app);
+    const person = await createCustomer(app);
     const request = { name: 'Keyed', customerId: person.id, policy: policy() };
     const send = () =>
       fixture.manage('POST', '/agents', request, { 'idempotency-key': 'an agent' });
@@ -143,8 +143,8 @@ describe('listAgents', () => {
     const platform = await app.newPlatform('Lists agents');
     const separateFixture = agentFixture(app, { as: platform });
     const [ada, bob] = [
-      await customer(app, { as: platform }),
-      await customer(app, { as: platform }),
+      await createCustomer(app, { as: platform }),
+      await createCustomer(app, { as: platform }),
     ];
     const times = ['2027-02-01T00:00:00Z', '2027-02-02T00:00:00Z', '2027-02-03T00:00:00Z'];
     const setClockTo = (index: number) => app.effects.set(Date.parse(times[index] as string));
@@ -191,7 +191,7 @@ describe('listAgents', () => {
 
 describe('updateAgent', () => {
   it('renames, pauses and resumes independently', async () => {
-    const { agent } = await fixture.unconnected((await customer(app)).id);
+    const { agent } = await fixture.unconnected((await createCustomer(app)).id);
     const change = async (body: Json) =>
       ok(await fixture.manage('PATCH', `/agents/${agent.id}`, body), 200);
     app.effects.set(app.effects.now() + 1_000);
@@ -209,7 +209,7 @@ describe('updateAgent', () => {
     [{ name: '' }, ['name']],
     [{ name: 'x'.repeat(256), isPaused: 'yes' }, ['isPaused', 'name']],
   ])('rejects %j', async (body, fields) => {
-    const { agent } = await fixture.unconnected((await customer(app)).id);
+    const { agent } = await fixture.unconnected((await createCustomer(app)).id);
     const response = await fixture.manage('PATCH', `/agents/${agent.id}`, body);
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(response.body)).toEqual(fields);
@@ -225,7 +225,7 @@ describe('deleteAgent', () => {
     } = await fixture.agent({
       defaultExecutionMode: 'APPROVAL_REQUIRED',
     });
-    const payee = await externalAccount(app, person.id, 'USD');
+    const payee = await createExternalAccount(app, person.id, 'USD');
     const transfer = {
       source: { accountId: usd },
       destination: { accountId: payee.id },
@@ -267,7 +267,7 @@ describe('deleteAgent', () => {
   });
 
   it('invalidates an unredeemed code', async () => {
-    const { agent, deviceCode } = await fixture.unconnected((await customer(app)).id);
+    const { agent, deviceCode } = await fixture.unconnected((await createCustomer(app)).id);
     ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
     const { status, body } = await fixture.redeem(deviceCode.code);
     expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
@@ -276,7 +276,7 @@ describe('deleteAgent', () => {
 
 describe('getAgentById', () => {
   it('decodes the path parameter', async () => {
-    const agent = await fixture.agentOf((await customer(app)).id);
+    const agent = await fixture.agentOf((await createCustomer(app)).id);
     const me = ok(await agent.call('GET', '/agents/me'), 200);
     expect(me).toEqual(ok(await fixture.manage('GET', `/agents/${agent.id}`), 200));
     expect(ok(await fixture.manage('GET', '/agents/approvals'), 200).data).toEqual([]);

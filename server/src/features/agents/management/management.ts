@@ -22,7 +22,7 @@ import {
   mergePolicy,
   storedPolicy,
 } from '../policy/policy-rules.ts';
-import { agentView, nothingSpent, presentAgent } from '../present.ts';
+import { agentView, emptyUsage, presentAgent } from '../present.ts';
 import { type AgentRow, agents } from '../store.ts';
 import {
   issueDeviceCode,
@@ -57,7 +57,7 @@ async function agentOf(ctx: Ctx, id: string): Promise<AgentRow> {
 }
 
 async function create(ctx: Ctx, body: Static<(typeof createAgent)['body']>): Promise<AgentRow> {
-  const customer = await customerOf(ctx, body.customerId, { alive: true });
+  const customer = await customerOf(ctx, body.customerId, { rejectDeleted: true });
   const errors = await accountErrors(ctx, customer.id, body.policy, 'policy.');
   if (errors.length) throw invalid(errors);
   requireCustomer(ctx, customer);
@@ -161,7 +161,7 @@ export const agentManagementOperations = (parts: ManagementParts) => [
   handle(createAgent, async (ctx, { body }) => {
     const row = await create(ctx, body);
     const deviceCode = issueDeviceCode(ctx, row, parts.serviceNamePrefix());
-    return { status: 201, body: { agent: agentView(ctx, row, nothingSpent(row)), deviceCode } };
+    return { status: 201, body: { agent: agentView(ctx, row, emptyUsage(row)), deviceCode } };
   }),
   handle(listAgents, async (ctx, { query }) => {
     const { limit = 20, cursor } = query;

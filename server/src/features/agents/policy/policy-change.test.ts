@@ -1,7 +1,7 @@
 // Merging and validation of policy changes.
 import { describe, expect, it } from 'vitest';
 import { agentFixture, policy } from '../../../../test/kit/agents/agents.ts';
-import { customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, createExternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { presentAgent } from '../present.ts';
 import { type AgentRow, agents } from '../store.ts';
@@ -110,7 +110,7 @@ describe('updateAgentPolicy', () => {
   });
 
   it('reports all invalid fields', async () => {
-    const { agent } = await fixture.unconnected((await customer(app)).id);
+    const { agent } = await fixture.unconnected((await createCustomer(app)).id);
     const invalidBody = {
       spendingLimits: { currency: 'XXX', dailyTransactionLimit: -1 },
       accountRestrictions: { allowedAccountIds: ['x'] },
@@ -132,7 +132,7 @@ describe('updateAgentPolicy', () => {
   });
 
   it('keeps former currencies while they count', async () => {
-    const { agent } = await fixture.unconnected((await customer(app)).id);
+    const { agent } = await fixture.unconnected((await createCustomer(app)).id);
     const changeCurrencyAt = async (currency: string, time: string) => {
       app.effects.set(Date.parse(time));
       const path = `/agents/${agent.id}/policy`;
@@ -155,7 +155,7 @@ describe('updateAgentPolicy', () => {
 
   it('shows usage in a former currency at the current rate, and omits it without a rate', async () => {
     const { customer: person, usd, ...agent } = await fixture.agent();
-    const payee = await externalAccount(app, person.id, 'USD');
+    const payee = await createExternalAccount(app, person.id, 'USD');
     const source = { accountId: usd };
     const transfer = { source, destination: { accountId: payee.id }, amount: 100_00 };
     ok(await agent.call('POST', '/agents/me/transfer-out', transfer), 201);

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  type Act,
   evaluatePlainAmounts as evaluate,
+  type PlainRequest,
   type Spent,
 } from '../../../../test/kit/agents/agent-policy.ts';
 import { AGENT_PERMISSIONS, EXECUTION_MODES, type Policy, type Rule } from './policy.ts';
@@ -57,7 +57,7 @@ const anAgent = fc.record({
   policy: aPolicy,
 });
 const unitsUpTo = (max: number) => fc.bigInt({ min: 1n, max: BigInt(max) });
-const anAct: fc.Arbitrary<Act> = fc.record({
+const anAct: fc.Arbitrary<PlainRequest> = fc.record({
   type: fc.constantFrom('EXECUTE_QUOTE', 'TRANSFER_OUT', 'TRANSFER_IN'),
   accountId,
   amount: unitsUpTo(45),
@@ -73,7 +73,7 @@ type Agent = { paused: boolean; policy: Policy };
 
 const perTransactionLimitOf = (
   { policy: { accountRestrictions, spendingLimits } }: Agent,
-  { accountId }: Act,
+  { accountId }: PlainRequest,
 ) => {
   const rulesOfAccount = (accountRestrictions?.accountRules ?? []).filter(
     (it) => it.accountId === accountId,
@@ -82,7 +82,7 @@ const perTransactionLimitOf = (
 };
 
 /** An independent implementation of the rules, in order of evaluation. */
-const RULES: [Rule, (agent: Agent, spent: Spent, payment: Act) => boolean][] = [
+const RULES: [Rule, (agent: Agent, spent: Spent, payment: PlainRequest) => boolean][] = [
   ['PAUSED', ({ paused }) => paused],
   [
     'PERMISSION',

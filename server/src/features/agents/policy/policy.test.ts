@@ -1,8 +1,8 @@
 // Evaluation of agent policies, case by case.
 import { describe, expect, it } from 'vitest';
 import {
-  type Act,
   evaluatePlainAmounts,
+  type PlainRequest,
   type Spent,
 } from '../../../../test/kit/agents/agent-policy.ts';
 import type { Policy, Rule, Verdict } from './policy.ts';
@@ -24,7 +24,7 @@ const policy = (extraFields: Partial<Policy> = {}): Policy => ({
   ...extraFields,
 });
 
-const requestOf = (extraFields: Partial<Act> = {}): Act => ({
+const requestOf = (extraFields: Partial<PlainRequest> = {}): PlainRequest => ({
   type: 'TRANSFER_OUT',
   accountId: 'one',
   amount: 100_00n,
@@ -36,7 +36,7 @@ interface Case {
   paused?: boolean;
   policy?: Partial<Policy>;
   spent?: Partial<Spent>;
-  act?: Partial<Act>;
+  act?: Partial<PlainRequest>;
 }
 
 const evaluateCase = ({ paused = false, ...overrides }: Case): Verdict =>

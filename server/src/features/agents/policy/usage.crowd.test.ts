@@ -1,24 +1,29 @@
 // Limits of agents under concurrency, in one and in two processes: exactly the payments within the limit
 // pass, also during policy changes and refunds.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isPaid, type Paid, spenders } from '../../../../test/kit/agents/agent-spending.ts';
-import { secondProcess } from '../../../../test/kit/app/second-process.ts';
+import {
+  isPaid,
+  type PaymentResult,
+  spendingFixture,
+} from '../../../../test/kit/agents/agent-spending.ts';
+import { openSecondProcess } from '../../../../test/kit/app/second-process.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 
 const app = testApp();
-let secondRuntime: ReturnType<typeof secondProcess>;
+let secondRuntime: ReturnType<typeof openSecondProcess>;
 beforeAll(() => {
-  secondRuntime = secondProcess(app);
+  secondRuntime = openSecondProcess(app);
 });
-let fixture: ReturnType<typeof spenders>;
+let fixture: ReturnType<typeof spendingFixture>;
 beforeAll(() => {
-  fixture = spenders(app);
+  fixture = spendingFixture(app);
 });
 afterAll(() => secondRuntime.close());
 
 const repeatAmount = (many: number, amount: bigint): bigint[] => Array(many).fill(amount);
-const rejectionsIn = (all: Paid[]) => new Set(all.filter((cardPayment) => !isPaid(cardPayment)));
+const rejectionsIn = (all: PaymentResult[]) =>
+  new Set(all.filter((cardPayment) => !isPaid(cardPayment)));
 
 describe.each([
   ['one process', (): Runtime[] => [app.runtime]],
@@ -42,9 +47,12 @@ describe.each([
     const results = await fixture.concurrentPayments(id, amounts, runtimes());
     const { day } = await fixture.spent(id);
     expect(day).toBe(
-      amounts.reduce((sum, total, at) => (isPaid(results[at] as Paid) ? sum + total : sum), 0n),
+      amounts.reduce(
+        (sum, total, at) => (isPaid(results[at] as PaymentResult) ? sum + total : sum),
+        0n,
+      ),
     );
-    const rejectedAmounts = amounts.filter((_, index) => !isPaid(results[index] as Paid));
+    const rejectedAmounts = amounts.filter((_, index) => !isPaid(results[index] as PaymentResult));
     expect(rejectedAmounts.length).toBeGreaterThan(0);
     for (const total of rejectedAmounts) expect(day + total).toBeGreaterThan(500_00n);
   });

@@ -1,9 +1,14 @@
 // Usage of agents in the ledger: per day and month, across changes of policy and currency, and after refunds.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { idOf, isPaid, type Paid, spenders } from '../../../../test/kit/agents/agent-spending.ts';
 import {
-  externalAccount,
-  fundedCustomer,
+  idOf,
+  isPaid,
+  type PaymentResult,
+  spendingFixture,
+} from '../../../../test/kit/agents/agent-spending.ts';
+import {
+  createExternalAccount,
+  createFundedCustomer,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
@@ -16,9 +21,9 @@ import { convertRoundedUp, countSpending } from './usage.ts';
 const DAY_MS = 86_400_000;
 
 const app = testApp();
-let fixture: ReturnType<typeof spenders>;
+let fixture: ReturnType<typeof spendingFixture>;
 beforeAll(() => {
-  fixture = spenders(app);
+  fixture = spendingFixture(app);
 });
 
 const setClockToMidnight = () =>
@@ -31,10 +36,10 @@ describe('usage', () => {
       dailyTransactionLimit: 3,
       monthlyLimit: 250_00,
     });
-    const { person, account } = await fundedCustomer(app);
+    const { person, account } = await createFundedCustomer(app);
     const [validAccount, invalidAccount] = [
-      await externalAccount(app, person.id, 'USD', '000'),
-      await externalAccount(app, person.id, 'USD', '002'),
+      await createExternalAccount(app, person.id, 'USD', '000'),
+      await createExternalAccount(app, person.id, 'USD', '002'),
     ];
     const run = async (target: string) => {
       const quote = ok(
@@ -171,9 +176,9 @@ describe('usage', () => {
   it('is evaluated again if the limit is exceeded at commit', async () => {
     const id = await fixture.agentWith({ dailyLimit: 100_00 });
     const agent = await fixture.rowOf(id);
-    const resultsBefore: Paid[] = [];
+    const resultsBefore: PaymentResult[] = [];
     await app.operate(async (ctx) => {
-      if (resultsBefore.length) await fixture.returnFunds(resultsBefore[0] as Paid);
+      if (resultsBefore.length) await fixture.returnFunds(resultsBefore[0] as PaymentResult);
       else resultsBefore.push(await fixture.pay(id, 60_00n));
       const amount = { currency: 'USD', amount: 50_00n };
       const payment = { transactionId: 'Transaction:decided-twice', amount };

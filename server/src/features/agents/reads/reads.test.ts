@@ -2,7 +2,12 @@
 // of other customers.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { agentFixture, type FundedAgent } from '../../../../test/kit/agents/agents.ts';
-import { accountInfos, externalAccount, ok, quoteBody } from '../../../../test/kit/app/fixtures.ts';
+import {
+  accountInfos,
+  createExternalAccount,
+  ok,
+  quoteBody,
+} from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { externalAccounts } from '../../payees/external-accounts/store.ts';
@@ -43,7 +48,7 @@ const audit = (id: string) =>
 
 /** A payment of the customer that its platform makes. */
 async function pay(from = agent, amount = 10_00): Promise<string> {
-  const to = await externalAccount(app, from.customer.id, 'EUR');
+  const to = await createExternalAccount(app, from.customer.id, 'EUR');
   const body = quoteBody(from.usd, to.id, amount, { immediatelyExecute: true });
   return ok(await app.call('POST', '/quotes', body), 201).transactionId;
 }
@@ -140,7 +145,7 @@ describe('transactions', () => {
   });
 
   it('contain the agent ID', async () => {
-    const to = await externalAccount(app, agent.customer.id, 'EUR');
+    const to = await createExternalAccount(app, agent.customer.id, 'EUR');
     const quote = ok(
       await agent.call('POST', `${ME}/quotes`, quoteBody(agent.usd, to.id, 5_00)),
       201,
@@ -226,7 +231,7 @@ describe('external accounts', () => {
         createdBody,
       );
       expect(ok(await app.call('GET', path), 200)).toEqual(createdBody);
-      await externalAccount(app, agent.customer.id, 'EUR');
+      await createExternalAccount(app, agent.customer.id, 'EUR');
       const bodies = ok(await agent.call('GET', OWN_ACCOUNTS), 200);
       const platformPath = `/customers/external-accounts?customerId=${agent.customer.id}`;
       expect(bodies).toEqual(ok(await app.call('GET', platformPath), 200));
@@ -300,10 +305,13 @@ describe('external accounts', () => {
   describe('agentGetExternalAccount', () => {
     it('returns NOT_FOUND for accounts of others', async () => {
       const foreignIds = [
-        (await externalAccount(app, otherHolder.customer.id, 'USD')).id,
-        (await externalAccount(app, null, 'USD')).id,
-        (await externalAccount(app, foreignCustomer.customer.id, 'USD', '000', { as: app.other }))
-          .id,
+        (await createExternalAccount(app, otherHolder.customer.id, 'USD')).id,
+        (await createExternalAccount(app, null, 'USD')).id,
+        (
+          await createExternalAccount(app, foreignCustomer.customer.id, 'USD', '000', {
+            as: app.other,
+          })
+        ).id,
         'nothing',
       ];
       for (const method of ['GET', 'DELETE']) {
@@ -377,7 +385,7 @@ describe('policy', () => {
   const createOwnPath = async (path: string) => {
     const id = path.startsWith('/transactions')
       ? await pay()
-      : (await externalAccount(app, agent.customer.id, 'USD')).id;
+      : (await createExternalAccount(app, agent.customer.id, 'USD')).id;
     return ME + path.replace('OWN', id);
   };
   const policyWithout = (permission: string) => ({

@@ -1,17 +1,17 @@
 // Effect of each account state: new payments, deposits and transfers are rejected while the account is not
 // active; payments in progress continue, and refunds and returns are credited.
 import { describe, expect, it } from 'vitest';
-import { booksBalance } from '../../../../test/kit/app/books.ts';
+import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import {
-  balances,
-  customer,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
   eventTypes,
-  externalAccount,
-  fund,
-  fundedCustomer,
-  internalAccount,
+  findInternalAccount,
+  fundAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { systemAccount } from '../../../ledger/chart.ts';
@@ -68,7 +68,7 @@ const deposit = (id: string, amount: bigint, force = false) =>
 const rejection = { code: 'INVALID_INPUT', message: 'The account is not open.' };
 
 async function openPendingAccount() {
-  const person = await customer(app, {}, { currencies: ['EUR'] });
+  const person = await createCustomer(app, {}, { currencies: ['EUR'] });
   const [row] = await app.operate(async (ctx) =>
     provisionAccounts(ctx, {
       customerId: person.id,
@@ -88,7 +88,7 @@ describe('account with deferred provisioning', () => {
     await transition(id, 'provision');
     expect(await statusEvents(id)).toEqual({ times: 1, last: 'ACTIVE', balance: 0n });
     await deposit(id, 1n);
-    expect(await balances(app, id)).toEqual({ balance: 1, total: 1 });
+    expect(await readBalances(app, id)).toEqual({ balance: 1, total: 1 });
   });
 
   it('remains frozen after a failed provisioning until a retry succeeds', async () => {
@@ -110,9 +110,9 @@ describe('account with deferred provisioning', () => {
 
 describe('frozen account', () => {
   it('rejects deposits and payments in both directions until it is unfrozen', async () => {
-    const { person, account } = await fundedCustomer(app);
-    const otherCustomer = await fundedCustomer(app);
-    const payee = await externalAccount(app, person.id, 'EUR');
+    const { person, account } = await createFundedCustomer(app);
+    const otherCustomer = await createFundedCustomer(app);
+    const payee = await createExternalAccount(app, person.id, 'EUR');
     const createQuote = async (from: string, to: string) =>
       ok(await app.call('POST', '/quotes', quoteBody(from, to, 10_00)), 201).id as string;
     const quotes = await Promise.all([
@@ -138,26 +138,26 @@ describe('frozen account', () => {
       quoteBody(account.id, payee.id, 10_00),
     );
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
-    expect(await balances(app, account.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
-    expect(await balances(app, otherCustomer.account.id)).toMatchObject({ balance: 1_000_00 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
+    expect(await readBalances(app, otherCustomer.account.id)).toMatchObject({ balance: 1_000_00 });
     await transition(account.id, 'unfreeze');
     expect(await statusEvents(account.id)).toMatchObject({ times: 2, last: 'ACTIVE' });
     for (const id of quotes) ok(await app.call('POST', `/quotes/${id}/execute`), 200);
-    await fund(app, account.id, 1);
-    await booksBalance(app);
+    await fundAccount(app, account.id, 1);
+    await expectBalancedBooks(app);
   });
 
   it('rejects a deposit at commit, regardless of what the handler read', async () => {
-    const { account } = await fundedCustomer(app);
+    const { account } = await createFundedCustomer(app);
     await transition(account.id, 'freeze');
     await expect(deposit(account.id, 1n)).rejects.toMatchObject(rejection);
     await deposit(account.id, 1n, true);
-    expect(await balances(app, account.id)).toMatchObject({ total: 1_000_01 });
+    expect(await readBalances(app, account.id)).toMatchObject({ total: 1_000_01 });
   });
 
   const pay = async (suffix: string) => {
-    const { person, account } = await fundedCustomer(app);
-    const payee = await externalAccount(app, person.id, 'EUR', suffix);
+    const { person, account } = await createFundedCustomer(app);
+    const payee = await createExternalAccount(app, person.id, 'EUR', suffix);
     const body = quoteBody(account.id, payee.id, 250_00);
     const quote = ok(await app.call('POST', '/quotes', body), 201);
     ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
@@ -171,8 +171,8 @@ describe('frozen account', () => {
     await transition(account.id, 'freeze');
     await app.advance(60_000);
     expect((await transaction()).status).toBe('COMPLETED');
-    expect(await balances(app, account.id)).toEqual({ balance: 750_00, total: 750_00 });
-    await booksBalance(app);
+    expect(await readBalances(app, account.id)).toEqual({ balance: 750_00, total: 750_00 });
+    await expectBalancedBooks(app);
   });
 
   it.each([
@@ -187,23 +187,23 @@ describe('frozen account', () => {
       status: 'FAILED',
       refund: { status: 'COMPLETED' },
     });
-    expect(await balances(app, account.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
     expect(await statusOf(account.id)).toBe('FROZEN');
-    await booksBalance(app);
+    await expectBalancedBooks(app);
   });
 });
 
 describe('account closure', () => {
   it('requires a zero balance at commit', async () => {
-    const { account } = await fundedCustomer(app, 5_00);
+    const { account } = await createFundedCustomer(app, 5_00);
     await expect(transition(account.id, 'close')).rejects.toMatchObject({ code: 'CONFLICT' });
     expect(await statusOf(account.id)).toBe('ACTIVE');
     expect(await statusEvents(account.id)).toMatchObject({ times: 0 });
   });
 
   it.each(['ACTIVE', 'FROZEN'])('is permanent from %s', async (from) => {
-    const person = await customer(app);
-    const account = await internalAccount(app, person.id, 'USD');
+    const person = await createCustomer(app);
+    const account = await findInternalAccount(app, person.id, 'USD');
     if (from === 'FROZEN') await transition(account.id, 'freeze');
     await transition(account.id, 'close');
     expect(await statusEvents(account.id)).toMatchObject({ last: 'CLOSED', balance: 0n });
@@ -216,8 +216,8 @@ describe('account closure', () => {
 
 describe('undefined transition', () => {
   it('throws and changes nothing, by event or by row', async () => {
-    const person = await customer(app);
-    const { id } = await internalAccount(app, person.id, 'USD');
+    const person = await createCustomer(app);
+    const { id } = await findInternalAccount(app, person.id, 'USD');
     await expect(transition(id, 'provision')).rejects.toThrow(
       'no transition provision from ACTIVE',
     );
@@ -233,8 +233,8 @@ describe('undefined transition', () => {
 
 describe('reason', () => {
   it('is recorded with the transition', async () => {
-    const person = await customer(app);
-    const { id } = await internalAccount(app, person.id, 'USD');
+    const person = await createCustomer(app);
+    const { id } = await findInternalAccount(app, person.id, 'USD');
     await app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, id);
       const cause = { actor: 'operator', reason: 'Requested by the bank' };
@@ -251,8 +251,8 @@ describe('deletion of a customer', () => {
   const remove = (id: string) => app.call('DELETE', `/customers/${id}`);
 
   it('blocks deposits at commit, also from handlers with an outdated read', async () => {
-    const person = await customer(app);
-    const { id } = await internalAccount(app, person.id, 'USD');
+    const person = await createCustomer(app);
+    const { id } = await findInternalAccount(app, person.id, 'USD');
     expect((await remove(person.id)).status).toBe(200);
     await expect(deposit(id, 1n)).rejects.toMatchObject(rejection);
   });
@@ -272,8 +272,8 @@ describe('deletion of a customer', () => {
   it('is rejected if a concurrent deposit commits first', async () => {
     const winCounts = { deposit: 0, deletion: 0 };
     for (let round = 0; round < 20; round++) {
-      const person = await customer(app);
-      const { id } = await internalAccount(app, person.id, 'USD');
+      const person = await createCustomer(app);
+      const { id } = await findInternalAccount(app, person.id, 'USD');
       const [deletedResponse, isPaid] = await Promise.all([
         remove(person.id),
         deposit(id, 1n).then(
@@ -289,6 +289,6 @@ describe('deletion of a customer', () => {
       winCounts[isPaid ? 'deposit' : 'deletion']++;
     }
     expect(winCounts.deposit + winCounts.deletion).toBe(20);
-    await booksBalance(app);
+    await expectBalancedBooks(app);
   });
 });

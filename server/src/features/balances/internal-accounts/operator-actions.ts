@@ -160,7 +160,7 @@ export async function transitionAccount(
   const updatedAccount = await operate(runtime, caller, async (ctx) => {
     const row = await ctx.read(internalAccounts, id);
     if (!row) throw accountNotFound();
-    if (internalAccountStates.peek(row.status, event) === undefined) {
+    if (internalAccountStates.targetOf(row.status, event) === undefined) {
       throw new Fault('CONFLICT', `This action is not possible: the account is ${row.status}.`);
     }
     await checkTransition(ctx, parts, row, event);

@@ -32,7 +32,7 @@ describe('internalAccountStates', () => {
   );
   it.each(transitions)('$from, $event', ({ from, event }) => {
     const to = ALLOWED[`${from} ${event}`];
-    expect(internalAccountStates.peek(from, event)).toBe(to);
+    expect(internalAccountStates.targetOf(from, event)).toBe(to);
     if (to) expect(internalAccountStates.next(from, event)).toBe(to);
     else expect(() => internalAccountStates.next(from, event)).toThrow(`no transition ${event}`);
   });

@@ -3,12 +3,12 @@
 // events.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { booksBalance } from '../../../../test/kit/app/books.ts';
+import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import {
-  balances,
-  customer,
-  fundedCustomer,
-  internalAccount,
+  createCustomer,
+  createFundedCustomer,
+  findInternalAccount,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { systemAccount } from '../../../ledger/chart.ts';
@@ -80,14 +80,14 @@ async function expectReceivableAgrees(): Promise<void> {
     [RECEIVABLE],
   );
   expect(row?.owed).toBe(row?.receivable);
-  await booksBalance(app);
+  await expectBalancedBooks(app);
 }
 
 describe('debitWithShortfall', () => {
   it('debits the balance and records no shortfall if it suffices', async () => {
-    const { account } = await fundedCustomer(app, 100_00);
+    const { account } = await createFundedCustomer(app, 100_00);
     expect(await debitAccount(account.id, 30_00n, 'T:enough')).toMatchObject({ shortfall: 0n });
-    expect(await balances(app, account.id)).toEqual({ balance: 70_00, total: 70_00 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 70_00, total: 70_00 });
     expect(await stepsOf('T:enough')).toMatchObject([
       { step: 'return', debit: account.id, credit: RAIL_IN_TRANSIT, amount: 30_00n },
     ]);
@@ -96,7 +96,7 @@ describe('debitWithShortfall', () => {
   });
 
   it('debits the spendable balance, keeps holds, and records the rest as owed', async () => {
-    const { account } = await fundedCustomer(app, 100_00);
+    const { account } = await createFundedCustomer(app, 100_00);
     const transferAside = transferInput({
       transactionId: 'T:aside',
       step: 'pay',
@@ -106,7 +106,7 @@ describe('debitWithShortfall', () => {
     });
     await app.operate(async (ctx) => ctx.hold(transferAside));
     expect(await debitAccount(account.id, 100_00n, 'T:part')).toMatchObject({ shortfall: 60_00n });
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 60_00 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 60_00 });
     expect(await stepsOf('T:part')).toMatchObject([
       { step: 'return', debit: account.id, amount: 40_00n },
       { step: 'return.owed', debit: RECEIVABLE, credit: RAIL_IN_TRANSIT, amount: 60_00n },
@@ -122,19 +122,19 @@ describe('debitWithShortfall', () => {
   });
 
   it('accepts an empty platform account and a frozen one', async () => {
-    const platformAccount = await internalAccount(app, null, 'USD');
+    const platformAccount = await findInternalAccount(app, null, 'USD');
     expect(await debitAccount(platformAccount.id, 5_00n, 'T:own')).toMatchObject({
       shortfall: 5_00n,
     });
     expect(await stepsOf('T:own')).toMatchObject([{ step: 'return.owed', debit: RECEIVABLE }]);
-    const { account } = await fundedCustomer(app, 3_00);
+    const { account } = await createFundedCustomer(app, 3_00);
     await onAccount(account.id, async (ctx, row) => transitionInternalAccount(ctx, row, 'freeze'));
     expect(await debitAccount(account.id, 5_00n, 'T:frozen')).toMatchObject({ shortfall: 2_00n });
     await expectReceivableAgrees();
   });
 
   it('includes the transfers and the debt of its own change set', async () => {
-    const { account } = await fundedCustomer(app, 10_00);
+    const { account } = await createFundedCustomer(app, 10_00);
     await onAccount(account.id, async (ctx, row) => {
       const part = { ...dollars(8_00n), transactionId: 'T:twice', creditTo: RAIL_IN_TRANSIT };
       await debitWithShortfall(ctx, row, { ...part, step: 'one' });
@@ -142,12 +142,12 @@ describe('debitWithShortfall', () => {
       await debitWithShortfall(ctx, row, { ...part, step: 'three' });
     });
     expect((await rowOf(account.id)).owed).toBe(14_00n);
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
     await expectReceivableAgrees();
   });
 
   it('is rejected as a whole if the balance decreased since it was read', async () => {
-    const { account } = await fundedCustomer(app, 10_00);
+    const { account } = await createFundedCustomer(app, 10_00);
     const competingTransfer = transferInput({
       transactionId: 'T:race',
       step: 'out',
@@ -173,21 +173,21 @@ describe('debitWithShortfall', () => {
 
 describe('repayShortfall', () => {
   it('takes incoming funds first, up to the amount owed', async () => {
-    const { account } = await fundedCustomer(app, 10_00);
+    const { account } = await createFundedCustomer(app, 10_00);
     await debitAccount(account.id, 25_00n, 'T:debt');
     expect(await creditAccount(account.id, 9_00n, 'T:first')).toBe(9_00n);
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
     expect((await rowOf(account.id)).owed).toBe(6_00n);
     expect(await creditAccount(account.id, 9_00n, 'T:second')).toBe(6_00n);
-    expect(await balances(app, account.id)).toEqual({ balance: 3_00, total: 3_00 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 3_00, total: 3_00 });
     expect(await creditAccount(account.id, 9_00n, 'T:third')).toBe(0n);
     expect(checkNoShortfall(await rowOf(account.id))).toBe(undefined);
     await expectReceivableAgrees();
   });
 
   it('keeps the receivable equal to the sum of amounts owed, in any order', async () => {
-    const person = await customer(app);
-    const { id } = await internalAccount(app, person.id, 'USD');
+    const person = await createCustomer(app);
+    const { id } = await findInternalAccount(app, person.id, 'USD');
     const steps = fc.array(
       fc.record({ amount: fc.bigInt({ min: 1n, max: 50n }), isReturn: fc.boolean() }),
       { minLength: 5, maxLength: 12 },

@@ -1,7 +1,7 @@
 // Payment size limits and the daily count in the ledger: exact under concurrent payments, reset at midnight,
 // and reduced by refunds.
 import { describe, expect, it } from 'vitest';
-import { booksBalance } from '../../../../test/kit/app/books.ts';
+import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testAppForEach } from '../../../../test/kit/app/test-app.ts';
 import { newId } from '../../../kernel/id.ts';
@@ -119,7 +119,7 @@ describe('daily limit', () => {
       },
       { id: 'velocity:sandbox:USD', currency: 'velocity.USD', balance: 100_00n, floor: null },
     ]);
-    await booksBalance(app);
+    await expectBalancedBooks(app);
   });
 
   it('counts a corridor and the total separately', async () => {
@@ -167,7 +167,7 @@ describe('daily limit', () => {
     await release(secondPayment);
     expect(await pay(1n)).toBe(EXCEEDED);
     await release('Transaction:that-took-nothing');
-    await booksBalance(app);
+    await expectBalancedBooks(app);
   });
 
   it('applies a change during the day', async () => {
@@ -184,7 +184,7 @@ describe('daily limit', () => {
     expect(await pay(10_00n)).toMatch(/^Transaction:/);
     await setPaymentLimits([]);
     expect(await pay(10_000_00n)).toMatch(/^Transaction:/);
-    await booksBalance(app);
+    await expectBalancedBooks(app);
   });
 
   it('is exact under concurrent payments without a cached account', async () => {
@@ -198,7 +198,7 @@ describe('daily limit', () => {
     );
     expect(results.filter((each) => each.startsWith('Transaction:'))).toHaveLength(100);
     expect(results.filter((each) => each === EXCEEDED)).toHaveLength(100);
-    await booksBalance(app);
+    await expectBalancedBooks(app);
   });
 });
 
@@ -234,7 +234,7 @@ describe('hourly limit', () => {
       { id: 'velocity:d:hour:2026-01-05T09', currency: 'velocity.count', balance: -1n, floor: -2n },
       { id: 'velocity:sandbox:count', currency: 'velocity.count', balance: 3n, floor: null },
     ]);
-    await booksBalance(app);
+    await expectBalancedBooks(app);
   });
 
   it('does not apply to the platform itself', async () => {
@@ -261,6 +261,6 @@ describe('hourly limit', () => {
     const results = await Promise.all(Array.from({ length: 60 }, () => payAs('c')));
     expect(results.filter((each) => each.startsWith('Transaction:'))).toHaveLength(10);
     expect(results.filter((each) => each === TOO_OFTEN)).toHaveLength(50);
-    await booksBalance(app);
+    await expectBalancedBooks(app);
   });
 });

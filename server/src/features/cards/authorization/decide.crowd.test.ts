@@ -1,8 +1,8 @@
 // Concurrent card requests in one and in two processes: approved amounts are covered, nothing is
 // approved after the commit of a freeze, and a repeated message has one effect.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { balances, ok } from '../../../../test/kit/app/fixtures.ts';
-import { secondProcess } from '../../../../test/kit/app/second-process.ts';
+import { ok, readBalances } from '../../../../test/kit/app/fixtures.ts';
+import { openSecondProcess } from '../../../../test/kit/app/second-process.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
 import { type CardFixture, cardFixture } from '../../../../test/kit/cards/cards.ts';
@@ -15,11 +15,11 @@ type Network = ReturnType<typeof cardNetwork>;
 
 const app = testApp();
 let fixture: CardFixture;
-let secondRuntime: ReturnType<typeof secondProcess>;
+let secondRuntime: ReturnType<typeof openSecondProcess>;
 let networks: Network[];
 beforeAll(async () => {
   fixture = cardFixture(app);
-  secondRuntime = secondProcess(app);
+  secondRuntime = openSecondProcess(app);
   networks = [cardNetwork(app), cardNetwork(app, secondRuntime)];
 });
 afterAll(async () => {
@@ -51,7 +51,7 @@ describe.each([
       cardDecisions.filter((each) => !isApproved(each)).map((each) => JSON.stringify(each)),
     );
     expect([...reasons]).toEqual(['{"approved":false,"reason":"INSUFFICIENT_FUNDS"}']);
-    expect(await balances(app, accountId)).toEqual({ balance: 50, total: 20_50 });
+    expect(await readBalances(app, accountId)).toEqual({ balance: 50, total: 20_50 });
     expect(await networkOf(1, 0).paymentsOf(customer.id)).toHaveLength(20);
     const log = await networkOf(1, 0).logOf(cardId);
     expect(log).toHaveLength(64);
@@ -75,7 +75,7 @@ describe.each([
       (sum, each, index) => sum + (each.approved ? 1_00 + (index % 3) : 0),
       0,
     );
-    const { balance } = await balances(app, accountId);
+    const { balance } = await readBalances(app, accountId);
     expect(balance).toBe(30_00 - spent);
     expect(balance).toBeLessThan(1_02);
   });
@@ -109,7 +109,7 @@ describe.each([
     const cardDecisions = await Promise.all(manyRequests);
     expect(new Set(cardDecisions.map((each) => JSON.stringify(each))).size).toBe(1);
     expect(cardDecisions[0]).toMatchObject({ approved: true });
-    expect(await balances(app, accountId)).toEqual({ balance: 90_00, total: 100_00 });
+    expect(await readBalances(app, accountId)).toEqual({ balance: 90_00, total: 100_00 });
     const payments = await networkOf(1, 0).paymentsOf(customer.id);
     expect(payments.map((each) => each.id)).toEqual([
       cardDecisions[0] && 'transactionId' in cardDecisions[0] && cardDecisions[0].transactionId,
@@ -136,7 +136,7 @@ describe.each([
       200,
     );
     expect(await networkOf(processes, 1).send(request)).toEqual(firstDecision);
-    expect((await balances(app, accountId)).balance).toBe(99_00);
+    expect((await readBalances(app, accountId)).balance).toBe(99_00);
   });
 });
 

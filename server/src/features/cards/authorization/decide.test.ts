@@ -1,7 +1,7 @@
 // Decisions about authorization requests and their effects: a payment with a hold, or an entry in
 // the decision log only.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { balances, ok } from '../../../../test/kit/app/fixtures.ts';
+import { ok, readBalances } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
 import { cardFixture } from '../../../../test/kit/cards/cards.ts';
@@ -41,7 +41,7 @@ async function expectNothing(
   funds: number,
 ) {
   expect(await network.paymentsOf(card.customer.id)).toEqual([]);
-  expect(await balances(app, card.accountId)).toEqual({ balance: funds, total: funds });
+  expect(await readBalances(app, card.accountId)).toEqual({ balance: funds, total: funds });
   expect(await network.logOf(card.cardId)).toMatchObject([
     { approved: false, reason, transaction_id: null, amount: 10_00n },
   ]);
@@ -53,7 +53,10 @@ describe('an authorization', () => {
     const eventCountBefore = (await app.events()).length;
     const request = network.message(fundedCard.cardId, 30_00);
     expect(await network.send(request)).toEqual(approvedDecision);
-    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 70_00, total: 100_00 });
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({
+      balance: 70_00,
+      total: 100_00,
+    });
     const [payment] = await network.paymentsOf(fundedCard.customer.id);
     expect(payment).toMatchObject({
       type: 'CARD',
@@ -88,7 +91,7 @@ describe('an authorization', () => {
     await app.settle();
     const transaction = ok(await app.call('GET', `/transactions/${payment.id}`), 200);
     expect(transaction.pullSummary).toEqual({ count: 1, totalAmount: 30_00, pendingCount: 0 });
-    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 70_00, total: 70_00 });
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({ balance: 70_00, total: 70_00 });
   });
 
   it('may use the whole balance and the exact card limit', async () => {
@@ -101,7 +104,7 @@ describe('an authorization', () => {
       declineDecision('INSUFFICIENT_FUNDS'),
     );
     expect(await network.request(fundedCard.cardId, 20_00)).toEqual(approvedDecision);
-    expect((await balances(app, fundedCard.accountId)).balance).toBe(0);
+    expect((await readBalances(app, fundedCard.accountId)).balance).toBe(0);
   });
 
   it('is exact to the cent for an account with six decimals', async () => {
@@ -110,7 +113,7 @@ describe('an authorization', () => {
       declineDecision('INSUFFICIENT_FUNDS'),
     );
     expect(await network.request(fundedCard.cardId, 10_00)).toEqual(approvedDecision);
-    expect(await balances(app, fundedCard.accountId)).toEqual({
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({
       balance: 9_999,
       total: 10_009_999,
     });
@@ -232,7 +235,7 @@ describe('other messages', () => {
       (await fixture.eventsOf('CARD_TRANSACTION.', payment.id)).map((each) => each.type),
     ).toEqual(['CARD_TRANSACTION.SETTLED']);
     await app.settle();
-    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 70_00, total: 70_00 });
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({ balance: 70_00, total: 70_00 });
   });
 
   it('authorizes or credits a merchant credit', async () => {
@@ -240,14 +243,14 @@ describe('other messages', () => {
     expect(await network.request(fundedCard.cardId, 40_00, 'CREDIT_AUTHORIZATION')).toEqual(
       approvedDecision,
     );
-    expect((await balances(app, fundedCard.accountId)).total).toBe(0);
+    expect((await readBalances(app, fundedCard.accountId)).total).toBe(0);
     const [firstPayment] = await network.paymentsOf(fundedCard.customer.id);
     expect(firstPayment).toMatchObject({ status: 'AUTHORIZED', direction: 'CREDIT' });
     expect(firstPayment).not.toHaveProperty('pullSummary');
     expect(
       await network.request(fundedCard.cardId, 7_00, 'FINANCIAL_CREDIT_AUTHORIZATION'),
     ).toEqual(approvedDecision);
-    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 7_00, total: 7_00 });
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({ balance: 7_00, total: 7_00 });
     const [, secondPayment] = await network.paymentsOf(fundedCard.customer.id);
     expect(secondPayment).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 7_00 } });
     expect(secondPayment.accountId).toBe(fundedCard.accountId);
@@ -270,7 +273,7 @@ describe('a payment with a card', () => {
     const fundedCard = await cardOf();
     expect(await network.request(fundedCard.cardId, 100_00)).toEqual(approvedDecision);
     await app.settle();
-    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({ balance: 0, total: 0 });
     const conflict = {
       code: 'CONFLICT',
       message: expect.stringMatching(/^A payment of the (customer|account) is in progress/),
@@ -291,7 +294,7 @@ describe('a payment with a card', () => {
     const repeatedRequest = network.message(fundedCard.cardId, 1_00, { token: request.token });
     await expect(network.send(repeatedRequest)).rejects.toMatchObject({ code: 'CONFLICT' });
     expect(await network.paymentsOf(fundedCard.customer.id)).toHaveLength(1);
-    expect((await balances(app, fundedCard.accountId)).balance).toBe(99_00);
+    expect((await readBalances(app, fundedCard.accountId)).balance).toBe(99_00);
   });
 });
 

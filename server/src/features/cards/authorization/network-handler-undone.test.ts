@@ -1,8 +1,8 @@
 // Messages about an approval that was undone because it was late: repetitions of the request,
 // another message with its token, and funding debits of the issuer.
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance } from '../../../../test/kit/app/books.ts';
-import { balances } from '../../../../test/kit/app/fixtures.ts';
+import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
+import { readBalances } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
 import { cardFixture } from '../../../../test/kit/cards/cards.ts';
@@ -19,7 +19,7 @@ beforeAll(() => {
 });
 afterEach(async () => {
   await app.advance(60_000);
-  await booksBalance(app);
+  await expectBalancedBooks(app);
 });
 
 const TOO_LATE = { approved: false, reason: 'TOO_LATE' };
@@ -115,17 +115,29 @@ describe('a pending funding debit of a late approval', () => {
   it('remains on hold until the issuer confirms it, and is then released', async () => {
     const { fundedCard, payment } = await undoLatePayment('Corner shop 005');
     await app.advance(29_999);
-    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 70_00, total: 100_00 });
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({
+      balance: 70_00,
+      total: 100_00,
+    });
     expect(await payment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
     await app.advance(1);
-    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({
+      balance: 100_00,
+      total: 100_00,
+    });
   });
 
   it('is released if the issuer rejected it', async () => {
     const { fundedCard, payment } = await undoLatePayment('Corner shop 006');
-    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 70_00, total: 100_00 });
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({
+      balance: 70_00,
+      total: 100_00,
+    });
     await app.settle();
-    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({
+      balance: 100_00,
+      total: 100_00,
+    });
     expect(await payment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
   });
 
@@ -133,7 +145,7 @@ describe('a pending funding debit of a late approval', () => {
     const { fundedCard, request, payment } = await undoLatePayment('Corner shop 005');
     await network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
     await app.advance(30_000);
-    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 90_00, total: 90_00 });
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({ balance: 90_00, total: 90_00 });
     expect(await payment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 10_00 } });
   });
 });
@@ -154,7 +166,10 @@ describe('an approval that an operator has written off', () => {
       });
     };
     const decision = await sendDelayed(cardNetwork(app, processPastDeadline(writeOff)), request);
-    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({
+      balance: 100_00,
+      total: 100_00,
+    });
     expect(decision).toMatchObject({ approved: true });
   });
 });

@@ -1,8 +1,8 @@
 // The network handler under failures: late decisions, commits with an unknown result, and messages
 // about unknown payments. No funds remain on hold for an approval that the network never received.
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance } from '../../../../test/kit/app/books.ts';
-import { balances } from '../../../../test/kit/app/fixtures.ts';
+import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
+import { readBalances } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
 import { cardFixture } from '../../../../test/kit/cards/cards.ts';
@@ -20,7 +20,7 @@ beforeAll(() => {
 });
 afterEach(async () => {
   await app.settle();
-  await booksBalance(app);
+  await expectBalancedBooks(app);
 });
 
 const TOO_LATE = { approved: false, reason: 'TOO_LATE' };
@@ -104,9 +104,12 @@ describe('a decision after the deadline', () => {
     expect(decision).toEqual(TOO_LATE);
     // Funds of a pending debit cannot be spent until the issuer has reported its result.
     const balance = kind.includes('CREDIT') ? 100_00 : 70_00;
-    expect(await balances(app, fundedCard.accountId)).toEqual({ balance, total: 100_00 });
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({ balance, total: 100_00 });
     await app.settle();
-    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({
+      balance: 100_00,
+      total: 100_00,
+    });
     const [payment] = await network.paymentsOf(fundedCard.customer.id);
     expect(payment).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
     if (payment.direction === 'DEBIT') {
@@ -134,7 +137,10 @@ describe('a decision after the deadline', () => {
       merchant: { descriptor },
     });
     expect(await delayedNetwork.send(request, app.effects.now() + WAITS_MS)).toEqual(TOO_LATE);
-    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({
+      balance: 100_00,
+      total: 100_00,
+    });
     const [payment] = await network.paymentsOf(fundedCard.customer.id);
     expect(payment).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
   });
@@ -171,7 +177,7 @@ describe('a decision after the deadline', () => {
     expect(decision).toEqual(TOO_LATE);
     await network.notify(request.token, { kind: 'CLEARING', amount: 30_00n });
     await app.settle();
-    expect(await balances(app, fundedCard.accountId)).toEqual({ balance, total: balance });
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({ balance, total: balance });
     const [payment] = await network.paymentsOf(fundedCard.customer.id);
     expect(payment.settlementSummary).toEqual({ count: 1, totalAmount: 30_00 });
   });
@@ -197,7 +203,7 @@ describe('a decision after the deadline', () => {
     const firstDecision = await network.send(request, app.effects.now());
     app.effects.set(app.effects.now() + 60_000);
     expect(await network.send(request, app.effects.now() - 1)).toEqual(firstDecision);
-    expect((await balances(app, fundedCard.accountId)).balance).toBe(70_00);
+    expect((await readBalances(app, fundedCard.accountId)).balance).toBe(70_00);
   });
 });
 
@@ -212,7 +218,7 @@ describe('a commit with an unknown outcome', () => {
     const { decision } = await requestThrough(runtime, fundedCard.cardId);
     const [payment] = await network.paymentsOf(fundedCard.customer.id);
     expect(decision).toEqual({ approved: true, transactionId: payment.id });
-    expect((await balances(app, fundedCard.accountId)).balance).toBe(70_00);
+    expect((await readBalances(app, fundedCard.accountId)).balance).toBe(70_00);
   });
 
   it('is undone if it was committed after its deadline', async () => {
@@ -225,7 +231,10 @@ describe('a commit with an unknown outcome', () => {
     });
     expect((await requestThrough(runtime, fundedCard.cardId)).decision).toEqual(TOO_LATE);
     await app.settle();
-    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({
+      balance: 100_00,
+      total: 100_00,
+    });
   });
 
   it('is not committed after a decline was returned', async () => {
@@ -245,7 +254,10 @@ describe('a commit with an unknown outcome', () => {
     const outcome = await app.runtime.committer.commit(committedSet);
     expect(outcome).toMatchObject({ ok: false, rejection: { reason: 'exists' } });
     expect(await network.send(request)).toEqual(TOO_LATE);
-    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({
+      balance: 100_00,
+      total: 100_00,
+    });
   });
 
   it('records no decision without a database, and one after a retry', async () => {
@@ -274,7 +286,10 @@ describe('a commit with an unknown outcome', () => {
     };
     expect((await requestThrough(runtime, fundedCard.cardId)).decision).toEqual(TOO_LATE);
     await app.settle();
-    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({
+      balance: 100_00,
+      total: 100_00,
+    });
     expect(await network.logOf(fundedCard.cardId)).toHaveLength(2);
   });
 });

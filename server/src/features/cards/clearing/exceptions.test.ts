@@ -2,7 +2,7 @@
 // operator pays and that are released; no account is credited with more than it has paid. Refunds and
 // reversals while an exception is open.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fund } from '../../../../test/kit/app/fixtures.ts';
+import { fundAccount } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { type CardPaymentFixture, cardPayments } from '../../../../test/kit/cards/card-payments.ts';
 import type { Resolution } from './arithmetic.ts';
@@ -30,7 +30,7 @@ const exceptionsOf = async ({ id }: CardPaymentFixture): Promise<number> =>
 
 /** An exception: 100 were debited, 120 cleared, and the further debit failed. */
 async function createShortfall() {
-  const payment = await fixture.begin({ funds: 110 });
+  const payment = await fixture.startPayment({ funds: 110 });
   await payment.notify(clearingNotice(120));
   expect(await payment.state()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
   expect(await exceptionsOf(payment)).toBe(1);
@@ -39,7 +39,7 @@ async function createShortfall() {
 
 /** An exception: the debit has failed, and this amount was cleared. */
 async function createException(cleared: number) {
-  const payment = await fixture.begin(BROKEN);
+  const payment = await fixture.startPayment(BROKEN);
   if (cleared) await payment.notify(clearingNotice(cleared));
   expect(await payment.state()).toMatchObject({ status: 'EXCEPTION', account: '900 of 1000' });
   return payment;
@@ -94,7 +94,7 @@ describe('resolution by collecting', () => {
     expect(await shortfallPayment.resource()).toMatchObject({
       pullSummary: { count: 2, totalAmount: 120 },
     });
-    await fund(app, shortfallPayment.accountId, 15);
+    await fundAccount(app, shortfallPayment.accountId, 15);
     expect(await shortfallPayment.state()).toEqual({
       status: 'SETTLED',
       account: '5 of 5',
@@ -165,7 +165,7 @@ describe('resolveException', () => {
   });
 
   it('debits nothing for an adjustment that a refund already covers', async () => {
-    const payment = await fixture.begin({ funds: 100 });
+    const payment = await fixture.startPayment({ funds: 100 });
     await payment.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 102n });
     await payment.notify(clearingNotice(101));
     await payment.notify(refundNotice(101));
@@ -211,7 +211,7 @@ describe('resolveException', () => {
   });
 
   it('is rejected while a funding debit is pending', async () => {
-    const payment = await fixture.begin({ funds: 110, descriptor: 'Shop 005' });
+    const payment = await fixture.startPayment({ funds: 110, descriptor: 'Shop 005' });
     await payment.notify(clearingNotice(120));
     expect((await payment.state()).status).toBe('EXCEPTION');
     await expect(resolve(payment, 'collect')).rejects.toThrow('is pending');
@@ -222,7 +222,7 @@ describe('resolveException', () => {
   });
 
   it('cannot collect from a closed account', async () => {
-    const payment = await fixture.begin({ funds: 100 });
+    const payment = await fixture.startPayment({ funds: 100 });
     await payment.notify(clearingNotice(100));
     await fixture.closeAccount(payment.accountId);
     await payment.notify(clearingNotice(30));
@@ -240,7 +240,7 @@ describe('resolveException', () => {
 
 describe('a refund', () => {
   it('can be reversed in any status of the payment', async () => {
-    const payment = await fixture.begin({ funds: 110 });
+    const payment = await fixture.startPayment({ funds: 110 });
     await expect(payment.notify(REVERSAL)).rejects.toThrow('no refund to reverse');
     await payment.notify(clearingNotice(40));
     await payment.notify(refundNotice(10));

@@ -29,7 +29,7 @@ const BROKEN = { descriptor: 'Shop 006' };
 
 describe('a funding debit that is confirmed later', () => {
   it('remains on hold until then', async () => {
-    const payment = await fixture.begin(SLOW_MERCHANT);
+    const payment = await fixture.startPayment(SLOW_MERCHANT);
     expect(await payment.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 1000' });
     expect((await payment.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 1 });
     await app.advance(29_999);
@@ -45,7 +45,7 @@ describe('a funding debit that is confirmed later', () => {
   });
 
   it('can be cleared before, without a further event', async () => {
-    const payment = await fixture.begin(SLOW_MERCHANT);
+    const payment = await fixture.startPayment(SLOW_MERCHANT);
     await payment.notify(clearingNotice(100));
     const expectedState = { status: 'SETTLED', account: '900 of 1000', cards: -100, settled: 100 };
     expect(await payment.state()).toEqual(expectedState);
@@ -59,7 +59,7 @@ describe('a funding debit that is confirmed later', () => {
   });
 
   it('is released only after its confirmation', async () => {
-    const payment = await fixture.begin(SLOW_MERCHANT);
+    const payment = await fixture.startPayment(SLOW_MERCHANT);
     await payment.notify(clearingNotice(30));
     await payment.notify(EXPIRY);
     const expectedState = { status: 'SETTLED', account: '900 of 1000', cards: -30, settled: 30 };
@@ -78,7 +78,7 @@ describe('a funding debit that is confirmed later', () => {
   });
 
   it('is pending while a second debit is pending', async () => {
-    const payment = await fixture.begin(SLOW_MERCHANT);
+    const payment = await fixture.startPayment(SLOW_MERCHANT);
     await app.advance(10_000);
     await payment.notify(clearingNotice(150));
     expect((await payment.resource()).pullSummary).toMatchObject({ count: 2, pendingCount: 2 });
@@ -95,7 +95,7 @@ describe('a funding debit that is confirmed later', () => {
 
 describe('a funding debit that fails', () => {
   it('remains on hold until an operator decides', async () => {
-    const payment = await fixture.begin(BROKEN);
+    const payment = await fixture.startPayment(BROKEN);
     expect(await payment.state()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
     expect(await payment.events()).toEqual(['900 of 1000', 'AUTHORIZED', 'EXCEPTION']);
     await app.advance(86_400_000);
@@ -104,7 +104,7 @@ describe('a funding debit that fails', () => {
   });
 
   it('makes an exception of a payment that is settled already', async () => {
-    const payment = await fixture.begin({ ...BROKEN, kind: 'financial_authorization' });
+    const payment = await fixture.startPayment({ ...BROKEN, kind: 'financial_authorization' });
     const inException = { status: 'EXCEPTION', account: '900 of 1000', cards: -100, settled: 100 };
     expect(await payment.state()).toEqual(inException);
     expect(await payment.events()).toEqual(['900 of 1000', 'SETTLED', 'EXCEPTION']);
@@ -121,7 +121,7 @@ describe('a failed debit of an amount that is not owed', () => {
   const failingIssuer: Partial<IssuerPort> = { debitFunding: async () => ({ state: 'failed' }) };
 
   it('is voided if the payment has ended with nothing cleared', async () => {
-    const payment = await fixture.begin(SLOW_MERCHANT);
+    const payment = await fixture.startPayment(SLOW_MERCHANT);
     await payment.notify(EXPIRY);
     expect(await payment.state()).toEqual({ status: 'SETTLED', account: '900 of 1000' });
     await runWith(jobOf(payment.id), failingIssuer);
@@ -145,7 +145,7 @@ describe('a failed debit of an amount that is not owed', () => {
   });
 
   it('is voided if other debits cover what was cleared', async () => {
-    const payment = await fixture.begin(SLOW_MERCHANT);
+    const payment = await fixture.startPayment(SLOW_MERCHANT);
     await payment.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 150n });
     await payment.notify(clearingNotice(90));
     await payment.notify(EXPIRY);
@@ -161,7 +161,7 @@ describe('a failed debit of an amount that is not owed', () => {
   });
 
   it('remains on hold if they do not, even if all was refunded', async () => {
-    const payment = await fixture.begin(SLOW_MERCHANT);
+    const payment = await fixture.startPayment(SLOW_MERCHANT);
     await payment.notify(clearingNotice(100));
     await payment.notify(refundNotice(100));
     expect((await payment.state()).status).toBe('REFUNDED');
@@ -184,7 +184,7 @@ describe('a funding debit of a wallet', () => {
     const wallets = delegatedFixture(app);
     const walletCard = await wallets.walletCard({ funds: 5_000_000 });
     const key = await wallets.key(walletCard);
-    const cardPayment = await fixture.beginOn(walletCard.card, {
+    const cardPayment = await fixture.startPaymentWith(walletCard.card, {
       accountId: walletCard.accountId,
       currency: 'USDB',
     });
@@ -240,7 +240,7 @@ describe('the funding debit job', () => {
   beforeEach(() => void calls.splice(0));
 
   it('sends the same debit each time, in the currency of the card', async () => {
-    const payment = await fixture.begin({
+    const payment = await fixture.startPayment({
       ...SLOW_MERCHANT,
       currency: 'USDB',
       funds: 5_000_000,
@@ -266,7 +266,7 @@ describe('the funding debit job', () => {
   });
 
   it('has one effect if it runs repeatedly, concurrently or later', async () => {
-    const payment = await fixture.begin(SLOW_MERCHANT);
+    const payment = await fixture.startPayment(SLOW_MERCHANT);
     const confirmingIssuer = issuerReporting({ state: 'confirmed' });
     await Promise.all([1, 2, 3].map(() => runWith(jobOf(payment.id), confirmingIssuer)));
     await runWith(jobOf(payment.id, true), issuerReporting({ state: 'failed' }));
@@ -280,14 +280,14 @@ describe('the funding debit job', () => {
   });
 
   it('does not poll a debit that has ended', async () => {
-    const payment = await fixture.begin();
+    const payment = await fixture.startPayment();
     await runWith(jobOf(payment.id), issuerReporting({ state: 'failed' }));
     expect(calls).toEqual([]);
     expect((await payment.state()).status).toBe('AUTHORIZED');
   });
 
   it('throws if the issuer does not respond, so that it runs again', async () => {
-    const payment = await fixture.begin(SLOW_MERCHANT);
+    const payment = await fixture.startPayment(SLOW_MERCHANT);
     const unresponsiveIssuer: Partial<IssuerPort> = {
       debitFunding: async () => {
         throw new Error('no answer');
@@ -305,7 +305,7 @@ describe('the funding debit job', () => {
 
   it('keeps amounts exact under concurrent clearings and expiries', async () => {
     const allPayments: CardPaymentFixture[] = [];
-    while (allPayments.length < 6) allPayments.push(await fixture.begin(SLOW_MERCHANT));
+    while (allPayments.length < 6) allPayments.push(await fixture.startPayment(SLOW_MERCHANT));
     const confirmingIssuer = issuerReporting({ state: 'confirmed' });
     await Promise.all(
       allPayments.flatMap((cardPayment) => [

@@ -140,8 +140,8 @@ export async function endFundingDebit(runtime: Runtime, { transactionId, ...inpu
   };
 }
 
-// Changing columns of transactions have no index, so a pending debit is found by its job. The job
-// of one that was ended manually remains for a while. Each job counts the attempts of earlier ones.
+// Columns of transactions that change have no index, so a pending debit is found by its job. The job
+// of a manually ended debit remains until it is due. Each job counts the attempts of the earlier jobs.
 const PENDING = `with polls as materialized (
     select input ->> 'transactionId' as id, (input ->> 'at')::int4 as at,
       (input ->> 'since')::float8 as since,

@@ -2,7 +2,7 @@
 // holder, even while a key is being created; and which of several keys is active. In production only
 // real signatures are accepted.
 import { describe, expect, it } from 'vitest';
-import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { findInternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse, TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { delegatedFixture, type WalletCard } from '../../../../test/kit/cards/delegated-cards.ts';
@@ -39,7 +39,7 @@ async function expectAllRevoked({ accountId }: Pick<WalletCard, 'accountId'>, co
 /** A card with an active key, and a second key that is PENDING. */
 async function createActiveAndPendingKeys() {
   const walletCard = await fixture.walletCard();
-  const body = fixture.bodyOf(walletCard);
+  const body = fixture.keyBody(walletCard);
   const pendingResponse = await fixture.createdKey(body, walletCard.session);
   return { walletCard, body, pending: pendingResponse, active: await fixture.key(walletCard) };
 }
@@ -47,28 +47,28 @@ async function createActiveAndPendingKeys() {
 describe('several keys of one funding source', () => {
   it('are active one at a time, and an abandoned one does not block', async () => {
     const walletCard = await fixture.walletCard();
-    const firstBody = fixture.bodyOf(walletCard);
+    const firstBody = fixture.keyBody(walletCard);
     const abandoned = await fixture.createdKey(firstBody, walletCard.session);
     const activeKey = await fixture.key(walletCard);
-    expect(reasonOf(await fixture.send(fixture.bodyOf(walletCard)))).toEqual(HAS_ACTIVE);
-    expect(reasonOf(await fixture.follow(firstBody, abandoned, walletCard.session))).toEqual(
+    expect(reasonOf(await fixture.send(fixture.keyBody(walletCard)))).toEqual(HAS_ACTIVE);
+    expect(reasonOf(await fixture.sendSigned(firstBody, abandoned, walletCard.session))).toEqual(
       HAS_ACTIVE,
     );
     const listed = await fixture.listKeys(`accountId=${walletCard.accountId}`);
     expect(listed.map((key) => key.status)).toEqual(['PENDING', 'ACTIVE']);
     ok(await fixture.revoke(activeKey.id), 204);
     // The abandoned key can now be activated.
-    ok(await fixture.follow(firstBody, abandoned, walletCard.session), 201);
+    ok(await fixture.sendSigned(firstBody, abandoned, walletCard.session), 201);
   });
 
   it('are activated concurrently, and one succeeds', async () => {
     const walletCard = await fixture.walletCard();
-    const bodies = Array.from({ length: 4 }, () => fixture.bodyOf(walletCard));
+    const bodies = Array.from({ length: 4 }, () => fixture.keyBody(walletCard));
     const legs: [object, ApiResponse][] = [];
     for (const body of bodies)
       legs.push([body, await fixture.createdKey(body, walletCard.session)]);
     const responses = await Promise.all(
-      legs.map(([body, leg]) => fixture.follow(body, leg, walletCard.session)),
+      legs.map(([body, leg]) => fixture.sendSigned(body, leg, walletCard.session)),
     );
     const statuses = responses.map(({ status }) => status).sort();
     expect(statuses).toEqual([201, 409, 409, 409]);
@@ -81,7 +81,7 @@ describe('several keys of one funding source', () => {
 
   it('are not created twice by concurrent identical requests', async () => {
     const walletCard = await fixture.walletCard();
-    const body = fixture.bodyOf(walletCard);
+    const body = fixture.keyBody(walletCard);
     let leg = await fixture.send(body);
     for (const [status, key] of [
       [202, 'PENDING'],
@@ -97,7 +97,7 @@ describe('several keys of one funding source', () => {
 
   it('number at most a hundred', async () => {
     const walletCard = await fixture.walletCard();
-    const [firstBody, secondBody] = [fixture.bodyOf(walletCard), fixture.bodyOf(walletCard)];
+    const [firstBody, secondBody] = [fixture.keyBody(walletCard), fixture.keyBody(walletCard)];
     const [firstResponse, secondResponse] = [
       await fixture.send(firstBody),
       await fixture.send(secondBody),
@@ -111,15 +111,15 @@ describe('several keys of one funding source', () => {
       }
     });
     // The hundredth can be created and activated; a further one cannot.
-    const hundredth = await fixture.follow(firstBody, firstResponse, walletCard.session);
-    const { id } = ok(await fixture.follow(firstBody, hundredth, walletCard.session), 201);
+    const hundredth = await fixture.sendSigned(firstBody, firstResponse, walletCard.session);
+    const { id } = ok(await fixture.sendSigned(firstBody, hundredth, walletCard.session), 201);
     expect(await statusesOf(walletCard)).toHaveLength(100);
     ok(await fixture.revoke(id), 204);
     const fullError = [409, 'CONFLICT', expect.stringContaining('has had 100 keys')];
-    expect(reasonOf(await fixture.follow(secondBody, secondResponse, walletCard.session))).toEqual(
-      fullError,
-    );
-    expect(reasonOf(await fixture.send(fixture.bodyOf(walletCard)))).toEqual(fullError);
+    expect(
+      reasonOf(await fixture.sendSigned(secondBody, secondResponse, walletCard.session)),
+    ).toEqual(fullError);
+    expect(reasonOf(await fixture.send(fixture.keyBody(walletCard)))).toEqual(fullError);
   });
 });
 
@@ -134,7 +134,7 @@ describe('revokeDelegatedKey', () => {
     const response = await fixture.revoke(id);
     expect([response.status, response.body]).toEqual([204, '']);
     await expectAllRevoked(walletCard, 1);
-    expect((await fixture.keyNow(id)).status).toBe('REVOKED');
+    expect((await fixture.readKey(id)).status).toBe('REVOKED');
     expect(await readActiveKey()).toBeUndefined();
     const nextKey = await fixture.key(walletCard);
     expect((await readActiveKey())?.id).toBe(nextKey.id);
@@ -170,7 +170,7 @@ describe('a delegated key', () => {
 
   it('is revoked with the funding source, and not restored when the wallet is added again', async () => {
     const { walletCard, body, pending } = await createActiveAndPendingKeys();
-    const balance = await internalAccount(app, walletCard.customer.id, 'USDB');
+    const balance = await findInternalAccount(app, walletCard.customer.id, 'USDB');
     const setFundingSources = (...fundingSources: string[]) =>
       fixture.cards.patchCard(walletCard.card.id, { fundingSources });
     // A funding source that remains keeps its keys, at any position in the list.
@@ -179,11 +179,13 @@ describe('a delegated key', () => {
     ok(await setFundingSources(balance.id), 200);
     await expectAllRevoked(walletCard, 2);
     expect(reasonOf(await fixture.send(body))).toEqual(NOT_FUNDING);
-    expect(reasonOf(await fixture.follow(body, pending, walletCard.session))).toEqual(NOT_FUNDING);
+    expect(reasonOf(await fixture.sendSigned(body, pending, walletCard.session))).toEqual(
+      NOT_FUNDING,
+    );
     ok(await setFundingSources(walletCard.accountId), 200);
     await expectAllRevoked(walletCard, 2);
     const reason = 'The key was revoked in the meantime. Create a new one.';
-    const lateResponse = await fixture.follow(body, pending, walletCard.session);
+    const lateResponse = await fixture.sendSigned(body, pending, walletCard.session);
     expect(reasonOf(lateResponse)).toEqual([409, 'CONFLICT', reason]);
     const nextKey = await fixture.key(walletCard);
     expect(await fixture.listKeys(`fundingSourceId=${nextKey.fundingSourceId}`)).toEqual([nextKey]);
@@ -194,13 +196,13 @@ describe('a delegated key', () => {
     ok(await fixture.cards.patchCard(walletCard.card.id, { state: 'CLOSED' }), 200);
     await expectAllRevoked(walletCard, 2);
     expect(reasonOf(await fixture.send(body))).toEqual(CLOSED);
-    expect(reasonOf(await fixture.follow(body, pending, walletCard.session))).toEqual(CLOSED);
+    expect(reasonOf(await fixture.sendSigned(body, pending, walletCard.session))).toEqual(CLOSED);
   });
 
   it('is not created for a card that is closed concurrently', async () => {
     for (let round = 0; round < 5; round++) {
       const walletCard = await fixture.walletCard();
-      const [earlyBody, lateBody] = [fixture.bodyOf(walletCard), fixture.bodyOf(walletCard)];
+      const [earlyBody, lateBody] = [fixture.keyBody(walletCard), fixture.keyBody(walletCard)];
       const legs = [
         [earlyBody, await fixture.send(earlyBody)],
         [lateBody, await fixture.createdKey(lateBody, walletCard.session)],
@@ -253,7 +255,7 @@ describe('export and erasure of a delegated key', () => {
     ]);
     expect(await statusesOf(walletCard)).toEqual([]);
     await app.settle();
-    expect(await fixture.keyNow(storedKey.id)).toEqual(storedKey);
+    expect(await fixture.readKey(storedKey.id)).toEqual(storedKey);
   });
 
   it('hides the key during the erasure', async () => {
@@ -296,7 +298,7 @@ describe('a delegated key in production', () => {
     const { customer, accountId } = await walletFixture(app, { as: platform }).customerWithWallet();
     const session = await insertSession(app, accountId);
     const card = await createCardIn(platform, customer.id, accountId);
-    const body = productionFixture.bodyOf({ accountId, card });
+    const body = productionFixture.keyBody({ accountId, card });
     const firstResponse = await productionFixture.send(body);
     const literal = app.connectorsOf('sandbox').walletScript?.stamp as string;
     const scripted = {
@@ -310,20 +312,20 @@ describe('a delegated key in production', () => {
     const otherWallet = await productionFixture.wallets.customerWithWallet();
     const otherSession = await insertSession(app, otherWallet.accountId);
     const INVALID = [401, 'WALLET_SIGNATURE_INVALID'];
-    expect(codeOf(await productionFixture.follow(body, firstResponse, otherSession))).toEqual(
+    expect(codeOf(await productionFixture.sendSigned(body, firstResponse, otherSession))).toEqual(
       INVALID,
     );
-    const secondResponse = await productionFixture.follow(body, firstResponse, session);
-    expect(codeOf(await productionFixture.follow(body, secondResponse, otherSession))).toEqual(
+    const secondResponse = await productionFixture.sendSigned(body, firstResponse, session);
+    expect(codeOf(await productionFixture.sendSigned(body, secondResponse, otherSession))).toEqual(
       INVALID,
     );
-    const key = ok(await productionFixture.follow(body, secondResponse, session), 201);
+    const key = ok(await productionFixture.sendSigned(body, secondResponse, session), 201);
     const row = await rowOf(key.id);
     const { custody } = app.connectorsOf('production');
     const signedPayload = { id: key.id, signer: row?.signer as string, payload: 'x' };
     const stamp = parseStamp((await custody?.stampWith(signedPayload)) ?? '');
     expect(stamp?.publicKey).toBe(key.publicKey);
     ok(await productionFixture.revoke(key.id), 204);
-    expect((await productionFixture.keyNow(key.id)).status).toBe('REVOKED');
+    expect((await productionFixture.readKey(key.id)).status).toBe('REVOKED');
   });
 });

@@ -2,7 +2,7 @@
 // that only sessions of the wallet activate a key. Revocation is in
 // `delegated-key-revocation.test.ts`.
 import { describe, expect, it } from 'vitest';
-import { customer, internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, findInternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { delegatedFixture, type WalletCard } from '../../../../test/kit/cards/delegated-cards.ts';
@@ -37,7 +37,7 @@ async function bindingOf({ card, accountId }: Pick<WalletCard, 'card' | 'account
 describe('createDelegatedKey', () => {
   it('creates a key in three requests, the last two signed by the wallet', async () => {
     const walletCard = await fixture.walletCard();
-    const body = fixture.bodyOf(walletCard, { nickname: '  Card for lunch ' });
+    const body = fixture.keyBody(walletCard, { nickname: '  Card for lunch ' });
     const firstResponse = await fixture.send(body);
     expect(Object.keys(ok(firstResponse, 202)).sort()).toEqual([
       ...['expiresAt', 'payloadToSign', 'requestId'],
@@ -51,7 +51,7 @@ describe('createDelegatedKey', () => {
     });
     expect(await fixture.listKeys(`accountId=${walletCard.accountId}`)).toEqual([]);
 
-    const secondResponse = await fixture.follow(body, firstResponse, walletCard.session);
+    const secondResponse = await fixture.sendSigned(body, firstResponse, walletCard.session);
     ok(secondResponse, 202);
     expect(secondResponse.body.requestId).not.toBe(firstResponse.body.requestId);
     const [pendingKey] = await fixture.listKeys(`accountId=${walletCard.accountId}`);
@@ -74,11 +74,14 @@ describe('createDelegatedKey', () => {
     expect(policy.condition).toContain(walletCard.card.id);
 
     app.effects.set(app.effects.now() + 1000);
-    const activeResponse = ok(await fixture.follow(body, secondResponse, walletCard.session), 201);
+    const activeResponse = ok(
+      await fixture.sendSigned(body, secondResponse, walletCard.session),
+      201,
+    );
     const { updatedAt } = activeResponse;
     expect(activeResponse).toEqual({ ...pendingKey, status: 'ACTIVE', updatedAt });
     expect(Date.parse(updatedAt)).toBe(Date.parse(pendingKey.updatedAt) + 1000);
-    expect(await fixture.keyNow(activeResponse.id)).toEqual(activeResponse);
+    expect(await fixture.readKey(activeResponse.id)).toEqual(activeResponse);
     expect(await fixture.listKeys(`fundingSourceId=${source?.id}`)).toEqual([activeResponse]);
   });
 
@@ -123,7 +126,7 @@ describe('createDelegatedKey', () => {
     expect(fields.sort()).toEqual(['cardId', 'internalAccountId', 'nickname']);
     const unknownCard = { accountId: 'x', card: { id: 'x' } };
     for (const nickname of ['', '   ', 'x'.repeat(257)]) {
-      const { body } = await fixture.send(fixture.bodyOf(unknownCard, { nickname }));
+      const { body } = await fixture.send(fixture.keyBody(unknownCard, { nickname }));
       expect(body.details.errors.map(({ field }: { field: string }) => field)).toEqual([
         'nickname',
       ]);
@@ -135,29 +138,29 @@ describe('createDelegatedKey', () => {
     const otherPlatformFixture = delegatedFixture(app, { as: app.other });
     const foreignCard = await otherPlatformFixture.walletCard();
     for (const id of ['x', unknownIdOf('Card'), foreignCard.card.id, walletCard.accountId]) {
-      expect(reasonOf(await fixture.send(fixture.bodyOf(walletCard, { cardId: id })))).toEqual(
+      expect(reasonOf(await fixture.send(fixture.keyBody(walletCard, { cardId: id })))).toEqual(
         NO_CARD,
       );
     }
     for (const id of ['x', unknownIdOf('InternalAccount'), foreignCard.accountId]) {
-      const response = await fixture.send(fixture.bodyOf(walletCard, { internalAccountId: id }));
+      const response = await fixture.send(fixture.keyBody(walletCard, { internalAccountId: id }));
       expect(reasonOf(response)).toEqual(NO_ACCOUNT);
     }
     const body = { cardId: foreignCard.card.id, internalAccountId: foreignCard.accountId };
-    expect(reasonOf(await fixture.send(fixture.bodyOf(walletCard, body)))).toEqual(NO_CARD);
+    expect(reasonOf(await fixture.send(fixture.keyBody(walletCard, body)))).toEqual(NO_CARD);
   });
 
   it('accepts only a wallet that is a funding source of the card', async () => {
     const walletCard = await fixture.walletCard();
-    const plainAccount = await internalAccount(app, walletCard.customer.id, 'USD');
+    const plainAccount = await findInternalAccount(app, walletCard.customer.id, 'USD');
     const response = await fixture.send(
-      fixture.bodyOf(walletCard, { internalAccountId: plainAccount.id }),
+      fixture.keyBody(walletCard, { internalAccountId: plainAccount.id }),
     );
     expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
     expect(response.body.details.errors[0].field).toBe('internalAccountId');
     const otherHolder = await fixture.holder();
     const unbound = await fixture.send(
-      fixture.bodyOf(walletCard, { internalAccountId: otherHolder.accountId }),
+      fixture.keyBody(walletCard, { internalAccountId: otherHolder.accountId }),
     );
     const reason = 'The wallet is not a funding source of the card.';
     expect(reasonOf(unbound)).toEqual([404, 'NOT_FOUND', reason]);
@@ -165,7 +168,7 @@ describe('createDelegatedKey', () => {
 
   it('rejects a frozen wallet in each request', async () => {
     const walletCard = await fixture.walletCard();
-    const body = fixture.bodyOf(walletCard);
+    const body = fixture.keyBody(walletCard);
     const secondResponse = await fixture.createdKey(body, walletCard.session);
     const freeze = (status: 'FROZEN' | 'ACTIVE') =>
       app.operate(async (ctx) => {
@@ -184,7 +187,7 @@ describe('createDelegatedKey', () => {
   it('requires MANAGE', async () => {
     const walletCard = await fixture.walletCard();
     const callerToken = await app.tokenWith(['VIEW', 'TRANSACT']);
-    const response = await app.call('POST', '/auth/delegated-keys', fixture.bodyOf(walletCard), {
+    const response = await app.call('POST', '/auth/delegated-keys', fixture.keyBody(walletCard), {
       as: callerToken,
     });
     expect(response.status).toBe(403);
@@ -194,26 +197,30 @@ describe('createDelegatedKey', () => {
 describe('signatures of createDelegatedKey', () => {
   it('must be from a session of this wallet in both requests', async () => {
     const [walletCard, otherCard] = [await fixture.walletCard(), await fixture.walletCard()];
-    const body = fixture.bodyOf(walletCard);
+    const body = fixture.keyBody(walletCard);
     const firstResponse = await fixture.send(body);
     for (const keys of [otherCard.session, generateKeys()]) {
-      expect(reasonOf(await fixture.follow(body, firstResponse, keys))).toEqual(NO_ACTIVE_SESSION);
+      expect(reasonOf(await fixture.sendSigned(body, firstResponse, keys))).toEqual(
+        NO_ACTIVE_SESSION,
+      );
     }
     expect(await fixture.listKeys(`accountId=${walletCard.accountId}`)).toEqual([]);
-    const secondResponse = await fixture.follow(body, firstResponse, walletCard.session);
+    const secondResponse = await fixture.sendSigned(body, firstResponse, walletCard.session);
     for (const keys of [otherCard.session, generateKeys()]) {
-      expect(reasonOf(await fixture.follow(body, secondResponse, keys))).toEqual(NO_ACTIVE_SESSION);
+      expect(reasonOf(await fixture.sendSigned(body, secondResponse, keys))).toEqual(
+        NO_ACTIVE_SESSION,
+      );
     }
     // A different session of the wallet can sign the second request.
     const secondSession = await fixture.wallets.emailSession(walletCard.accountId);
-    expect(ok(await fixture.follow(body, secondResponse, secondSession), 201).status).toBe(
+    expect(ok(await fixture.sendSigned(body, secondResponse, secondSession), 201).status).toBe(
       'ACTIVE',
     );
   });
 
   it('are valid for the payload of their own request only, and once', async () => {
     const walletCard = await fixture.walletCard();
-    const body = fixture.bodyOf(walletCard);
+    const body = fixture.keyBody(walletCard);
     const firstResponse = await fixture.send(body);
     const headers = await signedHeaders(ok(firstResponse, 202), walletCard.session);
     const secondResponse = await fixture.send(body, headers);
@@ -237,21 +244,21 @@ describe('signatures of createDelegatedKey', () => {
   it('are bound to one body', async () => {
     const walletCard = await fixture.walletCard();
     const otherCard = await fixture.cards.card(walletCard);
-    const body = fixture.bodyOf(walletCard);
+    const body = fixture.keyBody(walletCard);
     const MISMATCH = [401, 'WALLET_SIGNATURE_BODY_MISMATCH'];
     const changes = [{ nickname: 'Another' }, { cardId: otherCard.id }];
     const firstResponse = await fixture.send(body);
     for (const change of changes) {
-      const response = await fixture.follow(
+      const response = await fixture.sendSigned(
         { ...body, ...change },
         firstResponse,
         walletCard.session,
       );
       expect(codeOf(response)).toEqual(MISMATCH);
     }
-    const secondResponse = await fixture.follow(body, firstResponse, walletCard.session);
+    const secondResponse = await fixture.sendSigned(body, firstResponse, walletCard.session);
     for (const change of changes) {
-      const response = await fixture.follow(
+      const response = await fixture.sendSigned(
         { ...body, ...change },
         secondResponse,
         walletCard.session,
@@ -259,12 +266,12 @@ describe('signatures of createDelegatedKey', () => {
       expect(codeOf(response)).toEqual(MISMATCH);
     }
     const reordered = Object.fromEntries(Object.entries(body).reverse());
-    ok(await fixture.follow(reordered, secondResponse, walletCard.session), 201);
+    ok(await fixture.sendSigned(reordered, secondResponse, walletCard.session), 201);
   });
 
   it('are rejected if late, malformed, or without one of the headers', async () => {
     const walletCard = await fixture.walletCard();
-    const body = fixture.bodyOf(walletCard);
+    const body = fixture.keyBody(walletCard);
     const legs = [await fixture.send(body), await fixture.createdKey(body, walletCard.session)];
     for (const leg of legs) {
       const headers = await signedHeaders(ok(leg, 202), walletCard.session);
@@ -288,13 +295,15 @@ describe('signatures of createDelegatedKey', () => {
     app.effects.set(app.effects.now() + 5 * 60_000);
     const expiredError = [401, 'UNAUTHORIZED', 'The Request-Id has expired.'];
     for (const leg of legs) {
-      expect(reasonOf(await fixture.follow(body, leg, walletCard.session))).toEqual(expiredError);
+      expect(reasonOf(await fixture.sendSigned(body, leg, walletCard.session))).toEqual(
+        expiredError,
+      );
     }
   });
 
   it('of another platform are not found', async () => {
     const walletCard = await fixture.walletCard();
-    const body = fixture.bodyOf(walletCard);
+    const body = fixture.keyBody(walletCard);
     const headers = await signedHeaders(ok(await fixture.send(body), 202), walletCard.session);
     const foreignResponse = await delegatedFixture(app, { as: app.other }).send(body, headers);
     expect(reasonOf(foreignResponse)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id is unknown.']);
@@ -302,7 +311,7 @@ describe('signatures of createDelegatedKey', () => {
 
   it('can be the literal stamp of the sandbox while a session is open', async () => {
     const walletCard = await fixture.walletCard();
-    const body = fixture.bodyOf(walletCard);
+    const body = fixture.keyBody(walletCard);
     const literal = app.connectorsOf('sandbox').walletScript?.stamp as string;
     const signLeg = async (reply: ApiResponse) =>
       fixture.send(body, {
@@ -314,7 +323,7 @@ describe('signatures of createDelegatedKey', () => {
 
   it('are not accepted by other operations', async () => {
     const walletCard = await fixture.walletCard();
-    const body = fixture.bodyOf(walletCard);
+    const body = fixture.keyBody(walletCard);
     const headers = await signedHeaders(ok(await fixture.send(body), 202), walletCard.session);
     const change = { privateEnabled: true };
     const otherOperation = await fixture.call(
@@ -357,8 +366,8 @@ describe('listDelegatedKeys', () => {
     it('returns NOT_FOUND for unknown IDs, other accounts and another platform', async () => {
       const walletCard = await fixture.walletCard();
       const { id, fundingSourceId } = await fixture.key(walletCard);
-      const person = await customer(app);
-      const plainAccount = await internalAccount(app, person.id, 'USD');
+      const person = await createCustomer(app);
+      const plainAccount = await findInternalAccount(app, person.id, 'USD');
       for (const accountId of ['x', unknownIdOf('InternalAccount'), plainAccount.id]) {
         expect(await fixture.listKeys(`accountId=${accountId}`)).toEqual([]);
       }
@@ -375,7 +384,7 @@ describe('listDelegatedKeys', () => {
         ]);
         expect(codeOf(await fixture.revoke(other))).toEqual([404, 'NOT_FOUND']);
       }
-      expect((await fixture.keyNow(id)).status).toBe('ACTIVE');
+      expect((await fixture.readKey(id)).status).toBe('ACTIVE');
     });
   });
 });

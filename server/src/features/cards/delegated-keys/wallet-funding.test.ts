@@ -1,7 +1,12 @@
 // A card funded by a wallet: no debit without the signature of a key that its holder has delegated
 // for this card, and every signature is stored with its payment.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { balances, fund, internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import {
+  findInternalAccount,
+  fundAccount,
+  ok,
+  readBalances,
+} from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
 import { cardFixture } from '../../../../test/kit/cards/cards.ts';
@@ -29,8 +34,8 @@ const declineDecision = (reason: string) => ({ approved: false, reason });
 /** A customer whose wallet holds `amount` dollars. */
 async function createWalletHolder(amount: number) {
   const { customer, accountId } = await wallets.customerWithWallet();
-  const { id: balanceId } = await internalAccount(app, customer.id, 'USDB');
-  await fund(app, accountId, amount * 1_000_000);
+  const { id: balanceId } = await findInternalAccount(app, customer.id, 'USDB');
+  await fundAccount(app, accountId, amount * 1_000_000);
   return { customer, accountId, balanceId: balanceId as string };
 }
 
@@ -86,7 +91,7 @@ describe('a card funded by a wallet', () => {
       declineDecision('NO_FUNDING_SOURCE'),
     );
     await app.settle();
-    expect(await balances(app, fundedCard.accountId)).toEqual({
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({
       balance: 15_000_000,
       total: 15_000_000,
     });
@@ -134,7 +139,7 @@ describe('a card funded by a wallet', () => {
     const signedPayloads = await readSignedPayloads(fundedCard.accountId);
     const amounts = signedPayloads.map(({ payload }) => unsignedOf(payload).amount);
     expect(amounts.sort()).toEqual(['1000000', '5000000']);
-    expect(await balances(app, fundedCard.accountId)).toEqual({
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({
       balance: 14_000_000,
       total: 14_000_000,
     });
@@ -148,7 +153,7 @@ describe('a card funded by a wallet', () => {
       'FINANCIAL_CREDIT_AUTHORIZATION',
     );
     expect(decision).toMatchObject({ approved: true });
-    expect((await balances(app, fundedCard.accountId)).balance).toBe(6_000_000);
+    expect((await readBalances(app, fundedCard.accountId)).balance).toBe(6_000_000);
   });
 
   it('is funded by the first of two sources, even if only the second could pay', async () => {
@@ -174,7 +179,7 @@ describe('a card funded by a wallet', () => {
     );
     expect(await network.paymentsOf(fundedCard.customer.id)).toEqual([]);
     expect(await readSignedPayloads(fundedCard.accountId)).toEqual([]);
-    expect((await balances(app, fundedCard.accountId)).balance).toBe(20_000_000);
+    expect((await readBalances(app, fundedCard.accountId)).balance).toBe(20_000_000);
     expect(await network.logOf(fundedCard.cardId)).toMatchObject([{ reason: 'NO_FUNDING_SOURCE' }]);
     const problem = `the custodian did not sign with ${key.id}`;
     expect(noted).toEqual(failure === 'does not respond' ? [problem] : []);
@@ -216,7 +221,7 @@ describe('a card funded by a wallet', () => {
     await network.notify(token, clearing, clearing.id);
     await app.settle();
     expect(await network.paymentsOf(fundedCard.customer.id)).toMatchObject([{ status: 'SETTLED' }]);
-    expect(await balances(app, fundedCard.accountId)).toEqual({
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({
       balance: 14_000_000,
       total: 14_000_000,
     });
@@ -228,7 +233,7 @@ describe('a card funded by a wallet', () => {
     expect(await network.paymentsOf(fundedCard.customer.id)).toMatchObject([
       { status: 'EXCEPTION' },
     ]);
-    expect(await balances(app, fundedCard.accountId)).toEqual({
+    expect(await readBalances(app, fundedCard.accountId)).toEqual({
       balance: 15_000_000,
       total: 15_000_000,
     });

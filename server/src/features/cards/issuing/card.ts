@@ -27,7 +27,7 @@ export function stateEventFor(
   }
   const event = EVENTS[state];
   // Until the issuer has responded only the service can close a card.
-  if (from === 'PROCESSING' || cardStates.peek(from, event) === undefined) {
+  if (from === 'PROCESSING' || cardStates.targetOf(from, event) === undefined) {
     const reason = `The card is ${from} and cannot become ${state}.`;
     // The response of the issuer ends PROCESSING.
     const isRetryable = from === 'PROCESSING';

@@ -1,7 +1,7 @@
 // Changes of a card: by its platform, of its funding sources with their keys, its closure with the
 // cardholder, and notifications to the issuer, which may respond late.
 import { describe, expect, it } from 'vitest';
-import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { findInternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { type Cardholder, cardFixture, cardName } from '../../../../test/kit/cards/cards.ts';
@@ -216,7 +216,7 @@ describe('funding sources', () => {
 
   it('are validated as for a new card', async () => {
     const holder = await createHolderWithTwoAccounts();
-    const usd = await internalAccount(app, holder.customer.id, 'EUR');
+    const usd = await findInternalAccount(app, holder.customer.id, 'EUR');
     const { id } = await fixture.card(holder);
     for (const fundingSources of [[usd.id], [(await fixture.holder()).accountId], ['x']]) {
       expect(codeOf(await fixture.patchCard(id, { fundingSources, state: 'FROZEN' }))).toEqual([

@@ -76,7 +76,7 @@ export function revealPage(runtime: Runtime, { connectors, note }: Parts): Hoste
   }
 
   /** The same page without the card's details. Nothing is committed. */
-  async function peekOf(linkId: string, platform: PlatformRow): Promise<PageContent> {
+  async function previewOf(linkId: string, platform: PlatformRow): Promise<PageContent> {
     const { id: platformId, environment } = platform;
     if (!connectors(environment).issuer) return LINK_EXPIRED;
     const caller = systemCaller(platformId, environment);
@@ -94,5 +94,5 @@ export function revealPage(runtime: Runtime, { connectors, note }: Parts): Hoste
     const frames = cardProgramOf(platform).frameOrigins;
     return { ...(await content(linkId, platform)), frames, brand: cardBrandOf(platform) };
   };
-  return { path: REVEAL_PATH, once: true, show: pageWith(contentOf), peek: pageWith(peekOf) };
+  return { path: REVEAL_PATH, once: true, show: pageWith(contentOf), preview: pageWith(previewOf) };
 }

@@ -1,12 +1,12 @@
 // Contact verification in the sandbox: which customers require it, codes and their expiry, attempts, and
 // the effect of a changed contact.
 import { describe, expect, it } from 'vitest';
-import { customer, eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   type ChannelName,
   confirmCode,
-  european,
+  createEuropeanCustomer,
   messagesTo,
   sendCode,
 } from '../../../../test/kit/customers/contacts.ts';
@@ -39,7 +39,7 @@ async function change(id: string, body: object) {
 
 describe.each(SENDING)('%s', (_operation, name, field, channel) => {
   it('stores the message without sending it in the sandbox', async () => {
-    const person = await european(app);
+    const person = await createEuropeanCustomer(app);
     const response = await sendCode(app, person.id, name);
     expect([response.status, response.body]).toEqual([204, '']);
     const [queued] = await messagesTo(app, person.id);
@@ -62,7 +62,7 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
   });
 
   it('treats a missing body, an empty body and {} in the same way', async () => {
-    const person = await european(app);
+    const person = await createEuropeanCustomer(app);
     const headers = { 'idempotency-key': `send-${name}` };
     ok(await sendCode(app, person.id, name, { headers }), 204);
     ok(await sendCode(app, person.id, name, { headers }, {}), 204);
@@ -84,7 +84,7 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
   });
 
   it('rejects a new code within 30 seconds of the last one', async () => {
-    const person = await european(app);
+    const person = await createEuropeanCustomer(app);
     ok(await sendCode(app, person.id, name), 204);
     const earlyResponse = await sendCode(app, person.id, name);
     expect([...errorOf(earlyResponse), earlyResponse.headers['retry-after']]).toEqual([
@@ -101,7 +101,7 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
   });
 
   it('sends one code for ten concurrent requests', async () => {
-    const person = await european(app);
+    const person = await createEuropeanCustomer(app);
     const responses = await Promise.all(
       Array.from({ length: 10 }, () => sendCode(app, person.id, name)),
     );
@@ -115,7 +115,7 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
   const otherChannel = name === 'email' ? 'phone' : 'email';
 
   it('verifies the channel once and returns the customer', async () => {
-    const person = await european(app);
+    const person = await createEuropeanCustomer(app);
     ok(await sendCode(app, person.id, name), 204);
     wait(1_000);
     const body = ok(await confirmCode(app, person.id, name, '123456'), 200);
@@ -129,7 +129,7 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
   });
 
   it('accepts only the sandbox code, even before one was sent', async () => {
-    const person = await european(app);
+    const person = await createEuropeanCustomer(app);
     const wrongResponse = await confirmCode(app, person.id, name, '123457');
     expect(errorOf(wrongResponse)).toEqual([400, 'INVALID_INPUT']);
     expect(wrongResponse.body.details.errors.map((each: { field: string }) => each.field)).toEqual([
@@ -139,7 +139,7 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
   });
 
   it('rejects an expired code with the error of a wrong one', async () => {
-    const person = await european(app);
+    const person = await createEuropeanCustomer(app);
     ok(await sendCode(app, person.id, name), 204);
     const wrongResponse = await confirmCode(app, person.id, name, '000000');
     wait(10 * MINUTE);
@@ -151,7 +151,7 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
   });
 
   it('invalidates a code after five wrong attempts', async () => {
-    const person = await european(app);
+    const person = await createEuropeanCustomer(app);
     ok(await sendCode(app, person.id, name), 204);
     const responses = [];
     for (let index = 0; index < 5; index++)
@@ -169,7 +169,7 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
 
   it('resets the channel when the contact changes', async () => {
     // Without a wallet: codes of a wallet would also be sent to the contact.
-    const person = await european(app, {}, { currencies: ['USD'] });
+    const person = await createEuropeanCustomer(app, {}, { currencies: ['USD'] });
     ok(await confirmCode(app, person.id, name, '123456'), 200);
     const value = name === 'email' ? `new-${person.email}` : '+4915199999999';
     const body = await change(person.id, { [field]: value });
@@ -180,7 +180,7 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
   });
 
   it('rejects a missing or malformed code', async () => {
-    const person = await european(app);
+    const person = await createEuropeanCustomer(app);
     for (const invalidState of [undefined, '', 123456, null]) {
       expect(errorOf(await confirmCode(app, person.id, name, invalidState))).toEqual([
         400,
@@ -199,13 +199,17 @@ describe.each(CONFIRMING)('%s: customers without a pending channel', (_operation
     ]);
 
   it('returns 409 if no verification is required', async () => {
-    const person = await customer(app, {}, { email: 'a@example.org', phoneNumber: '+14155550100' });
+    const person = await createCustomer(
+      app,
+      {},
+      { email: 'a@example.org', phoneNumber: '+14155550100' },
+    );
     for (const each of await sendAndConfirm(person.id))
       expect(errorOf(each)).toEqual([409, 'CONFLICT']);
   });
 
   it('rejects deleted customers and customers of other platforms', async () => {
-    const person = await european(app);
+    const person = await createEuropeanCustomer(app);
     for (const each of await sendAndConfirm(person.id, app.other)) {
       expect(errorOf(each)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
@@ -220,7 +224,7 @@ describe.each(CONFIRMING)('%s: customers without a pending channel', (_operation
     const platformOptions = { as: platform };
     const set = 'update platforms set sca = $2, version = version + 1 where id = $1';
     await app.runtime.db.query(set, [platform.id, false]);
-    const person = await customer(app, platformOptions, { region: 'DE' });
+    const person = await createCustomer(app, platformOptions, { region: 'DE' });
     expect(person).not.toHaveProperty('contactVerification');
     await app.runtime.db.query(set, [platform.id, true]);
     const patch = { customerType: 'INDIVIDUAL', fullName: 'Ada King' };

@@ -57,7 +57,7 @@ const ALL_PENDING = { email: 'PENDING', phone: 'PENDING' } as const;
 /** Reads a customer whose channel is pending. Throws if the channel needs no verification. */
 async function requirePendingChannel(ctx: Ctx, { name, field }: Channel, customerId: string) {
   const [row, platform] = await Promise.all([
-    customerOf(ctx, customerId, { alive: true }),
+    customerOf(ctx, customerId, { rejectDeleted: true }),
     readOwnPlatform(ctx),
   ]);
   // Verification may have become mandatory since registration, by a setting of the operator.

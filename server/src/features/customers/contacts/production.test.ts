@@ -6,7 +6,7 @@ import { startApp } from '../../../../test/kit/app/harness.ts';
 import { testAppForEach } from '../../../../test/kit/app/test-app.ts';
 import {
   confirmCode,
-  european,
+  createEuropeanCustomer,
   messagesTo,
   sendCode,
 } from '../../../../test/kit/customers/contacts.ts';
@@ -34,7 +34,7 @@ const app = testAppForEach(() => ({
 }));
 
 const as = () => ({ as: app.production });
-const createPerson = (overrides?: object) => european(app, as(), overrides);
+const createPerson = (overrides?: object) => createEuropeanCustomer(app, as(), overrides);
 
 const readMailedCode = (index = -1): string =>
   /^(\d{6}) is your code/m.exec(mail.received.at(index)?.raw ?? '')?.[1] ?? '';
@@ -120,7 +120,7 @@ describe('a code in production', () => {
   it('returns 501 and stages nothing if no provider is configured', async () => {
     const appWithoutProviders = await startApp();
     const options = { as: appWithoutProviders.production };
-    const { id } = await european(appWithoutProviders, options);
+    const { id } = await createEuropeanCustomer(appWithoutProviders, options);
     for (const name of ['email', 'phone'] as const) {
       const rejectedResponse = await sendCode(appWithoutProviders, id, name, options);
       expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([

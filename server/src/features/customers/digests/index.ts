@@ -47,8 +47,8 @@ type Names = readonly (string | null | undefined)[];
 
 /** Digests of each whole name and of each word. */
 function nameDigestsOf(vault: Vault, names: Names): string[] {
-  const wholeNames = names.map((each) => normalizeName(each ?? '')).filter(Boolean);
-  const digests = wholeNames.flatMap((name) => [
+  const fullNames = names.map((each) => normalizeName(each ?? '')).filter(Boolean);
+  const digests = fullNames.flatMap((name) => [
     nameDigest(vault, 'name', name),
     ...wordsOf(name).map((word) => nameDigest(vault, 'word of a name', word)),
   ]);
@@ -74,19 +74,23 @@ export interface Wanted {
   /** A digest; for names, the digests of all words. */
   digest: string | string[] | null;
   /** The digest of the whole name. */
-  whole: string | null;
+  fullNameDigest: string | null;
 }
 
 /** The digests to search for. A name matches rows with all of its words, in any order. */
 export function wantedOf(vault: Vault, field: SearchField, value: string): Wanted {
   if (field !== 'name') {
-    return { column: `${field}_digest`, digest: digestOf(vault, field, value), whole: null };
+    return {
+      column: `${field}_digest`,
+      digest: digestOf(vault, field, value),
+      fullNameDigest: null,
+    };
   }
   const name = normalizeName(value);
   const words = wordsOf(name).map((word) => nameDigest(vault, 'word of a name', word));
   return {
     column: 'name_digests',
     digest: words.length ? words : null,
-    whole: nameDigest(vault, 'name', name),
+    fullNameDigest: nameDigest(vault, 'name', name),
   };
 }

@@ -17,7 +17,7 @@ import { documentErrors } from './rules.ts';
 import { DOCUMENT_SIDES, DOCUMENT_TYPES, MAX_FILE_BYTES } from './types.ts';
 
 const TAG = 'Documents';
-const maybe = Type.Optional;
+const optional = Type.Optional;
 
 /** Schema, and the type of its values. */
 export type DocumentType = (typeof DOCUMENT_TYPES)[number];
@@ -28,7 +28,7 @@ export const DocumentType = named(
 
 const documentFields = {
   documentType: DocumentType,
-  side: maybe(
+  side: optional(
     oneOf(DOCUMENT_SIDES, {
       description:
         'Side of the document that the file shows. For driver licenses and national ' +
@@ -36,7 +36,7 @@ const documentFields = {
     }),
   ),
   country: text('Issuing country, ISO 3166-1 alpha-2.'),
-  documentNumber: maybe(
+  documentNumber: optional(
     text(
       'Document number, at most 255 characters. Required for passports, driver licenses ' +
         'and national identity cards.',
@@ -45,7 +45,7 @@ const documentFields = {
       },
     ),
   ),
-  issuingAuthority: maybe(
+  issuingAuthority: optional(
     text(
       'Issuing authority, at most 255 characters. Required for passports, driver ' +
         'licenses and national identity cards.',
@@ -65,7 +65,7 @@ const Document = named(
       ...documentFields,
       fileName: text('Name of the uploaded file.'),
       createdAt: withDescription(Timestamp, 'Time of the first upload.'),
-      updatedAt: maybe(
+      updatedAt: optional(
         withDescription(
           Timestamp,
           'Time of the last replacement. Absent if the document was never replaced.',
@@ -163,7 +163,7 @@ export const listDocuments = operation({
     'themselves cannot be downloaded.',
   permission: 'VIEW',
   query: Type.Object({
-    documentHolder: maybe(text('Return only documents of this customer or beneficial owner.')),
+    documentHolder: optional(text('Return only documents of this customer or beneficial owner.')),
     ...PageQuery,
   }),
   replies: {

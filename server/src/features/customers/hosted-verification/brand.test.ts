@@ -1,6 +1,6 @@
 // The verification page shows the brand of the platform, even after its link has ended.
 import { describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { platforms } from '../../tenancy/platform/store.ts';
 
@@ -17,7 +17,7 @@ describe('the brand of the verification page', () => {
 
   it('is the brand of the platform, even when the link has ended', async () => {
     const platformOptions = { as: app.unregulated };
-    const { id } = await customer(app, platformOptions, {
+    const { id } = await createCustomer(app, platformOptions, {
       idType: 'SSN',
       identifier: '123-45-6789',
     });

@@ -1,7 +1,7 @@
 // Verification links over the API and the requests of the page: validity, reachable data and limits. The
 // page itself is tested in a browser (test/browser).
 import { describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { type ApiResponse, startApp, wireOf } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { documentForm, pdfFile } from '../../../../test/kit/http/documents.ts';
@@ -81,7 +81,7 @@ const passportForm = (documentHolder: string, name?: string) =>
 
 /** A complete individual, and a link. */
 async function createReadyCustomer(fullName = 'Ada Lovelace', redirectUri?: string) {
-  const person = await customer(app, as(), { ...IDENTIFIER, fullName });
+  const person = await createCustomer(app, as(), { ...IDENTIFIER, fullName });
   ok(await app.call('POST', '/documents', passportForm(person.id), as()), 201);
   const createResponse = await make(person.id, { redirectUri });
   return { person, secret: secretOf(createResponse) };
@@ -89,7 +89,7 @@ async function createReadyCustomer(fullName = 'Ada Lovelace', redirectUri?: stri
 
 describe('createCustomerKycLink', () => {
   it('creates a new link on every call, valid for a day', async () => {
-    const person = await customer(app, as());
+    const person = await createCustomer(app, as());
     const firstBody = ok(await make(person.id), 201);
     expect(firstBody).toEqual({
       kycUrl: expect.stringMatching(/^http:\/\/[^/]+\/verify\/[\w-]{43}$/),
@@ -106,7 +106,7 @@ describe('createCustomerKycLink', () => {
   });
 
   it('includes redirectUri and stores the secret as a hash only', async () => {
-    const person = await customer(app, as());
+    const person = await createCustomer(app, as());
     const redirectUri = 'https://shop.example/done?a=1&b=2';
     const createResponse = await make(
       person.id,
@@ -139,7 +139,7 @@ describe('createCustomerKycLink', () => {
     'no address',
     '/done',
   ])('rejects the redirect target %s', async (redirectUri) => {
-    const person = await customer(app, as());
+    const person = await createCustomer(app, as());
     const { status, body } = await make(person.id, { redirectUri });
     expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(body.details.errors).toMatchObject([{ field: 'redirectUri' }]);
@@ -148,7 +148,7 @@ describe('createCustomerKycLink', () => {
   it.each(['http://localhost:3000/a', 'http://127.0.0.1/', 'http://[::1]:8080/', 'https://a.b/'])(
     'accepts the redirect target %s',
     async (redirectUri) => {
-      const person = await customer(app, as());
+      const person = await createCustomer(app, as());
       ok(await make(person.id, { redirectUri }), 201);
     },
   );
@@ -157,7 +157,7 @@ describe('createCustomerKycLink', () => {
     ['Ada Lovelace', 'APPROVED'],
     ['Ada Lovelace 002', 'REJECTED'],
   ])('returns 201 for a customer with a final status: %s, %s', async (fullName, status) => {
-    const person = await customer(app, {}, { fullName });
+    const person = await createCustomer(app, {}, { fullName });
     expect(person.kycStatus).toBe(status);
     await app.operate(async (ctx) => {
       const row = await ctx.read(customers, person.id);
@@ -176,8 +176,8 @@ describe('createCustomerKycLink', () => {
   });
 
   it('rejects unverified contacts, deleted customers and other platforms', async () => {
-    const foreignCustomer = await customer(app);
-    const unverified = await customer(app, as());
+    const foreignCustomer = await createCustomer(app);
+    const unverified = await createCustomer(app, as());
     await app.operate(async (ctx) => {
       const row = await ctx.read(customers, unverified.id);
       const contact_verification = { email: 'VERIFIED', phone: 'PENDING' } as const;
@@ -185,7 +185,7 @@ describe('createCustomerKycLink', () => {
     }, app.unregulated);
     const { status, body } = await make(unverified.id);
     expect([status, body.code, body.details]).toEqual([409, 'CONFLICT', { channels: ['phone'] }]);
-    const deletedCustomer = await customer(app, as());
+    const deletedCustomer = await createCustomer(app, as());
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`, undefined, as()), 200);
     expect((await make(deletedCustomer.id)).body.code).toBe('CUSTOMER_DELETED');
     expect((await make(foreignCustomer.id)).body.code).toBe('CUSTOMER_NOT_FOUND');
@@ -196,7 +196,7 @@ describe('getCustomerKycLink', () => {
   const get = (query: string) => app.call('GET', `/customers/kyc-link${query}`, undefined, as());
 
   it('creates a link by platformCustomerId', async () => {
-    const person = await customer(app, as());
+    const person = await createCustomer(app, as());
     const id = `platformCustomerId=${person.platformCustomerId}`;
     const createResponse = await get(`?${id}&redirectUri=https%3A%2F%2Fshop.example%2F`);
     ok(createResponse, 200);
@@ -208,10 +208,10 @@ describe('getCustomerKycLink', () => {
   it('applies the rules of createCustomerKycLink and requires the ID', async () => {
     expect((await get('')).body.details.errors).toMatchObject([{ field: 'platformCustomerId' }]);
     expect((await get('?platformCustomerId=unknown')).body.code).toBe('CUSTOMER_NOT_FOUND');
-    const otherCustomer = await customer(app);
+    const otherCustomer = await createCustomer(app);
     const foreignResponse = await get(`?platformCustomerId=${otherCustomer.platformCustomerId}`);
     expect(foreignResponse.body.code).toBe('CUSTOMER_NOT_FOUND');
-    const person = await customer(app, as());
+    const person = await createCustomer(app, as());
     await app.operate(async (ctx) => {
       const row = await ctx.read(customers, person.id);
       const contact_verification = { email: 'PENDING', phone: 'PENDING' } as const;
@@ -330,7 +330,7 @@ describe('the page of a link', () => {
   });
 
   it('changes customer fields but none that the platform controls', async () => {
-    const person = await customer(app, as());
+    const person = await createCustomer(app, as());
     const secret = secretOf(await make(person.id));
     const change = { customerType: 'INDIVIDUAL', ...IDENTIFIER, email: 'thief@example.com' };
     expect((await send(secret, 'PATCH', '/customer', change)).status).toBe(204);
@@ -345,7 +345,7 @@ describe('the page of a link', () => {
   });
 
   it('reports why a document is rejected', async () => {
-    const person = await customer(app, as());
+    const person = await createCustomer(app, as());
     const secret = secretOf(await make(person.id));
     const rejectedResponse = await send(
       secret,
@@ -406,7 +406,7 @@ describe('requests with unknown secrets', () => {
     const limitedApp = await startApp({ rateLimits: { requests: 0, costly: 0, refused: 1 } });
     try {
       const options = { as: limitedApp.unregulated };
-      const person = await customer(limitedApp, options);
+      const person = await createCustomer(limitedApp, options);
       const path = `/customers/${person.id}/kyc-link`;
       const link = ok(await limitedApp.call('POST', path, {}, options), 201);
       const validPathname = new URL(link.kycUrl).pathname;

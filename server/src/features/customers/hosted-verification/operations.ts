@@ -24,7 +24,7 @@ async function byPlatformId(ctx: Ctx, platform_customer_id: string): Promise<Cus
 
 export const kycLinkOperations = (parts: KycLinkParts) => [
   handle(createCustomerKycLink, async (ctx, { params, body }) => {
-    const row = await customerOf(ctx, params.customerId, { alive: true });
+    const row = await customerOf(ctx, params.customerId, { rejectDeleted: true });
     return { status: 201, body: createLink(ctx, row, body.redirectUri, parts.origin()) };
   }),
 

@@ -11,7 +11,7 @@ import { updateCustomerById } from '../registration/index.ts';
 import { VERIFICATION_STATUSES } from '../verifications/index.ts';
 import { VERIFY_PATH } from './links.ts';
 
-const maybe = Type.Optional;
+const optional = Type.Optional;
 
 /** Object whose properties are not described: the reply is internal to the page. */
 const UncheckedObject = Type.Object({}, { additionalProperties: true });
@@ -20,18 +20,18 @@ const Gap = Type.Object({
   resourceId: Type.String(),
   type: Type.String(),
   reason: Type.String(),
-  field: maybe(Type.String()),
-  acceptedDocumentTypes: maybe(Type.Array(Type.String())),
+  field: optional(Type.String()),
+  acceptedDocumentTypes: optional(Type.Array(Type.String())),
 });
 
 const Document = Type.Object({
   id: Type.String(),
   documentHolder: Type.String(),
   documentType: DocumentType,
-  side: maybe(Type.String()),
+  side: optional(Type.String()),
   country: CountryCode,
-  documentNumber: maybe(Type.String()),
-  issuingAuthority: maybe(Type.String()),
+  documentNumber: optional(Type.String()),
+  issuingAuthority: optional(Type.String()),
   fileName: Type.String(),
 });
 
@@ -50,13 +50,13 @@ const PageState = Type.Object({
   choices: Type.Record(Type.String(), Type.Array(Type.String())),
   maxFileBytes: Type.Integer(),
   /** Redirect target. Present after the final decision; before that the submission returns it. */
-  redirectUri: maybe(Type.String()),
+  redirectUri: optional(Type.String()),
 });
 
 const Outcome = Type.Object({
   verificationStatus: oneOf(VERIFICATION_STATUSES),
   errors: Type.Array(Gap),
-  redirectUri: maybe(Type.String()),
+  redirectUri: optional(Type.String()),
 });
 
 const common = { tag: 'Hosted verification', auth: 'hosted' } as const;

@@ -13,7 +13,7 @@ import {
 } from '../../../kernel/schema.ts';
 
 const TAG = 'Invitations';
-const maybe = Type.Optional;
+const optional = Type.Optional;
 
 export const UmaInvitation = named(
   'UmaInvitation',
@@ -23,23 +23,23 @@ export const UmaInvitation = named(
         'Invitation code: 20 hexadecimal digits; 8 digits in invitations of earlier versions.',
       ),
       createdAt: time('Time at which the invitation was created.'),
-      claimedAt: maybe(time('Time at which the invitation was claimed. Absent if it was not.')),
+      claimedAt: optional(time('Time at which the invitation was claimed. Absent if it was not.')),
       url: text('URL of the page for the invitee.'),
-      expiresAt: maybe(
+      expiresAt: optional(
         time(
           'Time from which the invitation can no longer be claimed. Absent if it does not ' +
             'expire.',
         ),
       ),
       inviterUma: text('UMA address of the inviting customer.'),
-      inviteeUma: maybe(
+      inviteeUma: optional(
         text('UMA address of the invitee. Absent until the invitation is claimed.'),
       ),
       status: oneOf(['PENDING', 'CLAIMED', 'EXPIRED', 'CANCELLED'], {
         description: 'Status of the invitation. PENDING: can be claimed.',
       }),
-      firstName: maybe(text('Name of the invitee, from the creation.')),
-      amountToSend: maybe(
+      firstName: optional(text('Name of the invitee, from the creation.')),
+      amountToSend: optional(
         withDescription(
           CurrencyAmount,
           'Amount that the inviter intends to send. Informational: no payment is created.',
@@ -55,20 +55,20 @@ const UmaInvitationCreateRequest = named(
   Type.Object(
     {
       inviterUma: text('UMA address of the inviting customer.', { minLength: 1 }),
-      firstName: maybe(
+      firstName: optional(
         text('Name of the invitee, shown on the invitation page. 1 to 100 characters.', {
           minLength: 1,
           maxLength: 100,
         }),
       ),
-      amountToSend: maybe(
+      amountToSend: optional(
         withDescription(
           PositiveAmount,
           'Amount that the inviter intends to send, in minor units of the first ' +
             'currency of the inviting customer. Informational: no payment is created.',
         ),
       ),
-      expiresAt: maybe(
+      expiresAt: optional(
         time(
           'Time from which the invitation can no longer be claimed. Must be in the future. ' +
             'Absent for no expiry.',

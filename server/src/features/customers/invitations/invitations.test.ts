@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { operate } from '../../../runtime/operation/operate.ts';
@@ -19,7 +19,7 @@ interface Person {
 const createInviter = (
   platform: TestPlatform = app.platform,
   overrides: object = {},
-): Promise<Person> => customer(app, { as: platform }, overrides);
+): Promise<Person> => createCustomer(app, { as: platform }, overrides);
 const invite = (body: object, platform: TestPlatform = app.platform) =>
   app.call('POST', '/invitations', body, { as: platform });
 const createInvitationOfNewInviter = async (

@@ -108,8 +108,9 @@ async function invitationOf(ctx: Ctx, code: string): Promise<InvitationRow> {
 }
 
 /**
- * Customer with the address. Throws unless the caller can claim for it: any address of an external
- * provider, and addresses of this server only for the caller's own customers.
+ * Customer with the address. Throws unless the caller can claim the invitation for the address.
+ * Permitted are all addresses of external providers and, of this server, those of the caller's
+ * customers.
  */
 async function inviteeOf(
   ctx: Ctx,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
@@ -10,7 +10,7 @@ async function createInvitationOfNewInviter(
   overrides: object = {},
   platform: TestPlatform = app.platform,
 ) {
-  const inviter = await customer(app, { as: platform }, { email: 'ada@example.com' });
+  const inviter = await createCustomer(app, { as: platform }, { email: 'ada@example.com' });
   const body = { inviterUma: inviter.umaAddress, ...overrides };
   return ok(await app.call('POST', '/invitations', body, { as: platform }), 201);
 }
@@ -112,7 +112,7 @@ describe('the page of an invitation', () => {
   });
 
   it('limits unknown codes but not valid ones', async () => {
-    const inviter = await customer(limited);
+    const inviter = await createCustomer(limited);
     const body = { inviterUma: inviter.umaAddress };
     const { code } = ok(await limited.call('POST', '/invitations', body), 201);
     for (let time = 0; time < 10; time++) {

@@ -19,7 +19,7 @@ export async function eraseInvitations(ctx: Ctx, customerId: string): Promise<nu
   for (const row of affected) {
     ctx.update(invitations, row, {
       first_name: null,
-      status: invitationStates.peek(row.status, 'cancel') ?? row.status,
+      status: invitationStates.targetOf(row.status, 'cancel') ?? row.status,
       updated_at: ctx.now,
     });
   }

@@ -156,7 +156,7 @@ interface OpenBusiness {
 
 /** Reads a business whose owners can still be created and updated. */
 async function openBusiness(ctx: Ctx, customerId: string, field: string): Promise<OpenBusiness> {
-  const business = await customerOf(ctx, customerId, { alive: true });
+  const business = await customerOf(ctx, customerId, { rejectDeleted: true });
   if (business.type !== 'BUSINESS') throw invalidField(field, 'must be a business customer');
   if (isFinal(business)) {
     throw invalidField(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   fieldsOf,
@@ -148,7 +148,7 @@ describe('createBeneficialOwner', () => {
   });
 
   it('accepts owners only of a business whose status is not final', async () => {
-    const individual = await customer(app);
+    const individual = await createCustomer(app);
     expect(fieldsOf(await harness.add(ownerBody(individual.id)))).toEqual(['customerId']);
     const business = await harness.company();
     for (const status of ['APPROVED', 'REJECTED']) {
@@ -244,7 +244,7 @@ describe('listBeneficialOwners', () => {
   it('returns an empty list for other customers', async () => {
     const foreignCompany = await harness.company(app.other);
     ok(await harness.add(ownerBody(foreignCompany.id), app.other), 201);
-    const individual = await customer(app);
+    const individual = await createCustomer(app);
     for (const id of [foreignCompany.id, `Customer:${UNKNOWN_ID}`, 'x', individual.id]) {
       const { body } = await harness.list(`?customerId=${encodeURIComponent(id)}`);
       expect(body).toEqual({ data: [], hasMore: false, totalCount: 0 });

@@ -56,7 +56,14 @@ export async function findCustomers(
 ) {
   const wanted = wantedOf(runtime.vault, by, value);
   const [customerId = '', ownerId = ''] = startOf(cursor).id.split(' ');
-  const where = [wanted.digest, platformId ?? null, limit + 1, customerId, ownerId, wanted.whole];
+  const where = [
+    wanted.digest,
+    platformId ?? null,
+    limit + 1,
+    customerId,
+    ownerId,
+    wanted.fullNameDigest,
+  ];
   const rows = await runtime.db.query<Found & object>(findSql(wanted), where);
   if (by !== 'name') for (const each of rows) delete each.isWholeName;
   return pageOfRows(rows, limit, positionOf);

@@ -24,7 +24,7 @@ import {
 import { BeneficialOwner } from './owner.ts';
 import { umaAddress } from './requests.ts';
 
-const maybe = Type.Optional;
+const optional = Type.Optional;
 
 const readOnly = <T extends TSchema>(schema: T, description: string) =>
   withDescription({ ...schema, readOnly: true }, description);
@@ -32,7 +32,7 @@ const readOnly = <T extends TSchema>(schema: T, description: string) =>
 const replyCommon = {
   id: text('ID of the customer.', { readOnly: true }),
   platformCustomerId: text('ID of the customer at the platform.'),
-  region: maybe(
+  region: optional(
     text('Country under whose law the customer is served, or EU. Absent if none was specified.'),
   ),
   currencies: Type.Array(Type.String(), {
@@ -40,13 +40,13 @@ const replyCommon = {
   }),
   ...contactFields,
   umaAddress: text(umaAddress),
-  endUserTermsConsent: maybe(
+  endUserTermsConsent: optional(
     withDescription(
       EndUserTermsConsent,
       'Acceptance of the end-user terms. Absent until it is recorded.',
     ),
   ),
-  contactVerification: maybe(
+  contactVerification: optional(
     withDescription(
       ContactVerification,
       'Verification of contact channels. Absent if no channel must be verified.',
@@ -83,15 +83,15 @@ export const Customer = named(
           ...replyCommon,
           kycStatus: KycStatus,
           ...individualFields,
-          identifier: maybe(Identifier),
+          identifier: optional(Identifier),
         },
       ),
       BUSINESS: object('BusinessCustomer', 'A legal entity that is a customer of the platform.', {
         ...replyCommon,
         kybStatus: KybStatus,
-        address: maybe(withDescription(Address, 'Registered address of the business.')),
+        address: optional(withDescription(Address, 'Registered address of the business.')),
         businessInfo: BusinessInfoResponse,
-        beneficialOwners: maybe(
+        beneficialOwners: optional(
           Type.Array(BeneficialOwner, {
             description: 'Beneficial owners, directors and control persons of the business.',
           }),

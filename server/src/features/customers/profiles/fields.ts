@@ -14,7 +14,7 @@ import {
   withDescription,
 } from '../../../kernel/schema.ts';
 
-const maybe = Type.Optional;
+const optional = Type.Optional;
 
 export const object = <P extends TProperties>(name: string, description: string, properties: P) =>
   named(name, Type.Object(properties, { description }));
@@ -68,7 +68,7 @@ const OTHER_DESCRIPTION =
   'Description in free text, 1 to 500 characters. Required if OTHER is selected.';
 
 const purposes = {
-  purposeOfAccount: maybe(
+  purposeOfAccount: optional(
     describedEnum('PurposeOfAccount', 'Main purpose of the account.', [
       'CONTRACTOR_PAYOUTS',
       'CREATOR_PAYOUTS',
@@ -85,11 +85,13 @@ const purposes = {
       'OTHER',
     ]),
   ),
-  purposeOfAccountOtherDescription: maybe(
+  purposeOfAccountOtherDescription: optional(
     text(OTHER_DESCRIPTION, { minLength: 1, maxLength: 500 }),
   ),
-  sourceOfFundsOtherDescription: maybe(text(OTHER_DESCRIPTION, { minLength: 1, maxLength: 500 })),
-  expectedMonthlyTransactionCount: maybe(
+  sourceOfFundsOtherDescription: optional(
+    text(OTHER_DESCRIPTION, { minLength: 1, maxLength: 500 }),
+  ),
+  expectedMonthlyTransactionCount: optional(
     describedEnum('ExpectedMonthlyTransactionCount', 'Expected number of payments per month.', [
       'COUNT_UNDER_10',
       'COUNT_10_TO_100',
@@ -98,7 +100,7 @@ const purposes = {
       'COUNT_OVER_1000',
     ]),
   ),
-  expectedMonthlyTransactionVolume: maybe(
+  expectedMonthlyTransactionVolume: optional(
     describedEnum(
       'ExpectedMonthlyTransactionVolume',
       'Expected payment volume per month, in US dollars.',
@@ -150,20 +152,22 @@ const SourceOfWealthCategory = describedEnum(
 /** Fields of enhanced due diligence. */
 const dueDiligence = {
   ...purposes,
-  sourceOfFundsCategories: maybe(
+  sourceOfFundsCategories: optional(
     Type.Array(IndividualSourceOfFundsCategory, {
       description: 'Sources of funds, at most 20.',
       maxItems: 20,
     }),
   ),
-  sourceOfWealthCategories: maybe(
+  sourceOfWealthCategories: optional(
     Type.Array(SourceOfWealthCategory, {
       description: 'Sources of wealth, at most 20.',
       maxItems: 20,
     }),
   ),
-  sourceOfWealthOtherDescription: maybe(text(OTHER_DESCRIPTION, { minLength: 1, maxLength: 500 })),
-  annualIncomeRange: maybe(
+  sourceOfWealthOtherDescription: optional(
+    text(OTHER_DESCRIPTION, { minLength: 1, maxLength: 500 }),
+  ),
+  annualIncomeRange: optional(
     describedEnum('AnnualIncomeRange', 'Annual income, in US dollars.', [
       'UNDER_50K',
       'RANGE_50K_100K',
@@ -172,7 +176,7 @@ const dueDiligence = {
       'OVER_1M',
     ]),
   ),
-  netWorthRange: maybe(
+  netWorthRange: optional(
     describedEnum('NetWorthRange', 'Net worth (assets minus liabilities), in US dollars.', [
       'UNDER_100K',
       'RANGE_100K_500K',
@@ -182,7 +186,7 @@ const dueDiligence = {
       'OVER_25M',
     ]),
   ),
-  pepStatus: maybe(
+  pepStatus: optional(
     describedEnum(
       'PepStatus',
       'Politically exposed person (PEP) status. DOMESTIC and FOREIGN: public office in ' +
@@ -195,11 +199,11 @@ const dueDiligence = {
 
 /** Fields of an individual that replies contain. */
 export const individualFields = {
-  fullName: maybe(text('Full name: given and family names.', { minLength: 1, maxLength: 250 })),
-  birthDate: maybe(withDescription(DateOnly, 'Date of birth.')),
-  nationality: maybe(countryField('Country of citizenship, ISO 3166-1 alpha-2.')),
-  address: maybe(withDescription(Address, 'Residential address.')),
-  idType: maybe(
+  fullName: optional(text('Full name: given and family names.', { minLength: 1, maxLength: 250 })),
+  birthDate: optional(withDescription(DateOnly, 'Date of birth.')),
+  nationality: optional(countryField('Country of citizenship, ISO 3166-1 alpha-2.')),
+  address: optional(withDescription(Address, 'Residential address.')),
+  idType: optional(
     withDescription(
       IdentificationType,
       'Type of `identifier`: SSN or ITIN for citizens and residents of the US, ' +
@@ -207,7 +211,7 @@ export const individualFields = {
         'issues no such number to individuals.',
     ),
   ),
-  countryOfIssuance: maybe(
+  countryOfIssuance: optional(
     countryField(
       'Country that issued `identifier`, ISO 3166-1 alpha-2. Required with ' +
         'NON_US_TAX_ID. Must be US or absent with SSN and ITIN.',
@@ -293,35 +297,35 @@ export const businessCore = {
 };
 
 export const businessDetails = {
-  doingBusinessAs: maybe(
+  doingBusinessAs: optional(
     text('Trading name, if different from the legal name.', { maxLength: 250 }),
   ),
-  registrationNumber: maybe(
+  registrationNumber: optional(
     text('Registration number in the business register.', { maxLength: 100 }),
   ),
-  entityType: maybe(EntityType),
-  businessType: maybe(BusinessType),
-  naicsCode: maybe(text('NAICS code, 2 to 6 digits.', { pattern: '^\\d{2,6}$' })),
-  countriesOfOperation: maybe(
+  entityType: optional(EntityType),
+  businessType: optional(BusinessType),
+  naicsCode: optional(text('NAICS code, 2 to 6 digits.', { pattern: '^\\d{2,6}$' })),
+  countriesOfOperation: optional(
     countriesField('Countries in which the business operates, ISO 3166-1 alpha-2.'),
   ),
-  expectedRecipientJurisdictions: maybe(
+  expectedRecipientJurisdictions: optional(
     countriesField('Countries to which the business expects to pay, ISO 3166-1 alpha-2.'),
   ),
-  expectedCounterpartyCountries: maybe(
+  expectedCounterpartyCountries: optional(
     countriesField('Countries of the expected counterparties of the business, ISO 3166-1 alpha-2.'),
   ),
-  sourceOfFunds: maybe(
+  sourceOfFunds: optional(
     text('Source of funds in free text, at most 500 characters.', { maxLength: 500 }),
   ),
-  sourceOfFundsCategories: maybe(
+  sourceOfFundsCategories: optional(
     Type.Array(SourceOfFundsCategory, {
       description: 'Sources of funds, at most 20.',
       maxItems: 20,
     }),
   ),
   ...purposes,
-  primaryContactFirstName: maybe(
+  primaryContactFirstName: optional(
     text(
       'Given name of the primary contact. `email` and `phoneNumber` of the customer ' +
         'belong to this person.',
@@ -330,7 +334,7 @@ export const businessDetails = {
       },
     ),
   ),
-  primaryContactLastName: maybe(text('Family name of the primary contact.', { maxLength: 250 })),
+  primaryContactLastName: optional(text('Family name of the primary contact.', { maxLength: 250 })),
 };
 
 export const EndUserTermsConsent = named(
@@ -360,7 +364,7 @@ export const ContactVerification = named(
       ['PENDING', 'VERIFIED'],
     );
     return Type.Object(
-      { email: maybe(status), phone: maybe(status) },
+      { email: optional(status), phone: optional(status) },
       {
         description:
           'Contact channels that must be verified before the identity verification, where ' +
@@ -372,10 +376,10 @@ export const ContactVerification = named(
 
 /** Contact fields of every customer, in requests and replies. */
 export const contactFields = {
-  email: maybe(
+  email: optional(
     withDescription(Email, 'E-mail address of the customer, or of its primary contact.'),
   ),
-  phoneNumber: maybe(withDescription(Phone, 'Telephone number in E.164 format.')),
+  phoneNumber: optional(withDescription(Phone, 'Telephone number in E.164 format.')),
 };
 
 const Person = Type.Object({ ...individualFields });

@@ -13,7 +13,7 @@ import {
 import { contactFields, IdentificationType, KycStatus, object } from './fields.ts';
 import { clearableFields } from './requests.ts';
 
-const maybe = Type.Optional;
+const optional = Type.Optional;
 
 const BeneficialOwnerRole = named(
   'BeneficialOwnerRole',
@@ -24,7 +24,7 @@ const BeneficialOwnerRole = named(
   }),
 );
 
-const needed = {
+const requiredFields = {
   firstName: text('Given name.'),
   lastName: text('Family name.'),
   birthDate: withDescription(DateOnly, 'Date of birth.'),
@@ -44,11 +44,11 @@ const number = {
   ),
 };
 
-const optional = {
-  middleName: maybe(text('Middle name.')),
-  email: maybe(withDescription(Email, 'E-mail address of the beneficial owner.')),
+const optionalFields = {
+  middleName: optional(text('Middle name.')),
+  email: optional(withDescription(Email, 'E-mail address of the beneficial owner.')),
   phoneNumber: contactFields.phoneNumber,
-  countryOfIssuance: maybe(
+  countryOfIssuance: optional(
     text(
       'Country that issued `identifier`, ISO 3166-1 alpha-2. Required with ' +
         'NON_US_TAX_ID. Must be US or absent with other types.',
@@ -57,16 +57,21 @@ const optional = {
 };
 
 const BeneficialOwnerPersonalInfo = object('BeneficialOwnerPersonalInfo', 'Personal data.', {
-  ...needed,
+  ...requiredFields,
   ...number,
-  ...optional,
+  ...optionalFields,
 });
 
 const BeneficialOwnerPersonalInfoCreate = object(
   'BeneficialOwnerPersonalInfoCreateRequest',
   'Personal data. `idType` and `identifier` are required unless the country of ' +
     'residence issues no such number to individuals.',
-  { ...needed, idType: maybe(number.idType), identifier: maybe(number.identifier), ...optional },
+  {
+    ...requiredFields,
+    idType: optional(number.idType),
+    identifier: optional(number.identifier),
+    ...optionalFields,
+  },
 );
 
 /** Personal data of an owner as stored. */
@@ -77,8 +82,8 @@ const BeneficialOwnerPersonalInfoUpdate = object(
   'Personal data to change. Absent fields are unchanged, null clears an optional ' +
     'field, and an address is replaced as a whole.',
   {
-    ...Type.Partial(Type.Object(needed)).properties,
-    ...clearableFields({ ...number, ...optional }),
+    ...Type.Partial(Type.Object(requiredFields)).properties,
+    ...clearableFields({ ...number, ...optionalFields }),
   },
 );
 
@@ -111,7 +116,7 @@ export const BeneficialOwner = object(
     personalInfo: BeneficialOwnerPersonalInfo,
     kycStatus: KycStatus,
     createdAt: time('Time at which the beneficial owner was added.'),
-    updatedAt: maybe(time('Time of the last change.')),
+    updatedAt: optional(time('Time of the last change.')),
   },
 );
 
@@ -130,8 +135,8 @@ export const BeneficialOwnerUpdateRequest = object(
   'BeneficialOwnerUpdateRequest',
   'Fields to change. Absent fields are unchanged.',
   {
-    roles: maybe(roles),
-    ownershipPercentage: maybe(share),
-    personalInfo: maybe(BeneficialOwnerPersonalInfoUpdate),
+    roles: optional(roles),
+    ownershipPercentage: optional(share),
+    personalInfo: optional(BeneficialOwnerPersonalInfoUpdate),
   },
 );

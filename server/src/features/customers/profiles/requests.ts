@@ -30,7 +30,7 @@ import {
   object,
 } from './fields.ts';
 
-const maybe = Type.Optional;
+const optional = Type.Optional;
 
 const Currencies = Type.Array(Type.String({ minLength: 1, maxLength: 10 }), {
   minItems: 1,
@@ -42,13 +42,13 @@ const Currencies = Type.Array(Type.String({ minLength: 1, maxLength: 10 }), {
 });
 
 const ignoredField = <T extends TSchema>(schema: T) =>
-  maybe(withDescription(schema, 'Set by the server. A value in the request is ignored.'));
+  optional(withDescription(schema, 'Set by the server. A value in the request is ignored.'));
 
 export const umaAddress =
   'UMA address, `$name@domain`, in the domain of the platform. Case-insensitive.';
 
 const createCommon = {
-  platformCustomerId: maybe(
+  platformCustomerId: optional(
     text(
       'ID of the customer at the platform, unique among customers that are not ' +
         'deleted. 1 to 255 characters. Generated if absent.',
@@ -58,17 +58,19 @@ const createCommon = {
       },
     ),
   ),
-  region: maybe(
+  region: optional(
     text(
       'Country under whose law the customer is served, ISO 3166-1 alpha-2, or EU. It ' +
         'selects the service where several regions offer one. Cannot be changed.',
       { pattern: '^[A-Z]{2}$' },
     ),
   ),
-  currencies: maybe(Currencies),
+  currencies: optional(Currencies),
   ...contactFields,
-  umaAddress: maybe(text(`${umaAddress} Generated if absent.`, { minLength: 1, maxLength: 320 })),
-  endUserTermsConsent: maybe(EndUserTermsConsent),
+  umaAddress: optional(
+    text(`${umaAddress} Generated if absent.`, { minLength: 1, maxLength: 320 }),
+  ),
+  endUserTermsConsent: optional(EndUserTermsConsent),
 };
 
 const BusinessInfo = object('BusinessInfo', 'Data of a business.', {
@@ -84,7 +86,7 @@ export const CustomerCreateRequest = named(
       INDIVIDUAL: object('IndividualCustomerCreateRequest', 'The individual to register.', {
         ...createCommon,
         ...individualFields,
-        identifier: maybe(Identifier),
+        identifier: optional(Identifier),
         kycStatus: ignoredField(KycStatus),
       }),
       BUSINESS: named(
@@ -93,8 +95,8 @@ export const CustomerCreateRequest = named(
           [
             Type.Object({
               ...createCommon,
-              address: maybe(withDescription(Address, 'Registered address of the business.')),
-              businessInfo: maybe(Type.Partial(BusinessInfo)),
+              address: optional(withDescription(Address, 'Registered address of the business.')),
+              businessInfo: optional(Type.Partial(BusinessInfo)),
               kybStatus: ignoredField(KybStatus),
             }),
             Type.Object({ businessInfo: BusinessInfo }),
@@ -114,11 +116,11 @@ type Clearable<P extends TProperties> = {
 /** Makes all fields optional and nullable; null clears a field. */
 export const clearableFields = <P extends TProperties>(properties: P): Clearable<P> =>
   Object.fromEntries(
-    Object.entries(properties).map(([name, schema]) => [name, maybe(nullable(schema))]),
+    Object.entries(properties).map(([name, schema]) => [name, optional(nullable(schema))]),
   ) as Clearable<P>;
 
 const updateCommon = {
-  currencies: maybe(
+  currencies: optional(
     withDescription(Currencies, 'Complete list of currencies. It replaces the current list.'),
   ),
   ...clearableFields({
@@ -132,8 +134,8 @@ const updateCommon = {
         'with `email`.',
     ),
   }),
-  umaAddress: maybe(text(umaAddress, { minLength: 1, maxLength: 320 })),
-  endUserTermsConsent: maybe(EndUserTermsConsent),
+  umaAddress: optional(text(umaAddress, { minLength: 1, maxLength: 320 })),
+  endUserTermsConsent: optional(EndUserTermsConsent),
 };
 
 const { $id: _, ...PlainAddress } = Address;
@@ -173,7 +175,7 @@ export const CustomerUpdateRequest = named(
         {
           ...updateCommon,
           ...clearableAddress,
-          businessInfo: maybe(BusinessInfoUpdate),
+          businessInfo: optional(BusinessInfoUpdate),
           kybStatus: ignoredField(KybStatus),
         },
       ),

@@ -16,13 +16,13 @@ import { type CustomerRow, customers } from './store.ts';
 export async function customerOf(
   ctx: Ctx,
   id: string,
-  { alive = false }: { alive?: boolean } = {},
+  { rejectDeleted = false }: { rejectDeleted?: boolean } = {},
 ): Promise<CustomerRow> {
   const row = isId(id, 'Customer') ? await ctx.read(customers, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId) {
     throw new Fault('CUSTOMER_NOT_FOUND', 'Customer not found.');
   }
-  if (alive && row.deleted_at !== null) {
+  if (rejectDeleted && row.deleted_at !== null) {
     throw new Fault('CUSTOMER_DELETED', 'The customer was deleted.');
   }
   return row;
@@ -34,11 +34,11 @@ export async function customerOf(
 export async function customerById(
   reader: Reader,
   id: string,
-  { alive = false }: { alive?: boolean } = {},
+  { rejectDeleted = false }: { rejectDeleted?: boolean } = {},
 ): Promise<CustomerRow> {
   const row = isId(id, 'Customer') ? await reader.read(customers, id) : undefined;
   if (!row) throw new Fault('CUSTOMER_NOT_FOUND', 'Customer not found.');
-  if (alive && row.deleted_at !== null) {
+  if (rejectDeleted && row.deleted_at !== null) {
     throw new Fault('CUSTOMER_DELETED', 'The customer was deleted.');
   }
   return row;

@@ -1,7 +1,7 @@
 // Migration of customers that were stored before encryption per customer: also interrupted, in two
 // processes, and with a different master key.
 import { afterEach, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { seal } from '../../../runtime/security/crypto.ts';
 import { createVault } from '../../../runtime/security/vault.ts';
@@ -23,7 +23,7 @@ async function createOldRow(
   details: object = DETAILS,
   overrides: object = {},
 ) {
-  const { id } = await customer(app, {}, overrides);
+  const { id } = await createCustomer(app, {}, overrides);
   const sealedIdentifier = identifier && seal(app.effects, MASTER, identifier, `customers ${id}`);
   await app.runtime.db.query(
     `update customers set data_key = null, personal = null, email_digest = null,

@@ -14,8 +14,8 @@ export interface DeletionParts {
 
 /**
  * Throws CONFLICT if an account of the customer has a balance or a negative balance, or if a payment is in
- * progress. Otherwise freezes the accounts, so that of a deletion and a simultaneous deposit one is
- * rejected.
+ * progress. Otherwise freezes the accounts, which rejects either the deletion or a simultaneous
+ * deposit.
  */
 async function freezeAccounts(
   ctx: Ctx,
@@ -49,7 +49,7 @@ async function freezeAccounts(
 
 /** Deletes a customer of the calling platform and stages the jobs that end its agents and cards. */
 export async function deleteCustomer(ctx: Ctx, parts: DeletionParts, id: string) {
-  const row = await customerOf(ctx, id, { alive: true });
+  const row = await customerOf(ctx, id, { rejectDeleted: true });
   await freezeAccounts(ctx, parts, row);
   const deletedCustomer = updateCustomer(ctx, row, { deleted_at: ctx.now });
   const { platformId, environment, tokenId } = ctx.caller;

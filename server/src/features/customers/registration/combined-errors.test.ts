@@ -1,6 +1,6 @@
 // Errors of the schema and errors that depend on the platform or the time are reported in one reply.
 import { describe, expect, it } from 'vitest';
-import { customer } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 const app = testApp();
@@ -50,7 +50,7 @@ describe('errors of both kinds', () => {
   });
 
   it('are combined for an update', async () => {
-    const previous = await customer(app);
+    const previous = await createCustomer(app);
     const response = await patchCustomer(previous.id, { phoneNumber: '1', currencies: ['Q'] });
     expect(fieldsOf(response)).toEqual(['currencies', 'phoneNumber']);
     expect((await app.call('GET', `/customers/${previous.id}`)).body).toEqual(previous);

@@ -20,7 +20,7 @@ import {
 } from '../profiles/index.ts';
 
 const TAG = 'Customers';
-const maybe = Type.Optional;
+const optional = Type.Optional;
 
 export const SignedRequestChallenge = named(
   'SignedRequestChallenge',
@@ -55,14 +55,14 @@ const EndUserTerms = named(
 
 /** A filter that can be repeated. Resources that match any value are returned. */
 const oneOrMoreOf = <T extends TSchema>(description: string, schema: T) =>
-  maybe(
+  optional(
     Type.Unsafe<Static<T> | Static<T>[]>({
       anyOf: [schema, { type: 'array', items: schema }],
       description,
     }),
   );
 
-const timestampField = (description: string) => maybe(withDescription(Timestamp, description));
+const timestampField = (description: string) => optional(withDescription(Timestamp, description));
 
 const customerId = Type.Object({ customerId: text('ID of the customer.') });
 
@@ -114,7 +114,7 @@ export const listCustomers = operation({
     region: oneOrMoreOf('Filter by region.', Type.String()),
     currency: oneOrMoreOf('Filter by currency that the customer can use.', Type.String()),
     umaAddress: oneOrMoreOf('Filter by UMA address.', Type.String()),
-    isIncludingDeleted: maybe(
+    isIncludingDeleted: optional(
       Type.Boolean({
         default: false,
         description: 'Whether deleted customers are included. Defaults to false.',

@@ -169,7 +169,7 @@ export async function changeCustomer(
 ) {
   const [platform, row] = await Promise.all([
     readOwnPlatform(ctx),
-    customerOf(ctx, params.customerId, { alive: true }),
+    customerOf(ctx, params.customerId, { rejectDeleted: true }),
   ]);
   if (body.customerType !== row.type) {
     throw invalidField('customerType', `this customer is ${row.type}, which cannot be changed`);

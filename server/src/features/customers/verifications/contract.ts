@@ -20,7 +20,7 @@ import { DocumentType } from '../documents/index.ts';
 import { VERIFICATION_STATUSES } from './states.ts';
 
 const TAG = 'KYC/KYB Verifications';
-const maybe = Type.Optional;
+const optional = Type.Optional;
 
 const VerificationStatus = named(
   'VerificationStatus',
@@ -45,7 +45,7 @@ export const VerificationError = named(
         'ID of the customer, beneficial owner or document that the error refers to.',
       ),
       type: VerificationErrorType,
-      field: maybe(
+      field: optional(
         text(
           'Path of the field that the error refers to: `birthDate` for an individual, ' +
             '`customer.` and the path for a business, `personalInfo.birthDate` and ' +
@@ -53,7 +53,7 @@ export const VerificationError = named(
             'field.',
         ),
       ),
-      acceptedDocumentTypes: maybe(
+      acceptedDocumentTypes: optional(
         Type.Array(DocumentType, {
           description:
             'Document types of which one resolves the error. Absent if no document does.',
@@ -78,7 +78,7 @@ export const Verification = named(
         description: 'Errors that must be resolved. Empty if there are none.',
       }),
       createdAt: withDescription(Timestamp, 'Time of the submission.'),
-      updatedAt: maybe(
+      updatedAt: optional(
         withDescription(
           Timestamp,
           'Time of the last change. Absent if the verification has not changed.',
@@ -123,8 +123,8 @@ export const listVerifications = operation({
   description: 'Returns the verifications of the platform that match every filter, newest first.',
   permission: 'VIEW',
   query: Type.Object({
-    customerId: maybe(text('Return only verifications of this customer.')),
-    verificationStatus: maybe(
+    customerId: optional(text('Return only verifications of this customer.')),
+    verificationStatus: optional(
       withDescription(VerificationStatus, 'Return only verifications with this status.'),
     ),
     ...PageQuery,

@@ -36,9 +36,9 @@ type Decision =
 const OWNER_TRANSITIONS = { APPROVED: 'approve', REJECTED: 'reject', PENDING: 'submit' } as const;
 
 const TRANSITIONS = {
-  approved: { event: 'approve', status: 'APPROVED', move: 'approve' },
-  rejected: { event: 'reject', status: 'REJECTED', move: 'reject' },
-  unresolved: { event: 'requestChanges', status: 'RESOLVE_ERRORS', move: 'hold' },
+  approved: { event: 'approve', status: 'APPROVED', customerEvent: 'approve' },
+  rejected: { event: 'reject', status: 'REJECTED', customerEvent: 'reject' },
+  unresolved: { event: 'requestChanges', status: 'RESOLVE_ERRORS', customerEvent: 'hold' },
 } as const;
 
 /**
@@ -96,10 +96,10 @@ export async function decide(
   decidedBy: VerificationOutcome['decidedBy'] = 'operator',
 ): Promise<VerificationRow> {
   assertDecidable(customer);
-  const { event, status, move } = TRANSITIONS[decision.state];
+  const { event, status, customerEvent } = TRANSITIONS[decision.state];
   const [latest, owners] = await Promise.all([latestOf(ctx, customer.id), ownersOf(ctx, customer)]);
   const outcome = { status, errors: decision.errors ?? [], decidedBy };
-  const isPending = latest && verificationStates.peek(latest.status, event) !== undefined;
+  const isPending = latest && verificationStates.targetOf(latest.status, event) !== undefined;
   const row = isPending
     ? changeVerification(ctx, customer, latest, outcome)
     : await addVerification(ctx, customer, ctx.id('Verification'), outcome);
@@ -109,13 +109,13 @@ export async function decide(
   const decidedOwners = decideOwners(
     ctx,
     owners,
-    (each) => (isCovered(each) ? move : undefined),
+    (each) => (isCovered(each) ? customerEvent : undefined),
     outcomes,
   );
   // All documents that exist at the decision are evidence and are retained.
   if (decision.state !== 'unresolved') {
     markSubmitted(ctx, await documentsOf(ctx, [customer.id, ...owners.map((each) => each.id)]));
   }
-  await transitionCustomer(ctx, customer, move, decidedOwners);
+  await transitionCustomer(ctx, customer, customerEvent, decidedOwners);
   return row;
 }

@@ -122,7 +122,7 @@ async function stageVerdict(
     return add('RESOLVE_ERRORS', errors, 'connector');
   }
   if (verdict.state === 'approved' || verdict.state === 'rejected') {
-    const [status, move] =
+    const [status, customerEvent] =
       verdict.state === 'approved'
         ? (['APPROVED', 'approve'] as const)
         : (['REJECTED', 'reject'] as const);
@@ -131,8 +131,8 @@ async function stageVerdict(
     await transitionCustomer(
       ctx,
       customer,
-      move,
-      decideOwners(ctx, owners, () => move, verdict.owners),
+      customerEvent,
+      decideOwners(ctx, owners, () => customerEvent, verdict.owners),
     );
     return row;
   }
@@ -160,7 +160,7 @@ export async function submit(
   parts: VerificationParts,
   customerId: string,
 ): Promise<VerificationRow> {
-  const customer = await customerOf(ctx, customerId, { alive: true });
+  const customer = await customerOf(ctx, customerId, { rejectDeleted: true });
   assertDecidable(customer);
   assertContactsVerified(customer);
   const dossier = await readDossier(ctx, customer);

@@ -1,6 +1,6 @@
 // The list of deliveries, one with its attempts, and sending again.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 import type { DeliveryDetailsView, DeliveryView } from './present.ts';
@@ -40,7 +40,7 @@ async function listAll(query: Record<string, string>): Promise<DeliveryView[]> {
 
 /** The deliveries of the events of a new customer. */
 async function emitCustomerEvents() {
-  const { id: resourceId } = await customer(app);
+  const { id: resourceId } = await createCustomer(app);
   await app.settle();
   return { resourceId, deliveries: await listAll({ resourceId }) };
 }
@@ -274,7 +274,7 @@ describe('resendEvent', () => {
   });
 
   it('is not possible without an endpoint that gets the type', async () => {
-    await customer(app, { as: app.other });
+    await createCustomer(app, { as: app.other });
     const sql = 'select id from events where platform_id = $1';
     const [event] = await app.runtime.db.query<{ id: string }>(sql, [app.other.id]);
     const reply = await app.call('POST', `/events/${event?.id}/resend`, undefined, {

@@ -2,7 +2,7 @@
 // reads a range of an index. RAILHEAD_PLANNED_DELIVERIES sets their number.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { idSql, type Planned, planner, uuid } from '../../../../test/kit/app/query-plans.ts';
+import { createPlanner, idSql, type Planned, uuid } from '../../../../test/kit/app/query-plans.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { allCandidatesSql, MAX_QUEUES, pageOfAllDeliveries, QUEUES } from './all-platforms.ts';
 import { keyOf, pageOfDeliveries } from './list.ts';
@@ -54,7 +54,7 @@ beforeAll(async () => {
       now(), now(), 1 from platforms`);
   // The other tables are almost empty.
   await client.query('set enable_seqscan = off');
-  checkFlat = planner(client);
+  checkFlat = createPlanner(client);
 }, 120_000);
 
 afterAll(() => client?.end());

@@ -1,7 +1,7 @@
 // Endpoints of a sandbox platform with a clock of its own.
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { openForFile, testApp } from '../../../../test/kit/app/test-app.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
@@ -27,7 +27,7 @@ async function createPlatformWithEndpoint(name: string, settings: object = {}) {
 }
 
 async function emitEvent(as: TestPlatform): Promise<void> {
-  await customer(app, { as });
+  await createCustomer(app, { as });
   await app.settle();
 }
 

@@ -8,7 +8,7 @@ import { deletedEndpointSweep } from './purge.ts';
 
 export { WebhookEndpoint } from './contract.ts';
 export { endpointOf, pulledEndpointOf } from './find.ts';
-export { giveUpKept } from './kept.ts';
+export { dropExpiredDeliveries } from './kept.ts';
 export { createEndpointSigner, type EndpointSigner } from './keys.ts';
 export { endpointViews, platformOfEndpoint, setEndpointStatus } from './operations.ts';
 export { type FailingEndpoint, firstFailing, pauseFailing } from './pausing.ts';

@@ -1,5 +1,6 @@
-// Gives up deliveries that a paused endpoint kept, or that were not pulled, for seven days on the clock of
-// their platform. A change of the clock does so before it ends, as the sweep only comes later.
+// Discards deliveries that a paused endpoint retained, or that were not pulled, for seven days on
+// the clock of their platform. A change of the clock also discards them before it ends, because the
+// sweep runs later.
 import type { Time } from '../../../kernel/effects.ts';
 import { CLOCK } from '../../../runtime/clocks/clock-table.ts';
 import type { Sweep } from '../../../runtime/jobs/jobs.ts';
@@ -38,17 +39,17 @@ const TOO_OLD = `with gone as (
 const PAUSED_REASON = 'EXPIRED: the endpoint was paused for seven days';
 const PULLED_REASON = 'EXPIRED: not acknowledged for seven days';
 
-async function giveUp({ db }: Pick<Runtime, 'db'>, now: Time, platformId: string | null) {
+async function dropExpired({ db }: Pick<Runtime, 'db'>, now: Time, platformId: string | null) {
   const values = [new Date(now), PAUSED_REASON, PULLED_REASON, platformId];
   return (await db.query(TOO_OLD, values)).length;
 }
 
 /** Gives up the deliveries of one platform that were kept for seven days on its clock. */
-export async function giveUpKept(
+export async function dropExpiredDeliveries(
   runtime: Pick<Runtime, 'db' | 'effects'>,
   platformId: string,
 ): Promise<void> {
-  while ((await giveUp(runtime, runtime.effects.now(), platformId)) === BATCH);
+  while ((await dropExpired(runtime, runtime.effects.now(), platformId)) === BATCH);
 }
 
 /** Gives up deliveries that were kept for seven days, paused or not pulled; checks every minute. */
@@ -59,7 +60,7 @@ export function keptDeliverySweep(): Sweep {
     async run(runtime) {
       const now = runtime.effects.now();
       if (now < next) return 0;
-      const count = await giveUp(runtime, now, null);
+      const count = await dropExpired(runtime, now, null);
       if (count < BATCH) next = now + EVERY_MS;
       return count;
     },

@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { agentFixture } from '../../../../test/kit/agents/agents.ts';
 import {
-  externalAccount,
-  fundedCustomer,
+  createExternalAccount,
+  createFundedCustomer,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
 import type { TestApp } from '../../../../test/kit/app/harness.ts';
 import { testApp, testAppForEach } from '../../../../test/kit/app/test-app.ts';
-import { eventsVisible } from '../../../../test/kit/http/event-order.ts';
+import { waitUntilEventsVisible } from '../../../../test/kit/http/event-order.ts';
 
 interface Event {
   id: string;
@@ -20,7 +20,7 @@ interface Event {
 }
 
 async function list(app: TestApp, query: Record<string, string> = {}) {
-  if (!query.wait) await eventsVisible(app);
+  if (!query.wait) await waitUntilEventsVisible(app);
   return ok(await app.call('GET', `/events?${new URLSearchParams(query)}`), 200);
 }
 
@@ -37,8 +37,8 @@ async function follow(app: TestApp, query: Record<string, string> = {}, from = '
 }
 
 async function payFundedCustomer(app: TestApp) {
-  const { person, account } = await fundedCustomer(app);
-  const payee = await externalAccount(app, person.id, 'USD');
+  const { person, account } = await createFundedCustomer(app);
+  const payee = await createExternalAccount(app, person.id, 'USD');
   const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 100_00)), 201);
   ok(await app.call('POST', `/quotes/${quote.quoteId ?? quote.id}/execute`), 200);
   return { person, account, payment: quote.transactionId as string };
@@ -140,7 +140,7 @@ describe('listEvents', () => {
     const started = performance.now();
     const pendingList = list(app, { after, wait: '20' });
     await sleep(100);
-    const { person } = await fundedCustomer(app);
+    const { person } = await createFundedCustomer(app);
     const page = await pendingList;
     expect(performance.now() - started).toBeLessThan(5_000);
     expect(page.data.length).toBeGreaterThan(0);
@@ -151,7 +151,7 @@ describe('listEvents', () => {
   it('that are filtered do not end the wait', async () => {
     const { after } = await follow(app);
     const pendingList = list(app, { after, wait: '1', type: 'CARD.STATE_CHANGE' });
-    await fundedCustomer(app);
+    await createFundedCustomer(app);
     const page = await pendingList;
     expect(page).toMatchObject({ data: [], hasMore: false });
     expect(page.after).not.toBe(after);
@@ -259,7 +259,7 @@ describe('events of a server', () => {
     await db.query('select open_event_epoch()');
     expect((await follow(app)).all.map((each) => each.id)).toEqual(all.map((each) => each.id));
     const resumed = await follow(app, {}, after);
-    await fundedCustomer(app);
+    await createFundedCustomer(app);
     const added = await follow(app, {}, resumed.after);
     expect(added.all.length).toBeGreaterThan(0);
     const fullList = await follow(app);

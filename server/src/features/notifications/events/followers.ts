@@ -25,7 +25,7 @@ interface Waiter extends Waiting {
 }
 
 /** The registration of one waiting request. */
-interface Seat {
+interface FollowerRegistration {
   /** Resolves when the platform has an event after the place, after `ms`, or when it is closed. */
   wait(place: Place, ms: number): Promise<void>;
   /** Whether to respond immediately, because the client has disconnected or the process stops. */
@@ -35,7 +35,7 @@ interface Seat {
 
 export interface Followers {
   /** Throws RATE_LIMITED if too many requests wait. */
-  take(platformId: string, closed?: AbortSignal): Seat;
+  register(platformId: string, closed?: AbortSignal): FollowerRegistration;
   /** Call it after a commit that may have stored events. */
   wake(): void;
   /** Ends all waits; later requests wait briefly. */
@@ -52,13 +52,13 @@ const tooManyRequests = (reason: string) =>
   new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: 1 });
 
 /** Counts the requests that wait. */
-function createSeats() {
+function createRegistrations() {
   const waitingCounts = new Map<string, number>();
   let total = 0;
   return {
     total: () => total,
     /** Returns a function that releases the registration. */
-    take(platformId: string): () => void {
+    register(platformId: string): () => void {
       const ofPlatform = waitingCounts.get(platformId) ?? 0;
       if (ofPlatform >= MAX_OF_PLATFORM) {
         throw tooManyRequests(
@@ -139,10 +139,14 @@ function createLoop({ db, log }: FollowersOptions) {
 }
 
 export function createFollowers(options: FollowersOptions): Followers {
-  const seats = createSeats();
+  const registrations = createRegistrations();
   const loop = createLoop(options);
   let isStopping = false;
-  options.metrics.watch('railhead_event_followers', 'Requests that wait for events.', seats.total);
+  options.metrics.watch(
+    'railhead_event_followers',
+    'Requests that wait for events.',
+    registrations.total,
+  );
 
   function wait(platformId: string, cursor: Place, ms: number, closed?: AbortSignal) {
     return new Promise<void>((resolve) => {
@@ -162,8 +166,8 @@ export function createFollowers(options: FollowersOptions): Followers {
   }
 
   return {
-    take(platformId, closed) {
-      const release = seats.take(platformId);
+    register(platformId, closed) {
+      const release = registrations.register(platformId);
       let mayWait = true;
       return {
         async wait(position, ms) {

@@ -26,7 +26,7 @@ import {
 import { walk } from './walk.ts';
 
 export interface EventDeps {
-  followers: Pick<Followers, 'take'>;
+  followers: Pick<Followers, 'register'>;
   log: Log;
   /** Retention period of events. */
   eventRetentionMs: number;
@@ -190,17 +190,17 @@ async function follow(
   let idleMs = 0;
   const isEmpty = () => page.rows.length === 0 && !page.hasMore;
   if (wait === 0 || !isEmpty()) return { page, idleMs };
-  const seat = followers.take(ctx.caller.platformId, closed);
+  const registration = followers.register(ctx.caller.platformId, closed);
   try {
-    while (isEmpty() && !seat.isClosed && idleMs < wait * 1_000) {
+    while (isEmpty() && !registration.isClosed && idleMs < wait * 1_000) {
       const started = performance.now();
-      await seat.wait(page.after, wait * 1_000 - idleMs);
+      await registration.wait(page.after, wait * 1_000 - idleMs);
       idleMs += performance.now() - started;
       if (closed?.aborted) break;
       page = await readPageAfter(ctx, query, page.after);
     }
   } finally {
-    seat.release();
+    registration.release();
   }
   return { page, idleMs };
 }

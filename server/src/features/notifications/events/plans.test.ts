@@ -2,7 +2,7 @@
 // the index. RAILHEAD_PLANNED_EVENTS sets their number.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { idSql, type Planned, planner, uuid } from '../../../../test/kit/app/query-plans.ts';
+import { createPlanner, idSql, type Planned, uuid } from '../../../../test/kit/app/query-plans.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { HEADS } from './heads.ts';
 import { BOUNDARY, countSql, type EventFilter, LOWEST, rangeSql } from './store.ts';
@@ -39,7 +39,7 @@ beforeAll(async () => {
   await client.query('vacuum analyze events');
   // The other tables are almost empty.
   await client.query('set enable_seqscan = off');
-  checkFlat = planner(client);
+  checkFlat = createPlanner(client);
 }, 120_000);
 
 afterAll(() => client?.end());

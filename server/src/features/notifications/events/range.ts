@@ -31,7 +31,7 @@ function placeOf(text: string | null): Place {
 export interface EventStep {
   events: { id: string; type: string }[];
   /** The place from which to continue; null at the end of the range. */
-  place: string | null;
+  cursor: string | null;
 }
 
 /**
@@ -50,6 +50,6 @@ export async function eventsAfter(
   const { rows, end, hasMore } = await walk(db, filter, { order: 'asc', ...bounds, from, limit });
   return {
     events: rows.map(({ id, type }) => ({ id, type })),
-    place: hasMore ? `${end.position} ${end.id}` : null,
+    cursor: hasMore ? `${end.position} ${end.id}` : null,
   };
 }

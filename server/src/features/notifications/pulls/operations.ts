@@ -28,7 +28,7 @@ import {
 
 export interface PullDeps {
   webhooks: Pick<WebhookDeps, 'keys' | 'naming'>;
-  followers: Pick<Followers, 'take'>;
+  followers: Pick<Followers, 'register'>;
   log: Log;
 }
 
@@ -77,18 +77,18 @@ async function pull(
   let page = await read(ctx, log, lane, cursor, limit);
   let idleMs = 0;
   if (wait === 0 || page.rows.length) return { page, idleMs };
-  const seat = followers.take(lane.platformId, closed);
+  const registration = followers.register(lane.platformId, closed);
   try {
-    while (!page.rows.length && !seat.isClosed && idleMs < wait * 1_000) {
+    while (!page.rows.length && !registration.isClosed && idleMs < wait * 1_000) {
       const started = performance.now();
       const next = { position: page.horizon, id: '' };
-      await seat.wait(next, Math.min(RECHECK_MS, wait * 1_000 - idleMs));
+      await registration.wait(next, Math.min(RECHECK_MS, wait * 1_000 - idleMs));
       idleMs += performance.now() - started;
       if (closed?.aborted) break;
       page = await read(ctx, log, lane, cursor, limit);
     }
   } finally {
-    seat.release();
+    registration.release();
   }
   return { page, idleMs };
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { eventsVisible } from '../../../../test/kit/http/event-order.ts';
+import { waitUntilEventsVisible } from '../../../../test/kit/http/event-order.ts';
 
 const app = testApp();
 const DAY = 86_400_000;
@@ -62,7 +62,7 @@ async function emitEvents(): Promise<string> {
   };
   const { id } = ok(await app.call('POST', '/customers', body), 201);
   await app.settle();
-  await eventsVisible(app);
+  await waitUntilEventsVisible(app);
   return id;
 }
 

@@ -56,7 +56,7 @@ export async function nextEvents(
     events.filter(({ type }) => type !== 'TEST' && isWanted(target, type)).map(({ id }) => id);
   if (scope === 'ALL') {
     const step = await eventsAfter(db, eventsOf(range), position, limit);
-    return { eventIds: idsOf(step.events), place: step.place };
+    return { eventIds: idsOf(step.events), place: step.cursor };
   }
   const filter = { ...boundsOf(range), endpoints: [target.number], status: scope };
   const after = position === null ? undefined : { eventId: position, endpoint: target.number };

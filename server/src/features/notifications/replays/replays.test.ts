@@ -1,9 +1,9 @@
 // Replays: preview, progress, sent events, and repetition of a step.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { eventIdSql } from '../../../../test/kit/app/query-plans.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { eventsVisible } from '../../../../test/kit/http/event-order.ts';
+import { waitUntilEventsVisible } from '../../../../test/kit/http/event-order.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 import { replayJobs } from './jobs.ts';
 import { webhookReplays } from './store.ts';
@@ -23,9 +23,9 @@ const arrivalTypes = () => receiver.arrivals.map(({ type }) => type);
 
 /** Emits an event for each of some new customers. */
 async function emit(count: number): Promise<void> {
-  for (let n = 0; n < count; n++) await customer(app);
+  for (let n = 0; n < count; n++) await createCustomer(app);
   await app.settle();
-  await eventsVisible(app);
+  await waitUntilEventsVisible(app);
 }
 
 beforeAll(async () => {
@@ -127,7 +127,7 @@ describe('createWebhookReplay', () => {
         from generate_series(1, $3) n`,
       [app.platform.id, new Date(app.effects.now()), count],
     );
-    await eventsVisible(app);
+    await waitUntilEventsVisible(app);
     receiver.arrivals.length = 0;
     const { id, total } = ok(await create({ endpointId, from, scope: 'ALL' }), 202);
     expect(total).toBe(count);
@@ -160,9 +160,9 @@ describe('createWebhookReplay', () => {
     const hook = await call('POST', '/webhook-endpoints', { url: receiver.url });
     await call('POST', '/sandbox/clock', { advance: 'P40D' });
     const { to: from } = { to: formatTime(app.effects.now() + 39 * DAY) };
-    await customer(app, { as });
+    await createCustomer(app, { as });
     await app.settle();
-    await eventsVisible(app);
+    await waitUntilEventsVisible(app);
     const body = { endpointId: hook.id, from, scope: 'ALL' };
     expect((await call('POST', '/webhook-replays/preview', body)).count).toBeGreaterThan(0);
     const before = receiver.arrivals.length;

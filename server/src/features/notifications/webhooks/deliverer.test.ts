@@ -6,7 +6,7 @@ import net, { type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { attemptsOf, type Outbox, openOutbox } from '../../../../test/kit/http/outbox.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
-import { chanceOf } from '../../../../test/sim/harness/chance.ts';
+import { seededChance } from '../../../../test/sim/harness/chance.ts';
 import { droppedEvents } from '../deliveries/store.ts';
 import { requeueEvents } from './attempts-store.ts';
 import { RETRY_DELAYS_MS } from './schedule.ts';
@@ -298,8 +298,8 @@ describe('queue', () => {
       ),
     );
     // Random response times, so that the order is not accidental.
-    const chance = chanceOf('answers');
-    receiver.behave((response) => void setTimeout(() => response.end(), chance.below(10)));
+    const chance = seededChance('answers');
+    receiver.behave((response) => void setTimeout(() => response.end(), chance.integerBelow(10)));
     await outbox.deliverer().runDue();
     expect(receiver.arrivals).toHaveLength(200);
     for (const subject of payments) {

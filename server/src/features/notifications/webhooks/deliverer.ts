@@ -82,7 +82,7 @@ function outcomeOf(effects: Effects, event: DueEvent, sent: Sent & { end: Platfo
   const { platform_id, endpoint } = event;
   const next = isDelivered(status) ? null : nextAttemptAt(effects, event, attempt, end);
   const result = resultOf(sent, next);
-  const response = excerptOf(sent.answer);
+  const response = excerptOf(sent.responseText);
   const attemptKey = { platform_id, endpoint, event_id: event.id, attempt };
   return {
     ...attemptKey,
@@ -127,7 +127,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
   });
   const reader = createReader({ db, vault, log, lanes, only }, holder);
   const tasks = new Set<Promise<void>>();
-  let turn: Promise<unknown> = Promise.resolve();
+  let leaseWork: Promise<unknown> = Promise.resolve();
   let attempts = 0;
 
   function logOutcome(event: DueEvent, outcome: Outcome): void {
@@ -138,7 +138,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     if (outcome.result === 'dropped') log.warn(fields, 'event dropped');
   }
 
-  /** Without the database the clock is unknown, and an attempt that was read is made all the same. */
+  /** If the database is unavailable, the clock is unknown; an event that was read is still sent. */
   async function timeOf(owner: Parameters<Clocks['timeOf']>[0]): Promise<PlatformTime> {
     try {
       return await clocks.timeOf(owner);
@@ -174,8 +174,8 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
 
   /** Strides and renewals of one process never overlap. */
   function runInTurn<R>(work: () => Promise<R>): Promise<R> {
-    const next = turn.then(work);
-    turn = next.catch(() => undefined);
+    const next = leaseWork.then(work);
+    leaseWork = next.catch(() => undefined);
     return next;
   }
 
@@ -187,8 +187,8 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
       await releasePlatforms(db, holder, [platformId]);
     });
 
-  /** Starts no request of a platform any more, and releases its lease when those in flight are recorded. */
-  async function leave(platformId: string): Promise<void> {
+  /** Stops new requests of a platform, and releases its lease once the requests in flight are recorded. */
+  async function releasePlatform(platformId: string): Promise<void> {
     await runInTurn(async () => lanes.dropLease(platformId));
     while (!lanes.isIdle(platformId)) {
       await recorder.flush().catch(() => undefined);
@@ -204,17 +204,17 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
   }
 
   /** Leaves platforms to the processes that hold their clocks. */
-  async function leaveHeld(): Promise<void> {
+  async function releaseHeldPlatforms(): Promise<void> {
     const now = effects.now();
     if (only !== undefined || !lanes.leased(now).length) return;
     for (const id of await heldByClocks(db, holder, now)) {
-      // Without it in memory the platform is being left already.
-      if (lanes.leaseOf(id) > 0) runInBackground(leave(id), id);
+      // A platform without a lease in memory is already being released.
+      if (lanes.leaseOf(id) > 0) runInBackground(releasePlatform(id), id);
     }
   }
 
   return {
-    leave,
+    releasePlatform,
     restart: reader.restart,
     attempts: () => attempts,
     /** Calls `after` as each delivery ends. A `throttled` stride sends fewer events under load. */
@@ -223,7 +223,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
         const stride = await reader.stride(now, limits.buffered - lanes.total);
         const isPressed = throttled && pressed();
         pump(after, isPressed ? PRESSED_AT_ONCE : Infinity);
-        return { ...stride, more: stride.more || (isPressed && lanes.queued > 0) };
+        return { ...stride, more: stride.hasMore || (isPressed && lanes.queued > 0) };
       }),
     /** Renews leases and retries results that could not be recorded. */
     tick(): void {
@@ -231,7 +231,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
       runInTurn(() => reader.renew(effects.now())).catch((error: unknown) => {
         log.error({ err: error }, 'delivery leases could not be renewed');
       });
-      leaveHeld().catch((error: unknown) => {
+      releaseHeldPlatforms().catch((error: unknown) => {
         log.error({ err: error }, 'held clocks could not be read');
       });
     },
@@ -247,7 +247,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     },
     flush: () => recorder.flush(),
     async release(): Promise<void> {
-      await turn;
+      await leaseWork;
       lanes.clear();
     },
     async releaseLeases(): Promise<void> {
@@ -264,13 +264,13 @@ const RECHECK_MS = 5;
 const clamp = (least: number, value: number, most: number) =>
   Math.min(most, Math.max(least, value));
 
-const nothing = () => undefined;
+const doNothing = () => undefined;
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
   const { effects, log } = options;
   const pipeline = createPipeline(options, { holder: uuid7(effects) });
   let running = false;
-  let busy = false;
+  let isRunning = false;
   let pollRequested = false;
   let ticker: NodeJS.Timeout | undefined;
   let pause: NodeJS.Timeout | undefined;
@@ -280,22 +280,22 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     const started = effects.now();
     pollRequested = false;
     try {
-      const { did, more } = await pipeline.stride(started, poll, true);
-      if (did > 0 || more) pollRequested = true;
+      const { eventCount, hasMore } = await pipeline.stride(started, poll, true);
+      if (eventCount > 0 || hasMore) pollRequested = true;
     } catch (error) {
       log.error({ err: error }, 'delivery round failed');
     }
     const pauseMs = clamp(MIN_PAUSE_MS, effects.now() - started, MAX_PAUSE_MS);
     pause = setTimeout(() => {
-      busy = false;
+      isRunning = false;
       if (pollRequested) poll();
     }, pauseMs);
   }
 
   function poll(): void {
     pollRequested = true;
-    if (!running || busy) return;
-    busy = true;
+    if (!running || isRunning) return;
+    isRunning = true;
     setImmediate(() => void runRound());
   }
 
@@ -305,9 +305,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       pipeline.restart();
       let did = 0;
       for (let more = true; more; ) {
-        const stride = await pipeline.stride(now, nothing, false);
-        did += stride.did;
-        more = stride.more;
+        const stride = await pipeline.stride(now, doNothing, false);
+        did += stride.eventCount;
+        more = stride.hasMore;
       }
       const waited = await pipeline.quiet();
       if (did + waited === 0) return pipeline.attempts() - attemptsBefore;
@@ -318,7 +318,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     wake: poll,
     runDue,
     heldPlatform: (platformId, holder) =>
-      deliveriesOf(options, platformId, holder, () => pipeline.leave(platformId)),
+      deliveriesOf(options, platformId, holder, () => pipeline.releasePlatform(platformId)),
     start() {
       running = true;
       ticker = setInterval(() => {
@@ -331,7 +331,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       running = false;
       clearInterval(ticker);
       clearTimeout(pause);
-      busy = false;
+      isRunning = false;
       await pipeline.release();
       try {
         // Requests that are not answered in time are sent again later.
@@ -349,7 +349,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 /** Deliveries of one platform while its clock is held. */
 export interface PlatformDeliveries {
   /**
-   * Makes everything that is due on the clock, one request after the other. `answered` is false if
+   * Delivers all events that are due on the clock, one request after the other. `answered` is false if
    * the endpoint did not respond soon; the rest is then left to the regular deliverer.
    */
   run(): Promise<{ attempts: number; answered: boolean }>;
@@ -364,24 +364,24 @@ function deliveriesOf(
   options: DelivererOptions,
   platformId: string,
   holder: string,
-  leaveRegular: () => Promise<void>,
+  releaseFromRegular: () => Promise<void>,
 ): PlatformDeliveries {
   const { db, effects, log } = options;
   const limits = { ...options.limits, perPlatform: 1 };
   const pipeline = createPipeline({ ...options, limits }, { holder, only: platformId });
   /** The deliverer of this process leaves the platform; others do so within a second. */
-  let left: Promise<void> | undefined;
+  let regularReleased: Promise<void> | undefined;
 
   /** Whether this ends soon. */
   async function endsSoon(work: Promise<unknown>): Promise<boolean> {
-    const late = new AbortController();
-    const timeout = sleep(PROMPT_MS, false, { signal: late.signal }).catch(() => false);
+    const cancellation = new AbortController();
+    const timeout = sleep(PROMPT_MS, false, { signal: cancellation.signal }).catch(() => false);
     const hasEnded = await Promise.race([work.then(() => true), timeout]);
-    late.abort();
+    cancellation.abort();
     return hasEnded;
   }
 
-  async function leave(): Promise<void> {
+  async function releasePlatform(): Promise<void> {
     await pipeline.release();
     const ticker = setInterval(() => pipeline.tick(), POLL_INTERVAL_MS);
     try {
@@ -395,25 +395,25 @@ function deliveriesOf(
   return {
     async run() {
       const attemptsBefore = pipeline.attempts();
-      left ??= leaveRegular();
-      if (!(await endsSoon(left))) return { attempts: 0, answered: false };
+      regularReleased ??= releaseFromRegular();
+      if (!(await endsSoon(regularReleased))) return { attempts: 0, answered: false };
       // A process that ended without releasing its lease has it until then.
       const leasedUntil = performance.now() + LEASE_MS + PROMPT_MS;
       for (;;) {
-        const { did } = await pipeline.stride(effects.now(), nothing, false);
+        const { eventCount } = await pipeline.stride(effects.now(), doNothing, false);
         const answered = await endsSoon(pipeline.quiet());
         const attempts = pipeline.attempts() - attemptsBefore;
         if (!answered || attempts > 0) return { attempts, answered };
         // Nothing was left to send, or another process has not released its lease yet.
-        const isLeft = did === 0 && performance.now() < leasedUntil;
-        if (!isLeft) return { attempts, answered: did > 0 };
+        const isLeft = eventCount === 0 && performance.now() < leasedUntil;
+        if (!isLeft) return { attempts, answered: eventCount > 0 };
         const now = await options.clocks.nowOf({ platformId });
         if ((await firstQueued(db, platformId, now)) === undefined) return { attempts, answered };
         await sleep(MIN_PAUSE_MS);
       }
     },
     end() {
-      leave().catch((error: unknown) => {
+      releasePlatform().catch((error: unknown) => {
         log.error({ err: error, platformId }, 'deliveries of a held clock did not end');
       });
     },

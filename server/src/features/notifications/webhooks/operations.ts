@@ -68,7 +68,11 @@ async function sendTest(ctx: Ctx, deps: WebhookDeps, requestedUrl: string | unde
       error: sent.error,
     });
   }
-  const body = { url, response_status: sent.status, response_body: excerptOf(sent.answer) ?? '' };
+  const body = {
+    url,
+    response_status: sent.status,
+    response_body: excerptOf(sent.responseText) ?? '',
+  };
   return { status: 200 as const, body };
 }
 
@@ -80,7 +84,7 @@ async function recordAttempt(
 ): Promise<void> {
   const result = isDelivered(sent.status) ? 'delivered' : 'dropped';
   deps.metrics.delivery(result);
-  const { at, status, error, ms, answer } = sent;
+  const { at, status, error, ms, responseText } = sent;
   await recordTest(ctx.db, ctx.now, {
     platform_id: ctx.caller.platformId,
     event_id: event.id,
@@ -89,7 +93,7 @@ async function recordAttempt(
     error,
     ms,
     head: headOf(sent.headers),
-    response: excerptOf(answer),
+    response: excerptOf(responseText),
     result,
   });
 }

@@ -38,9 +38,9 @@ const DISCARD_BATCH = 5_000;
 
 export interface Stride {
   /** Number of events that were read or discarded. */
-  did: number;
+  eventCount: number;
   /** Whether this pass has platforms left. */
-  more: boolean;
+  hasMore: boolean;
 }
 
 interface ReaderDeps {
@@ -191,7 +191,7 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
       ),
     /** Reads up to about `total` events. */
     async stride(now: Time, total: number): Promise<Stride> {
-      if (total <= 0) return { did: 0, more: false };
+      if (total <= 0) return { eventCount: 0, hasMore: false };
       const waitingEndpoints = await findWaiting(now);
       const due = waitingEndpoints.filter((each) => each.due && !each.taken);
       // The deliveries of a deleted endpoint end at once.
@@ -207,7 +207,7 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
       const last =
         waitingEndpoints.length === LANES_PER_STRIDE ? (waitingEndpoints.at(-1) ?? null) : null;
       after = cutAt ?? last;
-      return { did: discarded + (await read(requests, now)), more: after !== null };
+      return { eventCount: discarded + (await read(requests, now)), hasMore: after !== null };
     },
   };
 }

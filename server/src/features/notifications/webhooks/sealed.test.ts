@@ -1,7 +1,7 @@
 // Encrypted events: the outbox contains no personal data in clear, every attempt sends the same bytes, and
 // an event whose data key was erased is never sent and does not block others.
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { customer } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 import { requeueEvents } from './attempts-store.ts';
@@ -42,7 +42,7 @@ const eraseKey = (id: string) =>
 
 it('stores customer data encrypted and sends the same bytes in every attempt', async () => {
   receiver.behave(500);
-  const person = await customer(app, {}, { fullName: NAME });
+  const person = await createCustomer(app, {}, { fullName: NAME });
   const [event] = await readStoredEvents(person.id);
   expect(event?.sealed_for).toBe(person.id);
   expect(event?.data).not.toContain('Zelda');
@@ -59,11 +59,11 @@ it('stores customer data encrypted and sends the same bytes in every attempt', a
 
 it('never sends an event whose key was erased, and delivers the others', async () => {
   receiver.behave(500);
-  const erased = await customer(app);
+  const erased = await createCustomer(app);
   await app.settle();
   receiver.behave(200);
   await eraseKey(erased.id);
-  const other = await customer(app);
+  const other = await createCustomer(app);
   const before = receiver.arrivals.length;
   await app.advance(FIRST_RETRY_MS);
   const [event] = await readStoredEvents(erased.id);
@@ -79,12 +79,12 @@ it('never sends an event whose key was erased, and delivers the others', async (
 });
 
 it('skips a corrupt event, logs it, and delivers the others', async () => {
-  const corrupt = await customer(app);
+  const corrupt = await createCustomer(app);
   await app.runtime.db.query(
     "update events set data = 's1.AAAA.AAAA' where subject = $1 and sealed_for is not null",
     [corrupt.id],
   );
-  const other = await customer(app);
+  const other = await createCustomer(app);
   await app.settle();
   expect(receiver.arrivals.map((each) => each.id)).toContain(
     (await readStoredEvents(other.id))[0]?.id,

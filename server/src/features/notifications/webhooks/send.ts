@@ -62,7 +62,7 @@ export interface Sent {
   ms: number;
   headers: Record<string, string>;
   /** Response body, up to `MAX_ANSWER` bytes. */
-  answer: string | null;
+  responseText: string | null;
 }
 
 /** Bytes read. More than is stored, so that connections remain open after ordinary responses. */
@@ -74,10 +74,10 @@ const STORED_ERROR = 200;
 const withoutNul = (text: string) => text.replaceAll('\0', '');
 
 /** The stored part of a response: at most 1 KB, masked. */
-export function excerptOf(answer: string | null): string | null {
-  if (answer === null) return null;
+export function excerptOf(responseText: string | null): string | null {
+  if (responseText === null) return null;
   // A secret that the end of the excerpt divides would not be recognized.
-  const bytes = Buffer.from(withoutNul(maskBody(answer)));
+  const bytes = Buffer.from(withoutNul(maskBody(responseText)));
   if (bytes.length <= STORED_ANSWER) return bytes.toString('utf8');
   // The last character may be incomplete.
   return bytes.toString('utf8', 0, STORED_ANSWER).replace(/\uFFFD$/, '');
@@ -89,7 +89,7 @@ function errorText(error: unknown): string {
   return withoutNul(parts.join(': ') || 'failed').slice(0, STORED_ERROR);
 }
 
-/** Headers of the connection, and those that say no more than the attempt itself. */
+/** Headers of the connection, and headers without information beyond the attempt. */
 const OMITTED_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date']);
 const STORED_HEAD = 1_024;
 
@@ -134,7 +134,7 @@ function signDelivery(
   };
 }
 
-/** Body and signed headers of an event for an endpoint, for another way than a request to it. */
+/** Body and signed headers of an event for an endpoint that receives no requests. */
 export type DeliverySigner = (
   event: StoredEvent,
   target: Omit<Target, 'url'>,
@@ -159,7 +159,7 @@ const failedAttempt = (startedAt: Time, ms: number, error: string): Sent => ({
   error,
   ms,
   headers: {},
-  answer: null,
+  responseText: null,
 });
 
 /** Sends an event. Takes up to `ANSWER_TIMEOUT_MS`. */
@@ -181,7 +181,7 @@ export async function send(deps: SendDeps, event: StoredEvent, target: Target): 
     });
     const ms = effects.now() - started;
     const { status, headers, body } = reply;
-    return { at: started, status, error: null, ms, headers, answer: body };
+    return { at: started, status, error: null, ms, headers, responseText: body };
   } catch (error) {
     return failedAttempt(started, effects.now() - started, errorText(error));
   }

@@ -341,7 +341,7 @@ export async function noteFailing(db: Database, failing: readonly Failing[]): Pr
   ]);
 }
 
-/** The rows of `gone` leave the queue undelivered: their last attempt has failed for good. */
+/** Removes the rows of `gone` from the queue without delivery: their last attempt has failed permanently. */
 const CLOSED = `update webhook_attempts a set result = 'dropped' from gone g
     where a.platform_id = g.platform_id and a.endpoint = g.endpoint and a.event_id = g.event_id
       and a.attempt = g.attempts and a.result = 'retry'`;

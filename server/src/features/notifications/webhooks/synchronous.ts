@@ -33,11 +33,11 @@ export async function sendSynchronously(
   const event = await storedEvent(db, eventId);
   if (!event) throw new Error(`event ${eventId} not found`);
   const sent = await send({ effects, ...deps }, event, { url: endpoint, environment });
-  const { at, status, error, ms, answer } = sent;
+  const { at, status, error, ms, responseText } = sent;
   const result = status !== null && RESPONSES.includes(status) ? 'delivered' : 'dropped';
   deps.metrics.delivery(result);
   const attempt = event.attempts + 1;
-  const response = excerptOf(answer);
+  const response = excerptOf(responseText);
   const head = headOf(sent.headers);
   const attemptKey = {
     platform_id: event.platform_id,

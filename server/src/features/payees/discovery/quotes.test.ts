@@ -1,7 +1,7 @@
 // Compares the exchange rates with the quotes: every pair of the sandbox platform's currencies, over every
 // rail that can pay an account of the destination currency.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { FIRST_CURRENCIES } from '../../../bootstrap.ts';
@@ -32,7 +32,7 @@ const app = testApp();
 let sources: Map<string, string>;
 let payees: { id: string; currency: string; rails: string[] }[];
 beforeAll(async () => {
-  const person = await customer(app, {}, { email: 'pairs@example.com' });
+  const person = await createCustomer(app, {}, { email: 'pairs@example.com' });
   const path = `/customers/internal-accounts?customerId=${person.id}&limit=100`;
   const { data } = ok(await app.call('GET', path), 200);
   sources = new Map(data.map((each: ApiResponse['body']) => [each.balance.currency.code, each.id]));

@@ -130,6 +130,6 @@ describe('externalAccountStates', () => {
   it('allows a new verification after a failed one', () => {
     const failed = externalAccountStates.next('PENDING_OWNERSHIP_VERIFICATION', 'disprove');
     expect(externalAccountStates.next(failed, 'challenge')).toBe('PENDING_OWNERSHIP_VERIFICATION');
-    expect(externalAccountStates.peek('ACTIVE', 'prove')).toBeUndefined();
+    expect(externalAccountStates.targetOf('ACTIVE', 'prove')).toBeUndefined();
   });
 });

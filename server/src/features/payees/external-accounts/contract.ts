@@ -18,7 +18,7 @@ import {
 import { EXTERNAL_ACCOUNT_STATUSES } from './states.ts';
 import { BENEFICIARY_STATUSES, OWNERSHIP_TYPES } from './store.ts';
 
-const maybe = Type.Optional;
+const optional = Type.Optional;
 
 const OwnershipType = named(
   'OwnershipType',
@@ -53,7 +53,7 @@ const BeneficiaryVerificationStatus = named(
   }),
 );
 
-const platformAccountId = maybe(
+const platformAccountId = optional(
   Type.String({
     minLength: 1,
     maxLength: 255,
@@ -73,28 +73,28 @@ export const ExternalAccount = named(
       id: Type.String({
         description: 'ID of the external account, `ExternalAccount:<uuid>`.',
       }),
-      customerId: maybe(
+      customerId: optional(
         Type.String({
           description: 'Customer that registered the account. Absent for accounts of the platform.',
         }),
       ),
       status: ExternalAccountStatus,
       platformAccountId,
-      ownershipType: maybe(OwnershipType),
+      ownershipType: optional(OwnershipType),
       currency,
-      defaultUmaDepositAccount: maybe(
+      defaultUmaDepositAccount: optional(
         Type.Boolean({
           description:
             'Whether incoming UMA payments of the customer are paid out to this account.',
         }),
       ),
-      beneficiaryVerificationStatus: maybe(BeneficiaryVerificationStatus),
-      beneficiaryVerifiedData: maybe(
+      beneficiaryVerificationStatus: optional(BeneficiaryVerificationStatus),
+      beneficiaryVerifiedData: optional(
         named(
           'BeneficiaryVerifiedData',
           Type.Object(
             {
-              fullName: maybe(
+              fullName: optional(
                 Type.String({ description: 'Name of the account holder at the institution.' }),
               ),
             },
@@ -118,7 +118,7 @@ export const ExternalAccount = named(
 const accountFields = {
   currency,
   platformAccountId,
-  ownershipType: maybe(
+  ownershipType: optional(
     withDescription(
       OwnershipType,
       'Owner of the account. Required for self-custody wallets if the platform has ' +
@@ -132,13 +132,13 @@ const ExternalAccountCreateRequest = named(
   'ExternalAccountCreateRequest',
   Type.Object(
     {
-      customerId: maybe(
+      customerId: optional(
         Type.String({
           description: 'Customer for whom the account is registered. Default: the platform.',
         }),
       ),
       ...accountFields,
-      defaultUmaDepositAccount: maybe(
+      defaultUmaDepositAccount: optional(
         Type.Boolean({
           default: false,
           description:
@@ -162,7 +162,7 @@ const List = named('ExternalAccountListResponse', page(ExternalAccount));
 const params = Type.Object({
   externalAccountId: Type.String({ description: 'ID of the external account.' }),
 });
-const currencyFilter = maybe(Type.String({ description: 'Filter by currency code.' }));
+const currencyFilter = optional(Type.String({ description: 'Filter by currency code.' }));
 const CREATED =
   'Registers an account outside the service, so that payments can be sent to ' +
   'it. Where the institution supports it, the beneficiary name is compared with ' +
@@ -190,7 +190,7 @@ export const listCustomerExternalAccounts = operation({
   permission: 'VIEW',
   query: Type.Object({
     currency: currencyFilter,
-    customerId: maybe(Type.String({ description: 'Filter by customer.' })),
+    customerId: optional(Type.String({ description: 'Filter by customer.' })),
     ...PageQuery,
   }),
   replies: { 200: List },

@@ -1,7 +1,7 @@
 // Concurrent changes of the default UMA deposit account, over separate connections, so that they contend like
 // requests of independent clients.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { accountInfos, customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { accountInfos, createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { BASE_PATH } from '../../../http/server.ts';
 import { externalAccounts } from './store.ts';
@@ -50,7 +50,7 @@ describe('simultaneous defaultUmaDepositAccount: true', () => {
   it.each(['without', 'with'] as const)(
     'is accepted for every request %s a former default, and leaves one default',
     async (former) => {
-      const person = await customer(app);
+      const person = await createCustomer(app);
       if (former === 'with') await post('/customers/external-accounts', accountBodyOf(person.id));
       const responses = await Promise.all(
         Array.from({ length: CROWD }, (_, index) =>
@@ -71,7 +71,7 @@ describe('simultaneous defaultUmaDepositAccount: true', () => {
 
 describe('simultaneous ownership challenges', () => {
   it('are all accepted, and the last one is outstanding', async () => {
-    const person = await customer(app);
+    const person = await createCustomer(app);
     const address = '0x52908400098527886E0F7030069857D2E4169EE7';
     const beneficiary = {
       ...{ beneficiaryType: 'INDIVIDUAL', fullName: 'Ada Lovelace', countryOfResidence: 'US' },

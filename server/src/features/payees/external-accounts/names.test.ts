@@ -1,6 +1,11 @@
 // Late or missing results of the holder name check: their effect on the account and its events.
 import { expect, it } from 'vitest';
-import { customer, eventTypes, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import {
+  createCustomer,
+  createExternalAccount,
+  eventTypes,
+  ok,
+} from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { NameCheck } from '../../../connectors/ports/index.ts';
 import { applyNameCheck } from './names.ts';
@@ -10,8 +15,8 @@ const app = testApp();
 
 /** An account whose name check is pending. */
 async function createPendingCheck(): Promise<string> {
-  const person = await customer(app);
-  return (await externalAccount(app, person.id, 'USD', '104')).id;
+  const person = await createCustomer(app);
+  return (await createExternalAccount(app, person.id, 'USD', '104')).id;
 }
 
 const accountPathOf = (id: string) => `/customers/external-accounts/${id}`;

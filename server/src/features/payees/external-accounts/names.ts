@@ -68,7 +68,7 @@ export function applyNameCheck(ctx: Ctx, row: ExternalAccountRow, check: NameChe
   const isInvalid = check.status === 'INVALID_ACCOUNT';
   const result = nameCheckColumns(isInvalid ? { status: 'NOT_MATCHED' } : check);
   const checkedAccount = ctx.update(externalAccounts, row, { ...result, updated_at: ctx.now });
-  const canDisable = externalAccountStates.peek(checkedAccount.status, 'disable');
+  const canDisable = externalAccountStates.targetOf(checkedAccount.status, 'disable');
   if (isInvalid && canDisable) transitionExternalAccount(ctx, checkedAccount, 'disable');
 }
 

@@ -71,7 +71,7 @@ async function create(
   if (defaultUmaDepositAccount && customerId === undefined) {
     throw invalidField('defaultUmaDepositAccount', 'is allowed only for accounts of customers');
   }
-  if (customerId !== undefined) await customerOf(ctx, customerId, { alive: true });
+  if (customerId !== undefined) await customerOf(ctx, customerId, { rejectDeleted: true });
   const check = await firstNameCheck(connectors.names, proposal.info);
   if (defaultUmaDepositAccount && customerId !== undefined) await clearDefault(ctx, customerId);
   const row = ctx.insert(externalAccounts, {

@@ -149,7 +149,7 @@ function applyTransition(
   event: ExternalAccountEvent,
   reason: string | null,
 ): ExternalAccountRow {
-  if (externalAccountStates.peek(row.status, event) === undefined) {
+  if (externalAccountStates.targetOf(row.status, event) === undefined) {
     throw conflict(`This action is not possible: the account is ${row.status}.`);
   }
   if (event === 'check' && !hasInstitution(row.info)) {

@@ -1,7 +1,7 @@
 // External accounts: bank accounts and wallets that receive payments or are debited.
 
 import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';
-import { contended, Fault } from '../../../kernel/fault.ts';
+import { contentionFault, Fault } from '../../../kernel/fault.ts';
 import type { Database, FindOptions } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
@@ -56,7 +56,7 @@ export const externalAccounts = table(
       external_accounts_same: () =>
         new Fault('DUPLICATE_EXTERNAL_ACCOUNT', 'This account is already registered.'),
       external_accounts_default: () =>
-        contended('Another default account was set at the same time. Retry.'),
+        contentionFault('Another default account was set at the same time. Retry.'),
     },
     // On conflict the operation runs again with the other account as former default, so the last request
     // wins.

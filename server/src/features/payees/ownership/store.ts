@@ -1,6 +1,6 @@
 // The pending challenge of an account. Its row has the id of the account and is deleted when the challenge
 // ends, so a nonce is used once. Of a liveness token only the hash is stored.
-import { contended } from '../../../kernel/fault.ts';
+import { contentionFault } from '../../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 
 export const OWNERSHIP_METHODS = ['WALLET_SIGNATURE', 'LIVENESS'] as const;
@@ -25,7 +25,7 @@ export const ownershipChallenges = table(
   {
     unique: {
       ownership_challenges_pkey: () =>
-        contended('Another challenge was created at the same time. Retry.'),
+        contentionFault('Another challenge was created at the same time. Retry.'),
     },
     // On conflict the operation runs again and replaces the other challenge.
     contendedKeys: ['ownership_challenges_pkey'],

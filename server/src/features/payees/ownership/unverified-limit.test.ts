@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { fund, internalAccount, ok, quoteBody } from '../../../../test/kit/app/fixtures.ts';
+import {
+  findInternalAccount,
+  fundAccount,
+  ok,
+  quoteBody,
+} from '../../../../test/kit/app/fixtures.ts';
 import { openForFile } from '../../../../test/kit/app/test-app.ts';
 import {
   nextSecret,
@@ -13,10 +18,10 @@ const ownership = openForFile(startOwnership);
 
 describe('payments to an unverified wallet', () => {
   it('are accepted up to the threshold, and above it after verification', async () => {
-    const source = await internalAccount(ownership.app, ownership.person.id, 'USD', {
+    const source = await findInternalAccount(ownership.app, ownership.person.id, 'USD', {
       as: ownership.as,
     });
-    await fund(ownership.app, source.id, 10_000_00, { as: ownership.as });
+    await fundAccount(ownership.app, source.id, 10_000_00, { as: ownership.as });
     const { id, wallet } = await ownership.createPendingProof();
     const pay = (cents: number) =>
       ownership.call('POST', '/quotes', quoteBody(source.id, id, cents));
@@ -33,10 +38,10 @@ describe('payments to an unverified wallet', () => {
   });
 
   it('need no verification for a wallet at a known custodian', async () => {
-    const source = await internalAccount(ownership.app, ownership.person.id, 'USD', {
+    const source = await findInternalAccount(ownership.app, ownership.person.id, 'USD', {
       as: ownership.as,
     });
-    await fund(ownership.app, source.id, 10_000_00, { as: ownership.as });
+    await fundAccount(ownership.app, source.id, 10_000_00, { as: ownership.as });
     const { address } = evmWallet(nextSecret());
     const custodial = { accountType: 'ETHEREUM_WALLET', address, vaspName: 'Kraken' };
     const { id, status } = await ownership.add('', '', { fields: { accountInfo: custodial } });

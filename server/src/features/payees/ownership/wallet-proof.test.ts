@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { customer, eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
 import { openForFile } from '../../../../test/kit/app/test-app.ts';
 import {
   nextSecret,
@@ -62,7 +62,7 @@ describe.each([
     const wallet = evmWallet(nextSecret());
     const ownerFields =
       owner === 'customer'
-        ? { customerId: (await customer(ownership.app, { as: platform })).id }
+        ? { customerId: (await createCustomer(ownership.app, { as: platform })).id }
         : {};
     const accountInfo = { accountType: 'ETHEREUM_WALLET', address: wallet.address };
     const request = { ...ownerFields, currency: 'USDC', ownershipType: 'FIRST_PARTY', accountInfo };

@@ -61,7 +61,8 @@ export async function findAccount(
   accountId: string,
 ): Promise<DiscoveryResult> {
   const account = await externalAccountOf(ctx, accountId);
-  if (account.customer_id !== null) await customerOf(ctx, account.customer_id, { alive: true });
+  if (account.customer_id !== null)
+    await customerOf(ctx, account.customer_id, { rejectDeleted: true });
   if (!PAYABLE.includes(account.status)) {
     throw new Fault(
       'INVALID_RECEIVER',

@@ -1,5 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { accountInfos, customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import {
+  accountInfos,
+  createCustomer,
+  createExternalAccount,
+  ok,
+} from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { checkOffer, missingPayerData, offerOf, payeeDiscoveryOf } from './index.ts';
@@ -10,8 +15,8 @@ const app = testApp();
 let ada: { id: string; umaAddress: string };
 let secondCustomer: { id: string; umaAddress: string };
 beforeAll(async () => {
-  ada = await customer(app);
-  secondCustomer = await customer(app);
+  ada = await createCustomer(app);
+  secondCustomer = await createCustomer(app);
 });
 
 interface Asking {
@@ -108,7 +113,7 @@ describe('lookupUma', () => {
 
   it('rejects an unknown sender', async () => {
     const to = `$success.usd@${HOST}`;
-    const otherCustomer = await customer(app, { as: app.other });
+    const otherCustomer = await createCustomer(app, { as: app.other });
     const absent = { senderUmaAddress: '$absent@example.com' };
     expect(codeOf(await discoverUma(to, absent))).toEqual([404, 'USER_NOT_FOUND']);
     const unknownSender = { senderUmaAddress: otherCustomer.umaAddress };
@@ -117,7 +122,7 @@ describe('lookupUma', () => {
     expect(codeOf(await discoverUma(to, id))).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     const bothSenders = { customerId: secondCustomer.id, senderUmaAddress: ada.umaAddress };
     expect(codeOf(await discoverUma(to, bothSenders))).toEqual([400, 'INVALID_INPUT']);
-    const deletedCustomer = await customer(app);
+    const deletedCustomer = await createCustomer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
     expect(codeOf(await discoverUma(to, { customerId: deletedCustomer.id }))).toEqual([
       410,
@@ -189,7 +194,7 @@ describe('lookupUma of a customer of this server', () => {
 
   it('applies the settings of their platform and returns its required fields', async () => {
     const platform = await app.newPlatform('Picky');
-    const otherCustomer = await customer(app, { as: platform });
+    const otherCustomer = await createCustomer(app, { as: platform });
     const required = [
       { name: 'FULL_NAME', mandatory: false },
       { name: 'EMAIL', mandatory: true },
@@ -216,7 +221,7 @@ describe('lookupUma of a customer of this server', () => {
   });
 
   it('lists the default account for UMA first', async () => {
-    const receiver = await customer(app);
+    const receiver = await createCustomer(app);
     const info = { currency: 'MXN', accountInfo: accountInfos.MXN!('000') };
     const body = { ...info, customerId: receiver.id, defaultUmaDepositAccount: true };
     ok(await app.call('POST', '/customers/external-accounts', body), 201);
@@ -224,9 +229,9 @@ describe('lookupUma of a customer of this server', () => {
   });
 
   it('finds no unready, deleted or unknown customer, and none of the other environment', async () => {
-    const pendingCustomer = await customer(app, { as: app.unregulated });
+    const pendingCustomer = await createCustomer(app, { as: app.unregulated });
     expect(codeOf(await discoverUma(pendingCustomer.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
-    const deletedCustomer = await customer(app);
+    const deletedCustomer = await createCustomer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
     expect(codeOf(await discoverUma(deletedCustomer.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
     const host = ada.umaAddress.split('@')[1];
@@ -238,7 +243,7 @@ describe('lookupUma of a customer of this server', () => {
   it('takes precedence over scripted addresses of the sandbox', async () => {
     const platform = await app.newPlatform('Squatter');
     ok(await app.call('PATCH', '/config', { umaDomain: HOST }, { as: platform }), 200);
-    const otherCustomer = await customer(
+    const otherCustomer = await createCustomer(
       app,
       { as: platform },
       { umaAddress: `$success.eur@${HOST}` },
@@ -250,7 +255,7 @@ describe('lookupUma of a customer of this server', () => {
 
 describe('lookupExternalAccount', () => {
   it('returns the currency of the account within the limits of its rails', async () => {
-    const payeeAccount = await externalAccount(app, ada.id, 'EUR');
+    const payeeAccount = await createExternalAccount(app, ada.id, 'EUR');
     const body = ok(await discoverAccount(payeeAccount.id, { customerId: ada.id }), 200);
     expect(body).toMatchObject({
       accountId: payeeAccount.id,
@@ -285,7 +290,7 @@ describe('lookupExternalAccount', () => {
 
   it('applies the settings of the platform', async () => {
     const platform = await app.newPlatform('Careful');
-    const payeeAccount = await externalAccount(app, null, 'EUR', '000', { as: platform });
+    const payeeAccount = await createExternalAccount(app, null, 'EUR', '000', { as: platform });
     const setEurLimits = async (minAmount: number, maxAmount: number) => {
       const { supportedCurrencies } = ok(
         await app.call('GET', '/config', undefined, { as: platform }),
@@ -318,8 +323,10 @@ describe('lookupExternalAccount', () => {
   });
 
   it('returns the same 404 for unknown, foreign and deleted accounts', async () => {
-    const otherPlatformAccount = await externalAccount(app, null, 'EUR', '000', { as: app.other });
-    const ownExternalAccount = await externalAccount(app, ada.id, 'EUR');
+    const otherPlatformAccount = await createExternalAccount(app, null, 'EUR', '000', {
+      as: app.other,
+    });
+    const ownExternalAccount = await createExternalAccount(app, ada.id, 'EUR');
     ok(await app.call('DELETE', `/customers/external-accounts/${ownExternalAccount.id}`), 204);
     for (const id of [otherPlatformAccount.id, ownExternalAccount.id, 'unknown']) {
       expect(codeOf(await discoverAccount(id))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
@@ -327,7 +334,7 @@ describe('lookupExternalAccount', () => {
   });
 
   it('rejects an account that cannot be paid', async () => {
-    const payeeAccount = await externalAccount(app, ada.id, 'EUR');
+    const payeeAccount = await createExternalAccount(app, ada.id, 'EUR');
     await app.runtime.db.query("update external_accounts set status = 'INACTIVE' where id = $1", [
       payeeAccount.id,
     ]);
@@ -335,14 +342,14 @@ describe('lookupExternalAccount', () => {
   });
 
   it('validates the sender like lookupUma', async () => {
-    const payeeAccount = await externalAccount(app, ada.id, 'EUR');
+    const payeeAccount = await createExternalAccount(app, ada.id, 'EUR');
     const invalidResponse = await discoverAccount(payeeAccount.id, { senderUmaAddress: 'ada' });
     expect(codeOf(invalidResponse)).toEqual([400, 'INVALID_UMA_ADDRESS']);
     const absent = await discoverAccount(payeeAccount.id, {
       senderUmaAddress: '$absent@example.com',
     });
     expect(codeOf(absent)).toEqual([404, 'USER_NOT_FOUND']);
-    const deletedCustomer = await customer(app);
+    const deletedCustomer = await createCustomer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
     const lateResponse = await discoverAccount(payeeAccount.id, { customerId: deletedCustomer.id });
     expect(codeOf(lateResponse)).toEqual([410, 'CUSTOMER_DELETED']);

@@ -58,7 +58,7 @@ export async function senderOf(
 ): Promise<Sender> {
   const platform = await readOwnPlatform(ctx);
   const [byId, byAddress] = await Promise.all([
-    customerId === undefined ? undefined : customerOf(ctx, customerId, { alive: true }),
+    customerId === undefined ? undefined : customerOf(ctx, customerId, { rejectDeleted: true }),
     address === undefined ? undefined : requireCustomerAt(ctx, address),
   ]);
   if (byId && byAddress && byId.id !== byAddress.id) {

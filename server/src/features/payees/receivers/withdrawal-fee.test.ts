@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  balances,
-  customer,
-  fund,
-  internalAccount,
+  createCustomer,
+  findInternalAccount,
+  fundAccount,
   ok,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -18,9 +18,9 @@ const SPARK = `sparkrt1${'q'.repeat(40)}`;
 const app = testApp();
 const accounts: Record<string, string> = {};
 beforeAll(async () => {
-  const person = await customer(app);
+  const person = await createCustomer(app);
   for (const currency of ['USDC', 'USDT', 'USDB', 'BTC', 'USD']) {
-    accounts[currency] = (await internalAccount(app, person.id, currency)).id;
+    accounts[currency] = (await findInternalAccount(app, person.id, currency)).id;
   }
 });
 
@@ -65,10 +65,10 @@ describe('estimateCryptoWithdrawalFee', () => {
 
   it('creates no hold and stores nothing', async () => {
     const { USDC } = accounts as { USDC: string };
-    await fund(app, USDC, 2_000_000);
+    await fundAccount(app, USDC, 2_000_000);
     const emittedEventsBefore = await app.events();
     ok(await estimate(), 200);
-    expect(await balances(app, USDC)).toEqual({ balance: 2_000_000, total: 2_000_000 });
+    expect(await readBalances(app, USDC)).toEqual({ balance: 2_000_000, total: 2_000_000 });
     expect(await app.events()).toHaveLength(emittedEventsBefore.length);
   });
 
@@ -108,7 +108,7 @@ describe('estimateCryptoWithdrawalFee', () => {
   });
 
   it('accepts accounts of the caller only', async () => {
-    const otherPlatformAccount = await internalAccount(app, null, 'USDC', { as: app.other });
+    const otherPlatformAccount = await findInternalAccount(app, null, 'USDC', { as: app.other });
     for (const internalAccountId of [
       otherPlatformAccount.id,
       'unknown',
@@ -120,7 +120,7 @@ describe('estimateCryptoWithdrawalFee', () => {
   });
 
   it('validates the checksum in production, where no network provides fees yet', async () => {
-    const platformAccount = await internalAccount(app, null, 'USDC', { as: app.production });
+    const platformAccount = await findInternalAccount(app, null, 'USDC', { as: app.production });
     const request = { internalAccountId: platformAccount.id, cryptoNetwork: 'BASE' };
     const wrongId = EVM.replace('5aAeb', '5AAeb');
     const invalidResponse = await estimate(

@@ -1,12 +1,12 @@
 // Operations of a platform on a transaction: cancellation, and confirmation that a receipt was delivered.
 import { describe, expect, it } from 'vitest';
 import {
-  balances,
+  createExternalAccount,
+  createFundedCustomer,
   eventTypes,
-  externalAccount,
-  fundedCustomer,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
@@ -16,8 +16,8 @@ const getTransaction = async (id: string) => ok(await app.call('GET', `/transact
 const cancel = (id: string) => app.call('POST', `/transactions/${id}/cancel`, { reason: 'Oh no' });
 
 async function startPayout(suffix: string, rail: string, currency = 'USD') {
-  const { person, account } = await fundedCustomer(app);
-  const target = await externalAccount(app, person.id, currency, suffix);
+  const { person, account } = await createFundedCustomer(app);
+  const target = await createExternalAccount(app, person.id, currency, suffix);
   const body = quoteBody(account.id, target.id, 100_00, {
     destination: { destinationType: 'ACCOUNT', accountId: target.id, paymentRail: rail },
   });
@@ -44,7 +44,7 @@ describe('cancelTransaction', () => {
       status: 'COMPLETED',
       refund: { status: 'COMPLETED', reason: 'USER_CANCELLATION' },
     });
-    expect((await balances(app, account.id)).balance).toBe(1_000_00);
+    expect((await readBalances(app, account.id)).balance).toBe(1_000_00);
     const steps = ['PENDING', 'PROCESSING', 'REFUND_PENDING', 'REFUND_COMPLETED', 'COMPLETED'];
     expect(await eventTypes(app, id)).toEqual(steps.map((each) => `OUTGOING_PAYMENT.${each}`));
     await app.advance(10 * 60_000);

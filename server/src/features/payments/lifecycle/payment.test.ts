@@ -2,8 +2,8 @@
 // effect. All other steps stage no change at all.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  externalAccount,
-  fundedCustomer,
+  createExternalAccount,
+  createFundedCustomer,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
@@ -28,8 +28,8 @@ import {
 const app = testApp();
 let payment: OutgoingRow;
 beforeAll(async () => {
-  const { person, account } = await fundedCustomer(app);
-  const target = await externalAccount(app, person.id, 'EUR');
+  const { person, account } = await createFundedCustomer(app);
+  const target = await createExternalAccount(app, person.id, 'EUR');
   const quote = ok(
     await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
     201,

@@ -252,7 +252,7 @@ export async function failPayout(
   const hasBegun = row.status === 'PROCESSING' || row.status === 'COMPLETED';
   const status =
     hasBegun && !row.refund
-      ? transactionFeature.states.outgoing.peek(row.status, event)
+      ? transactionFeature.states.outgoing.targetOf(row.status, event)
       : undefined;
   if (!status) return row;
   const isNotDebited = row.funds === 'NONE' || row.funds === 'AWAITED';
@@ -304,7 +304,7 @@ export function rejectCancel(ctx: Ctx, row: PaymentRow): PaymentRow {
 
 /** Expires a pending payment whose quote has expired. */
 export function expirePayment(ctx: Ctx, row: OutgoingRow): void {
-  const status = transactionFeature.states.outgoing.peek(row.status, 'expire');
+  const status = transactionFeature.states.outgoing.targetOf(row.status, 'expire');
   if (!status) return;
   const expiredPayment = changeTransaction(ctx, row, { status, failure_reason: 'QUOTE_EXPIRED' });
   emitPayment(ctx, outgoingPayment.EXPIRED, expiredPayment);

@@ -127,7 +127,7 @@ const CLEARED = `with mark as (
   delete from payment_metrics m using mark where m.platform_id = mark.platform_id`;
 
 /**
- * Removes what is left of earlier sums, a batch at a time. The reset of a sandbox platform removes
+ * Removes the remaining rows of earlier sums in batches. The reset of a sandbox platform removes
  * them while a sweep may still count.
  */
 export async function clear(db: Database, { platform_id, version }: Mark): Promise<number> {

@@ -106,7 +106,7 @@ interface Begun {
 export function metricsSweep(): Sweep {
   let next: Time = 0;
   let process: string | undefined;
-  let begun: Begun | undefined;
+  let startedBefore: Begun | undefined;
   return {
     name: 'payments.metrics',
     async run(runtime) {
@@ -122,9 +122,9 @@ export function metricsSweep(): Sweep {
       const { count: done, isComplete } = await advance(runtime, horizon);
       if (!isComplete) return done;
       // What had begun at a time is complete when the horizon has passed it.
-      const passed = [{ at: now, end }, begun].find((each) => each && each.end <= horizon);
+      const passed = [{ at: now, end }, startedBefore].find((each) => each && each.end <= horizon);
       if (passed) await setComplete(db, passed.at);
-      if (passed || !begun) begun = { at: now, end };
+      if (passed || !startedBefore) startedBefore = { at: now, end };
       next = now + EVERY_MS;
       return done;
     },

@@ -6,8 +6,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { runSeed } from '../../../../test/kit/app/effects.ts';
 import {
-  externalAccount,
-  fundedCustomer,
+  createExternalAccount,
+  createFundedCustomer,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
@@ -22,8 +22,8 @@ let template: string;
 
 beforeAll(async () => {
   pool = new pg.Pool({ connectionString: app.databaseUrl, max: 12 });
-  const { person, account } = await fundedCustomer(app);
-  const payee = await externalAccount(app, person.id, 'USD');
+  const { person, account } = await createFundedCustomer(app);
+  const payee = await createExternalAccount(app, person.id, 'USD');
   const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 100)), 201);
   template = quote.transactionId;
 });

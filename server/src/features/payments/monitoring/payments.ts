@@ -60,22 +60,25 @@ const presentPayment = (row: TransactionRow) => ({
   updatedAt: iso(row.updated_at),
 });
 
-/** Rows of a page, newest first; `more` are further filters, `scope` is an index instead of the owner's. */
+/**
+ * Rows of a page, newest first. `extraFilters` are further filters; `scope` is an index instead of the
+ * owner's.
+ */
 export async function transactionsPage(
   { db }: Runtime,
   query: PaymentQuery,
-  more: readonly Filter[] = [],
+  extraFilters: readonly Filter[] = [],
   scope: readonly Filter[] = [],
 ) {
   const { type, status, currency, rail } = query;
-  const filters: Filter[] = [...equals({ type, status, rail }), ...more];
+  const filters: Filter[] = [...equals({ type, status, rail }), ...extraFilters];
   if (currency !== undefined) {
     filters.push({ or: equals({ sent_currency: currency, received_currency: currency }) });
   }
   const steps = await listSteps(db, query, filters);
   if (scope.length === 0) return transactionPages.inSteps(db, steps);
-  const narrowed = { ...steps, scope, filters: [...steps.scope, ...steps.filters] };
-  return transactionPages.inSteps(db, narrowed);
+  const filteredSteps = { ...steps, scope, filters: [...steps.scope, ...steps.filters] };
+  return transactionPages.inSteps(db, filteredSteps);
 }
 
 const newestFirst = (one: Position, other: Position) =>

@@ -2,11 +2,11 @@
 // order, and the balances.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
-  balances,
-  customer,
+  createCustomer,
   eventTypes,
-  internalAccount,
+  findInternalAccount,
   ok,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
 import type { TestApp } from '../../../../test/kit/app/harness.ts';
 import { openForFile } from '../../../../test/kit/app/test-app.ts';
@@ -40,12 +40,12 @@ describe('approval webhook', () => {
     expect(paymentAfter).toMatchObject({ status: 'FAILED', failureReason: reason });
     expect(paymentAfter).not.toHaveProperty('refund');
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED]);
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
     expect(fixture.requests()).toHaveLength(1);
   });
 
   it('fails the payment if there is no response within five seconds', async () => {
-    fixture.respond({ status: 200, silent: true });
+    fixture.respond({ status: 200, neverResponds: true });
     const { payment } = await fixture.createPendingPayment();
     const timeBefore = performance.now();
     await app.settle();
@@ -64,7 +64,7 @@ describe('approval webhook', () => {
     const platform = await app.newPlatform('Korean');
     await fixture.listen(platform);
     const withoutPersonalData = { birthDate: undefined, nationality: undefined };
-    const person = await customer(app, { as: platform }, withoutPersonalData);
+    const person = await createCustomer(app, { as: platform }, withoutPersonalData);
     const { supportedCurrencies } = ok(
       await app.call('GET', '/config', undefined, { as: platform }),
       200,
@@ -161,7 +161,7 @@ describe('approvePendingPayment', () => {
     expect(approvedBody).toMatchObject({ id: payment.id, status: 'PROCESSING' });
     await app.advance(60_000);
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, COMPLETED]);
-    expect(await balances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
   });
 
   it('is rejected after five seconds', async () => {
@@ -188,7 +188,7 @@ describe('approvePendingPayment', () => {
       const { data } = JSON.parse(request.body);
       ok(await fixture.act(data.id, 'approve', {}), 200);
     };
-    fixture.respond({ status: 500, meanwhile: concurrentWork });
+    fixture.respond({ status: 500, beforeResponse: concurrentWork });
     const { payment } = await fixture.createPendingPayment();
     await app.settle();
     expect((await fixture.read(payment.id)).status).toBe('COMPLETED');
@@ -203,13 +203,13 @@ describe('approvePendingPayment', () => {
     expect(replies.map((each) => each.status).sort()).toEqual([200, 409, 409, 409, 409]);
     await app.advance(10_000);
     const { status } = await fixture.read(payment.id);
-    const { total } = await balances(app, account.id);
+    const { total } = await readBalances(app, account.id);
     expect([status, total]).toEqual(status === 'COMPLETED' ? ['COMPLETED', 250_00] : ['FAILED', 0]);
   });
 
   it('rejects other transactions', async () => {
-    const person = await customer(app);
-    const account = await internalAccount(app, person.id, 'USD');
+    const person = await createCustomer(app);
+    const account = await findInternalAccount(app, person.id, 'USD');
     const path = `/sandbox/internal-accounts/${account.id}/fund`;
     ok(await app.call('POST', path, { amount: 1 }), 200);
     const { data } = ok(await app.call('GET', `/transactions?customerId=${person.id}`), 200);
@@ -232,7 +232,7 @@ describe('rejectPendingPayment', () => {
     expect(rejectedBody).toMatchObject({ status: 'FAILED', failureReason: 'PAY_REQUEST_FAILED' });
     await app.advance(60_000);
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED]);
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
     const invalidResponse = await fixture.act(payment.id, 'reject', { reason: 5 });
     expect([invalidResponse.status, invalidResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
   });

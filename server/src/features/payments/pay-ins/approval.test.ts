@@ -5,7 +5,7 @@ import { decisionOf, missingFieldsOf, requestedFields } from './approval.ts';
 const BIRTH = [{ name: 'BIRTH_DATE', mandatory: true }];
 const receiverResponse = (status: number | null, reply: string | null = '') => ({
   status,
-  answer: reply,
+  responseText: reply,
 });
 const rejectionWith = (reason: string) => ({ outcome: 'reject', reason });
 

@@ -58,14 +58,14 @@ export const TIMED_OUT: Decision = reject('PAYMENT_APPROVAL_TIMED_OUT');
 
 /** `status` is null if there was no response. */
 export function decisionOf(
-  { status, answer }: { status: number | null; answer: string | null },
+  { status, responseText }: { status: number | null; responseText: string | null },
   requested: readonly { name: string; mandatory: boolean }[],
 ): Decision {
   switch (status) {
     case null:
       return TIMED_OUT;
     case 200: {
-      const info = parseInfo(answer ?? '');
+      const info = parseInfo(responseText ?? '');
       if (!info) return reject('PAYMENT_APPROVAL_WEBHOOK_ERROR');
       if (missingFieldsOf(info, requested).length) return reject('MISSING_MANDATORY_PAYEE_DATA');
       return { outcome: 'approve', info };

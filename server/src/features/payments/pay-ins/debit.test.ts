@@ -1,14 +1,14 @@
 // Transfers in: every outcome that the sandbox scripts, rail notifications at each stage, and every request
 // that is rejected.
 import { describe, expect, it, vi } from 'vitest';
-import { booksBalance } from '../../../../test/kit/app/books.ts';
+import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import {
-  balances,
-  customer,
+  createCustomer,
+  createExternalAccount,
   eventTypes,
-  externalAccount,
-  internalAccount,
+  findInternalAccount,
   ok,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -28,9 +28,9 @@ const incomingEventTypes = (statuses: string) =>
 const app = testApp();
 
 async function createAccounts(suffix = '000', platform?: TestPlatform) {
-  const person = await customer(app, { as: platform });
-  const account = await internalAccount(app, person.id, 'USD', { as: platform });
-  const source = await externalAccount(app, person.id, 'USD', suffix, { as: platform });
+  const person = await createCustomer(app, { as: platform });
+  const account = await findInternalAccount(app, person.id, 'USD', { as: platform });
+  const source = await createExternalAccount(app, person.id, 'USD', suffix, { as: platform });
   return { person, account, source };
 }
 
@@ -79,11 +79,11 @@ describe('createTransferIn', () => {
       sentAmount: { amount: 250_00 },
       receivedAmount: { amount: 250_00 },
     });
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
     await app.settle();
     expect(await read(row.id)).toMatchObject({ status: 'COMPLETED' });
     expect(await eventTypes(app, row.id)).toEqual(incomingEventTypes('PENDING COMPLETED'));
-    expect(await balances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
   });
 
   it.each(['002', '003', '004'])('fails immediately for %s', async (suffix) => {
@@ -93,21 +93,21 @@ describe('createTransferIn', () => {
     expect(rowAfter).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
     expect(rowAfter).not.toHaveProperty('refund');
     expect(await eventTypes(app, row.id)).toEqual(incomingEventTypes('PENDING FAILED'));
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
   it('includes 005 in the total for thirty seconds and fails', async () => {
     const { account, row } = await startTransferIn('005');
     await app.advance(29_999);
     expect((await read(row.id)).status).toBe('PROCESSING');
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
     await app.advance(1);
     expect(await read(row.id)).toMatchObject({
       status: 'FAILED',
       failureReason: 'COLLECTION_FAILED',
     });
     expect(await eventTypes(app, row.id)).toEqual(incomingEventTypes('PENDING FAILED'));
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
     const events = (await app.events()).filter((each) => each.subject === account.id);
     expect(events.map(({ balance, held }) => [balance, held])).toEqual([
       [250_00n, 250_00n],
@@ -116,12 +116,12 @@ describe('createTransferIn', () => {
   });
 
   it("credits the platform's own account", async () => {
-    const platformAccount = await internalAccount(app, null, 'USD');
-    const source = await externalAccount(app, null, 'USD');
+    const platformAccount = await findInternalAccount(app, null, 'USD');
+    const source = await createExternalAccount(app, null, 'USD');
     const row = ok(await transferIn(source.id, platformAccount.id, 5), 201);
     expect(row).toMatchObject({ customerId: app.platform.id, platformCustomerId: app.platform.id });
     await app.settle();
-    expect((await balances(app, platformAccount.id)).balance).toBe(5);
+    expect((await readBalances(app, platformAccount.id)).balance).toBe(5);
   });
 
   it('runs once per idempotency key', async () => {
@@ -131,7 +131,7 @@ describe('createTransferIn', () => {
     const secondTransfer = ok(await transferIn(source.id, account.id, 7, options), 201);
     expect(secondTransfer.id).toBe(firstTransfer.id);
     await app.settle();
-    expect((await balances(app, account.id)).total).toBe(7);
+    expect((await readBalances(app, account.id)).total).toBe(7);
     const otherResponse = await transferIn(source.id, account.id, 8, options);
     expect([otherResponse.status, otherResponse.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
   });
@@ -166,11 +166,11 @@ describe('createTransferIn', () => {
     await expectError(transferIn(source.id, otherAccounts.account.id), 404, 'ACCOUNT_NOT_FOUND');
     const other = await createAccounts();
     await expectError(transferIn(source.id, other.account.id), 400, 'INVALID_INPUT');
-    const platformExternalAccount = await externalAccount(app, null, 'USD');
+    const platformExternalAccount = await createExternalAccount(app, null, 'USD');
     await expectError(transferIn(platformExternalAccount.id, account.id), 400, 'INVALID_INPUT');
-    const euros = await internalAccount(app, person.id, 'EUR');
+    const euros = await findInternalAccount(app, person.id, 'EUR');
     await expectError(transferIn(source.id, euros.id), 400, 'INVALID_CURRENCY');
-    const iban = await externalAccount(app, person.id, 'EUR');
+    const iban = await createExternalAccount(app, person.id, 'EUR');
     await expectError(transferIn(iban.id, euros.id), 400, 'INVALID_INPUT');
     const total = 9_000_000_000_000_000;
     await expectError(
@@ -252,7 +252,7 @@ describe('rail notification about a debit', () => {
     await notify(row.id, { state: 'failed', reason: 'ACCOUNT_INVALID' });
     await app.advance(60_000);
     expect((await read(row.id)).status).toBe('COMPLETED');
-    expect(await balances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
     expect(await eventTypes(app, row.id)).toEqual(incomingEventTypes('PENDING COMPLETED'));
   });
 
@@ -262,7 +262,7 @@ describe('rail notification about a debit', () => {
     await notify(row.id, { state: 'returned', reason: 'PAYOUT_RETURNED' });
     expect(await eventTypes(app, row.id)).toEqual(incomingEventTypes('PENDING COMPLETED FAILED'));
     expect(await read(row.id)).toMatchObject({ failureReason: 'COLLECTION_FAILED' });
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
   it('fails the debit after screening', async () => {
@@ -282,7 +282,7 @@ describe('rail notification about a debit', () => {
       status: 'FAILED',
       failureReason: 'COLLECTION_FAILED',
     });
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
     await app.advance(60_000);
     expect(await eventTypes(app, row.id)).toEqual(incomingEventTypes('PENDING FAILED'));
   });
@@ -302,7 +302,7 @@ describe('rail notification about a debit', () => {
       status: 'PROCESSING',
       pendingReason: 'COMPLIANCE_REVIEW',
     });
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
   });
 
   it('does not change held funds unless they are returned', async () => {
@@ -310,23 +310,26 @@ describe('rail notification about a debit', () => {
     await notify(row.id, { state: 'failed', reason: 'ACCOUNT_INVALID' });
     await notify(row.id, { state: 'cancelled' });
     expect((await read(row.id)).status).toBe('PROCESSING');
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
     await notify(row.id, { state: 'returned', reason: 'PAYOUT_RETURNED' });
     expect(await eventTypes(app, row.id)).toEqual(incomingEventTypes('PENDING FAILED'));
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
   it('ends with the release or return of held funds', async () => {
     const storedDebit = await createHeldDebit();
     await decide(storedDebit.row.id, releaseDeposit);
-    expect(await balances(app, storedDebit.account.id)).toEqual({ balance: 250_00, total: 250_00 });
+    expect(await readBalances(app, storedDebit.account.id)).toEqual({
+      balance: 250_00,
+      total: 250_00,
+    });
     expect(await eventTypes(app, storedDebit.row.id)).toEqual(
       incomingEventTypes('PENDING COMPLETED'),
     );
     const payIn = await createHeldDebit();
     await decide(payIn.row.id, returnHeldDeposit);
     await app.settle();
-    expect(await balances(app, payIn.account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, payIn.account.id)).toEqual({ balance: 0, total: 0 });
     const expectedTypes = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
     expect(await eventTypes(app, payIn.row.id)).toEqual(expectedTypes);
   });
@@ -393,6 +396,6 @@ describe('rail notification about a debit', () => {
     await app.settle();
     const expectedTypes = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
     expect(await eventTypes(app, row.id)).toEqual(expectedTypes);
-    await booksBalance(app);
+    await expectBalancedBooks(app);
   });
 });

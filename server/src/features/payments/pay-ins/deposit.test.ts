@@ -1,14 +1,14 @@
 // Deposits: credited, held, released, rejected, later reversed by the bank, or returned immediately; each
 // with the events in order, the balances and the books.
 import { describe, expect, it } from 'vitest';
-import { booksBalance } from '../../../../test/kit/app/books.ts';
+import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import {
-  balances,
-  customer,
+  createCustomer,
   eventTypes,
-  fund,
-  internalAccount,
+  findInternalAccount,
+  fundAccount,
   ok,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -39,8 +39,8 @@ const WALLET = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const app = testApp();
 
 async function createAccountHolder(currency = 'USD') {
-  const person = await customer(app);
-  return { person, account: await internalAccount(app, person.id, currency) };
+  const person = await createCustomer(app);
+  return { person, account: await findInternalAccount(app, person.id, currency) };
 }
 
 /** A deposit as a bank reports it. */
@@ -113,7 +113,7 @@ describe('receiveDeposit', () => {
       status: 'PENDING',
       pendingReason: 'COUNTERPARTY_INFORMATION_REQUIRED',
     });
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 500 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 500 });
     expect(await balanceEvents(account.id)).toEqual([[0, 500]]);
     // No approval is requested: the event is an ordinary notification.
     const types = 'select type from events where subject = $1';
@@ -127,13 +127,13 @@ describe('receiveDeposit', () => {
     await transition(account.id, 'freeze');
     const id = await receiveFunds(account.id, 500);
     expect(await read(id)).toMatchObject({ status: 'PENDING', pendingReason: 'COMPLIANCE_REVIEW' });
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 500 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 500 });
     await app.advance(31 * DAY);
     expect((await read(id)).status).toBe('PENDING');
     await transition(account.id, 'unfreeze');
     await app.advance(31 * DAY);
     expect((await read(id)).status).toBe('FAILED');
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
   it.each(['PENDING', 'FAILED', 'CLOSED'])('returns a deposit to a %s account', async (status) => {
@@ -178,7 +178,7 @@ describe('releaseDeposit', () => {
     const rowAfter = await read(id);
     expect(rowAfter.status).toBe('COMPLETED');
     expect(rowAfter).not.toHaveProperty('pendingReason');
-    expect(await balances(app, account.id)).toEqual({ balance: 500, total: 500 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 500, total: 500 });
     expect(await eventTypes(app, id)).toEqual(incomingEventTypes('PENDING COMPLETED'));
     expect(await balanceEvents(account.id)).toEqual([
       [0, 500],
@@ -194,7 +194,7 @@ describe('returnHeldDeposit', () => {
     const { account } = await createAccountHolder();
     const id = await receiveFunds(account.id, 500, { hold: 'COMPLIANCE_REVIEW' });
     await changeIncoming(id, (ctx, row) => returnHeldDeposit(ctx, row));
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
     await app.settle();
     expect(await read(id)).toMatchObject({
       status: 'FAILED',
@@ -240,7 +240,7 @@ describe('rejectDeposit', () => {
     expect((await read(id)).refund.status).toBe('PENDING');
     await app.advance(1);
     expect((await read(id)).refund.status).toBe('COMPLETED');
-    await booksBalance(app);
+    await expectBalancedBooks(app);
   });
 
   it('posts a deposit that cannot be returned to suspense', async () => {
@@ -268,7 +268,7 @@ describe('reverseDeposit', () => {
     );
     expect(await read(id)).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
     expect(await eventTypes(app, id)).toEqual(incomingEventTypes('COMPLETED FAILED'));
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
     expect(await readOwedAmount(account.id)).toBe(0);
     await changeIncoming(id, (ctx, row) => reverseDeposit(ctx, row));
     expect(await balanceEvents(account.id)).toEqual([
@@ -294,7 +294,7 @@ describe('reverseDeposit', () => {
     );
     await changeIncoming(id, (ctx, row) => reverseDeposit(ctx, row));
     expect(await readOwedAmount(account.id)).toBe(260);
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
     const readReceivable = async () => {
       const [row] = await app.runtime.db.query(
         `select balance from ledger_accounts where id = 'system:sandbox:receivable:USD'`,
@@ -302,17 +302,17 @@ describe('reverseDeposit', () => {
       return Number((row as { balance: bigint }).balance);
     };
     expect(await readReceivable()).toBe(-260);
-    const firstDeposit = await fund(app, account.id, 100);
+    const firstDeposit = await fundAccount(app, account.id, 100);
     expect([firstDeposit.balance.amount, await readOwedAmount(account.id)]).toEqual([0, 160]);
     const heldDeposit = await receiveFunds(account.id, 50, { hold: 'COMPLIANCE_REVIEW' });
     expect(await readOwedAmount(account.id)).toBe(160);
     await changeIncoming(heldDeposit, releaseDeposit);
     expect(await readOwedAmount(account.id)).toBe(110);
-    const lastDeposit = await fund(app, account.id, 200);
+    const lastDeposit = await fundAccount(app, account.id, 200);
     expect([lastDeposit.balance.amount, await readOwedAmount(account.id)]).toEqual([90, 0]);
     expect(await readReceivable()).toBe(0);
-    expect((await balances(app, account.id)).total).toBe(90);
-    await booksBalance(app);
+    expect((await readBalances(app, account.id)).total).toBe(90);
+    await expectBalancedBooks(app);
   });
 
   it('reverses from a frozen account, and reverses held funds', async () => {
@@ -322,7 +322,7 @@ describe('reverseDeposit', () => {
     await transition(account.id, 'freeze');
     await changeIncoming(id, (ctx, row) => reverseDeposit(ctx, row));
     await changeIncoming(heldDeposit, (ctx, row) => reverseDeposit(ctx, row));
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
     const rowAfter = await read(heldDeposit);
     expect(rowAfter).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
     expect(rowAfter).not.toHaveProperty('refund');
@@ -354,7 +354,7 @@ describe('declared wallet', () => {
     ok(await register(otherHolder.person.id, WALLET, { vaspName }), 201);
     ok(await register(person.id, '0x52908400098527886E0F7030069857D2E4169EE7'), 201);
     await app.settle();
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 400 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 400 });
     ok(await register(person.id, WALLET, { vaspName }), 201);
     await app.settle();
     const states = await Promise.all([declared, verifiedDeposit, reviewed, otherDeposit].map(read));
@@ -364,7 +364,7 @@ describe('declared wallet', () => {
       'PENDING',
       'PENDING',
     ]);
-    expect(await balances(app, account.id)).toEqual({ balance: 200, total: 400 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 200, total: 400 });
   });
 
   it('releases more deposits than fit in one change set', async () => {
@@ -374,10 +374,10 @@ describe('declared wallet', () => {
     const hold = 'COUNTERPARTY_DECLARATION_REQUIRED';
     for (let index = 0; index < 120; index++) await receiveFunds(account.id, 1, { hold, origin });
     ok(await register(person.id, address, { vaspName }), 201);
-    const balancesBefore = await balances(app, account.id);
+    const balancesBefore = await readBalances(app, account.id);
     expect(balancesBefore).toEqual({ balance: 0, total: 120 });
     await app.settle();
-    expect(await balances(app, account.id)).toEqual({ balance: 120, total: 120 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 120, total: 120 });
     const spendable = (await balanceEvents(account.id)).map(([current]) => current);
     expect([...new Set(spendable)]).toEqual([0, 50, 100, 120]);
   });

@@ -2,25 +2,25 @@
 // of funds that cannot be credited.
 import { createPublicKey, verify } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { booksBalance } from '../../../../test/kit/app/books.ts';
+import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import {
-  balances,
-  customer,
+  createCustomer,
+  createExternalAccount,
   eventTypes,
-  externalAccount,
-  internalAccount,
+  findInternalAccount,
   ok,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
 import type { TestApp, TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { openForFile } from '../../../../test/kit/app/test-app.ts';
 import { attemptsOf } from '../../../../test/kit/http/outbox.ts';
 import type { Received } from '../../../../test/kit/http/webhook-receiver.ts';
 import {
-  BACK,
   COMPLETED,
   FAILED,
   openUmaFixture,
   PENDING,
+  REFUND_EVENTS,
   SENDER,
 } from '../../../../test/kit/payments/uma.ts';
 import type { Progress } from '../../../connectors/ports/index.ts';
@@ -51,11 +51,11 @@ describe('sandboxReceive', () => {
       destination: { destinationType: 'ACCOUNT', accountId: account.id, currency: 'USD' },
       receivedAmount: { amount: 250_00 },
     });
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
     await app.settle();
     expect(await fixture.read(payment.id)).toMatchObject({ status: 'COMPLETED' });
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, COMPLETED]);
-    expect(await balances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
     const balanceEvents = (await app.events()).filter((each) => each.subject === account.id);
     expect(balanceEvents.map((each) => [each.type, each.balance])).toEqual([
       ['INTERNAL_ACCOUNT.BALANCE_UPDATED', 250_00n],
@@ -84,7 +84,7 @@ describe('sandboxReceive', () => {
   });
 
   it('finds the customer by UMA address in any spelling', async () => {
-    const person = await customer(app);
+    const person = await createCustomer(app);
     const receiverUmaAddress = person.umaAddress.toUpperCase();
     const payment = ok(await fixture.receive({ receiverUmaAddress, customerId: person.id }), 200);
     expect(payment.customerId).toBe(person.id);
@@ -93,7 +93,7 @@ describe('sandboxReceive', () => {
   it('returns the required sender fields and rejects a sender without them', async () => {
     const platform = await app.newPlatform('Curious');
     await fixture.listen(platform);
-    const person = await customer(app, { as: platform });
+    const person = await createCustomer(app, { as: platform });
     const discover = async (...names: string[]) => {
       const { supportedCurrencies } = ok(
         await app.call('GET', '/config', undefined, { as: platform }),
@@ -130,7 +130,7 @@ describe('sandboxReceive', () => {
   });
 
   it('rejects invalid requests', async () => {
-    const person = await customer(app);
+    const person = await createCustomer(app);
     const expectError = async (
       body: object,
       status: number,
@@ -150,9 +150,9 @@ describe('sandboxReceive', () => {
     const blocked = '$success.usd@blockvale.example';
     await expectError({ senderUmaAddress: blocked }, 403, 'COUNTERPARTY_NOT_ALLOWED');
     await expectError({ receiverUmaAddress: '$unknown@main.example' }, 404, 'UMA_NOT_FOUND');
-    const otherCustomer = await customer(app);
+    const otherCustomer = await createCustomer(app);
     await expectError({ receiverUmaAddress: otherCustomer.umaAddress }, 404, 'UMA_NOT_FOUND');
-    const foreignCustomer = await customer(app, { as: app.other });
+    const foreignCustomer = await createCustomer(app, { as: app.other });
     await expectError({ customerId: foreignCustomer.id }, 404, 'CUSTOMER_NOT_FOUND');
     const { umaAddress } = foreignCustomer;
     const byAddress = { customerId: undefined, receiverUmaAddress: umaAddress };
@@ -173,7 +173,7 @@ describe('sandboxReceive', () => {
       'WEBHOOK_ENDPOINT_NOT_SET',
       app.other,
     );
-    const unverified = await customer(app, { as: app.unregulated });
+    const unverified = await createCustomer(app, { as: app.unregulated });
     await fixture.listen(app.unregulated);
     await expectError({ customerId: unverified.id }, 403, 'USER_NOT_READY', app.unregulated);
     ok(await app.call('DELETE', `/customers/${otherCustomer.id}`), 200);
@@ -184,7 +184,7 @@ describe('sandboxReceive', () => {
   it('enforces the limits and transaction types of the platform', async () => {
     const platform = await app.newPlatform('Narrow');
     await fixture.listen(platform);
-    const person = await customer(app, { as: platform });
+    const person = await createCustomer(app, { as: platform });
     const { supportedCurrencies } = ok(
       await app.call('GET', '/config', undefined, { as: platform }),
       200,
@@ -215,7 +215,7 @@ describe('sandboxReceive', () => {
   });
 
   it('runs once per idempotency key', async () => {
-    const person = await customer(app);
+    const person = await createCustomer(app);
     const body = {
       senderUmaAddress: SENDER,
       customerId: person.id,
@@ -228,8 +228,8 @@ describe('sandboxReceive', () => {
     const [firstBody, secondBody] = [ok(await send(), 200), ok(await send(), 200)];
     expect(secondBody.id).toBe(firstBody.id);
     await app.settle();
-    const account = await internalAccount(app, person.id, 'USD');
-    expect((await balances(app, account.id)).total).toBe(5);
+    const account = await findInternalAccount(app, person.id, 'USD');
+    expect((await readBalances(app, account.id)).total).toBe(5);
     const otherResponse = await send({ receivingCurrencyAmount: 6 });
     expect([otherResponse.status, otherResponse.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
   });
@@ -242,7 +242,7 @@ describe('funds of an approved payment', () => {
     });
     await app.advance(6 * 60_000 - 1);
     expect((await fixture.read(payment.id)).status).toBe('PROCESSING');
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
     await app.advance(1);
     expect((await fixture.read(payment.id)).status).toBe('COMPLETED');
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, COMPLETED]);
@@ -258,9 +258,9 @@ describe('funds of an approved payment', () => {
       failureReason: 'COMPLIANCE_REJECTED',
       refund: { status: 'COMPLETED', reason: 'TRANSACTION_FAILED' },
     });
-    expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED, ...BACK]);
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
-    await booksBalance(app);
+    expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED, ...REFUND_EVENTS]);
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    await expectBalancedBooks(app);
   });
 
   const transition = (id: string, event: 'freeze' | 'close') =>
@@ -280,7 +280,7 @@ describe('funds of an approved payment', () => {
       status: 'PROCESSING',
       pendingReason: 'COMPLIANCE_REVIEW',
     });
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
   });
 
   it('are returned if the account was closed in the meantime', async () => {
@@ -295,7 +295,7 @@ describe('funds of an approved payment', () => {
       failureReason: 'QUOTE_EXECUTION_FAILED',
       refund: { status: 'COMPLETED' },
     });
-    expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED, ...BACK]);
+    expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED, ...REFUND_EVENTS]);
   });
 });
 
@@ -313,15 +313,15 @@ describe('notification about an approved payment', () => {
     expect((await fixture.read(payment.id)).status).toBe('COMPLETED');
     await notify(payment.id, 'debit', { state: 'returned', reason: 'PAYOUT_RETURNED' });
     expect((await fixture.read(payment.id)).status).toBe('FAILED');
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
-    await booksBalance(app);
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    await expectBalancedBooks(app);
   });
 });
 
 describe('default UMA deposit account', () => {
   async function receiveWithDefaultAccount(suffix: string, currency = 'USD') {
-    const person = await customer(app);
-    const { accountInfo } = await externalAccount(app, person.id, currency, suffix);
+    const person = await createCustomer(app);
+    const { accountInfo } = await createExternalAccount(app, person.id, currency, suffix);
     const { body: oldAccounts } = await app.call(
       'GET',
       `/customers/external-accounts?customerId=${person.id}`,
@@ -335,7 +335,7 @@ describe('default UMA deposit account', () => {
       accountInfo: info,
     };
     const payeeAccount = ok(await app.call('POST', '/customers/external-accounts', body), 201);
-    const account = await internalAccount(app, person.id, 'USD');
+    const account = await findInternalAccount(app, person.id, 'USD');
     const payment = ok(await fixture.receive({ customerId: person.id }), 200);
     return { outside: payeeAccount, account, payment };
   }
@@ -346,7 +346,7 @@ describe('default UMA deposit account', () => {
     await app.settle();
     expect((await fixture.read(payment.id)).status).toBe('COMPLETED');
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, COMPLETED]);
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
     const steps = await app.runtime.db.query(
       'select step from ledger_transfers where transaction_id = $1 order by step',
       [payment.id],
@@ -362,8 +362,8 @@ describe('default UMA deposit account', () => {
       failureReason: 'OFFRAMP_FAILED',
       refund: { status: 'COMPLETED' },
     });
-    expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED, ...BACK]);
-    await booksBalance(app);
+    expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED, ...REFUND_EVENTS]);
+    await expectBalancedBooks(app);
   });
 
   const notify = (id: string, kind: WaitKind, progress: Progress) =>
@@ -391,7 +391,7 @@ describe('default UMA deposit account', () => {
       expect((await fixture.read(id)).refund.status).toBe('PENDING');
       await app.advance(60_000);
       expect((await fixture.read(id)).refund.status).toBe('COMPLETED');
-      expect(await eventTypes(app, id)).toEqual([PENDING, FAILED, ...BACK]);
+      expect(await eventTypes(app, id)).toEqual([PENDING, FAILED, ...REFUND_EVENTS]);
     },
   );
 

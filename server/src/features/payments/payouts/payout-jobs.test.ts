@@ -2,12 +2,12 @@
 // including results that the sandbox bank never returns.
 import { describe, expect, it } from 'vitest';
 import {
-  balances,
+  createExternalAccount,
+  createFundedCustomer,
   eventTypes,
-  externalAccount,
-  fundedCustomer,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { Progress, RailInstruction } from '../../../connectors/ports/index.ts';
@@ -18,8 +18,8 @@ import { payoutJobs } from './payout-jobs.ts';
 const app = testApp();
 
 async function createPayout(overrides: object = {}) {
-  const { person, account } = await fundedCustomer(app);
-  const target = await externalAccount(app, person.id, 'EUR');
+  const { person, account } = await createFundedCustomer(app);
+  const target = await createExternalAccount(app, person.id, 'EUR');
   const body = quoteBody(account.id, target.id, 100_00, { immediatelyExecute: true, ...overrides });
   const { transactionId } = ok(await app.call('POST', '/quotes', body), 201);
   return { account, target, id: transactionId as string };
@@ -95,7 +95,7 @@ describe('rail', () => {
     expect(new Set(requests.map((each) => each.instruction.id))).toEqual(new Set([id]));
     expect(app.effects.now() - startedTime).toBe(15_000);
     expect(await eventTypes(app, id)).toEqual(paymentEvents('PENDING', 'PROCESSING', 'COMPLETED'));
-    expect((await balances(app, account.id)).total).toBe(900_00);
+    expect((await readBalances(app, account.id)).total).toBe(900_00);
   });
 
   it('can return a payout that it did not report as settled', async () => {
@@ -114,14 +114,14 @@ describe('rail', () => {
         'REFUND_COMPLETED',
       ),
     );
-    expect((await balances(app, account.id)).total).toBe(1_000_00);
+    expect((await readBalances(app, account.id)).total).toBe(1_000_00);
   });
 
   it('can cancel or reject immediately, before submission', async () => {
     const cancelledPayout = await createPayout();
     await follow(cancelledPayout.id, [{ state: 'cancelled' }]);
     expect(await statusOf(cancelledPayout.id)).toBe('COMPLETED');
-    expect((await balances(app, cancelledPayout.account.id)).total).toBe(1_000_00);
+    expect((await readBalances(app, cancelledPayout.account.id)).total).toBe(1_000_00);
     const stuck = await createPayout();
     const notRefundable: Progress = {
       state: 'failed',
@@ -129,7 +129,7 @@ describe('rail', () => {
       refundable: false,
     };
     await follow(stuck.id, [notRefundable]);
-    expect(await balances(app, stuck.account.id)).toEqual({ balance: 900_00, total: 900_00 });
+    expect(await readBalances(app, stuck.account.id)).toEqual({ balance: 900_00, total: 900_00 });
     const [row] = await app.runtime.db.query(
       `select sum(amount)::text as suspense from ledger_transfers
         where transaction_id = $1 and credit like 'system:sandbox:suspense:%'`,
@@ -149,7 +149,7 @@ describe('rail', () => {
       { state: 'cancelled' },
     ]);
     expect(await eventTypes(app, id)).toEqual(paymentEvents('PENDING', 'PROCESSING', 'COMPLETED'));
-    expect((await balances(app, account.id)).total).toBe(900_00);
+    expect((await readBalances(app, account.id)).total).toBe(900_00);
   });
 });
 

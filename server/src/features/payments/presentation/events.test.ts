@@ -3,11 +3,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { EmittedEvent } from '../../../../test/kit/app/effects.ts';
 import {
-  customer,
-  externalAccount,
-  fund,
-  fundedCustomer,
-  internalAccount,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
+  findInternalAccount,
+  fundAccount,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
@@ -19,8 +19,8 @@ let options: { as: TestPlatform };
 let platformAccount: string;
 beforeEach(async () => {
   options = { as: await app.newPlatform('Listener') };
-  platformAccount = (await internalAccount(app, null, 'USD', options)).id;
-  await fund(app, platformAccount, 10_00, options);
+  platformAccount = (await findInternalAccount(app, null, 'USD', options)).id;
+  await fundAccount(app, platformAccount, 10_00, options);
 });
 
 const FEE = {
@@ -52,8 +52,8 @@ async function eventsOf(names: Record<string, string>, work: () => Promise<unkno
 }
 
 async function pay(suffix: string) {
-  const { person, account } = await fundedCustomer(app, 1_000_00, options);
-  const target = await externalAccount(app, person.id, 'EUR', suffix, options);
+  const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+  const target = await createExternalAccount(app, person.id, 'EUR', suffix, options);
   const body = quoteBody(account.id, target.id, 100_00, FEE);
   const quote = ok(await app.call('POST', '/quotes', body, options), 201);
   const path = `/transactions/${quote.transactionId}`;
@@ -134,9 +134,9 @@ describe('payout', () => {
 
 describe('payment between internal accounts', () => {
   it('notifies both owners and the platform that earns the fee', async () => {
-    const { account } = await fundedCustomer(app, 1_000_00, options);
-    const payee = await customer(app, options);
-    const target = await internalAccount(app, payee.id, 'EUR', options);
+    const { account } = await createFundedCustomer(app, 1_000_00, options);
+    const payee = await createCustomer(app, options);
+    const target = await findInternalAccount(app, payee.id, 'EUR', options);
     const body = quoteBody(account.id, target.id, 100_00, { ...FEE, immediatelyExecute: true });
     const { lines } = await eventsOf({ [account.id]: 'payer', [target.id]: 'payee' }, () =>
       app.call('POST', '/quotes', body, options),
@@ -153,10 +153,10 @@ describe('payment between internal accounts', () => {
   });
 
   it('emits the events of a deposit', async () => {
-    const person = await customer(app, options);
-    const account = await internalAccount(app, person.id, 'USD', options);
+    const person = await createCustomer(app, options);
+    const account = await findInternalAccount(app, person.id, 'USD', options);
     const { lines, events } = await eventsOf({ [account.id]: 'payee' }, () =>
-      fund(app, account.id, 5_00, options),
+      fundAccount(app, account.id, 5_00, options),
     );
     expect(lines).toEqual(['INCOMING.COMPLETED', 'payee 500/500']);
     expect(events[0]?.data).toMatchObject({
@@ -173,8 +173,8 @@ describe('payment between internal accounts', () => {
 
 describe('quote', () => {
   it('emits no event on creation, rejection or read, and one at expiry', async () => {
-    const { person, account } = await fundedCustomer(app, 50_00, options);
-    const target = await externalAccount(app, person.id, 'EUR', '000', options);
+    const { person, account } = await createFundedCustomer(app, 50_00, options);
+    const target = await createExternalAccount(app, person.id, 'EUR', '000', options);
     const { lines } = await eventsOf({}, async () => {
       const body = quoteBody(account.id, target.id, 100_00);
       const quote = ok(await app.call('POST', '/quotes', body, options), 201);
@@ -192,10 +192,10 @@ describe('balance event', () => {
   const readStoredData = (id: string) => app.runtime.db.query<{ data: string }>(STORED, [id]);
 
   it('stores the account once for each of its versions, and shows it whole', async () => {
-    const { account } = await fundedCustomer(app, 10_00, options);
+    const { account } = await createFundedCustomer(app, 10_00, options);
     const { id } = account;
-    await fund(app, id, 5_00, options);
-    await fund(app, id, 7_00, options);
+    await fundAccount(app, id, 5_00, options);
+    await fundAccount(app, id, 7_00, options);
     const rows = await readStoredData(id);
     expect(rows.map(({ data }) => data === '{}')).toEqual([false, true, true]);
     const balanceEvents = (await app.events()).filter(
@@ -212,14 +212,14 @@ describe('balance event', () => {
 
     const raise = 'update internal_accounts set version = version + 1 where id = $1';
     await app.runtime.db.query(raise, [id]);
-    await fund(app, id, 1_00, options);
-    await fund(app, id, 1_00, options);
+    await fundAccount(app, id, 1_00, options);
+    await fundAccount(app, id, 1_00, options);
     const areErased = (await readStoredData(id)).slice(3).map(({ data }) => data === '{}');
     expect(areErased).toEqual([false, true]);
   });
 
   it('stores events about accounts of sandbox platforms whole', async () => {
-    await fund(app, platformAccount, 5_00, options);
+    await fundAccount(app, platformAccount, 5_00, options);
     expect((await readStoredData(platformAccount)).map(({ data }) => data === '{}')).toEqual([
       false,
       false,

@@ -1,11 +1,11 @@
 // Every field of a transaction in every status, for the payer and the receiver.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  customer,
-  externalAccount,
-  fund,
-  fundedCustomer,
-  internalAccount,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
+  findInternalAccount,
+  fundAccount,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
@@ -43,8 +43,8 @@ const EUR = { code: 'EUR', name: 'Euro', symbol: '€', decimals: 2 };
 describe('getTransactionById', () => {
   describe('an outgoing transaction', () => {
     it('includes its fields from creation of the quote', async () => {
-      const { person, account } = await fundedCustomer(app, 1_000_00, options);
-      const target = await externalAccount(app, person.id, 'EUR', '000', options);
+      const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+      const target = await createExternalAccount(app, person.id, 'EUR', '000', options);
       const quote = await createQuote(account.id, target.id, {
         description: 'March rent',
         remittanceInformation: 'INV 42',
@@ -104,8 +104,8 @@ describe('getTransactionById', () => {
     });
 
     it('includes its refund and failure reason', async () => {
-      const { person, account } = await fundedCustomer(app, 1_000_00, options);
-      const target = await externalAccount(app, person.id, 'EUR', '005', options);
+      const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+      const target = await createExternalAccount(app, person.id, 'EUR', '005', options);
       const quote = await createQuote(account.id, target.id);
       ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options), 200);
       const settledAt = new Date(app.effects.now()).toISOString();
@@ -128,10 +128,10 @@ describe('getTransactionById', () => {
     });
 
     it('has the platform as owner, or the customer on whose behalf it pays', async () => {
-      const platformAccount = await internalAccount(app, null, 'USD', options);
-      await fund(app, platformAccount.id, 500_00, options);
-      const person = await customer(app, options);
-      const target = await externalAccount(app, null, 'EUR', '000', options);
+      const platformAccount = await findInternalAccount(app, null, 'USD', options);
+      await fundAccount(app, platformAccount.id, 500_00, options);
+      const person = await createCustomer(app, options);
+      const target = await createExternalAccount(app, null, 'EUR', '000', options);
       const plainQuote = await createQuote(platformAccount.id, target.id);
       const { id } = options.as;
       expect(await get(`/transactions/${plainQuote.transactionId}`)).toMatchObject({
@@ -149,7 +149,7 @@ describe('getTransactionById', () => {
         customerId: person.id,
         platformCustomerId: person.platformCustomerId,
       });
-      const { account } = await fundedCustomer(app, 1_000_00, options);
+      const { account } = await createFundedCustomer(app, 1_000_00, options);
       const otherSourceBody = { source: { ...source, accountId: account.id } };
       const response = await app.call(
         'POST',
@@ -162,8 +162,8 @@ describe('getTransactionById', () => {
     });
 
     it('has no rail to a wallet or between internal accounts', async () => {
-      const person = await customer(app, options);
-      const usdc = await internalAccount(app, person.id, 'USDC', options);
+      const person = await createCustomer(app, options);
+      const usdc = await findInternalAccount(app, person.id, 'USDC', options);
       const wallet = ok(
         await app.call(
           'POST',
@@ -180,7 +180,7 @@ describe('getTransactionById', () => {
         ),
         201,
       );
-      const usd = await internalAccount(app, person.id, 'USD', options);
+      const usd = await findInternalAccount(app, person.id, 'USD', options);
       for (const target of [wallet.id, usd.id]) {
         const body = quoteBody(usdc.id, target, 5_000_000);
         const quote = ok(await app.call('POST', '/quotes', body, options), 201);
@@ -196,9 +196,9 @@ describe('getTransactionById', () => {
 
   describe('an incoming transaction between internal accounts', () => {
     it('shows the same payment for the receiver', async () => {
-      const { account } = await fundedCustomer(app, 1_000_00, options);
-      const payee = await customer(app, options);
-      const target = await internalAccount(app, payee.id, 'EUR', options);
+      const { account } = await createFundedCustomer(app, 1_000_00, options);
+      const payee = await createCustomer(app, options);
+      const target = await findInternalAccount(app, payee.id, 'EUR', options);
       const quote = await createQuote(account.id, target.id, {
         immediatelyExecute: true,
         description: 'a present',
@@ -233,8 +233,8 @@ describe('getTransactionById', () => {
   describe('counterpartyInformation', () => {
     it('contains the fields that the platform requires in the received currency, if known', async () => {
       await requestFor('EUR', ['FULL_NAME', 'BIRTH_DATE', 'COUNTRY_OF_RESIDENCE', 'USER_TYPE']);
-      const { person, account } = await fundedCustomer(app, 1_000_00, options);
-      const bank = await externalAccount(app, person.id, 'EUR', '000', options);
+      const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+      const bank = await createExternalAccount(app, person.id, 'EUR', '000', options);
       const payout = await createQuote(account.id, bank.id);
       const beneficiary = {
         FULL_NAME: 'Grace Hopper',
@@ -245,8 +245,8 @@ describe('getTransactionById', () => {
       const payment = await get(`/transactions/${payout.transactionId}`);
       expect(payment.counterpartyInformation).toEqual(beneficiary);
 
-      const payee = await customer(app, options, { fullName: 'Emmy Noether' });
-      const receivingAccount = await internalAccount(app, payee.id, 'EUR', options);
+      const payee = await createCustomer(app, options, { fullName: 'Emmy Noether' });
+      const receivingAccount = await findInternalAccount(app, payee.id, 'EUR', options);
       const immediateQuote = await createQuote(account.id, receivingAccount.id, {
         immediatelyExecute: true,
       });
@@ -262,20 +262,20 @@ describe('getTransactionById', () => {
       const [counterparty] = (await get(`/transactions?customerId=${payee.id}`)).data;
       expect(counterparty.counterpartyInformation).toEqual({ FULL_NAME: 'Ada Lovelace', ...facts });
 
-      const ownInternalAccount = await internalAccount(app, person.id, 'EUR', options);
+      const ownInternalAccount = await findInternalAccount(app, person.id, 'EUR', options);
       expect(await createQuote(account.id, ownInternalAccount.id)).not.toHaveProperty(
         'counterpartyInformation',
       );
-      const mxn = await externalAccount(app, person.id, 'MXN', '000', options);
+      const mxn = await createExternalAccount(app, person.id, 'MXN', '000', options);
       expect(await createQuote(account.id, mxn.id)).not.toHaveProperty('counterpartyInformation');
     });
 
     it('contains the platform if it pays or receives for itself', async () => {
       await requestFor('EUR', ['FULL_NAME', 'USER_TYPE']);
-      const platformAccount = await internalAccount(app, null, 'USD', options);
-      await fund(app, platformAccount.id, 500_00, options);
-      const person = await customer(app, options);
-      const target = await internalAccount(app, person.id, 'EUR', options);
+      const platformAccount = await findInternalAccount(app, null, 'USD', options);
+      await fundAccount(app, platformAccount.id, 500_00, options);
+      const person = await createCustomer(app, options);
+      const target = await findInternalAccount(app, person.id, 'EUR', options);
       await createQuote(platformAccount.id, target.id, { immediatelyExecute: true });
       const [counterparty] = (await get(`/transactions?customerId=${person.id}`)).data;
       expect(counterparty.counterpartyInformation).toEqual({

@@ -1,10 +1,10 @@
 // Transaction filters, alone and combined, over pages, in both orders.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  customer,
-  externalAccount,
-  fund,
-  internalAccount,
+  createCustomer,
+  createExternalAccount,
+  findInternalAccount,
+  fundAccount,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
@@ -29,16 +29,16 @@ const ids: Record<string, string> = {};
 
 /** Two customers, one of whom pays the other; banks that accept, reject and delay payouts. */
 async function populate(): Promise<void> {
-  const ada = await customer(app, {}, { platformCustomerId: 'ada' });
-  const bob = await customer(app, {}, { platformCustomerId: 'bob' });
+  const ada = await createCustomer(app, {}, { platformCustomerId: 'ada' });
+  const bob = await createCustomer(app, {}, { platformCustomerId: 'bob' });
   const [adaUsd, bobEur, platformAccount] = [
-    await internalAccount(app, ada.id, 'USD'),
-    await internalAccount(app, bob.id, 'EUR'),
-    await internalAccount(app, null, 'USD'),
+    await findInternalAccount(app, ada.id, 'USD'),
+    await findInternalAccount(app, bob.id, 'EUR'),
+    await findInternalAccount(app, null, 'USD'),
   ];
-  const validAccount = await externalAccount(app, ada.id, 'EUR', '000');
-  const invalidAccount = await externalAccount(app, ada.id, 'EUR', '002');
-  const delayedAccount = await externalAccount(app, ada.id, 'EUR', '003');
+  const validAccount = await createExternalAccount(app, ada.id, 'EUR', '000');
+  const invalidAccount = await createExternalAccount(app, ada.id, 'EUR', '002');
+  const delayedAccount = await createExternalAccount(app, ada.id, 'EUR', '003');
   Object.assign(ids, { ada: ada.id, bob: bob.id, adaUsd: adaUsd.id, bobEur: bobEur.id });
   Object.assign(ids, {
     own: platformAccount.id,
@@ -47,9 +47,9 @@ async function populate(): Promise<void> {
     slow: delayedAccount.id,
   });
   const advanceClock = () => app.advance(1_000);
-  await fund(app, adaUsd.id, 1_000_00);
+  await fundAccount(app, adaUsd.id, 1_000_00);
   await advanceClock();
-  await fund(app, platformAccount.id, 1_000_00);
+  await fundAccount(app, platformAccount.id, 1_000_00);
   await advanceClock();
   ok(await app.call('POST', '/quotes', quoteBody(platformAccount.id, validAccount.id, 50_00)), 201);
   await app.advance(6 * 60_000);
@@ -216,7 +216,7 @@ describe('listTransactions', () => {
 
   it('keeps pages stable while new transactions are created', async () => {
     const firstPage = await list('limit=3');
-    await fund(app, ids.adaUsd as string, 1);
+    await fundAccount(app, ids.adaUsd as string, 1);
     const secondPage = await list(`limit=3&cursor=${firstPage.nextCursor}`);
     const newest = [...shownTransactions].reverse();
     expect([...firstPage.data, ...secondPage.data]).toEqual(newest.slice(0, 6));

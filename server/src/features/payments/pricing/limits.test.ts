@@ -2,11 +2,11 @@
 // of unverified owners, and amounts that JSON numbers cannot represent.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  customer,
-  externalAccount,
-  fund,
-  fundedCustomer,
-  internalAccount,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
+  findInternalAccount,
+  fundAccount,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
@@ -69,9 +69,9 @@ const transferBody = (from: string, to: string, amount: number, overrides: objec
 describe('platform limits', () => {
   it('apply to the sending side of quotes and transfers', async () => {
     const options = { as: platform };
-    const { person, account } = await fundedCustomer(app, 1_000_00, options);
-    const eur = await externalAccount(app, person.id, 'EUR', '000', options);
-    const usd = await externalAccount(app, person.id, 'USD', '000', options);
+    const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+    const eur = await createExternalAccount(app, person.id, 'EUR', '000', options);
+    const usd = await createExternalAccount(app, person.id, 'USD', '000', options);
     await runWithSetting('USD', { minAmount: 20_00, maxAmount: 50_00 }, async () => {
       for (const amount of [19_99, 50_01]) {
         const body = await expectError(
@@ -103,9 +103,9 @@ describe('platform limits', () => {
 
   it('apply to the receiving side', async () => {
     const options = { as: platform };
-    const { person, account } = await fundedCustomer(app, 1_000_00, options);
-    const externalDestination = await externalAccount(app, person.id, 'EUR', '000', options);
-    const internalDestination = await internalAccount(app, person.id, 'EUR', options);
+    const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+    const externalDestination = await createExternalAccount(app, person.id, 'EUR', '000', options);
+    const internalDestination = await findInternalAccount(app, person.id, 'EUR', options);
     await runWithSetting('EUR', { minAmount: 20_00, maxAmount: 50_00 }, async () => {
       for (const target of [externalDestination, internalDestination]) {
         for (const [amount, isAccepted] of [
@@ -126,9 +126,9 @@ describe('platform limits', () => {
 
   it('apply to the direction on both sides', async () => {
     const options = { as: platform };
-    const { person, account } = await fundedCustomer(app, 1_000_00, options);
-    const eur = await internalAccount(app, person.id, 'EUR', options);
-    const externalDestination = await externalAccount(app, person.id, 'USD', '000', options);
+    const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+    const eur = await findInternalAccount(app, person.id, 'EUR', options);
+    const externalDestination = await createExternalAccount(app, person.id, 'USD', '000', options);
     await runWithSetting('USD', { enabledTransactionTypes: ['INCOMING'] }, async () => {
       await expectError('/quotes', quoteBody(account.id, eur.id, 100), 'INVALID_CURRENCY');
       await expectError(
@@ -139,7 +139,7 @@ describe('platform limits', () => {
     });
     await runWithSetting('EUR', { enabledTransactionTypes: ['OUTGOING'] }, async () => {
       await expectError('/quotes', quoteBody(account.id, eur.id, 100), 'INVALID_CURRENCY');
-      const bank = await externalAccount(app, person.id, 'EUR', '000', options);
+      const bank = await createExternalAccount(app, person.id, 'EUR', '000', options);
       ok(await app.call('POST', '/quotes', quoteBody(account.id, bank.id, 100_00), options), 201);
     });
   });
@@ -147,8 +147,8 @@ describe('platform limits', () => {
 
 describe('corridor limits', () => {
   it('apply to transfers and quotes', async () => {
-    const { person, account } = await fundedCustomer(app, 1_000_00, { as: platform });
-    const usd = await externalAccount(app, person.id, 'USD', '000', { as: platform });
+    const { person, account } = await createFundedCustomer(app, 1_000_00, { as: platform });
+    const usd = await createExternalAccount(app, person.id, 'USD', '000', { as: platform });
     await expectError('/transfer-out', transferBody(account.id, usd.id, 99), 'AMOUNT_OUT_OF_RANGE');
     const total = transferBody(account.id, usd.id, 100_000_000_01);
     const body = await expectError('/transfer-out', total, 'TRANSACTION_SIZE_LIMIT_EXCEEDED');
@@ -157,8 +157,8 @@ describe('corridor limits', () => {
 
   it('select a rail that supports the amount, the cheapest instant one if any', async () => {
     const options = { as: platform };
-    const { person, account } = await fundedCustomer(app, 1_000_00, options);
-    const usd = await externalAccount(app, person.id, 'USD', '000', options);
+    const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+    const usd = await createExternalAccount(app, person.id, 'USD', '000', options);
     const railOf = async (amount: number, paymentRail?: string) => {
       const body = quoteBody(account.id, usd.id, amount, {
         destination: { destinationType: 'ACCOUNT', accountId: usd.id, paymentRail },
@@ -193,9 +193,9 @@ describe('corridor limits', () => {
 
   it('require a purpose if the receiving country does', async () => {
     const options = { as: platform };
-    const person = await customer(app, options);
-    const account = await internalAccount(app, person.id, 'INR', options);
-    await fund(app, account.id, 100_000, options);
+    const person = await createCustomer(app, options);
+    const account = await findInternalAccount(app, person.id, 'INR', options);
+    await fundAccount(app, account.id, 100_000, options);
     const inr = ok(
       await app.call(
         'POST',
@@ -228,9 +228,9 @@ describe('corridor limits', () => {
 describe('amounts', () => {
   it('do not exceed the largest safe integer, on either side', async () => {
     const options = { as: platform };
-    const person = await customer(app, options);
-    const btc = await internalAccount(app, person.id, 'BTC', options);
-    const ngn = await internalAccount(app, person.id, 'NGN', options);
+    const person = await createCustomer(app, options);
+    const btc = await findInternalAccount(app, person.id, 'BTC', options);
+    const ngn = await findInternalAccount(app, person.id, 'NGN', options);
     const max = 9_000_000_000_000_000;
     await expectError('/quotes', quoteBody(btc.id, ngn.id, max), 'AMOUNT_OUT_OF_RANGE');
     const receivingLock = { lockedCurrencySide: 'RECEIVING' };
@@ -243,9 +243,9 @@ describe('amounts', () => {
 
   it('have a rate above zero for any pair of currencies', async () => {
     const options = { as: platform };
-    const person = await customer(app, options);
-    const btc = await internalAccount(app, person.id, 'BTC', options);
-    const ngn = await internalAccount(app, person.id, 'NGN', options);
+    const person = await createCustomer(app, options);
+    const btc = await findInternalAccount(app, person.id, 'BTC', options);
+    const ngn = await findInternalAccount(app, person.id, 'NGN', options);
     const quote = ok(
       await app.call('POST', '/quotes', quoteBody(btc.id, ngn.id, 100_000), options),
       201,
@@ -259,9 +259,9 @@ describe('amounts', () => {
 describe('unverified wallet', () => {
   it('is paid up to a thousand euros, at creation and at execution', async () => {
     const options = { as: platform };
-    const person = await customer(app, options);
-    const usdc = await internalAccount(app, person.id, 'USDC', options);
-    await fund(app, usdc.id, 10_000_000_000, options);
+    const person = await createCustomer(app, options);
+    const usdc = await findInternalAccount(app, person.id, 'USDC', options);
+    await fundAccount(app, usdc.id, 10_000_000_000, options);
     const wallet = ok(
       await app.call(
         'POST',

@@ -72,7 +72,8 @@ function checkCanPay(customer: CustomerRow, platform: PlatformRow): void {
 export const requireActiveOwner = async (
   ctx: Ctx,
   { customer_id: id }: { customer_id: string | null },
-): Promise<CustomerRow | null> => (id === null ? null : customerOf(ctx, id, { alive: true }));
+): Promise<CustomerRow | null> =>
+  id === null ? null : customerOf(ctx, id, { rejectDeleted: true });
 
 /** The customer on whose behalf the payment is made: the owner of the account, or the requested customer. */
 async function requirePayingCustomer(

@@ -65,7 +65,7 @@ async function findInternalPayee(
     const reason = 'Payments to customers of another platform on this server are not supported.';
     throw new Fault('NOT_IMPLEMENTED', reason);
   }
-  const owner = await customerOf(ctx, customerId, { alive: true });
+  const owner = await customerOf(ctx, customerId, { rejectDeleted: true });
   const [external] = await findExternalAccounts(ctx.db, {
     customer_id: customerId,
     default_uma: true,

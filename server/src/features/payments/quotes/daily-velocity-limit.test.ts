@@ -2,8 +2,8 @@
 // and released when the payment is refunded.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
-  externalAccount,
-  fundedCustomer,
+  createExternalAccount,
+  createFundedCustomer,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
@@ -31,8 +31,8 @@ const setLimits = (limits: Limits): Promise<Limits> =>
 const FULL = [429, 'DAILY_VOLUME_LIMIT_EXCEEDED'];
 
 async function createPayer(suffix = '000') {
-  const { person, account } = await fundedCustomer(app);
-  const target = await externalAccount(app, person.id, 'USD', suffix);
+  const { person, account } = await createFundedCustomer(app);
+  const target = await createExternalAccount(app, person.id, 'USD', suffix);
   const requestQuote = (overrides: object = {}) =>
     app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00, overrides));
   const pay = async () => {
@@ -73,7 +73,7 @@ describe('daily velocity limit', () => {
 
   it('is released by a failed debit', async () => {
     const { person, target } = await createPayer();
-    const source = await externalAccount(app, person.id, 'USD', '003');
+    const source = await createExternalAccount(app, person.id, 'USD', '003');
     for (let round = 0; round < 4; round++) {
       const quote = ok(
         await app.call('POST', '/quotes', quoteBody(source.id, target.id, 100_00)),

@@ -2,10 +2,10 @@
 // no other and is retried.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
+  createExternalAccount,
+  createFundedCustomer,
   eventTypes,
-  externalAccount,
-  fund,
-  fundedCustomer,
+  fundAccount,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
@@ -33,8 +33,8 @@ async function createQuote(from: string, to: string): Promise<Quoted> {
 }
 
 async function createParties() {
-  const { person, account } = await fundedCustomer(app);
-  const target = await externalAccount(app, person.id, 'EUR');
+  const { person, account } = await createFundedCustomer(app);
+  const target = await createExternalAccount(app, person.id, 'EUR');
   return { account, quote: () => createQuote(account.id, target.id) };
 }
 
@@ -70,7 +70,7 @@ describe('quote expiry sweep', () => {
     for (let round = 0; round < 21; round++) {
       quotes.push(...(await Promise.all(Array.from({ length: 25 }, quote))));
     }
-    await fund(app, account.id, 1);
+    await fundAccount(app, account.id, 1);
     await app.advance(6 * 60_000);
     const [row] = await app.runtime.db.query(
       "select count(*)::int4 as n from transactions where source_account = $1 and status = 'EXPIRED'",

@@ -2,13 +2,13 @@
 // refunded even if the platform has spent it, and paid by the platform itself.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  balances,
-  externalAccount,
-  fund,
-  fundedCustomer,
-  internalAccount,
+  createExternalAccount,
+  createFundedCustomer,
+  findInternalAccount,
+  fundAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -20,7 +20,7 @@ let platformAccount: { id: string };
 beforeAll(async () => {
   platform = await app.newPlatform('Charging');
   options = { as: platform };
-  platformAccount = await internalAccount(app, null, 'USD', options);
+  platformAccount = await findInternalAccount(app, null, 'USD', options);
   const feeConfigs = [
     {
       feeType: 'CROSS_CURRENCY_TRANSACTION',
@@ -50,7 +50,7 @@ const execute = async (id: string) =>
   ok(await app.call('POST', `/quotes/${id}/execute`, undefined, options), 200);
 const getTransaction = async (id: string) =>
   ok(await app.call('GET', `/transactions/${id}`, undefined, options), 200);
-const totalBalanceOf = async (id: string) => (await balances(app, id, options)).total;
+const totalBalanceOf = async (id: string) => (await readBalances(app, id, options)).total;
 
 /** Balance events since `from`, as account and balance. */
 async function balanceEvents(from: number) {
@@ -62,8 +62,8 @@ async function balanceEvents(from: number) {
 
 describe('platform fee', () => {
   it('is deducted from the sending amount and included in every status', async () => {
-    const { person, account } = await fundedCustomer(app, 1_000_00, options);
-    const target = await externalAccount(app, person.id, 'EUR', '005', options);
+    const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+    const target = await createExternalAccount(app, person.id, 'EUR', '005', options);
     const quote = await createQuote(account.id, target.id, 100_00);
     // 100.00 less 0.50 is 99.50: 0.30 % is 29.85 cents, 0.50 % of the service 49.75.
     expect(quote).toMatchObject({ platformFeesIncluded: 80, feesIncluded: 130 });
@@ -85,8 +85,8 @@ describe('platform fee', () => {
   });
 
   it('is not charged in one currency by default', async () => {
-    const { person, account } = await fundedCustomer(app, 1_000_00, options);
-    const target = await externalAccount(app, person.id, 'USD', '000', options);
+    const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+    const target = await createExternalAccount(app, person.id, 'USD', '000', options);
     expect(await createQuote(account.id, target.id, 100_00)).toMatchObject({ feesIncluded: 0 });
     const quote = await createQuote(account.id, target.id, 100_00, override(25, 100));
     expect(quote).toMatchObject({
@@ -113,10 +113,10 @@ describe('platform fee', () => {
   });
 
   it('delivers the promised amount to the cent, even with a rounding remainder', async () => {
-    const { person, account } = await fundedCustomer(app, 1_000_00, options);
-    const externalPayee = await externalAccount(app, person.id, 'USD', '000', options);
-    const returnedAccount = await externalAccount(app, person.id, 'USD', '005', options);
-    const { account: receivingAccount } = await fundedCustomer(app, 1, options);
+    const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+    const externalPayee = await createExternalAccount(app, person.id, 'USD', '000', options);
+    const returnedAccount = await createExternalAccount(app, person.id, 'USD', '005', options);
+    const { account: receivingAccount } = await createFundedCustomer(app, 1, options);
     let remaining = 1_000_00;
     for (const target of [externalPayee, receivingAccount, returnedAccount]) {
       const quote = await createQuote(account.id, target.id, 100_00, {
@@ -141,8 +141,8 @@ describe('platform fee', () => {
   });
 
   it('can be overridden or waived per payment', async () => {
-    const { person, account } = await fundedCustomer(app, 1_000_00, options);
-    const target = await externalAccount(app, person.id, 'EUR', '000', options);
+    const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+    const target = await createExternalAccount(app, person.id, 'EUR', '000', options);
     const readPlatformFees = async (overrides: object) =>
       (await createQuote(account.id, target.id, 100_00, overrides)).platformFeesIncluded;
     expect(await readPlatformFees({})).toBe(80);
@@ -152,9 +152,9 @@ describe('platform fee', () => {
   });
 
   it('rejects invalid overrides', async () => {
-    const { person, account } = await fundedCustomer(app, 1_000_00, options);
-    const eur = await internalAccount(app, person.id, 'EUR', options);
-    const target = await externalAccount(app, person.id, 'EUR', '000', options);
+    const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+    const eur = await findInternalAccount(app, person.id, 'EUR', options);
+    const target = await createExternalAccount(app, person.id, 'EUR', '000', options);
     const expectError = async (from: string, overrides: object, code = 'INVALID_INPUT') => {
       const response = await app.call(
         'POST',
@@ -187,8 +187,8 @@ describe('platform fee', () => {
   });
 
   it('requires an account of the platform to credit', async () => {
-    const { person, account } = await fundedCustomer(app, 1_000_00, options);
-    const target = await externalAccount(app, person.id, 'EUR', '000', options);
+    const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+    const target = await createExternalAccount(app, person.id, 'EUR', '000', options);
     const setAccountStatus = (to: string) =>
       app.runtime.db.query('update internal_accounts set status = $2 where id = $1', [
         platformAccount.id,
@@ -206,8 +206,8 @@ describe('platform fee', () => {
 
 describe('refund', () => {
   it('debits the fee from the platform and emits its balance', async () => {
-    const { person, account } = await fundedCustomer(app, 1_000_00, options);
-    const target = await externalAccount(app, person.id, 'EUR', '004', options);
+    const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+    const target = await createExternalAccount(app, person.id, 'EUR', '004', options);
     const quote = await createQuote(account.id, target.id, 100_00);
     const totalBefore = await totalBalanceOf(platformAccount.id);
     await execute(quote.id);
@@ -228,8 +228,8 @@ describe('refund', () => {
   });
 
   it('emits no platform balance if the fee was never charged', async () => {
-    const { person, account } = await fundedCustomer(app, 1_000_00, options);
-    const target = await externalAccount(app, person.id, 'EUR', '002', options);
+    const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+    const target = await createExternalAccount(app, person.id, 'EUR', '002', options);
     const quote = await createQuote(account.id, target.id, 100_00);
     const from = (await app.events()).length;
     await execute(quote.id);
@@ -241,8 +241,8 @@ describe('refund', () => {
   });
 
   it('emits no payer balance if the funds go to suspense', async () => {
-    const { person, account } = await fundedCustomer(app, 1_000_00, options);
-    const target = await externalAccount(app, person.id, 'EUR', '007', options);
+    const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+    const target = await createExternalAccount(app, person.id, 'EUR', '007', options);
     const quote = await createQuote(account.id, target.id, 100_00);
     const totalBefore = await totalBalanceOf(platformAccount.id);
     await execute(quote.id);
@@ -262,13 +262,13 @@ describe('refund', () => {
   });
 
   it('is complete even if the platform has spent its fee, which it then owes', async () => {
-    const { person, account } = await fundedCustomer(app, 1_000_00, options);
-    const target = await externalAccount(app, person.id, 'EUR', '005', options);
+    const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+    const target = await createExternalAccount(app, person.id, 'EUR', '005', options);
     const quote = await createQuote(account.id, target.id, 100_00);
     await execute(quote.id);
     await app.settle();
     const paidFee = await totalBalanceOf(platformAccount.id);
-    const feeAccountAside = await internalAccount(app, person.id, 'USD', options);
+    const feeAccountAside = await findInternalAccount(app, person.id, 'USD', options);
     const response = await createQuote(
       platformAccount.id,
       feeAccountAside.id,
@@ -295,9 +295,9 @@ describe('refund', () => {
 
 describe('platform that pays from its fee account', () => {
   it.each(['000', '002', '004', '005', '006'])('has the expected balance: …%s', async (suffix) => {
-    await fund(app, platformAccount.id, 1_000_00, options);
+    await fundAccount(app, platformAccount.id, 1_000_00, options);
     const totalBefore = await totalBalanceOf(platformAccount.id);
-    const target = await externalAccount(app, null, 'EUR', suffix, options);
+    const target = await createExternalAccount(app, null, 'EUR', suffix, options);
     const quote = await createQuote(platformAccount.id, target.id, 100_00);
     expect(quote).toMatchObject({ platformFeesIncluded: 80, feesIncluded: 130 });
     await execute(quote.id);
@@ -309,7 +309,7 @@ describe('platform that pays from its fee account', () => {
 
   it('is debited except for its fee if the refund fails', async () => {
     const totalBefore = await totalBalanceOf(platformAccount.id);
-    const target = await externalAccount(app, null, 'EUR', '007', options);
+    const target = await createExternalAccount(app, null, 'EUR', '007', options);
     const quote = await createQuote(platformAccount.id, target.id, 100_00);
     await execute(quote.id);
     await app.advance(60_000);

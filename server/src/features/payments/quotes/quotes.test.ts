@@ -1,16 +1,16 @@
 // A payment from quote to settlement, with every outcome that the sandbox scripts.
 import { describe, expect, it } from 'vitest';
-import { booksBalance } from '../../../../test/kit/app/books.ts';
+import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import {
-  balances,
-  customer,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
   eventTypes,
-  externalAccount,
-  fund,
-  fundedCustomer,
-  internalAccount,
+  findInternalAccount,
+  fundAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
@@ -25,8 +25,8 @@ async function createQuote(
   amount = 100_00,
   overrides: object = {},
 ) {
-  const { person, account } = await fundedCustomer(app);
-  const target = await externalAccount(app, person.id, currency, suffix);
+  const { person, account } = await createFundedCustomer(app);
+  const target = await createExternalAccount(app, person.id, currency, suffix);
   const body = quoteBody(account.id, target.id, amount, overrides);
   const quote = ok(await app.call('POST', '/quotes', body), 201);
   return { person, account, target, quote };
@@ -50,7 +50,7 @@ describe('createQuote', () => {
     expect(quote.receivingCurrency.code).toBe('EUR');
     const rate = (quote.totalSendingAmount - quote.feesIncluded) / quote.totalReceivingAmount;
     expect(quote.exchangeRate).toBeCloseTo(rate, 7);
-    expect(await balances(app, account.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
     expect((await getTransaction(quote.transactionId)).status).toBe('PENDING');
     expect(await eventTypes(app, quote.transactionId)).toEqual([]);
   });
@@ -88,7 +88,7 @@ describe('createQuote', () => {
       expect([response.status, response.body.code]).toEqual([status, code]);
     };
     // The source is reported first, although the destination needs fewer reads.
-    const foreignCustomer = await customer(app, { as: app.other });
+    const foreignCustomer = await createCustomer(app, { as: app.other });
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USDC', cryptoNetwork: 'SOLANA' };
     await Promise.all(
       ['ExternalAccount:nope', 'InternalAccount:nope', account.id.replace(/....$/, '0000')].map(
@@ -131,10 +131,10 @@ describe('createQuote', () => {
   });
 
   it('rejects a customer who is not approved', async () => {
-    const pendingCustomer = await customer(app, {}, { fullName: 'Waiting Person001' });
+    const pendingCustomer = await createCustomer(app, {}, { fullName: 'Waiting Person001' });
     expect(pendingCustomer.kycStatus).toBe('PENDING');
-    const account = await internalAccount(app, pendingCustomer.id, 'USD');
-    const target = await externalAccount(app, pendingCustomer.id, 'EUR');
+    const account = await findInternalAccount(app, pendingCustomer.id, 'USD');
+    const target = await createExternalAccount(app, pendingCustomer.id, 'EUR');
     const response = await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00));
     expect([response.status, response.body.code]).toEqual([403, 'USER_NOT_READY']);
   });
@@ -144,22 +144,22 @@ describe('createQuote', () => {
       immediatelyExecute: true,
     });
     expect(quote.status).toBe('PROCESSING');
-    expect(await balances(app, account.id)).toEqual({ balance: 900_00, total: 1_000_00 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 900_00, total: 1_000_00 });
     await app.settle();
     expect((await getTransaction(quote.transactionId)).status).toBe('COMPLETED');
   });
 
   it('rejects immediate execution without sufficient funds', async () => {
-    const { person, account } = await fundedCustomer(app, 50_00);
-    const target = await externalAccount(app, person.id, 'EUR');
+    const { person, account } = await createFundedCustomer(app, 50_00);
+    const target = await createExternalAccount(app, person.id, 'EUR');
     const body = quoteBody(account.id, target.id, 100_00, { immediatelyExecute: true });
     const response = await app.call('POST', '/quotes', body);
     expect([response.status, response.body.code]).toEqual([400, 'INSUFFICIENT_FUNDS']);
   });
 
   it('replays one idempotency key and rejects another body', async () => {
-    const { person, account } = await fundedCustomer(app);
-    const target = await externalAccount(app, person.id, 'EUR');
+    const { person, account } = await createFundedCustomer(app);
+    const target = await createExternalAccount(app, person.id, 'EUR');
     const headers = { 'idempotency-key': 'quote-once' };
     const body = quoteBody(account.id, target.id, 100_00);
     const calls = Array.from({ length: 30 }, () => app.call('POST', '/quotes', body, { headers }));
@@ -246,7 +246,7 @@ describe('executeQuote', () => {
           const { account, quote } = await createQuote(currency, suffix);
           const executedBody = ok(await execute(quote.id), 200);
           expect(executedBody.status).toBe('PROCESSING');
-          expect(await balances(app, account.id)).toEqual({ balance: 900_00, total: 1_000_00 });
+          expect(await readBalances(app, account.id)).toEqual({ balance: 900_00, total: 1_000_00 });
           if (suffix === '003') {
             await app.advance(waitMs - 1_000);
             expect((await getTransaction(quote.transactionId)).status).toBe('PROCESSING');
@@ -256,11 +256,11 @@ describe('executeQuote', () => {
           expect(await getTransaction(quote.transactionId)).toMatchObject(shape);
           const isRefunded = 'refund' in shape && suffix !== '007';
           const expectedBalance = isRefunded ? 1_000_00 : 900_00;
-          expect(await balances(app, account.id)).toEqual({
+          expect(await readBalances(app, account.id)).toEqual({
             balance: expectedBalance,
             total: expectedBalance,
           });
-          await booksBalance(app);
+          await expectBalancedBooks(app);
         },
       );
     }
@@ -292,12 +292,12 @@ describe('executeQuote', () => {
       );
       expect(new Set(responses.map((each) => each.status))).toEqual(new Set([200]));
       expect(responses.filter((each) => each.headers['idempotency-replayed'])).toHaveLength(29);
-      expect((await balances(app, account.id)).balance).toBe(900_00);
+      expect((await readBalances(app, account.id)).balance).toBe(900_00);
     });
 
     it('holds nothing without sufficient funds and replays the error', async () => {
-      const { person, account } = await fundedCustomer(app, 50_00);
-      const target = await externalAccount(app, person.id, 'EUR');
+      const { person, account } = await createFundedCustomer(app, 50_00);
+      const target = await createExternalAccount(app, person.id, 'EUR');
       const quote = ok(
         await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
         201,
@@ -305,7 +305,7 @@ describe('executeQuote', () => {
       const headers = { 'idempotency-key': 'short' };
       const response = await execute(quote.id, headers);
       expect([response.status, response.body.code]).toEqual([400, 'INSUFFICIENT_FUNDS']);
-      await fund(app, account.id, 100_00);
+      await fundAccount(app, account.id, 100_00);
       expect((await execute(quote.id, headers)).headers['idempotency-replayed']).toBe('true');
       expect((await execute(quote.id)).status).toBe(200);
     });
@@ -333,17 +333,17 @@ describe('executeQuote', () => {
 
   describe('between internal accounts', () => {
     it('posts the payment in one commit and notifies both owners', async () => {
-      const { account } = await fundedCustomer(app);
-      const payee = await customer(app);
-      const target = await internalAccount(app, payee.id, 'EUR');
+      const { account } = await createFundedCustomer(app);
+      const payee = await createCustomer(app);
+      const target = await findInternalAccount(app, payee.id, 'EUR');
       const quote = ok(
         await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
         201,
       );
       const executedBody = ok(await execute(quote.id), 200);
       expect(executedBody.status).toBe('COMPLETED');
-      expect((await balances(app, account.id)).balance).toBe(900_00);
-      expect((await balances(app, target.id)).balance).toBe(quote.totalReceivingAmount);
+      expect((await readBalances(app, account.id)).balance).toBe(900_00);
+      expect((await readBalances(app, target.id)).balance).toBe(quote.totalReceivingAmount);
       expect(await eventTypes(app, quote.transactionId)).toEqual(
         paymentEvents('PENDING', 'PROCESSING', 'COMPLETED'),
       );
@@ -363,8 +363,8 @@ describe('executeQuote', () => {
     });
 
     it('creates the counterparty transaction for one owner as well', async () => {
-      const { person, account } = await fundedCustomer(app);
-      const target = await internalAccount(app, person.id, 'MXN');
+      const { person, account } = await createFundedCustomer(app);
+      const target = await findInternalAccount(app, person.id, 'MXN');
       const quote = ok(
         await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
         201,
@@ -395,18 +395,18 @@ describe('platform fees', () => {
       },
     ];
     ok(await app.call('PATCH', '/config', { feeConfigs }), 200);
-    const platformAccount = await internalAccount(app, null, 'USD');
-    const balanceBefore = (await balances(app, platformAccount.id)).balance;
+    const platformAccount = await findInternalAccount(app, null, 'USD');
+    const balanceBefore = (await readBalances(app, platformAccount.id)).balance;
     const { quote } = await createQuote('EUR', '000');
     expect(quote.platformFeesIncluded).toBe(50 + 30);
     ok(await execute(quote.id), 200);
     await app.settle();
-    expect((await balances(app, platformAccount.id)).balance).toBe(balanceBefore + 80);
+    expect((await readBalances(app, platformAccount.id)).balance).toBe(balanceBefore + 80);
     const returnedQuote = await createQuote('EUR', '005');
     ok(await execute(returnedQuote.quote.id), 200);
     await app.advance(MINUTE);
-    expect((await balances(app, platformAccount.id)).balance).toBe(balanceBefore + 80);
-    expect((await balances(app, returnedQuote.account.id)).balance).toBe(1_000_00);
+    expect((await readBalances(app, platformAccount.id)).balance).toBe(balanceBefore + 80);
+    expect((await readBalances(app, returnedQuote.account.id)).balance).toBe(1_000_00);
     const waived = await createQuote('EUR', '000', 100_00, {
       platformFeeOverride: {
         platformFixedFee: { amount: 0, currency: 'USD' },

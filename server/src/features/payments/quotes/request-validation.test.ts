@@ -2,13 +2,13 @@
 // platforms and across platforms.
 import { describe, expect, it } from 'vitest';
 import {
-  balances,
-  customer,
-  externalAccount,
-  fundedCustomer,
-  internalAccount,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
+  findInternalAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
 import type { CallOptions } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -113,8 +113,8 @@ describe('createQuote', () => {
   });
 
   it('accepts integers in the smallest unit only', async () => {
-    const { person, account } = await fundedCustomer(app);
-    const target = await externalAccount(app, person.id, 'EUR');
+    const { person, account } = await createFundedCustomer(app);
+    const target = await createExternalAccount(app, person.id, 'EUR');
     for (const amount of NO_AMOUNTS) {
       const body = quoteBody(account.id, target.id, amount as number);
       expect(await rejectedFieldsOf('/quotes', body)).toEqual(['lockedCurrencyAmount']);
@@ -127,18 +127,18 @@ describe('createQuote', () => {
   });
 
   it('returns 404 for accounts and customers of another platform in any field', async () => {
-    const { person, account } = await fundedCustomer(app);
-    const target = await externalAccount(app, person.id, 'EUR');
+    const { person, account } = await createFundedCustomer(app);
+    const target = await createExternalAccount(app, person.id, 'EUR');
     const platform = app.other;
-    const otherCustomer = await fundedCustomer(app, 1_000_00, { as: platform });
-    const foreignExternalAccount = await externalAccount(
+    const otherCustomer = await createFundedCustomer(app, 1_000_00, { as: platform });
+    const foreignExternalAccount = await createExternalAccount(
       app,
       otherCustomer.person.id,
       'EUR',
       '000',
       { as: platform },
     );
-    const platformAccount = await internalAccount(app, null, 'USD');
+    const platformAccount = await findInternalAccount(app, null, 'USD');
     const notFound: [number, string] = [404, 'ACCOUNT_NOT_FOUND'];
     await expectError('/quotes', quoteBody(otherCustomer.account.id, target.id, 100_00), notFound);
     await expectError(
@@ -167,10 +167,10 @@ describe('createQuote', () => {
   });
 
   it('rejects accounts of a deleted customer', async () => {
-    const { account } = await fundedCustomer(app);
-    const payee = await customer(app);
-    const payeeBalance = await internalAccount(app, payee.id, 'EUR');
-    const payeeBank = await externalAccount(app, payee.id, 'EUR');
+    const { account } = await createFundedCustomer(app);
+    const payee = await createCustomer(app);
+    const payeeBalance = await findInternalAccount(app, payee.id, 'EUR');
+    const payeeBank = await createExternalAccount(app, payee.id, 'EUR');
     ok(await app.call('DELETE', `/customers/${payee.id}`), 200);
     for (const target of [payeeBalance, payeeBank]) {
       await expectError('/quotes', quoteBody(account.id, target.id, 100_00), [
@@ -182,7 +182,7 @@ describe('createQuote', () => {
       410,
       'CUSTOMER_DELETED',
     ]);
-    const bank = await externalAccount(app, null, 'EUR');
+    const bank = await createExternalAccount(app, null, 'EUR');
     const transfer = {
       source: { accountId: payeeBalance.id },
       destination: { accountId: bank.id },
@@ -192,9 +192,9 @@ describe('createQuote', () => {
   });
 
   it('rejects a customer who is not approved', async () => {
-    const waitingCustomer = await customer(app, {}, { fullName: 'Waiting Person001' });
-    const account = await internalAccount(app, waitingCustomer.id, 'USD');
-    const bank = await externalAccount(app, waitingCustomer.id, 'USD');
+    const waitingCustomer = await createCustomer(app, {}, { fullName: 'Waiting Person001' });
+    const account = await findInternalAccount(app, waitingCustomer.id, 'USD');
+    const bank = await createExternalAccount(app, waitingCustomer.id, 'USD');
     const notReady: [number, string] = [403, 'USER_NOT_READY'];
     await expectError('/quotes', quoteBody(account.id, bank.id, 100_00), notReady);
     const transfer = {
@@ -203,7 +203,7 @@ describe('createQuote', () => {
       amount: 100_00,
     };
     await expectError('/transfer-out', transfer, notReady);
-    const platformAccount = await internalAccount(app, null, 'USD');
+    const platformAccount = await findInternalAccount(app, null, 'USD');
     const source = {
       sourceType: 'ACCOUNT',
       accountId: platformAccount.id,
@@ -217,8 +217,8 @@ describe('createQuote', () => {
   });
 
   it('rejects inactive accounts', async () => {
-    const { person, account } = await fundedCustomer(app);
-    const eur = await internalAccount(app, person.id, 'EUR');
+    const { person, account } = await createFundedCustomer(app);
+    const eur = await findInternalAccount(app, person.id, 'EUR');
     const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, eur.id, 100_00)), 201);
     const setAccountStatus = (id: string, to: string) =>
       app.runtime.db.query('update internal_accounts set status = $2 where id = $1', [id, to]);
@@ -253,8 +253,8 @@ describe('createTransferOut', () => {
       'remittanceInformation',
       'source.accountId',
     ]);
-    const { person, account } = await fundedCustomer(app);
-    const target = await externalAccount(app, person.id, 'USD');
+    const { person, account } = await createFundedCustomer(app);
+    const target = await createExternalAccount(app, person.id, 'USD');
     const accounts = { source: { accountId: account.id }, destination: { accountId: target.id } };
     for (const amount of NO_AMOUNTS) {
       expect(await rejectedFieldsOf('/transfer-out', { ...accounts, amount })).toEqual(['amount']);
@@ -262,9 +262,9 @@ describe('createTransferOut', () => {
   });
 
   it('accepts an internal source and an external destination only', async () => {
-    const { person, account } = await fundedCustomer(app);
-    const target = await externalAccount(app, person.id, 'USD');
-    const eur = await internalAccount(app, person.id, 'EUR');
+    const { person, account } = await createFundedCustomer(app);
+    const target = await createExternalAccount(app, person.id, 'USD');
+    const eur = await findInternalAccount(app, person.id, 'EUR');
     const pay = (from: string, to: string) => ({
       source: { accountId: from, customerId: 12 },
       destination: { accountId: to, currency: 'USD' },
@@ -276,20 +276,20 @@ describe('createTransferOut', () => {
     expect(await rejectedFieldsOf('/transfer-out', pay(account.id, eur.id))).toEqual([
       'destination.accountId',
     ]);
-    const platformAccount = await internalAccount(app, null, 'USD');
+    const platformAccount = await findInternalAccount(app, null, 'USD');
     expect(await rejectedFieldsOf('/transfer-out', pay(platformAccount.id, target.id))).toEqual([
       'destination.accountId',
     ]);
     const wrongRail = { ...pay(account.id, target.id) };
     Object.assign(wrongRail.destination, { paymentRail: 'PIX' });
     expect(await rejectedFieldsOf('/transfer-out', wrongRail)).toEqual(['destination.paymentRail']);
-    const platformBank = await externalAccount(app, null, 'USD');
+    const platformBank = await createExternalAccount(app, null, 'USD');
     ok(await app.call('POST', '/transfer-out', pay(account.id, platformBank.id)), 201);
   });
 
   it('is idempotent for one key', async () => {
-    const { person, account } = await fundedCustomer(app);
-    const target = await externalAccount(app, person.id, 'USD');
+    const { person, account } = await createFundedCustomer(app);
+    const target = await createExternalAccount(app, person.id, 'USD');
     const headers = { 'idempotency-key': 'rent' };
     const body = {
       source: { accountId: account.id },
@@ -300,7 +300,7 @@ describe('createTransferOut', () => {
       Array.from({ length: 10 }, () => app.call('POST', '/transfer-out', body, { headers })),
     );
     expect(new Set(responses.map((each) => each.body.id)).size).toBe(1);
-    expect((await balances(app, account.id)).balance).toBe(900_00);
+    expect((await readBalances(app, account.id)).balance).toBe(900_00);
     const otherBody = { ...body, amount: 200_00 };
     await expectError('/transfer-out', otherBody, [409, 'DUPLICATE_PAY_REQUEST'], { headers });
   });
@@ -309,8 +309,8 @@ describe('createTransferOut', () => {
 describe('production platform', () => {
   it('is not served by the sandbox', async () => {
     const options = { as: app.production };
-    const usd = await internalAccount(app, null, 'USD', options);
-    const eur = await internalAccount(app, null, 'EUR', options);
+    const usd = await findInternalAccount(app, null, 'USD', options);
+    const eur = await findInternalAccount(app, null, 'EUR', options);
     const bank = ok(
       await app.call(
         'POST',
@@ -334,7 +334,7 @@ describe('production platform', () => {
       [403, 'FORBIDDEN'],
       options,
     );
-    const btc = await internalAccount(app, null, 'BTC', options);
+    const btc = await findInternalAccount(app, null, 'BTC', options);
     const lightning = ok(
       await app.call(
         'POST',
@@ -358,9 +358,9 @@ describe('production platform', () => {
     await expectError('/quotes', request, [501, 'NOT_IMPLEMENTED'], options);
     const noRate: [number, string] = [400, 'QUOTE_RATE_UNAVAILABLE'];
     await expectError('/quotes', quoteBody(usd.id, eur.id, 100_00), noRate, options);
-    const person = await customer(app, options);
+    const person = await createCustomer(app, options);
     expect(person.kycStatus).toBe('UNVERIFIED');
-    const otherInternalAccount = await internalAccount(app, person.id, 'USD', options);
+    const otherInternalAccount = await findInternalAccount(app, person.id, 'USD', options);
     const notReady: [number, string] = [403, 'USER_NOT_READY'];
     await expectError(
       '/quotes',
@@ -372,9 +372,9 @@ describe('production platform', () => {
 
   it('posts payments between its own accounts', async () => {
     const options = { as: app.production };
-    const usd = await internalAccount(app, null, 'USD', options);
-    const person = await customer(app, options);
-    const otherInternalAccount = await internalAccount(app, person.id, 'USD', options);
+    const usd = await findInternalAccount(app, null, 'USD', options);
+    const person = await createCustomer(app, options);
+    const otherInternalAccount = await findInternalAccount(app, person.id, 'USD', options);
     await app.operate(async (ctx) => {
       ctx.transfer({
         transactionId: ctx.id('Transaction'),
@@ -387,9 +387,9 @@ describe('production platform', () => {
     }, app.production);
     const body = quoteBody(usd.id, otherInternalAccount.id, 100_00, { immediatelyExecute: true });
     expect(ok(await app.call('POST', '/quotes', body, options), 201).status).toBe('COMPLETED');
-    expect((await balances(app, usd.id, options)).total).toBe(400_00);
-    expect((await balances(app, otherInternalAccount.id, options)).total).toBe(100_00);
-    const foreignInternalAccount = await internalAccount(app, null, 'USD');
+    expect((await readBalances(app, usd.id, options)).total).toBe(400_00);
+    expect((await readBalances(app, otherInternalAccount.id, options)).total).toBe(100_00);
+    const foreignInternalAccount = await findInternalAccount(app, null, 'USD');
     await expectError(
       '/quotes',
       quoteBody(usd.id, foreignInternalAccount.id, 1_00),

@@ -2,12 +2,12 @@
 // the rejections.
 import { describe, expect, it } from 'vitest';
 import {
-  balances,
-  customer,
+  createCustomer,
+  createFundedCustomer,
   eventTypes,
-  fundedCustomer,
-  internalAccount,
+  findInternalAccount,
   ok,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
@@ -21,7 +21,7 @@ const getTransaction = async (id: string) => ok(await app.call('GET', `/transact
 const INFO = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' };
 
 async function createQuote(address: string, overrides: object = {}) {
-  const { person, account } = await fundedCustomer(app);
+  const { person, account } = await createFundedCustomer(app);
   const { lookupId } = ok(await discover(address, person.id), 200);
   const body = {
     source: { sourceType: 'ACCOUNT', accountId: account.id },
@@ -39,17 +39,17 @@ const execute = async (id: string) => ok(await app.call('POST', `/quotes/${id}/e
 
 describe('payment to a UMA address', () => {
   it('credits the balance of an internal receiver, not its embedded wallet', async () => {
-    const receiver = await customer(app, {}, { currencies: ['USDB'] });
-    const tokenAccount = await internalAccount(app, receiver.id, 'USDB');
+    const receiver = await createCustomer(app, {}, { currencies: ['USDB'] });
+    const tokenAccount = await findInternalAccount(app, receiver.id, 'USDB');
     const url = `/customers/internal-accounts?customerId=${receiver.id}&type=EMBEDDED_WALLET`;
     const [wallet] = ok(await app.call('GET', url), 200).data;
     const quote = ok((await createQuote(receiver.umaAddress)).response, 201);
     expect(quote.receivingCurrency.code).toBe('USDB');
     await execute(quote.id);
     await app.settle();
-    const { total } = await balances(app, tokenAccount.id);
+    const { total } = await readBalances(app, tokenAccount.id);
     expect(total).toBe(quote.totalReceivingAmount);
-    expect(await balances(app, wallet.id)).toMatchObject({ total: 0 });
+    expect(await readBalances(app, wallet.id)).toMatchObject({ total: 0 });
     // The wallet is not credited either if the balance is frozen.
     const secondQuote = await createQuote(receiver.umaAddress);
     const frozenSql = `update internal_accounts set status = 'FROZEN', version = version + 1 where id = $1`;
@@ -59,7 +59,7 @@ describe('payment to a UMA address', () => {
       400,
       'INVALID_RECEIVER',
     ]);
-    const { person } = await fundedCustomer(app);
+    const { person } = await createFundedCustomer(app);
     expect((await discover(receiver.umaAddress, person.id)).status).not.toBe(200);
     const unfreezeSql =
       "update internal_accounts set status = 'ACTIVE', version = version + 1 where id = $1";
@@ -78,7 +78,7 @@ describe('payment to a UMA address', () => {
       destination: { destinationType: 'UMA_ADDRESS', umaAddress: address },
       receiverUmaAddress: address,
     });
-    expect((await balances(app, account.id)).total).toBe(900_00);
+    expect((await readBalances(app, account.id)).total).toBe(900_00);
     const filter = `receiverAccountIdentifier=${encodeURIComponent(address)}`;
     const transactions = ok(await app.call('GET', `/transactions?${filter}`), 200);
     expect(transactions.data.map((each: { id: string }) => each.id)).toContain(quote.transactionId);
@@ -111,11 +111,11 @@ describe('payment to a UMA address', () => {
         (each) => `OUTGOING_PAYMENT.${each}`,
       ),
     );
-    expect((await balances(app, account.id)).balance).toBe(1_000_00);
+    expect((await readBalances(app, account.id)).balance).toBe(1_000_00);
   });
 
   it('is internal for a customer of the same platform', async () => {
-    const receiver = await customer(app);
+    const receiver = await createCustomer(app);
     const { response } = await createQuote(receiver.umaAddress, {
       destination: {
         destinationType: 'UMA_ADDRESS',
@@ -125,8 +125,8 @@ describe('payment to a UMA address', () => {
     });
     const quote = ok(response, 201);
     expect((await execute(quote.id)).status).toBe('COMPLETED');
-    const otherInternalAccount = await internalAccount(app, receiver.id, 'USD');
-    expect((await balances(app, otherInternalAccount.id)).balance).toBe(100_00);
+    const otherInternalAccount = await findInternalAccount(app, receiver.id, 'USD');
+    expect((await readBalances(app, otherInternalAccount.id)).balance).toBe(100_00);
   });
 });
 

@@ -2,13 +2,13 @@
 // before and after pricing.
 import { describe, expect, it } from 'vitest';
 import {
-  externalAccount,
-  fundedCustomer,
+  createExternalAccount,
+  createFundedCustomer,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
-import { commandOn } from '../../../../test/kit/app/production.ts';
+import { commandRunner } from '../../../../test/kit/app/production.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 const app = testApp();
@@ -20,7 +20,7 @@ const errorOf = ({ status, body, headers }: ApiResponse) => [
 ];
 
 async function runAccountCommand(name: string, id: string): Promise<void> {
-  const { code, err } = await commandOn(app)([
+  const { code, err } = await commandRunner(app)([
     ...['external-accounts', name, id, '--reason', 'Micro-entries'],
   ]);
   expect([code, err]).toEqual([0, '']);
@@ -28,8 +28,8 @@ async function runAccountCommand(name: string, id: string): Promise<void> {
 
 /** A funded customer, a receiving account, and every operation that pays it. */
 async function createPayer(currency = 'USD') {
-  const { person, account } = await fundedCustomer(app, 500_00);
-  const { id } = await externalAccount(app, person.id, currency);
+  const { person, account } = await createFundedCustomer(app, 500_00);
+  const { id } = await createExternalAccount(app, person.id, currency);
   const body = quoteBody(account.id, id, 10_00);
   const quote = ok(await app.call('POST', '/quotes', body), 201);
   const transfer = { source: { accountId: account.id }, destination: { accountId: id } };

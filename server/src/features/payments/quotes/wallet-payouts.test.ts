@@ -3,15 +3,15 @@
 // codes.
 import { describe, expect, it } from 'vitest';
 import {
-  balances,
-  customer,
+  createCustomer,
+  createExternalAccount,
   eventTypes,
-  externalAccount,
-  internalAccount,
+  findInternalAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
-import { commandOn } from '../../../../test/kit/app/production.ts';
+import { commandRunner } from '../../../../test/kit/app/production.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { generateKeys, stampWith } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
@@ -37,23 +37,23 @@ const getTransaction = async (id: string) => ok(await app.call('GET', `/transact
 describe('payments from an embedded wallet', () => {
   it('credit another internal account to the micro-unit, and a wallet', async () => {
     const { accountId, session } = await payer.fundedWallet();
-    const person = await customer(app);
+    const person = await createCustomer(app);
     const path = `/customers/internal-accounts?customerId=${person.id}&currency=USDB`;
     const { data } = ok(await app.call('GET', path), 200);
     expect(data).toHaveLength(2);
     for (const { id } of data) {
       const quote = await payer.pay(session, quoteBody(accountId, id, 1_234_567));
       expect(quote).toMatchObject({ exchangeRate: 1, totalReceivingAmount: 1_234_567 });
-      expect(await balances(app, id)).toEqual({ balance: 1_234_567, total: 1_234_567 });
+      expect(await readBalances(app, id)).toEqual({ balance: 1_234_567, total: 1_234_567 });
     }
     const remaining = HUNDRED_USDB - 2 * 1_234_567;
-    expect(await balances(app, accountId)).toEqual({ balance: remaining, total: remaining });
+    expect(await readBalances(app, accountId)).toEqual({ balance: remaining, total: remaining });
   });
 
   it('pay another currency, a rail, a UMA address and a Spark wallet', async () => {
     const { accountId, customer: person, session } = await payer.fundedWallet();
-    const usd = await internalAccount(app, person.id, 'USD');
-    const eur = await externalAccount(app, person.id, 'EUR');
+    const usd = await findInternalAccount(app, person.id, 'USD');
+    const eur = await createExternalAccount(app, person.id, 'EUR');
     const spark = await payer.sparkAccount(person.id);
     const umaAddress = '$success.eur@sandbox.uma.money';
     const discovery = await app.call('GET', `/receiver/uma/${umaAddress}?customerId=${person.id}`);
@@ -76,15 +76,15 @@ describe('payments from an embedded wallet', () => {
         receivedAmount: { amount: quote.totalReceivingAmount },
       });
       const remaining = HUNDRED_USDB - (index + 1) * TEN_USDB;
-      expect(await balances(app, accountId)).toEqual({ balance: remaining, total: remaining });
+      expect(await readBalances(app, accountId)).toEqual({ balance: remaining, total: remaining });
     }
     expect(await payer.recordedStamps(accountId)).toHaveLength(4);
-    expect((await balances(app, usd.id)).balance).toBeGreaterThan(9_00);
+    expect((await readBalances(app, usd.id)).balance).toBeGreaterThan(9_00);
   });
 
   it('cannot start without a signature', async () => {
     const { accountId, customer: person } = await payer.fundedWallet();
-    const target = await externalAccount(app, person.id, 'EUR');
+    const target = await createExternalAccount(app, person.id, 'EUR');
     const quote = ok(await payer.create(quoteBody(accountId, target.id, TEN_USDB)), 201);
     const send = { quoteId: quote.id, currencyCode: 'USDB' };
     const response = await app.call('POST', '/sandbox/send', send);
@@ -93,14 +93,14 @@ describe('payments from an embedded wallet', () => {
       return startPayment(ctx, await currentOf(ctx, quote.transactionId, asOutgoing));
     });
     await expect(startedPayment).rejects.toMatchObject({ code: 'WALLET_SIGNATURE_MISSING' });
-    expect(await balances(app, accountId)).toEqual(FULL_BALANCE);
+    expect(await readBalances(app, accountId)).toEqual(FULL_BALANCE);
   });
 
   it('are refunded to the wallet after a failure, with events', async () => {
     const { accountId, customer: person, session } = await payer.fundedWallet();
-    const target = await externalAccount(app, person.id, 'EUR', '004');
+    const target = await createExternalAccount(app, person.id, 'EUR', '004');
     const quote = await payer.pay(session, quoteBody(accountId, target.id, TEN_USDB));
-    expect(await balances(app, accountId)).toEqual({
+    expect(await readBalances(app, accountId)).toEqual({
       balance: HUNDRED_USDB - TEN_USDB,
       total: HUNDRED_USDB,
     });
@@ -109,7 +109,7 @@ describe('payments from an embedded wallet', () => {
       status: 'FAILED',
       refund: { status: 'COMPLETED' },
     });
-    expect(await balances(app, accountId)).toEqual(FULL_BALANCE);
+    expect(await readBalances(app, accountId)).toEqual(FULL_BALANCE);
     const eventNames = ['PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'];
     const events = await eventTypes(app, quote.transactionId);
     expect(events).toEqual(eventNames.map((name) => `OUTGOING_PAYMENT.${name}`));
@@ -125,8 +125,8 @@ describe('payments from an embedded wallet', () => {
 /** An approved customer of the production platform with a wallet, 100 USDB and a session. */
 async function createProductionWallet() {
   const platform = app.production;
-  const person = await customer(app, { as: platform });
-  await commandOn(app)(['verifications', 'approve', person.id]);
+  const person = await createCustomer(app, { as: platform });
+  await commandRunner(app)(['verifications', 'approve', person.id]);
   const { id: accountId } = await walletPaymentFixture(app, platform).fixture.walletOf(person.id);
   const deposit = { accountId, currency: 'USDB', amount: BigInt(HUNDRED_USDB) };
   await app.operate((ctx) => receiveFunds(ctx, deposit), platform);
@@ -178,12 +178,12 @@ describe('wallet in production', () => {
     );
     expect(result.status).toBe('COMPLETED');
     const platformOptions = { as: app.production };
-    expect(await balances(app, targetId, platformOptions)).toEqual({
+    expect(await readBalances(app, targetId, platformOptions)).toEqual({
       balance: TEN_USDB,
       total: TEN_USDB,
     });
     const remaining = HUNDRED_USDB - TEN_USDB;
-    expect(await balances(app, accountId, platformOptions)).toEqual({
+    expect(await readBalances(app, accountId, platformOptions)).toEqual({
       balance: remaining,
       total: remaining,
     });

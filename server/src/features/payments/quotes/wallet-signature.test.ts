@@ -2,12 +2,12 @@
 // posting after a valid one.
 import { describe, expect, it } from 'vitest';
 import {
-  balances,
-  externalAccount,
-  fund,
-  fundedCustomer,
+  createExternalAccount,
+  createFundedCustomer,
+  fundAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -35,7 +35,7 @@ const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 /** A quote over 10 USDB, and the stamp that executes it. */
 async function createQuote() {
   const wallet = await payer.fundedWallet();
-  const target = await externalAccount(app, wallet.customer.id, 'EUR');
+  const target = await createExternalAccount(app, wallet.customer.id, 'EUR');
   const body = quoteBody(wallet.accountId, target.id, AMOUNT);
   const quote = ok(await create(body), 201);
   const stamp = await stampWith(wallet.session.privateKey, payloadOf(quote));
@@ -81,7 +81,7 @@ describe('createQuote from an embedded wallet', () => {
     });
     app.effects.set(app.effects.now() + 1000);
     expect(payloadOf(await readQuote(quote.id))).toBe(payloadOf(quote));
-    expect(await balances(app, accountId)).toEqual(fullBalance);
+    expect(await readBalances(app, accountId)).toEqual(fullBalance);
   });
 
   it('returns a unique payload per quote', async () => {
@@ -93,7 +93,7 @@ describe('createQuote from an embedded wallet', () => {
 
   it('rejects immediate execution and transfers without a quote', async () => {
     const { accountId, customer: person } = await payer.fundedWallet();
-    const eur = await externalAccount(app, person.id, 'EUR');
+    const eur = await createExternalAccount(app, person.id, 'EUR');
     const immediate = await create(
       quoteBody(accountId, eur.id, AMOUNT, { immediatelyExecute: true }),
     );
@@ -107,12 +107,12 @@ describe('createQuote from an embedded wallet', () => {
     });
     expect(transferOut.status).toBe(400);
     expect(transferOut.body.details.errors).toMatchObject([{ field: 'source.accountId' }]);
-    expect(await balances(app, accountId)).toEqual(fullBalance);
+    expect(await readBalances(app, accountId)).toEqual(fullBalance);
   });
 
   it('rejects wallets that are not provisioned, frozen, or of another platform', async () => {
     const { accountId, customer: person } = await payer.fundedWallet();
-    const target = await externalAccount(app, person.id, 'EUR');
+    const target = await createExternalAccount(app, person.id, 'EUR');
     const body = quoteBody(accountId, target.id, AMOUNT);
     const setStatus = (status: string) =>
       app.runtime.db.query('update internal_accounts set status = $2 where id = $1', [
@@ -137,7 +137,7 @@ describe('createQuote from an embedded wallet', () => {
 
   it('rejects the wallet of a deleted customer like a balance', async () => {
     const { accountId, customer: person } = await payer.fixture.customerWithWallet();
-    const payee = await externalAccount(app, null, 'EUR');
+    const payee = await createExternalAccount(app, null, 'EUR');
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
     const rejectedResponse = await create(quoteBody(accountId, payee.id, AMOUNT));
     expect(codeOf(rejectedResponse)).toEqual([410, 'CUSTOMER_DELETED']);
@@ -154,13 +154,13 @@ describe('executeQuote from an embedded wallet', () => {
       requestId: expect.stringMatching(/^Request:/),
       expiresAt: quote.expiresAt,
     });
-    expect(await balances(app, accountId)).toEqual(fullBalance);
+    expect(await readBalances(app, accountId)).toEqual(fullBalance);
     expect((await readQuote(quote.id)).status).toBe('PENDING');
     const headers = stampHeaders(stamp, { 'request-id': firstResponse.body.requestId });
     expect(ok(await execute(quote.id, headers), 200).status).toBe('PROCESSING');
     await app.settle();
     expect((await getTransaction(quote.transactionId)).status).toBe('COMPLETED');
-    expect(await balances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
+    expect(await readBalances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
     expect(await readStamps(accountId)).toEqual([
       {
         operation: 'executeQuote',
@@ -184,7 +184,7 @@ describe('executeQuote from an embedded wallet', () => {
     const { quote, accountId, stamp } = await createQuote();
     ok(await execute(quote.id, stampHeaders(stamp), {}), 200);
     await app.settle();
-    expect(await balances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
+    expect(await readBalances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
   });
 
   it('accepts the sandbox signature, with and without a session', async () => {
@@ -238,7 +238,7 @@ describe('executeQuote from an embedded wallet', () => {
       ]);
     }
     expect((await readQuote(quote.id)).status).toBe('PENDING');
-    expect(await balances(app, accountId)).toEqual(fullBalance);
+    expect(await readBalances(app, accountId)).toEqual(fullBalance);
     expect(await readStamps(accountId)).toEqual([]);
     ok(await execute(quote.id, stampHeaders(stamp, { 'request-id': requestId })), 200);
     await app.settle();
@@ -271,7 +271,7 @@ describe('executeQuote from an embedded wallet', () => {
       401,
       'UNAUTHORIZED',
     ]);
-    expect(await balances(app, accountId)).toEqual(fullBalance);
+    expect(await readBalances(app, accountId)).toEqual(fullBalance);
   });
 
   it('reports an expired quote before signature errors', async () => {
@@ -296,15 +296,15 @@ describe('executeQuote from an embedded wallet', () => {
     const underfundedResponse = await execute(quote.id, stampHeaders(stamp));
     expect(codeOf(underfundedResponse)).toEqual([400, 'INSUFFICIENT_FUNDS']);
     expect(await readStamps(accountId)).toHaveLength(1);
-    await fund(app, accountId, AMOUNT);
+    await fundAccount(app, accountId, AMOUNT);
     ok(await execute(quote.id, stampHeaders(stamp)), 200);
     await app.settle();
-    expect(await balances(app, accountId)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, accountId)).toEqual({ balance: 0, total: 0 });
   });
 
   it('ignores both headers for other accounts', async () => {
-    const { person, account } = await fundedCustomer(app);
-    const target = await externalAccount(app, person.id, 'EUR');
+    const { person, account } = await createFundedCustomer(app);
+    const target = await createExternalAccount(app, person.id, 'EUR');
     const quote = ok(await create(quoteBody(account.id, target.id, 100_00)), 201);
     expect(quote.paymentInstructions).toEqual([]);
     ok(await execute(quote.id, stampHeaders('nonsense', { 'request-id': 'nonsense' })), 200);
@@ -329,13 +329,13 @@ describe('executeQuote from an embedded wallet', () => {
       expect([secondResponse.status, secondResponse.body]).toEqual([200, result.body]);
     }
     await app.settle();
-    expect(await balances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
+    expect(await readBalances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
     expect(await readStamps(accountId)).toHaveLength(1);
   });
 
   it('replays an error for a first request that follows it', async () => {
     const { accountId, session } = await payer.fundedWallet();
-    const payee = await externalAccount(app, null, 'EUR');
+    const payee = await createExternalAccount(app, null, 'EUR');
     const body = quoteBody(accountId, payee.id, 90_000_000);
     const [firstBody, secondBody] = [ok(await create(body), 201), ok(await create(body), 201)];
     const sign = (quote: typeof firstBody) => stampWith(session.privateKey, payloadOf(quote));
@@ -366,7 +366,7 @@ describe('executeQuote from an embedded wallet', () => {
     const responses = await Promise.all(variants.map((headers) => execute(quote.id, headers)));
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
     await app.settle();
-    expect(await balances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
+    expect(await readBalances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
     expect(await readStamps(accountId)).toHaveLength(1);
   });
 

@@ -1,11 +1,11 @@
 // Ledger postings of every payment path: holds, transfers, and the balance of the rails at the end.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  customer,
-  externalAccount,
-  fund,
-  fundedCustomer,
-  internalAccount,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
+  findInternalAccount,
+  fundAccount,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
@@ -17,7 +17,7 @@ let options: { as: TestPlatform };
 let platformUsd: string;
 beforeAll(async () => {
   options = { as: await app.newPlatform('Bookkeeper') };
-  platformUsd = (await internalAccount(app, null, 'USD', options)).id;
+  platformUsd = (await findInternalAccount(app, null, 'USD', options)).id;
 });
 
 /** A posting as `phase step: debit > credit amount currency`, accounts by their part in the payment. */
@@ -45,8 +45,8 @@ const FEE = {
 };
 
 async function pay(currency: string, suffix: string, overrides: object = FEE) {
-  const { person, account } = await fundedCustomer(app, 1_000_00, options);
-  const target = await externalAccount(app, person.id, currency, suffix, options);
+  const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+  const target = await createExternalAccount(app, person.id, currency, suffix, options);
   const body = quoteBody(account.id, target.id, 100_00, { immediatelyExecute: true, ...overrides });
   const quote = ok(await app.call('POST', '/quotes', body, options), 201);
   const id = quote.transactionId as string;
@@ -142,8 +142,8 @@ describe('payout in the same currency', () => {
   });
 
   it('posts one transfer with a hold for transfer-out', async () => {
-    const { person, account } = await fundedCustomer(app, 1_000_00, options);
-    const target = await externalAccount(app, person.id, 'USD', '000', options);
+    const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+    const target = await createExternalAccount(app, person.id, 'USD', '000', options);
     const body = {
       source: { accountId: account.id },
       destination: { accountId: target.id },
@@ -161,9 +161,9 @@ describe('payout in the same currency', () => {
 
 describe('payment between internal accounts', () => {
   async function createInternalDestination(currency: string, overrides: object = {}) {
-    const { account } = await fundedCustomer(app, 1_000_00, options);
-    const payee = await customer(app, options);
-    const target = await internalAccount(app, payee.id, currency, options);
+    const { account } = await createFundedCustomer(app, 1_000_00, options);
+    const payee = await createCustomer(app, options);
+    const target = await findInternalAccount(app, payee.id, currency, options);
     const body = quoteBody(account.id, target.id, 100_00, {
       immediatelyExecute: true,
       ...overrides,
@@ -187,9 +187,9 @@ describe('payment between internal accounts', () => {
   });
 
   it('debits the rail in transit when an account is funded', async () => {
-    const person = await customer(app, options);
-    const account = await internalAccount(app, person.id, 'USD', options);
-    await fund(app, account.id, 12_34, options);
+    const person = await createCustomer(app, options);
+    const account = await findInternalAccount(app, person.id, 'USD', options);
+    await fundAccount(app, account.id, 12_34, options);
     const { data } = ok(
       await app.call('GET', `/transactions?customerId=${person.id}`, undefined, options),
       200,

@@ -15,7 +15,7 @@ export interface Legs {
   /** Debits of the source account: fees, and the amount that is sent or sold. */
   source: Leg[];
   /** From the FX position to rail in transit or the receiving account. */
-  onward: Leg[];
+  destination: Leg[];
   /**
    * From rail in transit to external settlement, when the rail has confirmed; empty for internal payments.
    */
@@ -65,13 +65,13 @@ function principalLegsOf(
   { source, sent, received, fees }: Paid,
   target: string,
   fxPosition: (currency: string) => string,
-): Pick<Legs, 'source' | 'onward'> {
+): Pick<Legs, 'source' | 'destination'> {
   const net = subtract(sent, fees);
   const [from, to] = [fxPosition(sent.currency), fxPosition(received.currency)];
   if (sent.currency !== received.currency) {
     return {
       source: [legOf('sell', source, from, net)],
-      onward: [legOf('buy', to, target, received)],
+      destination: [legOf('buy', to, target, received)],
     };
   }
   const direct = smallerOf(net, received);
@@ -80,7 +80,7 @@ function principalLegsOf(
       legOf('pay', source, target, direct),
       legOf('rounding', source, from, subtract(net, direct)),
     ],
-    onward: [legOf('rounding', to, target, subtract(received, direct))],
+    destination: [legOf('rounding', to, target, subtract(received, direct))],
   };
 }
 
@@ -102,7 +102,7 @@ export function legsOf(row: OutgoingRow, environment: Mode): Legs {
       ...main.source,
       // A platform that pays from its own fee account keeps the fee in the account.
     ].filter((each) => isNonZero(each) && each.debit !== each.credit),
-    onward: main.onward.filter(isNonZero),
+    destination: main.destination.filter(isNonZero),
     settle: internal === null ? [legOf('settle', target, external, received)] : [],
   };
 }
@@ -130,12 +130,12 @@ export function submit(ctx: Ctx, id: string, legs: Legs): void {
     ctx.post({ transactionId: id, ...leg });
   }
   // The funds were held before an account could be frozen, so a freeze does not block them.
-  for (const leg of legs.onward) ctx.transfer({ transactionId: id, ...leg, force: true });
+  for (const leg of legs.destination) ctx.transfer({ transactionId: id, ...leg, force: true });
 }
 
 /** Posts from source to destination without a hold. */
 export function payDirect(ctx: Ctx, id: string, legs: Legs): void {
-  for (const leg of [...legs.source, ...legs.onward]) {
+  for (const leg of [...legs.source, ...legs.destination]) {
     ctx.transfer({ transactionId: id, ...leg });
   }
 }

@@ -103,7 +103,7 @@ async function reverseLegs(ctx: Ctx, row: OutgoingRow, suspense?: string): Promi
     return;
   }
   if (row.funds === 'SETTLED') reverse(ctx, row.id, legs.settle);
-  reverse(ctx, row.id, legs.onward);
+  reverse(ctx, row.id, legs.destination);
   const withoutPlatformFee = legs.source.filter((leg) => leg.step !== 'fee.platform');
   reverse(ctx, row.id, withoutPlatformFee, suspense);
   for (const leg of legs.source) {

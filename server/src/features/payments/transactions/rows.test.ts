@@ -1,8 +1,8 @@
 // Guarantees per transaction type: enforced by the database and checked where a row is read.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  externalAccount,
-  fundedCustomer,
+  createExternalAccount,
+  createFundedCustomer,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
@@ -19,8 +19,8 @@ const rows = {} as Record<TransactionRow['type'], TransactionRow>;
 
 beforeAll(async () => {
   cards = cardFixture(app);
-  const { person, account } = await fundedCustomer(app);
-  const target = await externalAccount(app, person.id, 'EUR');
+  const { person, account } = await createFundedCustomer(app);
+  const target = await createExternalAccount(app, person.id, 'EUR');
   ok(await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)), 201);
   const { id } = await cards.card(await cards.holder({ funds: 100_00 }));
   await cardNetwork(app).request(id, 10_00, 'AUTHORIZATION');

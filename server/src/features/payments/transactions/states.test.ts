@@ -43,7 +43,7 @@ describe('outgoing payment', () => {
   const transitions = STATUSES.flatMap((from) => EVENTS.map((event) => ({ from, event })));
   it.each(transitions)('$from, $event', ({ from, event }) => {
     const to = ALLOWED[`${from} ${event}`];
-    expect(outgoingStates.peek(from, event)).toBe(to);
+    expect(outgoingStates.targetOf(from, event)).toBe(to);
     if (to) expect(outgoingStates.next(from, event)).toBe(to);
     else
       expect(() => outgoingStates.next(from, event)).toThrow(`no transition ${event} from ${from}`);
@@ -66,6 +66,6 @@ describe('refund', () => {
     (['open', 'pay', 'fail', 'resolve'] as const).map((event) => ({ from, event })),
   );
   it.each(transitions)('$from, $event', ({ from, event }) => {
-    expect(refundStates.peek(from, event)).toBe(allowedTransitions[`${from} ${event}`]);
+    expect(refundStates.targetOf(from, event)).toBe(allowedTransitions[`${from} ${event}`]);
   });
 });

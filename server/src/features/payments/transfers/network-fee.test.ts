@@ -2,13 +2,13 @@
 // across currencies, and refunded with a refund. Banks, and chains without known fees, cost nothing.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  balances,
-  customer,
-  externalAccount,
-  fund,
-  internalAccount,
+  createCustomer,
+  createExternalAccount,
+  findInternalAccount,
+  fundAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
@@ -20,10 +20,10 @@ const SENT_AMOUNT = 10_000_000;
 const app = testApp();
 let person: { id: string };
 beforeAll(async () => {
-  person = await customer(app);
+  person = await createCustomer(app);
 });
 
-const accountOf = (currency: string) => internalAccount(app, person.id, currency);
+const accountOf = (currency: string) => findInternalAccount(app, person.id, currency);
 
 /** The id of an external wallet. */
 async function walletOf(accountType: string, currency: string, details: object): Promise<string> {
@@ -68,8 +68,8 @@ describe('network fee', () => {
     const { id: from } = await accountOf(currency);
     const key = type === 'LIGHTNING' ? 'lightningAddress' : 'address';
     const to = await walletOf(type, currency, { [key]: address });
-    await fund(app, from, ALL);
-    const balanceBefore = (await balances(app, from)).total;
+    await fundAccount(app, from, ALL);
+    const balanceBefore = (await readBalances(app, from)).total;
     const request = { internalAccountId: from, currency, cryptoNetwork, amount: SENT_AMOUNT };
     const body = { ...request, destinationAddress: address };
     const estimate = ok(await app.call('POST', '/crypto/estimate-withdrawal-fee', body), 200);
@@ -85,7 +85,7 @@ describe('network fee', () => {
       'COMPLETED',
       estimate.totalFee,
     ]);
-    expect((await balances(app, from)).total).toBe(balanceBefore - SENT_AMOUNT);
+    expect((await readBalances(app, from)).total).toBe(balanceBefore - SENT_AMOUNT);
     const earned = fee ? [`pending fee.service ${fee}`, `post fee.service! ${fee}`] : [];
     expect(await legsOf(payment.id)).toEqual(
       [
@@ -129,8 +129,8 @@ describe('network fee', () => {
 
   it('is refunded with the payment', async () => {
     const { id: from } = await accountOf('USDC');
-    await fund(app, from, ALL);
-    const balancesBefore = await balances(app, from);
+    await fundAccount(app, from, ALL);
+    const balancesBefore = await readBalances(app, from);
     for (const [suffix, begin] of [
       ['005', transfer],
       [
@@ -144,14 +144,14 @@ describe('network fee', () => {
       await app.advance(60_000);
       const payment = ok(await app.call('GET', `/transactions/${transactionId}`), 200);
       expect([payment.status, payment.refund.status]).toEqual(['FAILED', 'COMPLETED']);
-      expect(await balances(app, from)).toEqual(balancesBefore);
+      expect(await readBalances(app, from)).toEqual(balancesBefore);
       expect(await legsOf(transactionId)).toContain('posted refund.fee.service 2275');
     }
   });
 
   it('must be less than the amount', async () => {
     const { id: from } = await accountOf('USDT');
-    await fund(app, from, ALL);
+    await fundAccount(app, from, ALL);
     const to = await walletOf('ETHEREUM_WALLET', 'USDT', { address: `0x${'c'.repeat(40)}` });
     for (const response of [
       await transfer(from, to, 1_137_500),
@@ -167,9 +167,9 @@ describe('no network fee is charged', () => {
   it('for a bank, or a chain without a known fee', async () => {
     const { id: usd } = await accountOf('USD');
     const { id: usdc } = await accountOf('USDC');
-    await fund(app, usd, 100_00);
-    await fund(app, usdc, ALL);
-    const bank = await externalAccount(app, person.id, 'USD');
+    await fundAccount(app, usd, 100_00);
+    await fundAccount(app, usdc, ALL);
+    const bank = await createExternalAccount(app, person.id, 'USD');
     const arbitrum = await walletOf('ARBITRUM_WALLET', 'USDC', { address: EVM });
     for (const [from, to] of [
       [usd, bank.id],
@@ -183,7 +183,7 @@ describe('no network fee is charged', () => {
 
   it('without a connector that provides network fees', async () => {
     const platform = app.production;
-    const platformAccount = await internalAccount(app, null, 'USDC', { as: platform });
+    const platformAccount = await findInternalAccount(app, null, 'USDC', { as: platform });
     const accountInfo = { accountType: 'BASE_WALLET', address: EVM, vaspName: 'Kraken' };
     const body = { currency: 'USDC', accountInfo };
     const wallet = ok(

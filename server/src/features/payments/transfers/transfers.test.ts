@@ -1,24 +1,24 @@
 // Same-currency payouts with every outcome that the sandbox scripts.
 import { describe, expect, it } from 'vitest';
 import {
-  balances,
-  customer,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
   eventTypes,
-  externalAccount,
-  fund,
-  fundedCustomer,
-  internalAccount,
+  findInternalAccount,
+  fundAccount,
   ok,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { scaPayer } from '../../../../test/kit/sca/strong-customers.ts';
+import { createScaPayer } from '../../../../test/kit/sca/strong-customers.ts';
 import { stageTransferIn, startTransferIn } from './index.ts';
 
 const app = testApp();
 
 async function transfer(suffix: string, overrides: object = {}) {
-  const { person, account } = await fundedCustomer(app);
-  const target = await externalAccount(app, person.id, 'USD', suffix);
+  const { person, account } = await createFundedCustomer(app);
+  const target = await createExternalAccount(app, person.id, 'USD', suffix);
   const body = {
     source: { accountId: account.id },
     destination: { accountId: target.id },
@@ -36,7 +36,7 @@ describe('createTransferOut', () => {
     expect(payment.sentAmount.amount).toBe(250_00);
     expect(payment.receivedAmount.amount).toBe(250_00);
     await app.settle();
-    expect((await balances(app, account.id)).total).toBe(750_00);
+    expect((await readBalances(app, account.id)).total).toBe(750_00);
     expect(ok(await app.call('GET', `/transactions/${payment.id}`), 200).status).toBe('COMPLETED');
   });
 
@@ -60,7 +60,7 @@ describe('createTransferOut', () => {
       failureReason: reason,
       refund: { status: 'COMPLETED' },
     });
-    expect(await balances(app, account.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
     expect(await eventTypes(app, id)).toEqual(
       ['PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'].map(
         (each) => `OUTGOING_PAYMENT.${each}`,
@@ -70,10 +70,10 @@ describe('createTransferOut', () => {
 
   it('rejects invalid requests', async () => {
     const { person, account } = await transfer('000');
-    const eur = await externalAccount(app, person.id, 'EUR');
-    const otherCustomer = await customer(app);
-    const otherExternalAccount = await externalAccount(app, otherCustomer.id, 'USD');
-    const usd = await externalAccount(app, person.id, 'USD');
+    const eur = await createExternalAccount(app, person.id, 'EUR');
+    const otherCustomer = await createCustomer(app);
+    const otherExternalAccount = await createExternalAccount(app, otherCustomer.id, 'USD');
+    const usd = await createExternalAccount(app, person.id, 'USD');
     const expectError = async (
       accountId: string,
       overrides: object,
@@ -97,19 +97,19 @@ describe('createTransferOut', () => {
   });
 
   it('rejects a payment that requires customer authorization', async () => {
-    const payer = await scaPayer(app);
-    const target = await externalAccount(app, payer.person.id, 'EUR');
+    const payer = await createScaPayer(app);
+    const target = await createExternalAccount(app, payer.person.id, 'EUR');
     const body = { source: { accountId: payer.eur.id }, destination: { accountId: target.id } };
     const rejectedResponse = await app.call('POST', '/transfer-out', { ...body, amount: 10_00 });
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([409, 'CONFLICT']);
-    expect((await balances(app, payer.eur.id)).balance).toBe(1_000_00);
+    expect((await readBalances(app, payer.eur.id)).balance).toBe(1_000_00);
   });
 
   it('rejects an embedded wallet without a signature', async () => {
-    const person = await customer(app);
+    const person = await createCustomer(app);
     const url = `/customers/internal-accounts?customerId=${person.id}&type=EMBEDDED_WALLET`;
     const [wallet] = ok(await app.call('GET', url), 200).data;
-    await fund(app, wallet.id, 5_000_000);
+    await fundAccount(app, wallet.id, 5_000_000);
     const address = `sparkrt1${'q'.repeat(40)}`;
     const accountInfo = { accountType: 'SPARK_WALLET', address };
     const target = { customerId: person.id, currency: 'USDB', accountInfo };
@@ -122,16 +122,16 @@ describe('createTransferOut', () => {
     const response = await app.call('POST', '/transfer-out', body);
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(response.body.details.errors).toMatchObject([{ field: 'source.accountId' }]);
-    expect(await balances(app, wallet.id)).toEqual({ balance: 5_000_000, total: 5_000_000 });
+    expect(await readBalances(app, wallet.id)).toEqual({ balance: 5_000_000, total: 5_000_000 });
   });
 });
 
 describe('transfer in after approval', () => {
   it('is validated again against the current platform settings', async () => {
     const platform = await app.newPlatform('Changing');
-    const person = await customer(app, { as: platform });
-    const account = await internalAccount(app, person.id, 'USD', { as: platform });
-    const source = await externalAccount(app, person.id, 'USD', '000', { as: platform });
+    const person = await createCustomer(app, { as: platform });
+    const account = await findInternalAccount(app, person.id, 'USD', { as: platform });
+    const source = await createExternalAccount(app, person.id, 'USD', '000', { as: platform });
     const parts = { connectors: app.connectorsOf };
     const body = {
       source: { accountId: source.id },
@@ -166,6 +166,6 @@ describe('transfer in after approval', () => {
     await change({});
     expect((await start()).funds).toBe('AWAITED');
     await app.settle();
-    expect((await balances(app, account.id, { as: platform })).total).toBe(15_00);
+    expect((await readBalances(app, account.id, { as: platform })).total).toBe(15_00);
   });
 });

@@ -1,7 +1,7 @@
 // The world `business`: a job builds it through the operations of the API, at the times of the past.
 import { expect, it } from 'vitest';
-import { booksBalance } from '../../../../test/kit/app/books.ts';
-import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
+import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { businessPlan } from './plan.ts';
 
@@ -40,7 +40,7 @@ it('is built in the past and ends at the present', async () => {
     expect(kinds).toContain(kind);
   }
   expect(Math.min(...counts.map(({ min }) => min))).toBeLessThan(before - 55 * DAY);
-  await booksBalance(app);
+  await expectBalancedBooks(app);
 }, 120_000);
 
 it('has events whose times follow the order of their commits within two minutes', async () => {
@@ -85,7 +85,7 @@ it('needs an empty platform and no other fields', async () => {
   const steps = [{ operationId: 'listCustomers' }];
   expect(await fieldsOf({ world: 'business', steps, seed: 'x' })).toEqual([400, 'steps', 'seed']);
   expect(await fieldsOf({ world: 'starter', payments: 100 })).toEqual([400, 'payments']);
-  await customer(app, { as: app.other });
+  await createCustomer(app, { as: app.other });
   const { status } = await app.call(
     'POST',
     '/sandbox/fixtures',

@@ -1,5 +1,5 @@
-// Files of the documents in the world `business`: a drawn passport as PNG and a bill as PDF. Both say
-// that they are specimens.
+// Files of the documents in the world `business`: a drawn passport as PNG and a bill as PDF. Both
+// state that they are specimens.
 import { crc32, deflateSync } from 'node:zlib';
 
 interface DocumentFile {

@@ -197,11 +197,13 @@ function countryAt(chance: Chance): Country {
 
 /** The customers in the order in which they join; about a fifth are businesses. */
 export function customersOf(count: number, chance: Chance): Customer[] {
-  let firms = 0;
+  let businessCount = 0;
   return Array.from({ length: count }, (_, index) => {
     const key = `customer-${1001 + index}`;
     const country = countryAt(chance);
     const isFirm = country.code !== 'DE' && chance.is(0.22);
-    return isFirm ? business(key, firms++, country, chance) : individual(key, country, chance);
+    return isFirm
+      ? business(key, businessCount++, country, chance)
+      : individual(key, country, chance);
   });
 }

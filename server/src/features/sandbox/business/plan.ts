@@ -26,7 +26,7 @@ const PER_DOLLAR: Readonly<Record<string, number>> = {
   PHP: 57,
 };
 
-/** A customer with what it has so far. */
+/** A customer and the resources that it has so far. */
 interface Holder {
   customer: Customer;
   chance: Chance;

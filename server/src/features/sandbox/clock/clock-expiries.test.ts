@@ -1,19 +1,23 @@
 // Expiry on the clock of a sandbox platform: a change of the clock expires resources of the
 // platform, but not the expiries of a platform in real time.
 import { describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
 import { cardFixture } from '../../../../test/kit/cards/cards.ts';
-import { confirmCode, european, sendCode } from '../../../../test/kit/customers/contacts.ts';
-import { loginFixture, verdict } from '../../../../test/kit/sca/login.ts';
+import {
+  confirmCode,
+  createEuropeanCustomer,
+  sendCode,
+} from '../../../../test/kit/customers/contacts.ts';
+import { loginFixture, statusCodeAndFields } from '../../../../test/kit/sca/login.ts';
 import {
   CODE,
+  createPhoneVerifiedCustomer,
+  createQuotedPayout,
+  createScaPayer,
   execute,
-  phoneVerifiedCustomer,
-  quotedPayout,
-  scaPayer,
 } from '../../../../test/kit/sca/strong-customers.ts';
 import { walletFixture } from '../../../../test/kit/wallets/embedded-wallets.ts';
 
@@ -42,7 +46,7 @@ async function createOnBoth<T>(name: string, create: (platform: TestPlatform) =>
 describe('on the clock of a platform', () => {
   it('an invitation expires', async () => {
     const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Invitations', async (as) => {
-      const { umaAddress } = await customer(app, { as });
+      const { umaAddress } = await createCustomer(app, { as });
       const clock = ok(await app.call('GET', '/sandbox/clock', undefined, { as }), 200);
       const expiresAt = new Date(Date.parse(clock.currentTime) + 3_600_000).toISOString();
       const body = { inviterUma: umaAddress, expiresAt };
@@ -75,7 +79,7 @@ describe('on the clock of a platform', () => {
 
   it('a code for a contact expires', async () => {
     const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Codes', async (as) => {
-      const { id } = await european(app, { as });
+      const { id } = await createEuropeanCustomer(app, { as });
       ok(await sendCode(app, id, 'email', { as }), 204);
       return id as string;
     });
@@ -89,12 +93,13 @@ describe('on the clock of a platform', () => {
 
   it('a lockout after failed logins ends', async () => {
     const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Lockouts', async (as) => {
-      const { id } = await phoneVerifiedCustomer(app, { as });
+      const { id } = await createPhoneVerifiedCustomer(app, { as });
       const login = loginFixture(app, { as });
       await login.failTimes(id, 5);
       return { id: id as string, login };
     });
-    const failAgain = async ({ id, login }: typeof onOwnClock) => verdict(await login.fail(id));
+    const failAgain = async ({ id, login }: typeof onOwnClock) =>
+      statusCodeAndFields(await login.fail(id));
     await advance(as, 'PT14M');
     expect(await failAgain(onOwnClock)).toEqual([423, 'ACCOUNT_LOCKED']);
     await advance(as, 'PT1M');
@@ -104,7 +109,7 @@ describe('on the clock of a platform', () => {
 
   it('a login challenge expires', async () => {
     const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Challenges', async (as) => {
-      const { id } = await phoneVerifiedCustomer(app, { as });
+      const { id } = await createPhoneVerifiedCustomer(app, { as });
       const login = loginFixture(app, { as });
       const { challengeId } = ok(await login.start(id, 'SMS_OTP'), 200);
       return { id: id as string, login, challengeId };
@@ -118,8 +123,8 @@ describe('on the clock of a platform', () => {
 
   it('a payment that is not authorized in time fails', async () => {
     const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Payments', async (as) => {
-      const payer = await scaPayer(app, {}, { as });
-      const { quote } = await quotedPayout(app, payer, {}, { as });
+      const payer = await createScaPayer(app, {}, { as });
+      const { quote } = await createQuotedPayout(app, payer, {}, { as });
       const executedBody = ok(await execute(app, quote.id, {}, { as }), 200);
       return { id: quote.id as string, status: executedBody.status };
     });

@@ -2,11 +2,11 @@
 // requests that change the clock.
 import { describe, expect, it } from 'vitest';
 import {
-  balances,
-  externalAccount,
-  fundedCustomer,
+  createExternalAccount,
+  createFundedCustomer,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
 import type { CallOptions, TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { openForFile, testApp } from '../../../../test/kit/app/test-app.ts';
@@ -27,7 +27,7 @@ const timeOf = async (as?: CallOptions['as']) => Date.parse((await getClock(as))
 /** A platform with a customer who has 1000.00 USD. */
 async function createPayingPlatform(name: string) {
   const platform = await app.newPlatform(name);
-  const { person, account } = await fundedCustomer(app, 1_000_00, { as: platform });
+  const { person, account } = await createFundedCustomer(app, 1_000_00, { as: platform });
   return { as: platform, person, account };
 }
 
@@ -35,7 +35,7 @@ type Paying = Awaited<ReturnType<typeof createPayingPlatform>>;
 
 /** A payment of 100.00 USD to an account with a suffix. */
 async function pay({ as, person, account }: Paying, suffix: string) {
-  const payee = await externalAccount(app, person.id, 'EUR', suffix, { as });
+  const payee = await createExternalAccount(app, person.id, 'EUR', suffix, { as });
   const quote = ok(
     await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 100_00), { as }),
     201,
@@ -90,7 +90,7 @@ describe('updateSandboxClock', () => {
       ),
     ).toBe(2);
     expect(
-      (await balances(app, payingPlatform.account.id, { as: payingPlatform.as })).balance,
+      (await readBalances(app, payingPlatform.account.id, { as: payingPlatform.as })).balance,
     ).toBe(1_000_00);
   });
 
@@ -150,7 +150,7 @@ describe('updateSandboxClock', () => {
 
   it('expires quotes, also those from before the first change', async () => {
     const payingPlatform = await createPayingPlatform('Quotes');
-    const payee = await externalAccount(app, payingPlatform.person.id, 'EUR', '000', {
+    const payee = await createExternalAccount(app, payingPlatform.person.id, 'EUR', '000', {
       as: payingPlatform.as,
     });
     const createQuote = async () =>

@@ -10,7 +10,7 @@ import { type ClockRow, sandboxClocks, timeOn } from '../../../runtime/clocks/cl
 import { FRESH_MS } from '../../../runtime/clocks/clocks.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { giveUpKept } from '../../notifications/endpoints/index.ts';
+import { dropExpiredDeliveries } from '../../notifications/endpoints/index.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import { advanceTo, type ClockWork, moveJobsToClock } from './advance.ts';
 import { getSandboxClock, updateSandboxClock } from './contract.ts';
@@ -21,7 +21,7 @@ export interface ClockParts {
   clockWork(): { runtime: Runtime; work: ClockWork };
 }
 
-const clockIsHeld = () =>
+const clockHeldFault = () =>
   new Fault('CONFLICT', 'Another change of the clock is in progress. Retry when it has ended.');
 
 function presentClock(row: ClockRow | undefined, realTime: Time) {
@@ -57,7 +57,7 @@ async function move(
   if (heldClock.target !== null) await operate(runtime, caller, work.stage);
   await moveJobsToClock(runtime, heldClock.id, work, currentTime);
   const progress = await advanceTo(runtime, work, heldClock, target);
-  await giveUpKept(runtime, heldClock.id);
+  await dropExpiredDeliveries(runtime, heldClock.id);
   return { ...progress, target };
 }
 
@@ -76,7 +76,7 @@ async function changeClock(
   requireTarget(change, clockBefore ? timeOn(clockBefore, effects.now()) : effects.now());
   const holder = uuid7(effects);
   const heldClock = await holdClock(db, { platformId, holder, realTime: effects.now() });
-  if (!heldClock) throw clockIsHeld();
+  if (!heldClock) throw clockHeldFault();
   clocks.replace(heldClock);
   const release = async (target: Time | null, frozen: boolean) => {
     const row = await releaseClock(db, heldClock, { frozen, target, realTime: effects.now() });

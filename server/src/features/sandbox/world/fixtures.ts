@@ -33,7 +33,7 @@ export interface WorldParts {
   ): Promise<unknown>;
 }
 
-/** Operations that no step can call: files come as forms, and these would call themselves. */
+/** Operations that no step can call: uploads are forms, and these operations would call themselves. */
 const EXCLUDED = ['resetSandbox', 'createSandboxFixtures'];
 
 const isCallable = ({ contract }: Operation) =>
@@ -41,12 +41,13 @@ const isCallable = ({ contract }: Operation) =>
   contract.upload === undefined &&
   !EXCLUDED.includes(contract.operationId);
 
-/** The time in ids that come from a seed. */
+/** The time in ids that are derived from a seed. */
 const SEEDED_TIME = Date.UTC(2025, 0, 1);
 
 /**
- * A source of ids that gives the same ones each time, in the order of the steps. It is made anew
- * for each attempt of a step, and names the platform, as ids are unique in the whole database.
+ * A source of ids that returns the same ids each time, in the order of the steps. It is created
+ * again for each attempt of a step. The ids depend on the platform, because ids are unique in the
+ * whole database.
  */
 function seededIds(runtime: Runtime, seed: string, platformId: string, step: number) {
   return (): Effects => {

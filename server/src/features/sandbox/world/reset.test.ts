@@ -1,19 +1,19 @@
 // Reset of a sandbox platform: what is removed, what is kept, and that other platforms are not
 // affected.
 import { describe, expect, it } from 'vitest';
-import { booksBalance } from '../../../../test/kit/app/books.ts';
+import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import {
-  balances,
-  customer,
-  externalAccount,
-  fund,
-  fundedCustomer,
-  internalAccount,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
+  findInternalAccount,
+  fundAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
 import type { CallOptions } from '../../../../test/kit/app/harness.ts';
-import { oneOfEach } from '../../../../test/kit/app/one-of-each.ts';
+import { createOneOfEach } from '../../../../test/kit/app/one-of-each.ts';
 import { testAppForEach } from '../../../../test/kit/app/test-app.ts';
 import { documentForm, pdfFile } from '../../../../test/kit/http/documents.ts';
 import { RESET_RULES } from '../../../features.ts';
@@ -26,8 +26,8 @@ const reset = (body?: object, options: CallOptions = {}) =>
   app.call('POST', '/sandbox/reset', body, options);
 
 async function pay(options: CallOptions = {}, suffix = '000') {
-  const { person, account } = await fundedCustomer(app, 1_000_00, options);
-  const target = await externalAccount(app, person.id, 'EUR', suffix, options);
+  const { person, account } = await createFundedCustomer(app, 1_000_00, options);
+  const target = await createExternalAccount(app, person.id, 'EUR', suffix, options);
   const body = quoteBody(account.id, target.id, 100_00);
   const quote = ok(await app.call('POST', '/quotes', body, options), 201);
   ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options), 200);
@@ -54,7 +54,7 @@ async function rowsOf(platformId: string): Promise<Record<string, number>> {
 
 describe('resetSandbox', () => {
   it('removes everything but the configuration, tokens and accounts of the platform', async () => {
-    await oneOfEach(app, app.platform);
+    await createOneOfEach(app, app.platform);
     await pay();
     await pay({}, '003');
     await app.settle();
@@ -70,17 +70,17 @@ describe('resetSandbox', () => {
     await app.settle();
     const { webhook_lanes: _laterLeases, ...settled } = await rowsOf(app.platform.id);
     expect(settled).toEqual(rest);
-    await booksBalance(app);
+    await expectBalancedBooks(app);
   });
 
   it('leaves the own accounts of the platform at zero, ready for use', async () => {
-    const platformAccount = await internalAccount(app, null, 'USD');
-    await fund(app, platformAccount.id, 500_00);
+    const platformAccount = await findInternalAccount(app, null, 'USD');
+    await fundAccount(app, platformAccount.id, 500_00);
     await pay();
     ok(await reset(), 200);
-    expect(await balances(app, platformAccount.id)).toEqual({ balance: 0, total: 0 });
-    await fund(app, platformAccount.id, 7_00);
-    expect(await balances(app, platformAccount.id)).toEqual({ balance: 7_00, total: 7_00 });
+    expect(await readBalances(app, platformAccount.id)).toEqual({ balance: 0, total: 0 });
+    await fundAccount(app, platformAccount.id, 7_00);
+    expect(await readBalances(app, platformAccount.id)).toEqual({ balance: 7_00, total: 7_00 });
     await pay();
   });
 
@@ -91,11 +91,11 @@ describe('resetSandbox', () => {
     await pay();
     ok(await reset(), 200);
     expect(await rowsOf(app.other.id)).toEqual(before);
-    expect(await balances(app, theirs.account.id, { as: app.other })).toEqual({
+    expect(await readBalances(app, theirs.account.id, { as: app.other })).toEqual({
       balance: 900_00,
       total: 900_00,
     });
-    await booksBalance(app);
+    await expectBalancedBooks(app);
   });
 
   it('removes stored replies, so that an idempotency key can be used again', async () => {
@@ -113,15 +113,15 @@ describe('resetSandbox', () => {
 
   it('answers a repeated request without another reset', async () => {
     const headers = { 'idempotency-key': 'reset once' };
-    await customer(app);
+    await createCustomer(app);
     const first = ok(await reset({}, { headers }), 200);
-    const person = await customer(app);
+    const person = await createCustomer(app);
     expect(ok(await reset({}, { headers }), 200)).toEqual(first);
     ok(await app.call('GET', `/customers/${person.id}`), 200);
   });
 
   it('removes the content of files', async () => {
-    const person = await customer(app);
+    const person = await createCustomer(app);
     const form = documentForm(
       { documentHolder: person.id, documentType: 'OTHER', country: 'US' },
       { bytes: pdfFile() },
@@ -137,7 +137,7 @@ describe('resetSandbox', () => {
     ok(await reset(), 200);
     const { currentTime, frozen } = ok(await app.call('GET', '/sandbox/clock'), 200);
     expect([Date.parse(currentTime), frozen]).toEqual([app.effects.now(), false]);
-    const person = await customer(app);
+    const person = await createCustomer(app);
     expect(Date.parse(person.createdAt)).toBe(app.effects.now());
   });
 
@@ -228,6 +228,6 @@ describe('resetSandbox', () => {
     for (const [n, outcome] of outcomes.entries())
       if (n % 2) expect(outcome.status).toBe('fulfilled');
     await app.settle();
-    await booksBalance(app);
+    await expectBalancedBooks(app);
   });
 });

@@ -1,6 +1,11 @@
 // Statuses of the operator in a sandbox: transitions, events, and resources that have none.
 import { describe, expect, it } from 'vitest';
-import { customer, eventTypes, internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import {
+  createCustomer,
+  eventTypes,
+  findInternalAccount,
+  ok,
+} from '../../../../test/kit/app/fixtures.ts';
 import type { CallOptions } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
@@ -41,8 +46,8 @@ describe('setSandboxStatus', () => {
 
   it('does not unfreeze an account of a deleted customer', async () => {
     ok(await app.call('POST', '/sandbox/reset'), 200);
-    const person = await customer(app);
-    const account = await internalAccount(app, person.id, 'USD');
+    const person = await createCustomer(app);
+    const account = await findInternalAccount(app, person.id, 'USD');
     ok(await set(account.id, 'FROZEN'), 200);
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
     expect(await set(account.id, 'ACTIVE')).toMatchObject({ status: 410 });

@@ -79,7 +79,7 @@ export async function decideFactorReset(runtime: Runtime, { resetId, decision, b
     await resetById(runtime.db, resetId),
     async (ctx) => {
       const row = await resetById(ctx, resetId);
-      const customer = await customerById(ctx, row.customer_id, { alive: true });
+      const customer = await customerById(ctx, row.customer_id, { rejectDeleted: true });
       const currentState = expireIfDue(ctx, customer, row);
       if (currentState.status !== 'INITIATED' && currentState.status !== 'PENDING_REVIEW') {
         throw new Fault('CONFLICT', `The reset cannot be decided: it is ${currentState.status}.`);

@@ -89,11 +89,11 @@ const SMS_LIMITS: Record<Mode, readonly AttemptRule[]> = {
   sandbox: [{ max: 60, withinMs: MINUTE_MS }],
 };
 
-const EVENTS: Record<ChallengeKind, { good: ScaEventType; bad: ScaEventType }> = {
-  LOGIN: { good: 'LOGIN', bad: 'LOGIN_FAILED' },
-  PAYMENT: { good: 'AUTHORIZED', bad: 'AUTHORIZE_FAILED' },
-  TRUST: { good: 'TRUSTED', bad: 'TRUST_FAILED' },
-  UNTRUST: { good: 'UNTRUSTED', bad: 'UNTRUST_FAILED' },
+const EVENTS: Record<ChallengeKind, { success: ScaEventType; failure: ScaEventType }> = {
+  LOGIN: { success: 'LOGIN', failure: 'LOGIN_FAILED' },
+  PAYMENT: { success: 'AUTHORIZED', failure: 'AUTHORIZE_FAILED' },
+  TRUST: { success: 'TRUSTED', failure: 'TRUST_FAILED' },
+  UNTRUST: { success: 'UNTRUSTED', failure: 'UNTRUST_FAILED' },
 };
 
 /** A TOTP code cannot be bound to one payment, so it is not accepted for payments. */
@@ -369,15 +369,15 @@ export async function prove(
   if (hasEnded(ctx, row)) throw invalidField(field, 'was submitted after the challenge ended');
   checkAttemptsLeft(ctx, row);
   await checkEnrolled(ctx, customer, factor, field);
-  const { good, bad } = EVENTS[kind];
+  const { success, failure } = EVENTS[kind];
   // Events outlive challenges, so they reference the payment or account.
   const facts = { factor, subject: kind === 'LOGIN' ? row.id : row.subject, ip };
   if (!(await isValidProof(ctx, party, row, about, proof))) {
     ctx.update(scaChallenges, row, { wrong: row.wrong + 1, updated_at: ctx.now });
-    return rejectProof(ctx, customer, bad, facts);
+    return rejectProof(ctx, customer, failure, facts);
   }
   endChallenge(ctx, row, 'satisfy');
-  recordScaEvent(ctx, customer, good, facts);
+  recordScaEvent(ctx, customer, success, facts);
   return undefined;
 }
 

@@ -3,17 +3,17 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../../test/kit/app/harness.ts';
-import { secondProcess } from '../../../../test/kit/app/second-process.ts';
+import { openSecondProcess } from '../../../../test/kit/app/second-process.ts';
 import { openForFile, testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   confirmCode,
-  european,
+  createEuropeanCustomer,
   messagesTo,
   sendCode,
 } from '../../../../test/kit/customers/contacts.ts';
 import { startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 import { assertionJson, factorFixture } from '../../../../test/kit/sca/factors.ts';
-import { loginFixture, scaEventsOf, verdict } from '../../../../test/kit/sca/login.ts';
+import { loginFixture, scaEventsOf, statusCodeAndFields } from '../../../../test/kit/sca/login.ts';
 import { authenticator } from '../../../../test/kit/wallets/authenticator.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { customers } from '../../customers/records/store.ts';
@@ -51,7 +51,7 @@ const wrongCode = (correct: string, offset = 1) =>
 
 /** A customer with a phone number that was verified by its code. */
 async function createPerson() {
-  const customer = await european(app, as(), { currencies: ['EUR'] });
+  const customer = await createEuropeanCustomer(app, as(), { currencies: ['EUR'] });
   ok(await sendCode(app, customer.id, 'phone', as()), 204);
   await app.settle();
   ok(await confirmCode(app, customer.id, 'phone', await readCode(customer.id), as()), 200);
@@ -80,9 +80,17 @@ describe('a code in production', () => {
         'It expires in 5 minutes. Do not share it with anyone.',
     });
     const wrongProof = { ...proof, code: wrongCode(proof.code) };
-    expect(verdict(await fixture.complete(id, wrongProof))).toEqual([400, 'INVALID_INPUT', 'code']);
+    expect(statusCodeAndFields(await fixture.complete(id, wrongProof))).toEqual([
+      400,
+      'INVALID_INPUT',
+      'code',
+    ]);
     ok(await fixture.complete(id, proof), 200);
-    expect(verdict(await fixture.complete(id, proof))).toEqual([400, 'INVALID_INPUT', 'code']);
+    expect(statusCodeAndFields(await fixture.complete(id, proof))).toEqual([
+      400,
+      'INVALID_INPUT',
+      'code',
+    ]);
     expect((await messagesTo(app, id)).at(-1)).toMatchObject({
       ...{ kind: 'SCA_CODE', channel: 'SMS', status: 'SENT', content: null },
     });
@@ -122,7 +130,7 @@ describe('a code in production', () => {
     for (let index = 0; index < 10; index++) ok(await fixture.start(id, 'SMS_OTP'), 200);
     wait(MINUTE);
     const rejection = await fixture.start(id, 'SMS_OTP');
-    expect(verdict(rejection)).toEqual([429, 'RATE_LIMITED']);
+    expect(statusCodeAndFields(rejection)).toEqual([429, 'RATE_LIMITED']);
     expect(rejection.headers['retry-after']).toBe(String(14 * 60));
     wait(14 * MINUTE);
     ok(await fixture.start(id, 'SMS_OTP'), 200);
@@ -132,13 +140,13 @@ describe('a code in production', () => {
     const { id } = await createPerson();
     const appWithoutProviders = await startApp();
     const options = { as: appWithoutProviders.production };
-    const { id: otherId } = await european(appWithoutProviders, options);
+    const { id: otherId } = await createEuropeanCustomer(appWithoutProviders, options);
     await appWithoutProviders.runtime.db.query(
       `update customers set contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}'`,
       [],
     );
     const rejection = await loginFixture(appWithoutProviders, options).start(otherId, 'SMS_OTP');
-    expect(verdict(rejection)).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(statusCodeAndFields(rejection)).toEqual([501, 'NOT_IMPLEMENTED']);
     expect(await appWithoutProviders.runtime.db.find(scaChallenges, {})).toEqual([]);
     await appWithoutProviders.close();
     ok(await fixture.start(id, 'SMS_OTP'), 200);
@@ -175,7 +183,7 @@ describe('guessing at two servers', () => {
 
   it('allows five attempts in total, and accepts the right code once', async () => {
     const { id } = await createPerson();
-    const secondRuntime = secondProcess(app);
+    const secondRuntime = openSecondProcess(app);
     const completeOnBothServers = (count: number, proofOf: (index: number) => object) =>
       Promise.all(
         Array.from({ length: count }, (_, index) =>
@@ -329,7 +337,7 @@ describe('a proof', () => {
     await app.runtime.db.query(sql, [app.production.id, JSON.stringify(site)]);
     const { id } = await createPerson();
     const device = authenticator({ site: 'bank.example', at: 'https://app.bank.example' });
-    await factorFixture(app, as()).withPasskey(id, device);
+    await factorFixture(app, as()).enrollPasskey(id, device);
     const about = aboutPayment('100.00 EUR');
     const row = await open(id, about, {
       factor: 'PASSKEY',
@@ -370,7 +378,7 @@ describe('a proof', () => {
     await app.runtime.db.query(sql, [app.production.id, JSON.stringify(site)]);
     const { id } = await createPerson();
     const device = authenticator({ site: 'bank.example', at: 'https://app.bank.example' });
-    const { origin } = await factorFixture(app, as()).withPasskey(id, device);
+    const { origin } = await factorFixture(app, as()).enrollPasskey(id, device);
     const { passkeyOptions, relyingPartyId } = ok(await fixture.start(id, 'PASSKEY'), 200);
     expect(relyingPartyId).toBe('bank.example');
     const passkeyAssertion = assertionJson(device, passkeyOptions.challenge);

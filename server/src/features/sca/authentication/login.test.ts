@@ -1,16 +1,16 @@
 // Login with each factor in the sandbox, the duration of the session, and all rejections.
 import { describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { european } from '../../../../test/kit/customers/contacts.ts';
+import { createEuropeanCustomer } from '../../../../test/kit/customers/contacts.ts';
 import { assertionJson, codeAt, factorFixture } from '../../../../test/kit/sca/factors.ts';
-import { loginFixture, scaEventsOf, verdict } from '../../../../test/kit/sca/login.ts';
+import { loginFixture, scaEventsOf, statusCodeAndFields } from '../../../../test/kit/sca/login.ts';
 import {
   ADDRESS,
   CODE,
+  createPhoneVerifiedCustomer,
   logIn,
   ORIGIN,
-  phoneVerifiedCustomer,
 } from '../../../../test/kit/sca/strong-customers.ts';
 import { customers } from '../../customers/records/store.ts';
 import { checkSession, scaLockouts } from '../lockout/lockout.ts';
@@ -40,7 +40,7 @@ const readSessionState = (id: string) =>
 
 describe('a login by SMS', () => {
   it('requires a code for a challenge, and is valid for 180 days', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
+    const { id } = await createPhoneVerifiedCustomer(app);
     expect(await readSessionState(id)).toBe('SCA_SESSION_REQUIRED');
     const startedBody = ok(await fixture.start(id, 'SMS_OTP'), 200);
     expect(startedBody).toEqual({
@@ -63,7 +63,7 @@ describe('a login by SMS', () => {
   });
 
   it('replaces the previous one', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
+    const { id } = await createPhoneVerifiedCustomer(app);
     await logIn(app, id);
     wait(100 * DAY);
     await logIn(app, id);
@@ -76,24 +76,24 @@ describe('a login by SMS', () => {
 
   describe('completeScaLogin', () => {
     it('accepts a code with spaces', async () => {
-      const { id } = await phoneVerifiedCustomer(app);
+      const { id } = await createPhoneVerifiedCustomer(app);
       const proof = { challengeId: await startSms(id), code: ' 123 456 ' };
       ok(await fixture.complete(id, { factor: 'SMS_OTP', ...proof }), 200);
     });
 
     it('succeeds once and until expiry; an expired proof does not count as a failure', async () => {
-      const { id } = await phoneVerifiedCustomer(app);
+      const { id } = await createPhoneVerifiedCustomer(app);
       const usedChallenge = await startSms(id);
       const expiredProof = { factor: 'SMS_OTP', challengeId: usedChallenge, code: CODE };
       ok(await fixture.complete(id, expiredProof), 200);
-      expect(verdict(await fixture.complete(id, expiredProof))).toEqual([
+      expect(statusCodeAndFields(await fixture.complete(id, expiredProof))).toEqual([
         400,
         'INVALID_INPUT',
         'code',
       ]);
       const nextProof = { ...expiredProof, challengeId: await startSms(id) };
       wait(5 * MINUTE);
-      expect(verdict(await fixture.complete(id, nextProof))).toEqual([
+      expect(statusCodeAndFields(await fixture.complete(id, nextProof))).toEqual([
         400,
         'INVALID_INPUT',
         'code',
@@ -107,16 +107,20 @@ describe('a login by SMS', () => {
 
   describe('startScaLogin', () => {
     it('ends the previous challenge', async () => {
-      const { id } = await phoneVerifiedCustomer(app);
+      const { id } = await createPhoneVerifiedCustomer(app);
       const [firstChallenge, secondChallenge] = [await startSms(id), await startSms(id)];
       const complete = (challengeId: string) =>
         fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
-      expect(verdict(await complete(firstChallenge))).toEqual([400, 'INVALID_INPUT', 'code']);
+      expect(statusCodeAndFields(await complete(firstChallenge))).toEqual([
+        400,
+        'INVALID_INPUT',
+        'code',
+      ]);
       ok(await complete(secondChallenge), 200);
     });
 
     it('keeps one challenge if two are started concurrently', async () => {
-      const { id } = await phoneVerifiedCustomer(app);
+      const { id } = await createPhoneVerifiedCustomer(app);
       const startedChallenges = await Promise.all([startSms(id), startSms(id), startSms(id)]);
       const responses = [];
       for (const challengeId of startedChallenges) {
@@ -127,9 +131,9 @@ describe('a login by SMS', () => {
   });
 
   it('requires a challenge of this customer’s login', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
-    const otherCustomer = await phoneVerifiedCustomer(app);
-    const foreignCustomer = await phoneVerifiedCustomer(app, { as: app.other });
+    const { id } = await createPhoneVerifiedCustomer(app);
+    const otherCustomer = await createPhoneVerifiedCustomer(app);
+    const foreignCustomer = await createPhoneVerifiedCustomer(app, { as: app.other });
     const otherPlatformFixture = loginFixture(app, { as: app.other });
     const foreignChallengeId = ok(
       await otherPlatformFixture.start(foreignCustomer.id, 'SMS_OTP'),
@@ -153,7 +157,7 @@ describe('a login by SMS', () => {
     ];
     for (const challengeId of [...invalidIds, 'x', `Quote:${crypto.randomUUID()}`]) {
       const response = await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
-      expect(verdict(response)).toEqual([400, 'INVALID_INPUT', 'challengeId']);
+      expect(statusCodeAndFields(response)).toEqual([400, 'INVALID_INPUT', 'challengeId']);
       expect(response.body.reason).toContain('must be a pending SMS_OTP login of this customer');
     }
     expect(await countFailures(id)).toBe(0);
@@ -163,33 +167,33 @@ describe('a login by SMS', () => {
   });
 
   it('requires a verified number', async () => {
-    const { id } = await european(app);
+    const { id } = await createEuropeanCustomer(app);
     const expectedError = [400, 'INVALID_INPUT', 'factor'];
-    expect(verdict(await fixture.start(id, 'SMS_OTP'))).toEqual(expectedError);
+    expect(statusCodeAndFields(await fixture.start(id, 'SMS_OTP'))).toEqual(expectedError);
     const proof = { factor: 'SMS_OTP', challengeId: 'x', code: CODE };
-    expect(verdict(await fixture.complete(id, proof))).toEqual(expectedError);
+    expect(statusCodeAndFields(await fixture.complete(id, proof))).toEqual(expectedError);
   });
 
   it('uses the new number after a change', async () => {
-    const { id } = await phoneVerifiedCustomer(app, {}, { currencies: ['EUR'] });
+    const { id } = await createPhoneVerifiedCustomer(app, {}, { currencies: ['EUR'] });
     const challengeId = await startSms(id);
     const patch = { customerType: 'INDIVIDUAL', phoneNumber: '+4915199999999' };
     ok(await app.call('PATCH', `/customers/${id}`, patch), 200);
     const response = await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
-    expect(verdict(response)).toEqual([400, 'INVALID_INPUT', 'factor']);
+    expect(statusCodeAndFields(response)).toEqual([400, 'INVALID_INPUT', 'factor']);
   });
 });
 
 describe('a login by an app', () => {
   it('needs no challenge, accepts each code once, and a recovery code instead', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
-    const { base32, recoveryCodes } = await factors.withTotp(id);
+    const { id } = await createPhoneVerifiedCustomer(app);
+    const { base32, recoveryCodes } = await factors.enrollTotp(id);
     expect(ok(await fixture.start(id, 'TOTP'), 200)).toEqual({ factor: 'TOTP' });
     wait(MINUTE);
     const code = codeAt(base32, app.effects.now());
     const completeBy = (input: unknown) => fixture.complete(id, { factor: 'TOTP', code: input });
     ok(await completeBy(code), 200);
-    expect(verdict(await completeBy(code))).toEqual([400, 'INVALID_INPUT', 'code']);
+    expect(statusCodeAndFields(await completeBy(code))).toEqual([400, 'INVALID_INPUT', 'code']);
     ok(await completeBy(recoveryCodes[0]), 200);
     expect((await completeBy(recoveryCodes[0])).status).toBe(400);
     ok(await completeBy(CODE), 200);
@@ -201,8 +205,8 @@ describe('a login by an app', () => {
   });
 
   it('accepts a code in the groups that apps show', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
-    const { base32 } = await factors.withTotp(id);
+    const { id } = await createPhoneVerifiedCustomer(app);
+    const { base32 } = await factors.enrollTotp(id);
     wait(MINUTE);
     const code = codeAt(base32, app.effects.now()).replace(/^.../, '$& ');
     ok(await fixture.complete(id, { factor: 'TOTP', code }), 200);
@@ -210,8 +214,8 @@ describe('a login by an app', () => {
   });
 
   it('accepts a code once if several servers receive it concurrently', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
-    const { base32 } = await factors.withTotp(id);
+    const { id } = await createPhoneVerifiedCustomer(app);
+    const { base32 } = await factors.enrollTotp(id);
     wait(MINUTE);
     const proof = { factor: 'TOTP', code: codeAt(base32, app.effects.now()) };
     const responses = await Promise.all([1, 2, 3, 4].map(() => fixture.complete(id, proof)));
@@ -222,8 +226,8 @@ describe('a login by an app', () => {
 
 describe('a login by a passkey', () => {
   it('signs the pending challenge', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
-    const { device, origin } = await factors.withPasskey(id);
+    const { id } = await createPhoneVerifiedCustomer(app);
+    const { device, origin } = await factors.enrollPasskey(id);
     const startedBody = ok(await fixture.start(id, 'PASSKEY'), 200);
     expect(startedBody).toMatchObject({
       factor: 'PASSKEY',
@@ -236,15 +240,15 @@ describe('a login by a passkey', () => {
     ok(await fixture.complete(id, proof), 200);
     expect(await readSessionState(id)).toBe('counts');
     const expectedError = [400, 'INVALID_INPUT', 'passkeyAssertion'];
-    expect(verdict(await fixture.complete(id, proof))).toEqual(expectedError);
+    expect(statusCodeAndFields(await fixture.complete(id, proof))).toEqual(expectedError);
     await fixture.start(id, 'PASSKEY');
-    expect(verdict(await fixture.complete(id, proof))).toEqual(expectedError);
+    expect(statusCodeAndFields(await fixture.complete(id, proof))).toEqual(expectedError);
     expect(await countFailures(id)).toBe(1);
   });
 
   it('expires after ten minutes, and requires a challenge for a passkey', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
-    const { device, origin } = await factors.withPasskey(id);
+    const { id } = await createPhoneVerifiedCustomer(app);
+    const { device, origin } = await factors.enrollPasskey(id);
     const signPasskeyLogin = async () => {
       const { passkeyOptions } = ok(await fixture.start(id, 'PASSKEY'), 200);
       const passkeyAssertion = assertionJson(device, passkeyOptions.challenge);
@@ -253,12 +257,12 @@ describe('a login by a passkey', () => {
     const expectedError = [400, 'INVALID_INPUT', 'passkeyAssertion'];
     const assertion = await signPasskeyLogin();
     wait(10 * MINUTE);
-    expect(verdict(await fixture.complete(id, assertion))).toEqual(expectedError);
+    expect(statusCodeAndFields(await fixture.complete(id, assertion))).toEqual(expectedError);
     const otherAssertion = await signPasskeyLogin();
     const challengeId = await startSms(id);
-    expect(verdict(await fixture.complete(id, otherAssertion))).toEqual(expectedError);
+    expect(statusCodeAndFields(await fixture.complete(id, otherAssertion))).toEqual(expectedError);
     const mixed = await fixture.complete(id, { ...otherAssertion, challengeId });
-    expect(verdict(mixed)).toEqual([400, 'INVALID_INPUT', 'challengeId']);
+    expect(statusCodeAndFields(mixed)).toEqual([400, 'INVALID_INPUT', 'challengeId']);
     expect(await countFailures(id)).toBe(0);
   });
 });
@@ -290,22 +294,24 @@ describe('a login', () => {
     ],
     [{ factor: 'PASSKEY', endUserIpAddress: ADDRESS, passkeyAssertion: {} }, ['origin']],
   ])('reports every invalid field: %j', async (body, fields) => {
-    const { id } = await customer(app);
+    const { id } = await createCustomer(app);
     const response = await app.call('POST', `/sca/login/complete?customerId=${id}`, body);
-    expect(verdict(response)).toEqual([400, 'INVALID_INPUT', ...fields]);
+    expect(statusCodeAndFields(response)).toEqual([400, 'INVALID_INPUT', ...fields]);
   });
 
   it.each(['TOTP', 'PASSKEY'])('is not possible with %s if it is not enrolled', async (factor) => {
-    const { id } = await phoneVerifiedCustomer(app);
+    const { id } = await createPhoneVerifiedCustomer(app);
     const expectedError = [400, 'INVALID_INPUT', 'factor'];
-    expect(verdict(await fixture.start(id, factor))).toEqual(expectedError);
+    expect(statusCodeAndFields(await fixture.start(id, factor))).toEqual(expectedError);
     const proof = factor === 'TOTP' ? { code: CODE } : { passkeyAssertion: {}, origin: ORIGIN };
-    expect(verdict(await fixture.complete(id, { factor, ...proof }))).toEqual(expectedError);
+    expect(statusCodeAndFields(await fixture.complete(id, { factor, ...proof }))).toEqual(
+      expectedError,
+    );
     expect(await countFailures(id)).toBe(0);
   });
 
   it('is available to customers of the region only', async () => {
-    const usCustomer = await customer(app);
+    const usCustomer = await createCustomer(app);
     const callAll = async (id: string, ownFixture: typeof fixture) => [
       await ownFixture.start(id, 'SMS_OTP'),
       await ownFixture.complete(id, { factor: 'TOTP', code: CODE }),
@@ -313,9 +319,9 @@ describe('a login', () => {
       await ownFixture.reset(id),
     ];
     for (const response of await callAll(usCustomer.id, fixture)) {
-      expect(verdict(response)).toEqual([409, 'CONFLICT']);
+      expect(statusCodeAndFields(response)).toEqual([409, 'CONFLICT']);
     }
-    const germanCustomer = await phoneVerifiedCustomer(app);
+    const germanCustomer = await createPhoneVerifiedCustomer(app);
     await logIn(app, germanCustomer.id);
     const unknownResponses = await callAll(
       germanCustomer.id.replace(/.{12}$/, '0123456789ab'),
@@ -325,24 +331,26 @@ describe('a login', () => {
       germanCustomer.id,
       loginFixture(app, { as: app.other }),
     );
-    expect(otherPlatformFixture.map(verdict)).toEqual(Array(4).fill([404, 'CUSTOMER_NOT_FOUND']));
+    expect(otherPlatformFixture.map(statusCodeAndFields)).toEqual(
+      Array(4).fill([404, 'CUSTOMER_NOT_FOUND']),
+    );
     expect(otherPlatformFixture.map(({ body }) => body)).toEqual(
       unknownResponses.map(({ body }) => body),
     );
     await app.runtime.db.query('update platforms set sca = false where id = $1', [app.other.id]);
-    const unregulated = await european(app, { as: app.other });
+    const unregulated = await createEuropeanCustomer(app, { as: app.other });
     for (const response of await callAll(unregulated.id, loginFixture(app, { as: app.other }))) {
-      expect(verdict(response)).toEqual([409, 'CONFLICT']);
+      expect(statusCodeAndFields(response)).toEqual([409, 'CONFLICT']);
     }
     await app.runtime.db.query('update platforms set sca = true where id = $1', [app.other.id]);
     ok(await app.call('DELETE', `/customers/${germanCustomer.id}`), 200);
     for (const response of await callAll(germanCustomer.id, fixture)) {
-      expect(verdict(response)).toEqual([410, 'CUSTOMER_DELETED']);
+      expect(statusCodeAndFields(response)).toEqual([410, 'CUSTOMER_DELETED']);
     }
   });
 
   it('requires customerId', async () => {
     const response = await app.call('POST', '/sca/login/start', { factor: 'SMS_OTP' });
-    expect(verdict(response)).toEqual([400, 'INVALID_INPUT', 'customerId']);
+    expect(statusCodeAndFields(response)).toEqual([400, 'INVALID_INPUT', 'customerId']);
   });
 });

@@ -35,7 +35,7 @@ export async function scaCustomer(
   id: string,
 ): Promise<{ customer: CustomerRow; platform: PlatformRow }> {
   const [customer, platform] = await Promise.all([
-    customerOf(ctx, id, { alive: true }),
+    customerOf(ctx, id, { rejectDeleted: true }),
     readOwnPlatform(ctx),
   ]);
   if (!isUnderSca(ctx.vault, platform, customer)) {

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, createExternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { CallOptions } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { european, messagesTo } from '../../../../test/kit/customers/contacts.ts';
+import { createEuropeanCustomer, messagesTo } from '../../../../test/kit/customers/contacts.ts';
 import { assertionJson, factorFixture } from '../../../../test/kit/sca/factors.ts';
-import { scaEventsOf, verdict } from '../../../../test/kit/sca/login.ts';
+import { scaEventsOf, statusCodeAndFields } from '../../../../test/kit/sca/login.ts';
 import {
   authorize,
   CODE,
+  createPhoneVerifiedCustomer,
+  createQuotedPayout,
+  createScaPayer,
   execute,
-  phoneVerifiedCustomer,
-  quotedPayout,
-  scaPayer,
 } from '../../../../test/kit/sca/strong-customers.ts';
 import { externalAccounts } from '../../payees/external-accounts/store.ts';
 import { scaChallenges } from './store.ts';
@@ -43,8 +43,8 @@ const readTrustTime = async (id: string) =>
  * customer.
  */
 async function createPayee() {
-  const person = await phoneVerifiedCustomer(app);
-  return { person, account: await externalAccount(app, person.id, 'EUR') };
+  const person = await createPhoneVerifiedCustomer(app);
+  return { person, account: await createExternalAccount(app, person.id, 'EUR') };
 }
 
 describe('beneficiary trust', () => {
@@ -64,13 +64,13 @@ describe('beneficiary trust', () => {
     const proof = { challengeId: challenge.id, code: CODE };
     expect(ok(await confirm(account.id, proof), 200)).toEqual({ trusted: true });
     expect(await readTrustTime(account.id)).toBe(app.effects.now());
-    expect(verdict(await remove(account.id))).toEqual([409, 'BENEFICIARY_TRUSTED']);
+    expect(statusCodeAndFields(await remove(account.id))).toEqual([409, 'BENEFICIARY_TRUSTED']);
     expect(await turn(account.id, 'untrust')).toEqual({ trusted: false });
     expect(await readTrustTime(account.id)).toBeNull();
     ok(await remove(account.id), 204);
     const events = await scaEventsOf(app, person.id);
     expect(events.map(({ type }) => type)).toEqual(['TRUSTED', 'UNTRUSTED']);
-    expect(verdict(await start(account.id))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    expect(statusCodeAndFields(await start(account.id))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
   });
 
   describe('confirmBeneficiaryUntrust', () => {
@@ -80,7 +80,7 @@ describe('beneficiary trust', () => {
       await turn(account.id, 'trust');
       const trustedSince = await readTrustTime(account.id);
       app.effects.set(app.effects.now() + 60_000);
-      expect(verdict(await confirm(account.id, { code: CODE }))).toEqual([
+      expect(statusCodeAndFields(await confirm(account.id, { code: CODE }))).toEqual([
         ...[400, 'INVALID_INPUT', 'challengeId'],
       ]);
       expect(await turn(account.id, 'trust')).toEqual({ trusted: true });
@@ -97,17 +97,17 @@ describe('beneficiary trust', () => {
   });
 
   it('uses PASSKEY without SMS_OTP, and TOTP without a passkey', async () => {
-    const person = await european(app);
-    const account = await externalAccount(app, person.id, 'EUR');
-    expect(verdict(await start(account.id))).toEqual([
+    const person = await createEuropeanCustomer(app);
+    const account = await createExternalAccount(app, person.id, 'EUR');
+    expect(statusCodeAndFields(await start(account.id))).toEqual([
       ...[400, 'INVALID_INPUT', 'externalAccountId'],
     ]);
-    await factors.withTotp(person.id);
+    await factors.enrollTotp(person.id);
     expect(await challengeOf(account.id)).toMatchObject({
       ...{ factor: 'TOTP', availableFactors: ['TOTP'] },
     });
     ok(await confirm(account.id, { code: CODE }), 200);
-    const { device, origin } = await factors.withPasskey(person.id);
+    const { device, origin } = await factors.enrollPasskey(person.id);
     const challenge = await challengeOf(account.id, 'untrust');
     expect(challenge).toMatchObject({ factor: 'PASSKEY', passkeyAllowedOrigins: [origin] });
     const passkeyAssertion = assertionJson(device, challenge.passkeyAssertionOptions.challenge);
@@ -119,19 +119,21 @@ describe('beneficiary trust', () => {
 describe('proof', () => {
   it('is valid once, for its account and direction only', async () => {
     const { person, account } = await createPayee();
-    const otherExternalAccount = await externalAccount(app, person.id, 'EUR');
+    const otherExternalAccount = await createExternalAccount(app, person.id, 'EUR');
     const { id: challengeId } = await challengeOf(account.id);
     const { id: otherChallengeId } = await challengeOf(otherExternalAccount.id);
     const expectedError = [400, 'INVALID_INPUT', 'challengeId'];
     const code = CODE;
-    expect(verdict(await confirm(account.id, { challengeId: otherChallengeId, code }))).toEqual(
-      expectedError,
-    );
-    expect(verdict(await confirm(account.id, { challengeId, code }, 'untrust'))).toEqual(
-      expectedError,
-    );
+    expect(
+      statusCodeAndFields(await confirm(account.id, { challengeId: otherChallengeId, code })),
+    ).toEqual(expectedError);
+    expect(
+      statusCodeAndFields(await confirm(account.id, { challengeId, code }, 'untrust')),
+    ).toEqual(expectedError);
     ok(await confirm(account.id, { challengeId, code }), 200);
-    expect(verdict(await confirm(account.id, { challengeId, code }))).toEqual(expectedError);
+    expect(statusCodeAndFields(await confirm(account.id, { challengeId, code }))).toEqual(
+      expectedError,
+    );
     expect(await readTrustTime(otherExternalAccount.id)).toBeNull();
   });
 
@@ -139,21 +141,21 @@ describe('proof', () => {
     const { account } = await createPayee();
     const { id: older } = await challengeOf(account.id);
     const { id: newer } = await challengeOf(account.id);
-    expect(verdict(await confirm(account.id, { challengeId: older, code: CODE }))).toEqual([
-      ...[400, 'INVALID_INPUT', 'challengeId'],
-    ]);
+    expect(
+      statusCodeAndFields(await confirm(account.id, { challengeId: older, code: CODE })),
+    ).toEqual([...[400, 'INVALID_INPUT', 'challengeId']]);
     ok(await confirm(account.id, { challengeId: newer, code: CODE }), 200);
     expect(await app.runtime.db.read(scaChallenges, older)).toMatchObject({ status: 'REPLACED' });
   });
 
   it('of a passkey is invalid for the other direction and for a payment', async () => {
-    const payer = await scaPayer(app);
-    const { device, origin } = await factors.withPasskey(payer.person.id);
+    const payer = await createScaPayer(app);
+    const { device, origin } = await factors.enrollPasskey(payer.person.id);
     // So that passkeys are required.
     const sql = `update customers set contact_verification = '{"email":"PENDING","phone":"PENDING"}',
       version = version + 1 where id = $1`;
     await app.runtime.db.query(sql, [payer.person.id]);
-    const { target, quote } = await quotedPayout(app, payer);
+    const { target, quote } = await createQuotedPayout(app, payer);
     const executedBody = ok(await execute(app, quote.id, { scaFactor: 'PASSKEY' }), 200);
     const sign = (challenge: { passkeyAssertionOptions: { challenge: string } }) => ({
       passkeyAssertion: assertionJson(device, challenge.passkeyAssertionOptions.challenge),
@@ -169,7 +171,7 @@ describe('proof', () => {
       await authorize(app, quote.id, trust),
     ];
     for (const response of responses) {
-      expect(verdict(response)).toEqual([400, 'INVALID_INPUT', 'passkeyAssertion']);
+      expect(statusCodeAndFields(response)).toEqual([400, 'INVALID_INPUT', 'passkeyAssertion']);
     }
     expect(await readTrustTime(target.id)).toBeNull();
   });
@@ -179,7 +181,7 @@ describe('proof', () => {
       const { person, account } = await createPayee();
       await challengeOf(account.id);
       for (const proof of [{}, { code: null }, { code: CODE, passkeyAssertion: {}, origin: 'x' }]) {
-        const [status, code, field] = verdict(await confirm(account.id, proof));
+        const [status, code, field] = statusCodeAndFields(await confirm(account.id, proof));
         expect([status, code]).toEqual([400, 'INVALID_INPUT']);
         expect(['code', 'passkeyAssertion']).toContain(field);
       }
@@ -190,7 +192,7 @@ describe('proof', () => {
       const { account } = await createPayee();
       const { id: challengeId } = await challengeOf(account.id);
       app.effects.set(app.effects.now() + 5 * 60_000);
-      expect(verdict(await confirm(account.id, { challengeId, code: CODE }))).toEqual([
+      expect(statusCodeAndFields(await confirm(account.id, { challengeId, code: CODE }))).toEqual([
         ...[400, 'INVALID_INPUT', 'code'],
       ]);
       expect(await readTrustTime(account.id)).toBeNull();
@@ -201,7 +203,7 @@ describe('proof', () => {
     const { person, account } = await createPayee();
     for (let attempts = 0; attempts < 5; attempts++) {
       if (attempts % 3 === 0) await challengeOf(account.id);
-      expect(verdict(await confirm(account.id, { code: '000000' }))).toEqual([
+      expect(statusCodeAndFields(await confirm(account.id, { code: '000000' }))).toEqual([
         ...[400, 'INVALID_INPUT', 'code'],
       ]);
     }
@@ -212,7 +214,7 @@ describe('proof', () => {
       await confirm(account.id, { code: CODE }, 'untrust'),
     ];
     for (const response of lockedResponses) {
-      expect(verdict(response)).toEqual([423, 'ACCOUNT_LOCKED']);
+      expect(statusCodeAndFields(response)).toEqual([423, 'ACCOUNT_LOCKED']);
       expect(response.body.details).toMatchObject({ suspended: false, failedAttempts: 5 });
     }
     const events = await scaEventsOf(app, person.id);
@@ -232,33 +234,33 @@ describe('beneficiary trust is rejected', () => {
     ]);
 
   it('for accounts of the platform, of other platforms, and unknown ones', async () => {
-    const platformExternalAccount = await externalAccount(app, null, 'EUR');
-    const person = await phoneVerifiedCustomer(app, { as: app.other });
-    const otherPlatformAccount = await externalAccount(app, person.id, 'EUR', '000', {
+    const platformExternalAccount = await createExternalAccount(app, null, 'EUR');
+    const person = await createPhoneVerifiedCustomer(app, { as: app.other });
+    const otherPlatformAccount = await createExternalAccount(app, person.id, 'EUR', '000', {
       as: app.other,
     });
     for (const id of [platformExternalAccount.id, otherPlatformAccount.id, 'x']) {
       for (const response of await requestAll(id)) {
-        expect(verdict(response)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+        expect(statusCodeAndFields(response)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
       }
     }
   });
 
   it('outside of the region, and for customers who were deleted', async () => {
-    const person = await customer(app);
-    const account = await externalAccount(app, person.id, 'USD');
+    const person = await createCustomer(app);
+    const account = await createExternalAccount(app, person.id, 'USD');
     for (const response of await requestAll(account.id))
-      expect(verdict(response)).toEqual([409, 'CONFLICT']);
+      expect(statusCodeAndFields(response)).toEqual([409, 'CONFLICT']);
     const deletedPayee = await createPayee();
     ok(await app.call('DELETE', `/customers/${deletedPayee.person.id}`), 200);
     for (const response of await requestAll(deletedPayee.account.id)) {
-      expect(verdict(response)).toEqual([410, 'CUSTOMER_DELETED']);
+      expect(statusCodeAndFields(response)).toEqual([410, 'CUSTOMER_DELETED']);
     }
   });
 
   it('without a connector for messages', async () => {
     const platformOptions = { as: app.production };
-    const person = await european(app, platformOptions);
+    const person = await createEuropeanCustomer(app, platformOptions);
     const sql = `update customers set contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}',
       version = version + 1 where id = $1`;
     await app.runtime.db.query(sql, [person.id]);
@@ -273,10 +275,9 @@ describe('beneficiary trust is rejected', () => {
       201,
     );
     for (const direction of ['trust', 'untrust'] as const) {
-      expect(verdict(await start(createdExternalAccount.id, direction, platformOptions))).toEqual([
-        501,
-        'NOT_IMPLEMENTED',
-      ]);
+      expect(
+        statusCodeAndFields(await start(createdExternalAccount.id, direction, platformOptions)),
+      ).toEqual([501, 'NOT_IMPLEMENTED']);
     }
   });
 });
@@ -286,8 +287,8 @@ describe.each([
   ['startBeneficiaryUntrust', 'untrust'],
 ] as const)('%s', (_operation, direction) => {
   it('is rejected for a customer without factors', async () => {
-    const person = await european(app);
-    const account = await externalAccount(app, person.id, 'EUR');
+    const person = await createEuropeanCustomer(app);
+    const account = await createExternalAccount(app, person.id, 'EUR');
     const { status, body } = await start(account.id, direction);
     expect([status, body.details.errors[0].field]).toEqual([400, 'externalAccountId']);
   });

@@ -4,8 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { codeAt, factorFixture } from '../../../../test/kit/sca/factors.ts';
-import { loginFixture, scaEventsOf, verdict } from '../../../../test/kit/sca/login.ts';
-import { CODE, logIn, phoneVerifiedCustomer } from '../../../../test/kit/sca/strong-customers.ts';
+import { loginFixture, scaEventsOf, statusCodeAndFields } from '../../../../test/kit/sca/login.ts';
+import {
+  CODE,
+  createPhoneVerifiedCustomer,
+  logIn,
+} from '../../../../test/kit/sca/strong-customers.ts';
 import { scaLockouts } from './lockout.ts';
 
 const MINUTE = 60_000;
@@ -26,7 +30,7 @@ const readLockout = (id: string) => app.runtime.db.read(scaLockouts, id);
 describe('recordSecurityEvent', () => {
   describe('failed logins', () => {
     it('lock the customer for increasing periods and finally suspend it', async () => {
-      const { id } = await phoneVerifiedCustomer(app);
+      const { id } = await createPhoneVerifiedCustomer(app);
       for (let failedAttempts = 1; failedAttempts < 5; failedAttempts++) {
         expect(ok(await fixture.fail(id), 200)).toEqual({
           ...{ eventType, suspended: false, lockedUntil: null, failedAttempts },
@@ -39,7 +43,7 @@ describe('recordSecurityEvent', () => {
         expect(ok(await fixture.fail(id), 200)).toEqual({ eventType, ...lockedState });
         wait(lockMs - 1);
         const rejectedResponse = await fixture.fail(id);
-        expect(verdict(rejectedResponse)).toEqual([423, 'ACCOUNT_LOCKED']);
+        expect(statusCodeAndFields(rejectedResponse)).toEqual([423, 'ACCOUNT_LOCKED']);
         expect(rejectedResponse.body.details).toEqual(lockedState);
         wait(1);
       }
@@ -47,14 +51,14 @@ describe('recordSecurityEvent', () => {
       expect(ok(await fixture.fail(id), 200)).toEqual({ eventType, ...suspended });
       wait(3_650 * 24 * HOUR);
       const errorResponse = await fixture.fail(id);
-      expect(verdict(errorResponse)).toEqual([423, 'ACCOUNT_LOCKED']);
+      expect(statusCodeAndFields(errorResponse)).toEqual([423, 'ACCOUNT_LOCKED']);
       expect(errorResponse.body.details).toEqual(suspended);
       const types = (await scaEventsOf(app, id)).map(({ type }) => type);
       expect(types).toEqual(Array(9).fill(eventType));
     });
 
     it('add up across successful logins', async () => {
-      const { id } = await phoneVerifiedCustomer(app);
+      const { id } = await createPhoneVerifiedCustomer(app);
       await fixture.failTimes(id, 4);
       await logIn(app, id);
       wait(100 * 24 * HOUR);
@@ -68,7 +72,7 @@ describe('recordSecurityEvent', () => {
     });
 
     it('are all counted under concurrency, until the lockout', async () => {
-      const { id } = await phoneVerifiedCustomer(app);
+      const { id } = await createPhoneVerifiedCustomer(app);
       const failures = await Promise.all([fixture.fail(id), fixture.fail(id)]);
       expect(failures.map(({ body }) => body.failedAttempts).sort()).toEqual([1, 2]);
       const responses = await Promise.all(Array.from({ length: 10 }, () => fixture.fail(id)));
@@ -89,7 +93,7 @@ describe('recordSecurityEvent', () => {
     };
 
     it('ends the session and can be reported at any time', async () => {
-      const { id } = await phoneVerifiedCustomer(app);
+      const { id } = await createPhoneVerifiedCustomer(app);
       expect(ok(await fixture.reset(id), 200)).toEqual(unlocked);
       await logIn(app, id);
       expect((await readLockout(id))?.session_expires_at).toBeGreaterThan(app.effects.now());
@@ -102,16 +106,19 @@ describe('recordSecurityEvent', () => {
     });
 
     it('clears the lockout', async () => {
-      const { id } = await phoneVerifiedCustomer(app);
+      const { id } = await createPhoneVerifiedCustomer(app);
       await fixture.failTimes(id, 5);
       const challengeId = await startSms(id);
-      expect(verdict(await guess(id, challengeId, CODE))).toEqual([423, 'ACCOUNT_LOCKED']);
+      expect(statusCodeAndFields(await guess(id, challengeId, CODE))).toEqual([
+        423,
+        'ACCOUNT_LOCKED',
+      ]);
       expect(ok(await fixture.reset(id), 200)).toEqual(unlocked);
       ok(await guess(id, challengeId, CODE), 200);
     });
 
     it('clears the suspension', async () => {
-      const { id } = await phoneVerifiedCustomer(app);
+      const { id } = await createPhoneVerifiedCustomer(app);
       await fixture.failTimes(id, 5);
       for (let index = 0; index < 4; index++) {
         wait(24 * HOUR);
@@ -127,14 +134,18 @@ describe('recordSecurityEvent', () => {
 describe('completeScaLogin', () => {
   describe('wrong proofs', () => {
     it('count like failed logins, and a lockout rejects a valid proof', async () => {
-      const { id } = await phoneVerifiedCustomer(app);
+      const { id } = await createPhoneVerifiedCustomer(app);
       await fixture.failTimes(id, 3);
       const challengeId = await startSms(id);
       for (let index = 0; index < 2; index++) {
-        expect(verdict(await guess(id, challengeId))).toEqual([400, 'INVALID_INPUT', 'code']);
+        expect(statusCodeAndFields(await guess(id, challengeId))).toEqual([
+          400,
+          'INVALID_INPUT',
+          'code',
+        ]);
       }
       const rejectedResponse = await guess(id, challengeId, CODE);
-      expect(verdict(rejectedResponse)).toEqual([423, 'ACCOUNT_LOCKED']);
+      expect(statusCodeAndFields(rejectedResponse)).toEqual([423, 'ACCOUNT_LOCKED']);
       const details = { suspended: false, lockedUntil: timeInMs(15 * MINUTE), failedAttempts: 5 };
       expect(rejectedResponse.body.details).toEqual(details);
       wait(15 * MINUTE);
@@ -153,7 +164,7 @@ describe('completeScaLogin', () => {
     });
 
     it('end a challenge after five, even if the lockout was cleared', async () => {
-      const { id } = await phoneVerifiedCustomer(app);
+      const { id } = await createPhoneVerifiedCustomer(app);
       const challengeId = await startSms(id);
       for (let index = 0; index < 5; index++) {
         expect((await guess(id, challengeId)).status).toBe(400);
@@ -161,14 +172,14 @@ describe('completeScaLogin', () => {
       await fixture.reset(id);
       wait(MINUTE);
       const rejectedResponse = await guess(id, challengeId, CODE);
-      expect(verdict(rejectedResponse)).toEqual([429, 'RATE_LIMITED']);
+      expect(statusCodeAndFields(rejectedResponse)).toEqual([429, 'RATE_LIMITED']);
       expect(rejectedResponse.headers['retry-after']).toBe('240');
       expect((await readLockout(id))?.failed_attempts).toBe(0);
       ok(await guess(id, await startSms(id), CODE), 200);
     });
 
     it('are all counted when concurrent', async () => {
-      const { id } = await phoneVerifiedCustomer(app);
+      const { id } = await createPhoneVerifiedCustomer(app);
       const challengeId = await startSms(id);
       const codes = Array.from({ length: 30 }, (_, index) => String(index).padStart(6, '0'));
       const responses = await Promise.all(codes.map((code) => guess(id, challengeId, code)));
@@ -179,8 +190,8 @@ describe('completeScaLogin', () => {
     });
 
     it('with TOTP are limited by the lockout only', async () => {
-      const { id } = await phoneVerifiedCustomer(app);
-      const { base32 } = await factorFixture(app).withTotp(id);
+      const { id } = await createPhoneVerifiedCustomer(app);
+      const { base32 } = await factorFixture(app).enrollTotp(id);
       wait(MINUTE);
       const correctCode = codeAt(base32, app.effects.now());
       const codes = [CODE, correctCode, codeAt(base32, app.effects.now() - 30_000)];

@@ -156,7 +156,7 @@ export async function unlockByOperator(
   const existing = await customerById(runtime.db, customerId);
   const caller = await callerOf(runtime.db, existing.platform_id);
   const lockout = await operate(runtime, caller, async (ctx) => {
-    const customer = await customerById(ctx, customerId, { alive: true });
+    const customer = await customerById(ctx, customerId, { rejectDeleted: true });
     recordScaEvent(ctx, customer, 'UNLOCKED', { by });
     return presentLockout(await unlock(ctx, customer.id), ctx.now);
   });

@@ -69,7 +69,7 @@ interface DecideInput {
 
 /** Stages the decision with its reason. */
 function decide(ctx: Ctx, row: StablecoinRow, { decision, reason }: DecideInput): StablecoinRow {
-  if (serviceStates.peek(row.service_status, decision) === undefined) {
+  if (serviceStates.targetOf(row.service_status, decision) === undefined) {
     throw new Fault('CONFLICT', `The stablecoin is ${row.service_status}.`);
   }
   // It can be enabled only once the token is provisioned.

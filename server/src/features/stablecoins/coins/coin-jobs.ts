@@ -48,7 +48,7 @@ async function coinOf(
 /** Applies the provider's state of a token. A pending token is unchanged. */
 function applyIssuance(ctx: Ctx, coin: StablecoinRow, issuance: IssuanceStatus): StablecoinRow {
   const event = EVENT_OF[issuance];
-  const issuance_status = event && issuanceStates.peek(coin.issuance_status, event);
+  const issuance_status = event && issuanceStates.targetOf(coin.issuance_status, event);
   if (issuance_status === undefined) return coin;
   const updatedStablecoin = ctx.update(stablecoins, coin, { issuance_status, updated_at: ctx.now });
   if (issuance_status === 'PROVISIONED') scheduleEnablement(ctx, updatedStablecoin);
@@ -57,7 +57,7 @@ function applyIssuance(ctx: Ctx, coin: StablecoinRow, issuance: IssuanceStatus):
 
 /** A token that is never issued needs no decision and will not be enabled. */
 function disableService(ctx: Ctx, coin: StablecoinRow): StablecoinRow {
-  if (serviceStates.peek(coin.service_status, 'drop') === undefined) return coin;
+  if (serviceStates.targetOf(coin.service_status, 'drop') === undefined) return coin;
   const reason = `The token is ${coin.issuance_status} at its provider.`;
   recordAccountAction(ctx, coin, { actor: 'service', action: 'drop', reason });
   return decideService(ctx, coin, 'drop');

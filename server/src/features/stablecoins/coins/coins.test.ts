@@ -1,7 +1,7 @@
 // Registration of tokens: the provider account, the provider's data, concurrent registrations, and
 // the issuance afterwards.
 import { describe, expect, it } from 'vitest';
-import { booksBalance } from '../../../../test/kit/app/books.ts';
+import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
@@ -298,7 +298,7 @@ describe('supply accounts of a token', () => {
     );
     expect(issued).toMatchObject({ balance: -1_500_000n, currency: TOKEN_UNIT + id });
     expect(circulating).toMatchObject({ balance: 1_500_000n, floor: 0n });
-    await booksBalance(app);
+    await expectBalancedBooks(app);
   });
 
   /** A token with three concurrent polls, whose provider reports this supply when provisioned. */
@@ -329,7 +329,7 @@ describe('supply accounts of a token', () => {
     while ((await worker.runDue()) > 0);
     const { issuanceStatus } = ok(await fixture.read(`/stablecoins/${id}`), 200);
     expect(await supplyProblems((text) => app.runtime.db.query(text))).toEqual([]);
-    await booksBalance(app);
+    await expectBalancedBooks(app);
     return { id, issuanceStatus, circulates: await readCirculating() };
   }
 
@@ -362,6 +362,6 @@ describe('supply accounts of a token', () => {
         code: 'STABLECOIN_VERIFICATION_FAILED',
       });
     }
-    await booksBalance(app);
+    await expectBalancedBooks(app);
   });
 });

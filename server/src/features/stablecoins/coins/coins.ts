@@ -168,7 +168,7 @@ export function requestEnablement(
 ): StablecoinRow {
   if (!isIssuable(row.issuance_status)) throw notRequestable(row.issuance_status);
   if (row.service_status === 'PENDING_APPROVAL') return row;
-  const service_status = serviceStates.peek(row.service_status, 'request');
+  const service_status = serviceStates.targetOf(row.service_status, 'request');
   if (service_status === undefined) throw notRequestable(row.service_status);
   const { mint } = connectors(ctx.caller.environment);
   if (mint?.enablesAtOnce?.(nameOf(row))) scheduleEnablement(ctx, row);

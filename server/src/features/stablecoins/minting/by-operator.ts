@@ -92,7 +92,7 @@ export async function endStablecoinOperation(
   const event = EVENTS[outcome];
   const endedOrder = await operate(runtime, caller, async (ctx) => {
     const row = await operationById(ctx, id);
-    if (operationStates.peek(row.status, event) === undefined) {
+    if (operationStates.targetOf(row.status, event) === undefined) {
       throw new Fault('CONFLICT', `The mint or burn is ${row.status}.`);
     }
     if (event === 'complete' && row.submitted_at === null) {

@@ -17,7 +17,7 @@ import { BURN_RAILS, BURN_SOURCES, MINT_SOURCES } from '../coins/rails.ts';
 import { coinParams, StablecoinProvider, StablecoinProviderEnvironment, TAG } from '../contract.ts';
 import { OPERATION_STATUSES } from '../states.ts';
 
-const maybe = Type.Optional;
+const optional = Type.Optional;
 
 /** Enough for every amount that the database can store, with leading zeros. */
 const MAX_DIGITS = 40;
@@ -145,7 +145,7 @@ export const StablecoinMintRequest = named(
       amount: UnitsText,
       fundingSource: MintFundingSource,
       destination: MintDestination,
-      description: maybe(Description),
+      description: optional(Description),
     },
     {
       description: 'Mint to order.',
@@ -168,7 +168,7 @@ export const StablecoinBurnRequest = named(
       amount: UnitsText,
       source: BurnSource,
       destination: BurnDestination,
-      description: maybe(Description),
+      description: optional(Description),
     },
     {
       description: 'Burn to order.',
@@ -199,10 +199,10 @@ const OperationSource = named(
       type: oneOf([...new Set([...MINT_SOURCES, ...BURN_SOURCES])], {
         description: 'Type of the source, as in the request.',
       }),
-      externalAccountId: maybe(text('ID of the bank account that is debited.')),
-      accountId: maybe(text('ID of the account with the service. Reserved.')),
-      sourceTokenIdentifier: maybe(text('Token that funds the mint. Reserved.')),
-      cryptoNetwork: maybe(text('Network of that token. Reserved.')),
+      externalAccountId: optional(text('ID of the bank account that is debited.')),
+      accountId: optional(text('ID of the account with the service. Reserved.')),
+      sourceTokenIdentifier: optional(text('Token that funds the mint. Reserved.')),
+      cryptoNetwork: optional(text('Network of that token. Reserved.')),
     },
     { description: 'Funding source of a mint, or source of the tokens of a burn.' },
   ),
@@ -211,7 +211,7 @@ const OperationSource = named(
 const OperationDestination = named(
   'StablecoinOperationDestination',
   Type.Object(
-    { accountId: text('ID of the external account.'), rail: maybe(BurnRail) },
+    { accountId: text('ID of the external account.'), rail: optional(BurnRail) },
     { description: 'Destination of the tokens of a mint, or of the payout of a burn.' },
   ),
 );
@@ -220,10 +220,10 @@ const FundingInstructions = named(
   'StablecoinFundingInstructions',
   Type.Object(
     {
-      rail: maybe(text('Rail: WIRE, or the network of the token.')),
-      network: maybe(text('Network of the transfer.')),
-      address: maybe(text('Bank account or wallet address to send to.')),
-      valueType: maybe(
+      rail: optional(text('Rail: WIRE, or the network of the token.')),
+      network: optional(text('Network of the transfer.')),
+      address: optional(text('Bank account or wallet address to send to.')),
+      valueType: optional(
         text('Asset to send: a currency code, or the ID of the token on its network.'),
       ),
     },
@@ -239,12 +239,12 @@ const EstimatedDelivery = named(
   'StablecoinEstimatedDelivery',
   Type.Object(
     {
-      rail: maybe(text('Rail to the destination.')),
-      amount: maybe(
+      rail: optional(text('Rail to the destination.')),
+      amount: optional(
         Type.String({ pattern: '^[0-9]+$', description: 'Amount in minor units of `currency`.' }),
       ),
-      currency: maybe(text('Currency of `amount`.')),
-      timing: maybe(text('Expected duration, as stated by the provider.')),
+      currency: optional(text('Currency of `amount`.')),
+      timing: optional(text('Expected duration, as stated by the provider.')),
     },
     { additionalProperties: true, description: 'Estimate of the provider, not guaranteed.' },
   ),
@@ -270,18 +270,18 @@ const StablecoinOperation = named(
       provider: StablecoinProvider,
       providerEnvironment: StablecoinProviderEnvironment,
       stablecoinProviderAccountId: text('ID of the provider account.'),
-      source: maybe(OperationSource),
-      fundingInstructions: maybe(FundingInstructions),
-      destination: maybe(OperationDestination),
-      estimatedDelivery: maybe(EstimatedDelivery),
-      expiresAt: maybe(
+      source: optional(OperationSource),
+      fundingInstructions: optional(FundingInstructions),
+      destination: optional(OperationDestination),
+      estimatedDelivery: optional(EstimatedDelivery),
+      expiresAt: optional(
         time('Time until which the funds or tokens must arrive. Absent without a limit.'),
       ),
-      providerStatus: maybe(Type.String({ description: 'Status as reported by the provider.' })),
-      failureReason: maybe(
+      providerStatus: optional(Type.String({ description: 'Status as reported by the provider.' })),
+      failureReason: optional(
         Type.String({ description: 'Stable, machine-readable reason of the failure.' }),
       ),
-      description: maybe(text('Purpose, as in the request.')),
+      description: optional(text('Purpose, as in the request.')),
       createdAt: time('Time at which the mint or burn was ordered.'),
       updatedAt: time('Time of the last change.'),
     },
@@ -368,7 +368,7 @@ export const listStablecoinOperations = operation({
   permission: 'VIEW',
   params: coinParams,
   query: Type.Object({
-    operationType: maybe(withDescription(OperationType, 'Filter by type.')),
+    operationType: optional(withDescription(OperationType, 'Filter by type.')),
     ...PageQuery,
   }),
   notFound: 'STABLECOIN_NOT_FOUND',

@@ -2,16 +2,16 @@
 // that no longer accepts the account, or that responds out of order. The provider is the
 // sandbox with scripted replies, called by a second worker.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, createExternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { BEFORE_BURN, BURNT, mintFixture, PENDING } from '../../../../test/kit/payments/mints.ts';
 import {
   FINAL,
   failed,
   type ProviderReply,
-  replies,
+  progressReply,
   type ScriptedReply,
-  workerReplying as workerOn,
+  workerWithReplies as workerOn,
 } from '../../../../test/kit/payments/scripted-issuer.ts';
 import { mintsAndBurns, providerAccounts } from '../store.ts';
 import { operationJobs, SUBMIT } from './operation-jobs.ts';
@@ -71,7 +71,10 @@ describe('a repeated job', () => {
 
   it('has one effect in two processes', async () => {
     const { coin, id } = await burnOrdered();
-    const workers = [createWorker(replies('completed')), createWorker(replies('completed'))];
+    const workers = [
+      createWorker(progressReply('completed')),
+      createWorker(progressReply('completed')),
+    ];
     await app.operate(async (ctx) => {
       for (let i = 0; i < 20; i++) ctx.later(i % 2 ? SUBMIT : CHECK, { operationId: id });
     });
@@ -83,10 +86,15 @@ describe('a repeated job', () => {
 
   it('submits the same order after a lost response', async () => {
     const { coin, id } = await burnOrdered();
-    const { calls, after } = createWorker(DOWN, DOWN, replies('submitted'), replies('completed'));
-    await after(0);
+    const { calls, runFor } = createWorker(
+      DOWN,
+      DOWN,
+      progressReply('submitted'),
+      progressReply('completed'),
+    );
+    await runFor(0);
     expect(await fixture.readOperation(id)).toMatchObject({ status: 'CREATED' });
-    await after(HOUR);
+    await runFor(HOUR);
     expect(calls.map(({ type }) => type)).toEqual(['submit', 'submit', 'submit', 'check']);
     expect(new Set(calls.map((each) => each.id))).toEqual(new Set([id]));
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
@@ -102,7 +110,7 @@ it('does not submit an operation that another run has ended in the meantime', as
   const read: typeof runtime.db.read = async (table, rowId) => {
     const row = await runtime.db.read(table, rowId);
     if ((table as object) === providerAccounts && !endedCount++) {
-      await createWorker(unlinkedReply('REVOKED')).after(0);
+      await createWorker(unlinkedReply('REVOKED')).runFor(0);
     }
     return row;
   };
@@ -125,14 +133,14 @@ describe('a provider that does not respond', () => {
   it('is polled until it responds, and the operation does not end', async () => {
     const { coin, id } = await burnOrdered();
     const unansweredPolls = Array.from({ length: 15 }, () => DOWN);
-    const { after, calls } = createWorker(
-      replies('funding'),
+    const { runFor, calls } = createWorker(
+      progressReply('funding'),
       ...unansweredPolls,
-      replies('completed'),
+      progressReply('completed'),
     );
-    await after(12 * HOUR);
+    await runFor(12 * HOUR);
     expect(calls.length).toBeGreaterThan(10);
-    await after(12 * HOUR);
+    await runFor(12 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await fixture.supply(coin.id)).toEqual(BURNT);
   });
@@ -140,23 +148,23 @@ describe('a provider that does not respond', () => {
   it('keeps an operation beyond its deadline until it reports the result', async () => {
     const { coin, id } = await burnOrdered();
     const unansweredPolls = Array.from({ length: 20 }, () => DOWN);
-    const lateReplies = replies('funding', { checkAfterMs: 8 * 24 * HOUR });
-    const { after } = createWorker(lateReplies, ...unansweredPolls, replies('completed'));
-    await after(7 * 24 * HOUR);
+    const lateReplies = progressReply('funding', { checkAfterMs: 8 * 24 * HOUR });
+    const { runFor } = createWorker(lateReplies, ...unansweredPolls, progressReply('completed'));
+    await runFor(7 * 24 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('PENDING_FUNDING');
     expect(await fixture.supply(coin.id)).toEqual(PENDING);
-    await after(20 * HOUR);
+    await runFor(20 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
   });
 
   it('expires an operation that is unpaid at its deadline', async () => {
     const { coin, id } = await burnOrdered();
-    const { after } = createWorker(replies('funding', { checkAfterMs: 30 * 24 * HOUR }));
-    await after(7 * 24 * HOUR);
+    const { runFor } = createWorker(progressReply('funding', { checkAfterMs: 30 * 24 * HOUR }));
+    await runFor(7 * 24 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('EXPIRED');
     expect(await transfersOf(id)).toEqual(['pending', 'void']);
     expect(await fixture.supply(coin.id)).toEqual(BEFORE_BURN);
-    await createWorker(FINAL).after(HOUR);
+    await createWorker(FINAL).runFor(HOUR);
   });
 });
 
@@ -165,8 +173,8 @@ describe('a provider that no longer accepts the account', () => {
     '%s: fails an operation that was never submitted',
     async (as) => {
       const { coin, id } = await burnOrdered();
-      const { after, calls } = createWorker(unlinkedReply(as));
-      await after(HOUR);
+      const { runFor, calls } = createWorker(unlinkedReply(as));
+      await runFor(HOUR);
       expect(calls).toHaveLength(1);
       const failureReason = `PROVIDER_ACCOUNT_${as}`;
       expect(await fixture.readOperation(id)).toMatchObject({ status: 'FAILED', failureReason });
@@ -190,7 +198,7 @@ describe('a provider that no longer accepts the account', () => {
 
   it.each([
     ['may have been submitted', 'CREATED', [DOWN, unlinkedReply('INVALID')]],
-    ['is being processed', 'PROCESSING', [replies('processing'), unlinkedReply('REVOKED')]],
+    ['is being processed', 'PROCESSING', [progressReply('processing'), unlinkedReply('REVOKED')]],
   ] as const)(
     'keeps an operation that %s until the account is linked again',
     async (_, status, responses) => {
@@ -200,13 +208,13 @@ describe('a provider that no longer accepts the account', () => {
       ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id, { amount: '20000000' })), 201);
       await app.advance(5_000);
       const { id } = ok(await fixture.burn(coin.id, fixture.burnBody(bank.id)), 201);
-      const { after, calls } = createWorker(...responses, replies('completed'));
-      await after(24 * HOUR);
+      const { runFor, calls } = createWorker(...responses, progressReply('completed'));
+      await runFor(24 * HOUR);
       expect(calls).toHaveLength(2);
       expect(await fixture.readOperation(id)).toMatchObject({ status });
       expect(await fixture.supply(coin.id)).toEqual(PENDING);
       expect(ok(await fixture.link(client), 201).id).toBe(stablecoinProviderAccountId);
-      await after(HOUR);
+      await runFor(HOUR);
       expect(calls).toHaveLength(3);
       expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
       expect(await fixture.supply(coin.id)).toEqual(BURNT);
@@ -227,8 +235,8 @@ it('submits again if the account was linked again during the call', async () => 
     ok(await fixture.link(client), 201);
     return unlinkedReply('INVALID');
   };
-  const { after, calls } = createWorker(relink, replies('completed'));
-  await after(0);
+  const { runFor, calls } = createWorker(relink, progressReply('completed'));
+  await runFor(0);
   expect(calls.map(({ type }) => type)).toEqual(['submit', 'submit']);
   expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
   const path = `/stablecoin-provider-accounts/${stablecoinProviderAccountId}`;
@@ -236,35 +244,35 @@ it('submits again if the account was linked again during the call', async () => 
 });
 
 describe('provider responses', () => {
-  const completedProgress = replies('completed');
+  const completedProgress = progressReply('completed');
   it.each([
     ['completed at once', [completedProgress], 'COMPLETED', undefined],
     ['failed at once', [failed], 'FAILED', 'R01'],
     ['expired at once', [FINAL], 'EXPIRED', undefined],
-    ['a skipped step', [replies('submitted'), completedProgress], 'COMPLETED', undefined],
+    ['a skipped step', [progressReply('submitted'), completedProgress], 'COMPLETED', undefined],
     [
       'a step back',
-      [replies('processing'), replies('funding'), completedProgress],
+      [progressReply('processing'), progressReply('funding'), completedProgress],
       'COMPLETED',
       undefined,
     ],
     [
       'expired, although paid',
-      [replies('processing'), replies('expired')],
+      [progressReply('processing'), progressReply('expired')],
       'FAILED',
       'PROVIDER_CANCELLED',
     ],
-    ['failed while it waits to be paid', [replies('funding'), failed], 'FAILED', 'R01'],
+    ['failed while it waits to be paid', [progressReply('funding'), failed], 'FAILED', 'R01'],
     [
       'no time of the next poll',
-      [replies('funding'), replies('processing'), failed],
+      [progressReply('funding'), progressReply('processing'), failed],
       'FAILED',
       'R01',
     ],
   ] as const)('%s', async (_, responses, status, failureReason) => {
     const { coin, id } = await burnOrdered();
-    const { after, calls } = createWorker(...responses);
-    await after(HOUR);
+    const { runFor, calls } = createWorker(...responses);
+    await runFor(HOUR);
     const operation = await fixture.readOperation(id);
     expect([operation.status, operation.failureReason]).toEqual([status, failureReason]);
     expect(calls).toHaveLength(responses.length);
@@ -273,23 +281,23 @@ describe('provider responses', () => {
 
   it('are shown as providerStatus, and a step back changes only that', async () => {
     const { id } = await burnOrdered();
-    const invalidBody = { ...replies('funding'), providerStatus: 'under review' };
-    const { after } = createWorker(replies('processing'), invalidBody);
-    await after(90_000);
+    const invalidBody = { ...progressReply('funding'), providerStatus: 'under review' };
+    const { runFor } = createWorker(progressReply('processing'), invalidBody);
+    await runFor(90_000);
     const expected = { status: 'PROCESSING', providerStatus: 'under review' };
     expect(await fixture.readOperation(id)).toMatchObject(expected);
-    await createWorker(completedProgress).after(HOUR);
+    await createWorker(completedProgress).runFor(HOUR);
   });
 
   it('with a fraction of a millisecond are rounded up', async () => {
     const { id } = await burnOrdered();
-    const { after } = createWorker(
-      replies('processing', { checkAfterMs: 1_500.5 }),
+    const { runFor } = createWorker(
+      progressReply('processing', { checkAfterMs: 1_500.5 }),
       completedProgress,
     );
-    await after(1_500);
+    await runFor(1_500);
     expect((await fixture.readOperation(id)).status).toBe('PROCESSING');
-    await after(1);
+    await runFor(1);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
   });
 
@@ -297,35 +305,35 @@ describe('provider responses', () => {
     const { coin, id } = await burnOrdered();
     const replyLate = async () => {
       app.effects.set(app.effects.now() + 8 * 24 * HOUR);
-      return replies('funding');
+      return progressReply('funding');
     };
-    const { after } = createWorker(
-      replies('funding'),
+    const { runFor } = createWorker(
+      progressReply('funding'),
       replyLate,
-      replies('submitted'),
+      progressReply('submitted'),
       completedProgress,
     );
-    await after(60_000);
+    await runFor(60_000);
     expect((await fixture.readOperation(id)).status).toBe('PENDING_FUNDING');
-    await after(HOUR);
+    await runFor(HOUR);
     expect(await transfersOf(id)).toEqual(['pending', 'post']);
     expect(await fixture.supply(coin.id)).toEqual(BURNT);
   });
 
   it('cannot shorten the interval below the minimum', async () => {
     const { id } = await burnOrdered();
-    const { after, calls } = createWorker(replies('processing', { checkAfterMs: 0 }));
-    await after(10_000);
+    const { runFor, calls } = createWorker(progressReply('processing', { checkAfterMs: 0 }));
+    await runFor(10_000);
     expect(calls.length).toBeLessThanOrEqual(11);
-    await createWorker(completedProgress).after(HOUR);
+    await createWorker(completedProgress).runFor(HOUR);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
   });
 });
 
 it('keeps the same order after the customer of its account was erased', async () => {
   const coin = await fixture.createCirculatingCoin(20);
-  const { id: customerId } = await customer(app);
-  const ownExternalAccount = await externalAccount(app, customerId, 'USD', '003');
+  const { id: customerId } = await createCustomer(app);
+  const ownExternalAccount = await createExternalAccount(app, customerId, 'USD', '003');
   const { id } = ok(await fixture.burn(coin.id, fixture.burnBody(ownExternalAccount.id)), 201);
   const readOrder = async () => {
     const row = await app.runtime.db.read(mintsAndBurns, id);

@@ -3,7 +3,7 @@
 // matches the operations, and no more is burned than circulates.
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
-import { booksBalance } from '../../../../test/kit/app/books.ts';
+import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { DOLLAR, mintFixture } from '../../../../test/kit/payments/mints.ts';
@@ -98,5 +98,5 @@ it('keeps statuses in their lifecycle and the ledger equal to the operations', a
     }),
     { numRuns: 25 },
   );
-  await booksBalance(app);
+  await expectBalancedBooks(app);
 }, 120_000);

@@ -42,7 +42,7 @@ export const isOver = ({ status }: Pick<StablecoinOperationRow, 'status'>): bool
 
 /** Whether no payment was reported for it. */
 const isUnpaid = ({ status }: StablecoinOperationRow): boolean =>
-  operationStates.peek(status, 'expire') !== undefined;
+  operationStates.targetOf(status, 'expire') !== undefined;
 
 /** A provider that waits for a payment beyond the deadline it gave has expired the order. */
 function eventOf(
@@ -179,7 +179,7 @@ function continueWith(
   progress: OrderProgress,
 ): void {
   const { providerStatus: provider_status } = progress;
-  const status = operationStates.peek(row.status, event) ?? row.status;
+  const status = operationStates.targetOf(row.status, event) ?? row.status;
   const isNew = status !== row.status || provider_status !== row.provider_status;
   const updatedOrder = isNew
     ? ctx.update(mintsAndBurns, row, { status, provider_status, updated_at: ctx.now })

@@ -207,7 +207,7 @@ export async function approvalDetails(
   return { ...presentApproval(row, status), ...changes };
 }
 
-const undecidable = (status: ApprovalStatus): Fault =>
+const undecidableFault = (status: ApprovalStatus): Fault =>
   new Fault(
     'CONFLICT',
     status === 'INVALID'
@@ -230,7 +230,7 @@ async function assertApprovable(
 ): Promise<Versioned[]> {
   assertNotRequester(row, operator);
   const { status, rows } = await statusOf(reader, row, now, rightsOf);
-  if (status !== 'PENDING') throw undecidable(status);
+  if (status !== 'PENDING') throw undecidableFault(status);
   return rows;
 }
 
@@ -265,8 +265,8 @@ export const rejectApproval = (runtime: Runtime, id: string, decision: Decision)
   operate(runtime, INSTALLATION, async (ctx) => {
     const row = await approvalRow(ctx, decision.operator, id);
     assertNotRequester(row, decision.operator);
-    if (row.status !== 'PENDING') throw undecidable(row.status);
-    if (row.expires_at <= ctx.now) throw undecidable('EXPIRED');
+    if (row.status !== 'PENDING') throw undecidableFault(row.status);
+    if (row.expires_at <= ctx.now) throw undecidableFault('EXPIRED');
     const patch = decisionPatch('reject', row, decision, ctx.now);
     const rejected = ctx.update(approvals, row, patch);
     return presentApproval(rejected, rejected.status);

@@ -86,7 +86,7 @@ async function recordsAfter(
   return rows.filter((row) => row !== undefined);
 }
 
-/** What a record says without reasons and values. */
+/** A record without reasons and values. */
 export type RecordHead = Pick<
   AuditRow,
   'number' | 'operation_id' | 'subject' | 'platform_id' | 'created_at'

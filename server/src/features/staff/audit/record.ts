@@ -1,7 +1,7 @@
 // Writes audit records: each change set that an operator commits contains its record. The commit requires
 // the last record, so that concurrent commits get successive numbers.
 import type { Operator } from '../../../kernel/caller.ts';
-import { contended, Fault } from '../../../kernel/fault.ts';
+import { contentionFault, Fault } from '../../../kernel/fault.ts';
 import { newId } from '../../../kernel/id.ts';
 import {
   type ChangeSet,
@@ -150,7 +150,7 @@ export function auditedRuntime(
     runtime: { ...base, committer: { commit: async (set) => commit(await check(set, count)) } },
     async recordAccess(owners) {
       const outcome = await commit(emptyChangeSet(), owners);
-      if (!outcome.ok) throw contended('Too many requests were recorded at the same time.');
+      if (!outcome.ok) throw contentionFault('Too many requests were recorded at the same time.');
     },
     count: () => count,
   };

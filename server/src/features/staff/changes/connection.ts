@@ -30,9 +30,9 @@ export interface Connection {
   /** Begins to send: from its place, after an earlier one, or with a reset. */
   begin(resume?: Resumption | 'reset'): void;
   receive(batch: Batch): void;
-  /** Skips changes that are too many to be read. */
+  /** Skips changes that are too numerous to be read. */
   reset(place: ChangePlace): void;
-  /** Sends what is due by time. */
+  /** Sends all messages that are due by time. */
   tick(): void;
   end(reason: EndReason): void;
 }
@@ -96,7 +96,7 @@ interface ConnectionOptions {
 export function createConnection({ operator, place, now, onClose }: ConnectionOptions): Connection {
   const output = createOutput(onClose);
   const budget = createBudget(now);
-  /** Everything until here was sent, or is covered by the reset that is due. */
+  /** Place up to which all changes were sent or are covered by the pending reset. */
   let current = place;
   /** Batches that arrive before `begin`; undefined afterwards. */
   let bufferedBatches: Batch[] | undefined = [];

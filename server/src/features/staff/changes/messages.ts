@@ -23,8 +23,8 @@ export interface Message {
 const OPERATOR_CHANGE = 'OPERATOR.CHANGE';
 
 /**
- * What an operator receives of a record. Without `audit.read` it says only that rows were changed, so
- * that lists are read again, and not by which operation.
+ * The part of a record that an operator receives. Without `audit.read` it reports only that rows
+ * were changed, so that lists are read again, and not the operation.
  */
 function recordData(operator: Operator, record: RecordHead): Record<string, unknown> | undefined {
   const { platformIds, permissions } = operator;

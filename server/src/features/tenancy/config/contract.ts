@@ -10,9 +10,9 @@ import { Amount, named, oneOf, Timestamp, text, withDescription } from '../../..
 
 const TAG = 'Platform Configuration';
 
-const maybe = Type.Optional;
+const optional = Type.Optional;
 const maybeText = (description: string, overrides: Record<string, unknown> = {}) =>
-  maybe(text(description, overrides));
+  optional(text(description, overrides));
 
 const object = <P extends TProperties>(name: string, description: string, properties: P) =>
   named(name, Type.Object(properties, { description }));
@@ -20,7 +20,7 @@ const object = <P extends TProperties>(name: string, description: string, proper
 const EMAIL = { format: 'email', maxLength: 255 };
 
 const fieldNamesSchema = (description: string) =>
-  maybe(Type.Array(oneOf(COUNTERPARTY_FIELDS), { description, readOnly: true }));
+  optional(Type.Array(oneOf(COUNTERPARTY_FIELDS), { description, readOnly: true }));
 
 const PlatformCurrencyConfig = object(
   'PlatformCurrencyConfig',
@@ -69,19 +69,19 @@ export const EmbeddedWalletConfig = object(
       'Name of the app, shown in the message. Defaults to the name of the platform.',
       { maxLength: 255 },
     ),
-    otpLength: maybe(
+    otpLength: optional(
       Type.Integer({
         minimum: 4,
         maximum: 12,
         description: 'Length of a code in characters, 4 to 12. Defaults to 6.',
       }),
     ),
-    alphanumeric: maybe(
+    alphanumeric: optional(
       Type.Boolean({
         description: 'Whether codes contain letters in addition to digits. Defaults to false.',
       }),
     ),
-    expirationSeconds: maybe(
+    expirationSeconds: optional(
       Type.Integer({
         minimum: 1,
         maximum: 86_400,
@@ -125,7 +125,7 @@ export const CardTokenization2FAConfig = object(
         maxLength: 512,
       },
     ),
-    email: maybe(
+    email: optional(
       object(
         'CardTokenization2FAEmailConfig',
         'E-mails that contain the verification code. All texts are plain text.',
@@ -143,7 +143,7 @@ export const CardTokenization2FAConfig = object(
         },
       ),
     ),
-    sms: maybe(
+    sms: optional(
       object(
         'CardTokenization2FASmsConfig',
         'Text messages (SMS) that contain the verification code.',
@@ -197,7 +197,7 @@ const FeeConfig = object(
   },
 );
 
-const feeConfigs = (description: string) => maybe(Type.Array(FeeConfig, { description }));
+const feeConfigs = (description: string) => optional(Type.Array(FeeConfig, { description }));
 
 export const PlatformConfig = object('PlatformConfig', 'Configuration of a platform.', {
   id: text('ID of the platform.', { readOnly: true }),
@@ -221,8 +221,8 @@ export const PlatformConfig = object('PlatformConfig', 'Configuration of a platf
       'Whether the platform is a regulated financial institution that performs its own ' +
       'customer verification. Set by the operator.',
   }),
-  embeddedWalletConfig: maybe(EmbeddedWalletConfig),
-  cardTokenization2faConfig: maybe(CardTokenization2FAConfig),
+  embeddedWalletConfig: optional(EmbeddedWalletConfig),
+  cardTokenization2faConfig: optional(CardTokenization2FAConfig),
   feeConfigs: feeConfigs('Fees that are in force.'),
   createdAt: withDescription(
     { ...Timestamp, readOnly: true },
@@ -252,15 +252,15 @@ export const PlatformConfigUpdateRequest = object(
         'the operator allows it.',
       { minLength: 1, maxLength: 2048, format: 'uri' },
     ),
-    supportedCurrencies: maybe(
+    supportedCurrencies: optional(
       Type.Array(PlatformCurrencyConfig, {
         maxItems: 200,
         description:
           'Complete list of enabled currencies. It replaces the current list. At most 200.',
       }),
     ),
-    embeddedWalletConfig: maybe(EmbeddedWalletConfig),
-    cardTokenization2faConfig: maybe(CardTokenization2FAConfig),
+    embeddedWalletConfig: optional(EmbeddedWalletConfig),
+    cardTokenization2faConfig: optional(CardTokenization2FAConfig),
     feeConfigs: feeConfigs(
       'Fees to set. A fee whose variable and fixed parts are both 0 is removed. Fees ' +
         'that are not listed are unchanged.',

@@ -8,7 +8,7 @@ import { cursorOf, positionOf } from '../../../runtime/db/paging.ts';
 import { pageInSteps, type StepQuery } from '../../../runtime/db/steps.ts';
 import { includesReads, periodOf } from './pages.ts';
 import { type RequestSelection, requestFilters } from './present.ts';
-import { compared, type Place } from './read-pages.ts';
+import { comparePlaces, type Place } from './read-pages.ts';
 import { MAX_SPAN_MS, type ReadsRow, requestsOf } from './reads.ts';
 import { apiRequests, hashOf, type RequestRow } from './store.ts';
 
@@ -19,7 +19,7 @@ interface PageOptions {
   cursor?: string | undefined;
 }
 
-const newestFirst = (one: Place, other: Place) => compared(other, one);
+const newestFirst = (one: Place, other: Place) => comparePlaces(other, one);
 
 /** The steps through requests with rows of their own, exported to test their plans. */
 export function ownSteps(selection: RequestSelection): Omit<StepQuery, 'limit'> {

@@ -15,7 +15,7 @@ import {
 
 const TAG = 'Requests';
 
-const maybe = Type.Optional;
+const optional = Type.Optional;
 
 export const CALLER_TYPES = ['TOKEN', 'AGENT', 'LINK'] as const;
 const STATUS_CLASSES = ['2xx', '4xx', '5xx'] as const;
@@ -31,7 +31,7 @@ const RequestError = named(
         'Reason for the error reply. Values that it repeats from the request are replaced by ' +
           '`[masked]`.',
       ),
-      details: maybe(
+      details: optional(
         Type.Object(
           {},
           {
@@ -72,8 +72,8 @@ const fields = {
       '`/quotes/{quoteId}`. Of an unknown path, parts that occur in no operation are `{unknown}`.',
   ),
   status: Type.Integer({ description: 'HTTP status of the reply.' }),
-  errorCode: maybe(text('Error code of the reply. Absent if the request succeeded.')),
-  error: maybe(withDescription(RequestError, 'Reason and details of an error reply.')),
+  errorCode: optional(text('Error code of the reply. Absent if the request succeeded.')),
+  error: optional(withDescription(RequestError, 'Reason and details of an error reply.')),
   durationMs: Type.Number({
     minimum: 0,
     description:
@@ -85,15 +85,15 @@ const fields = {
       'Credential of the request. TOKEN: an API token. AGENT: the access token of an agent. ' +
       'LINK: the link of a hosted page.',
   }),
-  token: maybe(withDescription(RequestToken, 'The API token. Absent for other credentials.')),
-  agentId: maybe(text('The agent that sent the request. Absent for other credentials.')),
-  address: maybe(
+  token: optional(withDescription(RequestToken, 'The API token. Absent for other credentials.')),
+  agentId: optional(text('The agent that sent the request. Absent for other credentials.')),
+  address: optional(
     text(
       'IP address that the request came from. Present for API tokens only, because agents and ' +
         'hosted pages may run on the device of a person.',
     ),
   ),
-  idempotencyKeyHash: maybe(
+  idempotencyKeyHash: optional(
     text(
       'Keyed hash of the `Idempotency-Key`: requests of the platform with the same key have ' +
         'the same hash. The key itself is not stored.',
@@ -102,7 +102,7 @@ const fields = {
   replayed: Type.Boolean({
     description: 'Whether the reply is the stored reply of an earlier request with the same key.',
   }),
-  resourceId: maybe(
+  resourceId: optional(
     text(
       'The resource that the request created or affected, or that a rejected request named. ' +
         'Absent for a successful read.',
@@ -138,14 +138,14 @@ const ApiRequestDetails = named(
   Type.Object(
     {
       ...fields,
-      requestBody: maybe(
+      requestBody: optional(
         withDescription(
           RequestBody,
           'Body of the request. Retained for requests that change data: always for sandbox ' +
             'platforms, and for production platforms while the operator allows it.',
         ),
       ),
-      responseBody: maybe(
+      responseBody: optional(
         withDescription(
           RequestBody,
           'Body of a successful reply, retained like `requestBody`. An error reply is in `error`.',
@@ -175,25 +175,25 @@ export const listRequests = operation({
   permission: 'VIEW',
   query: Type.Object(
     {
-      operationId: maybe(text('Filter by operation.', { minLength: 1, maxLength: 100 })),
-      status: maybe(
+      operationId: optional(text('Filter by operation.', { minLength: 1, maxLength: 100 })),
+      status: optional(
         Type.Integer({ minimum: 200, maximum: 599, description: 'Filter by HTTP status.' }),
       ),
-      statusClass: maybe(
+      statusClass: optional(
         oneOf(STATUS_CLASSES, { description: 'Filter by class of the HTTP status.' }),
       ),
-      errorCode: maybe(oneOf(CODES, { description: 'Filter by error code.' })),
-      tokenId: maybe(text('Filter by API token.', { pattern: `^Token:${UUID}$` })),
-      resourceId: maybe(
+      errorCode: optional(oneOf(CODES, { description: 'Filter by error code.' })),
+      tokenId: optional(text('Filter by API token.', { pattern: `^Token:${UUID}$` })),
+      resourceId: optional(
         text('Filter by the created or affected resource.', { pattern: `^[A-Za-z]+:${UUID}$` }),
       ),
-      replayed: maybe(
+      replayed: optional(
         Type.Boolean({ description: 'Filter by whether the reply was a stored reply.' }),
       ),
-      createdAfter: maybe(withDescription(Timestamp, 'Earliest time of arrival, inclusive.')),
-      createdBefore: maybe(withDescription(Timestamp, 'Latest time of arrival, inclusive.')),
+      createdAfter: optional(withDescription(Timestamp, 'Earliest time of arrival, inclusive.')),
+      createdBefore: optional(withDescription(Timestamp, 'Latest time of arrival, inclusive.')),
       ...PageQuery,
-      sortOrder: maybe(
+      sortOrder: optional(
         oneOf(['asc', 'desc'], { default: 'desc', description: '`desc`: newest first.' }),
       ),
     },

@@ -2,7 +2,7 @@
 // the filter, checked by PostgreSQL's plans on half a million rows.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { planner } from '../../../../test/kit/app/query-plans.ts';
+import { createPlanner } from '../../../../test/kit/app/query-plans.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cursorOf, pageSql } from '../../../runtime/db/paging.ts';
 import { stepSql } from '../../../runtime/db/steps.ts';
@@ -90,7 +90,7 @@ const SELECTIVE: RequestSelection[] = [
 ];
 
 it.each(INDEXED)('%j reads a range of an index', async (query) => {
-  const check = planner(client);
+  const check = createPlanner(client);
   // Prepared statements are planned without their values after a few runs.
   for (const mode of ['force_custom_plan', 'force_generic_plan']) {
     await client.query(`set plan_cache_mode = ${mode}`);
@@ -104,7 +104,7 @@ it.each(INDEXED)('%j reads a range of an index', async (query) => {
 });
 
 it.each(SELECTIVE)('%j reads entries of the index of a period', async (query) => {
-  const check = planner(client);
+  const check = createPlanner(client);
   const from = START + 2 * HOUR_MS - HOUR_MS / 2;
   const filters = [
     ...requestFilters(app.platform.id, query),
@@ -144,7 +144,7 @@ it.each<RequestSelection>([
   { operationId: 'listCards' },
   { tokenId: RARE_TOKEN },
 ])('%j over all platforms reads a range of an index for a step', async (query) => {
-  const check = planner(client);
+  const check = createPlanner(client);
   const steps = { ...ownSteps(query), limit: 20 };
   const isFiltered = steps.filters.length > 0;
   for (const mode of ['force_custom_plan', 'force_generic_plan']) {
@@ -163,7 +163,7 @@ it('deletes the oldest rows by a range of the index by time', async () => {
 });
 
 it('finds the platform of a request by the index by time', async () => {
-  const check = planner(client);
+  const check = createPlanner(client);
   await check({ text: OWNER, values: [new Date(START + 20_000), 'none'] }, 10);
 });
 
@@ -188,7 +188,7 @@ describe('reads over all platforms', () => {
     ['listCards', undefined],
     [undefined, RARE_TOKEN],
   ])('read a range of an index for a step: %s %s', async (operationId, tokenId) => {
-    const check = planner(client);
+    const check = createPlanner(client);
     const head = { platform_id: '', last_id: '1', matches: true };
     const middleTime = (START + END) / 2;
     for (const mode of ['force_custom_plan', 'force_generic_plan']) {

@@ -1,5 +1,5 @@
-// Properties of the masking: no text of a request or reply is stored, regardless of the operation and field
-// contained it.
+// Properties of the masking: no text of a request or reply is stored, regardless of the operation and
+// the field that contained it.
 
 import { Type } from '@sinclair/typebox';
 import fc from 'fast-check';

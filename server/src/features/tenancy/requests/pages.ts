@@ -5,7 +5,7 @@ import { iso, type Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { cursorOf, type Page, type PageQuery, positionOf } from '../../../runtime/db/paging.ts';
 import { type RequestSelection, requestFilters } from './present.ts';
-import { beforeReads, compared, firstReads } from './read-pages.ts';
+import { beforeReads, comparePlaces, firstReads } from './read-pages.ts';
 import { apiRequests, type RequestRow } from './store.ts';
 
 type RequestPage = Page<typeof apiRequests>;
@@ -79,7 +79,9 @@ async function pageIn(
   const [recordedPage, reads] = await Promise.all([ownPage, firstReads(db, platformId, query)]);
   if (reads.length === 0) return recordedPage;
   const sign = sort === 'asc' ? 1 : -1;
-  const all = [...recordedPage.rows, ...reads].sort((one, other) => sign * compared(one, other));
+  const all = [...recordedPage.rows, ...reads].sort(
+    (one, other) => sign * comparePlaces(one, other),
+  );
   const rows = all.slice(0, limit);
   const hasMore = recordedPage.hasMore || all.length > limit;
   return { rows, hasMore, ...(hasMore ? { nextCursor: cursorOf(rows.at(-1) as RequestRow) } : {}) };

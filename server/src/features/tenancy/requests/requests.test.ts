@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { agentFixture } from '../../../../test/kit/agents/agents.ts';
 import {
-  customer,
-  externalAccount,
-  fundedCustomer,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
@@ -278,9 +278,9 @@ describe('listRequests', () => {
   let as: { clientId: string; clientSecret: string };
 
   beforeAll(async () => {
-    const funded = await fundedCustomer(app);
+    const funded = await createFundedCustomer(app);
     account = funded.account.id;
-    const payee = await externalAccount(app, funded.person.id, 'USD');
+    const payee = await createExternalAccount(app, funded.person.id, 'USD');
     quote = ok(await app.call('POST', '/quotes', quoteBody(account, payee.id, 100_00)), 201).id;
     ok(await app.call('POST', `/quotes/${quote}/execute`), 200);
     as = await app.tokenWith(['VIEW', 'TRANSACT'], 'Filters');
@@ -380,7 +380,7 @@ describe('listRequests', () => {
 
 it('is deleted after 30 days, in small batches', async () => {
   const { db } = app.runtime;
-  await customer(app);
+  await createCustomer(app);
   await app.app.runtime.db.ping();
   const { data } = await list('limit=1');
   expect(data).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commandOn } from '../../../../test/kit/app/production.ts';
+import { commandRunner } from '../../../../test/kit/app/production.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { operate } from '../../../runtime/operation/operate.ts';
 import { systemCaller } from '../platform/index.ts';
@@ -137,7 +137,7 @@ describe('the maximum number of tokens', () => {
     const platform = await app.newPlatform('Operated');
     await addOld(platform, 98);
     const runCreateCommand = () =>
-      commandOn(app)(['token', 'create', '--platform', platform.id, '--permissions', 'VIEW']);
+      commandRunner(app)(['token', 'create', '--platform', platform.id, '--permissions', 'VIEW']);
     expect(await runCreateCommand()).toMatchObject({ code: 0 });
     expect(await runCreateCommand()).toMatchObject({
       code: 1,

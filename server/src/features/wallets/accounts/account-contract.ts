@@ -6,7 +6,7 @@ import { operation } from '../../../kernel/contract/operation.ts';
 import { named, ruled } from '../../../kernel/schema.ts';
 import { InternalAccount } from '../../balances/internal-accounts/index.ts';
 import { SignedRequestChallenge } from '../../customers/registration/index.ts';
-import { orProcessing } from './contract.ts';
+import { withProcessing } from './contract.ts';
 
 const TAG = 'Internal Accounts';
 const params = Type.Object({ id: Type.String({ description: 'ID of the embedded wallet.' }) });
@@ -71,7 +71,7 @@ export const exportInternalAccount = operation({
     }),
   ),
   replies: {
-    200: orProcessing(
+    200: withProcessing(
       named(
         'InternalAccountExportResponse',
         Type.Object({

@@ -14,5 +14,5 @@ export const WalletOperationProcessing = named(
 );
 
 /** Reply schema for a status that is used both while processing and on completion. */
-export const orProcessing = <T extends TSchema>(schema: T) =>
+export const withProcessing = <T extends TSchema>(schema: T) =>
   Type.Union([schema, WalletOperationProcessing]);

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { describe, expect, it } from 'vitest';
-import { customer, internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, findInternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse, TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { walletCrypto } from '../../../../test/kit/wallets/client-libraries.ts';
@@ -27,7 +27,7 @@ const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 
 /** A customer with a wallet. */
 async function createWallet(platform: TestPlatform = app.platform, email?: string) {
-  const person = await customer(app, { as: platform }, email === undefined ? {} : { email });
+  const person = await createCustomer(app, { as: platform }, email === undefined ? {} : { email });
   const url = `/customers/internal-accounts?customerId=${person.id}&type=EMBEDDED_WALLET`;
   const [account] = ok(await app.call('GET', url, undefined, { as: platform }), 200).data;
   return { person, id: account.id as string, account };
@@ -142,7 +142,7 @@ describe('updateInternalAccount', () => {
 
   it('changes wallets only and requires a change', async () => {
     const { person, id } = await createWallet();
-    const usd = await internalAccount(app, person.id, 'USD');
+    const usd = await findInternalAccount(app, person.id, 'USD');
     const change = { privateEnabled: true };
     expect(codeOf(await patchAccount(usd.id, change))).toEqual([400, 'INVALID_INPUT']);
     expect(codeOf(await patchAccount(id, {}))).toEqual([400, 'INVALID_INPUT']);
@@ -261,7 +261,7 @@ describe('exportInternalAccount', () => {
     await expectRejection(7, form);
     await expectRejection(`04${'1'.repeat(128)}`, 'is not a point of P-256');
     await expectRejection(undefined, 'is required');
-    const usdb = await internalAccount(app, person.id, 'USDB');
+    const usdb = await findInternalAccount(app, person.id, 'USDB');
     expect(codeOf(await requestExport(usdb.id, keys))).toEqual([400, 'INVALID_INPUT']);
     expect(codeOf(await requestExport(id, keys, {}, app.other))).toEqual([
       404,

@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
-  balances,
-  customer,
-  fund,
-  internalAccount,
+  createCustomer,
+  findInternalAccount,
+  fundAccount,
   ok,
+  readBalances,
 } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -33,7 +33,7 @@ const credentialsOf = (accountId: string) =>
 
 describe('a new customer', () => {
   it('has a wallet in addition to the balance in USDB, with a seed and a credential', async () => {
-    const person = await customer(app, {}, { email: 'Ada@Example.com' });
+    const person = await createCustomer(app, {}, { email: 'Ada@Example.com' });
     const [wallet, ...rest] = await walletsOf(person.id);
     expect(rest).toEqual([]);
     expect(wallet).toMatchObject({
@@ -56,7 +56,7 @@ describe('a new customer', () => {
         facts: null,
       },
     ]);
-    const otherCustomer = await customer(app);
+    const otherCustomer = await createCustomer(app);
     const [otherWallet] = await walletsOf(otherCustomer.id);
     expect((await rowOf(otherWallet.id))?.seed).toEqual(expect.any(String));
     expect((await rowOf(otherWallet.id))?.seed).not.toBe(row?.seed);
@@ -64,7 +64,7 @@ describe('a new customer', () => {
   });
 
   it('is not paid by the wallet unless a request names it', async () => {
-    const person = await customer(app);
+    const person = await createCustomer(app);
     const usdb = await listAccounts(person.id, '&currency=USDB');
     expect(usdb.map((each: { type: string }) => each.type).sort()).toEqual([
       'EMBEDDED_WALLET',
@@ -76,14 +76,14 @@ describe('a new customer', () => {
     );
     expect(new Set(addresses).size).toBe(2);
     const [wallet] = await walletsOf(person.id);
-    await fund(app, wallet.id, 1_500_000);
-    expect(await balances(app, wallet.id)).toEqual({ balance: 1_500_000, total: 1_500_000 });
-    const account = await internalAccount(app, person.id, 'USDB');
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    await fundAccount(app, wallet.id, 1_500_000);
+    expect(await readBalances(app, wallet.id)).toEqual({ balance: 1_500_000, total: 1_500_000 });
+    const account = await findInternalAccount(app, person.id, 'USDB');
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
   it('has a wallet if and only if it has USDB', async () => {
-    const person = await customer(app, {}, { currencies: ['USD'], email: 'bob@example.com' });
+    const person = await createCustomer(app, {}, { currencies: ['USD'], email: 'bob@example.com' });
     expect(await walletsOf(person.id)).toEqual([]);
     const change = { customerType: 'INDIVIDUAL', currencies: ['USD', 'USDB'] };
     ok(await app.call('PATCH', `/customers/${person.id}`, change), 200);
@@ -131,7 +131,7 @@ describe('existing customers', () => {
     const set = (supportedCurrencies: unknown) =>
       app.call('PATCH', '/config', { supportedCurrencies }, { as: platform });
     ok(await set(otherCurrencies), 200);
-    const person = await customer(app, { as: platform }, { email: 'late@example.com' });
+    const person = await createCustomer(app, { as: platform }, { email: 'late@example.com' });
     expect(await walletsOf(person.id, platform)).toEqual([]);
     ok(await set(config.supportedCurrencies), 200);
     await app.settle();
@@ -148,7 +148,11 @@ describe('existing customers', () => {
   });
 
   it('get one wallet if the currency is requested while the job runs', async () => {
-    const person = await customer(app, {}, { currencies: ['USD'], email: 'both@example.com' });
+    const person = await createCustomer(
+      app,
+      {},
+      { currencies: ['USD'], email: 'both@example.com' },
+    );
     const connectors = connectorRegistry(app.effects, {
       custodyKeys: custodyKeysOf(app.runtime.vault),
     });
@@ -186,8 +190,8 @@ describe('existing customers', () => {
   });
 
   it('receive one by the job of the migration, once', async () => {
-    const earlyCustomer = await customer(app, {}, { email: 'early@example.com' });
-    const deletedCustomer = await customer(app);
+    const earlyCustomer = await createCustomer(app, {}, { email: 'early@example.com' });
+    const deletedCustomer = await createCustomer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
     await deleteWallets();
     expect(await walletsOf(earlyCustomer.id)).toEqual([]);

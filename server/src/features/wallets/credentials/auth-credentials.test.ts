@@ -1,7 +1,7 @@
 // Rules for credentials of every type: listing, adding the first and further ones, and selecting
 // the one to verify.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { findInternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
@@ -63,7 +63,7 @@ describe('listAuthCredentials', () => {
 
   it('returns ACCOUNT_NOT_FOUND for unknown, foreign and other internal accounts', async () => {
     const { accountId, customer } = await createReachableWallet();
-    const plainAccount = await internalAccount(app, customer.id, 'USD');
+    const plainAccount = await findInternalAccount(app, customer.id, 'USD');
     for (const id of [`InternalAccount:${UNKNOWN_UUID}`, plainAccount.id]) {
       expect(await fixture.credentialsOf(id)).toEqual([]);
     }
@@ -139,7 +139,7 @@ describe('createAuthCredential', () => {
 
   it('validates the account', async () => {
     const { accountId, customer } = await createReachableWallet();
-    const plainAccount = await internalAccount(app, customer.id, 'USD');
+    const plainAccount = await findInternalAccount(app, customer.id, 'USD');
     const foreignWallet = await otherPlatformFixture.customerWithWallet();
     const noAccount = [404, 'ACCOUNT_NOT_FOUND', 'Account not found.'];
     for (const id of [

@@ -2,7 +2,7 @@
 // are never sent to a contact without a signature of the holder. The concurrent change runs after all reads
 // and before the commit.
 import { describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { signedHeaders, walletFixture } from '../../../../test/kit/wallets/embedded-wallets.ts';
@@ -65,7 +65,7 @@ describe('a contact that changes while a credential is linked to it', () => {
   });
 
   it('needs a signature after the first credential of a wallet', async () => {
-    const person = await customer(app, {}, { phoneNumber: phoneNumber() });
+    const person = await createCustomer(app, {}, { phoneNumber: phoneNumber() });
     const { id: accountId } = await fixture.walletOf(person.id);
     await expectRequested(person, { phoneNumber: phoneNumber() }, async () => {
       ok(await app.call('POST', '/auth/credentials', { type: 'SMS_OTP', accountId }), 201);

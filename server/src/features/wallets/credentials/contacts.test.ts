@@ -1,7 +1,7 @@
 // Changes of a contact that receives one-time codes: the holder of a wallet that uses the contact
 // signs the change, and the customer and all credentials change together or not at all.
 import { describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
@@ -233,9 +233,13 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
       await change(id, { email: previous.email }, await signedHeaders(otherSession, session)),
       200,
     );
-    const plainCustomer = await customer(app, {}, { currencies: ['USD'], email: createEmail() });
+    const plainCustomer = await createCustomer(
+      app,
+      {},
+      { currencies: ['USD'], email: createEmail() },
+    );
     ok(await change(plainCustomer.id, { email: createEmail() }, unrelatedHeaders), 200);
-    const otherCustomer = await customer(app);
+    const otherCustomer = await createCustomer(app);
     ok(await change(otherCustomer.id, { email: createEmail() }), 200);
   });
 

@@ -13,11 +13,11 @@ import {
   withDescription,
 } from '../../../kernel/schema.ts';
 import { SignedRequestChallenge } from '../../customers/registration/index.ts';
-import { orProcessing, WalletOperationProcessing } from '../accounts/contract.ts';
+import { WalletOperationProcessing, withProcessing } from '../accounts/contract.ts';
 import { CREDENTIAL_TYPES } from '../store.ts';
 
 const TAG = 'Embedded Wallet Auth';
-const maybe = Type.Optional;
+const optional = Type.Optional;
 const object = <P extends Record<string, TSchema>>(
   name: string,
   description: string,
@@ -33,7 +33,7 @@ const methodFields = {
   id: text('ID of the credential.'),
   accountId: text('ID of the embedded wallet.'),
   type: AuthMethodType,
-  credentialId: maybe(text('WebAuthn credential ID in base64url. Present only for a passkey.')),
+  credentialId: optional(text('WebAuthn credential ID in base64url. Present only for a passkey.')),
   nickname: text(
     'For one-time codes the e-mail address or phone number, for OAUTH the user at the provider, for a ' +
       'passkey its name.',
@@ -49,7 +49,7 @@ const bundle = text('JSON with the encryption key for the one-time code.');
 export const AuthMethodResponse = object(
   'AuthMethodResponse',
   'A credential. If a one-time code was sent, includes its encryption key.',
-  { ...methodFields, otpEncryptionTargetBundle: maybe(bundle) },
+  { ...methodFields, otpEncryptionTargetBundle: optional(bundle) },
 );
 
 const PasskeyAuthChallenge = object(
@@ -67,7 +67,7 @@ const PasskeyAuthChallenge = object(
 const AuthSession = object('AuthSession', 'A session key that can sign for a wallet.', {
   ...methodFields,
   id: text('ID of the session.'),
-  encryptedSessionSigningKey: maybe(
+  encryptedSessionSigningKey: optional(
     text('Private key, encrypted to an uncompressed `clientPublicKey`. Returned once.', {
       deprecated: true,
     }),
@@ -130,7 +130,7 @@ export const AuthCredentialCreateRequest = named(
           credentialId: base64urlText('ID of the credential, base64url.'),
           clientDataJson: base64urlText('`clientDataJSON` of WebAuthn, base64url.'),
           attestationObject: base64urlText('`attestationObject` of WebAuthn, base64url.'),
-          transports: maybe(
+          transports: optional(
             Type.Array(oneOf(['usb', 'nfc', 'ble', 'internal', 'hybrid']), {
               description: 'WebAuthn transports of the authenticator.',
             }),
@@ -142,7 +142,8 @@ export const AuthCredentialCreateRequest = named(
   ),
 );
 
-const optionalNullable = <T extends TSchema>(schema: T) => maybe(Type.Union([schema, Type.Null()]));
+const optionalNullable = <T extends TSchema>(schema: T) =>
+  optional(Type.Union([schema, Type.Null()]));
 
 const encryptedOtpBundle = text('JSON with `encappedPublic` and `ciphertext`.', {
   maxLength: 16_384,
@@ -255,11 +256,11 @@ export const challengeAuthCredential = operation({
   idempotency: 'none',
   params: paramsOf('credential'),
   body: object('AuthCredentialChallengeRequest', 'For passkeys: the key of the new session.', {
-    clientPublicKey: maybe(ClientPublicKey),
+    clientPublicKey: optional(ClientPublicKey),
   }),
   bodyOptional: true,
   replies: {
-    200: orProcessing(
+    200: withProcessing(
       named(
         'AuthCredentialResponseOneOf',
         variant(
@@ -293,7 +294,7 @@ export const verifyAuthCredential = operation({
   callsExternal: true,
   params: paramsOf('credential'),
   body: AuthCredentialVerifyRequest,
-  replies: { 200: orProcessing(AuthSession), 202: AuthSignedRequestChallenge },
+  replies: { 200: withProcessing(AuthSession), 202: AuthSignedRequestChallenge },
   errors: ['WALLET_NOT_PROVISIONED'],
   notFound: 'AUTH_METHOD_NOT_FOUND',
 });

@@ -49,7 +49,7 @@ describe('verifyAuthCredential', () => {
       'returns a token to sign, and a session for the signature: %s',
       async (type, field, verification) => {
         const wallet = await otp.walletWithBothOtps();
-        const credential = wallet.of[type];
+        const credential = wallet.otpCredentials[type];
         const { response, keys, sealed } = await otp.submitCode(
           credential,
           await fixture.otpBundle(credential.id),
@@ -223,18 +223,18 @@ describe('verifyAuthCredential', () => {
     });
 
     it('is rejected if it states another type', async () => {
-      const { of } = await otp.walletWithBothOtps();
+      const { otpCredentials } = await otp.walletWithBothOtps();
       const sealedBundle = await encryptOtp(
         CODE,
-        await fixture.otpBundle(of.SMS_OTP.id),
+        await fixture.otpBundle(otpCredentials.SMS_OTP.id),
         generateKeys().publicKey,
       );
       const rejectedResponse = await otp.verifyBundle(
-        { id: of.SMS_OTP.id, type: 'EMAIL_OTP' },
+        { id: otpCredentials.SMS_OTP.id, type: 'EMAIL_OTP' },
         sealedBundle,
       );
       expect(errorFieldsOf(rejectedResponse)).toEqual([400, 'INVALID_INPUT', 'type']);
-      ok(await otp.verifyBundle(of.SMS_OTP, sealedBundle), 202);
+      ok(await otp.verifyBundle(otpCredentials.SMS_OTP, sealedBundle), 202);
     });
   });
 

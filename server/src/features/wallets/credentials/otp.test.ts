@@ -64,9 +64,9 @@ describe('createAuthCredential', () => {
     });
 
     it('restores e-mail after its removal', async () => {
-      const { of, accountId, customer: person } = await otp.walletWithBothOtps();
-      const session = await fixture.otpSession(of.SMS_OTP);
-      const path = `/auth/credentials/${of.EMAIL_OTP.id}`;
+      const { otpCredentials, accountId, customer: person } = await otp.walletWithBothOtps();
+      const session = await fixture.otpSession(otpCredentials.SMS_OTP);
+      const path = `/auth/credentials/${otpCredentials.EMAIL_OTP.id}`;
       const { first, second } = await fixture.signedRetry('DELETE', path, undefined, session);
       expect(JSON.parse(first.body.payloadToSign)).toMatchObject({
         type: 'ACTIVITY_TYPE_UPDATE_USER_EMAIL',
@@ -86,7 +86,7 @@ describe('createAuthCredential', () => {
         person.email,
       ]);
       expect(ok(restoredCredential.second, 201)).toMatchObject({ ...body, nickname: person.email });
-      expect(restoredCredential.second.body.id).not.toBe(of.EMAIL_OTP.id);
+      expect(restoredCredential.second.body.id).not.toBe(otpCredentials.EMAIL_OTP.id);
       ok(
         (
           await otp.submitCode(
@@ -165,15 +165,15 @@ describe('createAuthCredential', () => {
 describe('challengeAuthCredential', () => {
   describe('requesting a code', () => {
     it.each(TYPES)('returns a new key for %s, and the expiry', async (type) => {
-      const { of } = await otp.walletWithBothOtps();
+      const { otpCredentials } = await otp.walletWithBothOtps();
       otp.advance(MINUTE);
-      const challenge = ok(await otp.challenge(of[type].id), 200);
+      const challenge = ok(await otp.challenge(otpCredentials[type].id), 200);
       const { otpEncryptionTargetBundle: bundle, ...rest } = challenge;
       const updatedAt = new Date(app.effects.now()).toISOString();
-      expect(rest).toEqual({ ...of[type], updatedAt });
+      expect(rest).toEqual({ ...otpCredentials[type], updatedAt });
       const secondResponse = await fixture.call(
         'POST',
-        `/auth/credentials/${of[type].id}/challenge`,
+        `/auth/credentials/${otpCredentials[type].id}/challenge`,
         {},
       );
       const nextBundle = ok(secondResponse, 200).otpEncryptionTargetBundle;

@@ -1,6 +1,6 @@
 // Wallet sessions: concurrent sessions, expiry, refresh and end.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { findInternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   generateKeys,
@@ -72,7 +72,7 @@ describe('listAuthSessions', () => {
 
   it('does not find an account that is unknown, of another platform, or no wallet', async () => {
     const { accountId, customer } = await createWalletWithSessions(1);
-    const plainAccount = await internalAccount(app, customer.id, 'USD');
+    const plainAccount = await findInternalAccount(app, customer.id, 'USD');
     for (const id of [`InternalAccount:${UNKNOWN_UUID}`, plainAccount.id]) {
       expect(await fixture.sessionsOf(id)).toEqual([]);
     }

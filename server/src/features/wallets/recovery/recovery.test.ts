@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../../test/kit/app/harness.ts';
-import { secondProcess } from '../../../../test/kit/app/second-process.ts';
+import { openSecondProcess } from '../../../../test/kit/app/second-process.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { messagesTo } from '../../../../test/kit/customers/contacts.ts';
 import {
@@ -207,7 +207,7 @@ describe('a recovery is rejected for', () => {
 
   it('all but one of two concurrent requests', async () => {
     const { accountId } = await recovery.customerWithPhone();
-    const secondRuntime = secondProcess(app);
+    const secondRuntime = openSecondProcess(app);
     const caller = systemCaller(app.platform.id, 'sandbox');
     try {
       const results = await Promise.all([

@@ -1,7 +1,7 @@
 // PROCESSING replies: their number, and single execution of the work, even without a retry or after a
 // rejection.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { secondProcess } from '../../../../test/kit/app/second-process.ts';
+import { openSecondProcess } from '../../../../test/kit/app/second-process.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { stampWith } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
@@ -123,7 +123,7 @@ describe.each(['background', 'onRetry'] as const)(
 
     it('executes once under concurrent requests', async () => {
       const { testOperation, headers } = await createOperation({ completion });
-      const secondRuntime = secondProcess(app);
+      const secondRuntime = openSecondProcess(app);
       const responses = await Promise.all(
         [0, 1, 2, 3, 4, 5].map((index) =>
           testOperation.call({ headers, through: index % 2 ? secondRuntime : app.runtime }),

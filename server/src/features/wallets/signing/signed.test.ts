@@ -2,7 +2,7 @@
 // environments, and that a signature authorizes one operation once.
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
-import { secondProcess } from '../../../../test/kit/app/second-process.ts';
+import { openSecondProcess } from '../../../../test/kit/app/second-process.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   generateKeys,
@@ -307,7 +307,7 @@ describe('allowed signers', () => {
 describe('limits', () => {
   it('drop a request after five wrong signatures, counted across processes', async () => {
     const operation = await signedTestOperation(app);
-    const [keys, second] = [await operation.session(), secondProcess(app)];
+    const [keys, second] = [await operation.session(), openSecondProcess(app)];
     const signableRequest = await operation.ask();
     const wrongHeaders = await Promise.all(
       Array.from({ length: 4 }, (_, index) =>
@@ -363,7 +363,7 @@ describe('limits', () => {
 describe('one signature', () => {
   it('takes effect once if two requests send it concurrently', async () => {
     const operation = await signedTestOperation(app);
-    const [keys, second] = [await operation.session(), secondProcess(app)];
+    const [keys, second] = [await operation.session(), openSecondProcess(app)];
     const headers = await operation.signed(keys);
     const responses = await Promise.all([
       operation.call({ headers }),

@@ -176,16 +176,16 @@ function showAddPasskey(): void {
 }
 
 async function showSetPassword({ user }: Account, messages: Messages): Promise<void> {
-  const begun = await call<TotpEnrollment>('POST', '/session/totp');
-  if (begun.rejected) return messages.show(begun);
+  const enrollment = await call<TotpEnrollment>('POST', '/session/totp');
+  if (enrollment.rejected) return messages.show(enrollment);
   const submit = async ({ password, code }: Values): Promise<Problem | undefined> => {
-    const body = { state: begun.body.state, password, code };
+    const body = { state: enrollment.body.state, password, code };
     const reply = await call('PUT', '/session/password', body);
     if (reply.rejected) return problemOf(reply);
     await openAccount(texts.passwordSet);
     return undefined;
   };
-  const form = passwordForm(begun.body, user.email, submit);
+  const form = passwordForm(enrollment.body, user.email, submit);
   show(totp.title, backLink(openAccount), form.root);
 }
 
@@ -236,7 +236,7 @@ function showAccount(account: Account, passkeys: readonly Passkey[], done?: stri
   if (done) messages.done(done);
 }
 
-/** Opens the page, with a message about what was done. */
+/** Opens the page with a message about the completed change. */
 export async function openAccount(done?: string): Promise<void> {
   const [account, passkeys] = await Promise.all([
     call<Account>('GET', '/session'),

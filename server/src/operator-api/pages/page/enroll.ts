@@ -55,7 +55,7 @@ function showEnded(): void {
   );
 }
 
-/** The page instead of the form for some rejections; otherwise what is wrong with the form. */
+/** The page that replaces the form after certain rejections; otherwise the error of the form. */
 function problemOf(rejection: Rejection, secret: string): Problem | undefined {
   const { code, reason, errors } = rejection;
   if (code === 'LINK_ENDED') showEnded();
@@ -98,17 +98,22 @@ function finish(): void {
   goTo('');
 }
 
-function showPasswordForm(secret: string, link: Link, identity: Values, begun: TotpEnrollment) {
+function showPasswordForm(
+  secret: string,
+  link: Link,
+  identity: Values,
+  enrollment: TotpEnrollment,
+) {
   const submit = async (values: Values): Promise<Problem | undefined> => {
     const { password, code } = values;
-    const body = { secret, ...identity, state: begun.state, password, code };
+    const body = { secret, ...identity, state: enrollment.state, password, code };
     const reply = await call('POST', '/enrollment/password', body);
     if (reply.rejected) return problemOf(reply, secret);
     finish();
     return undefined;
   };
   const email = identity.email ?? link.email;
-  const form = passwordForm(begun, email, submit);
+  const form = passwordForm(enrollment, email, submit);
   show(
     totp.title,
     backLink(() => showStart(secret, link, identity)),
@@ -127,9 +132,9 @@ function showStart(secret: string, link: Link, previousValues: Values = {}): voi
   const canUsePasskeys = supportsPasskeys();
   const toPassword = async (values: Values): Promise<Problem | undefined> => {
     const given = identityOf(values);
-    const begun = await call<TotpEnrollment>('POST', '/enrollment/totp', { secret, ...given });
-    if (begun.rejected) return problemOf(begun, secret);
-    showPasswordForm(secret, link, given, begun.body);
+    const enrollment = await call<TotpEnrollment>('POST', '/enrollment/totp', { secret, ...given });
+    if (enrollment.rejected) return problemOf(enrollment, secret);
+    showPasswordForm(secret, link, given, enrollment.body);
     return undefined;
   };
   const other = action(totp.use, async () => {

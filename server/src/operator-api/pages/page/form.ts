@@ -148,7 +148,7 @@ export function createSummary() {
 interface FormOptions {
   fields: readonly Field[];
   submitLabel: string;
-  /** Returns what is wrong; undefined if the values were accepted. */
+  /** Returns the error message; undefined if the values were accepted. */
   submit(values: Values): Promise<Problem | undefined>;
   /** Elements before the fields. */
   before?: readonly HTMLElement[];

@@ -31,7 +31,7 @@ const { signIn, passkey, enroll } = TEXTS;
 /** Key of the state while the browser is at the identity provider. */
 const STATE_KEY = 'railhead-operator-sign-in';
 
-/** Key of the page of the console that asked for the sign-in. */
+/** Key of the page of the console that required the sign-in. */
 const RETURN_KEY = 'railhead-operator-return';
 const CONSOLE_PATH = /^\/console(?:\/|$)/;
 
@@ -47,13 +47,13 @@ function signedIn(): void {
   else goTo('');
 }
 
-/** A rejection of a sign-in, with the text of this way. */
+/** A rejection of a sign-in, with the text for this method. */
 const problemOf = (rejection: Rejection, unauthorized: string): Problem =>
   rejection.status === 401 || rejection.code === 'INVALID_INPUT'
     ? { reason: unauthorized, errors: [] }
     : rejection;
 
-/** Returns what is wrong; undefined once signed in. */
+/** Returns the error message; undefined once the user is signed in. */
 async function withPasskey(): Promise<Problem | undefined> {
   const options = await call<PasskeyOptions<Request>>('POST', '/sign-in/passkey-options');
   if (options.rejected) return options;

@@ -10,18 +10,18 @@ import {
   type CardInput,
   type Connection,
   checkNotice,
-  decisionOn,
-  firstOf,
+  firstFundingSource,
   handlerOf,
   isContradictory,
   type NoticeInput,
+  predictDecision,
 } from '../../harness/issuer.ts';
 import { dueJobs, runOnly } from '../../harness/jobs.ts';
 import type { Node } from '../../harness/node.ts';
 import { type CardMessage, type Platform, type Sim, violation } from '../../harness/sim.ts';
 import { factsOf, unitsIn } from '../../model/card-facts.ts';
 import type { RecordedRow } from '../../model/model.ts';
-import { type Action, checkReply, expected } from '../action.ts';
+import { type Action, bodyOf, checkReply } from '../action.ts';
 
 const KINDS = [
   { kind: 'AUTHORIZATION', weight: 50 },
@@ -48,27 +48,27 @@ export const platformIn = ({ platforms }: Sim, id: string | null | undefined): P
   platforms.find((each) => each.id === id) as Platform;
 
 /** Usually a card that can pay. */
-export function someCard(sim: Sim): RecordedRow {
+export function chooseCard(sim: Sim): RecordedRow {
   const all = [...sim.model.cardBook.cards.values()].slice(-RECENT);
   const live = all.filter(({ state }) => state === 'ACTIVE');
-  return sim.chance.of(live.length && sim.chance.percent(92) ? live : all);
+  return sim.chance.pick(live.length && sim.chance.percent(92) ? live : all);
 }
 
 /** In cents; usually not more than the available amount. */
-function someAmount(sim: Sim, card: RecordedRow): bigint {
+function chooseAmount(sim: Sim, card: RecordedRow): bigint {
   const { chance, model } = sim;
-  const id = firstOf(card);
+  const id = firstFundingSource(card);
   const unit = unitsIn({ sent_currency: model.internal.get(id)?.currency ?? null });
   const { balance = 0n, held = 0n } = model.accounts.get(id) ?? {};
   const available = Number((balance - held) / (unit || 1n));
   const maximum = chance.percent(85) ? Math.max(1, Math.min(available, 20_000)) : available + 500;
-  return BigInt(chance.percent(10) ? Math.max(1, available) : chance.between(1, maximum));
+  return BigInt(chance.percent(10) ? Math.max(1, available) : chance.integerBetween(1, maximum));
 }
 
-export function someRequest(sim: Sim, card: RecordedRow): CardInput {
-  const { kind } = sim.chance.weighed(KINDS);
-  const amount = kind === 'BALANCE_INQUIRY' ? 0n : someAmount(sim, card);
-  const descriptor = `SHOP ${sim.chance.weighed(SUFFIXES).suffix}`;
+export function chooseRequest(sim: Sim, card: RecordedRow): CardInput {
+  const { kind } = sim.chance.pickWeighted(KINDS);
+  const amount = kind === 'BALANCE_INQUIRY' ? 0n : chooseAmount(sim, card);
+  const descriptor = `SHOP ${sim.chance.pickWeighted(SUFFIXES).suffix}`;
   return { kind, amount, currency: 'USD', descriptor };
 }
 
@@ -76,31 +76,33 @@ const DECISION = `select approved, reason, transaction_id from card_messages
   where token = $1 order by id`;
 
 /** The decision in the message log. */
-async function logged(sim: Sim, token: string): Promise<string> {
+async function loggedDecision(sim: Sim, token: string): Promise<string> {
   const { rows } = await sim.client.query(DECISION, [`sandbox ${token}`]);
   if (rows.length !== 1) throw violation(`${token} has ${rows.length} lines in the log`);
   return rows[0].approved ? 'approved' : rows[0].reason;
 }
 
-export const noteOf = ({ kind, amount, descriptor }: CardInput, decision: string) =>
+export const describeRequest = ({ kind, amount, descriptor }: CardInput, decision: string) =>
   `${kind} ${amount} ${descriptor}: ${decision}`;
 
 /** A request through the sandbox operations. */
 async function simulateRequest(sim: Sim): Promise<string> {
-  const card = someCard(sim);
-  const requested = someRequest(sim, card);
-  const expectedDecision = decisionOn(sim, card, requested);
+  const card = chooseCard(sim);
+  const requested = chooseRequest(sim, card);
+  const expectedDecision = predictDecision(sim, card, requested);
   const { kind, amount, descriptor } = requested;
   const money =
     kind === 'BALANCE_INQUIRY' ? {} : { amount: Number(amount), currency: { code: 'USD' } };
   const path = `/sandbox/cards/${card.id}/simulate/${kind.toLowerCase()}`;
   const body = { ...money, merchant: { descriptor } };
   const response = await sim.call('POST', path, body, platformIn(sim, card.platform_id));
-  const { issuerTransactionToken: token } = expected(response, 202);
-  const decision = await logged(sim, token);
+  const { issuerTransactionToken: token } = bodyOf(response, 202);
+  const decision = await loggedDecision(sim, token);
   if (decision !== expectedDecision)
-    throw violation(`${noteOf(requested, decision)}; expected ${expectedDecision}, of ${card.id}`);
-  return noteOf(requested, decision);
+    throw violation(
+      `${describeRequest(requested, decision)}; expected ${expectedDecision}, of ${card.id}`,
+    );
+  return describeRequest(requested, decision);
 }
 
 export const textOf = (decision: CardDecision) =>
@@ -112,7 +114,7 @@ export function recordMessage(sim: Sim, reported: CardMessage): void {
 }
 
 export function requestOf(sim: Sim, card: RecordedRow, requested: CardInput): CardRequest {
-  const n = sim.next();
+  const n = sim.nextNumber();
   const { kind, amount, currency, descriptor } = requested;
   return {
     ...{ id: `message-${n}`, token: `token-${n}`, cardId: card.id as string },
@@ -120,56 +122,61 @@ export function requestOf(sim: Sim, card: RecordedRow, requested: CardInput): Ca
   };
 }
 
-const LINES: readonly { line: Connection; late: number; weight: number }[] = [
-  { line: 'stable', late: 1_000, weight: 60 },
-  { line: 'stable', late: -1, weight: 5 },
-  { line: 'slow', late: 1, weight: 12 },
-  { line: 'lost before', late: 1_000, weight: 6 },
-  { line: 'lost after', late: 1_000, weight: 6 },
+const CONNECTIONS: readonly { connection: Connection; late: number; weight: number }[] = [
+  { connection: 'stable', late: 1_000, weight: 60 },
+  { connection: 'stable', late: -1, weight: 5 },
+  { connection: 'slow', late: 1, weight: 12 },
+  { connection: 'lost before', late: 1_000, weight: 6 },
+  { connection: 'lost after', late: 1_000, weight: 6 },
 ];
 
 /** The result over such a connection: an approval that arrives too late is declined. */
-export function overConnection(
+export function decisionOverConnection(
   expectedDecision: string,
   { kind, amount }: CardInput,
-  line: Connection,
+  connection: Connection,
   isLate: number,
 ): string {
-  if (isLate < 0 || line === 'lost before') return 'TOO_LATE';
+  if (isLate < 0 || connection === 'lost before') return 'TOO_LATE';
   const opens = expectedDecision === 'approved' && kind !== 'BALANCE_INQUIRY' && amount > 0n;
-  return line === 'slow' && opens ? 'TOO_LATE' : expectedDecision;
+  return connection === 'slow' && opens ? 'TOO_LATE' : expectedDecision;
 }
 
 /** A request through the authorization handler. */
-async function networkRequest(sim: Sim): Promise<string> {
-  const card = someCard(sim);
-  const requested = someRequest(sim, card);
+async function sendNetworkRequest(sim: Sim): Promise<string> {
+  const card = chooseCard(sim);
+  const requested = chooseRequest(sim, card);
   if (sim.chance.percent(4)) requested.currency = 'EUR';
   // An authorization of zero is an account verification.
   if (sim.chance.percent(4)) Object.assign(requested, { kind: 'AUTHORIZATION', amount: 0n });
-  const { line, late } = sim.chance.weighed(LINES);
-  const expectedDecision = overConnection(decisionOn(sim, card, requested), requested, line, late);
+  const { connection, late } = sim.chance.pickWeighted(CONNECTIONS);
+  const expectedDecision = decisionOverConnection(
+    predictDecision(sim, card, requested),
+    requested,
+    connection,
+    late,
+  );
   const request = requestOf(sim, card, requested);
-  const handler = handlerOf(sim, sim.node(), line);
+  const handler = handlerOf(sim, sim.pickNode(), connection);
   const decision = await handler.authorize(request, sim.effects.now() + late);
   const actual = textOf(decision);
   if (actual !== expectedDecision)
     throw violation(
-      `${noteOf(requested, actual)}, ${line}; expected ${expectedDecision}, of ${card.id}`,
+      `${describeRequest(requested, actual)}, ${connection}; expected ${expectedDecision}, of ${card.id}`,
     );
   recordMessage(sim, { request, decision });
-  return `${noteOf(requested, actual)}, ${line}`;
+  return `${describeRequest(requested, actual)}, ${connection}`;
 }
 
-const payments = (sim: Sim) => [...sim.model.cardBook.payments.values()].slice(-RECENT);
+const recentPayments = (sim: Sim) => [...sim.model.cardBook.payments.values()].slice(-RECENT);
 
-/** Usually one that expects more messages. */
-function somePayment(sim: Sim): RecordedRow {
-  const all = payments(sim);
+/** Usually a payment that expects further messages. */
+function choosePayment(sim: Sim): RecordedRow {
+  const all = recentPayments(sim);
   const open = all.filter(({ status }) =>
     ['AUTHORIZED', 'PARTIALLY_SETTLED'].includes(status ?? ''),
   );
-  return sim.chance.of(open.length && sim.chance.percent(60) ? open : all);
+  return sim.chance.pick(open.length && sim.chance.percent(60) ? open : all);
 }
 
 const NOTICES: { kind: NoticeInput['kind']; weight: number }[] = [
@@ -180,31 +187,32 @@ const NOTICES: { kind: NoticeInput['kind']; weight: number }[] = [
   { kind: 'RETURN_REVERSAL', weight: 10 },
 ];
 
-function someNotice(sim: Sim, row: RecordedRow): NoticeInput {
+function chooseNotice(sim: Sim, row: RecordedRow): NoticeInput {
   const { chance } = sim;
   const { authorized, settled, refunded, direction } = factsOf(row);
   const reversesRefund = row.status === 'REFUNDED' && chance.percent(60);
   const isSettled = ['SETTLED', 'REFUNDED'].includes(row.status as string) && direction === 'DEBIT';
   // Usually a notice that is valid for the payment.
   const notices = settled > 0n || chance.percent(15) ? NOTICES : NOTICES.slice(0, 3);
-  const returns = isSettled && chance.percent(60) ? 'RETURN' : chance.weighed(notices).kind;
+  const returns = isSettled && chance.percent(60) ? 'RETURN' : chance.pickWeighted(notices).kind;
   const kind = reversesRefund ? 'RETURN_REVERSAL' : returns;
-  const amountUpTo = (maximum: bigint) => BigInt(chance.between(1, Math.max(1, Number(maximum))));
-  const wholes: Partial<Record<NoticeInput['kind'], bigint>> = {
+  const amountUpTo = (maximum: bigint) =>
+    BigInt(chance.integerBetween(1, Math.max(1, Number(maximum))));
+  const fullAmounts: Partial<Record<NoticeInput['kind'], bigint>> = {
     CLEARING: authorized - settled,
     RETURN: settled - refunded,
   };
-  const fullAmount = wholes[kind] ?? authorized;
+  const fullAmount = fullAmounts[kind] ?? authorized;
   const amounts = [
     fullAmount > 0n ? fullAmount : amountUpTo(authorized),
     amountUpTo(fullAmount),
     amountUpTo(authorized * 2n),
   ];
   const hasNoAmount = ['AUTHORIZATION_EXPIRY', 'RETURN_REVERSAL'].includes(kind);
-  return { kind, amount: hasNoAmount ? 0n : chance.of(amounts) };
+  return { kind, amount: hasNoAmount ? 0n : chance.pick(amounts) };
 }
 
-const FACTS = [
+const CARD_COLUMNS = [
   ...[
     'card',
     'card_authorized',
@@ -216,12 +224,12 @@ const FACTS = [
   ...['card_funding_debit_statuses', 'card_released', 'card_written_off', 'card_recovered'],
   ...['card_reversed_refunds'],
 ];
-const ROW = `select id, status, direction, source_account, destination_account, sent_currency,
-  ${FACTS.map((name) => `${name}::text`)} from transactions where id = $1`;
+const SELECT_PAYMENT = `select id, status, direction, source_account, destination_account, sent_currency,
+  ${CARD_COLUMNS.map((name) => `${name}::text`)} from transactions where id = $1`;
 
 /** The current row of the payment. */
-async function paymentNow(sim: Sim, id: string | null | undefined): Promise<RecordedRow> {
-  const { rows } = await sim.client.query<RecordedRow>(ROW, [id]);
+async function readPayment(sim: Sim, id: string | null | undefined): Promise<RecordedRow> {
+  const { rows } = await sim.client.query<RecordedRow>(SELECT_PAYMENT, [id]);
   return rows[0] as RecordedRow;
 }
 
@@ -234,7 +242,7 @@ const PATHS: Readonly<Record<string, string>> = {
 };
 
 /** A wrong card or an unknown payment, with the predicted error code. */
-function wrongParent(
+function chooseWrongParent(
   sim: Sim,
   row: RecordedRow,
 ): { cardId: string; paymentId: string } | undefined {
@@ -247,13 +255,13 @@ function wrongParent(
   if (otherCards.length === 0 || sim.chance.percent(30)) {
     return { cardId, paymentId: 'CardTransaction:019b0000-0000-7000-8000-000000000000' };
   }
-  return { cardId: sim.chance.of(otherCards).id as string, paymentId: row.id as string };
+  return { cardId: sim.chance.pick(otherCards).id as string, paymentId: row.id as string };
 }
 
 async function simulateNotice(sim: Sim): Promise<string> {
-  const row = somePayment(sim);
-  const input = someNotice(sim, row);
-  const wrongParentIds = wrongParent(sim, row);
+  const row = choosePayment(sim);
+  const input = chooseNotice(sim, row);
+  const wrongParentIds = chooseWrongParent(sim, row);
   const { cardId, paymentId } = wrongParentIds ?? {
     cardId: factsOf(row).cardId,
     paymentId: row.id,
@@ -267,9 +275,9 @@ async function simulateNotice(sim: Sim): Promise<string> {
   const description = `${input.kind} ${input.amount} of ${row.status}`;
   const code = checkReply(response, codes, `${description}, ${row.id}`);
   if (code) return `${description}: ${code}`;
-  const { issuerTransactionToken: token } = expected(response, 202);
+  const { issuerTransactionToken: token } = bodyOf(response, 202);
   if (token !== factsOf(row).token) throw violation(`${row.id} has the token ${token}`);
-  const updated = await paymentNow(sim, row.id);
+  const updated = await readPayment(sim, row.id);
   checkNotice(sim, row, updated, input);
   return `${description}: ${updated.status}`;
 }
@@ -291,34 +299,34 @@ export async function sendNotice(
     .then(() => undefined, codeOf);
 }
 
-async function networkNotice(sim: Sim): Promise<string> {
-  const row = somePayment(sim);
-  const input = someNotice(sim, row);
+async function sendNetworkNotice(sim: Sim): Promise<string> {
+  const row = choosePayment(sim);
+  const input = chooseNotice(sim, row);
   const { token } = factsOf(row);
-  const notice = { id: `notice-${sim.next()}`, token, ...input } as CardNotice;
-  const code = await sendNotice(sim, sim.node(), notice);
+  const notice = { id: `notice-${sim.nextNumber()}`, token, ...input } as CardNotice;
+  const code = await sendNotice(sim, sim.pickNode(), notice);
   const description = `${input.kind} ${input.amount} of ${row.status}`;
   if ((code === undefined) === isContradictory(row, input, false)) {
     throw violation(`${description}, ${row.id}: ${code ?? 'was accepted'}`);
   }
   if (code) return `${description}: ${code}`;
   recordMessage(sim, { notice });
-  const updated = await paymentNow(sim, row.id);
+  const updated = await readPayment(sim, row.id);
   checkNotice(sim, row, updated, input);
   return `${description}: ${updated.status}`;
 }
 
 /** Concurrent authorizations against one balance: approved up to the available amount. */
 async function authorizeConcurrently(sim: Sim): Promise<string> {
-  const card = someCard(sim);
-  const amount = someAmount(sim, card);
+  const card = chooseCard(sim);
+  const amount = chooseAmount(sim, card);
   const requested = { kind: 'AUTHORIZATION', amount, currency: 'USD', descriptor: 'CROWD 000' };
   const count = 4;
-  const expectedDecision = decisionOn(sim, card, requested);
-  const id = firstOf(card);
+  const expectedDecision = predictDecision(sim, card, requested);
+  const id = firstFundingSource(card);
   const unit = unitsIn({ sent_currency: sim.model.internal.get(id)?.currency ?? null });
   const { balance = 0n, held = 0n } = sim.model.accounts.get(id) ?? {};
-  const room = unit ? Number((balance - held) / (amount * unit)) : 0;
+  const affordableCount = unit ? Number((balance - held) / (amount * unit)) : 0;
   const until = sim.effects.now() + 1_000;
   const all = await Promise.all(
     Array.from({ length: count }, (_, index) =>
@@ -328,44 +336,50 @@ async function authorizeConcurrently(sim: Sim): Promise<string> {
       ),
     ),
   );
-  const yes = all.filter(({ approved }) => approved).length;
-  const expectedCount = expectedDecision === 'approved' ? Math.min(count, room) : 0;
-  if (yes !== expectedCount)
-    throw violation(`${amount} of ${card.id}: ${yes} approved, not ${expectedCount}`);
-  return `${amount}: ${yes} of ${count}`;
+  const approvedCount = all.filter(({ approved }) => approved).length;
+  const expectedCount = expectedDecision === 'approved' ? Math.min(count, affordableCount) : 0;
+  if (approvedCount !== expectedCount)
+    throw violation(`${amount} of ${card.id}: ${approvedCount} approved, not ${expectedCount}`);
+  return `${amount}: ${approvedCount} of ${count}`;
 }
 
 /** Spends the balance to the last cent, so that the account can be closed. */
-async function spendAll(sim: Sim): Promise<string> {
+async function spendBalance(sim: Sim): Promise<string> {
   const cards = [...sim.model.cardBook.cards.values()].flatMap((card) => {
-    const id = firstOf(card);
+    const id = firstFundingSource(card);
     const unit = unitsIn({ sent_currency: sim.model.internal.get(id)?.currency ?? null });
     const { balance = 0n, held = 1n } = sim.model.accounts.get(id) ?? {};
-    const isWhole = unit && held === 0n && balance > 0n && balance % unit === 0n;
-    const amount = isWhole ? balance / unit : 0n;
+    const isSpendable = unit && held === 0n && balance > 0n && balance % unit === 0n;
+    const amount = isSpendable ? balance / unit : 0n;
     const requested = { kind: 'FINANCIAL_AUTHORIZATION', currency: 'USD', descriptor: 'ALL 000' };
-    return isWhole && decisionOn(sim, card, { ...requested, amount }) === 'approved'
+    return isSpendable && predictDecision(sim, card, { ...requested, amount }) === 'approved'
       ? [{ card, requested: { ...requested, amount } }]
       : [];
   });
   if (cards.length === 0) return 'none';
-  const { card, requested } = sim.chance.of(cards);
+  const { card, requested } = sim.chance.pick(cards);
   const until = sim.effects.now() + 1_000;
   const request = requestOf(sim, card, requested);
-  const decision = await handlerOf(sim, sim.node()).authorize(request, until);
-  if (!decision.approved) throw violation(`${noteOf(requested, decision.reason)}, of ${card.id}`);
+  const decision = await handlerOf(sim, sim.pickNode()).authorize(request, until);
+  if (!decision.approved)
+    throw violation(`${describeRequest(requested, decision.reason)}, of ${card.id}`);
   recordMessage(sim, { request, decision });
   // Usually cleared immediately.
-  if (sim.chance.percent(80)) await runOnly(sim, sim.node(), dueJobs(sim).slice(-1));
+  if (sim.chance.percent(80)) await runOnly(sim, sim.pickNode(), dueJobs(sim).slice(-1));
   return `${requested.amount}`;
 }
 
 /** A declined request has no payment, so a notice about it is rejected. */
-async function noticeOfDeclined(sim: Sim): Promise<string> {
+async function clearDeclined(sim: Sim): Promise<string> {
   const [token] = [...sim.model.cardBook.declined].slice(-1);
   const name = token?.replace(/^\w+ /, '') ?? 'nothing';
-  const notice = { id: `notice-${sim.next()}`, token: name, kind: 'CLEARING', amount: 5n } as const;
-  const code = await sendNotice(sim, sim.node(), notice);
+  const notice = {
+    id: `notice-${sim.nextNumber()}`,
+    token: name,
+    kind: 'CLEARING',
+    amount: 5n,
+  } as const;
+  const code = await sendNotice(sim, sim.pickNode(), notice);
   if (code !== 'TRANSACTION_NOT_FOUND') throw violation(`${name} was cleared: ${code}`);
   return code;
 }
@@ -375,21 +389,26 @@ const anyPayment = (sim: Sim) => sim.model.cardBook.payments.size > 0;
 const hasDeclined = ({ model }: Sim) => model.cardBook.declined.size > 0;
 
 export const CARD_MESSAGES: readonly Action[] = [
-  { name: 'use a card', weight: 16, ready: anyCard, run: simulateRequest },
-  { name: 'use a card by network message', weight: 8, ready: anyCard, run: networkRequest },
-  { name: 'send a card notice', weight: 18, ready: anyPayment, run: simulateNotice },
+  { name: 'use a card', weight: 16, isPossible: anyCard, run: simulateRequest },
+  {
+    name: 'use a card by network message',
+    weight: 8,
+    isPossible: anyCard,
+    run: sendNetworkRequest,
+  },
+  { name: 'send a card notice', weight: 18, isPossible: anyPayment, run: simulateNotice },
   {
     name: 'send a card notice to the handler',
     weight: 12,
-    ready: anyPayment,
-    run: networkNotice,
+    isPossible: anyPayment,
+    run: sendNetworkNotice,
   },
-  { name: 'use a card concurrently', weight: 1.5, ready: anyCard, run: authorizeConcurrently },
-  { name: 'spend a balance with a card', weight: 1, ready: anyCard, run: spendAll },
+  { name: 'use a card concurrently', weight: 1.5, isPossible: anyCard, run: authorizeConcurrently },
+  { name: 'spend a balance with a card', weight: 1, isPossible: anyCard, run: spendBalance },
   {
     name: 'send a notice about a declined request',
     weight: 0.5,
-    ready: hasDeclined,
-    run: noticeOfDeclined,
+    isPossible: hasDeclined,
+    run: clearDeclined,
   },
 ];

@@ -6,7 +6,7 @@ import type {
   CardNotice,
   CardRequest,
 } from '../../../../src/connectors/ports/cards.ts';
-import { type CardInput, decisionOn, handlerOf } from '../../harness/issuer.ts';
+import { type CardInput, handlerOf, predictDecision } from '../../harness/issuer.ts';
 import { runOnly } from '../../harness/jobs.ts';
 import type { Node } from '../../harness/node.ts';
 import { type Sim, violation } from '../../harness/sim.ts';
@@ -14,21 +14,21 @@ import { factsOf } from '../../model/card-facts.ts';
 import type { RecordedRow } from '../../model/model.ts';
 import type { Action } from '../action.ts';
 import {
+  chooseCard,
+  chooseRequest,
   codeOf,
-  noteOf,
-  overConnection,
+  decisionOverConnection,
+  describeRequest,
   recordMessage,
   requestOf,
   sendNotice,
-  someCard,
-  someRequest,
   textOf,
 } from './card-messages.ts';
 import { settleAll } from './settling.ts';
 
 /** Repeats an earlier message on both servers at once: no further effect and the same reply. */
 async function repeatMessage(sim: Sim): Promise<string> {
-  const { request, decision, notice } = sim.chance.of(sim.cardMessages);
+  const { request, decision, notice } = sim.chance.pick(sim.cardMessages);
   const [firstNode, otherNode] = sim.nodes as [Node, Node];
   if (notice) {
     const codes = await Promise.all([
@@ -38,7 +38,7 @@ async function repeatMessage(sim: Sim): Promise<string> {
     if (codes.some((code) => code !== undefined)) throw violation(`${notice.id} again: ${codes}`);
     return notice.kind;
   }
-  const until = sim.effects.now() + sim.chance.of([-1, 1_000]);
+  const until = sim.effects.now() + sim.chance.pick([-1, 1_000]);
   const handlers = [handlerOf(sim, firstNode), handlerOf(sim, otherNode)];
   const secondDecisions = await Promise.all(
     handlers.map((handler) => handler.authorize(request as CardRequest, until)),
@@ -52,9 +52,9 @@ async function repeatMessage(sim: Sim): Promise<string> {
 
 /** The same new message on both servers at once: one effect, one reply. */
 async function sendTwice(sim: Sim): Promise<string> {
-  const card = someCard(sim);
-  const requested = someRequest(sim, card);
-  const expectedDecision = decisionOn(sim, card, requested);
+  const card = chooseCard(sim);
+  const requested = chooseRequest(sim, card);
+  const expectedDecision = predictDecision(sim, card, requested);
   const request = requestOf(sim, card, requested);
   const handlers = sim.nodes.map((node) => handlerOf(sim, node));
   const until = sim.effects.now() + 1_000;
@@ -66,11 +66,16 @@ async function sendTwice(sim: Sim): Promise<string> {
  * Two concurrent messages at one handler, the first too late: the second does not see it undone.
  */
 async function sendTwiceLate(sim: Sim): Promise<string> {
-  const card = someCard(sim);
-  const requested = someRequest(sim, card);
-  const expectedDecision = overConnection(decisionOn(sim, card, requested), requested, 'slow', 1);
+  const card = chooseCard(sim);
+  const requested = chooseRequest(sim, card);
+  const expectedDecision = decisionOverConnection(
+    predictDecision(sim, card, requested),
+    requested,
+    'slow',
+    1,
+  );
   const request = requestOf(sim, card, requested);
-  const handler = handlerOf(sim, sim.node(), 'slow');
+  const handler = handlerOf(sim, sim.pickNode(), 'slow');
   const now = sim.effects.now();
   const decisions = await Promise.all([1, 1_000].map((ms) => handler.authorize(request, now + ms)));
   return expectSameReply(sim, request, requested, decisions, expectedDecision);
@@ -89,7 +94,7 @@ function expectSameReply(
   if (first !== other || textOf(decision) !== expectedDecision)
     throw violation(`${first}, ${other}; expected ${expectedDecision}`);
   recordMessage(sim, { request, decision });
-  return noteOf(requested, expectedDecision);
+  return describeRequest(requested, expectedDecision);
 }
 
 /** A notice that differs from this one. */
@@ -97,14 +102,14 @@ function differingNotice(sim: Sim, notice: CardNotice): CardNotice {
   const { id, token } = notice;
   if (notice.kind !== 'CLEARING') return { id, token, kind: 'CLEARING', amount: 1n };
   const { amount } = notice;
-  const kind = sim.chance.of(['CLEARING', 'RETURN', 'AUTHORIZATION_ADVICE'] as const);
+  const kind = sim.chance.pick(['CLEARING', 'RETURN', 'AUTHORIZATION_ADVICE'] as const);
   return { id, token, kind, amount: kind === 'CLEARING' ? amount + 1n : amount };
 }
 
 /** A different message under the id of an earlier one is rejected and changes nothing. */
 async function reuseMessageId(sim: Sim): Promise<string> {
-  const { request, notice } = sim.chance.of(sim.cardMessages);
-  const node = sim.node();
+  const { request, notice } = sim.chance.pick(sim.cardMessages);
+  const node = sim.pickNode();
   if (notice) {
     const otherCardNotice = differingNotice(sim, notice);
     const code = await sendNotice(sim, node, otherCardNotice);
@@ -119,12 +124,12 @@ async function reuseMessageId(sim: Sim): Promise<string> {
 }
 
 const openPayments = ({ model }: Sim): RecordedRow[] =>
-  [...model.cardBook.awaited].map((id) => model.cardBook.payments.get(id) as RecordedRow);
+  [...model.cardBook.openPayments].map((id) => model.cardBook.payments.get(id) as RecordedRow);
 
 /** Two equivalent notices under one id on both servers at once: one is accepted. */
 async function closeConcurrently(sim: Sim): Promise<string> {
-  const { token } = factsOf(sim.chance.of(openPayments(sim)));
-  const id = `notice-${sim.next()}`;
+  const { token } = factsOf(sim.chance.pick(openPayments(sim)));
+  const id = `notice-${sim.nextNumber()}`;
   const notices: CardNotice[] = [
     { id, token, kind: 'AUTHORIZATION_EXPIRY' },
     { id, token, kind: 'CLEARING', amount: 0n },
@@ -132,8 +137,9 @@ async function closeConcurrently(sim: Sim): Promise<string> {
   const codes = await Promise.all(
     notices.map((each, index) => sendNotice(sim, sim.nodes[index] as Node, each)),
   );
-  const reported = codes.map((code) => code ?? 'heard').sort();
-  if (reported.join() !== 'CONFLICT,heard') throw violation(`${id}, for two notices: ${reported}`);
+  const reported = codes.map((code) => code ?? 'accepted').sort();
+  if (reported.join() !== 'CONFLICT,accepted')
+    throw violation(`${id}, for two notices: ${reported}`);
   return reported.join();
 }
 
@@ -143,33 +149,35 @@ const undonePayments = ({ model }: Sim): RecordedRow[] =>
 
 /** A retry of an undone authorization: too late as well, and a conflict once a part was cleared. */
 async function retryUndone(sim: Sim): Promise<string> {
-  const facts = factsOf(sim.chance.of(undonePayments(sim)));
+  const facts = factsOf(sim.chance.pick(undonePayments(sim)));
   const card = sim.model.cardBook.cards.get(facts.cardId) as RecordedRow;
-  const requested = someRequest(sim, card);
-  const decided = decisionOn(sim, card, requested);
+  const requested = chooseRequest(sim, card);
+  const decided = predictDecision(sim, card, requested);
   const opens = decided === 'approved' && requested.kind !== 'BALANCE_INQUIRY';
   const expectedDecision = opens ? (facts.settlements.length ? 'CONFLICT' : 'TOO_LATE') : decided;
   const request = { ...requestOf(sim, card, requested), token: facts.token };
   const until = sim.effects.now() + 1_000;
-  const actual = await handlerOf(sim, sim.node()).authorize(request, until).then(textOf, codeOf);
+  const actual = await handlerOf(sim, sim.pickNode())
+    .authorize(request, until)
+    .then(textOf, codeOf);
   if (actual !== expectedDecision)
     throw violation(
-      `${noteOf(requested, actual)}, for ${facts.token}; expected ${expectedDecision}`,
+      `${describeRequest(requested, actual)}, for ${facts.token}; expected ${expectedDecision}`,
     );
-  return noteOf(requested, actual);
+  return describeRequest(requested, actual);
 }
 
 const DAY = 24 * 3_600_000;
-const LEFT = 'select id from card_open_payments where opened_at <= $1';
+const OPEN_PAYMENTS = 'select id from card_open_payments where opened_at <= $1';
 
 /** No message for a month, while other work is done: older open payments expire. */
 async function expireOpenPayments(sim: Sim): Promise<string> {
   await settleAll(sim);
-  const node = sim.node();
-  sim.effects.pass(sim.chance.between(30 * DAY, 32 * DAY));
+  const node = sim.pickNode();
+  sim.effects.advance(sim.chance.integerBetween(30 * DAY, 32 * DAY));
   const countBefore = openPayments(sim).length;
   await runOnly(sim, node, []);
-  const { rows } = await sim.client.query(LEFT, [new Date(sim.effects.now() - 30 * DAY)]);
+  const { rows } = await sim.client.query(OPEN_PAYMENTS, [new Date(sim.effects.now() - 30 * DAY)]);
   if (rows.length > Math.max(0, countBefore - 100))
     throw violation(`after a month ${rows[0].id} is open`);
   return `${countBefore}`;
@@ -177,24 +185,29 @@ async function expireOpenPayments(sim: Sim): Promise<string> {
 
 const anyCard = (sim: Sim) => sim.model.cardBook.cards.size > 0;
 const anyMessage = (sim: Sim) => sim.cardMessages.length > 0;
-const anyOpen = (sim: Sim) => sim.model.cardBook.awaited.size > 0;
+const anyOpen = (sim: Sim) => sim.model.cardBook.openPayments.size > 0;
 
 export const CARD_REPEATS: readonly Action[] = [
-  { name: 'repeat a card message', weight: 3, ready: anyMessage, run: repeatMessage },
-  { name: 'send a card message twice', weight: 1.5, ready: anyCard, run: sendTwice },
-  { name: 'send a late card message twice', weight: 1, ready: anyCard, run: sendTwiceLate },
-  { name: 'reuse a message ID', weight: 1, ready: anyMessage, run: reuseMessageId },
+  { name: 'repeat a card message', weight: 3, isPossible: anyMessage, run: repeatMessage },
+  { name: 'send a card message twice', weight: 1.5, isPossible: anyCard, run: sendTwice },
+  { name: 'send a late card message twice', weight: 1, isPossible: anyCard, run: sendTwiceLate },
+  { name: 'reuse a message ID', weight: 1, isPossible: anyMessage, run: reuseMessageId },
   {
     name: 'close a card payment concurrently',
     weight: 0.7,
-    ready: anyOpen,
+    isPossible: anyOpen,
     run: closeConcurrently,
   },
   {
     name: 'retry a late authorization',
     weight: 0.7,
-    ready: (sim) => undonePayments(sim).length > 0,
+    isPossible: (sim) => undonePayments(sim).length > 0,
     run: retryUndone,
   },
-  { name: 'stop card network messages', weight: 0.15, ready: anyOpen, run: expireOpenPayments },
+  {
+    name: 'stop card network messages',
+    weight: 0.15,
+    isPossible: anyOpen,
+    run: expireOpenPayments,
+  },
 ];

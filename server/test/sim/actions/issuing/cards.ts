@@ -3,7 +3,7 @@
 // and the operator's decisions about card exceptions.
 
 import { holderOf } from '../../harness/issuer.ts';
-import { operator, outcome } from '../../harness/operator.ts';
+import { checkOutcome, runVerb } from '../../harness/operator.ts';
 import {
   type InternalAccount,
   internalAccountsOf,
@@ -15,17 +15,17 @@ import {
 import { accountOf, hasPendingFundingDebit } from '../../model/card-facts.ts';
 import type { RecordedRow } from '../../model/model.ts';
 import { programOf } from '../../rules/card-rules.ts';
-import { type Action, activePeople, checkReply, expected, inSandbox } from '../action.ts';
+import { type Action, activePeople, bodyOf, checkReply, isInSandbox } from '../action.ts';
 import { platformIn } from './card-messages.ts';
 import { keyFor } from './holders.ts';
-import { sign } from './signing.ts';
+import { signRequest } from './signing.ts';
 
 const cardsOf = ({ model }: Sim) => [...model.cardBook.cards.values()];
-const isLive = ({ state }: RecordedRow) => state !== 'CLOSED';
-const live = (sim: Sim) => cardsOf(sim).filter(isLive);
+const isOpen = ({ state }: RecordedRow) => state !== 'CLOSED';
+const openCards = (sim: Sim) => cardsOf(sim).filter(isOpen);
 
 const holders = (sim: Sim): Person[] =>
-  activePeople(sim).filter((each) => each.id !== null && inSandbox(each));
+  activePeople(sim).filter((each) => each.id !== null && isInSandbox(each));
 
 const FUNDING_CURRENCIES = ['USD', 'USDB'];
 
@@ -37,7 +37,7 @@ function validSources(sim: Sim, person: Person): InternalAccount[] {
   );
   const nonEmpty = full.filter((each) => each.length > 0);
   if (nonEmpty.length === 0) return [];
-  const list = sim.chance.of(nonEmpty);
+  const list = sim.chance.pick(nonEmpty);
   return sim.chance.percent(50) ? list : list.toReversed().slice(0, 1);
 }
 
@@ -52,7 +52,7 @@ function invalidSources(sim: Sim, person: Person): string[] {
     [person.internalAccounts.get('USD')?.id, person.internalAccounts.get('USDB')?.id],
     [valid?.id, person.internalAccounts.get('EUR')?.id],
   ];
-  return sim.chance.of(all.filter((each) => each.every((id) => id !== undefined))) as string[];
+  return sim.chance.pick(all.filter((each) => each.every((id) => id !== undefined))) as string[];
 }
 
 function chooseSources(sim: Sim, person: Person): { ids: string[]; codes: string[] } {
@@ -61,7 +61,7 @@ function chooseSources(sim: Sim, person: Person): { ids: string[]; codes: string
   return { ids: invalidSources(sim, person), codes: ['FUNDING_SOURCE_INELIGIBLE'] };
 }
 
-const NAMES = [
+const NAME_SUFFIXES = [
   { suffix: '000', weight: 14 },
   { suffix: '001', weight: 1 },
   { suffix: '002', weight: 1 },
@@ -70,41 +70,43 @@ const NAMES = [
 
 /** Predicted error codes that depend on what the commit finds. */
 function limitErrors(sim: Sim, { id, platform }: Person, name: string): string[] {
-  const { live: counts } = sim.model.cardBook;
+  const { openCards: counts } = sim.model.cardBook;
   const { maxLive, maxLivePerHolder } = programOf(sim.model, platform.id);
   const full =
     (counts.get(platform.id) ?? 0) >= maxLive ||
     (counts.get(id as string) ?? 0) >= maxLivePerHolder;
-  const isNameUsed = live(sim).some(
+  const isNameUsed = openCards(sim).some(
     (each) => each.platform_id === platform.id && each.platform_card_id === name,
   );
   return [...(full ? ['CARD_LIMIT_REACHED'] : []), ...(isNameUsed ? ['CONFLICT'] : [])];
 }
 
-async function issue(sim: Sim): Promise<string> {
-  const readyHolders = holders(sim).filter((each) => each.ready);
-  const person = sim.chance.of(
+async function issueCard(sim: Sim): Promise<string> {
+  const readyHolders = holders(sim).filter((each) => each.mayPay);
+  const person = sim.chance.pick(
     sim.chance.percent(95) && readyHolders.length ? readyHolders : holders(sim),
   );
   const { ids, codes } = chooseSources(sim, person);
-  const { suffix } = sim.chance.weighed(NAMES);
-  const [other] = live(sim).slice(-1);
+  const { suffix } = sim.chance.pickWeighted(NAME_SUFFIXES);
+  const [other] = openCards(sim).slice(-1);
   const repeats = other && sim.chance.percent(4);
   const platformCardId = repeats
     ? (other.platform_card_id as string)
-    : `card-${sim.next()}-${suffix}`;
+    : `card-${sim.nextNumber()}-${suffix}`;
   const body = {
     ...{ cardholderId: person.id, platformCardId, form: 'VIRTUAL', fundingSources: ids },
-    ...(sim.chance.percent(20) ? { maxSpendPerTransaction: sim.chance.between(500, 9_000) } : {}),
+    ...(sim.chance.percent(20)
+      ? { maxSpendPerTransaction: sim.chance.integerBetween(500, 9_000) }
+      : {}),
   };
   const response = await sim.call('POST', '/cards', body, person.platform);
-  const holderCodes = person.ready ? [] : ['CARDHOLDER_KYC_NOT_APPROVED'];
+  const holderCodes = person.mayPay ? [] : ['CARDHOLDER_KYC_NOT_APPROVED'];
   const all = [holderCodes, codes, limitErrors(sim, person, platformCardId)].find(
     (each) => each.length,
   );
   const code = checkReply(response, all ?? [], `a card of ${person.id}`);
   if (code) return code;
-  const { state } = expected(response, 201);
+  const { state } = bodyOf(response, 201);
   if (state !== 'PROCESSING') throw violation(`a card is ${state} at creation`);
   return `${suffix} for ${sim.people.indexOf(person)}`;
 }
@@ -113,7 +115,7 @@ type Change = Record<string, unknown>;
 
 function chooseChange(sim: Sim, card: RecordedRow): { body: Change; codes: string[] } {
   const { chance } = sim;
-  const state = chance.weighed([
+  const state = chance.pickWeighted([
     { name: card.state === 'FROZEN' ? 'ACTIVE' : 'FROZEN', weight: 30 },
     { name: 'CLOSED', weight: 7 },
     { name: 'ACTIVE', weight: 3 },
@@ -122,7 +124,7 @@ function chooseChange(sim: Sim, card: RecordedRow): { body: Change; codes: strin
   const person = holderOf(sim, card);
   const sources = person && state !== 'CLOSED' && chance.percent(state ? 15 : 60);
   const { ids, codes } = sources ? chooseSources(sim, person) : { ids: undefined, codes: [] };
-  const limit = chance.of([null, null, chance.between(500, 9_000)]);
+  const limit = chance.pick([null, null, chance.integerBetween(500, 9_000)]);
   const limits = state === undefined && (!ids || chance.percent(20));
   const body = {
     ...(state ? { state } : {}),
@@ -142,9 +144,9 @@ function transitionCodes({ state: from }: RecordedRow, to: unknown): string[] {
   return from === 'PROCESSING' || from === to ? ['INVALID_STATE_TRANSITION'] : [];
 }
 
-async function change(sim: Sim): Promise<string> {
-  const open = live(sim);
-  const card = sim.chance.of(open.length && sim.chance.percent(92) ? open : cardsOf(sim));
+async function changeCard(sim: Sim): Promise<string> {
+  const open = openCards(sim);
+  const card = sim.chance.pick(open.length && sim.chance.percent(92) ? open : cardsOf(sim));
   const { body, codes } = chooseChange(sim, card);
   const holderErrors = holderOf(sim, card) ? [] : ['CUSTOMER_DELETED'];
   const expectedCodes =
@@ -156,52 +158,57 @@ async function change(sim: Sim): Promise<string> {
   if (response.isRepeated && response.status === 409) return `${description}: again`;
   const code = checkReply(response, expectedCodes, `${card.id}: ${description}`);
   if (code) return `${description}: ${code}`;
-  expected(response, 200);
+  bodyOf(response, 200);
   return description;
 }
 
 async function closeByOperator(sim: Sim): Promise<string> {
-  const card = sim.chance.of(cardsOf(sim).slice(-20));
-  const result = await operator(sim, 'cards', 'close', card.id as string, '--reason', 'simulated');
-  return outcome(result, isLive(card), `close ${card.id}`) ?? `${card.state}`;
+  const card = sim.chance.pick(cardsOf(sim).slice(-20));
+  const result = await runVerb(sim, 'cards', 'close', card.id as string, '--reason', 'simulated');
+  return checkOutcome(result, isOpen(card), `close ${card.id}`) ?? `${card.state}`;
 }
 
 async function setProgram(sim: Sim): Promise<string> {
-  const platform = sim.chance.of(sim.platforms.filter((each) => inSandbox({ platform: each })));
-  const [maxLive, each] = sim.chance.of([
+  const platform = sim.chance.pick(sim.platforms.filter((each) => isInSandbox({ platform: each })));
+  const [maxLive, each] = sim.chance.pick([
     ['3', '1'],
     ['10000', '2'],
     ['10000', '10'],
     ['10000', '10'],
   ]) as [string, string];
   const args = ['--max-live', maxLive, '--max-live-per-holder', each];
-  outcome(await operator(sim, 'platform', 'set-cards', platform.id, ...args), true, platform.id);
+  checkOutcome(
+    await runVerb(sim, 'platform', 'set-cards', platform.id, ...args),
+    true,
+    platform.id,
+  );
   return `${maxLive}, ${each} of ${sim.platforms.indexOf(platform)}`;
 }
 
 /** Funds accounts that cards are paid from. */
-async function fund(sim: Sim): Promise<string> {
-  const all = live(sim).flatMap((card) => {
+async function fundCardAccount(sim: Sim): Promise<string> {
+  const all = openCards(sim).flatMap((card) => {
     const person = holderOf(sim, card);
     const ownAccounts = person ? internalAccountsOf(person) : [];
     const ids: string[] = JSON.parse(card.funding as string);
     return ownAccounts.filter((each) => ids.includes(each.id) && isActive(sim, each));
   });
   if (all.length === 0) return 'none';
-  const internalAccount = sim.chance.of(all);
-  const amount = sim.chance.between(1, 40_000) * (internalAccount.currency === 'USD' ? 1 : 10_000);
+  const internalAccount = sim.chance.pick(all);
+  const amount =
+    sim.chance.integerBetween(1, 40_000) * (internalAccount.currency === 'USD' ? 1 : 10_000);
   const path = `/sandbox/internal-accounts/${internalAccount.id}/fund`;
-  expected(await sim.call('POST', path, { amount }, internalAccount.owner.platform), 200);
-  internalAccount.due += BigInt(amount);
+  bodyOf(await sim.call('POST', path, { amount }, internalAccount.owner.platform), 200);
+  internalAccount.expectedBalance += BigInt(amount);
   return `${amount} ${internalAccount.currency}`;
 }
 
 /** Cards that are funded by a wallet, with the wallet. */
-const byWallet = (sim: Sim) =>
-  live(sim).flatMap((card) => {
+const walletFundedCards = (sim: Sim) =>
+  openCards(sim).flatMap((card) => {
     const wallet = holderOf(sim, card)?.wallet;
-    const pays = wallet && JSON.parse(card.funding as string).includes(wallet.id);
-    return pays && isActive(sim, wallet) ? [{ card, wallet }] : [];
+    const isFunding = wallet && JSON.parse(card.funding as string).includes(wallet.id);
+    return isFunding && isActive(sim, wallet) ? [{ card, wallet }] : [];
   });
 
 const keysOf = ({ model }: Sim, { id }: RecordedRow): RecordedRow[] => [
@@ -209,20 +216,20 @@ const keysOf = ({ model }: Sim, { id }: RecordedRow): RecordedRow[] => [
 ];
 
 async function createKey(sim: Sim): Promise<string> {
-  const withoutKey = byWallet(sim).filter(
+  const withoutKey = walletFundedCards(sim).filter(
     ({ card, wallet }) =>
       !keysOf(sim, card).some((key) => key.account_id === wallet.id && key.status === 'ACTIVE'),
   );
-  const { card, wallet } = sim.chance.of(withoutKey.length ? withoutKey : byWallet(sim));
+  const { card, wallet } = sim.chance.pick(withoutKey.length ? withoutKey : walletFundedCards(sim));
   const key = await keyFor(sim, wallet);
   if (!key) return 'not signed in';
   const body = { cardId: card.id, internalAccountId: wallet.id, nickname: 'Till' };
   const as = wallet.owner.platform;
-  const leg = { method: 'POST', path: '/auth/delegated-keys', body, as };
-  const { response, trace } = await sign(sim, leg, key, 2);
+  const request = { method: 'POST', path: '/auth/delegated-keys', body, as };
+  const { response, trace } = await signRequest(sim, request, key, 2);
   const code =
     response && checkReply(response, withoutKey.length ? [] : ['CONFLICT'], `a key for ${card.id}`);
-  if (response && !code) expected(response, 201);
+  if (response && !code) bodyOf(response, 201);
   return code ?? trace;
 }
 
@@ -230,13 +237,13 @@ const delegatedKeys = (sim: Sim) => cardsOf(sim).flatMap((card) => keysOf(sim, c
 
 async function revokeKey(sim: Sim): Promise<string> {
   const all = delegatedKeys(sim).slice(-20);
-  const key = sim.chance.of(all);
+  const key = sim.chance.pick(all);
   const card = sim.model.cardBook.cards.get(key.card_id as string) as RecordedRow;
   const path = `/auth/delegated-keys/${key.id}`;
   const response = await sim.call('DELETE', path, undefined, platformIn(sim, card.platform_id));
   if (response.isRepeated && response.status === 400) return 'again';
   const code = checkReply(response, key.status === 'ACTIVE' ? [] : ['INVALID_INPUT'], path);
-  if (!code) expected(response, 204);
+  if (!code) bodyOf(response, 204);
   return code ?? 'revoked';
 }
 
@@ -248,14 +255,14 @@ function isReachable(sim: Sim, row: RecordedRow): boolean {
 }
 
 /** Resolves an exception; rejected while a debit is under way. */
-export async function decide(sim: Sim, row: RecordedRow): Promise<string> {
-  const collects = sim.chance.percent(50);
-  const to = collects ? 'collect' : 'write-off';
-  const result = await operator(sim, 'cards', 'resolve', row.id as string, '--outcome', to);
+export async function resolveException(sim: Sim, row: RecordedRow): Promise<string> {
+  const collectsFunds = sim.chance.percent(50);
+  const to = collectsFunds ? 'collect' : 'write-off';
+  const result = await runVerb(sim, 'cards', 'resolve', row.id as string, '--outcome', to);
   const isPending = hasPendingFundingDebit(row);
   const isAllowed =
-    row.status === 'EXCEPTION' && !isPending && (!collects || isReachable(sim, row));
-  return outcome(result, isAllowed, `${to} ${row.id}, ${row.status}`) ?? to;
+    row.status === 'EXCEPTION' && !isPending && (!collectsFunds || isReachable(sim, row));
+  return checkOutcome(result, isAllowed, `${to} ${row.id}, ${row.status}`) ?? to;
 }
 
 const rowsOf = ({ model }: Sim, ids: Iterable<string>): RecordedRow[] =>
@@ -264,19 +271,22 @@ const rowsOf = ({ model }: Sim, ids: Iterable<string>): RecordedRow[] =>
     return row ? [row] : [];
   });
 
-export const exceptions = (sim: Sim) => rowsOf(sim, sim.model.cardBook.exceptions);
-const suspended = (sim: Sim) => rowsOf(sim, sim.model.cardBook.suspended);
+export const openExceptions = (sim: Sim) => rowsOf(sim, sim.model.cardBook.exceptions);
+const suspendedPayments = (sim: Sim) => rowsOf(sim, sim.model.cardBook.suspended);
 
-async function resolve(sim: Sim): Promise<string> {
-  const all = exceptions(sim);
+async function resolveSomeException(sim: Sim): Promise<string> {
+  const all = openExceptions(sim);
   const payments = [...sim.model.cardBook.payments.values()];
-  return decide(sim, sim.chance.of(all.length && sim.chance.percent(95) ? all : payments));
+  return resolveException(
+    sim,
+    sim.chance.pick(all.length && sim.chance.percent(95) ? all : payments),
+  );
 }
 
 /** Funds returned for a closed account are paid out manually. */
 async function payOutSuspended(sim: Sim): Promise<string> {
-  const row = sim.chance.of(suspended(sim));
-  const { rejected } = await operator(sim, 'suspense', 'return', `${row.id}`, '--reference', 'R1');
+  const row = sim.chance.pick(suspendedPayments(sim));
+  const { rejected } = await runVerb(sim, 'suspense', 'return', `${row.id}`, '--reference', 'R1');
   if (rejected && rejected !== 'The transaction has no funds in suspense.')
     throw violation(`${row.id}: ${rejected}`);
   return rejected ?? 'sent';
@@ -296,60 +306,65 @@ function emptyAccounts({ model }: Sim): string[] {
 /** Later returns can no longer be credited there. */
 async function closeAccount(sim: Sim): Promise<string> {
   const all = [...sim.model.cardBook.payments.values()].map(accountOf);
-  const id = sim.chance.of(sim.chance.percent(85) ? emptyAccounts(sim) : all);
-  const result = await operator(sim, 'accounts', 'close', id, '--reason', 'simulated');
+  const id = sim.chance.pick(sim.chance.percent(85) ? emptyAccounts(sim) : all);
+  const result = await runVerb(sim, 'accounts', 'close', id, '--reason', 'simulated');
   const used = [...sim.model.cardBook.payments.values()].some(
     (row) => accountOf(row) === id && row.funds !== 'SETTLED',
   );
   if (used && !result.rejected) throw violation(`${id} was closed while a card was paid from it`);
   for (const each of sim.orders) {
     const touches = each.internalAccount?.id === id || each.feeAccount?.id === id;
-    if (each.kind !== 'balance' && touches) each.ending = null;
+    if (each.kind !== 'balance' && touches) each.expectedOutcome = null;
   }
   return result.rejected ?? 'closed';
 }
 
 const hasCards = (sim: Sim) => cardsOf(sim).length > 0;
 
-export const CARDS: readonly Action[] = [
-  { name: 'issue a card', weight: 7, ready: (sim) => holders(sim).length > 0, run: issue },
-  { name: 'change a card', weight: 4, ready: hasCards, run: change },
-  { name: 'close a card as the operator', weight: 0.3, ready: hasCards, run: closeByOperator },
+export const CARD_ACTIONS: readonly Action[] = [
+  { name: 'issue a card', weight: 7, isPossible: (sim) => holders(sim).length > 0, run: issueCard },
+  { name: 'change a card', weight: 4, isPossible: hasCards, run: changeCard },
+  { name: 'close a card as the operator', weight: 0.3, isPossible: hasCards, run: closeByOperator },
   {
     name: 'limit cards',
     weight: 0.5,
-    ready: (sim) => sim.platforms.some((each) => inSandbox({ platform: each })),
+    isPossible: (sim) => sim.platforms.some((each) => isInSandbox({ platform: each })),
     run: setProgram,
   },
   {
     name: 'close an account after card payments',
     weight: 4,
-    ready: (sim) => emptyAccounts(sim).length > 0,
+    isPossible: (sim) => emptyAccounts(sim).length > 0,
     run: closeAccount,
   },
-  { name: 'fund a card account', weight: 8, ready: (sim) => live(sim).length > 0, run: fund },
+  {
+    name: 'fund a card account',
+    weight: 8,
+    isPossible: (sim) => openCards(sim).length > 0,
+    run: fundCardAccount,
+  },
   {
     name: 'create a delegated key',
     weight: 4,
-    ready: (sim) => byWallet(sim).length > 0,
+    isPossible: (sim) => walletFundedCards(sim).length > 0,
     run: createKey,
   },
   {
     name: 'revoke a delegated key',
     weight: 0.4,
-    ready: (sim) => delegatedKeys(sim).length > 0,
+    isPossible: (sim) => delegatedKeys(sim).length > 0,
     run: revokeKey,
   },
   {
     name: 'resolve a card exception',
     weight: 2,
-    ready: (sim) => sim.model.cardBook.payments.size > 0,
-    run: resolve,
+    isPossible: (sim) => sim.model.cardBook.payments.size > 0,
+    run: resolveSomeException,
   },
   {
     name: 'pay out suspended funds',
     weight: 1,
-    ready: (sim) => suspended(sim).length > 0,
+    isPossible: (sim) => suspendedPayments(sim).length > 0,
     run: payOutSuspended,
   },
 ];

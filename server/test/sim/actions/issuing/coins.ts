@@ -5,14 +5,14 @@
 import { linkOf } from '../../../../src/features/stablecoins/coins/provider-accounts.ts';
 import { providerAccounts } from '../../../../src/features/stablecoins/store.ts';
 import { sparkWallet } from '../../../kit/wallets/chain-wallets.ts';
-import { onBehalfOf, operator, outcome } from '../../harness/operator.ts';
+import { checkOutcome, onBehalfOf, runVerb } from '../../harness/operator.ts';
 import { type MintClient, type Platform, type Sim, violation } from '../../harness/sim.ts';
 import type { RecordedRow } from '../../model/model.ts';
-import { type Action, activePeople, checkReply, expected, inSandbox } from '../action.ts';
+import { type Action, activePeople, bodyOf, checkReply, isInSandbox } from '../action.ts';
 import { digits } from '../payments/parties.ts';
 import { platformIn } from './card-messages.ts';
 
-export const DELETION_CODES: Readonly<Record<string, string>> = {
+export const REVOKED_SECRETS: Readonly<Record<string, string>> = {
   '003': 'INVALID',
   '004': 'REVOKED',
   '009': 'INVALID',
@@ -20,16 +20,20 @@ export const DELETION_CODES: Readonly<Record<string, string>> = {
 };
 export const inactiveAccountCode = (as: string) => `STABLECOIN_PROVIDER_ACCOUNT_${as}`;
 
-const sandboxes = (sim: Sim) => sim.platforms.filter((each) => inSandbox({ platform: each }));
+const sandboxPlatforms = (sim: Sim) =>
+  sim.platforms.filter((each) => isInSandbox({ platform: each }));
 export const statusOf = ({ model }: Sim, { id }: MintClient) =>
   model.coinBook.providers.get(id)?.status;
 const clientsOf = (sim: Sim, platform: Platform) =>
   sim.mints.clients.filter((each) => each.platform === platform);
 
 const SECRETS = [
-  { end: '000', weight: 10 },
-  ...['002', '003', '004', '006', '007', '008', '009', '010'].map((end) => ({ end, weight: 0.7 })),
-  { end: '005', weight: 1.5 },
+  { suffix: '000', weight: 10 },
+  ...['002', '003', '004', '006', '007', '008', '009', '010'].map((suffix) => ({
+    suffix,
+    weight: 0.7,
+  })),
+  { suffix: '005', weight: 1.5 },
 ];
 
 /** Predicted error codes of linking. */
@@ -45,13 +49,13 @@ function linkCodes(
   return knownMintClient && statusOf(sim, knownMintClient) === 'ACTIVE' ? ['CONFLICT'] : [];
 }
 
-export async function linkAs(
+export async function linkClient(
   sim: Sim,
   platform: Platform,
   secret: string,
   knownMintClient?: MintClient,
 ): Promise<string> {
-  const clientId = knownMintClient?.clientId ?? `client-${sim.next()}`;
+  const clientId = knownMintClient?.clientId ?? `client-${sim.nextNumber()}`;
   const body = {
     ...{ provider: 'BRALE', apiClientId: clientId, apiClientSecret: `secret-${secret}` },
     ...(knownMintClient && secret === '005' ? { providerAccountId: knownMintClient.account } : {}),
@@ -61,7 +65,7 @@ export async function linkAs(
   const codes = linkCodes(sim, secret, knownMintClient !== undefined, knownMintClient);
   const code = checkReply(response, codes, `${path}, a secret …${secret}`);
   if (code) return code;
-  const { id, providerAccountId: account, status } = expected(response, 201);
+  const { id, providerAccountId: account, status } = bodyOf(response, 201);
   if (status !== 'ACTIVE') throw violation(`${id} is linked with status ${status}`);
   if (knownMintClient) {
     if (knownMintClient.id !== id || knownMintClient.account !== account)
@@ -71,23 +75,23 @@ export async function linkAs(
   return knownMintClient ? 'again' : 'linked';
 }
 
-async function link(sim: Sim): Promise<string> {
-  const platform = sim.chance.of(sandboxes(sim));
+async function linkProvider(sim: Sim): Promise<string> {
+  const platform = sim.chance.pick(sandboxPlatforms(sim));
   const previous = clientsOf(sim, platform);
   const unlinked = previous.filter((each) => statusOf(sim, each) !== 'ACTIVE');
   const relinks = sim.chance.percent(previous.length > 2 ? 100 : 60);
   const knownMintClient =
-    relinks && previous.length ? sim.chance.of(unlinked.length ? unlinked : previous) : undefined;
-  const { end } = sim.chance.weighed(SECRETS);
-  return `…${end}: ${await linkAs(sim, platform, end, knownMintClient)}`;
+    relinks && previous.length ? sim.chance.pick(unlinked.length ? unlinked : previous) : undefined;
+  const { suffix } = sim.chance.pickWeighted(SECRETS);
+  return `…${suffix}: ${await linkClient(sim, platform, suffix, knownMintClient)}`;
 }
 
 /** The provider revokes a platform's access in one of several ways, without notification. */
 async function revokeAccess(sim: Sim): Promise<string> {
   const active = sim.mints.clients.filter((each) => statusOf(sim, each) === 'ACTIVE');
   if (active.length === 0) return 'none';
-  const client = sim.chance.of(active);
-  const secret = sim.chance.of(['003', '004', '009', '010']);
+  const client = sim.chance.pick(active);
+  const secret = sim.chance.pick(['003', '004', '009', '010']);
   await replaceSecret(sim, client, secret);
   return secret;
 }
@@ -95,25 +99,25 @@ async function revokeAccess(sim: Sim): Promise<string> {
 export async function replaceSecret(sim: Sim, client: MintClient, secret: string): Promise<void> {
   await onBehalfOf(sim, client.platform, async (ctx) => {
     const row = await ctx.read(providerAccounts, client.id);
-    if (!row) throw violation(`${client.id} is gone`);
+    if (!row) throw violation(`${client.id} does not exist`);
     const { credentials } = linkOf(ctx, row);
     const text = JSON.stringify({ ...credentials, clientSecret: `secret-${secret}` });
     const sealed = ctx.vault.sealOwn(text, `stablecoin_provider_accounts ${row.id} credentials`);
     ctx.update(providerAccounts, row, { credentials: sealed });
   });
   client.secret = secret;
-  if (!DELETION_CODES[secret]) return;
-  for (const order of sim.mints.orders) if (order.client === client) order.stranded = true;
+  if (!REVOKED_SECRETS[secret]) return;
+  for (const order of sim.mints.orders) if (order.client === client) order.accessRevoked = true;
 }
 
 const TOKENS = [
-  { end: '000', weight: 8 },
-  ...['001', '002', '003', '004', '007'].map((end) => ({ end, weight: 0.6 })),
-  { end: '005', weight: 3 },
-  { end: '006', weight: 2 },
+  { suffix: '000', weight: 8 },
+  ...['001', '002', '003', '004', '007'].map((suffix) => ({ suffix, weight: 0.6 })),
+  { suffix: '005', weight: 3 },
+  { suffix: '006', weight: 2 },
 ];
 
-const letters = (n: number) => [...String(n)].map((each) => 'ABCDEFGHIJ'.charAt(+each)).join('');
+const lettersOf = (n: number) => [...String(n)].map((each) => 'ABCDEFGHIJ'.charAt(+each)).join('');
 
 /** The symbol of a token and its identifier on the network. */
 interface Names {
@@ -122,17 +126,17 @@ interface Names {
 }
 
 /** Names of a token that the platform registered before, or new names. */
-function someNames(sim: Sim, platform: Platform): Names {
-  const n = sim.next();
-  const unexpected = sim.chance.percent(4) ? '002' : '000';
-  const added = { symbol: `Q${letters(n)}`, network: `btkn1sim${n}${unexpected}` };
+function chooseNames(sim: Sim, platform: Platform): Names {
+  const n = sim.nextNumber();
+  const suffix = sim.chance.percent(4) ? '002' : '000';
+  const added = { symbol: `Q${lettersOf(n)}`, network: `btkn1sim${n}${suffix}` };
   const all = coinsOf(sim).filter((each) => each.platform_id === platform.id);
-  const dead = all.filter((each) => !isIssuable(each));
+  const unissued = all.filter((each) => !isIssuable(each));
   if (all.length === 0 || !sim.chance.percent(15)) return added;
-  const token = sim.chance.of(dead.length && sim.chance.percent(60) ? dead : all);
+  const token = sim.chance.pick(unissued.length && sim.chance.percent(60) ? unissued : all);
   const symbol = token.symbol as string;
   const network = token.network_token_identifier as string;
-  return sim.chance.of([
+  return sim.chance.pick([
     { symbol, network },
     { ...added, symbol },
     { ...added, network },
@@ -157,7 +161,7 @@ function tokenCodes(sim: Sim, client: MintClient, token: string, names: Names): 
     return ['STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS'];
   }
   if (client.secret === '003' || client.secret === '004') {
-    return [inactiveAccountCode(DELETION_CODES[client.secret] as string)];
+    return [inactiveAccountCode(REVOKED_SECRETS[client.secret] as string)];
   }
   if (token === '007') return ['SERVICE_UNAVAILABLE'];
   const isRejected = token === '004' || network.endsWith('002');
@@ -166,16 +170,16 @@ function tokenCodes(sim: Sim, client: MintClient, token: string, names: Names): 
   return isUsed ? ['STABLECOIN_SYMBOL_ALREADY_EXISTS'] : [];
 }
 
-async function register(sim: Sim): Promise<string> {
-  const platform = sim.chance.of(sandboxes(sim));
+async function registerCoin(sim: Sim): Promise<string> {
+  const platform = sim.chance.pick(sandboxPlatforms(sim));
   const previous = clientsOf(sim, platform);
   const active = previous.filter((each) => statusOf(sim, each) === 'ACTIVE');
-  const names = someNames(sim, platform);
-  const { end } = sim.chance.weighed(TOKENS);
+  const names = chooseNames(sim, platform);
+  const { suffix } = sim.chance.pickWeighted(TOKENS);
   const namesAccount = previous.length > 0 && sim.chance.percent(70);
-  const client = namesAccount ? sim.chance.of(active.length ? active : previous) : active[0];
+  const client = namesAccount ? sim.chance.pick(active.length ? active : previous) : active[0];
   const body = {
-    providerTokenIdentifier: `${names.symbol}-${end}`,
+    providerTokenIdentifier: `${names.symbol}-${suffix}`,
     ...{ networkTokenIdentifier: names.network, network: 'SPARK' },
     ...(namesAccount ? { stablecoinProviderAccountId: client?.id } : {}),
   };
@@ -185,18 +189,18 @@ async function register(sim: Sim): Promise<string> {
       ? ['STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED']
       : ['STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'];
   const accountErrors = !namesAccount && active.length !== 1 ? unnamed : undefined;
-  const codes = accountErrors ?? tokenCodes(sim, client as MintClient, end, names);
-  const code = checkReply(response, codes, `a token …${end}`);
+  const codes = accountErrors ?? tokenCodes(sim, client as MintClient, suffix, names);
+  const code = checkReply(response, codes, `a token …${suffix}`);
   if (code) return code;
-  const { symbol, issuanceStatus } = expected(response, 201);
-  if (symbol !== names.symbol) throw violation(`…${end} has the symbol ${symbol}`);
-  return `…${end}: ${issuanceStatus}`;
+  const { symbol, issuanceStatus } = bodyOf(response, 201);
+  if (symbol !== names.symbol) throw violation(`…${suffix} has the symbol ${symbol}`);
+  return `…${suffix}: ${issuanceStatus}`;
 }
 
 export const coinsOf = ({ model }: Sim): RecordedRow[] => [...model.coinBook.coins.values()];
 
-async function request(sim: Sim): Promise<string> {
-  const coin = sim.chance.of(coinsOf(sim));
+async function requestService(sim: Sim): Promise<string> {
+  const coin = sim.chance.pick(coinsOf(sim));
   const previousStatus = coin.service_status as string;
   const isAllowed =
     isIssuable(coin) && (previousStatus === 'NOT_ENABLED' || previousStatus === 'PENDING_APPROVAL');
@@ -205,7 +209,7 @@ async function request(sim: Sim): Promise<string> {
   const codes = isAllowed ? [] : ['STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE'];
   const code = checkReply(response, codes, `${path}, status ${previousStatus}`);
   if (code) return code;
-  const { serviceOperationsStatus: currentStatus } = expected(response, 200);
+  const { serviceOperationsStatus: currentStatus } = bodyOf(response, 200);
   if (currentStatus !== 'PENDING_APPROVAL') throw violation(`${path}: ${currentStatus}`);
   return previousStatus;
 }
@@ -216,20 +220,22 @@ const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   disable: ['ENABLING', 'ENABLED'],
 };
 
-async function decide(sim: Sim): Promise<string> {
+async function decideService(sim: Sim): Promise<string> {
   const requested = coinsOf(sim).filter(
     ({ service_status: status }) => status === 'PENDING_APPROVAL',
   );
-  const coin = sim.chance.of(requested.length && sim.chance.percent(80) ? requested : coinsOf(sim));
-  const verb = sim.chance.of(['approve', 'approve', 'reject', 'disable']);
+  const coin = sim.chance.pick(
+    requested.length && sim.chance.percent(80) ? requested : coinsOf(sim),
+  );
+  const verb = sim.chance.pick(['approve', 'approve', 'reject', 'disable']);
   const previousStatus = coin.service_status as string;
   // A token that will never be issued is not approved.
-  const dead = !isIssuable(coin);
-  const may = DECISIONS[verb]?.includes(previousStatus) ?? false;
-  const isAllowed = may && !(verb === 'approve' && dead);
-  const result = await operator(sim, 'stablecoins', verb, coin.id as string);
+  const isUnissued = !isIssuable(coin);
+  const isPermitted = DECISIONS[verb]?.includes(previousStatus) ?? false;
+  const isAllowed = isPermitted && !(verb === 'approve' && isUnissued);
+  const result = await runVerb(sim, 'stablecoins', verb, coin.id as string);
   return (
-    outcome(result, isAllowed, `${verb} ${coin.id}, ${previousStatus}`) ??
+    checkOutcome(result, isAllowed, `${verb} ${coin.id}, ${previousStatus}`) ??
     `${verb} ${previousStatus}`
   );
 }
@@ -241,9 +247,9 @@ const BANKS = [
 
 /** A wallet, or a bank account whose suffix selects the outcome; of a customer or the platform. */
 async function addAccount(sim: Sim): Promise<string> {
-  const owner = sim.chance.of(activePeople(sim).filter(inSandbox));
-  const n = sim.next();
-  const suffix = sim.chance.percent(35) ? 'SPARK' : sim.chance.of(BANKS);
+  const owner = sim.chance.pick(activePeople(sim).filter(isInSandbox));
+  const n = sim.nextNumber();
+  const suffix = sim.chance.percent(35) ? 'SPARK' : sim.chance.pick(BANKS);
   const spark = suffix === 'SPARK';
   const info = spark
     ? { accountType: 'SPARK_WALLET', address: sparkWallet(BigInt(9_000_000 + n)).address }
@@ -256,7 +262,7 @@ async function addAccount(sim: Sim): Promise<string> {
   const currency = spark ? 'USDB' : 'USD';
   const body = { currency, accountInfo: info, ...(owner.id ? { customerId: owner.id } : {}) };
   const path = `/${owner.id ? 'customers' : 'platform'}/external-accounts`;
-  const { id } = expected(await sim.call('POST', path, body, owner.platform), 201);
+  const { id } = bodyOf(await sim.call('POST', path, body, owner.platform), 201);
   sim.mints.banks.push({ id, currency, owner, suffix, deleted: false });
   return `${suffix} of ${sim.people.indexOf(owner)}`;
 }
@@ -266,7 +272,7 @@ async function removeAccount(sim: Sim): Promise<string> {
     (each) => !each.deleted && !each.owner.deleted,
   );
   if (remainingExternalAccounts.length < 6) return 'none';
-  const account = sim.chance.of(remainingExternalAccounts);
+  const account = sim.chance.pick(remainingExternalAccounts);
   const path = `/${account.owner.id ? 'customers' : 'platform'}/external-accounts/${account.id}`;
   const response = await sim.call('DELETE', path, undefined, account.owner.platform);
   const code = checkReply(
@@ -275,18 +281,23 @@ async function removeAccount(sim: Sim): Promise<string> {
     path,
   );
   account.deleted = true;
-  return code ?? 'gone';
+  return code ?? 'deleted';
 }
 
 const anyCoin = (sim: Sim) => sim.model.coinBook.coins.size > 0;
-const anySandbox = (sim: Sim) => sandboxes(sim).length > 0;
+const anySandbox = (sim: Sim) => sandboxPlatforms(sim).length > 0;
 
-export const COINS: readonly Action[] = [
-  { name: 'link a provider', weight: 2, ready: anySandbox, run: link },
-  { name: 'revoke provider access', weight: 0.3, ready: anyCoin, run: revokeAccess },
-  { name: 'register a stablecoin', weight: 2, ready: anySandbox, run: register },
-  { name: 'request a stablecoin service', weight: 1, ready: anyCoin, run: request },
-  { name: 'decide on a stablecoin service', weight: 1, ready: anyCoin, run: decide },
-  { name: 'add a mint or burn account', weight: 3, ready: anySandbox, run: addAccount },
-  { name: 'remove a mint or burn account', weight: 0.3, ready: anySandbox, run: removeAccount },
+export const COIN_ACTIONS: readonly Action[] = [
+  { name: 'link a provider', weight: 2, isPossible: anySandbox, run: linkProvider },
+  { name: 'revoke provider access', weight: 0.3, isPossible: anyCoin, run: revokeAccess },
+  { name: 'register a stablecoin', weight: 2, isPossible: anySandbox, run: registerCoin },
+  { name: 'request a stablecoin service', weight: 1, isPossible: anyCoin, run: requestService },
+  { name: 'decide on a stablecoin service', weight: 1, isPossible: anyCoin, run: decideService },
+  { name: 'add a mint or burn account', weight: 3, isPossible: anySandbox, run: addAccount },
+  {
+    name: 'remove a mint or burn account',
+    weight: 0.3,
+    isPossible: anySandbox,
+    run: removeAccount,
+  },
 ];

@@ -7,7 +7,7 @@ import {
   openSessionKey,
   stampWith,
 } from '../../../kit/wallets/client-keys.ts';
-import { operator, outcome } from '../../harness/operator.ts';
+import { checkOutcome, runVerb } from '../../harness/operator.ts';
 import {
   type ApiResponse,
   accountRow,
@@ -23,24 +23,30 @@ import {
 import type { RecordedRow } from '../../model/model.ts';
 import {
   type Action,
-  expected,
-  inSandbox,
-  internalAccountOf,
-  PAID_IN,
+  bodyOf,
+  isInSandbox,
+  PAYMENT_CURRENCIES,
   payers,
-  rejection,
+  pickInternalAccount,
+  rejectionCode,
 } from '../action.ts';
-import { orderOf, UNQUOTABLE, unsureOf, verdictOn } from '../payments/payments.ts';
-import { activeKeys, generateClientKeys, type SignedResult, sendAgain, sign } from './signing.ts';
+import { executionErrors, orderOf, possibleErrors, QUOTE_ERRORS } from '../payments/payments.ts';
+import {
+  activeKeys,
+  generateClientKeys,
+  type SignedResult,
+  sendAgain,
+  signRequest,
+} from './signing.ts';
 
-const wallets = (sim: Sim): InternalAccount[] =>
+const activeWallets = (sim: Sim): InternalAccount[] =>
   payers(sim).flatMap(({ wallet }) => (wallet && isActive(sim, wallet) ? [wallet] : []));
 
-/** Usually one with an open session. */
-function someWallet(sim: Sim): InternalAccount {
-  const all = wallets(sim);
+/** Usually a wallet with an active session. */
+function chooseWallet(sim: Sim): InternalAccount {
+  const all = activeWallets(sim);
   const live = all.filter((each) => activeKeys(sim, each).length > 0);
-  return sim.chance.of(live.length && sim.chance.percent(75) ? live : all);
+  return sim.chance.pick(live.length && sim.chance.percent(75) ? live : all);
 }
 
 const credentialsOf = ({ model }: Sim, { id }: InternalAccount): RecordedRow[] =>
@@ -72,15 +78,15 @@ interface SignedIn {
 async function signIn(sim: Sim, wallet: InternalAccount): Promise<SignedIn> {
   const otp = credentialsOf(sim, wallet).filter(({ type }) => type?.endsWith('_OTP'));
   if (otp.length === 0) return { trace: 'no codes' };
-  const credential = sim.chance.of(otp);
+  const credential = sim.chance.pick(otp);
   const requested = await requestCode(sim, credential, wallet);
-  const rejected = rejection(requested, ['RATE_LIMITED']);
+  const rejected = rejectionCode(requested, ['RATE_LIMITED']);
   if (rejected) return { trace: rejected };
   const keys = generateClientKeys(sim);
   const isValid = sim.chance.percent(90);
-  const bundle = expected(requested, 200).otpEncryptionTargetBundle;
+  const bundle = bodyOf(requested, 200).otpEncryptionTargetBundle;
   const code = isValid ? CODE : '111111';
-  const leg = {
+  const request = {
     ...{ method: 'POST', path: `/auth/credentials/${credential.id}/verify` },
     body: {
       type: credential.type,
@@ -88,19 +94,19 @@ async function signIn(sim: Sim, wallet: InternalAccount): Promise<SignedIn> {
     },
     as: wallet.owner.platform,
   };
-  const { response, trace } = await sign(sim, leg, keys.privateKey);
+  const { response, trace } = await signRequest(sim, request, keys.privateKey);
   if (!response) return { trace };
   const codes = ['RATE_LIMITED', ...(isValid && !response.isRepeated ? [] : ['UNAUTHORIZED'])];
-  if (rejection(response, codes)) return { trace };
+  if (rejectionCode(response, codes)) return { trace };
   if (!isValid) throw violation(`${wallet.id} accepts a wrong code`);
-  expected(response, 200);
+  bodyOf(response, 200);
   return { trace, key: keys.privateKey };
 }
 
 /** A key that may sign; signs in if necessary. */
 export async function keyFor(sim: Sim, wallet: InternalAccount): Promise<string | undefined> {
   const live = activeKeys(sim, wallet);
-  return live.length ? sim.chance.of(live) : (await signIn(sim, wallet)).key;
+  return live.length ? sim.chance.pick(live) : (await signIn(sim, wallet)).key;
 }
 
 /** Checks the result of a signed request against the predicted codes. */
@@ -110,63 +116,68 @@ function checkedTrace(
   status: number,
 ): string {
   if (!response) return trace;
-  if (!rejection(response, codes)) expected(response, status);
+  if (!rejectionCode(response, codes)) bodyOf(response, status);
   return trace;
 }
 
 function tokenOf(sim: Sim): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const seconds = Math.floor(sim.effects.now() / 1000);
-  const claims = { iss: 'https://accounts.google.com', aud: 'app', sub: `user-${sim.next()}` };
+  const claims = {
+    iss: 'https://accounts.google.com',
+    aud: 'app',
+    sub: `user-${sim.nextNumber()}`,
+  };
   return `${part({ alg: 'RS256' })}.${part({ ...claims, iat: seconds, exp: seconds + 300 })}.x`;
 }
 
 async function addCredential(sim: Sim): Promise<string> {
-  const wallet = someWallet(sim);
+  const wallet = chooseWallet(sim);
   const key = await keyFor(sim, wallet);
   if (!key) return 'not signed in';
-  const type = sim.chance.of(['SMS_OTP', 'EMAIL_OTP', 'OAUTH']);
+  const type = sim.chance.pick(['SMS_OTP', 'EMAIL_OTP', 'OAUTH']);
   const typeExists =
     type !== 'OAUTH' && credentialsOf(sim, wallet).some((each) => each.type === type);
   const tokenFields = type === 'OAUTH' ? { oidcToken: tokenOf(sim) } : {};
   const body = { type, accountId: wallet.id, ...tokenFields };
-  const leg = { method: 'POST', path: '/auth/credentials', body, as: wallet.owner.platform };
+  const request = { method: 'POST', path: '/auth/credentials', body, as: wallet.owner.platform };
   const codes = typeExists ? [`${type}_CREDENTIAL_ALREADY_EXISTS`] : ['RATE_LIMITED'];
-  return `${type} ${checkedTrace(await sign(sim, leg, key), codes, 201)}`;
+  return `${type} ${checkedTrace(await signRequest(sim, request, key), codes, 201)}`;
 }
 
 async function removeCredential(sim: Sim): Promise<string> {
-  const wallet = someWallet(sim);
+  const wallet = chooseWallet(sim);
   const key = await keyFor(sim, wallet);
   if (!key) return 'not signed in';
   const credentials = credentialsOf(sim, wallet);
-  const { id, type } = sim.chance.of(credentials);
+  const { id, type } = sim.chance.pick(credentials);
   const path = `/auth/credentials/${id}`;
-  const leg = { method: 'DELETE', path, as: wallet.owner.platform };
+  const request = { method: 'DELETE', path, as: wallet.owner.platform };
   // A session of the credential cannot authorize its own removal.
   const codes = credentials.length === 1 ? ['INVALID_INPUT'] : ['UNAUTHORIZED'];
-  return `${type} of ${credentials.length}: ${checkedTrace(await sign(sim, leg, key), codes, 204)}`;
+  const trace = checkedTrace(await signRequest(sim, request, key), codes, 204);
+  return `${type} of ${credentials.length}: ${trace}`;
 }
 
-function sessionsOf({ model, keys }: Sim, wallet: InternalAccount): RecordedRow[] {
+function sessionsOf({ model, clientKeys }: Sim, wallet: InternalAccount): RecordedRow[] {
   const all = model.holdings.get(wallet.id)?.sessions.values() ?? [];
-  return [...all].filter(({ public_key }) => keys.has(public_key ?? ''));
+  return [...all].filter(({ public_key }) => clientKeys.has(public_key ?? ''));
 }
 
-async function refresh(sim: Sim): Promise<string> {
-  const wallet = someWallet(sim);
+async function refreshSession(sim: Sim): Promise<string> {
+  const wallet = chooseWallet(sim);
   const sessions = sessionsOf(sim, wallet);
   if (sessions.length === 0) return 'no sessions';
-  const session = sim.chance.of(sessions.slice(-3));
-  const ownKey = sim.keys.get(session.public_key ?? '') as string;
+  const session = sim.chance.pick(sessions.slice(-3));
+  const ownKey = sim.clientKeys.get(session.public_key ?? '') as string;
   const live = activeKeys(sim, wallet);
   const [sealed, isValid] = [sim.chance.percent(30), sim.chance.percent(85)];
   const keys = generateClientKeys(sim);
   const body = { clientPublicKey: sealed ? keys.uncompressedKey : keys.publicKey };
   const path = `/auth/sessions/${session.id}/refresh`;
-  const leg = { method: 'POST', path, body, as: wallet.owner.platform };
-  const key = isValid ? ownKey : sim.chance.of([...live, keys.privateKey]);
-  const outcome = await sign(sim, leg, key);
+  const request = { method: 'POST', path, body, as: wallet.owner.platform };
+  const key = isValid ? ownKey : sim.chance.pick([...live, keys.privateKey]);
+  const outcome = await signRequest(sim, request, key);
   const isAllowed = live.includes(ownKey) && key === ownKey;
   const trace = checkedTrace(outcome, isAllowed ? [] : ['UNAUTHORIZED'], 201);
   const { response } = outcome;
@@ -177,33 +188,33 @@ async function refresh(sim: Sim): Promise<string> {
     throw violation(`${response.body.id} has the wrong kind of key`);
   if (!sealed) return trace;
   const ownSessionKey = openSessionKey(text, keys.privateKey);
-  sim.keys.set(ownSessionKey.publicKey, ownSessionKey.privateKey);
+  sim.clientKeys.set(ownSessionKey.publicKey, ownSessionKey.privateKey);
   return `${trace}, sealed`;
 }
 
 async function endSession(sim: Sim): Promise<string> {
-  const wallet = someWallet(sim);
+  const wallet = chooseWallet(sim);
   const [key] = activeKeys(sim, wallet);
   if (!key) return 'not signed in';
   const live = sessionsOf(sim, wallet).filter((each) => {
-    return activeKeys(sim, wallet).includes(sim.keys.get(each.public_key ?? '') ?? '');
+    return activeKeys(sim, wallet).includes(sim.clientKeys.get(each.public_key ?? '') ?? '');
   });
-  const path = `/auth/sessions/${sim.chance.of(live).id}`;
-  const leg = { method: 'DELETE', path, as: wallet.owner.platform };
-  return checkedTrace(await sign(sim, leg, key), [], 204);
+  const path = `/auth/sessions/${sim.chance.pick(live).id}`;
+  const request = { method: 'DELETE', path, as: wallet.owner.platform };
+  return checkedTrace(await signRequest(sim, request, key), [], 204);
 }
 
-async function fund(sim: Sim): Promise<string> {
-  const wallet = sim.chance.of(wallets(sim));
-  const amount = sim.chance.between(1_000_000, 100_000_000);
+async function fundWallet(sim: Sim): Promise<string> {
+  const wallet = sim.chance.pick(activeWallets(sim));
+  const amount = sim.chance.integerBetween(1_000_000, 100_000_000);
   const path = `/sandbox/internal-accounts/${wallet.id}/fund`;
-  expected(await sim.call('POST', path, { amount }, wallet.owner.platform), 200);
-  wallet.due += BigInt(amount);
+  bodyOf(await sim.call('POST', path, { amount }, wallet.owner.platform), 200);
+  wallet.expectedBalance += BigInt(amount);
   return `${amount}`;
 }
 
 /** Destinations of a wallet payment: external accounts and any internal account. */
-function destinationOf(
+function chooseDestination(
   sim: Sim,
   wallet: InternalAccount,
 ): { internalAccount: InternalAccount | null; externalAccount: ExternalAccount | null } {
@@ -211,37 +222,42 @@ function destinationOf(
     (each) => each.owner === wallet.owner && !each.deleted,
   );
   if (ownExternalAccounts.length && sim.chance.percent(60))
-    return { internalAccount: null, externalAccount: sim.chance.of(ownExternalAccounts) };
+    return { internalAccount: null, externalAccount: sim.chance.pick(ownExternalAccounts) };
   const otherOwners = payers(sim).filter(({ platform }) => platform === wallet.owner.platform);
-  const to = sim.chance.of(otherOwners);
+  const to = sim.chance.pick(otherOwners);
   const other = to.wallet && to.wallet !== wallet && sim.chance.percent(40);
-  const internalAccount = other ? to.wallet : internalAccountOf(sim, to, [...PAID_IN, 'USDB']);
+  const internalAccount = other
+    ? to.wallet
+    : pickInternalAccount(sim, to, [...PAYMENT_CURRENCIES, 'USDB']);
   return { internalAccount: internalAccount ?? null, externalAccount: null };
 }
 
-async function quote(sim: Sim): Promise<string> {
-  const full = wallets(sim).filter((each) => spendable(sim, each) > 1_000_000n);
-  const wallet = full.length && sim.chance.percent(80) ? sim.chance.of(full) : someWallet(sim);
-  const { internalAccount: toAccount, externalAccount } = destinationOf(sim, wallet);
-  if (toAccount && !isActive(sim, toAccount)) return 'shut';
+async function createQuote(sim: Sim): Promise<string> {
+  const full = activeWallets(sim).filter((each) => spendable(sim, each) > 1_000_000n);
+  const wallet = full.length && sim.chance.percent(80) ? sim.chance.pick(full) : chooseWallet(sim);
+  const { internalAccount: toAccount, externalAccount } = chooseDestination(sim, wallet);
+  if (toAccount && !isActive(sim, toAccount)) return 'frozen or closed';
   const { owner } = wallet;
   const body = {
     source: { sourceType: 'ACCOUNT', accountId: wallet.id },
     destination: { destinationType: 'ACCOUNT', accountId: (toAccount ?? externalAccount)?.id },
     lockedCurrencySide: 'SENDING',
-    lockedCurrencyAmount: sim.chance.between(10_000, sim.chance.of([500_000, 60_000_000])),
+    lockedCurrencyAmount: sim.chance.integerBetween(10_000, sim.chance.pick([500_000, 60_000_000])),
     purposeOfPayment: 'GIFT',
     ...(sim.chance.percent(5) ? { immediatelyExecute: true } : {}),
   };
   const response = await sim.call('POST', '/quotes', body, owner.platform);
   const isImmediate = 'immediatelyExecute' in body;
-  const code = rejection(response, isImmediate ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
+  const code = rejectionCode(
+    response,
+    isImmediate ? ['INVALID_INPUT', ...QUOTE_ERRORS] : QUOTE_ERRORS,
+  );
   if (code) return code;
   if (isImmediate) throw violation(`${response.body.id} was executed without a signature`);
   const order = orderOf(
     sim,
     { source: wallet, internalAccount: toAccount, externalAccount },
-    expected(response, 201),
+    bodyOf(response, 201),
     owner,
   );
   const [instructions] = response.body.paymentInstructions;
@@ -250,16 +266,16 @@ async function quote(sim: Sim): Promise<string> {
   return `${order.sent} for ${order.received}`;
 }
 
-const signable = (sim: Sim) => sim.orders.filter(({ payload }) => payload);
+const signableOrders = (sim: Sim) => sim.orders.filter(({ payload }) => payload);
 
 /** Predicted error codes of a payment apart from its signature. */
 const paymentCodes = (sim: Sim, order: Order): string[] => [
-  ...verdictOn(sim, order, order.started),
-  ...unsureOf(order),
+  ...executionErrors(sim, order, order.started),
+  ...possibleErrors(order),
 ];
 
 /** A wrong signature is rejected before any other check. */
-async function stamped(sim: Sim, order: Order, key: string): Promise<SignedResult> {
+async function executeWithSignature(sim: Sim, order: Order, key: string): Promise<SignedResult> {
   const isValid = sim.chance.percent(80);
   const text = isValid ? (order.payload as string) : `${order.payload} `;
   const signer = isValid || sim.chance.percent(50) ? key : keyPairOf('7'.repeat(64)).privateKey;
@@ -267,64 +283,74 @@ async function stamped(sim: Sim, order: Order, key: string): Promise<SignedResul
   const path = `/quotes/${order.quoteId}/execute`;
   const response = await sim.call('POST', path, undefined, order.platform, { headers });
   if (isValid) return { response, trace: `${response.status}` };
-  if (!rejection(response, ['UNAUTHORIZED', ...paymentCodes(sim, order)])) {
+  if (!rejectionCode(response, ['UNAUTHORIZED', ...paymentCodes(sim, order)])) {
     throw violation(`${order.id} was paid with a wrong signature`);
   }
   return { trace: `wrong: ${response.body.code}` };
 }
 
-async function pay(sim: Sim): Promise<string> {
-  const pendingOrders = signable(sim).filter(({ started }) => !started);
-  const order = sim.chance.of(
-    pendingOrders.length && sim.chance.percent(90) ? pendingOrders : signable(sim),
+async function payFromWallet(sim: Sim): Promise<string> {
+  const pendingOrders = signableOrders(sim).filter(({ started }) => !started);
+  const order = sim.chance.pick(
+    pendingOrders.length && sim.chance.percent(90) ? pendingOrders : signableOrders(sim),
   );
   const wallet = order.source as InternalAccount;
   // A closed wallet cannot be signed in to.
   const isGone = wallet.owner.deleted || accountRow(sim, wallet)?.status === 'CLOSED';
   const key = isGone ? undefined : await keyFor(sim, wallet);
   if (!key) return 'not signed in';
-  const codes = verdictOn(sim, order, order.started);
+  const codes = executionErrors(sim, order, order.started);
   const path = `/quotes/${order.quoteId}/execute`;
-  const leg = { method: 'POST', path, as: order.platform, keyed: true };
+  const request = { method: 'POST', path, as: order.platform, keyed: true };
   const { response, trace } = await (sim.chance.percent(50)
-    ? stamped(sim, order, key)
-    : sign(sim, leg, key));
-  if (!response || rejection(response, paymentCodes(sim, order))) return trace;
-  expected(response, 200);
+    ? executeWithSignature(sim, order, key)
+    : signRequest(sim, request, key));
+  if (!response || rejectionCode(response, paymentCodes(sim, order))) return trace;
+  bodyOf(response, 200);
   if (codes.length) throw violation(`${order.id} was executed; expected ${codes.join(' or ')}`);
   order.started = true;
   return `${trace}: ${order.sent}`;
 }
 
 /** Replays an accepted signature long afterwards. */
-async function replay(sim: Sim): Promise<string> {
-  return sendAgain(sim, sim.chance.of(sim.used) as Request);
+async function replaySignature(sim: Sim): Promise<string> {
+  return sendAgain(sim, sim.chance.pick(sim.signedRequests) as Request);
 }
 
 async function setPolls(sim: Sim): Promise<string> {
-  const platform = sim.chance.of(sim.platforms.filter((each) => inSandbox({ platform: each })));
-  const polls = String(sim.chance.of([0, 0, 1, 3]));
+  const platform = sim.chance.pick(sim.platforms.filter((each) => isInSandbox({ platform: each })));
+  const polls = String(sim.chance.pick([0, 0, 1, 3]));
   const args = ['platform', 'set', platform.id, '--wallet-processing', polls];
-  outcome(await operator(sim, ...args), true, args.join(' '));
+  checkOutcome(await runVerb(sim, ...args), true, args.join(' '));
   return `${polls} of ${sim.platforms.indexOf(platform)}`;
 }
 
-const anyWallet = (sim: Sim) => wallets(sim).length > 0;
+const anyWallet = (sim: Sim) => activeWallets(sim).length > 0;
 
-export const HOLDERS: readonly Action[] = [
-  { name: 'fund a wallet', weight: 3, ready: anyWallet, run: fund },
+export const WALLET_HOLDER_ACTIONS: readonly Action[] = [
+  { name: 'fund a wallet', weight: 3, isPossible: anyWallet, run: fundWallet },
   {
     name: 'sign in to a wallet',
     weight: 3,
-    ready: anyWallet,
-    run: async (sim) => (await signIn(sim, sim.chance.of(wallets(sim)))).trace,
+    isPossible: anyWallet,
+    run: async (sim) => (await signIn(sim, sim.chance.pick(activeWallets(sim)))).trace,
   },
-  { name: 'quote from a wallet', weight: 8, ready: anyWallet, run: quote },
-  { name: 'pay from a wallet', weight: 12, ready: (sim) => signable(sim).length > 0, run: pay },
-  { name: 'add a credential', weight: 2, ready: anyWallet, run: addCredential },
-  { name: 'remove a credential', weight: 1.5, ready: anyWallet, run: removeCredential },
-  { name: 'refresh a session', weight: 3, ready: anyWallet, run: refresh },
-  { name: 'end a session', weight: 1, ready: anyWallet, run: endSession },
-  { name: 'replay a signature', weight: 2, ready: (sim) => sim.used.length > 0, run: replay },
-  { name: 'set wallet processing', weight: 0.6, ready: anyWallet, run: setPolls },
+  { name: 'quote from a wallet', weight: 8, isPossible: anyWallet, run: createQuote },
+  {
+    name: 'pay from a wallet',
+    weight: 12,
+    isPossible: (sim) => signableOrders(sim).length > 0,
+    run: payFromWallet,
+  },
+  { name: 'add a credential', weight: 2, isPossible: anyWallet, run: addCredential },
+  { name: 'remove a credential', weight: 1.5, isPossible: anyWallet, run: removeCredential },
+  { name: 'refresh a session', weight: 3, isPossible: anyWallet, run: refreshSession },
+  { name: 'end a session', weight: 1, isPossible: anyWallet, run: endSession },
+  {
+    name: 'replay a signature',
+    weight: 2,
+    isPossible: (sim) => sim.signedRequests.length > 0,
+    run: replaySignature,
+  },
+  { name: 'set wallet processing', weight: 0.6, isPossible: anyWallet, run: setPolls },
 ];

@@ -2,7 +2,7 @@
 // and the outcome that the order's parameters and the bank account suffix select. Written from the
 // tables of the specification.
 
-import { operator, outcome } from '../../harness/operator.ts';
+import { checkOutcome, runVerb } from '../../harness/operator.ts';
 import {
   type ExternalAccount,
   type MintClient,
@@ -10,15 +10,15 @@ import {
   type Sim,
   violation,
 } from '../../harness/sim.ts';
-import { isOrderOver } from '../../model/coin-book.ts';
+import { isOrderFinal } from '../../model/coin-book.ts';
 import type { RecordedRow } from '../../model/model.ts';
-import { type Action, checkReply, expected } from '../action.ts';
+import { type Action, bodyOf, checkReply } from '../action.ts';
 import { platformIn } from './card-messages.ts';
 import {
   coinsOf,
-  DELETION_CODES,
   inactiveAccountCode,
-  linkAs,
+  linkClient,
+  REVOKED_SECRETS,
   replaceSecret,
   statusOf,
 } from './coins.ts';
@@ -31,29 +31,30 @@ interface Endpoint {
 }
 
 const UNKNOWN_ACCOUNT = 'ExternalAccount:019b0000-0000-7000-8000-000000000000';
-const ENDS_LOST = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND'];
+const ACCOUNT_NOT_FOUND = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND'];
 
 function endpointFor(sim: Sim, platform: Platform, kind: 'SPARK' | 'bank'): Endpoint {
   const ownExternalAccounts = sim.mints.banks.filter((each) => each.owner.platform === platform);
-  const isFit = (each: ExternalAccount) => (each.suffix === 'SPARK') === (kind === 'SPARK');
+  const isOfKind = (each: ExternalAccount) => (each.suffix === 'SPARK') === (kind === 'SPARK');
   const valid = ownExternalAccounts.filter(
-    (each) => isFit(each) && !each.deleted && !each.owner.deleted,
+    (each) => isOfKind(each) && !each.deleted && !each.owner.deleted,
   );
-  const account = valid.length && sim.chance.percent(93) ? sim.chance.of(valid) : undefined;
-  const unexpected =
+  const account = valid.length && sim.chance.percent(93) ? sim.chance.pick(valid) : undefined;
+  const chosen =
     account ??
     (ownExternalAccounts.length && sim.chance.percent(80)
-      ? sim.chance.of(ownExternalAccounts)
+      ? sim.chance.pick(ownExternalAccounts)
       : undefined);
-  if (!unexpected) return { id: UNKNOWN_ACCOUNT, codes: ENDS_LOST };
-  const { id, deleted, owner, suffix } = unexpected;
+  if (!chosen) return { id: UNKNOWN_ACCOUNT, codes: ACCOUNT_NOT_FOUND };
+  const { id, deleted, owner, suffix } = chosen;
   const active = sim.model.externalAccounts.get(id)?.status === 'ACTIVE';
-  const unfit = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED'];
-  const codes = deleted || owner.deleted ? ENDS_LOST : isFit(unexpected) && active ? [] : unfit;
+  const notSupported = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED'];
+  const codes =
+    deleted || owner.deleted ? ACCOUNT_NOT_FOUND : isOfKind(chosen) && active ? [] : notSupported;
   return { id, codes, ...(kind === 'bank' ? { bank: suffix } : {}) };
 }
 
-const LINKS: Readonly<Record<string, string>> = {
+const LINK_ERRORS: Readonly<Record<string, string>> = {
   '201': 'LINK_FAILED',
   '202': 'LINK_METHOD_REQUIRED',
   '203': 'NOT_LINKED',
@@ -72,12 +73,12 @@ function someAmount(
   const circulating = model.accounts.get(`stablecoin:${coin.id}:circulating`);
   const free = circulating ? (circulating.balance - circulating.held) / CENT : 0n;
   if (chance.percent(4)) {
-    const amount = chance.of([0n, 1n, CENT + 1n]);
+    const amount = chance.pick([0n, 1n, CENT + 1n]);
     return { amount, codes: ['STABLECOIN_AMOUNT_NOT_REPRESENTABLE'] };
   }
   const exceedsSupply = chance.percent(6) || free === 0n;
   const maximum = burns ? free + (exceedsSupply ? 50n : 0n) : 100_000n;
-  const cents = BigInt(chance.between(1, Number(maximum > 0n ? maximum : 1n)));
+  const cents = BigInt(chance.integerBetween(1, Number(maximum > 0n ? maximum : 1n)));
   return { amount: cents * CENT, codes: [] };
 }
 
@@ -96,33 +97,33 @@ const SOURCES = {
   ],
 } as const;
 
-const WORDS = ['000', '000', '000', '000', '001', '003', '004', '005'];
+const DESCRIPTION_SUFFIXES = ['000', '000', '000', '000', '001', '003', '004', '005'];
 
 interface Draft {
   type: 'MINT' | 'BURN';
   source: string;
   amount: bigint;
   codes: string[];
-  ends: Endpoint[];
+  endpoints: Endpoint[];
   description: string;
   body: object;
 }
 
-function draft(sim: Sim, coin: RecordedRow, platform: Platform): Draft {
+function draftOrder(sim: Sim, coin: RecordedRow, platform: Platform): Draft {
   const circulating = sim.model.accounts.get(`stablecoin:${coin.id}:circulating`)?.balance ?? 0n;
   const type = sim.chance.percent(circulating > 0n ? 50 : 93) ? 'MINT' : 'BURN';
-  const source = sim.chance.weighed<{ type: string; weight: number }>(SOURCES[type]).type;
+  const source = sim.chance.pickWeighted<{ type: string; weight: number }>(SOURCES[type]).type;
   const { amount, codes } = someAmount(sim, coin, type === 'BURN');
   const bank = endpointFor(sim, platform, 'bank');
-  const description = `order ${sim.chance.of(WORDS)}`;
+  const description = `order ${sim.chance.pick(DESCRIPTION_SUFFIXES)}`;
   const common = { amount: String(amount), description };
   const internalAccount = { accountId: 'InternalAccount:019b0000-0000-7000-8000-000000000000' };
   const ownAccount = source === 'SERVICE_INTERNAL_ACCOUNT' ? internalAccount : {};
   if (type === 'BURN') {
-    const rail = sim.chance.of(['WIRE', 'ACH_CREDIT', 'SAME_DAY_ACH_CREDIT', 'RTP_CREDIT']);
+    const rail = sim.chance.pick(['WIRE', 'ACH_CREDIT', 'SAME_DAY_ACH_CREDIT', 'RTP_CREDIT']);
     const destination = { type: 'EXTERNAL_ACCOUNT', externalAccountId: bank.id, rail };
     const body = { ...common, source: { type: source, ...ownAccount }, destination };
-    return { type, source, amount, codes, ends: [bank], description, body };
+    return { type, source, amount, codes, endpoints: [bank], description, body };
   }
   const wallet = endpointFor(sim, platform, 'SPARK');
   const debits = source.endsWith('ACH_DEBIT');
@@ -134,7 +135,7 @@ function draft(sim: Sim, coin: RecordedRow, platform: Platform): Draft {
   };
   const body = { ...common, fundingSource, destination: { accountId: wallet.id } };
   const accounts = debits ? [bank, wallet] : [wallet];
-  return { type, source, amount, codes, ends: accounts, description, body };
+  return { type, source, amount, codes, endpoints: accounts, description, body };
 }
 
 /** Predicted error codes before the source and destination are checked. */
@@ -161,48 +162,48 @@ function orderCodes(sim: Sim, coin: RecordedRow, client: MintClient, order: Draf
 
 /** Predicted error code when the provider does not respond or has revoked access. */
 const providerCode = ({ secret }: MintClient): string | undefined => {
-  const unlinkedCode = DELETION_CODES[secret];
+  const unlinkedCode = REVOKED_SECRETS[secret];
   if (unlinkedCode) return inactiveAccountCode(unlinkedCode);
   return secret === '007' ? 'SERVICE_UNAVAILABLE' : undefined;
 };
 
 function endpointCodes(sim: Sim, coin: RecordedRow, client: MintClient, order: Draft): string[] {
-  const { ends, type, source, amount } = order;
-  const unexpected = ends.find(({ codes }) => codes.length);
+  const { endpoints, type, source, amount } = order;
+  const unexpected = endpoints.find(({ codes }) => codes.length);
   if (unexpected) return unexpected.codes;
   // A provider that revoked access reports it on the first call.
   if (client.secret === '003' || client.secret === '004') return [providerCode(client) as string];
-  const problem = ends.flatMap(({ bank }) => LINKS[bank ?? ''] ?? [])[0];
+  const problem = endpoints.flatMap(({ bank }) => LINK_ERRORS[bank ?? ''] ?? [])[0];
   if (problem) return [`STABLECOIN_EXTERNAL_ACCOUNT_${problem}`];
-  const silent = providerCode(client);
-  if (silent) return [silent];
+  const unavailableCode = providerCode(client);
+  if (unavailableCode) return [unavailableCode];
   const burnsBalance = type === 'BURN' && source === 'PROVIDER_INTERNAL_BALANCE';
   if (burnsBalance && client.secret === '006') return ['STABLECOIN_PROVIDER_SOURCE_NOT_LINKED'];
-  if (ends.some(({ bank }) => bank === '206')) return ['STABLECOIN_PROVIDER_ERROR'];
+  if (endpoints.some(({ bank }) => bank === '206')) return ['STABLECOIN_PROVIDER_ERROR'];
   const circulating = sim.model.accounts.get(`stablecoin:${coin.id}:circulating`);
   const free = circulating ? circulating.balance - circulating.held : 0n;
   return type === 'BURN' && amount > free ? ['STABLECOIN_PROVIDER_ERROR'] : [];
 }
 
 /** The outcome that the bank account and the parameters select. */
-function endingOf({ type, source, ends, description }: Draft): string {
+function outcomeOf({ type, source, endpoints, description }: Draft): string {
   const needsPayment = source === (type === 'MINT' ? 'WIRE' : 'EXTERNAL_ACCOUNT');
-  if (ends.some(({ bank }) => bank === '003')) return 'FAILED';
+  if (endpoints.some(({ bank }) => bank === '003')) return 'FAILED';
   const suffix = description.slice(-3);
   if (suffix === '001' && needsPayment) return 'EXPIRED';
   return suffix === '003' || suffix === '004' ? 'FAILED' : 'COMPLETED';
 }
 
-async function order(sim: Sim): Promise<string> {
+async function createOrder(sim: Sim): Promise<string> {
   const provisioned = coinsOf(sim).filter(
     ({ issuance_status: status }) => status === 'PROVISIONED',
   );
-  const coin = sim.chance.of(
+  const coin = sim.chance.pick(
     provisioned.length && sim.chance.percent(95) ? provisioned : coinsOf(sim),
   );
   const platform = platformIn(sim, coin.platform_id);
   const client = sim.mints.clients.find(({ id }) => id === coin.provider_account) as MintClient;
-  const drafted = draft(sim, coin, platform);
+  const drafted = draftOrder(sim, coin, platform);
   const { type, source, amount, body } = drafted;
   const codes = orderCodes(sim, coin, client, drafted);
   const path = `/stablecoins/${coin.id}/${type.toLowerCase()}s`;
@@ -210,16 +211,16 @@ async function order(sim: Sim): Promise<string> {
   const description = `${type} ${amount} ${source}`;
   const code = checkReply(response, codes, `${description}, of …${client.secret}`);
   if (code) return `${description}: ${code}`;
-  const { id, status } = expected(response, 201);
+  const { id, status } = bodyOf(response, 201);
   if (status !== 'CREATED') throw violation(`${id} begins ${status}`);
-  const ownSuffix = endingOf(drafted);
+  const expectedStatus = outcomeOf(drafted);
   sim.mints.orders.push({
     id,
     client,
-    ending: ownSuffix,
-    stranded: DELETION_CODES[client.secret] !== undefined,
+    expectedStatus,
+    accessRevoked: REVOKED_SECRETS[client.secret] !== undefined,
   });
-  return `${description}: ${ownSuffix}`;
+  return `${description}: ${expectedStatus}`;
 }
 
 /**
@@ -228,44 +229,48 @@ async function order(sim: Sim): Promise<string> {
  */
 function manualOutcome(
   { status, submitted_at }: RecordedRow,
-  as: string,
-  ownSuffix: string,
+  reportedStatus: string,
+  expectedStatus: string,
 ): string {
-  if (as === 'completed') return 'COMPLETED';
+  if (reportedStatus === 'completed') return 'COMPLETED';
   const isUnpaid = status === 'CREATED' || status === 'PENDING_FUNDING';
   if (!isUnpaid || submitted_at === null) return 'FAILED';
-  return ownSuffix === 'COMPLETED' ? 'COMPLETED' : 'EXPIRED';
+  return expectedStatus === 'COMPLETED' ? 'COMPLETED' : 'EXPIRED';
 }
 
 /** An operator ends an order; an expired one only as completed. */
 async function endManually(sim: Sim): Promise<string> {
   const all = [...sim.model.coinBook.orders.values()].slice(-60);
   const expired = all.filter(({ status }) => status === 'EXPIRED');
-  const open = all.filter((row) => !isOrderOver(row));
-  const list = sim.chance.of([expired, expired, open, all].filter((each) => each.length > 0));
-  const row = sim.chance.of(list);
-  const as = sim.chance.of(['completed', 'completed', 'failed']);
-  const args = ['--as', as, '--reason', 'simulated'];
-  const result = await operator(sim, 'stablecoins', 'end', row.id as string, ...args);
-  const may = as === 'completed' ? row.submitted_at !== null : row.status !== 'EXPIRED';
-  const isEnded = isOrderOver(row) && row.status !== 'EXPIRED';
-  const description = `${as}, ${row.status}`;
-  const rejected = outcome(result, may && !isEnded, `${row.id}: ${description}`);
+  const open = all.filter((row) => !isOrderFinal(row));
+  const list = sim.chance.pick([expired, expired, open, all].filter((each) => each.length > 0));
+  const row = sim.chance.pick(list);
+  const reportedStatus = sim.chance.pick(['completed', 'completed', 'failed']);
+  const args = ['--as', reportedStatus, '--reason', 'simulated'];
+  const result = await runVerb(sim, 'stablecoins', 'end', row.id as string, ...args);
+  const isReportable =
+    reportedStatus === 'completed' ? row.submitted_at !== null : row.status !== 'EXPIRED';
+  const isEnded = isOrderFinal(row) && row.status !== 'EXPIRED';
+  const description = `${reportedStatus}, ${row.status}`;
+  const rejected = checkOutcome(result, isReportable && !isEnded, `${row.id}: ${description}`);
   if (rejected) return `${description}: ${rejected}`;
   const knownOrder = sim.mints.orders.find(({ id }) => id === row.id);
-  if (knownOrder) Object.assign(knownOrder, { ending: manualOutcome(row, as, knownOrder.ending) });
+  if (knownOrder)
+    Object.assign(knownOrder, {
+      expectedStatus: manualOutcome(row, reportedStatus, knownOrder.expectedStatus),
+    });
   return description;
 }
 
 /** The provider restores access of all platforms with open orders, so that they can complete. */
-export async function restore(sim: Sim): Promise<void> {
+export async function restoreAccess(sim: Sim): Promise<void> {
   const open = sim.mints.orders.filter(({ id }) => {
     const row = sim.model.coinBook.orders.get(id);
-    return row && !isOrderOver(row);
+    return row && !isOrderFinal(row);
   });
   for (const client of new Set(open.map((each) => each.client))) {
-    if (statusOf(sim, client) !== 'ACTIVE') await linkAs(sim, client.platform, '000', client);
-    else if (DELETION_CODES[client.secret]) await replaceSecret(sim, client, '000');
+    if (statusOf(sim, client) !== 'ACTIVE') await linkClient(sim, client.platform, '000', client);
+    else if (REVOKED_SECRETS[client.secret]) await replaceSecret(sim, client, '000');
   }
 }
 
@@ -279,30 +284,31 @@ const isOverdue = (
 
 /** Mints and burns with an unexpected outcome; clears the list. */
 export function settleOrders(sim: Sim): string[] {
-  const problems = sim.mints.orders.flatMap(({ id, ending, stranded }) => {
+  const problems = sim.mints.orders.flatMap(({ id, expectedStatus, accessRevoked }) => {
     const row = sim.model.coinBook.orders.get(id) ?? {};
     const { status, failure_reason: reason } = row;
-    const isStranded = stranded && status === 'FAILED' && reason?.startsWith('PROVIDER_ACCOUNT_');
-    const expired = status === 'EXPIRED' && isOverdue(row, stranded);
-    return status === ending || isStranded || expired
+    const isStranded =
+      accessRevoked && status === 'FAILED' && reason?.startsWith('PROVIDER_ACCOUNT_');
+    const expired = status === 'EXPIRED' && isOverdue(row, accessRevoked);
+    return status === expectedStatus || isStranded || expired
       ? []
-      : [`${id} ended ${status}, ${reason}, and not ${ending}`];
+      : [`${id} ended ${status}, ${reason}, and not ${expectedStatus}`];
   });
   sim.mints.orders = [];
   return problems;
 }
 
-export const MINTS: readonly Action[] = [
+export const MINT_ACTIONS: readonly Action[] = [
   {
     name: 'mint or burn',
     weight: 12,
-    ready: (sim) => sim.model.coinBook.coins.size > 0,
-    run: order,
+    isPossible: (sim) => sim.model.coinBook.coins.size > 0,
+    run: createOrder,
   },
   {
     name: 'end a mint or burn',
     weight: 0.7,
-    ready: (sim) => sim.model.coinBook.orders.size > 0,
+    isPossible: (sim) => sim.model.coinBook.orders.size > 0,
     run: endManually,
   },
 ];

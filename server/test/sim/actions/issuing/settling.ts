@@ -2,9 +2,9 @@
 // is left. Then nothing may be stuck, and every payment and account must be as the actors predicted
 // from their orders and the sandbox tables alone.
 
-import { proofProblems } from '../../harness/authorizations.ts';
+import { authorizationProblems } from '../../harness/authorizations.ts';
 import { deliver, runDueJobs } from '../../harness/jobs.ts';
-import { operator, outcome } from '../../harness/operator.ts';
+import { checkOutcome, runVerb } from '../../harness/operator.ts';
 import { EXPIRED, type Outcome } from '../../harness/outcomes.ts';
 import {
   accountRow,
@@ -14,27 +14,30 @@ import {
   type Sim,
   violation,
 } from '../../harness/sim.ts';
-import { accountOf, besideAccount, chargeOf } from '../../model/card-facts.ts';
+import { accountOf, amountOutsideAccount, chargeOf } from '../../model/card-facts.ts';
 import { refundOf } from '../../model/lifecycles.ts';
 import { amountIn } from '../../model/model.ts';
 import { awaitedOf } from '../../model/queue-and-limits.ts';
 import { applyStep } from '../../rules/invariants.ts';
-import { decide, exceptions } from './cards.ts';
-import { restore, settleOrders } from './mints.ts';
+import { openExceptions, resolveException } from './cards.ts';
+import { restoreAccess, settleOrders } from './mints.ts';
 
 const MAX_ROUNDS = 4_000;
-const LEASES_END_MS = 21_000;
+const LEASE_MS = 21_000;
 
 /** Reads the change log; throws when an invariant is broken. */
 export async function observe(sim: Sim): Promise<number> {
   const changes = await sim.changeLog.read();
   sim.model.now = sim.effects.now();
   const problems = applyStep(sim.model, changes, sim.effects.delivered);
-  problems.push(...(await proofProblems(sim, changes)));
+  problems.push(...(await authorizationProblems(sim, changes)));
   for (const node of sim.nodes) {
-    problems.push(...node.broken().map((each) => `a reply breaks its contract: ${each}`));
+    problems.push(
+      ...node.contractViolations().map((each) => `a reply breaks its contract: ${each}`),
+    );
     const errors = node.errors();
-    if (!node.dead && !sim.rough) problems.push(...errors.map((each) => `logged: ${each}`));
+    if (!node.dead && !sim.errorsExpected)
+      problems.push(...errors.map((each) => `logged: ${each}`));
   }
   if (problems.length) throw violation(problems.join('\n'));
   return changes.length;
@@ -49,7 +52,7 @@ function nextDue({ model }: Sim): number | undefined {
   return dues.length ? Math.min(...dues) : undefined;
 }
 
-async function untilIdle(sim: Sim): Promise<void> {
+async function runUntilIdle(sim: Sim): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     for (const node of sim.nodes) await runDueJobs(node);
     for (const node of sim.nodes) await deliver(sim, node);
@@ -57,8 +60,8 @@ async function untilIdle(sim: Sim): Promise<void> {
     const next = nextDue(sim);
     if (next === undefined) return;
     // Due work that was not done is leased to a server that died.
-    const wait = next > sim.effects.now() ? next - sim.effects.now() : LEASES_END_MS;
-    sim.effects.pass(wait);
+    const wait = next > sim.effects.now() ? next - sim.effects.now() : LEASE_MS;
+    sim.effects.advance(wait);
   }
   throw violation(`after ${MAX_ROUNDS} rounds work is left`);
 }
@@ -66,16 +69,25 @@ async function untilIdle(sim: Sim): Promise<void> {
 /** Whether payer and payee are unchanged; otherwise a payment may have other outcomes. */
 function isUndisturbed(order: Order): boolean {
   if (order.kind === 'balance') return true;
-  const { internalAccount: toAccount, externalAccount, from, payer } = order;
-  const all = [toAccount?.owner, externalAccount, externalAccount?.owner, from, from?.owner, payer];
+  const { internalAccount: toAccount, externalAccount, debitedAccount, payer } = order;
+  const all = [
+    toAccount?.owner,
+    externalAccount,
+    externalAccount?.owner,
+    debitedAccount,
+    debitedAccount?.owner,
+    payer,
+  ];
   return !all.some((each) => each?.deleted);
 }
 
-function endingOf(sim: Sim, order: Order): Outcome | string {
+function outcomeOf(sim: Sim, order: Order): Outcome | string {
   const row = sim.model.payments.get(order.id)?.row;
   if (!row) return `${order.id} does not exist`;
   const outcome = { status: row.status, refund: refundOf(row) } as Outcome;
-  const expectedEnding = order.started ? order.ending : (order.unstarted ?? EXPIRED);
+  const expectedEnding = order.started
+    ? order.expectedOutcome
+    : (order.outcomeUnlessStarted ?? EXPIRED);
   const isExpected =
     outcome.status === expectedEnding?.status && outcome.refund === expectedEnding.refund;
   if (expectedEnding === null || isExpected || !isUndisturbed(order)) return outcome;
@@ -88,10 +100,10 @@ function endingOf(sim: Sim, order: Order): Outcome | string {
 }
 
 /** A digital asset refunded without a wallet is credited to its owner's account. */
-function creditStray(sim: Sim, { id }: Order): void {
+function creditRefundedAsset(sim: Sim, { id }: Order): void {
   for (const { step, credit, amount } of sim.model.payments.get(id)?.transfers ?? []) {
     const internalAccount = step === 'refund.out' && internalAccountById(sim, credit);
-    if (internalAccount) internalAccount.due += amount;
+    if (internalAccount) internalAccount.expectedBalance += amount;
   }
 }
 
@@ -105,7 +117,7 @@ export function internalAccountById(
   return owner && internalAccountsOf(owner).find((each) => each.id === id);
 }
 
-function settle(sim: Sim, order: Order): string | undefined {
+function settleOrder(sim: Sim, order: Order): string | undefined {
   const {
     source,
     internalAccount: toAccount,
@@ -114,19 +126,19 @@ function settle(sim: Sim, order: Order): string | undefined {
     received,
     platformFee,
   } = order;
-  const suffix = endingOf(sim, order);
-  if (typeof suffix === 'string') return suffix;
-  creditStray(sim, order);
-  if (suffix.status === 'EXPIRED') return undefined;
-  const stored = suffix.status === 'COMPLETED' && suffix.refund === 'NONE';
-  const suspended = suffix.refund === 'FAILED';
-  if (source && (stored || suspended)) source.due -= sent;
+  const outcome = outcomeOf(sim, order);
+  if (typeof outcome === 'string') return outcome;
+  creditRefundedAsset(sim, order);
+  if (outcome.status === 'EXPIRED') return undefined;
+  const isCompleted = outcome.status === 'COMPLETED' && outcome.refund === 'NONE';
+  const isSuspended = outcome.refund === 'FAILED';
+  if (source && (isCompleted || isSuspended)) source.expectedBalance -= sent;
   // A platform that pays a fee to itself sends less.
-  if (source && source === feeOwnerAccount && suspended) source.due += platformFee;
+  if (source && source === feeOwnerAccount && isSuspended) source.expectedBalance += platformFee;
   // Funds received over UMA may go to an external account immediately.
   const isCredited = sim.model.payments.get(order.id)?.row.destination_account === toAccount?.id;
-  if (stored && toAccount && isCredited) toAccount.due += received;
-  if (feeOwnerAccount && stored) feeOwnerAccount.due += platformFee;
+  if (isCompleted && toAccount && isCredited) toAccount.expectedBalance += received;
+  if (feeOwnerAccount && isCompleted) feeOwnerAccount.expectedBalance += platformFee;
   return undefined;
 }
 
@@ -134,15 +146,15 @@ function settle(sim: Sim, order: Order): string | undefined {
 function chargeCards(sim: Sim): void {
   for (const [id, row] of sim.model.cardBook.payments) {
     const { transfers = [] } = sim.model.payments.get(id) ?? {};
-    const cost = chargeOf(row) + besideAccount(transfers);
+    const cost = chargeOf(row) + amountOutsideAccount(transfers);
     const internalAccount = internalAccountById(sim, accountOf(row));
-    if (internalAccount) internalAccount.due -= cost - (sim.charged.get(id) ?? 0n);
-    sim.charged.set(id, cost);
+    if (internalAccount) internalAccount.expectedBalance -= cost - (sim.cardCosts.get(id) ?? 0n);
+    sim.cardCosts.set(id, cost);
   }
 }
 
 /** Cards of deleted customers are closed. */
-function* cardsLeft({ people, model }: Sim): Iterable<string> {
+function* openCardProblems({ people, model }: Sim): Iterable<string> {
   const deletedIds = new Set(people.flatMap((each) => (each.deleted ? each.id : [])));
   for (const { id, customer_id, state } of model.cardBook.cards.values()) {
     if (state !== 'CLOSED' && deletedIds.has(customer_id as string)) yield `${id} is ${state}`;
@@ -152,18 +164,18 @@ function* cardsLeft({ people, model }: Sim): Iterable<string> {
 function* balanceProblems(sim: Sim): Iterable<string> {
   for (const person of sim.people) {
     for (const internalAccount of internalAccountsOf(person)) {
-      const { id, currency, due } = internalAccount;
+      const { id, currency, expectedBalance } = internalAccount;
       const account = sim.model.accounts.get(id);
       const owed = amountIn(accountRow(sim, internalAccount)?.owed);
       const { balance = 0n, held = 0n } = account ?? {};
-      if (balance - owed === due && held === 0n) continue;
-      yield `${id} has ${balance}, ${held} held, ${owed} owed; expected ${due} ${currency}`;
+      if (balance - owed === expectedBalance && held === 0n) continue;
+      yield `${id} has ${balance}, ${held} held, ${owed} owed; expected ${expectedBalance} ${currency}`;
     }
   }
 }
 
 /** After settling, nothing is under way or held, and system accounts hold no funds in progress. */
-function* strayDeposits({ model }: Sim): Iterable<string> {
+function* progressProblems({ model }: Sim): Iterable<string> {
   for (const { row } of model.payments.values()) {
     const requested = row.type === 'INCOMING' && row.status === 'PENDING';
     const isWaiting = requested || row.status === 'PENDING_AUTHORIZATION';
@@ -177,13 +189,13 @@ function* strayDeposits({ model }: Sim): Iterable<string> {
 }
 
 /** Undecided agent actions are rejected. */
-async function rejectAll(sim: Sim): Promise<void> {
-  for (const { id, agent } of sim.waiting) {
+async function rejectPendingActions(sim: Sim): Promise<void> {
+  for (const { id, agent } of sim.pendingActions) {
     const path = `/agents/${agent.id}/actions/${id}/reject`;
     const { status, body } = await sim.call('POST', path, {}, agent.owner.platform);
     if (status !== 200 && body?.code !== 'CONFLICT') throw violation(`${id} was not rejected`);
   }
-  sim.waiting = [];
+  sim.pendingActions = [];
 }
 
 /** The operator unfreezes accounts and processes the queue. */
@@ -191,38 +203,38 @@ async function processQueue(sim: Sim): Promise<void> {
   for (const { id, status } of [...sim.model.internal.values()]) {
     const ownerDeleted = internalAccountById(sim, id as string)?.owner.deleted ?? true;
     if (status === 'FROZEN' && !ownerDeleted)
-      await operator(sim, 'accounts', 'unfreeze', id as string);
+      await runVerb(sim, 'accounts', 'unfreeze', id as string);
   }
   for (;;) {
-    await untilIdle(sim);
+    await runUntilIdle(sim);
     const waitingPayments = [...sim.model.awaitedResults.keys()].filter((id) => {
       const payment = sim.model.payments.get(id);
       return payment && awaitedOf(sim.model, payment) !== undefined;
     });
-    const open = exceptions(sim);
-    for (const row of open) await decide(sim, row);
+    const open = openExceptions(sim);
+    for (const row of open) await resolveException(sim, row);
     if (waitingPayments.length + open.length === 0) return;
     for (const id of waitingPayments)
-      outcome(await operator(sim, 'payouts', 'settle', id), true, id);
+      checkOutcome(await runVerb(sim, 'payouts', 'settle', id), true, id);
   }
 }
 
 /** Settles all work and compares it with the expectations. */
 export async function settleAll(sim: Sim): Promise<string> {
-  await sim.revive();
-  for (const node of sim.nodes) node.trap(undefined);
+  await sim.replaceDeadNodes();
+  for (const node of sim.nodes) node.setTrap(undefined);
   for (const platform of sim.platforms) platform.receiver.behavior = 'accepts';
-  await rejectAll(sim);
-  await restore(sim);
+  await rejectPendingActions(sim);
+  await restoreAccess(sim);
   await processQueue(sim);
-  sim.effects.pass(3_600_000);
+  sim.effects.advance(3_600_000);
   await processQueue(sim);
-  const problems = sim.orders.flatMap((order) => settle(sim, order) ?? []);
+  const problems = sim.orders.flatMap((order) => settleOrder(sim, order) ?? []);
   chargeCards(sim);
   problems.push(
     ...balanceProblems(sim),
-    ...strayDeposits(sim),
-    ...cardsLeft(sim),
+    ...progressProblems(sim),
+    ...openCardProblems(sim),
     ...settleOrders(sim),
   );
   if (problems.length) throw violation(`after settling: ${problems.join('\n')}`);

@@ -10,21 +10,21 @@ import {
   type Sim,
   violation,
 } from '../../harness/sim.ts';
-import { expected, rejection } from '../action.ts';
+import { bodyOf, rejectionCode } from '../action.ts';
 
 /** A key pair whose private key the clients keep. */
 export function generateClientKeys(sim: Sim): Keys {
   const keys = keyPairOf(Buffer.from(sim.chance.bytes(32)).toString('hex'));
-  sim.keys.set(keys.publicKey, keys.privateKey);
+  sim.clientKeys.set(keys.publicKey, keys.privateKey);
   return keys;
 }
 
 /** Private keys of the wallet's sessions that may sign, oldest first. */
-export function activeKeys({ model, keys, effects }: Sim, wallet: InternalAccount): string[] {
+export function activeKeys({ model, clientKeys, effects }: Sim, wallet: InternalAccount): string[] {
   const sessions = model.holdings.get(wallet.id)?.sessions.values() ?? [];
   return [...sessions].flatMap(({ status, expires_at, public_key }) => {
     const isActive = status === 'ACTIVE' && Date.parse(expires_at ?? '') > effects.now();
-    return (isActive && keys.get(public_key ?? '')) || [];
+    return (isActive && clientKeys.get(public_key ?? '')) || [];
   });
 }
 
@@ -43,7 +43,7 @@ interface UnsignedRequest {
   body?: object | undefined;
   as: Platform;
   /** Whether the request has an idempotency key. */
-  keyed?: boolean;
+  hasIdempotencyKey?: boolean;
 }
 
 export interface SignedResult {
@@ -56,15 +56,15 @@ const MAX_POLLS = 20;
 /** A quote that is being paid has a status of that name as well. */
 const isProcessing = ({ body }: ApiResponse) =>
   body?.status === 'PROCESSING' && body.id === undefined;
-const MAX_USED = 30;
+const MAX_STORED = 30;
 
 /** Sends a signed request until it completes or the client gives up. */
-async function send(
+async function sendUntilComplete(
   sim: Sim,
   request: UnsignedRequest,
   headers: Record<string, string>,
 ): Promise<SignedResult> {
-  const options = { headers, withoutKey: !request.keyed };
+  const options = { headers, withoutKey: !request.hasIdempotencyKey };
   for (let polls = 0; polls < MAX_POLLS; polls++) {
     const response = await sim.call(
       request.method,
@@ -80,24 +80,24 @@ async function send(
     // It completed, but the reply was lost.
     if (response.isRepeated && response.status === 401) return { trace: 'reply lost' };
     if (response.status < 400) {
-      sim.used.push({ ...request, body: request.body, headers });
-      if (sim.used.length > MAX_USED) sim.used.shift();
+      sim.signedRequests.push({ ...request, body: request.body, headers });
+      if (sim.signedRequests.length > MAX_STORED) sim.signedRequests.shift();
     }
     return { response, trace: `${response.status}` };
   }
   throw violation(`${request.method} ${request.path} does not complete`);
 }
 
-/** On both servers at once: one executes it, or both fail. */
+/** Sends a signed request to both servers at once: one executes it, or both fail. */
 async function sendTwice(
   sim: Sim,
   request: UnsignedRequest,
   headers: Record<string, string>,
 ): Promise<SignedResult> {
-  for (const node of sim.nodes) node.trap(undefined);
+  for (const node of sim.nodes) node.setTrap(undefined);
   const requests = sim.nodes.map((node) => {
-    const key = request.keyed ? `concurrent-${sim.next()}` : undefined;
-    return sim.once(node, { ...request, body: request.body, key, headers });
+    const key = request.hasIdempotencyKey ? `concurrent-${sim.nextNumber()}` : undefined;
+    return sim.sendOnce(node, { ...request, body: request.body, key, headers });
   });
   const responses = (await Promise.all(requests)) as ApiResponse[];
   const succeeded = responses.filter(({ status }) => status < 400);
@@ -110,7 +110,7 @@ async function sendTwice(
   return { response: response as ApiResponse, trace: `concurrent: ${response?.status}` };
 }
 
-/** A wrong signature, which is rejected. */
+/** Sends a request with a wrong signature, which must be rejected. */
 async function sendInvalid(
   sim: Sim,
   request: UnsignedRequest,
@@ -123,38 +123,38 @@ async function sendInvalid(
     ? requested
     : { ...requested, payloadToSign: `${requested.payloadToSign} ` };
   const headers = await signedHeaders(payload, unknown ? generateClientKeys(sim) : key);
-  const options = { headers, withoutKey: !request.keyed };
+  const options = { headers, withoutKey: !request.hasIdempotencyKey };
   const response = await sim.call(request.method, request.path, request.body, request.as, options);
-  const code = rejection(response, ['UNAUTHORIZED']);
+  const code = rejectionCode(response, ['UNAUTHORIZED']);
   if (!code) throw violation(`${request.method} ${request.path} accepts a wrong signature`);
 }
 
 /** All steps of a signed request, each after the first in a random variant. */
-export async function sign(
+export async function signRequest(
   sim: Sim,
   request: UnsignedRequest,
   key: string,
-  signed = 1,
+  signatureCount = 1,
 ): Promise<SignedResult> {
   const firstResponse = await sim.call(request.method, request.path, request.body, request.as, {
-    withoutKey: !request.keyed,
+    withoutKey: !request.hasIdempotencyKey,
   });
   let outcome: SignedResult = { response: firstResponse, trace: `${firstResponse.status} at once` };
-  for (let index = 0; index < signed && outcome.response?.status === 202; index++) {
-    outcome = await signOnce(sim, request, key, outcome.response);
+  for (let index = 0; index < signatureCount && outcome.response?.status === 202; index++) {
+    outcome = await signStep(sim, request, key, outcome.response);
   }
   return outcome;
 }
 
-/** One more step, over the previous reply. */
-async function signOnce(
+/** The next step, which signs the payload of the previous reply. */
+async function signStep(
   sim: Sim,
   request: UnsignedRequest,
   key: string,
-  before: ApiResponse,
+  previousResponse: ApiResponse,
 ): Promise<SignedResult> {
-  const requested = expected(before, 202);
-  const variant = sim.chance.weighed(VARIANTS).name;
+  const requested = bodyOf(previousResponse, 202);
+  const variant = sim.chance.pickWeighted(VARIANTS).name;
   if (variant === 'abandoned') return { trace: variant };
   if (variant === 'other payload' || variant === 'unknown key') {
     await sendInvalid(sim, request, requested, variant, key);
@@ -162,19 +162,19 @@ async function signOnce(
   }
   const headers = await signedHeaders(requested, key);
   if (variant === 'concurrent') return sendTwice(sim, request, headers);
-  const outcome = await send(sim, request, headers);
+  const outcome = await sendUntilComplete(sim, request, headers);
   if (variant === 'repeated' && outcome.response && outcome.response.status < 400) {
     await sendAgain(sim, { ...request, body: request.body, headers });
   }
   return { ...outcome, trace: `${variant}: ${outcome.trace}` };
 }
 
-/** A used signature has no further effect. */
+/** Repeats a signed request; a used signature has no further effect. */
 export async function sendAgain(sim: Sim, request: Request): Promise<string> {
   const { method, path, body, as, headers = {} } = request;
   const response = await sim.call(method, path, body, as, { headers, withoutKey: true });
   const codes = ['UNAUTHORIZED', 'CONFLICT', 'ACCOUNT_NOT_FOUND', 'QUOTE_EXPIRED'];
-  const code = rejection(response, codes);
+  const code = rejectionCode(response, codes);
   if (!code) throw violation(`${method} ${path} was executed twice`);
   return code;
 }

@@ -2,7 +2,7 @@
 // decisions of their platforms, by either operation and by both at once. The effect of each policy
 // is predicted.
 import { debitOutcome, outcomeOf } from '../../harness/outcomes.ts';
-import { isBarred, policyOf, verdictOf } from '../../harness/policies.ts';
+import { lacksPermission, policyOf, predictVerdict } from '../../harness/policies.ts';
 import {
   type Agent,
   type ApiResponse,
@@ -10,31 +10,37 @@ import {
   type InternalAccount,
   isActive,
   type Order,
+  type PendingAction,
   type Person,
   type Platform,
   type Sim,
   spendable,
   violation,
-  type Waiting,
 } from '../../harness/sim.ts';
 import {
   type Action,
+  bodyOf,
   checkReply,
-  expected,
-  inSandbox,
-  internalAccountOf,
-  PAID_IN,
-  rejection,
+  isInSandbox,
+  PAYMENT_CURRENCIES,
+  pickInternalAccount,
+  rejectionCode,
 } from '../action.ts';
-import { connected } from '../payments/agents.ts';
-import { isGone, orderOf, UNPAYABLE, UNQUOTABLE, unsureOf } from '../payments/payments.ts';
+import { connectedAgents } from '../payments/agents.ts';
+import {
+  hasDeletedParty,
+  orderOf,
+  possibleErrors,
+  QUOTE_ERRORS,
+  TRANSFER_ERRORS,
+} from '../payments/payments.ts';
 import { executionCodes, recordExecuted, requiresScaIn, UNAUTHORIZED } from './authorizations.ts';
 
-/** Usually one that is allowed to act. */
-function someAgent(sim: Sim, fits = (_: Agent) => true): Agent & { as: Platform } {
-  const all = connected(sim);
+/** Usually an agent that is not paused. */
+function chooseAgent(sim: Sim, fits = (_: Agent) => true): Agent & { client: Platform } {
+  const all = connectedAgents(sim);
   const free = all.filter((each) => fits(each) && !policyOf(sim, each).paused);
-  return sim.chance.of(free.length && sim.chance.percent(90) ? free : all);
+  return sim.chance.pick(free.length && sim.chance.percent(90) ? free : all);
 }
 
 const externalAccountsOf = (sim: Sim, person: Person) =>
@@ -46,12 +52,12 @@ function recordAction(
   agent: Agent,
   order: Order,
   { id, status }: ApiResponse['body'],
-  verdict: ReturnType<typeof verdictOf>,
+  verdict: ReturnType<typeof predictVerdict>,
 ): string {
   const expectedStatus = verdict === 'approval required' ? 'PENDING_APPROVAL' : 'APPROVED';
   if (verdict && status !== expectedStatus)
     throw violation(`${id} of ${agent.id} is ${status}, not ${expectedStatus}`);
-  if (status === 'PENDING_APPROVAL') sim.waiting.push({ id, agent, order });
+  if (status === 'PENDING_APPROVAL') sim.pendingActions.push({ id, agent, order });
   return status;
 }
 
@@ -62,33 +68,33 @@ async function transactionOf(sim: Sim, actionId: string): Promise<string> {
   return rows[0]?.id ?? '';
 }
 
-async function transfer(sim: Sim, direction: 'out' | 'in'): Promise<string> {
+async function createTransfer(sim: Sim, direction: 'out' | 'in'): Promise<string> {
   const fits = ({ currency }: ExternalAccount) => direction === 'out' || currency === 'USD';
-  const agent = someAgent(sim, ({ owner }) => externalAccountsOf(sim, owner).some(fits));
+  const agent = chooseAgent(sim, ({ owner }) => externalAccountsOf(sim, owner).some(fits));
   const { owner } = agent;
   const fitting = externalAccountsOf(sim, owner).filter(fits);
   if (fitting.length === 0) return 'no destination';
-  const externalAccount = sim.chance.of(fitting);
+  const externalAccount = sim.chance.pick(fitting);
   const internalAccount = owner.internalAccounts.get(externalAccount.currency) as InternalAccount;
-  const amount = BigInt(sim.chance.between(100, sim.chance.of([5_000, 50_000])));
+  const amount = BigInt(sim.chance.integerBetween(100, sim.chance.pick([5_000, 50_000])));
   const accounts = [{ accountId: internalAccount.id }, { accountId: externalAccount.id }];
   const [source, destination] = direction === 'out' ? accounts : accounts.reverse();
   const body = { source, destination, amount: Number(amount), purposeOfPayment: 'GIFT' };
   const { currency } = internalAccount;
   const request = { permission: 'CREATE_TRANSFERS', account: internalAccount.id, amount, currency };
-  const verdict = verdictOf(sim, agent, request);
+  const verdict = predictVerdict(sim, agent, request);
   const before = spendable(sim, internalAccount);
   const path = `/agents/me/transfer-${direction}`;
-  const response = await sim.call('POST', path, body, agent.as);
+  const response = await sim.call('POST', path, body, agent.client);
   const requiresSca = direction === 'out' && requiresScaIn(owner, currency);
   const isFrozen = !isActive(sim, internalAccount);
   const codes =
     verdict === 'rejected' ? ['FORBIDDEN'] : transferCodes(direction, isFrozen, requiresSca);
-  const code = rejection(response, codes);
+  const code = rejectionCode(response, codes);
   if (code) return `${externalAccount.currency} ${code}`;
   if (verdict === 'rejected' || requiresSca || isFrozen)
     throw violation(`${path} of ${agent.id}: succeeded`);
-  const action = expected(response, 201);
+  const action = bodyOf(response, 201);
   if (action.status === 'APPROVED' && direction === 'out' && before < amount) {
     throw violation(`${agent.id} spends ${amount} of ${before}`);
   }
@@ -104,13 +110,13 @@ async function transfer(sim: Sim, direction: 'out' | 'in'): Promise<string> {
     source: direction === 'out' ? internalAccount : null,
     internalAccount: direction === 'in' ? internalAccount : null,
     externalAccount: direction === 'out' ? externalAccount : null,
-    ...(direction === 'in' ? { from: externalAccount } : {}),
+    ...(direction === 'in' ? { debitedAccount: externalAccount } : {}),
     sent: direction === 'out' ? amount : 0n,
     received: amount,
     ...{ platformFee: 0n, feeAccount: null, expiresAt: 0, agent },
-    ending: inSandbox(owner) ? expectedStatus : null,
+    expectedOutcome: isInSandbox(owner) ? expectedStatus : null,
     started: action.status === 'APPROVED',
-    unstarted: UNAUTHORIZED,
+    outcomeUnlessStarted: UNAUTHORIZED,
   };
   sim.orders.push(order);
   return `${amount} ${currency} ${recordAction(sim, agent, order, action, verdict)}`;
@@ -121,7 +127,7 @@ const transferCodes = (
   isFrozen: boolean,
   requiresSca: boolean,
 ): string[] => [
-  ...(direction === 'out' ? UNPAYABLE : []),
+  ...(direction === 'out' ? TRANSFER_ERRORS : []),
   ...(isFrozen ? ['INVALID_INPUT'] : []),
   ...(requiresSca ? ['CONFLICT'] : []),
 ];
@@ -132,26 +138,26 @@ interface Accounts {
   externalAccount: ExternalAccount | null;
 }
 
-function accountsFor(sim: Sim, { owner }: Agent): Accounts | undefined {
+function chooseAccounts(sim: Sim, { owner }: Agent): Accounts | undefined {
   const internalAccounts = [...owner.internalAccounts.values()].filter(({ currency }) =>
-    PAID_IN.includes(currency),
+    PAYMENT_CURRENCIES.includes(currency),
   );
   const full = internalAccounts.filter((each) => spendable(sim, each) > 1_000n);
-  const source = sim.chance.of(full.length ? full : internalAccounts);
+  const source = sim.chance.pick(full.length ? full : internalAccounts);
   const ownExternalAccounts = externalAccountsOf(sim, owner);
   if (ownExternalAccounts.length && sim.chance.percent(80)) {
-    return { source, internalAccount: null, externalAccount: sim.chance.of(ownExternalAccounts) };
+    return { source, internalAccount: null, externalAccount: sim.chance.pick(ownExternalAccounts) };
   }
-  const internalAccount = internalAccountOf(sim, owner, PAID_IN);
+  const internalAccount = pickInternalAccount(sim, owner, PAYMENT_CURRENCIES);
   return internalAccount === source
     ? undefined
     : { source, internalAccount, externalAccount: null };
 }
 
-async function quote(sim: Sim): Promise<string> {
-  const agent = someAgent(sim);
+async function createQuote(sim: Sim): Promise<string> {
+  const agent = chooseAgent(sim);
   const { owner } = agent;
-  const accounts = accountsFor(sim, agent);
+  const accounts = chooseAccounts(sim, agent);
   if (!accounts) return 'no destination';
   const { source, internalAccount, externalAccount } = accounts;
   const body = {
@@ -161,25 +167,25 @@ async function quote(sim: Sim): Promise<string> {
       accountId: (internalAccount ?? externalAccount)?.id,
     },
     lockedCurrencySide: 'SENDING',
-    lockedCurrencyAmount: sim.chance.between(100, sim.chance.of([5_000, 50_000])),
+    lockedCurrencyAmount: sim.chance.integerBetween(100, sim.chance.pick([5_000, 50_000])),
     purposeOfPayment: 'GIFT',
   };
   const allowed = policyOf(sim, agent).policy.accountRestrictions?.allowedAccountIds;
   const isRestricted = [source, internalAccount].some(
     (each) => each && allowed && !allowed.includes(each.id),
   );
-  const forbidden = isBarred(sim, agent, 'CREATE_QUOTES') || isRestricted;
-  const response = await sim.call('POST', '/agents/me/quotes', body, agent.as);
+  const forbidden = lacksPermission(sim, agent, 'CREATE_QUOTES') || isRestricted;
+  const response = await sim.call('POST', '/agents/me/quotes', body, agent.client);
   if (forbidden) return checkReply(response, ['FORBIDDEN'], 'a quote of an agent') ?? '';
   const isFrozen = [source, internalAccount].some((each) => each && !isActive(sim, each));
-  const code = rejection(
+  const code = rejectionCode(
     response,
-    isFrozen ? ['INVALID_INPUT', ...UNQUOTABLE] : [...UNQUOTABLE, ...fees],
+    isFrozen ? ['INVALID_INPUT', ...QUOTE_ERRORS] : [...QUOTE_ERRORS, ...FEE_ERRORS],
   );
   if (code) return code;
   if (isFrozen)
     throw violation('a quote of an agent between accounts of which one is frozen or closed');
-  const order = orderOf(sim, accounts, expected(response, 201), owner);
+  const order = orderOf(sim, accounts, bodyOf(response, 201), owner);
   order.agent = agent;
   order.requiresSca = requiresScaIn(owner, source.currency);
   sim.orders.push(order);
@@ -187,107 +193,125 @@ async function quote(sim: Sim): Promise<string> {
 }
 
 /** No fee can be charged while the platform's fee account is frozen or closed. */
-const fees = ['INVALID_INPUT'];
+const FEE_ERRORS = ['INVALID_INPUT'];
 
 const quotesOf = (sim: Sim) =>
-  sim.orders.filter(({ agent, quoteId }) => agent && quoteId && agent.as && !agent.deleted);
-const open = (sim: Sim) =>
+  sim.orders.filter(({ agent, quoteId }) => agent && quoteId && agent.client && !agent.deleted);
+const unstartedQuotes = (sim: Sim) =>
   quotesOf(sim).filter(({ started, agent }) => !started && !agent?.owner.deleted);
 
-const isRequested = (sim: Sim, order: Order) => sim.waiting.some((each) => each.order === order);
+const isRequested = (sim: Sim, order: Order) =>
+  sim.pendingActions.some((each) => each.order === order);
 
 /** Orders that can still be executed. */
-const ripe = (sim: Sim) =>
-  open(sim).filter((each) => sim.effects.now() < each.expiresAt && !isRequested(sim, each));
+const executableQuotes = (sim: Sim) =>
+  unstartedQuotes(sim).filter(
+    (each) => sim.effects.now() < each.expiresAt && !isRequested(sim, each),
+  );
 
-const actOf = (order: Order) => ({
+const requestOf = (order: Order) => ({
   permission: order.quoteId ? 'EXECUTE_QUOTES' : 'CREATE_TRANSFERS',
   account: (order.source ?? order.internalAccount)?.id as string,
   amount: order.sent || order.received,
   currency: (order.source ?? order.internalAccount)?.currency as string,
 });
 
-async function execute(sim: Sim): Promise<string> {
-  const all = open(sim);
-  const order = sim.chance.of(ripe(sim).length && sim.chance.percent(90) ? ripe(sim) : all);
-  const agent = order.agent as Agent & { as: Platform };
-  const agentRequest = actOf(order);
-  const verdict = verdictOf(sim, agent, agentRequest);
-  const barred = isBarred(sim, agent, agentRequest.permission);
-  const against = executionCodes(sim, order);
+async function executeQuote(sim: Sim): Promise<string> {
+  const all = unstartedQuotes(sim);
+  const order = sim.chance.pick(
+    executableQuotes(sim).length && sim.chance.percent(90) ? executableQuotes(sim) : all,
+  );
+  const agent = order.agent as Agent & { client: Platform };
+  const agentRequest = requestOf(order);
+  const verdict = predictVerdict(sim, agent, agentRequest);
+  const barred = lacksPermission(sim, agent, agentRequest.permission);
+  const errors = executionCodes(sim, order);
   // Errors that do not depend on the policy are reported before it, all others after it.
-  const early = against.filter((each) => each === 'CONFLICT' || each === 'QUOTE_EXPIRED');
+  const errorsBeforePolicy = errors.filter(
+    (each) => each === 'CONFLICT' || each === 'QUOTE_EXPIRED',
+  );
   const requested = isRequested(sim, order);
-  const first = early.length ? early : requested ? ['CONFLICT'] : [];
+  const first = errorsBeforePolicy.length ? errorsBeforePolicy : requested ? ['CONFLICT'] : [];
   // Funds are checked before the accounts, so that spending is counted only for payable orders.
-  const currentCodes = isGone(order) ? [...against, 'INSUFFICIENT_FUNDS'] : against;
+  const currentCodes = hasDeletedParty(order) ? [...errors, 'INSUFFICIENT_FUNDS'] : errors;
   const policyCodes =
     verdict === 'rejected' ? ['FORBIDDEN'] : verdict === 'approval required' ? [] : currentCodes;
   const codes = barred ? ['FORBIDDEN'] : first.length ? first : policyCodes;
   const path = `/agents/me/quotes/${order.quoteId}/execute`;
-  const response = await sim.call('POST', path, undefined, agent.as);
-  const code = rejection(response, [...codes, ...(verdict === 'at once' ? unsureOf(order) : [])]);
+  const response = await sim.call('POST', path, undefined, agent.client);
+  const code = rejectionCode(response, [
+    ...codes,
+    ...(verdict === 'at once' ? possibleErrors(order) : []),
+  ]);
   if (code) return code;
   if (codes.length) throw violation(`${order.id} was executed; expected ${codes.join(' or ')}`);
-  const action = expected(response, 200);
+  const action = bodyOf(response, 200);
   if (action.status === 'APPROVED') recordExecuted(sim, order, action.quote);
   return `${order.sent} ${recordAction(sim, agent, order, action, verdict)}`;
 }
 
 /** Whether a waiting action can be executed now; undefined if it cannot be predicted. */
-function canBe(sim: Sim, { agent, order }: Waiting): boolean | undefined {
-  if (agent.owner.deleted || verdictOf(sim, agent, actOf(order)) === 'rejected') return false;
-  if (order.from?.deleted) return false;
+function canExecute(sim: Sim, { agent, order }: PendingAction): boolean | undefined {
+  if (agent.owner.deleted || predictVerdict(sim, agent, requestOf(order)) === 'rejected')
+    return false;
+  if (order.debitedAccount?.deleted) return false;
   const internalAccount = order.source ?? order.internalAccount;
   if (internalAccount && !isActive(sim, internalAccount)) return false;
   if (order.kind === 'in') return true;
   // A transfer has no expiry.
-  const timeless = order.quoteId ? order : { ...order, expiresAt: Number.POSITIVE_INFINITY };
-  if (executionCodes(sim, timeless).length) return false;
-  return unsureOf(order).length ? undefined : true;
+  const orderWithoutExpiry = order.quoteId
+    ? order
+    : { ...order, expiresAt: Number.POSITIVE_INFINITY };
+  if (executionCodes(sim, orderWithoutExpiry).length) return false;
+  return possibleErrors(order).length ? undefined : true;
 }
 
 /** Error codes that the customer must resolve before execution. */
-const isFirst = (code: string) => ['SCA_SESSION_REQUIRED', 'ACCOUNT_LOCKED'].includes(code);
+const isResolvedByCustomer = (code: string) =>
+  ['SCA_SESSION_REQUIRED', 'ACCOUNT_LOCKED'].includes(code);
 
 const DECIDED = ['CONFLICT', 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL'];
 
 /** The platform's decision, by the action or by its transaction. */
-async function decide(sim: Sim, decision: 'approve' | 'reject'): Promise<string> {
-  const requested = sim.chance.of(sim.waiting);
+async function decideAction(sim: Sim, decision: 'approve' | 'reject'): Promise<string> {
+  const requested = sim.chance.pick(sim.pendingActions);
   const { id, agent, order } = requested;
   const byAction = sim.chance.percent(50);
   const path = byAction
     ? `/agents/${agent.id}/actions/${id}/${decision}`
     : `/transactions/${order.id}/${decision}`;
-  const can = canBe(sim, requested);
+  const isExecutable = canExecute(sim, requested);
   const response = await sim.call('POST', path, {}, order.platform);
   // An exhausted daily limit of the platform or a required login of the customer leaves the action
   // waiting.
-  const limited = order.platform.limited && decision === 'approve';
-  const full = [
+  const limited = order.platform.hadDailyLimit && decision === 'approve';
+  const temporaryCodes = [
     ...(limited ? ['DAILY_VOLUME_LIMIT_EXCEEDED'] : []),
-    ...(decision === 'approve' ? executionCodes(sim, order).filter(isFirst) : []),
+    ...(decision === 'approve' ? executionCodes(sim, order).filter(isResolvedByCustomer) : []),
   ];
   // The transaction of a quote does not show that the approval failed.
-  const hidden = !byAction && decision === 'approve' && order.quoteId !== null && can !== true;
-  const code = rejection(response, agent.deleted || hidden ? [...DECIDED, ...full] : full);
-  if (code && full.includes(code)) return code;
-  sim.waiting.splice(sim.waiting.indexOf(requested), 1);
+  const hidden =
+    !byAction && decision === 'approve' && order.quoteId !== null && isExecutable !== true;
+  const code = rejectionCode(
+    response,
+    agent.deleted || hidden ? [...DECIDED, ...temporaryCodes] : temporaryCodes,
+  );
+  if (code && temporaryCodes.includes(code)) return code;
+  sim.pendingActions.splice(sim.pendingActions.indexOf(requested), 1);
   if (code && !agent.deleted && (await statusOf(sim, id)) !== 'FAILED') {
     throw violation(`${id} was approved by its transaction: ${code}, and did not end`);
   }
   if (agent.deleted && !code) throw violation(`${id} was decided after its agent was deleted`);
   // Deleting an agent rejects all its waiting actions.
   if (code) return `${decision}: ${code}`;
-  const { status } = expected(response, 200);
+  const { status } = bodyOf(response, 200);
   const finalStatus = byAction ? status : await statusOf(sim, id);
   if (decision === 'reject') {
     if (finalStatus !== 'REJECTED') throw violation(`${id} was rejected and is ${finalStatus}`);
     return `${decision}: ${finalStatus}`;
   }
-  const expectedStatus = can ? 'APPROVED' : 'FAILED';
-  if (can !== undefined && finalStatus !== expectedStatus)
+  const expectedStatus = isExecutable ? 'APPROVED' : 'FAILED';
+  if (isExecutable !== undefined && finalStatus !== expectedStatus)
     throw violation(`${id} was approved: ${finalStatus}, not ${expectedStatus}`);
   if (finalStatus === 'APPROVED') await recordApproval(sim, order);
   return `${decision}: ${finalStatus}`;
@@ -305,26 +329,28 @@ async function recordApproval(sim: Sim, order: Order): Promise<void> {
     return;
   }
   const path = `/quotes/${order.quoteId}`;
-  recordExecuted(sim, order, expected(await sim.call('GET', path, undefined, order.platform), 200));
+  recordExecuted(sim, order, bodyOf(await sim.call('GET', path, undefined, order.platform), 200));
 }
 
 /** Both operations at once: one succeeds. */
 async function decideTwice(sim: Sim): Promise<string> {
-  const fitting = sim.waiting.filter((each) => !each.agent.deleted && canBe(sim, each) === true);
+  const fitting = sim.pendingActions.filter(
+    (each) => !each.agent.deleted && canExecute(sim, each) === true,
+  );
   if (fitting.length === 0) return 'none';
-  const requested = sim.chance.of(fitting);
+  const requested = sim.chance.pick(fitting);
   const { id, agent, order } = requested;
-  for (const node of sim.nodes) node.trap(undefined);
+  for (const node of sim.nodes) node.setTrap(undefined);
   const paths = [`/agents/${agent.id}/actions/${id}/approve`, `/transactions/${order.id}/approve`];
   const responses = await Promise.all(
     sim.nodes.map((node, index) =>
-      sim.once(node, {
+      sim.sendOnce(node, {
         ...{ method: 'POST', path: paths[index] as string, body: {}, as: order.platform },
-        key: `concurrent-${sim.next()}`,
+        key: `concurrent-${sim.nextNumber()}`,
       }),
     ),
   );
-  sim.waiting.splice(sim.waiting.indexOf(requested), 1);
+  sim.pendingActions.splice(sim.pendingActions.indexOf(requested), 1);
   const codes = responses.map((each) => each?.body?.code ?? each?.status);
   const rejected = codes.filter((each) => DECIDED.includes(each));
   if (rejected.length !== 1 || !codes.includes(200)) throw violation(`${id}: ${codes.join()}`);
@@ -333,40 +359,45 @@ async function decideTwice(sim: Sim): Promise<string> {
   return 'once';
 }
 
-const anyConnected = (sim: Sim) => connected(sim).length > 0;
-const anyWaiting = (sim: Sim) => sim.waiting.length > 0;
+const anyConnected = (sim: Sim) => connectedAgents(sim).length > 0;
+const anyWaiting = (sim: Sim) => sim.pendingActions.length > 0;
 
 export const AGENT_ACTIONS: readonly Action[] = [
   {
     name: 'an agent transfers out',
     weight: 8,
-    ready: anyConnected,
-    run: (sim) => transfer(sim, 'out'),
+    isPossible: anyConnected,
+    run: (sim) => createTransfer(sim, 'out'),
   },
   {
     name: 'an agent transfers in',
     weight: 5,
-    ready: anyConnected,
-    run: (sim) => transfer(sim, 'in'),
+    isPossible: anyConnected,
+    run: (sim) => createTransfer(sim, 'in'),
   },
-  { name: 'an agent creates a quote', weight: 9, ready: anyConnected, run: quote },
+  { name: 'an agent creates a quote', weight: 9, isPossible: anyConnected, run: createQuote },
   {
     name: 'an agent executes a quote',
     weight: 20,
-    ready: (sim) => ripe(sim).length > 0,
-    run: execute,
+    isPossible: (sim) => executableQuotes(sim).length > 0,
+    run: executeQuote,
   },
   {
     name: 'approve an agent action',
     weight: 10,
-    ready: anyWaiting,
-    run: (sim) => decide(sim, 'approve'),
+    isPossible: anyWaiting,
+    run: (sim) => decideAction(sim, 'approve'),
   },
   {
     name: 'reject an agent action',
     weight: 3,
-    ready: anyWaiting,
-    run: (sim) => decide(sim, 'reject'),
+    isPossible: anyWaiting,
+    run: (sim) => decideAction(sim, 'reject'),
   },
-  { name: 'approve an agent action concurrently', weight: 5, ready: anyWaiting, run: decideTwice },
+  {
+    name: 'approve an agent action concurrently',
+    weight: 5,
+    isPossible: anyWaiting,
+    run: decideTwice,
+  },
 ];

@@ -17,26 +17,32 @@ import { challengesOf, pendingOf } from '../../model/authentication.ts';
 import {
   type Action,
   activePeople,
+  bodyOf,
   checkReply,
-  expected,
-  internalAccountOf,
   isTrusted,
-  PAID_IN,
-  rejection,
+  PAYMENT_CURRENCIES,
+  pickInternalAccount,
+  rejectionCode,
 } from '../action.ts';
-import { barriers, orderOf, UNQUOTABLE, unsureOf, verdictOn } from '../payments/payments.ts';
 import {
-  ADDRESS,
+  executionErrors,
+  orderOf,
+  possibleErrors,
+  QUOTE_ERRORS,
+  startErrors,
+} from '../payments/payments.ts';
+import {
   CODE,
   codeOf,
+  IP_ADDRESS,
   isLocked,
   isLoggedIn,
-  type Method,
-  type Strong,
-  strong,
-  WAYS,
+  PROOF_VARIANTS,
+  type ProofVariant,
+  type StrongCustomer,
+  strongCustomers,
 } from '../payments/strong.ts';
-import { targetFor } from './incoming.ts';
+import { chooseTarget } from './incoming.ts';
 
 const SCA_CURRENCIES = ['EUR', 'USDC'];
 
@@ -44,18 +50,20 @@ const SCA_CURRENCIES = ['EUR', 'USDC'];
 export const UNAUTHORIZED: Outcome = { status: 'FAILED', refund: 'NONE' };
 
 /** Whether payments in this currency require strong authentication. */
-export const requiresScaIn = (owner: { strong?: unknown }, currency: string): boolean =>
-  owner.strong !== undefined && SCA_CURRENCIES.includes(currency);
+export const requiresScaIn = (
+  owner: { strongAuthentication?: unknown },
+  currency: string,
+): boolean => owner.strongAuthentication !== undefined && SCA_CURRENCIES.includes(currency);
 
 const rowOf = ({ model }: Sim, { id }: Order) => model.payments.get(id)?.row;
 const isWaiting = (sim: Sim, order: Order) => rowOf(sim, order)?.status === 'PENDING_AUTHORIZATION';
 
-const ownerOf = ({ source, payer }: Order) => (source?.owner ?? payer) as Strong;
+const ownerOf = ({ source, payer }: Order) => (source?.owner ?? payer) as StrongCustomer;
 
 /** Records a waiting payment, as the reply must show it. */
 function recordWaiting(order: Order, body: ApiResponse['body']): void {
   order.requiresSca = true;
-  order.unstarted = UNAUTHORIZED;
+  order.outcomeUnlessStarted = UNAUTHORIZED;
   const { status, scaChallenge, paymentInstructions } = body;
   if (status !== 'PENDING_AUTHORIZATION' || !scaChallenge) {
     throw violation(`${order.id} has no challenge: ${JSON.stringify(body)}`);
@@ -64,11 +72,11 @@ function recordWaiting(order: Order, body: ApiResponse['body']): void {
   if (hasInstructions) throw violation(`${order.id} has payment instructions before authorization`);
 }
 
-/** Usually one that can authorize. */
-function somePayer(sim: Sim): Strong {
-  const all = strong(sim);
+/** Usually a customer who can authorize. */
+function choosePayer(sim: Sim): StrongCustomer {
+  const all = strongCustomers(sim);
   const readyCustomers = all.filter((each) => isLoggedIn(sim, each) && !isLocked(sim, each));
-  return sim.chance.of(readyCustomers.length && sim.chance.percent(85) ? readyCustomers : all);
+  return sim.chance.pick(readyCustomers.length && sim.chance.percent(85) ? readyCustomers : all);
 }
 
 interface Accounts {
@@ -77,27 +85,33 @@ interface Accounts {
   externalAccount: ExternalAccount | null;
 }
 
-function accountsOf(sim: Sim, payer: Strong): Accounts | undefined {
+function chooseAccounts(sim: Sim, payer: StrongCustomer): Accounts | undefined {
   const full = [...payer.internalAccounts.values()].filter(
-    (each) => PAID_IN.includes(each.currency) && spendable(sim, each) > 1_000n,
+    (each) => PAYMENT_CURRENCIES.includes(each.currency) && spendable(sim, each) > 1_000n,
   );
-  const source = full.length ? sim.chance.of(full) : internalAccountOf(sim, payer, SCA_CURRENCIES);
+  const source = full.length
+    ? sim.chance.pick(full)
+    : pickInternalAccount(sim, payer, SCA_CURRENCIES);
   const ownExternalAccounts = sim.externalAccounts.filter(
     (each) => each.owner === payer && !each.deleted,
   );
   if (ownExternalAccounts.length && sim.chance.percent(75)) {
-    return { source, internalAccount: null, externalAccount: sim.chance.of(ownExternalAccounts) };
+    return { source, internalAccount: null, externalAccount: sim.chance.pick(ownExternalAccounts) };
   }
   const otherPeople = activePeople(sim).filter((each) => each.platform === payer.platform);
-  const internalAccount = internalAccountOf(sim, sim.chance.of(otherPeople), PAID_IN);
+  const internalAccount = pickInternalAccount(
+    sim,
+    sim.chance.pick(otherPeople),
+    PAYMENT_CURRENCIES,
+  );
   return internalAccount === source
     ? undefined
     : { source, internalAccount, externalAccount: null };
 }
 
-async function quote(sim: Sim): Promise<string> {
-  const payer = somePayer(sim);
-  const accounts = accountsOf(sim, payer);
+async function createQuote(sim: Sim): Promise<string> {
+  const payer = choosePayer(sim);
+  const accounts = chooseAccounts(sim, payer);
   if (!accounts) return 'no destination';
   const { source, internalAccount, externalAccount } = accounts;
   const isImmediate = sim.chance.percent(20);
@@ -108,7 +122,7 @@ async function quote(sim: Sim): Promise<string> {
       accountId: (internalAccount ?? externalAccount)?.id,
     },
     lockedCurrencySide: 'SENDING',
-    lockedCurrencyAmount: sim.chance.between(1, sim.chance.of([300, 50_000, 400_000])),
+    lockedCurrencyAmount: sim.chance.integerBetween(1, sim.chance.pick([300, 50_000, 400_000])),
     purposeOfPayment: 'GIFT',
     ...(isImmediate ? { immediatelyExecute: true } : {}),
   };
@@ -117,8 +131,8 @@ async function quote(sim: Sim): Promise<string> {
   const barred = isImmediate && requiresSca && !isLoggedIn(sim, payer);
   const isFrozen = [source, internalAccount].some((each) => each && !isActive(sim, each));
   const locked = isImmediate && requiresSca && isLocked(sim, payer);
-  const code = rejection(response, [
-    ...UNQUOTABLE,
+  const code = rejectionCode(response, [
+    ...QUOTE_ERRORS,
     ...(isFrozen ? ['INVALID_INPUT'] : []),
     ...(barred ? ['SCA_SESSION_REQUIRED'] : []),
     ...(locked ? ['ACCOUNT_LOCKED'] : []),
@@ -126,8 +140,10 @@ async function quote(sim: Sim): Promise<string> {
   if (code) return code;
   if (locked) throw violation(`a quote from ${source.id}, whose owner is locked`);
   if (isFrozen || barred)
-    throw violation(`a quote from ${source.id}: ${isFrozen ? 'shut' : 'no login session'}`);
-  const order = orderOf(sim, accounts, expected(response, 201), payer);
+    throw violation(
+      `a quote from ${source.id}: ${isFrozen ? 'frozen or closed' : 'no login session'}`,
+    );
+  const order = orderOf(sim, accounts, bodyOf(response, 201), payer);
   order.requiresSca = requiresSca;
   if (isImmediate && requiresSca && !isTrusted(sim, externalAccount))
     recordWaiting(order, response.body);
@@ -137,9 +153,9 @@ async function quote(sim: Sim): Promise<string> {
 }
 
 async function quoteRealtime(sim: Sim): Promise<string> {
-  const payer = somePayer(sim);
-  const currency = sim.chance.of(SCA_CURRENCIES);
-  const target = targetFor(sim, payer);
+  const payer = choosePayer(sim);
+  const currency = sim.chance.pick(SCA_CURRENCIES);
+  const target = chooseTarget(sim, payer);
   const { internalAccount, externalAccount } = target;
   const body = {
     source: {
@@ -153,15 +169,15 @@ async function quoteRealtime(sim: Sim): Promise<string> {
       accountId: (internalAccount ?? externalAccount)?.id,
     },
     lockedCurrencySide: 'SENDING',
-    lockedCurrencyAmount: sim.chance.between(100, 60_000),
+    lockedCurrencyAmount: sim.chance.integerBetween(100, 60_000),
     purposeOfPayment: 'GIFT',
   };
   const response = await sim.call('POST', '/quotes', body, payer.platform);
   const isFrozen = internalAccount !== null && !isActive(sim, internalAccount);
   const barred = !isLoggedIn(sim, payer);
   const locked = isLocked(sim, payer);
-  const code = rejection(response, [
-    ...['SELF_PAYMENT', ...UNQUOTABLE],
+  const code = rejectionCode(response, [
+    ...['SELF_PAYMENT', ...QUOTE_ERRORS],
     ...(isFrozen ? ['INVALID_INPUT'] : []),
     ...(barred ? ['SCA_SESSION_REQUIRED'] : []),
     ...(locked ? ['ACCOUNT_LOCKED'] : []),
@@ -169,12 +185,14 @@ async function quoteRealtime(sim: Sim): Promise<string> {
   if (code) return code;
   if (locked) throw violation(`a quote of ${payer.id}, who is locked`);
   if (isFrozen || barred)
-    throw violation(`a quote of ${payer.id}: ${isFrozen ? 'shut' : 'no login session'}`);
+    throw violation(
+      `a quote of ${payer.id}: ${isFrozen ? 'frozen or closed' : 'no login session'}`,
+    );
   const trusted = isTrusted(sim, externalAccount);
-  const created = expected(response, trusted ? 201 : 202);
+  const created = bodyOf(response, trusted ? 201 : 202);
   const order = orderOf(sim, { source: null, ...target }, created, payer);
   Object.assign(order, { kind: 'realtime', payer, requiresSca: true });
-  if (payer.platform.limited || externalAccount?.wallet) order.ending = null;
+  if (payer.platform.hadDailyLimit || externalAccount?.wallet) order.expectedOutcome = null;
   if (!trusted) recordWaiting(order, created);
   sim.orders.push(order);
   return `${order.sent} ${currency}${trusted ? ', trusted' : ''}`;
@@ -187,7 +205,7 @@ const isExecutable = ({ requiresSca, kind, quoteId, agent }: Order) =>
 export function executionCodes(sim: Sim, order: Order): string[] {
   const status = rowOf(sim, order)?.status;
   const isStarted = order.started || status === 'PENDING_AUTHORIZATION' || status === 'FAILED';
-  const codes = verdictOn(sim, order, isStarted);
+  const codes = executionErrors(sim, order, isStarted);
   if (['CONFLICT', 'QUOTE_EXPIRED'].includes(codes[0] ?? '') || codes.length > 1) return codes;
   const owner = ownerOf(order);
   if (order.requiresSca && isLocked(sim, owner)) return ['ACCOUNT_LOCKED'];
@@ -204,20 +222,20 @@ export function recordExecuted(sim: Sim, order: Order, body: ApiResponse['body']
   order.started = true;
 }
 
-async function execute(sim: Sim, order: Order): Promise<string> {
+async function executeQuote(sim: Sim, order: Order): Promise<string> {
   const codes = executionCodes(sim, order);
   const path = `/quotes/${order.quoteId}/execute`;
   const response = await sim.call('POST', path, undefined, order.platform);
-  const unsure = unsureOf(order);
-  const code = rejection(response, [...codes, ...unsure]);
+  const possibleCodes = possibleErrors(order);
+  const code = rejectionCode(response, [...codes, ...possibleCodes]);
   if (code) return code;
   if (codes.length) throw violation(`${order.id} was executed; expected ${codes.join(' or ')}`);
-  recordExecuted(sim, order, expected(response, 200));
+  recordExecuted(sim, order, bodyOf(response, 200));
   return `${order.sent}${order.started ? '' : ', waits'}`;
 }
 
 /** Predicted error codes of a proof. */
-function proofCodes(sim: Sim, order: Order, route: Method): string[] {
+function proofCodes(sim: Sim, order: Order, variant: ProofVariant): string[] {
   const owner = ownerOf(order);
   const challenge = pendingOf(sim.model, order.quoteId as string);
   if (!isWaiting(sim, order) || owner.deleted || !challenge) return ['CONFLICT'];
@@ -225,70 +243,71 @@ function proofCodes(sim: Sim, order: Order, route: Method): string[] {
   if (!isLoggedIn(sim, owner)) return ['SCA_SESSION_REQUIRED'];
   if (sim.effects.now() >= Date.parse(challenge.expires_at as string)) return ['INVALID_INPUT'];
   if (challenge.wrong === '5') return ['RATE_LIMITED'];
-  if (!owner.strong.proven || route === 'wrong') return ['INVALID_INPUT'];
+  if (!owner.strongAuthentication.phoneVerified || variant === 'wrong') return ['INVALID_INPUT'];
   const last = challenge.steps === '[]';
-  return last && order.kind !== 'realtime' ? barriers(sim, order) : [];
+  return last && order.kind !== 'realtime' ? startErrors(sim, order) : [];
 }
 
-const isLast = (sim: Sim, order: Order) =>
+const isLastStep = (sim: Sim, order: Order) =>
   pendingOf(sim.model, order.quoteId as string)?.steps === '[]';
 
 /** Records the effect of a valid proof. */
 function recordProof(
   order: Order,
-  last: boolean,
+  isLastProof: boolean,
   { status, ...body }: ApiResponse['body'],
 ): string {
-  if (!last) {
+  if (!isLastProof) {
     recordWaiting(order, { status, ...body });
     return 'a step';
   }
-  delete order.unstarted;
+  delete order.outcomeUnlessStarted;
   if (order.kind === 'realtime') {
     const hasInstructions = status === 'PENDING' && body.paymentInstructions.length > 0;
     if (!hasInstructions) throw violation(`${order.id} is ${status} without payment instructions`);
     return 'authorized';
   }
-  const moves = status === 'PROCESSING' || status === 'COMPLETED';
-  if (!moves) throw violation(`${order.id} was authorized and is ${status}`);
+  const isStarted = status === 'PROCESSING' || status === 'COMPLETED';
+  if (!isStarted) throw violation(`${order.id} was authorized and is ${status}`);
   order.started = true;
   return `${order.sent}`;
 }
 
-async function authorize(sim: Sim, order: Order, route: Method): Promise<string> {
+async function authorizeQuote(sim: Sim, order: Order, variant: ProofVariant): Promise<string> {
   const challenge = pendingOf(sim.model, order.quoteId as string);
   const expiry = Date.parse(challenge?.expires_at ?? '');
-  if (route === 'late' && expiry > sim.effects.now()) sim.effects.pass(expiry - sim.effects.now());
-  const codes = proofCodes(sim, order, route);
-  const last = isLast(sim, order);
+  if (variant === 'late' && expiry > sim.effects.now())
+    sim.effects.advance(expiry - sim.effects.now());
+  const codes = proofCodes(sim, order, variant);
+  const last = isLastStep(sim, order);
   const path = `/quotes/${order.quoteId}/authorize`;
-  const proof = { code: codeOf(route), endUserIpAddress: ADDRESS };
+  const proof = { code: codeOf(variant), endUserIpAddress: IP_ADDRESS };
   const response = await sim.call('POST', path, proof, order.platform);
-  const unsure = last ? unsureOf(order) : [];
-  const code = rejection(response, [...codes, ...unsure]);
-  if (code) return `${route}: ${code}`;
+  const possibleCodes = last ? possibleErrors(order) : [];
+  const code = rejectionCode(response, [...codes, ...possibleCodes]);
+  if (code) return `${variant}: ${code}`;
   if (codes.length) throw violation(`${order.id} was authorized; expected ${codes.join(' or ')}`);
-  return recordProof(order, last, expected(response, 200));
+  return recordProof(order, last, bodyOf(response, 200));
 }
 
 /** One proof on two servers at once: one accepts it. */
 async function authorizeTwice(sim: Sim): Promise<string> {
   const fitting = ordersWithChallenge(sim).filter(
     (order) =>
-      isLast(sim, order) &&
+      isLastStep(sim, order) &&
       proofCodes(sim, order, 'right').length === 0 &&
-      unsureOf(order).length === 0,
+      possibleErrors(order).length === 0,
   );
   if (fitting.length === 0) return 'none';
-  const order = sim.chance.of(fitting);
-  for (const node of sim.nodes) node.trap(undefined);
-  const proof = { code: CODE, endUserIpAddress: ADDRESS };
+  const order = sim.chance.pick(fitting);
+  for (const node of sim.nodes) node.setTrap(undefined);
+  const proof = { code: CODE, endUserIpAddress: IP_ADDRESS };
   const path = `/quotes/${order.quoteId}/authorize`;
   const responses = await Promise.all(
     sim.nodes.map((node) =>
-      sim.once(node, {
+      sim.sendOnce(node, {
         ...{ method: 'POST', path, body: proof, as: order.platform },
-        key: `concurrent-${sim.next()}`,
+        key: `concurrent-${sim.nextNumber()}`,
       }),
     ),
   );
@@ -300,8 +319,8 @@ async function authorizeTwice(sim: Sim): Promise<string> {
 }
 
 /** Sends the same code again, at the earliest after half a minute. */
-async function resend(sim: Sim): Promise<string> {
-  const order = sim.chance.of(
+async function resendCode(sim: Sim): Promise<string> {
+  const order = sim.chance.pick(
     sim.chance.percent(80) && ordersWithChallenge(sim).length
       ? ordersWithChallenge(sim)
       : waitingOrders(sim),
@@ -311,18 +330,18 @@ async function resend(sim: Sim): Promise<string> {
   const codes = !challenge || isExpired || ownerOf(order).deleted ? ['CONFLICT'] : [];
   const path = `/quotes/${order.quoteId}/authorize/resend`;
   const response = await sim.call('POST', path, undefined, order.platform);
-  const code = rejection(response, [...codes, 'RATE_LIMITED']);
+  const code = rejectionCode(response, [...codes, 'RATE_LIMITED']);
   if (codes.length && !code) throw violation(`${order.id}: a code was sent without a challenge`);
-  return code ?? `${expected(response, 204) ?? 'sent'}`;
+  return code ?? `${bodyOf(response, 204) ?? 'sent'}`;
 }
 
 /** A transfer cannot carry a proof, so it is rejected. */
-async function transfer(sim: Sim): Promise<string> {
+async function transferOut(sim: Sim): Promise<string> {
   const ownExternalAccounts = sim.externalAccounts.filter(
     ({ owner, currency, deleted }) => !deleted && requiresScaIn(owner, currency) && !owner.deleted,
   );
   if (ownExternalAccounts.length === 0) return 'no destination';
-  const { id, currency, owner } = sim.chance.of(ownExternalAccounts);
+  const { id, currency, owner } = sim.chance.pick(ownExternalAccounts);
   const source = owner.internalAccounts.get(currency) as InternalAccount;
   const body = {
     source: { accountId: source.id },
@@ -344,18 +363,23 @@ const requestedOrders = (sim: Sim) =>
     (each) =>
       each.requiresSca && each.quoteId && challengesOf(sim.model, rowOf(sim, each) ?? {}).length,
   );
-const open = (sim: Sim) => sim.orders.filter((each) => isExecutable(each) && !each.started);
+const unstartedOrders = (sim: Sim) =>
+  sim.orders.filter((each) => isExecutable(each) && !each.started);
 
 /** Orders that can still be executed. */
-const ripe = (sim: Sim) =>
-  open(sim).filter(
+const executableOrders = (sim: Sim) =>
+  unstartedOrders(sim).filter(
     (each) => rowOf(sim, each)?.status === 'PENDING' && sim.effects.now() < each.expiresAt,
   );
 
-/** Often one to a trusted account. */
-function someRipe(sim: Sim): Order {
-  const trusted = ripe(sim).filter(({ externalAccount }) => isTrusted(sim, externalAccount));
-  return sim.chance.of(trusted.length && sim.chance.percent(50) ? trusted : ripe(sim));
+/** Often an order to a trusted account. */
+function chooseExecutable(sim: Sim): Order {
+  const trusted = executableOrders(sim).filter(({ externalAccount }) =>
+    isTrusted(sim, externalAccount),
+  );
+  return sim.chance.pick(
+    trusted.length && sim.chance.percent(50) ? trusted : executableOrders(sim),
+  );
 }
 
 /** Orders with an open challenge. */
@@ -365,52 +389,66 @@ const ordersWithChallenge = (sim: Sim) =>
     return Date.parse(expires_at ?? '') > sim.effects.now();
   });
 
-const payersHere = (sim: Sim) => strong(sim).length > 0;
+const hasStrongCustomers = (sim: Sim) => strongCustomers(sim).length > 0;
 
-export const AUTHORIZATIONS: readonly Action[] = [
-  { name: 'create a quote with strong authentication', weight: 11, ready: payersHere, run: quote },
+export const AUTHORIZATION_ACTIONS: readonly Action[] = [
+  {
+    name: 'create a quote with strong authentication',
+    weight: 11,
+    isPossible: hasStrongCustomers,
+    run: createQuote,
+  },
   {
     name: 'create a deposit quote with strong authentication',
     weight: 3,
-    ready: payersHere,
+    isPossible: hasStrongCustomers,
     run: quoteRealtime,
   },
   {
     name: 'execute a quote with strong authentication',
     weight: 24,
-    ready: (sim) => ripe(sim).length > 0,
-    run: (sim) => execute(sim, someRipe(sim)),
+    isPossible: (sim) => executableOrders(sim).length > 0,
+    run: (sim) => executeQuote(sim, chooseExecutable(sim)),
   },
   {
     name: 'execute too late or too often',
     weight: 1.5,
-    ready: (sim) => open(sim).length > 0,
-    run: (sim) => execute(sim, sim.chance.of(open(sim))),
+    isPossible: (sim) => unstartedOrders(sim).length > 0,
+    run: (sim) => executeQuote(sim, sim.chance.pick(unstartedOrders(sim))),
   },
   {
     name: 'authorize',
     weight: 45,
-    ready: (sim) => ordersWithChallenge(sim).length > 0,
+    isPossible: (sim) => ordersWithChallenge(sim).length > 0,
     run: (sim) =>
-      authorize(sim, sim.chance.of(ordersWithChallenge(sim)), sim.chance.weighed(WAYS).name),
+      authorizeQuote(
+        sim,
+        sim.chance.pick(ordersWithChallenge(sim)),
+        sim.chance.pickWeighted(PROOF_VARIANTS).name,
+      ),
   },
   {
     name: 'authorize an earlier quote',
     weight: 3,
-    ready: (sim) => requestedOrders(sim).length > 0,
-    run: (sim) => authorize(sim, sim.chance.of(requestedOrders(sim)), 'right'),
+    isPossible: (sim) => requestedOrders(sim).length > 0,
+    run: (sim) => authorizeQuote(sim, sim.chance.pick(requestedOrders(sim)), 'right'),
   },
   {
     name: 'authorize concurrently',
     weight: 8,
-    ready: (sim) => ordersWithChallenge(sim).length > 0,
+    isPossible: (sim) => ordersWithChallenge(sim).length > 0,
     run: authorizeTwice,
   },
   {
     name: 'send a code again',
     weight: 3,
-    ready: (sim) => waitingOrders(sim).length > 0,
-    run: resend,
+    isPossible: (sim) => waitingOrders(sim).length > 0,
+    run: resendCode,
   },
-  { name: 'transfer regulated money', weight: 0.5, ready: payersHere, run: transfer },
+  {
+    name: 'transfer regulated money',
+    weight: 0.5,
+    isPossible: hasStrongCustomers,
+    run: transferOut,
+  },
 ];

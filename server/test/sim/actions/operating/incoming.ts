@@ -27,17 +27,17 @@ import type { RecordedRow } from '../../model/model.ts';
 import {
   type Action,
   activePeople,
-  expected,
-  inSandbox,
-  internalAccountOf,
-  PAID_IN,
+  bodyOf,
+  isInSandbox,
+  PAYMENT_CURRENCIES,
   payers,
-  rejection,
+  pickInternalAccount,
+  rejectionCode,
 } from '../action.ts';
 import { internalAccountById } from '../issuing/settling.ts';
-import { feesBarred, isGone, orderOf, UNQUOTABLE } from '../payments/payments.ts';
+import { areFeesBlocked, hasDeletedParty, orderOf, QUOTE_ERRORS } from '../payments/payments.ts';
 
-const NOTHING = {
+const NO_AMOUNTS = {
   sent: 0n,
   received: 0n,
   platformFee: 0n,
@@ -46,15 +46,15 @@ const NOTHING = {
 } as const;
 
 /** An expected incoming payment, compared after settling. */
-export function expectIn(
+export function expectIncoming(
   sim: Sim,
   to: InternalAccount,
   id: string,
   amount: bigint,
-  suffix: Outcome | null,
+  expectedOutcome: Outcome | null,
 ): void {
   sim.orders.push({
-    ...NOTHING,
+    ...NO_AMOUNTS,
     ...{
       id,
       kind: 'in',
@@ -63,27 +63,33 @@ export function expectIn(
       internalAccount: to,
       externalAccount: null,
     },
-    ...{ received: amount, ending: suffix, started: true, expiresAt: 0 },
+    ...{ received: amount, expectedOutcome: expectedOutcome, started: true, expiresAt: 0 },
   });
 }
 
-const dollars = (sim: Sim, owner: Person) =>
+const usdAccountsOf = (sim: Sim, owner: Person) =>
   sim.externalAccounts.filter(
     (each) => each.owner === owner && each.currency === 'USD' && !each.deleted,
   );
 
 export async function transferIn(sim: Sim, owners = payers(sim)): Promise<string> {
-  const owner = sim.chance.of(owners);
-  const ownExternalAccounts = dollars(sim, owner);
+  const owner = sim.chance.pick(owners);
+  const ownExternalAccounts = usdAccountsOf(sim, owner);
   if (ownExternalAccounts.length === 0) return 'no source';
-  const from = sim.chance.of(ownExternalAccounts);
+  const from = sim.chance.pick(ownExternalAccounts);
   const to = owner.internalAccounts.get('USD') as InternalAccount;
-  const amount = sim.chance.between(100, 90_000);
+  const amount = sim.chance.integerBetween(100, 90_000);
   const body = { source: { accountId: from.id }, destination: { accountId: to.id }, amount };
   const response = await sim.call('POST', '/transfer-in', body, owner.platform);
-  if (!isActive(sim, to)) return `${rejection(response, ['INVALID_INPUT'])}`;
-  const { id } = expected(response, 201);
-  expectIn(sim, to, id, BigInt(amount), inSandbox(owner) ? debitOutcome(from.suffix) : null);
+  if (!isActive(sim, to)) return `${rejectionCode(response, ['INVALID_INPUT'])}`;
+  const { id } = bodyOf(response, 201);
+  expectIncoming(
+    sim,
+    to,
+    id,
+    BigInt(amount),
+    isInSandbox(owner) ? debitOutcome(from.suffix) : null,
+  );
   return `${amount} from …${from.suffix}`;
 }
 
@@ -93,15 +99,15 @@ interface Target {
 }
 
 /** Any internal account, or an external account of the payer. */
-export function targetFor(sim: Sim, payer: Person): Target {
+export function chooseTarget(sim: Sim, payer: Person): Target {
   const ownExternalAccounts = sim.externalAccounts.filter(
     (each) => each.owner === payer && !each.deleted,
   );
   if (ownExternalAccounts.length && sim.chance.percent(60))
-    return { internalAccount: null, externalAccount: sim.chance.of(ownExternalAccounts) };
+    return { internalAccount: null, externalAccount: sim.chance.pick(ownExternalAccounts) };
   const otherPeople = activePeople(sim).filter((each) => each.platform === payer.platform);
   return {
-    internalAccount: internalAccountOf(sim, sim.chance.of(otherPeople), PAID_IN),
+    internalAccount: pickInternalAccount(sim, sim.chance.pick(otherPeople), PAYMENT_CURRENCIES),
     externalAccount: null,
   };
 }
@@ -112,47 +118,47 @@ async function quoteFrom(
   source: { sourceType: string; currency?: string },
   kind: 'debit' | 'realtime',
 ): Promise<Order | string> {
-  const target = targetFor(sim, payer);
+  const target = chooseTarget(sim, payer);
   const { internalAccount: toAccount, externalAccount } = target;
   const body = {
     source,
     destination: { destinationType: 'ACCOUNT', accountId: (toAccount ?? externalAccount)?.id },
-    lockedCurrencySide: sim.chance.of(['SENDING', 'RECEIVING']),
-    lockedCurrencyAmount: sim.chance.between(100, 60_000),
+    lockedCurrencySide: sim.chance.pick(['SENDING', 'RECEIVING']),
+    lockedCurrencyAmount: sim.chance.integerBetween(100, 60_000),
     purposeOfPayment: 'GIFT',
   };
   const response = await sim.call('POST', '/quotes', body, payer.platform);
   const isFrozen = toAccount !== null && !isActive(sim, toAccount);
-  const codes = ['SELF_PAYMENT', ...UNQUOTABLE];
-  const barred = isFrozen || feesBarred(sim, payer, source.currency ?? 'USD');
-  const code = rejection(response, barred ? ['INVALID_INPUT', ...codes] : codes);
+  const codes = ['SELF_PAYMENT', ...QUOTE_ERRORS];
+  const barred = isFrozen || areFeesBlocked(sim, payer, source.currency ?? 'USD');
+  const code = rejectionCode(response, barred ? ['INVALID_INPUT', ...codes] : codes);
   if (code) return code;
   if (isFrozen) throw violation(`a quote to ${toAccount.id}, which is frozen or closed`);
-  const order = orderOf(sim, { source: null, ...target }, expected(response, 201), payer);
+  const order = orderOf(sim, { source: null, ...target }, bodyOf(response, 201), payer);
   sim.orders.push(order);
   order.kind = kind;
-  if (payer.platform.limited || target.externalAccount?.wallet) order.ending = null;
+  if (payer.platform.hadDailyLimit || target.externalAccount?.wallet) order.expectedOutcome = null;
   return order;
 }
 
 export async function quoteDebit(sim: Sim, owners = payers(sim)): Promise<string> {
-  const payer = sim.chance.of(owners);
-  const ownExternalAccounts = dollars(sim, payer);
+  const payer = sim.chance.pick(owners);
+  const ownExternalAccounts = usdAccountsOf(sim, payer);
   if (ownExternalAccounts.length === 0) return 'no source';
-  const from = sim.chance.of(ownExternalAccounts);
+  const from = sim.chance.pick(ownExternalAccounts);
   const source = { sourceType: 'ACCOUNT', accountId: from.id };
   const order = await quoteFrom(sim, payer, source, 'debit');
   if (typeof order === 'string') return order;
-  order.from = from;
+  order.debitedAccount = from;
   const debited = debitOutcome(from.suffix);
-  if (!inSandbox(payer)) order.ending = null;
-  else if (debited.status === 'FAILED') order.ending = debited;
+  if (!isInSandbox(payer)) order.expectedOutcome = null;
+  else if (debited.status === 'FAILED') order.expectedOutcome = debited;
   return `${order.sent} from …${from.suffix}`;
 }
 
 async function quoteRealtime(sim: Sim): Promise<string> {
-  const payer = sim.chance.of(payers(sim));
-  const currency = sim.chance.of(['USD', 'EUR', 'MXN', 'USDC']);
+  const payer = sim.chance.pick(payers(sim));
+  const currency = sim.chance.pick(['USD', 'EUR', 'MXN', 'USDC']);
   const source = {
     sourceType: 'REALTIME_FUNDING',
     currency,
@@ -165,34 +171,36 @@ async function quoteRealtime(sim: Sim): Promise<string> {
   return `${order.sent} ${currency}`;
 }
 
-export const unpaid = (sim: Sim) => sim.orders.filter((each) => each.kind === 'realtime');
-const unpaidHere = (sim: Sim) => unpaid(sim).filter(inSandbox);
+export const depositQuotes = (sim: Sim) => sim.orders.filter((each) => each.kind === 'realtime');
+const sandboxDepositQuotes = (sim: Sim) => depositQuotes(sim).filter(isInSandbox);
 
 const RETURNED: Outcome = { status: 'FAILED', refund: 'COMPLETED' };
 
 /** The outcome of a deposit that does not match its quote. */
-export function recordStray(sim: Sim, body: ApiResponse['body'], amount: bigint): string {
+export function recordUnmatched(sim: Sim, body: ApiResponse['body'], amount: bigint): string {
   const destination = internalAccountById(sim, body.destination?.accountId);
-  if (destination && body.status !== 'FAILED') expectIn(sim, destination, body.id, amount, null);
+  if (destination && body.status !== 'FAILED')
+    expectIncoming(sim, destination, body.id, amount, null);
   return `stray, ${body.status}`;
 }
 
 /**
  * A deposit for a payment. A deleted or closed payee cannot be paid; the outcome is not predicted.
  */
-export function recordFunds(sim: Sim, order: Order): void {
+export function recordDeposit(sim: Sim, order: Order): void {
   const { internalAccount: toAccount, feeAccount: feeOwnerAccount, payer, platform } = order;
   const accounts = [toAccount, order.platformFee ? feeOwnerAccount : null];
   const isFrozen = accounts.some((each) => each && !isActive(sim, each));
-  if (isFrozen || isGone(order) || payer?.deleted || platform.limited) order.ending = null;
+  if (isFrozen || hasDeletedParty(order) || payer?.deleted || platform.hadDailyLimit)
+    order.expectedOutcome = null;
 }
 
 /** A deposit for a quote: the requested amount, too little, too much, late or repeated. */
-async function payIn(sim: Sim): Promise<string> {
-  const all = unpaidHere(sim);
-  const order = sim.chance.percent(70) ? (all.at(-1) as Order) : sim.chance.of(all);
+async function sendDeposit(sim: Sim): Promise<string> {
+  const all = sandboxDepositQuotes(sim);
+  const order = sim.chance.percent(70) ? (all.at(-1) as Order) : sim.chance.pick(all);
   const row = sim.model.payments.get(order.id)?.row;
-  const difference = sim.chance.of([0n, 0n, 0n, 0n, -1n, 7n]);
+  const difference = sim.chance.pick([0n, 0n, 0n, 0n, -1n, 7n]);
   const amount = order.sent + difference > 0n ? order.sent + difference : order.sent;
   const isExact = amount === order.sent;
   const body = {
@@ -200,26 +208,26 @@ async function payIn(sim: Sim): Promise<string> {
     currencyCode: row?.sent_currency,
     ...(isExact ? {} : { currencyAmount: Number(amount) }),
   };
-  const paid = expected(await sim.call('POST', '/sandbox/send', body, order.platform), 200);
-  if (paid.id !== order.id) return recordStray(sim, paid, amount);
+  const received = bodyOf(await sim.call('POST', '/sandbox/send', body, order.platform), 200);
+  if (received.id !== order.id) return recordUnmatched(sim, received, amount);
   if (order.started) throw violation(`${order.id} was paid twice`);
   order.started = true;
-  recordFunds(sim, order);
-  if (!isExact && order.ending) order.ending = RETURNED;
+  recordDeposit(sim, order);
+  if (!isExact && order.expectedOutcome) order.expectedOutcome = RETURNED;
   return `${amount} of ${order.sent}`;
 }
 
 const SENDERS = ['$success.usd', '$success.eur', '$pending.long.usd', '$fail.compliance.usd'];
 
-const receivers = (sim: Sim) => payers(sim).filter((each) => each.id !== null && inSandbox(each));
+const receivers = (sim: Sim) => payers(sim).filter((each) => each.id !== null && isInSandbox(each));
 
-/** An incoming UMA payment, if the platform consents. */
+/** An incoming UMA payment, which the platform may reject. */
 async function receiveUma(sim: Sim): Promise<string> {
-  const receiver = sim.chance.of(receivers(sim));
-  const currency = sim.chance.of(['USD', 'EUR', 'MXN']);
-  const amount = sim.chance.between(1, 50_000);
+  const receiver = sim.chance.pick(receivers(sim));
+  const currency = sim.chance.pick(['USD', 'EUR', 'MXN']);
+  const amount = sim.chance.integerBetween(1, 50_000);
   const body = {
-    senderUmaAddress: `${sim.chance.of(SENDERS)}@sandbox.uma.money`,
+    senderUmaAddress: `${sim.chance.pick(SENDERS)}@sandbox.uma.money`,
     customerId: receiver.id,
     receivingCurrencyCode: currency,
     receivingCurrencyAmount: amount,
@@ -227,100 +235,100 @@ async function receiveUma(sim: Sim): Promise<string> {
   const to = receiver.internalAccounts.get(currency) as InternalAccount;
   const response = await sim.call('POST', '/sandbox/uma/receive', body, receiver.platform);
   const codes = ['WEBHOOK_ENDPOINT_NOT_SET', ...(isActive(sim, to) ? [] : ['INVALID_CURRENCY'])];
-  const code = rejection(response, codes);
+  const code = rejectionCode(response, codes);
   if (code) return code;
-  expectIn(sim, to, expected(response, 200).id, BigInt(amount), null);
+  expectIncoming(sim, to, bodyOf(response, 200).id, BigInt(amount), null);
   return `${amount} ${currency}`;
 }
 
-export const comingIn = (sim: Sim) =>
+export const incomingOrders = (sim: Sim) =>
   sim.orders.filter((each) => each.kind === 'in' && each.started);
 
-async function decide(sim: Sim, decision: 'approve' | 'reject'): Promise<string> {
-  const order = sim.chance.of(comingIn(sim));
+async function decideUma(sim: Sim, decision: 'approve' | 'reject'): Promise<string> {
+  const order = sim.chance.pick(incomingOrders(sim));
   const path = `/transactions/${order.id}/${decision}`;
   const info = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' };
   const body = decision === 'approve' ? { receiverCustomerInfo: info } : {};
   const codes = ['TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL', 'MISSING_MANDATORY_USER_INFO'];
-  return rejection(await sim.call('POST', path, body, order.platform), codes) ?? 'done';
+  return rejectionCode(await sim.call('POST', path, body, order.platform), codes) ?? 'done';
 }
 
 /** Requests a cancellation of a payment that may be under way. */
-async function cancel(sim: Sim): Promise<string> {
-  const order = sim.chance.of(sim.orders);
+async function cancelPayment(sim: Sim): Promise<string> {
+  const order = sim.chance.pick(sim.orders);
   const path = `/transactions/${order.id}/cancel`;
   const codes = ['INVALID_INPUT', 'TRANSACTION_NOT_CANCELLABLE'];
-  const code = rejection(await sim.call('POST', path, undefined, order.platform), codes);
-  if (code === undefined) order.ending = null;
-  return code ?? 'asked';
+  const code = rejectionCode(await sim.call('POST', path, undefined, order.platform), codes);
+  if (code === undefined) order.expectedOutcome = null;
+  return code ?? 'requested';
 }
 
 /** An operator freezes or unfreezes an account. */
-async function freeze(sim: Sim, thaw: boolean): Promise<string> {
+async function setFreeze(sim: Sim, unfreezes: boolean): Promise<string> {
   const all = activePeople(sim).flatMap((each) => [...each.internalAccounts.values()]);
-  const status = thaw ? 'FROZEN' : 'ACTIVE';
+  const status = unfreezes ? 'FROZEN' : 'ACTIVE';
   const fitting = all.filter((each) => sim.model.internal.get(each.id)?.status === status);
   if (fitting.length === 0) return 'none';
-  const internalAccount = sim.chance.of(fitting);
+  const internalAccount = sim.chance.pick(fitting);
   await onBehalfOf(sim, internalAccount.owner.platform, async (ctx) => {
     const row = await ctx.read(internalAccounts, internalAccount.id);
     if (!row) throw violation(`${internalAccount.id} does not exist`);
     const cause = { actor: 'operator', reason: 'simulated' };
-    transitionInternalAccount(ctx, row, thaw ? 'unfreeze' : 'freeze', cause);
+    transitionInternalAccount(ctx, row, unfreezes ? 'unfreeze' : 'freeze', cause);
   });
   for (const each of sim.orders) {
     const touches = each.internalAccount === internalAccount || each.feeAccount === internalAccount;
-    if (each.kind !== 'balance' && touches) each.ending = null;
+    if (each.kind !== 'balance' && touches) each.expectedOutcome = null;
   }
   return internalAccount.currency;
 }
 
 /** A bank deposit to an account in any state. */
-async function deposit(sim: Sim): Promise<string> {
-  const internalAccount = internalAccountOf(
+async function depositFromBank(sim: Sim): Promise<string> {
+  const internalAccount = pickInternalAccount(
     sim,
-    sim.chance.of(activePeople(sim).filter(inSandbox)),
-    PAID_IN,
+    sim.chance.pick(activePeople(sim).filter(isInSandbox)),
+    PAYMENT_CURRENCIES,
   );
-  const amount = BigInt(sim.chance.between(1, 50_000));
+  const amount = BigInt(sim.chance.integerBetween(1, 50_000));
   const notice = { accountId: internalAccount.id, currency: internalAccount.currency, amount };
   const row = await onBehalfOf(sim, internalAccount.owner.platform, (ctx) =>
     receiveFunds(ctx, notice),
   );
-  expectIn(sim, internalAccount, row.id, amount, null);
+  expectIncoming(sim, internalAccount, row.id, amount, null);
   return `${amount} ${internalAccount.currency}, ${row.status}`;
 }
 
 /** Sandbox deposits that match the condition. */
-const depositsHere = (sim: Sim, matches: (row: RecordedRow) => boolean) =>
-  comingIn(sim).filter((order) => {
+const sandboxDeposits = (sim: Sim, matches: (row: RecordedRow) => boolean) =>
+  incomingOrders(sim).filter((order) => {
     const row = sim.model.payments.get(order.id)?.row;
-    return inSandbox(order) && row?.source_account === null && matches(row);
+    return isInSandbox(order) && row?.source_account === null && matches(row);
   });
 
 /** An operator releases or returns a held deposit. */
 async function decideHeld(sim: Sim): Promise<string> {
-  const heldDeposits = depositsHere(
+  const heldDeposits = sandboxDeposits(
     sim,
     ({ funds, status }) => funds === 'HELD' && status === 'PENDING',
   );
   if (heldDeposits.length === 0) return 'none';
-  const order = sim.chance.of(heldDeposits);
-  const valid = sim.chance.percent(50);
+  const order = sim.chance.pick(heldDeposits);
+  const releases = sim.chance.percent(50);
   const row = await onBehalfOf(sim, order.platform, async (ctx) => {
     const incoming = await currentOf(ctx, order.id, asIncoming);
-    return valid ? releaseDeposit(ctx, incoming) : returnHeldDeposit(ctx, incoming);
+    return releases ? releaseDeposit(ctx, incoming) : returnHeldDeposit(ctx, incoming);
   });
-  if (row.status !== (valid ? 'COMPLETED' : 'FAILED'))
+  if (row.status !== (releases ? 'COMPLETED' : 'FAILED'))
     throw violation(`${order.id} is ${row.status}`);
   return row.status;
 }
 
 /** A bank reverses a deposit, whether it was spent or not. */
-async function reverse(sim: Sim): Promise<string> {
-  const deposits = depositsHere(sim, ({ status }) => status === 'COMPLETED');
+async function reverseBankDeposit(sim: Sim): Promise<string> {
+  const deposits = sandboxDeposits(sim, ({ status }) => status === 'COMPLETED');
   if (deposits.length === 0) return 'none';
-  const order = sim.chance.of(deposits);
+  const order = sim.chance.pick(deposits);
   const row = await onBehalfOf(sim, order.platform, async (ctx) => {
     const incoming = await currentOf(ctx, order.id, asIncoming);
     return reverseDeposit(ctx, incoming);
@@ -329,35 +337,50 @@ async function reverse(sim: Sim): Promise<string> {
 }
 
 const anyPayer = (sim: Sim) => payers(sim).length > 0;
-const anyIn = (sim: Sim) => comingIn(sim).length > 0;
+const anyIn = (sim: Sim) => incomingOrders(sim).length > 0;
 
 export const INCOMING: readonly Action[] = [
-  { name: 'transfer in', weight: 5, ready: anyPayer, run: (sim) => transferIn(sim) },
+  { name: 'transfer in', weight: 5, isPossible: anyPayer, run: (sim) => transferIn(sim) },
   {
     name: 'create a quote with a funding debit',
     weight: 4,
-    ready: anyPayer,
+    isPossible: anyPayer,
     run: (sim) => quoteDebit(sim),
   },
-  { name: 'create a quote for a deposit', weight: 7, ready: anyPayer, run: quoteRealtime },
+  { name: 'create a quote for a deposit', weight: 7, isPossible: anyPayer, run: quoteRealtime },
   {
     name: 'deposit for a quote',
     weight: 7,
-    ready: (sim) => unpaidHere(sim).length > 0,
-    run: payIn,
+    isPossible: (sim) => sandboxDepositQuotes(sim).length > 0,
+    run: sendDeposit,
   },
   {
     name: 'receive over UMA',
     weight: 5,
-    ready: (sim) => receivers(sim).length > 0,
+    isPossible: (sim) => receivers(sim).length > 0,
     run: receiveUma,
   },
-  { name: 'approve a UMA payment', weight: 2, ready: anyIn, run: (sim) => decide(sim, 'approve') },
-  { name: 'reject a UMA payment', weight: 1, ready: anyIn, run: (sim) => decide(sim, 'reject') },
-  { name: 'cancel a payment', weight: 3, ready: (sim) => sim.orders.length > 0, run: cancel },
-  { name: 'freeze an account', weight: 0.8, run: (sim) => freeze(sim, false) },
-  { name: 'unfreeze an account', weight: 1.6, run: (sim) => freeze(sim, true) },
-  { name: 'deposit from a bank', weight: 4, ready: anyPayer, run: deposit },
-  { name: 'reverse a deposit', weight: 2, ready: anyIn, run: reverse },
-  { name: 'decide on a held deposit', weight: 2, ready: anyIn, run: decideHeld },
+  {
+    name: 'approve a UMA payment',
+    weight: 2,
+    isPossible: anyIn,
+    run: (sim) => decideUma(sim, 'approve'),
+  },
+  {
+    name: 'reject a UMA payment',
+    weight: 1,
+    isPossible: anyIn,
+    run: (sim) => decideUma(sim, 'reject'),
+  },
+  {
+    name: 'cancel a payment',
+    weight: 3,
+    isPossible: (sim) => sim.orders.length > 0,
+    run: cancelPayment,
+  },
+  { name: 'freeze an account', weight: 0.8, run: (sim) => setFreeze(sim, false) },
+  { name: 'unfreeze an account', weight: 1.6, run: (sim) => setFreeze(sim, true) },
+  { name: 'deposit from a bank', weight: 4, isPossible: anyPayer, run: depositFromBank },
+  { name: 'reverse a deposit', weight: 2, isPossible: anyIn, run: reverseBankDeposit },
+  { name: 'decide on a held deposit', weight: 2, isPossible: anyIn, run: decideHeld },
 ];

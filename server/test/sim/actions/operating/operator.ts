@@ -5,28 +5,34 @@
 import { accountReference } from '../../../../src/catalog/accounts/account-reference.ts';
 import { findCurrency } from '../../../../src/catalog/currencies/currencies.ts';
 import { paymentReferenceOf } from '../../../../src/features/payments/suspense/reference.ts';
-import { operator, outcome } from '../../harness/operator.ts';
+import { checkOutcome, runVerb } from '../../harness/operator.ts';
 import {
-  type Entry,
   type InternalAccount,
   type Order,
   type Person,
   type Platform,
   type Sim,
+  type StatementEntry,
   violation,
 } from '../../harness/sim.ts';
 import type { Payment, RecordedRow } from '../../model/model.ts';
 import { awaitedOf } from '../../model/queue-and-limits.ts';
-import { type Action, activePeople, internalAccountOf, PAID_IN, payers } from '../action.ts';
-import { executeOrder, quote, transferOut } from '../payments/payments.ts';
 import {
-  comingIn,
-  expectIn,
+  type Action,
+  activePeople,
+  PAYMENT_CURRENCIES,
+  payers,
+  pickInternalAccount,
+} from '../action.ts';
+import { createQuote, executeOrder, transferOut } from '../payments/payments.ts';
+import {
+  depositQuotes,
+  expectIncoming,
+  incomingOrders,
   quoteDebit,
-  recordFunds,
-  recordStray,
+  recordDeposit,
+  recordUnmatched,
   transferIn,
-  unpaid,
 } from './incoming.ts';
 
 const inProduction = ({ platform }: { platform: Platform }) =>
@@ -40,12 +46,13 @@ const paymentOf = (sim: Sim, { id }: Order): Payment => {
   return payment;
 };
 
-const isOutside = (id: string | null | undefined) => id?.startsWith('ExternalAccount:') ?? false;
+const isExternalAccount = (id: string | null | undefined) =>
+  id?.startsWith('ExternalAccount:') ?? false;
 
-const WORDS: Readonly<Record<string, (sim: Sim) => string[]>> = {
+const VERB_FLAGS: Readonly<Record<string, (sim: Sim) => string[]>> = {
   settle: () => [],
   fail: (sim) => [
-    ...['--reason', sim.chance.of(['ACCOUNT_INVALID', 'COMPLIANCE_REJECTED'])],
+    ...['--reason', sim.chance.pick(['ACCOUNT_INVALID', 'COMPLIANCE_REJECTED'])],
     ...(sim.chance.percent(25) ? ['--not-refundable'] : []),
   ],
   return: () => ['--reason', 'PAYOUT_RETURNED'],
@@ -59,7 +66,7 @@ function isApplicable(sim: Sim, order: Order, verb: string): boolean {
   const { row } = payment;
   if (verb === 'return') {
     const accountId = row.type === 'OUTGOING' ? row.destination_account : row.source_account;
-    return isOutside(accountId) && row.status === 'COMPLETED' && row.funds === 'SETTLED';
+    return isExternalAccount(accountId) && row.status === 'COMPLETED' && row.funds === 'SETTLED';
   }
   const awaited = awaitedOf(sim.model, payment);
   if (verb === 'settle' || verb === 'fail') return awaited !== undefined;
@@ -67,10 +74,10 @@ function isApplicable(sim: Sim, order: Order, verb: string): boolean {
 }
 
 /** Usually a waiting payment. */
-function somePayment(sim: Sim): Order {
+function choosePayment(sim: Sim): Order {
   const all = productionOrders(sim);
   const waitingPayments = all.filter((each) => awaitedOf(sim.model, paymentOf(sim, each)));
-  return sim.chance.of(waitingPayments.length && sim.chance.percent(85) ? waitingPayments : all);
+  return sim.chance.pick(waitingPayments.length && sim.chance.percent(85) ? waitingPayments : all);
 }
 
 const VERBS = [
@@ -82,13 +89,13 @@ const VERBS = [
 ];
 
 async function reportResult(sim: Sim): Promise<string> {
-  const order = somePayment(sim);
-  const verb = sim.chance.weighed(VERBS).name;
-  const command = WORDS[verb]?.(sim) ?? [];
+  const order = choosePayment(sim);
+  const verb = sim.chance.pickWeighted(VERBS).name;
+  const command = VERB_FLAGS[verb]?.(sim) ?? [];
   const allowed = isApplicable(sim, order, verb);
   const description = `payouts ${verb} ${order.id}`;
-  const rejected = outcome(
-    await operator(sim, 'payouts', verb, order.id, ...command),
+  const rejected = checkOutcome(
+    await runVerb(sim, 'payouts', verb, order.id, ...command),
     allowed,
     description,
   );
@@ -97,12 +104,12 @@ async function reportResult(sim: Sim): Promise<string> {
 
 /** The same verb twice: the second changes nothing. */
 async function reportTwice(sim: Sim): Promise<string> {
-  const order = somePayment(sim);
-  const verb = sim.chance.of(['settle', 'fail']);
+  const order = choosePayment(sim);
+  const verb = sim.chance.pick(['settle', 'fail']);
   if (!isApplicable(sim, order, verb)) return 'not applicable';
-  const command = ['payouts', verb, order.id, ...(WORDS[verb]?.(sim) ?? [])];
-  outcome(await operator(sim, ...command), true, command.join(' '));
-  outcome(await operator(sim, ...command), false, `${command.join(' ')} again`);
+  const command = ['payouts', verb, order.id, ...(VERB_FLAGS[verb]?.(sim) ?? [])];
+  checkOutcome(await runVerb(sim, ...command), true, command.join(' '));
+  checkOutcome(await runVerb(sim, ...command), false, `${command.join(' ')} again`);
   return verb;
 }
 
@@ -112,14 +119,16 @@ async function returnDebit(sim: Sim): Promise<string> {
     const { row, transfers } = paymentOf(sim, order);
     const passedOn = row.status === 'COMPLETED' && row.funds === 'SETTLED';
     const isReturned = transfers.some(({ step }) => step.startsWith('return'));
-    return order.kind === 'debit' && passedOn && !isReturned && isOutside(row.source_account);
+    return (
+      order.kind === 'debit' && passedOn && !isReturned && isExternalAccount(row.source_account)
+    );
   });
   if (fitting.length === 0) return 'none';
-  const order = sim.chance.of(fitting);
+  const order = sim.chance.pick(fitting);
   const command = ['payouts', 'return', order.id, '--of', 'debit', '--reason', 'PAYOUT_RETURNED'];
-  outcome(await operator(sim, ...command), true, command.join(' '));
-  outcome(await operator(sim, ...command), false, `${command.join(' ')} again`);
-  const { currency, owner } = order.from ?? {};
+  checkOutcome(await runVerb(sim, ...command), true, command.join(' '));
+  checkOutcome(await runVerb(sim, ...command), false, `${command.join(' ')} again`);
+  const { currency, owner } = order.debitedAccount ?? {};
   const platformOwner = sim.people.find(
     (each) => each.id === null && each.platform === order.platform,
   );
@@ -127,13 +136,13 @@ async function returnDebit(sim: Sim): Promise<string> {
     (each) => each?.internalAccounts.get(currency ?? '') ?? [],
   );
   const payer = open.find((each) => sim.model.internal.get(each.id)?.status !== 'CLOSED');
-  if (payer) payer.due -= order.sent;
+  if (payer) payer.expectedBalance -= order.sent;
   return `${order.sent}${payer ? '' : ' without payer'}`;
 }
 
 /** The queue lists exactly the waiting payments. */
-async function list(sim: Sim): Promise<string> {
-  const { json } = await operator(sim, 'payouts', 'list', '--limit', '1000');
+async function listPayouts(sim: Sim): Promise<string> {
+  const { json } = await runVerb(sim, 'payouts', 'list', '--limit', '1000');
   const listed = (json as { transactionId: string; kind: string }[]).map(
     ({ transactionId, kind }) => `${transactionId} ${kind}`,
   );
@@ -150,18 +159,18 @@ async function list(sim: Sim): Promise<string> {
 }
 
 /** In major units: 1234.56. */
-function decimal(amount: bigint, currency: string): string {
+function formatDecimal(amount: bigint, currency: string): string {
   const decimals = findCurrency(currency)?.decimals ?? 0;
   const digits = String(amount).padStart(decimals + 1, '0');
-  const [fullDigits, part] = [digits.slice(0, -decimals || undefined), digits.slice(-decimals)];
-  return decimals ? `${fullDigits}.${part}` : fullDigits;
+  const [wholeDigits, part] = [digits.slice(0, -decimals || undefined), digits.slice(-decimals)];
+  return decimals ? `${wholeDigits}.${part}` : wholeDigits;
 }
 
 /** Records a bank statement entry. */
 async function recordEntry(sim: Sim, to: readonly string[], amount: bigint, currency: string) {
-  const reference = `BANK-${sim.next()}`;
+  const reference = `BANK-${sim.nextNumber()}`;
   const command = ['deposits', 'record', ...to, '--currency', currency, '--reference', reference];
-  const result = await operator(sim, ...command, '--amount', decimal(amount, currency));
+  const result = await runVerb(sim, ...command, '--amount', formatDecimal(amount, currency));
   if (result.rejected) throw violation(`${command.join(' ')}: ${result.rejected}`);
   if (result.json.recorded !== 'now')
     throw violation(`${reference} has recorded: ${result.json.recorded}`);
@@ -171,38 +180,38 @@ async function recordEntry(sim: Sim, to: readonly string[], amount: bigint, curr
   return { transactionId, status: result.json.status as string };
 }
 
-async function record(sim: Sim): Promise<string> {
-  const common = sim.chance.percent(70) ? ['USD', 'EUR'] : PAID_IN;
-  const internalAccount = internalAccountOf(
+async function recordDepositEntry(sim: Sim): Promise<string> {
+  const common = sim.chance.percent(70) ? ['USD', 'EUR'] : PAYMENT_CURRENCIES;
+  const internalAccount = pickInternalAccount(
     sim,
-    sim.chance.of(activePeople(sim).filter(inProduction)),
+    sim.chance.pick(activePeople(sim).filter(inProduction)),
     common,
   );
-  const amount = BigInt(sim.chance.between(1, sim.chance.of([500, 100_000, 1_000_000])));
+  const amount = BigInt(sim.chance.integerBetween(1, sim.chance.pick([500, 100_000, 1_000_000])));
   const to = sim.chance.percent(50)
     ? ['--account', internalAccount.id]
     : ['--payment-reference', accountReference(internalAccount.id)];
   const { transactionId, status } = await recordEntry(sim, to, amount, internalAccount.currency);
-  expectIn(sim, internalAccount, transactionId, amount, null);
+  expectIncoming(sim, internalAccount, transactionId, amount, null);
   return `${amount} ${internalAccount.currency}, ${status}`;
 }
 
 /** A deposit for a quote: the requested amount or another one, in time or late. */
-async function recordFor(sim: Sim): Promise<string> {
-  const order = sim.chance.of(unpaid(sim).filter(inProduction));
+async function recordQuoteDeposit(sim: Sim): Promise<string> {
+  const order = sim.chance.pick(depositQuotes(sim).filter(inProduction));
   const row = sim.model.payments.get(order.id)?.row as RecordedRow;
-  const amount = order.sent + sim.chance.of([0n, 0n, 0n, 5n]);
+  const amount = order.sent + sim.chance.pick([0n, 0n, 0n, 5n]);
   const to = ['--payment-reference', paymentReferenceOf(order.id)];
-  recordFunds(sim, order);
+  recordDeposit(sim, order);
   const currency = row.sent_currency as string;
   const createdEntry = await recordEntry(sim, to, amount, currency);
   if (createdEntry.transactionId !== order.id) {
     const recordedRow = await operatorRow(sim, createdEntry.transactionId);
-    return recordStray(sim, recordedRow, amount);
+    return recordUnmatched(sim, recordedRow, amount);
   }
   if (order.started) throw violation(`${order.id} was paid twice`);
   order.started = true;
-  order.ending = null;
+  order.expectedOutcome = null;
   return `${amount} of ${order.sent}`;
 }
 
@@ -216,12 +225,17 @@ async function operatorRow(sim: Sim, id: string) {
 }
 
 /** An entry recorded again: ignored if equal, rejected if different. */
-async function recordAgain(sim: Sim): Promise<string> {
-  const { args: command, amount, currency, transactionId } = sim.chance.of(sim.entries) as Entry;
+async function recordEntryAgain(sim: Sim): Promise<string> {
+  const {
+    args: command,
+    amount,
+    currency,
+    transactionId,
+  } = sim.chance.pick(sim.entries) as StatementEntry;
   const isSameEntry = sim.chance.percent(70);
-  const reported = decimal(isSameEntry ? amount : amount + 1n, currency);
-  const result = await operator(sim, ...command, '--amount', reported);
-  const rejected = outcome(result, isSameEntry, command.join(' '));
+  const reported = formatDecimal(isSameEntry ? amount : amount + 1n, currency);
+  const result = await runVerb(sim, ...command, '--amount', reported);
+  const rejected = checkOutcome(result, isSameEntry, command.join(' '));
   const isRecorded =
     result.json?.recorded === 'before' && result.json.transactionId === transactionId;
   if (isSameEntry && !isRecorded)
@@ -230,9 +244,9 @@ async function recordAgain(sim: Sim): Promise<string> {
 }
 
 /** A decision about a deposit: release, return or bank reversal. */
-async function decide(sim: Sim): Promise<string> {
-  const order = sim.chance.of(comingIn(sim).filter(inProduction));
-  const verb = sim.chance.of(['release', 'reject', 'return']);
+async function decideDeposit(sim: Sim): Promise<string> {
+  const order = sim.chance.pick(incomingOrders(sim).filter(inProduction));
+  const verb = sim.chance.pick(['release', 'reject', 'return']);
   const { row } = paymentOf(sim, order);
   const toAccount = row.destination_account?.startsWith('InternalAccount:');
   const isHeld = row.status === 'PENDING' && row.funds === 'HELD' && toAccount;
@@ -240,14 +254,18 @@ async function decide(sim: Sim): Promise<string> {
   const deposit = row.source_account === null;
   const allowed = deposit && (isHeld || (verb === 'return' && settled));
   const command = ['deposits', verb, order.id];
-  const rejected = outcome(await operator(sim, ...command), allowed === true, command.join(' '));
+  const rejected = checkOutcome(
+    await runVerb(sim, ...command),
+    allowed === true,
+    command.join(' '),
+  );
   return `${verb}${rejected ? ': rejected' : ''}`;
 }
 
 const ACCOUNT_VERBS = ['close', 'fail', 'retry'];
 
 /** Accounts opened by jobs are known from the change log alone. */
-function adopt(sim: Sim): void {
+function recordOpenedAccounts(sim: Sim): void {
   const knownIds = new Set(
     sim.people.flatMap((each) => [...each.internalAccounts.values()].map(({ id }) => id)),
   );
@@ -262,53 +280,53 @@ function adopt(sim: Sim): void {
       id: id as string,
       currency: currency as string,
       owner,
-      due: 0n,
+      expectedBalance: 0n,
     };
     owner.internalAccounts.set(internalAccount.currency, internalAccount);
   }
 }
 
 /** Whether the account is empty and has no payment under way. */
-function isFree(sim: Sim, internalAccount: InternalAccount): boolean {
+function isEmpty(sim: Sim, internalAccount: InternalAccount): boolean {
   const { balance = 0n, held = 0n } = sim.model.accounts.get(internalAccount.id) ?? {};
   return balance === 0n && held === 0n && sim.model.internal.get(internalAccount.id)?.owed === '0';
 }
 
 async function changeAccount(sim: Sim): Promise<string> {
-  adopt(sim);
-  const verb = sim.chance.of(ACCOUNT_VERBS);
+  recordOpenedAccounts(sim);
+  const verb = sim.chance.pick(ACCOUNT_VERBS);
   const all = activePeople(sim).flatMap((each) => [...each.internalAccounts.values()]);
   const unexpected = all.filter((each) =>
     ['PENDING', 'FAILED'].includes(sim.model.internal.get(each.id)?.status ?? ''),
   );
-  const rare = all.filter((each) => !PAID_IN.includes(each.currency));
-  const internalAccount = sim.chance.of(
+  const rare = all.filter((each) => !PAYMENT_CURRENCIES.includes(each.currency));
+  const internalAccount = sim.chance.pick(
     verb === 'close' && sim.chance.percent(70) ? rare : unexpected.length ? unexpected : all,
   );
   const before = sim.model.internal.get(internalAccount.id)?.status ?? '';
-  const result = await operator(sim, 'accounts', verb, internalAccount.id, '--reason', 'simulated');
+  const result = await runVerb(sim, 'accounts', verb, internalAccount.id, '--reason', 'simulated');
   const from = { close: ['ACTIVE', 'FROZEN'], fail: ['PENDING'], retry: ['FAILED'] }[verb] ?? [];
   const fits = from.includes(before);
-  const must = fits && verb !== 'close';
-  if (verb === 'close' && fits && !result.rejected && !isFree(sim, internalAccount)) {
+  const isCertain = fits && verb !== 'close';
+  if (verb === 'close' && fits && !result.rejected && !isEmpty(sim, internalAccount)) {
     throw violation(`${internalAccount.id} was closed with funds`);
   }
-  if (!fits || must) outcome(result, fits, `accounts ${verb} ${internalAccount.id}`);
-  if (!result.rejected) for (const each of sim.orders) frozenFor(each, internalAccount);
+  if (!fits || isCertain) checkOutcome(result, fits, `accounts ${verb} ${internalAccount.id}`);
+  if (!result.rejected) for (const each of sim.orders) clearExpectedOutcome(each, internalAccount);
   return `${verb}${result.rejected ? ': rejected' : ` ${internalAccount.currency}`}`;
 }
 
 /** The outcome of a payment whose account is closed depends on its progress. */
-function frozenFor(order: Order, internalAccount: InternalAccount): void {
+function clearExpectedOutcome(order: Order, internalAccount: InternalAccount): void {
   const touches = order.internalAccount === internalAccount || order.feeAccount === internalAccount;
-  if (order.kind !== 'balance' && touches) order.ending = null;
+  if (order.kind !== 'balance' && touches) order.expectedOutcome = null;
 }
 
 const hasProductionOrders = (sim: Sim) => productionOrders(sim).length > 0;
 
 /** The same payments as in the sandbox, at a higher rate. */
-const OF_PRODUCTION = [
-  (sim: Sim, people: Person[]) => quote(sim, true, people),
+const PRODUCTION_PAYMENTS = [
+  (sim: Sim, people: Person[]) => createQuote(sim, true, people),
   (sim: Sim, people: Person[]) => quoteDebit(sim, people),
   (sim: Sim, people: Person[]) => transferOut(sim, people),
   (sim: Sim, people: Person[]) => transferIn(sim, people),
@@ -317,53 +335,63 @@ const OF_PRODUCTION = [
 const directDebitsOf = (sim: Sim) =>
   productionOrders(sim).filter(({ kind, started }) => kind === 'debit' && !started);
 
-const payersHere = (sim: Sim) => payers(sim).filter(inProduction);
+const productionPayers = (sim: Sim) => payers(sim).filter(inProduction);
 
-export const OPERATOR: readonly Action[] = [
+export const OPERATOR_ACTIONS: readonly Action[] = [
   {
     name: 'pay in production',
     weight: 14,
-    ready: (sim) => payersHere(sim).length > 0,
-    run: (sim) => sim.chance.of(OF_PRODUCTION)(sim, payersHere(sim)),
+    isPossible: (sim) => productionPayers(sim).length > 0,
+    run: (sim) => sim.chance.pick(PRODUCTION_PAYMENTS)(sim, productionPayers(sim)),
   },
   {
     name: 'execute a funding debit in production',
     weight: 3,
-    ready: (sim) => directDebitsOf(sim).length > 0,
-    run: (sim) => executeOrder(sim, sim.chance.of(directDebitsOf(sim))),
+    isPossible: (sim) => directDebitsOf(sim).length > 0,
+    run: (sim) => executeOrder(sim, sim.chance.pick(directDebitsOf(sim))),
   },
-  { name: 'report a payout result', weight: 16, ready: hasProductionOrders, run: reportResult },
-  { name: 'report a payout result twice', weight: 3, ready: hasProductionOrders, run: reportTwice },
+  {
+    name: 'report a payout result',
+    weight: 16,
+    isPossible: hasProductionOrders,
+    run: reportResult,
+  },
+  {
+    name: 'report a payout result twice',
+    weight: 3,
+    isPossible: hasProductionOrders,
+    run: reportTwice,
+  },
   {
     name: 'a funding debit is returned',
     weight: 1.5,
-    ready: hasProductionOrders,
+    isPossible: hasProductionOrders,
     run: returnDebit,
   },
-  { name: 'list the queue', weight: 1, run: list },
+  { name: 'list the queue', weight: 1, run: listPayouts },
   {
     name: 'record a deposit',
     weight: 10,
-    ready: (sim) => activePeople(sim).some(inProduction),
-    run: record,
+    isPossible: (sim) => activePeople(sim).some(inProduction),
+    run: recordDepositEntry,
   },
   {
     name: 'record a deposit for a quote',
     weight: 4,
-    ready: (sim) => unpaid(sim).some(inProduction),
-    run: recordFor,
+    isPossible: (sim) => depositQuotes(sim).some(inProduction),
+    run: recordQuoteDeposit,
   },
   {
     name: 'record a deposit again',
     weight: 2,
-    ready: (sim) => sim.entries.length > 0,
-    run: recordAgain,
+    isPossible: (sim) => sim.entries.length > 0,
+    run: recordEntryAgain,
   },
   {
     name: 'decide on a recorded deposit',
     weight: 3,
-    ready: (sim) => comingIn(sim).some(inProduction),
-    run: decide,
+    isPossible: (sim) => incomingOrders(sim).some(inProduction),
+    run: decideDeposit,
   },
   { name: 'close, fail or retry an account', weight: 2, run: changeAccount },
 ];

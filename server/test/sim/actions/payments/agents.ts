@@ -14,35 +14,37 @@ import {
 import { countedOn, usedIn } from '../../model/agent-usage.ts';
 import {
   type Action,
+  bodyOf,
   checkReply,
-  expected,
-  inSandbox,
-  PAID_IN,
+  isInSandbox,
+  PAYMENT_CURRENCIES,
   payers,
-  rejection,
+  rejectionCode,
 } from '../action.ts';
-import { strong } from './strong.ts';
+import { strongCustomers } from './strong.ts';
 
 const MAX_AGENTS = 12;
 
-const alive = (sim: Sim): Agent[] =>
+const activeAgents = (sim: Sim): Agent[] =>
   sim.agents.filter(({ deleted, owner }) => !deleted && !owner.deleted);
-export const connected = (sim: Sim): (Agent & { as: Platform })[] =>
-  alive(sim).filter((each): each is Agent & { as: Platform } => each.as !== undefined);
+export const connectedAgents = (sim: Sim): (Agent & { client: Platform })[] =>
+  activeAgents(sim).filter(
+    (each): each is Agent & { client: Platform } => each.client !== undefined,
+  );
 
-async function create(sim: Sim): Promise<string> {
-  const owners = [...payers(sim), ...strong(sim)].filter(({ id }) => id !== null);
-  const ownPeople = owners.filter((each) =>
+async function createAgent(sim: Sim): Promise<string> {
+  const owners = [...payers(sim), ...strongCustomers(sim)].filter(({ id }) => id !== null);
+  const ownersWithAccounts = owners.filter((each) =>
     sim.externalAccounts.some(({ owner, deleted }) => owner === each && !deleted),
   );
-  const owner = sim.chance.of(ownPeople.length ? ownPeople : owners);
+  const owner = sim.chance.pick(ownersWithAccounts.length ? ownersWithAccounts : owners);
   const body = {
-    name: `Agent ${sim.next()}`,
+    name: `Agent ${sim.nextNumber()}`,
     customerId: owner.id,
     policy: randomPolicy(sim, owner),
   };
-  const createdAgent = expected(await sim.call('POST', '/agents', body, owner.platform), 201);
-  if (inSandbox(owner)) await provide(sim, owner);
+  const createdAgent = bodyOf(await sim.call('POST', '/agents', body, owner.platform), 201);
+  if (isInSandbox(owner)) await fundOwner(sim, owner);
   const agent: Agent = {
     id: createdAgent.agent.id,
     owner,
@@ -51,91 +53,91 @@ async function create(sim: Sim): Promise<string> {
   };
   sim.agents.push(agent);
   const description = `of ${sim.people.indexOf(owner)}`;
-  return sim.chance.percent(80) ? `${description}: ${await redeem(sim, agent)}` : description;
+  return sim.chance.percent(80) ? `${description}: ${await redeemCode(sim, agent)}` : description;
 }
 
 /** Funds the owner of an agent. */
-async function provide(sim: Sim, owner: Person): Promise<void> {
-  for (const currency of ['USD', 'EUR', sim.chance.of(PAID_IN)]) {
+async function fundOwner(sim: Sim, owner: Person): Promise<void> {
+  for (const currency of ['USD', 'EUR', sim.chance.pick(PAYMENT_CURRENCIES)]) {
     const internalAccount = owner.internalAccounts.get(currency);
     if (!internalAccount || !isActive(sim, internalAccount)) continue;
-    const amount = sim.chance.between(50_000, 400_000);
+    const amount = sim.chance.integerBetween(50_000, 400_000);
     const path = `/sandbox/internal-accounts/${internalAccount.id}/fund`;
-    expected(await sim.call('POST', path, { amount }, owner.platform), 200);
-    internalAccount.due += BigInt(amount);
+    bodyOf(await sim.call('POST', path, { amount }, owner.platform), 200);
+    internalAccount.expectedBalance += BigInt(amount);
   }
 }
 
 /** Redeeming a code requires no credentials. */
-async function redeem(sim: Sim, agent: Agent): Promise<string> {
+async function redeemCode(sim: Sim, agent: Agent): Promise<string> {
   const anonymous = { ...agent.owner.platform, auth: '' };
   const path = `/agents/device-codes/${agent.code}/redeem`;
   const response = await sim.call('POST', path, undefined, anonymous, { withoutKey: true });
   // A lost reply loses the token.
-  const codes = ['RATE_LIMITED', ...(response.isRepeated || agent.as ? ['INVALID_INPUT'] : [])];
-  const code = rejection(response, codes);
+  const codes = ['RATE_LIMITED', ...(response.isRepeated || agent.client ? ['INVALID_INPUT'] : [])];
+  const code = rejectionCode(response, codes);
   if (code) return code;
-  const { agentId, accessToken } = expected(response, 200);
-  if (agentId !== agent.id || agent.as) throw violation(`${agent.code} connects ${agentId}`);
-  agent.as = { ...agent.owner.platform, auth: `Bearer ${accessToken}`, agent };
+  const { agentId, accessToken } = bodyOf(response, 200);
+  if (agentId !== agent.id || agent.client) throw violation(`${agent.code} connects ${agentId}`);
+  agent.client = { ...agent.owner.platform, auth: `Bearer ${accessToken}`, agent };
   return 'connected';
 }
 
-async function redeemAgain(sim: Sim): Promise<string> {
-  const remainingAgents = alive(sim).filter((each) => !each.as && each.code);
-  const agent = sim.chance.of(remainingAgents.length ? remainingAgents : alive(sim));
+async function renewCode(sim: Sim): Promise<string> {
+  const remainingAgents = activeAgents(sim).filter((each) => !each.client && each.code);
+  const agent = sim.chance.pick(remainingAgents.length ? remainingAgents : activeAgents(sim));
   // A code is valid for a day; a new one replaces it until an agent is connected.
   const path = `/agents/${agent.id}/device-codes`;
   const response = await sim.call('POST', path, undefined, agent.owner.platform);
   const connectedBefore = policyOf(sim, agent).row?.token_hash !== null;
   const code = checkReply(response, connectedBefore ? ['CONFLICT'] : [], path);
   if (code) return code;
-  agent.code = expected(response, 201).code;
-  return redeem(sim, agent);
+  agent.code = bodyOf(response, 201).code;
+  return redeemCode(sim, agent);
 }
 
-async function change(sim: Sim): Promise<string> {
-  const agent = sim.chance.of(alive(sim));
+async function changeAgent(sim: Sim): Promise<string> {
+  const agent = sim.chance.pick(activeAgents(sim));
   const { platform } = agent.owner;
   const path = `/agents/${agent.id}`;
   const { paused } = policyOf(sim, agent);
   if (sim.chance.percent(paused ? 70 : 25)) {
     const body = { isPaused: !paused };
-    expected(await sim.call('PATCH', path, body, platform), 200);
+    bodyOf(await sim.call('PATCH', path, body, platform), 200);
     return paused ? 'unpaused' : 'paused';
   }
   const { spendingLimits, ...rest } = randomPolicy(sim, agent.owner);
   const { currency, ...limits } = spendingLimits;
-  const body = sim.chance.of<object>([
+  const body = sim.chance.pick<object>([
     { spendingLimits: randomLimits(sim) },
     { spendingLimits: { currency } },
     { spendingLimits: limits },
     { spendingLimits, ...rest },
     { permissions: rest.permissions, defaultExecutionMode: rest.defaultExecutionMode },
   ]);
-  const updated = expected(await sim.call('PATCH', `${path}/policy`, body, platform), 200);
+  const updated = bodyOf(await sim.call('PATCH', `${path}/policy`, body, platform), 200);
   return `${Object.keys(body)} in ${updated.policy.spendingLimits.currency}`;
 }
 
-async function remove(sim: Sim): Promise<string> {
-  const agent = sim.chance.of(alive(sim));
+async function deleteAgent(sim: Sim): Promise<string> {
+  const agent = sim.chance.pick(activeAgents(sim));
   const path = `/agents/${agent.id}`;
   const response = await sim.call('DELETE', path, undefined, agent.owner.platform);
-  if (!response.isRepeated || response.status !== 404) expected(response, 204);
+  if (!response.isRepeated || response.status !== 404) bodyOf(response, 204);
   agent.deleted = true;
   sim.agents.splice(sim.agents.indexOf(agent), 1);
-  if (agent.as) {
-    const deletedResponse = await sim.call('GET', '/agents/me', undefined, agent.as);
+  if (agent.client) {
+    const deletedResponse = await sim.call('GET', '/agents/me', undefined, agent.client);
     checkReply(deletedResponse, ['UNAUTHORIZED'], `${agent.id}, which was deleted`);
   }
-  return agent.as ? 'connected before' : 'gone';
+  return agent.client ? 'connected before' : 'deleted';
 }
 
 /** The usage that an agent reads equals what it has spent. */
 async function readAgent(sim: Sim): Promise<string> {
-  const agent = sim.chance.of(connected(sim));
-  const { usage, isPaused } = expected(
-    await sim.call('GET', '/agents/me', undefined, agent.as),
+  const agent = sim.chance.pick(connectedAgents(sim));
+  const { usage, isPaused } = bodyOf(
+    await sim.call('GET', '/agents/me', undefined, agent.client),
     200,
   );
   const { row, paused } = policyOf(sim, agent);
@@ -157,12 +159,12 @@ async function readAgent(sim: Sim): Promise<string> {
 }
 
 /** The platform's list contains every waiting action. */
-async function list(sim: Sim): Promise<string> {
-  const platform = sim.chance.of(sim.platforms);
+async function listPendingActions(sim: Sim): Promise<string> {
+  const platform = sim.chance.pick(sim.platforms);
   const path = '/agents/approvals?limit=100';
-  const { data } = expected(await sim.call('GET', path, undefined, platform), 200);
+  const { data } = bodyOf(await sim.call('GET', path, undefined, platform), 200);
   const actualIds = (data as { id: string }[]).map(({ id }) => id).sort();
-  const expectedActions = sim.waiting.filter(
+  const expectedActions = sim.pendingActions.filter(
     ({ order, agent }) => order.platform === platform && !agent.deleted,
   );
   if (
@@ -179,21 +181,21 @@ async function list(sim: Sim): Promise<string> {
   return `${actualIds.length}`;
 }
 
-const anyAgent = (sim: Sim) => alive(sim).length > 0;
-const anyConnected = (sim: Sim) => connected(sim).length > 0;
+const anyAgent = (sim: Sim) => activeAgents(sim).length > 0;
+const anyConnected = (sim: Sim) => connectedAgents(sim).length > 0;
 
-export const AGENTS: readonly Action[] = [
+export const AGENT_MANAGEMENT: readonly Action[] = [
   {
     name: 'create an agent',
     weight: 4,
-    ready: (sim) =>
-      alive(sim).length < MAX_AGENTS &&
-      [...payers(sim), ...strong(sim)].some(({ id }) => id !== null),
-    run: create,
+    isPossible: (sim) =>
+      activeAgents(sim).length < MAX_AGENTS &&
+      [...payers(sim), ...strongCustomers(sim)].some(({ id }) => id !== null),
+    run: createAgent,
   },
-  { name: 'renew the code of an agent', weight: 0.5, ready: anyAgent, run: redeemAgain },
-  { name: 'change an agent', weight: 3, ready: anyAgent, run: change },
-  { name: 'delete an agent', weight: 0.5, ready: anyAgent, run: remove },
-  { name: 'read an agent', weight: 1, ready: anyConnected, run: readAgent },
-  { name: 'list waiting agent actions', weight: 1, run: list },
+  { name: 'renew the code of an agent', weight: 0.5, isPossible: anyAgent, run: renewCode },
+  { name: 'change an agent', weight: 3, isPossible: anyAgent, run: changeAgent },
+  { name: 'delete an agent', weight: 0.5, isPossible: anyAgent, run: deleteAgent },
+  { name: 'read an agent', weight: 1, isPossible: anyConnected, run: readAgent },
+  { name: 'list waiting agent actions', weight: 1, run: listPendingActions },
 ];

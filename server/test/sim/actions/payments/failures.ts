@@ -14,7 +14,13 @@ import {
   violation,
 } from '../../harness/sim.ts';
 import { BEHAVIORS, VERDICTS } from '../../harness/sim-effects.ts';
-import { type Action, activePeople, inSandbox, internalAccountOf, PAID_IN } from '../action.ts';
+import {
+  type Action,
+  activePeople,
+  isInSandbox,
+  PAYMENT_CURRENCIES,
+  pickInternalAccount,
+} from '../action.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
@@ -31,21 +37,21 @@ const JUMPS = [
   { ms: 8 * DAY, weight: 1 },
 ];
 
-async function jump(sim: Sim): Promise<string> {
-  const { ms } = sim.chance.weighed(JUMPS);
-  const delayMs = sim.chance.between(Math.ceil(ms / 2), ms);
-  sim.effects.pass(delayMs);
+async function advanceClock(sim: Sim): Promise<string> {
+  const { ms } = sim.chance.pickWeighted(JUMPS);
+  const delayMs = sim.chance.integerBetween(Math.ceil(ms / 2), ms);
+  sim.effects.advance(delayMs);
   return `${delayMs} ms`;
 }
 
 async function runJob(sim: Sim): Promise<string> {
-  const job = sim.chance.of(dueJobs(sim));
-  await runOnly(sim, sim.node(), [job]);
+  const job = sim.chance.pick(dueJobs(sim));
+  await runOnly(sim, sim.pickNode(), [job]);
   return job.kind;
 }
 
 /** The order of fee refunds by an account that may run dry matters; those jobs run one by one. */
-function commuting(sim: Sim) {
+function independentJobs(sim: Sim) {
   const paymentIds = new Set<string>();
   return dueJobs(sim).filter(({ transactionId }) => {
     const row = transactionId === null ? null : sim.model.payments.get(transactionId)?.row;
@@ -57,84 +63,87 @@ function commuting(sim: Sim) {
 }
 
 /** Which of many concurrent commits is trapped depends on timing, and the trace must not. */
-function disarm(sim: Sim): void {
-  for (const node of sim.nodes) node.trap(undefined);
+function removeTraps(sim: Sim): void {
+  for (const node of sim.nodes) node.setTrap(undefined);
 }
 
-async function runMany(sim: Sim): Promise<string> {
-  disarm(sim);
-  const jobs = commuting(sim);
-  await runOnly(sim, sim.node(), jobs);
+async function runManyJobs(sim: Sim): Promise<string> {
+  removeTraps(sim);
+  const jobs = independentJobs(sim);
+  await runOnly(sim, sim.pickNode(), jobs);
   return `${jobs.length}`;
 }
 
-const COPY = `insert into jobs (id, kind, input, due_at) select $2, kind, input, $3 from jobs
+const COPY_JOB = `insert into jobs (id, kind, input, due_at) select $2, kind, input, $3 from jobs
   where id = $1`;
 
 /** A duplicate job, due now or later. */
-async function repeat(sim: Sim): Promise<string> {
-  const job = sim.chance.of(jobsInOrder(sim, () => true));
-  const updatedAt = sim.effects.now() + sim.chance.of([0, 0, SECOND, 20 * SECOND, HOUR]);
-  await sim.client.query(COPY, [job.id, `Job:again-${sim.next()}`, new Date(updatedAt)]);
+async function duplicateJob(sim: Sim): Promise<string> {
+  const job = sim.chance.pick(jobsInOrder(sim, () => true));
+  const dueAt = sim.effects.now() + sim.chance.pick([0, 0, SECOND, 20 * SECOND, HOUR]);
+  await sim.client.query(COPY_JOB, [job.id, `Job:again-${sim.nextNumber()}`, new Date(dueAt)]);
   return job.kind;
 }
 
 /** A worker whose lease expires: another one runs the job before the first reports its result. */
 async function expireLease(sim: Sim): Promise<string> {
-  const job = sim.chance.of(dueJobs(sim));
-  const [slow, quick] = sim.nodes as [Node, Node];
-  const heldCommit = slow.hold();
-  const slowly = runOnly(sim, slow, [job]);
-  const caught = await Promise.race([heldCommit.caught.then(() => true), slowly.then(() => false)]);
+  const job = sim.chance.pick(dueJobs(sim));
+  const [slow, other] = sim.nodes as [Node, Node];
+  const heldCommit = slow.holdNextCommit();
+  const slowRun = runOnly(sim, slow, [job]);
+  const caught = await Promise.race([
+    heldCommit.caught.then(() => true),
+    slowRun.then(() => false),
+  ]);
   if (caught) {
-    sim.effects.pass(21 * SECOND);
-    await runDueJobs(quick);
+    sim.effects.advance(21 * SECOND);
+    await runDueJobs(other);
   }
   heldCommit.release();
-  await slowly;
+  await slowRun;
   return `${job.kind}${caught ? '' : ' did nothing'}`;
 }
 
 async function changeReceiver(sim: Sim): Promise<string> {
-  const { receiver } = sim.chance.of(sim.platforms);
-  receiver.behavior = sim.chance.percent(50) ? 'accepts' : sim.chance.of(BEHAVIORS);
-  receiver.verdict = sim.chance.percent(50) ? 'accept' : sim.chance.of(VERDICTS);
+  const { receiver } = sim.chance.pick(sim.platforms);
+  receiver.behavior = sim.chance.percent(50) ? 'accepts' : sim.chance.pick(BEHAVIORS);
+  receiver.verdict = sim.chance.percent(50) ? 'accept' : sim.chance.pick(VERDICTS);
   return `${receiver.behavior}, ${receiver.verdict}`;
 }
 
 async function deliverWebhooks(sim: Sim): Promise<string> {
-  await deliver(sim, sim.node());
+  await deliver(sim, sim.pickNode());
   return '';
 }
 
 /** Kills a server around its next commit. */
 function crashAtCommit(sim: Sim, crashPoint: Trap): Promise<string> {
-  const node = sim.node();
-  node.trap(crashPoint);
+  const node = sim.pickNode();
+  node.setTrap(crashPoint);
   return Promise.resolve(crashPoint);
 }
 
-async function kill(sim: Sim): Promise<string> {
-  sim.node().kill();
-  await sim.revive();
+async function killServer(sim: Sim): Promise<string> {
+  sim.pickNode().kill();
+  await sim.replaceDeadNodes();
   return '';
 }
 
 async function killDuringDelivery(sim: Sim): Promise<string> {
-  const node = sim.node();
+  const node = sim.pickNode();
   const delivery = deliver(sim, node);
   for (let i = 0; i < 12; i++) await new Promise(setImmediate);
   node.kill();
   await delivery;
-  await sim.revive();
+  await sim.replaceDeadNodes();
   return '';
 }
 
 /** Sends requests on all servers at once; returns all replies. */
-async function sendConcurrently(sim: Sim, requests: readonly Request[], cut: boolean) {
-  disarm(sim);
-  const responses = requests.map((each, index) => sim.once(sim.nodes[index % 2] as Node, each));
-  if (cut) {
+async function sendConcurrently(sim: Sim, requests: readonly Request[], cutConnections: boolean) {
+  removeTraps(sim);
+  const responses = requests.map((each, index) => sim.sendOnce(sim.nodes[index % 2] as Node, each));
+  if (cutConnections) {
     await new Promise(setImmediate);
     await sim.client.query(`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and application_name = 'railhead committer'`);
@@ -144,25 +153,29 @@ async function sendConcurrently(sim: Sim, requests: readonly Request[], cut: boo
 
 /** Many clients fund one account at once, and some lose the reply: each deposit is posted once. */
 async function fundConcurrently(sim: Sim): Promise<string> {
-  const internalAccount = internalAccountOf(
+  const internalAccount = pickInternalAccount(
     sim,
-    sim.chance.of(activePeople(sim).filter(inSandbox)),
-    PAID_IN,
+    sim.chance.pick(activePeople(sim).filter(isInSandbox)),
+    PAYMENT_CURRENCIES,
   );
-  if (!isActive(sim, internalAccount) || !internalAccount.owner.ready) return 'shut';
-  const cut = sim.chance.percent(40);
-  sim.rough = cut;
-  const count = sim.chance.between(2, 12);
+  if (!isActive(sim, internalAccount) || !internalAccount.owner.mayPay) return 'frozen or closed';
+  const cutConnections = sim.chance.percent(40);
+  sim.errorsExpected = cutConnections;
+  const count = sim.chance.integerBetween(2, 12);
   let remainingRequests: Request[] = Array.from({ length: count }, (_, index) => ({
     method: 'POST',
     path: `/sandbox/internal-accounts/${internalAccount.id}/fund`,
     body: { amount: 100 + index },
     as: internalAccount.owner.platform,
-    key: `crowd-${sim.next()}`,
+    key: `crowd-${sim.nextNumber()}`,
   }));
   for (let attempts = 0; remainingRequests.length; attempts++) {
     if (attempts > 50) throw violation(`${remainingRequests.length} deposits have no reply`);
-    const responses = await sendConcurrently(sim, remainingRequests, cut && attempts === 0);
+    const responses = await sendConcurrently(
+      sim,
+      remainingRequests,
+      cutConnections && attempts === 0,
+    );
     remainingRequests = remainingRequests.filter((_, index) => {
       const status = responses[index]?.status ?? 500;
       if (status !== 200 && status < 500) throw violation(`a deposit returned ${status}`);
@@ -170,16 +183,17 @@ async function fundConcurrently(sim: Sim): Promise<string> {
     });
     if (remainingRequests.length) await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  for (let index = 0; index < count; index++) internalAccount.due += BigInt(100 + index);
-  return `${count}${cut ? ', cut' : ''}`;
+  for (let index = 0; index < count; index++)
+    internalAccount.expectedBalance += BigInt(100 + index);
+  return `${count}${cutConnections ? ', cut' : ''}`;
 }
 
-const ripe = (sim: Sim) =>
+const executableOrders = (sim: Sim) =>
   sim.orders.filter((order) => {
     const { source, started, expiresAt, internalAccount: toAccount, externalAccount } = order;
     if (started || !source || order.quoteId === null || sim.effects.now() >= expiresAt)
       return false;
-    if (order.platform.limited || externalAccount?.wallet || order.payload) return false;
+    if (order.platform.hadDailyLimit || externalAccount?.wallet || order.payload) return false;
     if (order.requiresSca || order.agent) return false;
     if (order.platformFee && order.feeAccount && !isActive(sim, order.feeAccount)) return false;
     if (!isActive(sim, source) || accountRow(sim, source)?.owed !== '0') return false;
@@ -194,14 +208,14 @@ const ripe = (sim: Sim) =>
 
 /** Concurrent executions of one quote, each with its own key: one succeeds. */
 async function executeConcurrently(sim: Sim): Promise<string> {
-  const order = sim.chance.of(ripe(sim)) as Order;
-  const sharedKey = sim.chance.percent(50) ? `crowd-${sim.next()}` : undefined;
+  const order = sim.chance.pick(executableOrders(sim)) as Order;
+  const sharedKey = sim.chance.percent(50) ? `crowd-${sim.nextNumber()}` : undefined;
   const requests = Array.from({ length: 6 }, () => ({
     method: 'POST',
     path: `/quotes/${order.quoteId}/execute`,
     body: undefined,
     as: order.platform,
-    key: sharedKey ?? `crowd-${sim.next()}`,
+    key: sharedKey ?? `crowd-${sim.nextNumber()}`,
   }));
   const responses = await sendConcurrently(sim, requests, false);
   const succeeded = responses.filter((each) => each?.status === 200);
@@ -220,15 +234,15 @@ async function executeConcurrently(sim: Sim): Promise<string> {
 const WEEK = 7 * DAY;
 
 /** Repeats an earlier request: the same reply, byte for byte. */
-async function replay(sim: Sim): Promise<string> {
+async function repeatRequest(sim: Sim): Promise<string> {
   const isKnown = ({ agent }: Platform) => !agent?.deleted && !agent?.owner.deleted;
   const recent = sim.completed.filter(
     (each) => sim.effects.now() - each.at < WEEK - DAY && isKnown(each.platform),
   );
   if (recent.length === 0) return 'nothing';
-  const { platform: as, path, key, body, response } = sim.chance.of(recent);
-  disarm(sim);
-  const repeated = await sim.once(sim.node(), { method: 'POST', path, body, as, key });
+  const { platform: as, path, key, body, response } = sim.chance.pick(recent);
+  removeTraps(sim);
+  const repeated = await sim.sendOnce(sim.pickNode(), { method: 'POST', path, body, as, key });
   const [expectedBody, actualBody] = [
     JSON.stringify(response.body),
     JSON.stringify(repeated?.body),
@@ -243,32 +257,47 @@ async function replay(sim: Sim): Promise<string> {
   return `${response.status}`;
 }
 
-const hasInternalAccount = (sim: Sim): InternalAccount | undefined =>
+const firstInternalAccount = (sim: Sim): InternalAccount | undefined =>
   activePeople(sim)[0]?.internalAccounts.get('USD');
 
-export const FAILURES: readonly Action[] = [
-  { name: 'let time pass', weight: 16, run: jump },
-  { name: 'run a job', weight: 40, ready: (sim) => dueJobs(sim).length > 0, run: runJob },
-  { name: 'run many jobs', weight: 6, run: runMany },
-  { name: 'repeat a job', weight: 3, ready: (sim) => sim.model.jobs.size > 0, run: repeat },
-  { name: 'expire a lease', weight: 1, ready: (sim) => dueJobs(sim).length > 0, run: expireLease },
+export const FAILURE_ACTIONS: readonly Action[] = [
+  { name: 'let time pass', weight: 16, run: advanceClock },
+  { name: 'run a job', weight: 40, isPossible: (sim) => dueJobs(sim).length > 0, run: runJob },
+  { name: 'run many jobs', weight: 6, run: runManyJobs },
+  {
+    name: 'repeat a job',
+    weight: 3,
+    isPossible: (sim) => sim.model.jobs.size > 0,
+    run: duplicateJob,
+  },
+  {
+    name: 'expire a lease',
+    weight: 1,
+    isPossible: (sim) => dueJobs(sim).length > 0,
+    run: expireLease,
+  },
   { name: 'deliver webhooks', weight: 10, run: deliverWebhooks },
   { name: 'change a receiver', weight: 3, run: changeReceiver },
   { name: 'crash before a commit', weight: 0.6, run: (sim) => crashAtCommit(sim, 'before') },
   { name: 'crash after a commit', weight: 0.6, run: (sim) => crashAtCommit(sim, 'after') },
-  { name: 'kill a server', weight: 0.3, run: kill },
+  { name: 'kill a server', weight: 0.3, run: killServer },
   { name: 'kill a server that delivers', weight: 0.3, run: killDuringDelivery },
   {
     name: 'fund concurrently',
     weight: 1,
-    ready: (sim) => hasInternalAccount(sim) !== undefined,
+    isPossible: (sim) => firstInternalAccount(sim) !== undefined,
     run: fundConcurrently,
   },
   {
     name: 'execute concurrently',
     weight: 2,
-    ready: (sim) => ripe(sim).length > 0,
+    isPossible: (sim) => executableOrders(sim).length > 0,
     run: executeConcurrently,
   },
-  { name: 'repeat a request', weight: 4, ready: (sim) => sim.completed.length > 0, run: replay },
+  {
+    name: 'repeat a request',
+    weight: 4,
+    isPossible: (sim) => sim.completed.length > 0,
+    run: repeatRequest,
+  },
 ];

@@ -1,7 +1,7 @@
 // Platforms with their settings, customers and external accounts: created, changed and removed.
 import { createPlatformWithToken, FIRST_CURRENCIES } from '../../../../src/bootstrap.ts';
 import { connectorRegistry } from '../../../../src/connectors/registry.ts';
-import { operator } from '../../harness/operator.ts';
+import { runVerb } from '../../harness/operator.ts';
 import { SUFFIXES } from '../../harness/outcomes.ts';
 import {
   type ExternalAccount,
@@ -14,30 +14,30 @@ import {
 import {
   type Action,
   activePeople,
+  bodyOf,
   checkReply,
-  expected,
-  inSandbox,
+  isInSandbox,
   isTrusted,
   payers,
-  rejection,
+  rejectionCode,
 } from '../action.ts';
 
 const MAX_PLATFORMS = 5;
 const MAX_PEOPLE = 40;
-const MAX_OUTSIDE = 150;
+const MAX_EXTERNAL_ACCOUNTS = 150;
 
 export async function openInternalAccounts(sim: Sim, owner: Person): Promise<void> {
   const path = owner.id
     ? `/customers/internal-accounts?limit=100&customerId=${owner.id}`
     : '/platform/internal-accounts?limit=100';
-  const { data } = expected(await sim.call('GET', path, undefined, owner.platform), 200);
+  const { data } = bodyOf(await sim.call('GET', path, undefined, owner.platform), 200);
   const all = data as { id: string; type: string; balance: { currency: { code: string } } }[];
   for (const { id, type, balance } of all) {
-    const internalAccount = { id, currency: balance.currency.code, owner, due: 0n };
+    const internalAccount = { id, currency: balance.currency.code, owner, expectedBalance: 0n };
     if (type !== 'EMBEDDED_WALLET')
       owner.internalAccounts.set(internalAccount.currency, internalAccount);
     // Other platforms have no one-time codes.
-    else if (inSandbox(owner)) owner.wallet = internalAccount;
+    else if (isInSandbox(owner)) owner.wallet = internalAccount;
   }
 }
 
@@ -47,8 +47,8 @@ async function addPlatform(
   regulated = true,
 ): Promise<string> {
   const registry = connectorRegistry(sim.effects);
-  const node = sim.node();
-  node.trap(undefined);
+  const node = sim.pickNode();
+  node.setTrap(undefined);
   const createdPlatform = await createPlatformWithToken(node.app.runtime, {
     name: `Platform ${sim.platforms.length + 1}`,
     environment,
@@ -64,65 +64,65 @@ async function addPlatform(
     id: createdPlatform.platformId,
     environment,
     regulated,
-    limited: false,
+    hadDailyLimit: false,
     auth: `Basic ${login}`,
-    receiver: sim.effects.receiver(),
+    receiver: sim.effects.addReceiver(),
     hasEndpoint: false,
   };
-  const self: Person = {
+  const platformOwner: Person = {
     id: null,
     platform,
-    ready: true,
+    mayPay: true,
     deleted: false,
     internalAccounts: new Map(),
   };
-  await openInternalAccounts(sim, self);
+  await openInternalAccounts(sim, platformOwner);
   sim.platforms.push(platform);
-  sim.people.push(self);
-  return `${self.internalAccounts.size} accounts`;
+  sim.people.push(platformOwner);
+  return `${platformOwner.internalAccounts.size} accounts`;
 }
 
 /** Sets the webhook endpoint, which a new platform does not have. */
 async function setEndpoint(sim: Sim): Promise<string> {
-  const platform = sim.chance.of(sim.platforms);
-  if (platform.hasEndpoint) platform.receiver = sim.effects.receiver();
+  const platform = sim.chance.pick(sim.platforms);
+  if (platform.hasEndpoint) platform.receiver = sim.effects.addReceiver();
   const body = { webhookEndpoint: platform.receiver.url };
-  expected(await sim.call('PATCH', '/config', body, platform), 200);
+  bodyOf(await sim.call('PATCH', '/config', body, platform), 200);
   platform.hasEndpoint = true;
   return `of ${sim.platforms.indexOf(platform)}`;
 }
 
 async function setFees(sim: Sim): Promise<string> {
-  const platform = sim.chance.of(sim.platforms);
-  const [bps, fixed] = [sim.chance.of([0, 10, 25, 300]), sim.chance.of([0, 1, 50])];
+  const platform = sim.chance.pick(sim.platforms);
+  const [bps, fixed] = [sim.chance.pick([0, 10, 25, 300]), sim.chance.pick([0, 1, 50])];
   const fee = {
     feeType: 'CROSS_CURRENCY_TRANSACTION',
     sourceCurrency: 'USD',
     variableFeeBps: bps,
     fixedFee: { amount: fixed, currency: 'USD' },
   };
-  expected(await sim.call('PATCH', '/config', { feeConfigs: [fee] }, platform), 200);
+  bodyOf(await sim.call('PATCH', '/config', { feeConfigs: [fee] }, platform), 200);
   return `${bps} bps and ${fixed} of ${sim.platforms.indexOf(platform)}`;
 }
 
 /** Initial statuses of individuals, by the suffix of the name. */
-const NAMES: readonly { end: string; weight: number; ready: boolean }[] = [
-  { end: '', weight: 20, ready: true },
-  { end: ' 001', weight: 1, ready: false },
-  { end: ' 002', weight: 1, ready: false },
-  { end: ' 003', weight: 1, ready: false },
+const NAME_SUFFIXES: readonly { suffix: string; weight: number; ready: boolean }[] = [
+  { suffix: '', weight: 20, ready: true },
+  { suffix: ' 001', weight: 1, ready: false },
+  { suffix: ' 002', weight: 1, ready: false },
+  { suffix: ' 003', weight: 1, ready: false },
 ];
 
 async function addCustomer(sim: Sim): Promise<string> {
-  const platform = sim.chance.of(sim.platforms);
-  const { end, ready } = sim.chance.weighed(NAMES);
-  const n = sim.next();
+  const platform = sim.chance.pick(sim.platforms);
+  const { suffix, ready } = sim.chance.pickWeighted(NAME_SUFFIXES);
+  const n = sim.nextNumber();
   const body = {
     customerType: 'INDIVIDUAL',
     platformCustomerId: `person-${n}`,
     email: `person-${n}@example.com`,
     phoneNumber: `+1415${digits(7, 2_000_000 + n)}`,
-    fullName: `Ada Lovelace${end}`,
+    fullName: `Ada Lovelace${suffix}`,
     birthDate: '1990-01-15',
     nationality: 'US',
     address: {
@@ -133,27 +133,27 @@ async function addCustomer(sim: Sim): Promise<string> {
       country: 'US',
     },
   };
-  const { id } = expected(await sim.call('POST', '/customers', body, platform), 201);
+  const { id } = bodyOf(await sim.call('POST', '/customers', body, platform), 201);
   const production = platform.environment === 'production';
-  const vouchedFor = production && platform.regulated;
-  if (production && ready && !vouchedFor) {
-    const { rejected } = await operator(sim, 'verifications', 'approve', id);
+  const isPreapproved = production && platform.regulated;
+  if (production && ready && !isPreapproved) {
+    const { rejected } = await runVerb(sim, 'verifications', 'approve', id);
     if (rejected) throw violation(`${id} was not approved: ${rejected}`);
   }
-  const mayPay = vouchedFor || (ready && (platform.regulated || production));
+  const mayPay = isPreapproved || (ready && (platform.regulated || production));
   const person: Person = {
     id,
     platform,
-    ready: mayPay,
+    mayPay: mayPay,
     deleted: false,
     internalAccounts: new Map(),
   };
   await openInternalAccounts(sim, person);
   sim.people.push(person);
-  return `${end || 'ready'} of ${sim.platforms.indexOf(platform)}`;
+  return `${suffix || 'ready'} of ${sim.platforms.indexOf(platform)}`;
 }
 
-const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
+const BENEFICIARY = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
 export const digits = (count: number, value: number) =>
   String(value % 10 ** count).padStart(count, '0');
 
@@ -169,23 +169,23 @@ const DETAILS: Readonly<Record<string, (n: number, suffix: string) => object>> =
     accountType: 'USD_ACCOUNT',
     accountNumber: `${digits(8, n)}${suffix}`,
     routingNumber: '021000021',
-    beneficiary,
+    beneficiary: BENEFICIARY,
   }),
   EUR: (n, suffix) => ({
     accountType: 'EUR_ACCOUNT',
     iban: ibanOf(`370400440${digits(6, n)}${suffix}`),
-    beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
+    beneficiary: { ...BENEFICIARY, countryOfResidence: 'DE' },
   }),
   MXN: (n, suffix) => ({
     accountType: 'MXN_ACCOUNT',
     clabeNumber: `032180000${digits(6, n)}${suffix}`,
-    beneficiary,
+    beneficiary: BENEFICIARY,
   }),
   GBP: (n, suffix) => ({
     accountType: 'GBP_ACCOUNT',
     sortCode: '200000',
     accountNumber: `${digits(5, n)}${suffix}`,
-    beneficiary,
+    beneficiary: BENEFICIARY,
   }),
   USDC: (n, suffix) => ({
     accountType: 'BASE_WALLET',
@@ -193,16 +193,16 @@ const DETAILS: Readonly<Record<string, (n: number, suffix: string) => object>> =
   }),
 };
 
-async function addOutside(sim: Sim): Promise<string> {
-  const inProduction = activePeople(sim).filter((each) => !inSandbox(each));
+async function addExternalAccount(sim: Sim): Promise<string> {
+  const inProduction = activePeople(sim).filter((each) => !isInSandbox(each));
   const candidates =
     sim.chance.percent(40) && inProduction.length ? inProduction : activePeople(sim);
-  const owner = sim.chance.of(candidates);
+  const owner = sim.chance.pick(candidates);
   // Production validates check digits.
-  const real = owner.platform.environment === 'production';
-  const currency = sim.chance.of(real ? ['USD', 'EUR'] : Object.keys(DETAILS));
-  const suffix = sim.chance.of(SUFFIXES);
-  const accountInfo = DETAILS[currency]?.(sim.next(), suffix);
+  const isProduction = owner.platform.environment === 'production';
+  const currency = sim.chance.pick(isProduction ? ['USD', 'EUR'] : Object.keys(DETAILS));
+  const suffix = sim.chance.pick(SUFFIXES);
+  const accountInfo = DETAILS[currency]?.(sim.nextNumber(), suffix);
   const path = owner.id ? '/customers/external-accounts' : '/platform/external-accounts';
   const defaultUmaDepositAccount = owner.id !== null && sim.chance.percent(15);
   const body = {
@@ -211,38 +211,38 @@ async function addOutside(sim: Sim): Promise<string> {
     ...(owner.id ? { customerId: owner.id } : {}),
     ...(defaultUmaDepositAccount ? { defaultUmaDepositAccount } : {}),
   };
-  const { id } = expected(await sim.call('POST', path, body, owner.platform), 201);
+  const { id } = bodyOf(await sim.call('POST', path, body, owner.platform), 201);
   sim.externalAccounts.push({ id, currency, owner, suffix, deleted: false });
   return `${currency} …${suffix} of ${sim.people.indexOf(owner)}`;
 }
 
-/** Keeps a list short: removed entries are kept for a while and then dropped. */
-function drop<T extends { deleted: boolean }>(list: T[], maximum: number): void {
+/** Limits the length of a list by dropping its oldest deleted entry. */
+function dropDeleted<T extends { deleted: boolean }>(list: T[], maximum: number): void {
   if (list.length <= maximum) return;
   const deletedIndex = list.findIndex((each) => each.deleted);
   if (deletedIndex >= 0) list.splice(deletedIndex, 1);
 }
 
-async function removeOutside(sim: Sim): Promise<string> {
-  const account = sim.chance.of(sim.externalAccounts);
+async function removeExternalAccount(sim: Sim): Promise<string> {
+  const account = sim.chance.pick(sim.externalAccounts);
   const { owner, deleted } = account;
   const path = `/${owner.id ? 'customers' : 'platform'}/external-accounts/${account.id}`;
   const response = await sim.call('DELETE', path, undefined, owner.platform);
   // A trusted account cannot be removed.
   const trusted = !deleted && !owner.deleted && isTrusted(sim, account);
   if (trusted) return checkReply(response, ['BENEFICIARY_TRUSTED'], path) ?? '';
-  const code = rejection(response, ['ACCOUNT_NOT_FOUND']);
+  const code = rejectionCode(response, ['ACCOUNT_NOT_FOUND']);
   if (!deleted && !owner.deleted && code && !response.isRepeated)
     throw violation(`${account.id} is not found`);
   account.deleted = true;
-  drop<ExternalAccount>(sim.externalAccounts, MAX_OUTSIDE);
-  return code ?? 'gone';
+  dropDeleted<ExternalAccount>(sim.externalAccounts, MAX_EXTERNAL_ACCOUNTS);
+  return code ?? 'deleted';
 }
 
 async function removeCustomer(sim: Sim): Promise<string> {
-  const person = sim.chance.of(activePeople(sim).filter((each) => each.id !== null));
+  const person = sim.chance.pick(activePeople(sim).filter((each) => each.id !== null));
   const response = await sim.call('DELETE', `/customers/${person.id}`, undefined, person.platform);
-  const code = rejection(response, ['CONFLICT', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED']);
+  const code = rejectionCode(response, ['CONFLICT', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED']);
   if (code === 'CONFLICT') return code;
   person.deleted = true;
   for (const internalAccount of internalAccountsOf(person)) {
@@ -253,27 +253,27 @@ async function removeCustomer(sim: Sim): Promise<string> {
     if (balance || held) throw violation(`${person.id} was deleted with ${balance}, ${held}`);
   }
   for (const each of sim.externalAccounts) if (each.owner === person) each.deleted = true;
-  drop<Person>(sim.people, MAX_PEOPLE);
-  return 'gone';
+  dropDeleted<Person>(sim.people, MAX_PEOPLE);
+  return 'deleted';
 }
 
-export const PARTIES: readonly Action[] = [
+export const PARTY_ACTIONS: readonly Action[] = [
   {
     name: 'add a platform',
     weight: 2,
-    ready: (sim) => sim.platforms.length < MAX_PLATFORMS,
+    isPossible: (sim) => sim.platforms.length < MAX_PLATFORMS,
     run: (sim) => addPlatform(sim, 'sandbox'),
   },
   {
     name: 'add a production platform',
     weight: 2,
-    ready: (sim) => !sim.platforms.some((each) => each.environment === 'production'),
-    run: (sim) => addPlatform(sim, 'production', sim.chance.of([true, false])),
+    isPossible: (sim) => !sim.platforms.some((each) => each.environment === 'production'),
+    run: (sim) => addPlatform(sim, 'production', sim.chance.pick([true, false])),
   },
   {
     name: 'add an unregulated platform',
     weight: 1,
-    ready: (sim) =>
+    isPossible: (sim) =>
       sim.platforms.every((each) => each.regulated || each.environment === 'production'),
     run: (sim) => addPlatform(sim, 'sandbox', false),
   },
@@ -282,25 +282,25 @@ export const PARTIES: readonly Action[] = [
   {
     name: 'add a customer',
     weight: 4,
-    ready: (sim) => activePeople(sim).length < MAX_PEOPLE,
+    isPossible: (sim) => activePeople(sim).length < MAX_PEOPLE,
     run: addCustomer,
   },
   {
     name: 'remove a customer',
     weight: 1,
-    ready: (sim) => payers(sim).some((each) => each.id !== null),
+    isPossible: (sim) => payers(sim).some((each) => each.id !== null),
     run: removeCustomer,
   },
   {
     name: 'add an external account',
     weight: 6,
-    ready: (sim) => sim.externalAccounts.length < MAX_OUTSIDE,
-    run: addOutside,
+    isPossible: (sim) => sim.externalAccounts.length < MAX_EXTERNAL_ACCOUNTS,
+    run: addExternalAccount,
   },
   {
     name: 'remove an external account',
     weight: 1,
-    ready: (sim) => sim.externalAccounts.length > 5,
-    run: removeOutside,
+    isPossible: (sim) => sim.externalAccounts.length > 5,
+    run: removeExternalAccount,
   },
 ];

@@ -16,67 +16,75 @@ import {
 import {
   type Action,
   activePeople,
-  expected,
-  inSandbox,
-  internalAccountOf,
-  PAID_IN,
+  bodyOf,
+  isInSandbox,
+  PAYMENT_CURRENCIES,
   payers,
-  rejection,
+  pickInternalAccount,
+  rejectionCode,
 } from '../action.ts';
 
-async function fund(sim: Sim): Promise<string> {
-  const internalAccount = internalAccountOf(
+async function fundAccount(sim: Sim): Promise<string> {
+  const internalAccount = pickInternalAccount(
     sim,
-    sim.chance.of(activePeople(sim).filter(inSandbox)),
-    PAID_IN,
+    sim.chance.pick(activePeople(sim).filter(isInSandbox)),
+    PAYMENT_CURRENCIES,
   );
-  const amount = sim.chance.between(1, sim.chance.of([100, 100_000, 1_000_000]));
+  const amount = sim.chance.integerBetween(1, sim.chance.pick([100, 100_000, 1_000_000]));
   const path = `/sandbox/internal-accounts/${internalAccount.id}/fund`;
   const response = await sim.call('POST', path, { amount }, internalAccount.owner.platform);
-  if (!isActive(sim, internalAccount)) return `${rejection(response, ['INVALID_INPUT'])}`;
-  if (!internalAccount.owner.ready) return `${rejection(response, ['USER_NOT_READY'])}`;
-  expected(response, 200);
-  internalAccount.due += BigInt(amount);
+  if (!isActive(sim, internalAccount)) return `${rejectionCode(response, ['INVALID_INPUT'])}`;
+  if (!internalAccount.owner.mayPay) return `${rejectionCode(response, ['USER_NOT_READY'])}`;
+  bodyOf(response, 200);
+  internalAccount.expectedBalance += BigInt(amount);
   return `${amount} ${internalAccount.currency}`;
 }
 
-interface Ends {
+interface Accounts {
   source: InternalAccount | null;
   internalAccount: InternalAccount | null;
   externalAccount: ExternalAccount | null;
 }
 
-type FromInternalAccount = Ends & { source: InternalAccount };
+type FromInternalAccount = Accounts & { source: InternalAccount };
 
-/** Usually one with funds, otherwise nearly every payment would fail. */
-function someSource(sim: Sim, payer: Person): InternalAccount {
-  const full = PAID_IN.filter((currency) => {
+/** Usually an account with funds, because nearly every other payment would fail. */
+function chooseSource(sim: Sim, payer: Person): InternalAccount {
+  const full = PAYMENT_CURRENCIES.filter((currency) => {
     const internalAccount = payer.internalAccounts.get(currency);
     return internalAccount && spendable(sim, internalAccount) > 1_000n;
   });
-  return internalAccountOf(sim, payer, full.length && sim.chance.percent(85) ? full : PAID_IN);
+  return pickInternalAccount(
+    sim,
+    payer,
+    full.length && sim.chance.percent(85) ? full : PAYMENT_CURRENCIES,
+  );
 }
 
 /** Possible destinations: external accounts of the same owner, or any internal account. */
-function accountsFrom(sim: Sim, payer: Person): FromInternalAccount | undefined {
-  const source = someSource(sim, payer);
+function chooseAccounts(sim: Sim, payer: Person): FromInternalAccount | undefined {
+  const source = chooseSource(sim, payer);
   if (sim.chance.percent(70)) {
     const ownExternalAccounts = sim.externalAccounts.filter(
       (each) => each.owner === payer && !each.deleted,
     );
     return ownExternalAccounts.length
-      ? { source, internalAccount: null, externalAccount: sim.chance.of(ownExternalAccounts) }
+      ? { source, internalAccount: null, externalAccount: sim.chance.pick(ownExternalAccounts) }
       : undefined;
   }
   const otherPeople = activePeople(sim).filter((each) => each.platform === payer.platform);
-  const toAccount = internalAccountOf(sim, sim.chance.of(otherPeople), [...PAID_IN, 'INR', 'BTC']);
+  const toAccount = pickInternalAccount(sim, sim.chance.pick(otherPeople), [
+    ...PAYMENT_CURRENCIES,
+    'INR',
+    'BTC',
+  ]);
   return toAccount === source
     ? undefined
     : { source, internalAccount: toAccount, externalAccount: null };
 }
 
 /** Possible error codes of a quote between existing parties. */
-export const UNQUOTABLE = [
+export const QUOTE_ERRORS = [
   'AMOUNT_OUT_OF_RANGE',
   'TRANSACTION_SIZE_LIMIT_EXCEEDED',
   'DAILY_VOLUME_LIMIT_EXCEEDED',
@@ -87,7 +95,7 @@ export const UNQUOTABLE = [
 ];
 
 /** Whether the platform's fee account is frozen or closed, so that no fee can be charged. */
-export function feesBarred(sim: Sim, { platform }: Person, currency: string): boolean {
+export function areFeesBlocked(sim: Sim, { platform }: Person, currency: string): boolean {
   const platformOwner = sim.people.find((each) => each.id === null && each.platform === platform);
   const internalAccount = platformOwner?.internalAccounts.get(currency);
   return internalAccount !== undefined && !isActive(sim, internalAccount);
@@ -96,29 +104,34 @@ export function feesBarred(sim: Sim, { platform }: Person, currency: string): bo
 function quoteBody(
   sim: Sim,
   { source, internalAccount: toAccount, externalAccount }: FromInternalAccount,
-  now: boolean,
+  isImmediate: boolean,
 ): object {
   const { chance } = sim;
   const override = source.currency === 'USD' && chance.percent(20);
   return {
     source: { sourceType: 'ACCOUNT', accountId: source.id },
     destination: { destinationType: 'ACCOUNT', accountId: (toAccount ?? externalAccount)?.id },
-    lockedCurrencySide: chance.of(['SENDING', 'RECEIVING']),
-    lockedCurrencyAmount: chance.between(1, chance.of([300, 50_000, 400_000])),
+    lockedCurrencySide: chance.pick(['SENDING', 'RECEIVING']),
+    lockedCurrencyAmount: chance.integerBetween(1, chance.pick([300, 50_000, 400_000])),
     purposeOfPayment: 'GIFT',
-    ...(now ? { immediatelyExecute: true } : {}),
+    ...(isImmediate ? { immediatelyExecute: true } : {}),
     ...(override
       ? {
           platformFeeOverride: {
-            platformFixedFee: { amount: chance.below(40), currency: 'USD' },
-            platformVariableFeeBps: chance.below(200),
+            platformFixedFee: { amount: chance.integerBelow(40), currency: 'USD' },
+            platformVariableFeeBps: chance.integerBelow(200),
           },
         }
       : {}),
   };
 }
 
-export function orderOf(sim: Sim, accounts: Ends, body: ApiResponse['body'], payer: Person): Order {
+export function orderOf(
+  sim: Sim,
+  accounts: Accounts,
+  body: ApiResponse['body'],
+  payer: Person,
+): Order {
   const { externalAccount, internalAccount: toAccount, source } = accounts;
   const platformOwner = sim.people.find(
     (each) => each.id === null && each.platform === payer.platform,
@@ -135,8 +148,8 @@ export function orderOf(sim: Sim, accounts: Ends, body: ApiResponse['body'], pay
     received: BigInt(body.totalReceivingAmount),
     platformFee: BigInt(body.platformFeesIncluded ?? 0),
     feeAccount: platformOwner?.internalAccounts.get(body.sendingCurrency.code) ?? null,
-    ending:
-      externalAccount && !inSandbox(payer)
+    expectedOutcome:
+      externalAccount && !isInSandbox(payer)
         ? null
         : outcomeOf('quote', externalAccount?.suffix ?? null),
     started: false,
@@ -144,38 +157,48 @@ export function orderOf(sim: Sim, accounts: Ends, body: ApiResponse['body'], pay
   };
 }
 
-export async function quote(sim: Sim, now: boolean, owners = payers(sim)): Promise<string> {
-  const payer = sim.chance.of(owners);
-  const accounts = accountsFrom(sim, payer);
+export async function createQuote(
+  sim: Sim,
+  isImmediate: boolean,
+  owners = payers(sim),
+): Promise<string> {
+  const payer = sim.chance.pick(owners);
+  const accounts = chooseAccounts(sim, payer);
   if (!accounts) return 'no destination';
-  const request = quoteBody(sim, accounts, now);
-  const before = spendable(sim, accounts.source);
+  const request = quoteBody(sim, accounts, isImmediate);
+  const spendableBefore = spendable(sim, accounts.source);
   const response = await sim.call('POST', '/quotes', request, payer.platform);
   const internalAccounts = [accounts.source, accounts.internalAccount].flatMap(
     (each) => each ?? [],
   );
   const isFrozen = internalAccounts.some((each) => !isActive(sim, each));
-  const barred = isFrozen || feesBarred(sim, payer, accounts.source.currency);
-  const code = rejection(response, barred ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
+  const barred = isFrozen || areFeesBlocked(sim, payer, accounts.source.currency);
+  const code = rejectionCode(response, barred ? ['INVALID_INPUT', ...QUOTE_ERRORS] : QUOTE_ERRORS);
   if (code) return code;
   if (isFrozen) throw violation('a quote between accounts of which one is frozen or closed');
-  const order = orderOf(sim, accounts, expected(response, 201), payer);
-  order.started = now;
+  const order = orderOf(sim, accounts, bodyOf(response, 201), payer);
+  order.started = isImmediate;
   sim.orders.push(order);
   // A platform that pays itself charges itself no fee.
   const fee = order.feeAccount === order.source ? order.platformFee : 0n;
-  if (now && order.sent - fee > before) throw violation(`${order.id} spends more than the balance`);
+  if (isImmediate && order.sent - fee > spendableBefore)
+    throw violation(`${order.id} spends more than the balance`);
   return `${order.sent} ${accounts.source.currency} for ${order.received}`;
 }
 
-export const isGone = ({ internalAccount: toAccount, externalAccount, source, from }: Order) =>
+export const hasDeletedParty = ({
+  internalAccount: toAccount,
+  externalAccount,
+  source,
+  debitedAccount,
+}: Order) =>
   [
     source?.owner,
     toAccount?.owner,
     externalAccount,
     externalAccount?.owner,
-    from,
-    from?.owner,
+    debitedAccount,
+    debitedAccount?.owner,
   ].some((each) => each?.deleted);
 
 /** Accounts of deleted customers are closed as well. */
@@ -187,16 +210,16 @@ const DELETION_CODES = [
 ];
 
 /** Predicted error codes of executing an order. */
-export function verdictOn(sim: Sim, order: Order, isStarted: boolean): string[] {
+export function executionErrors(sim: Sim, order: Order, isStarted: boolean): string[] {
   const status = sim.model.payments.get(order.id)?.row.status;
   if (isStarted) return ['CONFLICT'];
   if (status === 'EXPIRED' || sim.effects.now() >= order.expiresAt) return ['QUOTE_EXPIRED'];
-  return barriers(sim, order);
+  return startErrors(sim, order);
 }
 
 /** Predicted error codes of a payment whose execution has started. */
-export function barriers(sim: Sim, order: Order): string[] {
-  if (isGone(order)) return DELETION_CODES;
+export function startErrors(sim: Sim, order: Order): string[] {
+  if (hasDeletedParty(order)) return DELETION_CODES;
   if ([order.source, order.internalAccount].some((each) => each && !isActive(sim, each))) {
     return ['INVALID_INPUT'];
   }
@@ -209,47 +232,47 @@ export function barriers(sim: Sim, order: Order): string[] {
 }
 
 /** Error codes that are possible but not certain. */
-export const unsureOf = ({ platform, externalAccount }: Order): string[] => [
-  ...(platform.limited ? ['DAILY_VOLUME_LIMIT_EXCEEDED'] : []),
+export const possibleErrors = ({ platform, externalAccount }: Order): string[] => [
+  ...(platform.hadDailyLimit ? ['DAILY_VOLUME_LIMIT_EXCEEDED'] : []),
   ...(externalAccount?.wallet ? ['EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED'] : []),
 ];
 
 export async function executeOrder(sim: Sim, order: Order): Promise<string> {
-  const codes = verdictOn(sim, order, order.started);
+  const codes = executionErrors(sim, order, order.started);
   const path = `/quotes/${order.quoteId}/execute`;
   const response = await sim.call('POST', path, undefined, order.platform);
-  const code = rejection(response, [...codes, ...unsureOf(order)]);
+  const code = rejectionCode(response, [...codes, ...possibleErrors(order)]);
   if (code) return code;
-  expected(response, 200);
+  bodyOf(response, 200);
   if (codes.length) throw violation(`${order.id} was executed; expected ${codes.join(' or ')}`);
   order.started = true;
   return `${order.sent}`;
 }
 
-const createQuote = (sim: Sim) =>
+const createdQuotes = (sim: Sim) =>
   sim.orders.filter(
     ({ quoteId, kind, payload, requiresSca, agent }) =>
       quoteId !== null && kind !== 'realtime' && !payload && !requiresSca && !agent,
   );
-const unstartedQuotes = (sim: Sim) => createQuote(sim).filter((each) => !each.started);
-const startedQuotes = (sim: Sim) => createQuote(sim).filter((each) => each.started);
+const unstartedQuotes = (sim: Sim) => createdQuotes(sim).filter((each) => !each.started);
+const startedQuotes = (sim: Sim) => createdQuotes(sim).filter((each) => each.started);
 
 /** Possible error codes of a transfer between existing parties. */
-export const UNPAYABLE = [...UNQUOTABLE, 'INVALID_CURRENCY'];
+export const TRANSFER_ERRORS = [...QUOTE_ERRORS, 'INVALID_CURRENCY'];
 
 /** Network fee on Base in the sandbox: 650 thousand million wei at 3,500 dollars an ether. */
-const BASE_TAKES = 2_275;
+const BASE_NETWORK_FEE = 2_275;
 
 export async function transferOut(sim: Sim, owners = payers(sim)): Promise<string> {
-  const payer = sim.chance.of(owners);
+  const payer = sim.chance.pick(owners);
   const ownExternalAccounts = sim.externalAccounts.filter(
     (each) => each.owner === payer && !each.deleted,
   );
   if (ownExternalAccounts.length === 0) return 'no destination';
-  const externalAccount = sim.chance.of(ownExternalAccounts);
+  const externalAccount = sim.chance.pick(ownExternalAccounts);
   const source = payer.internalAccounts.get(externalAccount.currency) as InternalAccount;
-  const amount = sim.chance.between(1, sim.chance.of([300, 50_000]));
-  const before = spendable(sim, source);
+  const amount = sim.chance.integerBetween(1, sim.chance.pick([300, 50_000]));
+  const spendableBefore = spendable(sim, source);
   const body = {
     source: { accountId: source.id },
     destination: { accountId: externalAccount.id },
@@ -258,15 +281,19 @@ export async function transferOut(sim: Sim, owners = payers(sim)): Promise<strin
   };
   const response = await sim.call('POST', '/transfer-out', body, payer.platform);
   const isFrozen = !isActive(sim, source);
-  const code = rejection(response, isFrozen ? ['INVALID_INPUT', ...UNPAYABLE] : UNPAYABLE);
+  const code = rejectionCode(
+    response,
+    isFrozen ? ['INVALID_INPUT', ...TRANSFER_ERRORS] : TRANSFER_ERRORS,
+  );
   if (code) return code;
   if (isFrozen) throw violation(`a transfer out of ${source.id}, which is frozen or closed`);
-  const { id, receivedAmount } = expected(response, 201);
-  if (before < BigInt(amount)) throw violation(`${id} spends ${amount} of ${before}`);
-  const received = amount - (externalAccount.currency === 'USDC' ? BASE_TAKES : 0);
+  const { id, receivedAmount } = bodyOf(response, 201);
+  if (spendableBefore < BigInt(amount))
+    throw violation(`${id} spends ${amount} of ${spendableBefore}`);
+  const received = amount - (externalAccount.currency === 'USDC' ? BASE_NETWORK_FEE : 0);
   if (receivedAmount.amount !== received) throw violation(`${id} does not deliver ${received}`);
   const money = { sent: BigInt(amount), received: BigInt(received), platformFee: 0n };
-  const suffix = inSandbox(payer) ? outcomeOf('transfer', externalAccount.suffix) : null;
+  const expectedOutcome = isInSandbox(payer) ? outcomeOf('transfer', externalAccount.suffix) : null;
   sim.orders.push({
     ...{
       id,
@@ -277,47 +304,53 @@ export async function transferOut(sim: Sim, owners = payers(sim)): Promise<strin
       internalAccount: null,
       externalAccount,
     },
-    ...{ ...money, feeAccount: null, ending: suffix, started: true, expiresAt: 0 },
+    ...{
+      ...money,
+      feeAccount: null,
+      expectedOutcome: expectedOutcome,
+      started: true,
+      expiresAt: 0,
+    },
   });
   return `${amount} ${source.currency}`;
 }
 
-export const PAYMENTS: readonly Action[] = [
-  { name: 'fund an account', weight: 12, run: fund },
+export const PAYMENT_ACTIONS: readonly Action[] = [
+  { name: 'fund an account', weight: 12, run: fundAccount },
   {
     name: 'create a quote',
     weight: 14,
-    ready: (sim) => payers(sim).length > 0,
-    run: (sim) => quote(sim, false),
+    isPossible: (sim) => payers(sim).length > 0,
+    run: (sim) => createQuote(sim, false),
   },
   {
     name: 'create and execute a quote',
     weight: 4,
-    ready: (sim) => payers(sim).length > 0,
-    run: (sim) => quote(sim, true),
+    isPossible: (sim) => payers(sim).length > 0,
+    run: (sim) => createQuote(sim, true),
   },
   {
     name: 'execute a quote',
     weight: 16,
-    ready: (sim) => unstartedQuotes(sim).length > 0,
-    run: (sim) => executeOrder(sim, sim.chance.of(unstartedQuotes(sim))),
+    isPossible: (sim) => unstartedQuotes(sim).length > 0,
+    run: (sim) => executeOrder(sim, sim.chance.pick(unstartedQuotes(sim))),
   },
   {
     name: 'execute the latest quote',
     weight: 8,
-    ready: (sim) => unstartedQuotes(sim).length > 0,
+    isPossible: (sim) => unstartedQuotes(sim).length > 0,
     run: (sim) => executeOrder(sim, unstartedQuotes(sim).at(-1) as Order),
   },
   {
     name: 'execute a quote again',
     weight: 2,
-    ready: (sim) => startedQuotes(sim).length > 0,
-    run: (sim) => executeOrder(sim, sim.chance.of(startedQuotes(sim))),
+    isPossible: (sim) => startedQuotes(sim).length > 0,
+    run: (sim) => executeOrder(sim, sim.chance.pick(startedQuotes(sim))),
   },
   {
     name: 'transfer out',
     weight: 8,
-    ready: (sim) => payers(sim).length > 0,
+    isPossible: (sim) => payers(sim).length > 0,
     run: (sim) => transferOut(sim),
   },
 ];

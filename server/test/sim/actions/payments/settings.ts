@@ -1,17 +1,17 @@
 // Settings that change during payments: daily limits and currencies; and requests during payments:
 // receipts, and payments of customers who are not approved.
-import { operator, outcome } from '../../harness/operator.ts';
+import { checkOutcome, runVerb } from '../../harness/operator.ts';
 import { type Sim, violation } from '../../harness/sim.ts';
 import {
   type Action,
   activePeople,
-  expected,
-  internalAccountOf,
-  PAID_IN,
-  rejection,
+  bodyOf,
+  PAYMENT_CURRENCIES,
+  pickInternalAccount,
+  rejectionCode,
 } from '../action.ts';
 
-const WAYS = [
+const LIMIT_FLAGS = [
   ['--currency', 'USD'],
   ['--currency', 'USD', '--to', 'EUR'],
   ['--currency', 'USD', '--to', 'USD'],
@@ -20,59 +20,66 @@ const WAYS = [
 ];
 
 async function setLimit(sim: Sim): Promise<string> {
-  const platform = sim.chance.of(sim.platforms);
-  const perDay = String(sim.chance.of([50, 500, 2_000, 10_000]));
-  platform.limited = true;
+  const platform = sim.chance.pick(sim.platforms);
+  const perDay = String(sim.chance.pick([50, 500, 2_000, 10_000]));
+  platform.hadDailyLimit = true;
   for (const order of sim.orders) {
-    if (order.platform === platform && order.kind === 'realtime') order.ending = null;
+    if (order.platform === platform && order.kind === 'realtime') order.expectedOutcome = null;
   }
-  const args = ['platform', 'set-limit', platform.id, ...sim.chance.of(WAYS), '--per-day', perDay];
-  outcome(await operator(sim, ...args), true, args.join(' '));
+  const args = [
+    'platform',
+    'set-limit',
+    platform.id,
+    ...sim.chance.pick(LIMIT_FLAGS),
+    '--per-day',
+    perDay,
+  ];
+  checkOutcome(await runVerb(sim, ...args), true, args.join(' '));
   return `${args.slice(3).join(' ')} of ${sim.platforms.indexOf(platform)}`;
 }
 
 async function removeLimit(sim: Sim): Promise<string> {
-  const platform = sim.chance.of(sim.platforms.filter((each) => each.limited));
-  const args = ['platform', 'remove-limit', platform.id, ...sim.chance.of(WAYS)];
-  const { rejected } = await operator(sim, ...args);
+  const platform = sim.chance.pick(sim.platforms.filter((each) => each.hadDailyLimit));
+  const args = ['platform', 'remove-limit', platform.id, ...sim.chance.pick(LIMIT_FLAGS)];
+  const { rejected } = await runVerb(sim, ...args);
   if (rejected && rejected !== 'Limit not found.')
     throw violation(`${args.join(' ')}: ${rejected}`);
   return rejected ?? args.slice(3).join(' ');
 }
 
-const MORE = ['CAD', 'SGD', 'ZAR', 'KES', 'THB'];
+const FURTHER_CURRENCIES = ['CAD', 'SGD', 'ZAR', 'KES', 'THB'];
 
 /** A new currency: accounts in it are opened for all customers, one after another. */
 async function addCurrency(sim: Sim): Promise<string> {
-  const platform = sim.chance.of(sim.platforms);
-  const config = expected(await sim.call('GET', '/config', undefined, platform), 200);
+  const platform = sim.chance.pick(sim.platforms);
+  const config = bodyOf(await sim.call('GET', '/config', undefined, platform), 200);
   const previous = config.supportedCurrencies as { currencyCode: string }[];
   const codes = previous.map((each) => each.currencyCode);
-  const remaining = MORE.filter((code) => !codes.includes(code));
+  const remaining = FURTHER_CURRENCIES.filter((code) => !codes.includes(code));
   if (remaining.length === 0) return 'all supported';
-  const currencyCode = sim.chance.of(remaining);
+  const currencyCode = sim.chance.pick(remaining);
   const supportedCurrencies = [...previous, { ...previous[0], currencyCode }];
-  expected(await sim.call('PATCH', '/config', { supportedCurrencies }, platform), 200);
+  bodyOf(await sim.call('PATCH', '/config', { supportedCurrencies }, platform), 200);
   return `${currencyCode} of ${sim.platforms.indexOf(platform)}`;
 }
 
-async function confirm(sim: Sim): Promise<string> {
-  const order = sim.chance.of(sim.orders);
-  const time = sim.effects.now() + sim.chance.of([0, -1_000, 60_000]);
+async function confirmReceipt(sim: Sim): Promise<string> {
+  const order = sim.chance.pick(sim.orders);
+  const time = sim.effects.now() + sim.chance.pick([0, -1_000, 60_000]);
   const body = { receiptDeliveryConfirmedAt: new Date(time).toISOString() };
   const path = `/transactions/${order.id}/confirm`;
   const response = await sim.call('POST', path, body, order.platform);
-  if (time > sim.effects.now()) return `${rejection(response, ['INVALID_INPUT'])}`;
-  expected(response, 200);
+  if (time > sim.effects.now()) return `${rejectionCode(response, ['INVALID_INPUT'])}`;
+  bodyOf(response, 200);
   return 'done';
 }
 
-const unverified = (sim: Sim) => activePeople(sim).filter((each) => !each.ready);
+const unapprovedPeople = (sim: Sim) => activePeople(sim).filter((each) => !each.mayPay);
 
 /** A customer who is not approved cannot pay, regardless of the balance. */
-async function payTooEarly(sim: Sim): Promise<string> {
-  const person = sim.chance.of(unverified(sim));
-  const source = internalAccountOf(sim, person, PAID_IN);
+async function payBeforeApproval(sim: Sim): Promise<string> {
+  const person = sim.chance.pick(unapprovedPeople(sim));
+  const source = pickInternalAccount(sim, person, PAYMENT_CURRENCIES);
   const platformOwner = sim.people.find(
     (each) => each.id === null && each.platform === person.platform,
   );
@@ -88,23 +95,28 @@ async function payTooEarly(sim: Sim): Promise<string> {
   };
   const response = await sim.call('POST', '/quotes', body, person.platform);
   if (response.status < 400) throw violation(`${person.id} is not approved and got a quote`);
-  return `${rejection(response, ['USER_NOT_READY', 'INVALID_INPUT'])}`;
+  return `${rejectionCode(response, ['USER_NOT_READY', 'INVALID_INPUT'])}`;
 }
 
-export const SETTINGS: readonly Action[] = [
+export const SETTINGS_ACTIONS: readonly Action[] = [
   { name: 'set a daily limit', weight: 0.7, run: setLimit },
   {
     name: 'remove a daily limit',
     weight: 0.7,
-    ready: (sim) => sim.platforms.some((each) => each.limited),
+    isPossible: (sim) => sim.platforms.some((each) => each.hadDailyLimit),
     run: removeLimit,
   },
   { name: 'add a currency', weight: 0.4, run: addCurrency },
-  { name: 'confirm a receipt', weight: 2, ready: (sim) => sim.orders.length > 0, run: confirm },
+  {
+    name: 'confirm a receipt',
+    weight: 2,
+    isPossible: (sim) => sim.orders.length > 0,
+    run: confirmReceipt,
+  },
   {
     name: 'pay before approval',
     weight: 1.5,
-    ready: (sim) => unverified(sim).length > 0,
-    run: payTooEarly,
+    isPossible: (sim) => unapprovedPeople(sim).length > 0,
+    run: payBeforeApproval,
   },
 ];

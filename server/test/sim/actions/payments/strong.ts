@@ -1,31 +1,33 @@
 // Customers subject to strong authentication: they verify telephones, log in, fail, are locked out
 // and reset, and trust external accounts. The sandbox accepts one code for all. The state of a
 // customer is known from the change log, and each reply is predicted from it.
-import { operator, outcome } from '../../harness/operator.ts';
+import { checkOutcome, runVerb } from '../../harness/operator.ts';
 import { type Person, type Sim, violation } from '../../harness/sim.ts';
 import {
   type Action,
   activePeople,
+  bodyOf,
   checkReply,
-  expected,
-  inSandbox,
+  isInSandbox,
   payers,
-  rejection,
+  rejectionCode,
 } from '../action.ts';
 import { digits, openInternalAccounts } from './parties.ts';
 
 export const CODE = '123456';
 const WRONG_CODE = '111111';
-export const ADDRESS = '203.0.113.7';
+export const IP_ADDRESS = '203.0.113.7';
 const MINUTE = 60_000;
 const SESSION_MS = 180 * 24 * 60 * MINUTE;
 const MAX_CUSTOMERS = 8;
 
-export type Strong = Person & { strong: { proven: boolean } };
+export type StrongCustomer = Person & { strongAuthentication: { phoneVerified: boolean } };
 
 /** Customers subject to strong authentication. */
-export const strong = (sim: Sim): Strong[] =>
-  activePeople(sim).filter((each): each is Strong => each.strong !== undefined);
+export const strongCustomers = (sim: Sim): StrongCustomer[] =>
+  activePeople(sim).filter(
+    (each): each is StrongCustomer => each.strongAuthentication !== undefined,
+  );
 
 const lockoutOf = ({ model }: Sim, { id }: Person) => model.authentication.lockouts.get(id ?? '');
 
@@ -39,22 +41,22 @@ export const isLoggedIn = (sim: Sim, person: Person): boolean =>
   Date.parse(lockoutOf(sim, person)?.session_expires_at ?? '') > sim.effects.now();
 
 /** Kinds of proof: usually right and in time. */
-export const WAYS = [
+export const PROOF_VARIANTS = [
   { name: 'right', weight: 12 },
   { name: 'wrong', weight: 4 },
   { name: 'late', weight: 1 },
 ] as const;
-export type Method = (typeof WAYS)[number]['name'];
+export type ProofVariant = (typeof PROOF_VARIANTS)[number]['name'];
 
-export const codeOf = (method: Method) => (method === 'wrong' ? WRONG_CODE : CODE);
+export const codeOf = (variant: ProofVariant) => (variant === 'wrong' ? WRONG_CODE : CODE);
 
 /** Sandbox platforms whose customers are approved at creation. */
-const homes = ({ platforms }: Sim) =>
-  platforms.filter((platform) => platform.regulated && inSandbox({ platform }));
+const regulatedSandboxes = ({ platforms }: Sim) =>
+  platforms.filter((platform) => platform.regulated && isInSandbox({ platform }));
 
-async function add(sim: Sim): Promise<string> {
-  const platform = sim.chance.of(homes(sim));
-  const n = sim.next();
+async function addCustomer(sim: Sim): Promise<string> {
+  const platform = sim.chance.pick(regulatedSandboxes(sim));
+  const n = sim.nextNumber();
   const body = {
     customerType: 'INDIVIDUAL',
     region: 'DE',
@@ -66,141 +68,154 @@ async function add(sim: Sim): Promise<string> {
     nationality: 'DE',
     address: { line1: 'Ring 1', city: 'Berlin', postalCode: '10115', country: 'DE' },
   };
-  const { id } = expected(await sim.call('POST', '/customers', body, platform), 201);
-  const person: Strong = {
-    ...{ id, platform, ready: true, deleted: false, internalAccounts: new Map() },
-    strong: { proven: false },
+  const { id } = bodyOf(await sim.call('POST', '/customers', body, platform), 201);
+  const person: StrongCustomer = {
+    ...{ id, platform, mayPay: true, deleted: false, internalAccounts: new Map() },
+    strongAuthentication: { phoneVerified: false },
   };
   await openInternalAccounts(sim, person);
   sim.people.push(person);
   for (const currency of ['EUR', 'USDC']) {
     const internalAccount = person.internalAccounts.get(currency);
     if (!internalAccount) throw violation(`${id} has no ${currency}`);
-    const amount = sim.chance.between(200_000, 900_000);
+    const amount = sim.chance.integerBetween(200_000, 900_000);
     const path = `/sandbox/internal-accounts/${internalAccount.id}/fund`;
-    expected(await sim.call('POST', path, { amount }, platform), 200);
-    internalAccount.due += BigInt(amount);
+    bodyOf(await sim.call('POST', path, { amount }, platform), 200);
+    internalAccount.expectedBalance += BigInt(amount);
   }
   const platformLabel = `of ${sim.platforms.indexOf(platform)}`;
   if (sim.chance.percent(15)) return platformLabel;
-  const proven = await prove(sim, person, 'right');
-  return `${platformLabel}: ${proven}, ${await logIn(sim, person)}`;
+  const verified = await verifyPhone(sim, person, 'right');
+  return `${platformLabel}: ${verified}, ${await logIn(sim, person)}`;
 }
 
 /** Verifies the customer's telephone. */
-async function prove(sim: Sim, person: Strong, method: Method): Promise<string> {
+async function verifyPhone(
+  sim: Sim,
+  person: StrongCustomer,
+  variant: ProofVariant,
+): Promise<string> {
   const path = `/customers/${person.id}/verify-phone`;
-  const expectedCodes = person.strong.proven ? ['CONFLICT'] : ['RATE_LIMITED'];
-  const sent = rejection(await sim.call('POST', path, undefined, person.platform), expectedCodes);
+  const expectedCodes = person.strongAuthentication.phoneVerified ? ['CONFLICT'] : ['RATE_LIMITED'];
+  const sent = rejectionCode(
+    await sim.call('POST', path, undefined, person.platform),
+    expectedCodes,
+  );
   if (sent) return sent;
-  if (method === 'late') sim.effects.pass(11 * MINUTE);
-  const code = { code: codeOf(method) };
+  if (variant === 'late') sim.effects.advance(11 * MINUTE);
+  const code = { code: codeOf(variant) };
   const response = await sim.call('POST', `${path}/confirm`, code, person.platform);
-  if (method !== 'right')
-    return rejection(response, ['INVALID_INPUT']) ?? reportAcceptedCode(method, path);
-  expected(response, 200);
-  person.strong.proven = true;
-  return 'proven';
+  if (variant !== 'right')
+    return rejectionCode(response, ['INVALID_INPUT']) ?? reportAcceptedCode(variant, path);
+  bodyOf(response, 200);
+  person.strongAuthentication.phoneVerified = true;
+  return 'verified';
 }
 
-function reportAcceptedCode(method: Method, operation: string): never {
-  throw violation(`${operation} accepts a code that is ${method}`);
+function reportAcceptedCode(variant: ProofVariant, operation: string): never {
+  throw violation(`${operation} accepts a code that is ${variant}`);
 }
 
 /** Predicted error codes of a proof for a new challenge. */
-function loginCodes(sim: Sim, person: Strong, method: Method): string[] {
+function loginCodes(sim: Sim, person: StrongCustomer, variant: ProofVariant): string[] {
   if (isLocked(sim, person)) return ['ACCOUNT_LOCKED'];
-  return method === 'right' ? [] : ['INVALID_INPUT'];
+  return variant === 'right' ? [] : ['INVALID_INPUT'];
 }
 
 /** Usually a customer who can pay after the login. */
-function someLoggedOut(sim: Sim): Strong {
-  const all = strong(sim);
+function pickLoggedOut(sim: Sim): StrongCustomer {
+  const all = strongCustomers(sim);
   const loggedOut = all.filter(
-    (each) => each.strong.proven && !isLocked(sim, each) && !isLoggedIn(sim, each),
+    (each) =>
+      each.strongAuthentication.phoneVerified && !isLocked(sim, each) && !isLoggedIn(sim, each),
   );
-  return sim.chance.of(loggedOut.length && sim.chance.percent(80) ? loggedOut : all);
+  return sim.chance.pick(loggedOut.length && sim.chance.percent(80) ? loggedOut : all);
 }
 
-async function logIn(sim: Sim, person = someLoggedOut(sim)): Promise<string> {
+async function logIn(sim: Sim, person = pickLoggedOut(sim)): Promise<string> {
   const { id, platform } = person;
   const at = (step: string) => `/sca/login/${step}?customerId=${id}`;
   const factor = 'SMS_OTP';
   const start = await sim.call('POST', at('start'), { factor }, platform);
-  const startCode = checkReply(start, person.strong.proven ? [] : ['INVALID_INPUT'], at('start'));
+  const startCode = checkReply(
+    start,
+    person.strongAuthentication.phoneVerified ? [] : ['INVALID_INPUT'],
+    at('start'),
+  );
   if (startCode) return startCode;
-  const { challengeId } = expected(start, 200);
-  const method = sim.chance.weighed(WAYS).name;
-  if (method === 'late') sim.effects.pass(5 * MINUTE);
-  const codes = loginCodes(sim, person, method);
-  const proof = { factor, challengeId, code: codeOf(method), endUserIpAddress: ADDRESS };
+  const { challengeId } = bodyOf(start, 200);
+  const variant = sim.chance.pickWeighted(PROOF_VARIANTS).name;
+  if (variant === 'late') sim.effects.advance(5 * MINUTE);
+  const codes = loginCodes(sim, person, variant);
+  const proof = { factor, challengeId, code: codeOf(variant), endUserIpAddress: IP_ADDRESS };
   const response = await sim.call('POST', at('complete'), proof, platform);
   const rejected = checkReply(response, codes, at('complete'));
-  if (rejected) return `${method}: ${rejected}`;
-  const { sessionExpiresAt } = expected(response, 200);
+  if (rejected) return `${variant}: ${rejected}`;
+  const { sessionExpiresAt } = bodyOf(response, 200);
   const until = Date.parse(sessionExpiresAt);
   if (until !== sim.effects.now() + SESSION_MS)
     throw violation(`a login until ${sessionExpiresAt}`);
-  return 'in';
+  return 'logged in';
 }
 
 /** A wrong password, once or until the account is locked. */
-async function fail(sim: Sim): Promise<string> {
-  const person = sim.chance.of(strong(sim));
-  const times = sim.chance.of([1, 1, 2, 5]);
+async function recordFailures(sim: Sim): Promise<string> {
+  const person = sim.chance.pick(strongCustomers(sim));
+  const times = sim.chance.pick([1, 1, 2, 5]);
   const path = `/sca/record-event?customerId=${person.id}`;
   const body = { eventType: 'FAILED_LOGIN_ATTEMPT' };
   let failed = Number(lockoutOf(sim, person)?.failed_attempts ?? 0);
-  let isFrozen = isLocked(sim, person);
+  let locked = isLocked(sim, person);
   for (let index = 0; index < times; index++) {
     const response = await sim.call('POST', path, body, person.platform);
-    const rejected = checkReply(response, isFrozen ? ['ACCOUNT_LOCKED'] : [], path);
+    const rejected = checkReply(response, locked ? ['ACCOUNT_LOCKED'] : [], path);
     if (!rejected) failed++;
     const { failedAttempts, suspended, lockedUntil } = rejected
       ? response.body.details
       : response.body;
     if (failedAttempts !== failed) throw violation(`${person.id} failed ${failed} times`);
-    isFrozen = suspended || (lockedUntil ?? null) !== null;
-    if (isFrozen !== (rejected !== undefined || failed >= 5))
-      throw violation(`${path}: ${isFrozen}`);
+    locked = suspended || (lockedUntil ?? null) !== null;
+    if (locked !== (rejected !== undefined || failed >= 5)) throw violation(`${path}: ${locked}`);
   }
-  return `${failed}${isFrozen ? ', locked' : ''}`;
+  return `${failed}${locked ? ', locked' : ''}`;
 }
 
-async function reset(sim: Sim): Promise<string> {
-  const all = strong(sim);
-  const isFrozen = all.filter((each) => isLocked(sim, each));
-  const person = sim.chance.of(isFrozen.length && sim.chance.percent(80) ? isFrozen : all);
+async function resetPassword(sim: Sim): Promise<string> {
+  const all = strongCustomers(sim);
+  const lockedCustomers = all.filter((each) => isLocked(sim, each));
+  const person = sim.chance.pick(
+    lockedCustomers.length && sim.chance.percent(80) ? lockedCustomers : all,
+  );
   const path = `/sca/record-event?customerId=${person.id}`;
   const body = { eventType: 'RESET_PASSWORD_COMPLETED' };
-  const reply = expected(await sim.call('POST', path, body, person.platform), 200);
+  const reply = bodyOf(await sim.call('POST', path, body, person.platform), 200);
   const free =
     reply.failedAttempts === 0 && !reply.suspended && (reply.lockedUntil ?? null) === null;
   if (!free) throw violation(`${person.id} is still locked: ${JSON.stringify(reply)}`);
-  return isFrozen.includes(person) ? 'unlocked' : 'unchanged';
+  return lockedCustomers.includes(person) ? 'unlocked' : 'unchanged';
 }
 
-const accounts = (sim: Sim) =>
-  sim.externalAccounts.filter(({ owner, deleted }) => owner.strong && !deleted);
+const externalAccountsOf = (sim: Sim) =>
+  sim.externalAccounts.filter(({ owner, deleted }) => owner.strongAuthentication && !deleted);
 
 async function setTrust(sim: Sim): Promise<string> {
-  const account = sim.chance.of(accounts(sim));
-  const person = account.owner as Strong;
+  const account = sim.chance.pick(externalAccountsOf(sim));
+  const person = account.owner as StrongCustomer;
   const action = sim.chance.percent(65) ? 'trust' : 'untrust';
   const path = `/customers/external-accounts/${account.id}/${action}`;
   const locked = isLocked(sim, person);
-  const isFrozen = person.strong.proven ? [] : ['INVALID_INPUT'];
+  const phoneErrors = person.strongAuthentication.phoneVerified ? [] : ['INVALID_INPUT'];
   const start = await sim.call('POST', path, undefined, person.platform);
-  const firstCheckReply = checkReply(start, locked ? ['ACCOUNT_LOCKED'] : isFrozen, path);
-  if (firstCheckReply) return `${action}: ${firstCheckReply}`;
-  const { id: challengeId } = expected(start, 200).scaChallenge;
-  const method = sim.chance.weighed(WAYS).name;
-  if (method === 'late') sim.effects.pass(5 * MINUTE);
-  const proof = { code: codeOf(method), ...(sim.chance.percent(50) ? { challengeId } : {}) };
+  const startCode = checkReply(start, locked ? ['ACCOUNT_LOCKED'] : phoneErrors, path);
+  if (startCode) return `${action}: ${startCode}`;
+  const { id: challengeId } = bodyOf(start, 200).scaChallenge;
+  const variant = sim.chance.pickWeighted(PROOF_VARIANTS).name;
+  if (variant === 'late') sim.effects.advance(5 * MINUTE);
+  const proof = { code: codeOf(variant), ...(sim.chance.percent(50) ? { challengeId } : {}) };
   const response = await sim.call('POST', `${path}/confirm`, proof, person.platform);
-  const rejected = checkReply(response, loginCodes(sim, person, method), path);
-  if (rejected) return `${action} ${method}: ${rejected}`;
-  if (expected(response, 200).trusted !== (action === 'trust'))
+  const rejected = checkReply(response, loginCodes(sim, person, variant), path);
+  if (rejected) return `${action} ${variant}: ${rejected}`;
+  if (bodyOf(response, 200).trusted !== (action === 'trust'))
     throw violation(`${path} did nothing`);
   // A proof is valid once.
   const secondResponse = await sim.call('POST', `${path}/confirm`, proof, person.platform);
@@ -210,50 +225,56 @@ async function setTrust(sim: Sim): Promise<string> {
 
 /** Other customers have no challenges. */
 async function challengeExempt(sim: Sim): Promise<string> {
-  const person = sim.chance.of(payers(sim).filter(({ id }) => id !== null));
+  const person = sim.chance.pick(payers(sim).filter(({ id }) => id !== null));
   const path = `/sca/login/start?customerId=${person.id}`;
   const response = await sim.call('POST', path, { factor: 'SMS_OTP' }, person.platform);
   return checkReply(response, ['CONFLICT'], path) ?? '';
 }
 
 async function setSteps(sim: Sim): Promise<string> {
-  const platform = sim.chance.of(sim.platforms.filter((each) => inSandbox({ platform: each })));
-  const flag = sim.chance.of(['--sca-two-steps', '--sca-two-steps', '--no-sca-two-steps']);
-  outcome(await operator(sim, 'platform', 'set', platform.id, flag), true, flag);
+  const platform = sim.chance.pick(sim.platforms.filter((each) => isInSandbox({ platform: each })));
+  const flag = sim.chance.pick(['--sca-two-steps', '--sca-two-steps', '--no-sca-two-steps']);
+  checkOutcome(await runVerb(sim, 'platform', 'set', platform.id, flag), true, flag);
   return `${flag} of ${sim.platforms.indexOf(platform)}`;
 }
 
-const anyStrong = (sim: Sim) => strong(sim).length > 0;
+const anyStrong = (sim: Sim) => strongCustomers(sim).length > 0;
 
-export const STRONG: readonly Action[] = [
+export const STRONG_AUTHENTICATION: readonly Action[] = [
   {
     name: 'add a customer with strong authentication',
     weight: 5,
-    ready: (sim) => strong(sim).length < MAX_CUSTOMERS && homes(sim).length > 0,
-    run: add,
+    isPossible: (sim) =>
+      strongCustomers(sim).length < MAX_CUSTOMERS && regulatedSandboxes(sim).length > 0,
+    run: addCustomer,
   },
   {
     name: 'verify a telephone',
     weight: 1,
-    ready: anyStrong,
+    isPossible: anyStrong,
     run: (sim) => {
-      const all = strong(sim);
-      const unverified = all.filter((each) => !each.strong.proven);
-      return prove(
+      const all = strongCustomers(sim);
+      const unverified = all.filter((each) => !each.strongAuthentication.phoneVerified);
+      return verifyPhone(
         sim,
-        sim.chance.of(unverified.length ? unverified : all),
-        sim.chance.weighed(WAYS).name,
+        sim.chance.pick(unverified.length ? unverified : all),
+        sim.chance.pickWeighted(PROOF_VARIANTS).name,
       );
     },
   },
-  { name: 'log in', weight: 5, ready: anyStrong, run: (sim) => logIn(sim) },
-  { name: 'fail to log in', weight: 1, ready: anyStrong, run: fail },
-  { name: 'reset a password', weight: 0.8, ready: anyStrong, run: reset },
-  { name: 'trust an account', weight: 4, ready: (sim) => accounts(sim).length > 0, run: setTrust },
+  { name: 'log in', weight: 5, isPossible: anyStrong, run: (sim) => logIn(sim) },
+  { name: 'fail to log in', weight: 1, isPossible: anyStrong, run: recordFailures },
+  { name: 'reset a password', weight: 0.8, isPossible: anyStrong, run: resetPassword },
+  {
+    name: 'trust an account',
+    weight: 4,
+    isPossible: (sim) => externalAccountsOf(sim).length > 0,
+    run: setTrust,
+  },
   {
     name: 'challenge a customer without strong authentication',
     weight: 0.3,
-    ready: (sim) => payers(sim).some(({ id }) => id !== null),
+    isPossible: (sim) => payers(sim).some(({ id }) => id !== null),
     run: challengeExempt,
   },
   { name: 'set the authentication steps of a payment', weight: 1.5, run: setSteps },

@@ -23,7 +23,7 @@ interface FieldsStep {
   needs: string;
   fields: Field[];
   /** Whether one missing field requests all fields of the view. */
-  whole: boolean;
+  showsAllFields: boolean;
 }
 
 const INDIVIDUAL_STEPS: FieldsStep[] = [
@@ -32,14 +32,14 @@ const INDIVIDUAL_STEPS: FieldsStep[] = [
     title: 'About you',
     needs: 'Your name, date of birth and nationality',
     fields: personFields,
-    whole: false,
+    showsAllFields: false,
   },
   {
     key: 'address',
     title: 'Where you live',
     needs: 'Your home address',
     fields: addressFields('', true),
-    whole: true,
+    showsAllFields: true,
   },
   {
     key: 'number',
@@ -47,14 +47,14 @@ const INDIVIDUAL_STEPS: FieldsStep[] = [
     lead: 'It is stored encrypted and is not shown again.',
     needs: 'Your tax or social security number',
     fields: identifierFields,
-    whole: true,
+    showsAllFields: true,
   },
   {
     key: 'questions',
     title: 'How you use the account',
     needs: 'Answers about your income and how you use the account',
     fields: diligenceFields,
-    whole: false,
+    showsAllFields: false,
   },
 ];
 
@@ -64,21 +64,21 @@ const BUSINESS_STEPS: FieldsStep[] = [
     title: 'About the business',
     needs: 'The registration details of the business',
     fields: businessFields,
-    whole: false,
+    showsAllFields: false,
   },
   {
     key: 'address',
     title: 'Address of the business',
     needs: 'The address of the business',
     fields: addressFields(''),
-    whole: true,
+    showsAllFields: true,
   },
   {
     key: 'activity',
     title: 'What the business does',
     needs: 'Where the business is active and what its payments are for',
     fields: activityFields,
-    whole: false,
+    showsAllFields: false,
   },
 ];
 
@@ -98,10 +98,10 @@ const isRequested = (names: readonly string[], { name }: Field) =>
 export const needsFields = (state: State, { fields }: FieldsStep): boolean =>
   fields.some((field) => isRequested(requestedNames(state), field));
 
-function requestedFields(state: State, { fields, whole }: FieldsStep): Field[] {
+function requestedFields(state: State, { fields, showsAllFields }: FieldsStep): Field[] {
   const names = requestedNames(state);
   const requested = fields.filter((field) => isRequested(names, field));
-  if (whole || !requested.length) return fields;
+  if (showsAllFields || !requested.length) return fields;
   return fields.filter(
     (field) =>
       requested.includes(field) || requested.some((each) => each.name === field.when?.field),

@@ -14,7 +14,7 @@ function publicKeyOf(key: Uint8Array) {
 }
 
 /** The `s` of a DER signature; OpenSSL validates the rest. */
-function sOfDer(bytes: Uint8Array): bigint {
+function parseS(bytes: Uint8Array): bigint {
   const offset = 4 + (bytes[3] ?? 0);
   return toBigInt(bytes.subarray(offset + 2));
 }
@@ -25,7 +25,7 @@ export function provesSpark(address: string, message: string, signature: string)
   const bytes = decodeHex(signature);
   if (!key || !bytes) return false;
   const compact = bytes.length === 64;
-  if (!isLow(compact ? toBigInt(bytes.subarray(32)) : sOfDer(bytes))) return false;
+  if (!isLow(compact ? toBigInt(bytes.subarray(32)) : parseS(bytes))) return false;
   try {
     const dsaEncoding = compact ? 'ieee-p1363' : 'der';
     return verify('sha256', Buffer.from(message), { key: publicKeyOf(key), dsaEncoding }, bytes);

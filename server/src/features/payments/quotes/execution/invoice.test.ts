@@ -2,12 +2,12 @@
 // per invoice across owners and under concurrency.
 import { describe, expect, it } from 'vitest';
 import {
-  balances,
-  customer,
-  fund,
-  internalAccount,
+  createCustomer,
+  findInternalAccount,
+  fundAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../../../test/kit/app/fixtures.ts';
 import type { CallOptions } from '../../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
@@ -54,9 +54,9 @@ interface Payer {
 }
 
 async function createPayer(options: CallOptions = {}): Promise<Payer> {
-  const person = await customer(app, options, { currencies: ['BTC'] });
-  const { id: btc } = await internalAccount(app, person.id, 'BTC', options);
-  await fund(app, btc, 1_000_000, options);
+  const person = await createCustomer(app, options, { currencies: ['BTC'] });
+  const { id: btc } = await findInternalAccount(app, person.id, 'BTC', options);
+  await fundAccount(app, btc, 1_000_000, options);
   return { person, btc, options };
 }
 
@@ -143,7 +143,9 @@ describe('invoice', () => {
     expect(outcomeOf(await requestQuote(otherPayer, otherAccount))).toEqual(USED);
     await app.settle();
     const results = await Promise.all(
-      [from, otherPayer].map(async ({ btc, options }) => (await balances(app, btc, options)).total),
+      [from, otherPayer].map(
+        async ({ btc, options }) => (await readBalances(app, btc, options)).total,
+      ),
     );
     expect(results.filter((total) => total < 1_000_000)).toHaveLength(1);
   });

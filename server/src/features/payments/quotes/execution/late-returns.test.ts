@@ -2,14 +2,14 @@
 // accounts frozen in the meantime, and cancellations of funds that have not arrived.
 import { describe, expect, it } from 'vitest';
 import {
-  balances,
-  customer,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
   eventTypes,
-  externalAccount,
-  fundedCustomer,
-  internalAccount,
+  findInternalAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import type { Progress } from '../../../../connectors/ports/index.ts';
@@ -40,8 +40,8 @@ const notify = (id: string, apply: typeof applyPayoutStatus, progress: Progress)
 const RETURNED: Progress = { state: 'returned', reason: 'PAYOUT_RETURNED' };
 
 async function executeNewQuote(suffix: string) {
-  const { person, account } = await fundedCustomer(app, 100_00);
-  const target = await externalAccount(app, person.id, 'MXN', suffix);
+  const { person, account } = await createFundedCustomer(app, 100_00);
+  const target = await createExternalAccount(app, person.id, 'MXN', suffix);
   const quote = ok(
     await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
     201,
@@ -65,7 +65,7 @@ describe('bank return for a closed account or a deleted customer', () => {
     const { account, id } = await executeNewQuote('005');
     await transition(account.id, 'close');
     await expectSuspense(id);
-    expect((await balances(app, account.id)).total).toBe(0);
+    expect((await readBalances(app, account.id)).total).toBe(0);
   });
 
   it('goes to suspense if the customer was deleted', async () => {
@@ -81,9 +81,9 @@ describe('bank return for a closed account or a deleted customer', () => {
 
 describe('returned debit', () => {
   async function createDebitedQuote(suffix: string) {
-    const { person, account } = await fundedCustomer(app, 300_00);
-    const source = await externalAccount(app, person.id, 'USD', suffix);
-    const target = await externalAccount(app, person.id, 'MXN');
+    const { person, account } = await createFundedCustomer(app, 300_00);
+    const source = await createExternalAccount(app, person.id, 'USD', suffix);
+    const target = await createExternalAccount(app, person.id, 'MXN');
     const body = quoteBody(source.id, target.id, 100_00);
     const quote = ok(await app.call('POST', '/quotes', body), 201);
     await execute(quote.id);
@@ -98,13 +98,13 @@ describe('returned debit', () => {
     const { account, id } = await createDebitedQuote(suffix);
     for (let round = 0; round < 3; round++) await notify(id, applyFundingStatus, RETURNED);
     expect((await getTransaction(id)).status).toBe('FAILED');
-    expect((await balances(app, account.id)).total).toBe(300_00);
+    expect((await readBalances(app, account.id)).total).toBe(300_00);
   });
 
   it('is debited once after the funds were paid out', async () => {
     const { account, id } = await createDebitedQuote('000');
     for (let round = 0; round < 3; round++) await notify(id, applyFundingStatus, RETURNED);
-    expect((await balances(app, account.id)).total).toBe(200_00);
+    expect((await readBalances(app, account.id)).total).toBe(200_00);
   });
 
   it('can be canceled before the funds arrive', async () => {
@@ -113,7 +113,7 @@ describe('returned debit', () => {
     await app.settle();
     expect(await getTransaction(id)).toMatchObject({ status: 'FAILED' });
     await app.advance(60_000);
-    expect((await balances(app, account.id)).total).toBe(300_00);
+    expect((await readBalances(app, account.id)).total).toBe(300_00);
     const secondResponse = await app.call('POST', `/transactions/${id}/cancel`);
     expect(secondResponse.body.code).toBe('TRANSACTION_NOT_CANCELLABLE');
   });
@@ -126,7 +126,7 @@ describe('delivered payment', () => {
     await notify(id, applyPayoutStatus, { state: 'accepted' });
     await app.settle();
     expect((await getTransaction(id)).status).toBe('COMPLETED');
-    expect((await balances(app, account.id)).total).toBe(0);
+    expect((await readBalances(app, account.id)).total).toBe(0);
     const awaited = await app.runtime.db.query('select 1 from awaited_rail_results where id = $1', [
       id,
     ]);
@@ -136,9 +136,9 @@ describe('delivered payment', () => {
 
 describe('inactive fee account', () => {
   it('fails payments whose funds arrive and rejects executions', async () => {
-    const platformAccount = await internalAccount(app, null, 'USD');
-    const { person, account } = await fundedCustomer(app);
-    const target = await externalAccount(app, person.id, 'MXN');
+    const platformAccount = await findInternalAccount(app, null, 'USD');
+    const { person, account } = await createFundedCustomer(app);
+    const target = await createExternalAccount(app, person.id, 'MXN');
     const fee = {
       platformFeeOverride: {
         platformFixedFee: { amount: 1_00, currency: 'USD' },
@@ -171,8 +171,8 @@ describe('funds paid in at the daily limit', () => {
       const row = await ctx.read(platforms, app.platform.id);
       if (row) ctx.update(platforms, row, { limits: [{ currency: 'GBP', perDay: 100_00 }] });
     });
-    const person = await customer(app);
-    const target = await externalAccount(app, person.id, 'MXN');
+    const person = await createCustomer(app);
+    const target = await createExternalAccount(app, person.id, 'MXN');
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'GBP', customerId: person.id };
     const sends = await Promise.all(
       [1, 2, 3, 4].map(async () => {
@@ -192,7 +192,7 @@ describe('funds paid in at the daily limit', () => {
 
 describe('payment to oneself', () => {
   it('is rejected for a UMA address as well', async () => {
-    const { person, account } = await fundedCustomer(app);
+    const { person, account } = await createFundedCustomer(app);
     const uma = encodeURIComponent(person.umaAddress);
     const { lookupId } = ok(await app.call('GET', `/receiver/uma/${uma}`), 200);
     const destination = {
@@ -206,8 +206,8 @@ describe('payment to oneself', () => {
   });
 
   it('requires the sender of the payee discovery', async () => {
-    const { person } = await fundedCustomer(app);
-    const { account } = await fundedCustomer(app);
+    const { person } = await createFundedCustomer(app);
+    const { account } = await createFundedCustomer(app);
     const umaAddress = '$success.usd@sandbox.uma.money';
     const path = `/receiver/uma/${encodeURIComponent(umaAddress)}?customerId=${person.id}`;
     const { lookupId } = ok(await app.call('GET', path), 200);

@@ -3,14 +3,14 @@
 // balances and the books.
 import { describe, expect, it } from 'vitest';
 import {
-  balances,
-  customer,
+  createCustomer,
+  createExternalAccount,
   eventTypes,
-  externalAccount,
-  fund,
-  internalAccount,
+  findInternalAccount,
+  fundAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { internalAccounts } from '../../../balances/internal-accounts/store.ts';
@@ -30,8 +30,8 @@ const quoteOf = async (id: string) => ok(await app.call('GET', `/quotes/${id}`),
 
 /** A quote that awaits funds, to a Mexican account by default. */
 async function createPendingQuote(source: object = {}, overrides: object = {}) {
-  const person = await customer(app);
-  const target = await externalAccount(app, person.id, 'MXN');
+  const person = await createCustomer(app);
+  const target = await createExternalAccount(app, person.id, 'MXN');
   const body = {
     ...quoteBody('', target.id, 100_00),
     source: {
@@ -131,18 +131,18 @@ describe('realtime funding quote', () => {
   });
 
   it('credits an internal account immediately', async () => {
-    const person = await customer(app);
-    const usdc = await internalAccount(app, person.id, 'USDC');
+    const person = await createCustomer(app);
+    const usdc = await findInternalAccount(app, person.id, 'USDC');
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const body = { ...quoteBody('', usdc.id, 100_00), source };
     const quote = ok(await app.call('POST', '/quotes', body), 201);
     expect(ok(await send(quote.id), 200).status).toBe('COMPLETED');
-    expect((await balances(app, usdc.id)).balance).toBe(quote.totalReceivingAmount);
+    expect((await readBalances(app, usdc.id)).balance).toBe(quote.totalReceivingAmount);
   });
 
   it('refunds the sender of the funds if the payout fails', async () => {
-    const person = await customer(app);
-    const target = await externalAccount(app, person.id, 'MXN', '004');
+    const person = await createCustomer(app);
+    const target = await createExternalAccount(app, person.id, 'MXN', '004');
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const body = { ...quoteBody('', target.id, 100_00), source };
     const quote = ok(await app.call('POST', '/quotes', body), 201);
@@ -168,8 +168,8 @@ describe('realtime funding quote', () => {
     const { quote } = await createPendingQuote();
     const response = await app.call('POST', `/quotes/${quote.id}/execute`);
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
-    const person = await customer(app);
-    const target = await externalAccount(app, person.id, 'MXN');
+    const person = await createCustomer(app);
+    const target = await createExternalAccount(app, person.id, 'MXN');
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD' };
     const body = { ...quoteBody('', target.id, 100), source, immediatelyExecute: true };
     const rejectedResponse = await app.call('POST', '/quotes', body);
@@ -181,8 +181,8 @@ describe('realtime funding in a digital asset', () => {
   const usdc = { currency: 'USDC', cryptoNetwork: 'SOLANA' };
 
   it('requires a cryptoNetwork that supports the asset', async () => {
-    const person = await customer(app);
-    const target = await externalAccount(app, person.id, 'MXN');
+    const person = await createCustomer(app);
+    const target = await createExternalAccount(app, person.id, 'MXN');
     const requestQuote = async (source: object) => {
       const body = {
         ...quoteBody('', target.id, 100_000_000),
@@ -200,7 +200,7 @@ describe('realtime funding in a digital asset', () => {
 
   it('credits funds with a wrong amount, late or repeated, to their owner', async () => {
     const { person, quote } = await createPendingQuote(usdc, { lockedCurrencyAmount: 100_000_000 });
-    const ownInternalAccount = await internalAccount(app, person.id, 'USDC');
+    const ownInternalAccount = await findInternalAccount(app, person.id, 'USDC');
     const pay = (currencyAmount?: number) =>
       app.call('POST', '/sandbox/send', {
         quoteId: quote.id,
@@ -210,10 +210,10 @@ describe('realtime funding in a digital asset', () => {
     ok(await pay(99_000_000), 200);
     await app.settle();
     expect((await getTransaction(quote.transactionId)).refund.status).toBe('COMPLETED');
-    expect((await balances(app, ownInternalAccount.id)).balance).toBe(99_000_000);
+    expect((await readBalances(app, ownInternalAccount.id)).balance).toBe(99_000_000);
     const latePayment = ok(await pay(), 200);
     expect(latePayment).toMatchObject({ type: 'INCOMING', status: 'COMPLETED' });
-    expect((await balances(app, ownInternalAccount.id)).balance).toBe(199_000_000);
+    expect((await readBalances(app, ownInternalAccount.id)).balance).toBe(199_000_000);
   });
 });
 
@@ -238,8 +238,8 @@ describe('sandboxSend', () => {
       'QUOTE_NOT_FOUND',
     ]);
     const { person } = await createPendingQuote();
-    const account = await internalAccount(app, person.id, 'USD');
-    const target = await externalAccount(app, person.id, 'EUR');
+    const account = await findInternalAccount(app, person.id, 'USD');
+    const target = await createExternalAccount(app, person.id, 'EUR');
     const prefunded = ok(
       await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
       201,
@@ -262,9 +262,9 @@ describe('sandboxSend', () => {
 
 describe('quote funded by debit', () => {
   async function createDebitedQuote(suffix: string) {
-    const person = await customer(app);
-    const source = await externalAccount(app, person.id, 'USD', suffix);
-    const target = await externalAccount(app, person.id, 'MXN');
+    const person = await createCustomer(app);
+    const source = await createExternalAccount(app, person.id, 'USD', suffix);
+    const target = await createExternalAccount(app, person.id, 'MXN');
     const body = quoteBody(source.id, target.id, 100_00);
     const quote = ok(await app.call('POST', '/quotes', body), 201);
     const executedQuote = ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
@@ -309,24 +309,24 @@ describe('quote funded by debit', () => {
   it('records a debt if the bank returns the debit after the payout', async () => {
     const { quote, person } = await createDebitedQuote('000');
     await app.settle();
-    const account = await internalAccount(app, person.id, 'USD');
-    await fund(app, account.id, 30_00);
+    const account = await findInternalAccount(app, person.id, 'USD');
+    await fundAccount(app, account.id, 30_00);
     await app.advance(3 * 24 * 60 * MINUTE);
     await app.operate(async (ctx) => {
       const row = await currentOf(ctx, quote.transactionId, asOutgoing);
       await applyFundingStatus(ctx, row, { state: 'returned', reason: 'PAYOUT_RETURNED' });
     });
-    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
     const row = await app.runtime.db.read(internalAccounts, account.id);
     expect(row?.owed).toBe(70_00n);
-    await fund(app, account.id, 100_00);
-    expect(await balances(app, account.id)).toEqual({ balance: 30_00, total: 30_00 });
+    await fundAccount(app, account.id, 100_00);
+    expect(await readBalances(app, account.id)).toEqual({ balance: 30_00, total: 30_00 });
   });
 
   it('is rejected for an account that cannot be debited', async () => {
-    const person = await customer(app);
-    const source = await externalAccount(app, person.id, 'EUR');
-    const target = await externalAccount(app, person.id, 'MXN');
+    const person = await createCustomer(app);
+    const source = await createExternalAccount(app, person.id, 'EUR');
+    const target = await createExternalAccount(app, person.id, 'MXN');
     const response = await app.call('POST', '/quotes', quoteBody(source.id, target.id, 100_00));
     expect([response.status, response.body.details.errors[0].field]).toEqual([
       400,

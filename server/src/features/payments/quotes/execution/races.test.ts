@@ -2,14 +2,14 @@
 // deleted customer. The competing change runs at the worst moment, after all reads and before all writes.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  balances,
-  customer,
+  createCustomer,
+  createExternalAccount,
+  createFundedCustomer,
   eventTypes,
-  externalAccount,
-  fundedCustomer,
-  internalAccount,
+  findInternalAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { connectorRegistry } from '../../../../connectors/registry.ts';
@@ -59,15 +59,15 @@ function runInterrupted(
 }
 
 async function createPayout(suffix = '000') {
-  const { person, account } = await fundedCustomer(app);
-  const target = await externalAccount(app, person.id, 'EUR', suffix);
+  const { person, account } = await createFundedCustomer(app);
+  const target = await createExternalAccount(app, person.id, 'EUR', suffix);
   return { person, account, target, quote: await createQuote(account.id, target.id) };
 }
 
 async function createQuoteToPayee() {
-  const { person, account } = await fundedCustomer(app);
-  const payee = await customer(app);
-  const target = await internalAccount(app, payee.id, 'EUR');
+  const { person, account } = await createFundedCustomer(app);
+  const payee = await createCustomer(app);
+  const target = await findInternalAccount(app, payee.id, 'EUR');
   return { person, account, payee, target, quote: await createQuote(account.id, target.id) };
 }
 
@@ -85,17 +85,17 @@ describe('execution', () => {
     await remove(deletedQuote.payee.id);
     const response = await execute(deletedQuote.quote.id);
     expect([response.status, response.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
-    expect((await balances(app, deletedQuote.account.id)).total).toBe(1_000_00);
-    expect((await balances(app, deletedQuote.target.id)).total).toBe(0);
+    expect((await readBalances(app, deletedQuote.account.id)).total).toBe(1_000_00);
+    expect((await readBalances(app, deletedQuote.target.id)).total).toBe(0);
 
     const rejectedPayout = await createPayout();
     await setStatus(rejectedPayout.person.id, 'REJECTED');
     const secondResponse = await execute(rejectedPayout.quote.id);
     expect([secondResponse.status, secondResponse.body.code]).toEqual([403, 'USER_NOT_READY']);
 
-    const person = await customer(app);
-    const emptyAccount = await internalAccount(app, person.id, 'USD');
-    const target = await externalAccount(app, person.id, 'EUR');
+    const person = await createCustomer(app);
+    const emptyAccount = await findInternalAccount(app, person.id, 'USD');
+    const target = await createExternalAccount(app, person.id, 'EUR');
     const quote = await createQuote(emptyAccount.id, target.id);
     await remove(person.id);
     expect((await execute(quote.id)).body.code).toBe('CUSTOMER_DELETED');
@@ -108,8 +108,8 @@ describe('execution', () => {
       () => remove(payee.id),
     );
     await expect(run).rejects.toMatchObject({ code: 'INVALID_INPUT' });
-    expect((await balances(app, account.id)).total).toBe(1_000_00);
-    expect((await balances(app, target.id)).total).toBe(0);
+    expect((await readBalances(app, account.id)).total).toBe(1_000_00);
+    expect((await readBalances(app, target.id)).total).toBe(0);
     expect((await getTransaction(quote.transactionId)).status).toBe('PENDING');
   });
 
@@ -120,7 +120,7 @@ describe('execution', () => {
       () => setStatus(person.id, 'REJECTED'),
     );
     await expect(run).rejects.toMatchObject({ code: 'USER_NOT_READY' });
-    expect((await balances(app, account.id)).balance).toBe(1_000_00);
+    expect((await readBalances(app, account.id)).balance).toBe(1_000_00);
   });
 
   it('is rejected if the receiving account is deleted before its commit', async () => {
@@ -131,7 +131,7 @@ describe('execution', () => {
       async () => ok(await app.call('DELETE', path), 204),
     );
     await expect(run).rejects.toMatchObject({ code: 'ACCOUNT_NOT_FOUND' });
-    expect((await balances(app, account.id)).balance).toBe(1_000_00);
+    expect((await readBalances(app, account.id)).balance).toBe(1_000_00);
   });
 
   it('happens once if a concurrent execution commits first', async () => {
@@ -147,7 +147,7 @@ describe('execution', () => {
     );
     await expect(run).rejects.toThrow('outgoing payment: no transition start from PROCESSING');
     expect(secondResult).toBe(200);
-    expect((await balances(app, account.id)).balance).toBe(900_00);
+    expect((await readBalances(app, account.id)).balance).toBe(900_00);
   });
 
   it('is rejected if the quote expires in the meantime, and the sweep skips executed quotes', async () => {
@@ -161,7 +161,7 @@ describe('execution', () => {
     expect(await eventTypes(app, latePayout.quote.transactionId)).toEqual([
       'OUTGOING_PAYMENT.EXPIRED',
     ]);
-    expect((await balances(app, latePayout.account.id)).balance).toBe(1_000_00);
+    expect((await readBalances(app, latePayout.account.id)).balance).toBe(1_000_00);
 
     const executedPayout = await createPayout();
     ok(await execute(executedPayout.quote.id), 200);
@@ -172,8 +172,8 @@ describe('execution', () => {
   });
 
   it('of many quotes never exceeds the balance', async () => {
-    const { person, account } = await fundedCustomer(app, 250_00);
-    const target = await externalAccount(app, person.id, 'EUR');
+    const { person, account } = await createFundedCustomer(app, 250_00);
+    const target = await createExternalAccount(app, person.id, 'EUR');
     const quotes = await Promise.all(
       Array.from({ length: 12 }, () => createQuote(account.id, target.id)),
     );
@@ -182,14 +182,14 @@ describe('execution', () => {
     const rejectedResponses = responses.filter((each) => each.body.code === 'INSUFFICIENT_FUNDS');
     expect(rejectedResponses).toHaveLength(10);
     await app.settle();
-    expect(await balances(app, account.id)).toEqual({ balance: 50_00, total: 50_00 });
+    expect(await readBalances(app, account.id)).toEqual({ balance: 50_00, total: 50_00 });
   });
 });
 
 describe('funding', () => {
   it('is rejected if the customer is deleted before its commit', async () => {
-    const person = await customer(app);
-    const account = await internalAccount(app, person.id, 'USD');
+    const person = await createCustomer(app);
+    const account = await findInternalAccount(app, person.id, 'USD');
     const operation = app.operations.find(
       ({ contract }) => contract.operationId === 'sandboxFundInternalAccount',
     );
@@ -204,7 +204,7 @@ describe('funding', () => {
       () => remove(person.id),
     );
     await expect(run).rejects.toMatchObject({ code: 'INVALID_INPUT' });
-    expect((await balances(app, account.id)).total).toBe(0);
+    expect((await readBalances(app, account.id)).total).toBe(0);
   });
 });
 
@@ -246,7 +246,7 @@ describe('payment jobs', () => {
           const { status, failureReason, refund } = await getTransaction(quote.transactionId);
           return {
             events: await eventTypes(app, quote.transactionId),
-            balances: await balances(app, account.id),
+            balances: await readBalances(app, account.id),
             outcome: [status, failureReason, refund?.status],
           };
         }),

@@ -1,20 +1,20 @@
 // A payment that awaits authorization holds neither the funds nor the invoice that it would pay.
 import { describe, expect, it } from 'vitest';
 import {
-  balances,
-  customer,
-  fund,
-  internalAccount,
+  createCustomer,
+  findInternalAccount,
+  fundAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../../../test/kit/app/fixtures.ts';
 import type { CallOptions } from '../../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import {
   authorize,
   CODE,
+  createScaPayer,
   execute,
-  scaPayer,
 } from '../../../../../test/kit/sca/strong-customers.ts';
 import { bolt11 } from '../../../../connectors/sandbox/payments/bolt11.ts';
 
@@ -50,10 +50,10 @@ describe('invoice of a payment that awaits authorization', () => {
   }
 
   async function createTwoPayments() {
-    const payer = await scaPayer(app);
-    const otherCustomer = await customer(app, {}, { currencies: ['BTC'] });
-    const btc = await internalAccount(app, otherCustomer.id, 'BTC');
-    await fund(app, btc.id, 1_000_000);
+    const payer = await createScaPayer(app);
+    const otherCustomer = await createCustomer(app, {}, { currencies: ['BTC'] });
+    const btc = await findInternalAccount(app, otherCustomer.id, 'BTC');
+    await fundAccount(app, btc.id, 1_000_000);
     const invoice = createInvoice();
     const [firstQuote, secondQuote] = [
       await createQuoteTo(invoice, payer.eur.id, payer.person.id),
@@ -68,7 +68,7 @@ describe('invoice of a payment that awaits authorization', () => {
     expect(ok(await execute(app, second.id), 200).status).toBe('PROCESSING');
     const lateResponse = await authorize(app, first.id);
     expect([lateResponse.status, lateResponse.body.code]).toEqual([400, 'INVALID_RECEIVER']);
-    expect((await balances(app, eur)).balance).toBe(1_000_00);
+    expect((await readBalances(app, eur)).balance).toBe(1_000_00);
     await app.advance(5 * MINUTE);
     const { body } = await app.call('GET', `/transactions/${first.transactionId}`);
     expect(body).toMatchObject({ status: 'FAILED', failureReason: 'SCA_NOT_COMPLETED' });

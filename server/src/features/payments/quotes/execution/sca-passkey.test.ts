@@ -2,9 +2,9 @@
 // without a device; the production tests use a software authenticator.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
+  createExternalAccount,
   eventTypes,
-  externalAccount,
-  internalAccount,
+  findInternalAccount,
   ok,
   quoteBody,
 } from '../../../../../test/kit/app/fixtures.ts';
@@ -14,18 +14,18 @@ import type {
   TestPlatform,
 } from '../../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
-import { european } from '../../../../../test/kit/customers/contacts.ts';
+import { createEuropeanCustomer } from '../../../../../test/kit/customers/contacts.ts';
 import { assertionJson, factorFixture } from '../../../../../test/kit/sca/factors.ts';
 import { loginFixture } from '../../../../../test/kit/sca/login.ts';
 import {
   ADDRESS,
   authorize,
+  createQuotedPayout,
+  createScaPayer,
   execute,
   ORIGIN,
-  quotedPayout,
   resend,
   type ScaPayer,
-  scaPayer,
 } from '../../../../../test/kit/sca/strong-customers.ts';
 import type { Authenticator } from '../../../../../test/kit/wallets/authenticator.ts';
 import { platforms } from '../../../tenancy/platform/store.ts';
@@ -54,12 +54,12 @@ describe('passkey in the sandbox', () => {
   let payer: ScaPayer;
   let device: Authenticator;
   beforeAll(async () => {
-    payer = await scaPayer(app);
-    ({ device } = await factorFixture(app).withPasskey(payer.person.id));
+    payer = await createScaPayer(app);
+    ({ device } = await factorFixture(app).enrollPasskey(payer.person.id));
   });
 
   async function createPendingQuote(): Promise<Waiting> {
-    const { quote } = await quotedPayout(app, payer, { amount: 10_00 });
+    const { quote } = await createQuotedPayout(app, payer, { amount: 10_00 });
     return ok(await execute(app, quote.id, BY_PASSKEY), 200);
   }
   const signChallengeOf = (quote: Waiting, from = quote) => ({
@@ -92,7 +92,11 @@ describe('passkey in the sandbox', () => {
       });
     await setTwoSteps(true);
     const from = payer.usdc.id;
-    const { quote } = await quotedPayout(app, payer, { from, currency: 'EUR', amount: 10_000_000 });
+    const { quote } = await createQuotedPayout(app, payer, {
+      from,
+      currency: 'EUR',
+      amount: 10_000_000,
+    });
     const firstQuote: Waiting = ok(await execute(app, quote.id, BY_PASSKEY), 200);
     await setTwoSteps(false);
     const secondQuote: Waiting = ok(
@@ -135,7 +139,7 @@ describe('passkey in the sandbox', () => {
     await app.advance(1);
     expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe('FAILED');
 
-    const target = await externalAccount(app, payer.person.id, 'MXN');
+    const target = await createExternalAccount(app, payer.person.id, 'MXN');
     const source = {
       sourceType: 'REALTIME_FUNDING',
       customerId: payer.person.id,
@@ -166,17 +170,17 @@ describe('passkey in production', () => {
 
   /** An approved customer with a passkey, a session and the balance. */
   async function createPayerWithPasskey(cents: number) {
-    const person = await european(app, options);
+    const person = await createEuropeanCustomer(app, options);
     await app.runtime.db.query(
       `update customers set status = 'APPROVED', version = version + 1 where id = $1`,
       [person.id],
     );
-    const { device, origin } = await factorFixture(app, options).withPasskey(person.id);
+    const { device, origin } = await factorFixture(app, options).enrollPasskey(person.id);
     const login = loginFixture(app, options);
     const { passkeyOptions } = ok(await login.start(person.id, 'PASSKEY'), 200);
     const passkeyAssertion = assertionJson(device, passkeyOptions.challenge);
     ok(await login.complete(person.id, { factor: 'PASSKEY', passkeyAssertion, origin }), 200);
-    const account = await internalAccount(app, person.id, 'EUR', options);
+    const account = await findInternalAccount(app, person.id, 'EUR', options);
     const deposit = { accountId: account.id, currency: 'EUR', amount: BigInt(cents) };
     await app.operate((ctx) => receiveFunds(ctx, deposit), bank);
     return { person, account, device, origin };

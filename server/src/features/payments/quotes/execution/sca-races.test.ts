@@ -2,17 +2,17 @@
 // expiry, trust that is removed. The competing operation runs at the worst moment, after all reads and before
 // all writes; exactly one of the two takes effect.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { balances, eventTypes, ok, quoteBody } from '../../../../../test/kit/app/fixtures.ts';
+import { eventTypes, ok, quoteBody, readBalances } from '../../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { messagesTo } from '../../../../../test/kit/customers/contacts.ts';
 import {
   authorize,
   CODE,
+  createQuotedPayout,
+  createScaPayer,
   execute,
-  quotedPayout,
   type ScaPayer,
-  scaPayer,
 } from '../../../../../test/kit/sca/strong-customers.ts';
 import type { Job } from '../../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
@@ -23,7 +23,7 @@ import { authorizationExpiryJobs } from './authorization-expiry.ts';
 const app = testApp();
 let payer: ScaPayer;
 beforeAll(async () => {
-  payer = await scaPayer(app, { usdc: 0 });
+  payer = await createScaPayer(app, { usdc: 0 });
 });
 beforeEach(() => app.advance(60_000));
 
@@ -36,9 +36,9 @@ const eventsOf = async (id: string) =>
   (await eventTypes(app, id)).map((type) => type.replace('OUTGOING_PAYMENT.', ''));
 
 async function createPendingQuote() {
-  const { quote, target } = await quotedPayout(app, payer, { amount: 10_00 });
+  const { quote, target } = await createQuotedPayout(app, payer, { amount: 10_00 });
   const { scaChallenge: challenge } = ok(await execute(app, quote.id), 200);
-  const balancesBefore = await balances(app, payer.eur.id);
+  const balancesBefore = await readBalances(app, payer.eur.id);
   return { quote, target, challenge, before: balancesBefore };
 }
 
@@ -80,12 +80,12 @@ describe('concurrent requests', () => {
     const { quote, before } = await createPendingQuote();
     const responses = await Promise.all([1, 2].map(() => authorize(app, quote.id)));
     expect(sortedStatusesOf(responses)).toEqual([200, 409]);
-    expect((await balances(app, payer.eur.id)).balance).toBe(before.balance - 10_00);
+    expect((await readBalances(app, payer.eur.id)).balance).toBe(before.balance - 10_00);
     expect(await eventsOf(quote.transactionId)).toEqual(AUTHORISED);
   });
 
   it('to execute create one challenge and send one code', async () => {
-    const { quote } = await quotedPayout(app, payer, { amount: 10_00 });
+    const { quote } = await createQuotedPayout(app, payer, { amount: 10_00 });
     const written = (await messagesTo(app, payer.person.id)).length;
     const responses = await Promise.all([1, 2].map(() => execute(app, quote.id)));
     expect(sortedStatusesOf(responses)).toEqual([200, 409]);
@@ -96,7 +96,7 @@ describe('concurrent requests', () => {
   });
 
   it('with one idempotency key have one result', async () => {
-    const { quote } = await quotedPayout(app, payer, { amount: 10_00 });
+    const { quote } = await createQuotedPayout(app, payer, { amount: 10_00 });
     const headers = { 'idempotency-key': 'executed-in-the-region' };
     const firstBody = ok(await execute(app, quote.id, {}, { headers }), 200);
     expect(ok(await execute(app, quote.id, {}, { headers }), 200)).toEqual(firstBody);
@@ -131,7 +131,7 @@ describe('proof and expiry', () => {
       app.effects.set(expiry);
     });
     expect(await eventsOf(quote.transactionId)).toEqual(AUTHORISED);
-    expect((await balances(app, payer.eur.id)).balance).toBe(before.balance - 10_00);
+    expect((await readBalances(app, payer.eur.id)).balance).toBe(before.balance - 10_00);
     expect((await app.runtime.db.read(scaChallenges, challenge.id))?.status).toBe('SATISFIED');
     // The job itself, when due.
     await app.advance(10 * 60_000);
@@ -147,7 +147,7 @@ describe('proof and expiry', () => {
     });
     await expect(expiredProof).rejects.toMatchObject({ code: 'CONFLICT' });
     expect(await eventsOf(quote.transactionId)).toEqual(CHALLENGE_EXPIRED);
-    expect(await balances(app, payer.eur.id)).toEqual(before);
+    expect(await readBalances(app, payer.eur.id)).toEqual(before);
     await app.advance(10 * 60_000);
     expect(await eventsOf(quote.transactionId)).toEqual(CHALLENGE_EXPIRED);
     const payment = await app.runtime.db.read(transactions, quote.transactionId);
@@ -177,17 +177,17 @@ describe('proof and expiry', () => {
 
 describe('funds spent in the meantime', () => {
   it('discard a proof at its commit, and the challenge remains valid', async () => {
-    const ownPayer = await scaPayer(app, { eur: 100_00, usdc: 0 });
-    const { quote } = await quotedPayout(app, ownPayer, { amount: 100_00 });
+    const ownPayer = await createScaPayer(app, { eur: 100_00, usdc: 0 });
+    const { quote } = await createQuotedPayout(app, ownPayer, { amount: 100_00 });
     ok(await execute(app, quote.id), 200);
     await app.advance(60_000);
-    const otherPayout = await quotedPayout(app, ownPayer, { amount: 60_00 });
+    const otherPayout = await createQuotedPayout(app, ownPayer, { amount: 60_00 });
     ok(await execute(app, otherPayout.quote.id), 200);
     const concurrentWork = async () => void ok(await authorize(app, otherPayout.quote.id), 200);
     const lateProof = runInterrupted(authorizeWithCode(quote.id), concurrentWork);
     await expect(lateProof).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
     expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING_AUTHORIZATION');
-    expect((await balances(app, ownPayer.eur.id)).balance).toBe(40_00);
+    expect((await readBalances(app, ownPayer.eur.id)).balance).toBe(40_00);
     const { data } = ok(
       await app.call('GET', `/transactions?customerId=${ownPayer.person.id}&type=OUTGOING`),
       200,
@@ -225,9 +225,9 @@ describe('trust removed in the meantime', () => {
 
 describe('concurrent failed attempts', () => {
   it('are limited to five across all challenges of a customer', async () => {
-    const guessed = await scaPayer(app, { usdc: 0 });
+    const guessed = await createScaPayer(app, { usdc: 0 });
     const { id } = guessed.person;
-    const { quote, target } = await quotedPayout(app, guessed, { amount: 10_00 });
+    const { quote, target } = await createQuotedPayout(app, guessed, { amount: 10_00 });
     ok(await execute(app, quote.id), 200);
     const trust = `/customers/external-accounts/${target.id}/trust`;
     ok(await app.call('POST', trust), 200);
@@ -255,6 +255,6 @@ describe('concurrent failed attempts', () => {
     expect([rejectedResponse.status, rejectedResponse.body.details.failedAttempts]).toEqual([
       423, 5,
     ]);
-    expect((await balances(app, guessed.eur.id)).balance).toBe(1_000_00);
+    expect((await readBalances(app, guessed.eur.id)).balance).toBe(1_000_00);
   });
 });

@@ -2,25 +2,25 @@
 // the payment, and funds that arrive before are not assigned to it.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
-  balances,
+  createExternalAccount,
   eventTypes,
-  externalAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import {
   authorize,
   CODE,
-  phoneVerifiedCustomer,
+  createPhoneVerifiedCustomer,
+  createScaPayer,
   type ScaPayer,
-  scaPayer,
 } from '../../../../../test/kit/sca/strong-customers.ts';
 
 const app = testApp();
 let payer: ScaPayer;
 beforeAll(async () => {
-  payer = await scaPayer(app, { eur: 0, usdc: 0 });
+  payer = await createScaPayer(app, { eur: 0, usdc: 0 });
 });
 beforeEach(() => app.advance(60_000));
 
@@ -35,7 +35,7 @@ const send = (quoteId: string, currencyCode = 'EUR') =>
   app.call('POST', '/sandbox/send', { quoteId, currencyCode });
 
 async function bodyOf(source: object, customerId = payer.person.id) {
-  const target = await externalAccount(app, customerId, 'MXN');
+  const target = await createExternalAccount(app, customerId, 'MXN');
   const paidIn = { source: { sourceType: 'REALTIME_FUNDING', customerId, ...source } };
   const amount = 'cryptoNetwork' in source ? 100_000_000 : 100_00;
   return { target, body: { ...quoteBody('', target.id, amount), ...paidIn } };
@@ -104,7 +104,7 @@ describe('realtime funding quote', () => {
     const storedBody = ok(await send(coins.id, 'USDC'), 200);
     expect(storedBody.type).toBe('INCOMING');
     await app.settle();
-    expect((await balances(app, payer.usdc.id)).total).toBe(100_000_000);
+    expect((await readBalances(app, payer.usdc.id)).total).toBe(100_000_000);
 
     for (const { id } of [euros, coins]) {
       expect((await get(`/quotes/${id}`)).status).toBe('PENDING_AUTHORIZATION');
@@ -179,7 +179,7 @@ describe('realtime funding quote', () => {
   });
 
   it('requires a session and a factor that supports dynamic linking', async () => {
-    const person = await phoneVerifiedCustomer(app);
+    const person = await createPhoneVerifiedCustomer(app);
     const { body } = await bodyOf(EUROS, person.id);
     const rejectedResponse = await app.call('POST', '/quotes', body);
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([

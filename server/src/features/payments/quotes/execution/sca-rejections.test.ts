@@ -2,11 +2,11 @@
 // can be retried does not change.
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
-  balances,
-  externalAccount,
-  fund,
+  createExternalAccount,
+  fundAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
@@ -14,12 +14,12 @@ import { messagesTo } from '../../../../../test/kit/customers/contacts.ts';
 import {
   authorize,
   CODE,
+  createQuotedPayout,
+  createScaPayer,
   execute,
   logIn,
   ORIGIN,
-  quotedPayout,
   resend,
-  scaPayer,
 } from '../../../../../test/kit/sca/strong-customers.ts';
 import { scaChallenges } from '../../../sca/authentication/store.ts';
 import { scaEvents } from '../../../sca/events/events.ts';
@@ -41,8 +41,8 @@ const fieldsOf = ({ status, body }: ApiResponse) => [
 
 /** A payout that awaits its code, of a customer with this balance. */
 async function createPendingQuote(amount = 100_00, eur = 1_000_00) {
-  const payer = await scaPayer(app, { eur, usdc: 0 });
-  const { quote, target } = await quotedPayout(app, payer, { amount });
+  const payer = await createScaPayer(app, { eur, usdc: 0 });
+  const { quote, target } = await createQuotedPayout(app, payer, { amount });
   const { scaChallenge } = ok(await execute(app, quote.id), 200);
   return { payer, quote, target, challenge: scaChallenge };
 }
@@ -110,7 +110,7 @@ describe('authorizeQuote', () => {
       expect(codeOf(await authorize(app, quote.id))).toEqual([409, 'CONFLICT']);
       expect(codeOf(await resend(app, quote.id))).toEqual([409, 'CONFLICT']);
       const fullBalance = { balance: 1_000_00, total: 1_000_00 };
-      expect(await balances(app, payer.eur.id)).toEqual(fullBalance);
+      expect(await readBalances(app, payer.eur.id)).toEqual(fullBalance);
       const events = (await app.events()).filter(({ subject }) => subject === quote.transactionId);
       expect(events.map(({ type, data }) => [type, data.status])).toEqual([
         ['OUTGOING_PAYMENT.PENDING', 'PENDING'],
@@ -121,8 +121,8 @@ describe('authorizeQuote', () => {
     });
 
     it('requires an enrolled factor that supports dynamic linking', async () => {
-      const payer = await scaPayer(app, { usdc: 0 });
-      const { quote } = await quotedPayout(app, payer);
+      const payer = await createScaPayer(app, { usdc: 0 });
+      const { quote } = await createQuotedPayout(app, payer);
       for (const scaFactor of ['TOTP', 'PASSKEY']) {
         expect(fieldsOf(await execute(app, quote.id, { scaFactor }))).toEqual([400, ['scaFactor']]);
       }
@@ -146,7 +146,7 @@ describe('authorizeQuote', () => {
           expect(codeOf(response)).toEqual([404, 'QUOTE_NOT_FOUND']);
       }
       await app.advance(MINUTE);
-      const otherPayout = await quotedPayout(app, payer);
+      const otherPayout = await createQuotedPayout(app, payer);
       expect(codeOf(await authorize(app, otherPayout.quote.id))).toEqual([409, 'CONFLICT']);
       expect(codeOf(await resend(app, otherPayout.quote.id))).toEqual([409, 'CONFLICT']);
     });
@@ -180,14 +180,14 @@ describe('locked customer', () => {
     expect(await countFailedAttempts(payer.person.id)).toBe(5);
     await app.advance(15 * MINUTE);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('FAILED');
-    const nextPayout = await quotedPayout(app, payer);
+    const nextPayout = await createQuotedPayout(app, payer);
     ok(await execute(app, nextPayout.quote.id), 200);
     expect(ok(await authorize(app, nextPayout.quote.id), 200).status).toBe('PROCESSING');
   });
 
   it('starts no authorization and receives no code', async () => {
-    const payer = await scaPayer(app, { usdc: 0 });
-    const { quote, target } = await quotedPayout(app, payer);
+    const payer = await createScaPayer(app, { usdc: 0 });
+    const { quote, target } = await createQuotedPayout(app, payer);
     const fail = { eventType: 'FAILED_LOGIN_ATTEMPT' };
     for (let index = 0; index < 5; index++) {
       ok(await app.call('POST', `/sca/record-event?customerId=${payer.person.id}`, fail), 200);
@@ -234,7 +234,7 @@ describe('session', () => {
     ok(await app.call('POST', path, { eventType }), 200);
     const expectedError = [409, 'SCA_SESSION_REQUIRED'];
     expect(codeOf(await authorize(app, quote.id))).toEqual(expectedError);
-    const nextPayout = await quotedPayout(app, payer);
+    const nextPayout = await createQuotedPayout(app, payer);
     expect(codeOf(await execute(app, nextPayout.quote.id))).toEqual(expectedError);
     const body = quoteBody(payer.eur.id, target.id, 10_00, { immediatelyExecute: true });
     expect(codeOf(await app.call('POST', '/quotes', body))).toEqual(expectedError);
@@ -245,27 +245,27 @@ describe('session', () => {
 
 describe('insufficient balance', () => {
   it('is reported before a code is sent', async () => {
-    const payer = await scaPayer(app, { eur: 50_00, usdc: 0 });
-    const { quote } = await quotedPayout(app, payer);
+    const payer = await createScaPayer(app, { eur: 50_00, usdc: 0 });
+    const { quote } = await createQuotedPayout(app, payer);
     const messageCountBefore = (await messagesTo(app, payer.person.id)).length;
     expect(codeOf(await execute(app, quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
     expect((await messagesTo(app, payer.person.id)).length).toBe(messageCountBefore);
-    await fund(app, payer.eur.id, 50_00);
+    await fundAccount(app, payer.eur.id, 50_00);
     expect(ok(await execute(app, quote.id), 200).status).toBe('PENDING_AUTHORIZATION');
     ok(await authorize(app, quote.id), 200);
-    expect(await balances(app, payer.eur.id)).toEqual({ balance: 0, total: 100_00 });
+    expect(await readBalances(app, payer.eur.id)).toEqual({ balance: 0, total: 100_00 });
   });
 
   it('leaves the challenge and its code unchanged on authorization', async () => {
     const { payer, quote, challenge } = await createPendingQuote(100_00, 100_00);
     await app.advance(MINUTE);
-    const otherPayout = await quotedPayout(app, payer, { amount: 60_00 });
+    const otherPayout = await createQuotedPayout(app, payer, { amount: 60_00 });
     ok(await execute(app, otherPayout.quote.id), 200);
     ok(await authorize(app, otherPayout.quote.id), 200);
     expect(codeOf(await authorize(app, quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
     expect((await get(`/quotes/${quote.id}`)).scaChallenge).toEqual(challenge);
     expect(await countFailedAttempts(payer.person.id)).toBe(0);
-    await fund(app, payer.eur.id, 60_00);
+    await fundAccount(app, payer.eur.id, 60_00);
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
   });
 });
@@ -282,14 +282,14 @@ describe('authorization is rejected', () => {
     await setDailyLimit(10_00);
     const fullResponse = await authorize(app, quote.id);
     expect(codeOf(fullResponse)).toEqual([429, 'DAILY_VOLUME_LIMIT_EXCEEDED']);
-    expect(await balances(app, payer.eur.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
+    expect(await readBalances(app, payer.eur.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
     await setDailyLimit(undefined);
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
   });
 
   it('for a deleted receiver and a payer who is no longer approved', async () => {
-    const payer = await scaPayer(app, { usdc: 0 });
-    const payee = await scaPayer(app, { eur: 0, usdc: 0 });
+    const payer = await createScaPayer(app, { usdc: 0 });
+    const payee = await createScaPayer(app, { eur: 0, usdc: 0 });
     const body = quoteBody(payer.eur.id, payee.eur.id, 10_00);
     const quote = ok(await app.call('POST', '/quotes', body), 201);
     ok(await execute(app, quote.id), 200);
@@ -306,8 +306,8 @@ describe('authorization is rejected', () => {
   });
 
   it('for a deleted payer', async () => {
-    const payer = await scaPayer(app, { eur: 100_00, usdc: 0 });
-    const target = await externalAccount(app, payer.person.id, 'EUR');
+    const payer = await createScaPayer(app, { eur: 100_00, usdc: 0 });
+    const target = await createExternalAccount(app, payer.person.id, 'EUR');
     const body = quoteBody(payer.eur.id, target.id, 100_00);
     const quote = ok(await app.call('POST', '/quotes', body), 201);
     const { scaChallenge } = ok(await execute(app, quote.id), 200);

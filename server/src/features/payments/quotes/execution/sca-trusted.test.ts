@@ -2,16 +2,16 @@
 // exemption. Also: blockchain addresses in messages, and phone numbers that were not verified at creation.
 import { describe, expect, it } from 'vitest';
 import { ok, quoteBody } from '../../../../../test/kit/app/fixtures.ts';
-import { commandOn } from '../../../../../test/kit/app/production.ts';
+import { commandRunner } from '../../../../../test/kit/app/production.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { messagesTo } from '../../../../../test/kit/customers/contacts.ts';
 import { scaEventsOf } from '../../../../../test/kit/sca/login.ts';
 import {
   CODE,
+  createQuotedPayout,
+  createScaPayer,
   execute,
   logIn,
-  quotedPayout,
-  scaPayer,
 } from '../../../../../test/kit/sca/strong-customers.ts';
 
 const app = testApp();
@@ -26,8 +26,8 @@ const post = (path: string, body: object) => app.call('POST', path, body);
 
 describe('payment to a trusted account', () => {
   it('is recorded as exempt, on execution and for realtime funding', async () => {
-    const payer = await scaPayer(app);
-    const { quote, target } = await quotedPayout(app, payer);
+    const payer = await createScaPayer(app);
+    const { quote, target } = await createQuotedPayout(app, payer);
     await trust(target.id);
     expect(ok(await execute(app, quote.id), 200).status).toBe('PROCESSING');
     const realtime = ok(
@@ -49,8 +49,8 @@ describe('payment to a trusted account', () => {
   });
 
   it('is rejected for a locked customer', async () => {
-    const payer = await scaPayer(app);
-    const { quote, target } = await quotedPayout(app, payer);
+    const payer = await createScaPayer(app);
+    const { quote, target } = await createQuotedPayout(app, payer);
     await trust(target.id);
     const record = `/sca/record-event?customerId=${payer.person.id}`;
     for (let index = 0; index < 5; index++) {
@@ -70,7 +70,7 @@ describe('payment to a trusted account', () => {
 
 describe('message about a payment to a blockchain address', () => {
   it('shows the first and last ten characters of the address', async () => {
-    const payer = await scaPayer(app);
+    const payer = await createScaPayer(app);
     const address = `0x${'52ab34cd'.repeat(5)}`;
     const accountInfo = { accountType: 'BASE_WALLET', address };
     const body = { customerId: payer.person.id, currency: 'USDC', accountInfo };
@@ -85,7 +85,7 @@ describe('message about a payment to a blockchain address', () => {
 describe('platform that enables SCA later', () => {
   it('verifies existing phone numbers before it sends codes to them', async () => {
     const platform = await app.newPlatform('Late');
-    const command = commandOn(app);
+    const command = commandRunner(app);
     expect((await command(['platform', 'set', platform.id, '--no-sca'])).code).toBe(0);
     const person = ok(
       await app.call(

@@ -2,33 +2,33 @@
 // that need no authorization.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
-  balances,
-  customer,
+  createCustomer,
+  createExternalAccount,
   eventTypes,
-  externalAccount,
-  fund,
-  internalAccount,
+  findInternalAccount,
+  fundAccount,
   ok,
   quoteBody,
+  readBalances,
 } from '../../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
-import { european, messagesTo } from '../../../../../test/kit/customers/contacts.ts';
+import { createEuropeanCustomer, messagesTo } from '../../../../../test/kit/customers/contacts.ts';
 import {
   authorize,
   CODE,
+  createPhoneVerifiedCustomer,
+  createQuotedPayout,
+  createScaPayer,
   execute,
   logIn,
-  phoneVerifiedCustomer,
-  quotedPayout,
   type ScaPayer,
-  scaPayer,
 } from '../../../../../test/kit/sca/strong-customers.ts';
 import { platforms } from '../../../tenancy/platform/store.ts';
 
 const app = testApp();
 let payer: ScaPayer;
 beforeAll(async () => {
-  payer = await scaPayer(app);
+  payer = await createScaPayer(app);
 });
 // Allows another code to the same customer.
 beforeEach(() => app.advance(60_000));
@@ -58,8 +58,8 @@ async function readTimeline(transactionId: string, accountId: string): Promise<s
 
 describe('payout of euros', () => {
   it('awaits the code and debits the funds with it', async () => {
-    const ownPayer = await scaPayer(app, { usdc: 0 });
-    const { quote, target } = await quotedPayout(app, ownPayer);
+    const ownPayer = await createScaPayer(app, { usdc: 0 });
+    const { quote, target } = await createQuotedPayout(app, ownPayer);
     expect(quote).toMatchObject({ status: 'PENDING' });
     expect(quote.scaChallenge).toBeUndefined();
 
@@ -77,7 +77,7 @@ describe('payout of euros', () => {
       'PENDING_AUTHORIZATION',
     );
     const fullBalance = { balance: 1_000_00, total: 1_000_00 };
-    expect(await balances(app, ownPayer.eur.id)).toEqual(fullBalance);
+    expect(await readBalances(app, ownPayer.eur.id)).toEqual(fullBalance);
     const { text } = (await messagesTo(app, ownPayer.person.id)).at(-1) as { text: string };
     const { iban } = target.accountInfo;
     expect(text).toContain(CODE);
@@ -88,7 +88,7 @@ describe('payout of euros', () => {
     const result = ok(await authorize(app, quote.id), 200);
     expect(result.status).toBe('PROCESSING');
     expect(result.scaChallenge).toBeUndefined();
-    expect(await balances(app, ownPayer.eur.id)).toEqual({ balance: 900_00, total: 1_000_00 });
+    expect(await readBalances(app, ownPayer.eur.id)).toEqual({ balance: 900_00, total: 1_000_00 });
     await app.advance(10 * MINUTE);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('COMPLETED');
     expect(await readTimeline(quote.transactionId, ownPayer.eur.id)).toEqual([
@@ -104,7 +104,7 @@ describe('payout of euros', () => {
   });
 
   it('keeps its price while it awaits the code, after the quote expires', async () => {
-    const { quote } = await quotedPayout(app, payer);
+    const { quote } = await createQuotedPayout(app, payer);
     const remainingMs = Date.parse(quote.expiresAt) - app.effects.now();
     await app.advance(remainingMs - 1_000);
     const waitingBody = ok(await execute(app, quote.id), 200);
@@ -119,7 +119,7 @@ describe('payout of euros', () => {
   });
 
   it('is executed immediately after the code', async () => {
-    const target = await externalAccount(app, payer.person.id, 'EUR');
+    const target = await createExternalAccount(app, payer.person.id, 'EUR');
     const immediate = { immediatelyExecute: true };
     const body = quoteBody(payer.eur.id, target.id, 10_00, immediate);
     const quote = ok(await app.call('POST', '/quotes', body), 201);
@@ -136,10 +136,10 @@ describe('payout of euros', () => {
   });
 
   it('is authorized by the customer on whose behalf a platform account pays', async () => {
-    const platformAccount = await internalAccount(app, null, 'EUR');
-    await fund(app, platformAccount.id, 500_00);
+    const platformAccount = await findInternalAccount(app, null, 'EUR');
+    await fundAccount(app, platformAccount.id, 500_00);
     const { id: customerId } = payer.person;
-    const target = await externalAccount(app, customerId, 'EUR');
+    const target = await createExternalAccount(app, customerId, 'EUR');
     const body = quoteBody(platformAccount.id, target.id, 10_00);
     const forCustomer = { ...body, source: { ...body.source, customerId } };
     const quote = ok(await app.call('POST', '/quotes', forCustomer), 201);
@@ -153,12 +153,12 @@ describe('payout of euros', () => {
 
 describe('authorization steps', () => {
   const createConversionQuote = () =>
-    quotedPayout(app, payer, { currency: 'USD', from: payer.usdc.id, amount: 10_000_000 });
+    createQuotedPayout(app, payer, { currency: 'USD', from: payer.usdc.id, amount: 10_000_000 });
 
   it('are two for a conversion payout, if the platform enables it', async () => {
     await setTwoSteps(true);
     const { quote } = await createConversionQuote();
-    const balancesBefore = await balances(app, payer.usdc.id);
+    const balancesBefore = await readBalances(app, payer.usdc.id);
     const firstScaChallenge = ok(await execute(app, quote.id), 200).scaChallenge;
     expect(firstScaChallenge.purpose).toBe('CURRENCY_CONVERSION');
     // A change of the setting applies to later payments.
@@ -170,7 +170,7 @@ describe('authorization steps', () => {
     });
     expect(firstAuthorized.scaChallenge.id).not.toBe(firstScaChallenge.id);
     expect(await get(`/quotes/${quote.id}`)).toEqual(firstAuthorized);
-    expect(await balances(app, payer.usdc.id)).toEqual(balancesBefore);
+    expect(await readBalances(app, payer.usdc.id)).toEqual(balancesBefore);
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
     await app.advance(10 * MINUTE);
     expect(await eventsOf(quote.transactionId)).toEqual([
@@ -191,8 +191,8 @@ describe('authorization steps', () => {
   });
 
   it('have the purpose of the payment between internal accounts', async () => {
-    const payee = await customer(app);
-    const otherInternalAccount = await internalAccount(app, payee.id, 'EUR');
+    const payee = await createCustomer(app);
+    const otherInternalAccount = await findInternalAccount(app, payee.id, 'EUR');
     const createQuoteTo = async (id: string) =>
       ok(await app.call('POST', '/quotes', quoteBody(payer.eur.id, id, 10_00)), 201);
     const transfer = await createQuoteTo(otherInternalAccount.id);
@@ -204,7 +204,7 @@ describe('authorization steps', () => {
       'PROCESSING',
       'COMPLETED',
     ]);
-    expect((await balances(app, otherInternalAccount.id)).total).toBe(10_00);
+    expect((await readBalances(app, otherInternalAccount.id)).total).toBe(10_00);
     await app.advance(MINUTE);
     const conversionQuote = await createQuoteTo(payer.usdc.id);
     const { purpose } = ok(await execute(app, conversionQuote.id), 200).scaChallenge;
@@ -247,7 +247,7 @@ describe('external UMA address', () => {
 
 describe('trusted beneficiary', () => {
   it('is paid without a proof until trust is removed, but not without a session', async () => {
-    const { quote, target } = await quotedPayout(app, payer);
+    const { quote, target } = await createQuotedPayout(app, payer);
     const path = `/customers/external-accounts/${target.id}`;
     const changeTrust = async (action: string) => {
       ok(await app.call('POST', `${path}/${action}`), 200);
@@ -276,10 +276,10 @@ describe('trusted beneficiary', () => {
   });
 
   it('requires a session', async () => {
-    const person = await phoneVerifiedCustomer(app);
-    const account = await internalAccount(app, person.id, 'EUR');
-    await fund(app, account.id, 100_00);
-    const target = await externalAccount(app, person.id, 'EUR');
+    const person = await createPhoneVerifiedCustomer(app);
+    const account = await findInternalAccount(app, person.id, 'EUR');
+    await fundAccount(app, account.id, 100_00);
+    const target = await createExternalAccount(app, person.id, 'EUR');
     const path = `/customers/external-accounts/${target.id}/trust`;
     ok(await app.call('POST', path), 200);
     ok(await app.call('POST', `${path}/confirm`, { code: CODE }), 200);
@@ -296,17 +296,17 @@ describe('trusted beneficiary', () => {
 
 describe('authorization', () => {
   it('is not required for dollars or outside the region, where authorizeQuote is rejected', async () => {
-    const dollars = await internalAccount(app, payer.person.id, 'USD');
-    await fund(app, dollars.id, 100_00);
-    const plainPayout = await quotedPayout(app, payer, { from: dollars.id, currency: 'USD' });
+    const dollars = await findInternalAccount(app, payer.person.id, 'USD');
+    await fundAccount(app, dollars.id, 100_00);
+    const plainPayout = await createQuotedPayout(app, payer, { from: dollars.id, currency: 'USD' });
     expect(ok(await execute(app, plainPayout.quote.id, { scaFactor: 'TOTP' }), 200).status).toBe(
       'PROCESSING',
     );
 
-    const abroad = await customer(app);
-    const euros = await internalAccount(app, abroad.id, 'EUR');
-    await fund(app, euros.id, 100_00);
-    const target = await externalAccount(app, abroad.id, 'EUR');
+    const abroad = await createCustomer(app);
+    const euros = await findInternalAccount(app, abroad.id, 'EUR');
+    await fundAccount(app, euros.id, 100_00);
+    const target = await createExternalAccount(app, abroad.id, 'EUR');
     const quote = ok(await app.call('POST', '/quotes', quoteBody(euros.id, target.id, 10_00)), 201);
     for (const path of ['authorize', 'authorize/resend']) {
       const body = path === 'authorize' ? { code: CODE } : undefined;
@@ -317,10 +317,10 @@ describe('authorization', () => {
   });
 
   it('requires a verified phone number', async () => {
-    const person = await european(app);
-    const account = await internalAccount(app, person.id, 'EUR');
-    await fund(app, account.id, 100_00);
-    const target = await externalAccount(app, person.id, 'EUR');
+    const person = await createEuropeanCustomer(app);
+    const account = await findInternalAccount(app, person.id, 'EUR');
+    await fundAccount(app, account.id, 100_00);
+    const target = await createExternalAccount(app, person.id, 'EUR');
     const quoted = await app.call('POST', '/quotes', quoteBody(account.id, target.id, 10_00));
     const { id } = ok(quoted, 201);
     const { status, body } = await execute(app, id);

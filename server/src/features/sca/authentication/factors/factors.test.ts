@@ -1,9 +1,13 @@
 // Authenticator apps as second factors, and rules for every factor: listing, enrollment,
 // confirmation and removal in production and in the sandbox, and single use of codes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../../test/kit/app/fixtures.ts';
-import { confirmCode, european, sendCode } from '../../../../../test/kit/customers/contacts.ts';
-import { codeAt, expectBad, openFactors } from '../../../../../test/kit/sca/factors.ts';
+import { createCustomer, ok } from '../../../../../test/kit/app/fixtures.ts';
+import {
+  confirmCode,
+  createEuropeanCustomer,
+  sendCode,
+} from '../../../../../test/kit/customers/contacts.ts';
+import { codeAt, expectInvalidFields, openFactors } from '../../../../../test/kit/sca/factors.ts';
 import { scaEvents } from '../../events/events.ts';
 import { scaChallenges, scaEnrollments, scaFactors, scaResets } from '../store.ts';
 import { clearFactor, verifyTotp } from './factors.ts';
@@ -12,11 +16,11 @@ const MINUTE = 60_000;
 const STEP = 30_000;
 
 let openedFactors: Awaited<ReturnType<typeof openFactors>>;
-let { app, shop, fixture, sandboxFixture, person, wait, rowOf, eventsOf } =
+let { app, shop, fixture, sandboxFixture, person, advanceClock, rowOf, eventsOf } =
   {} as typeof openedFactors;
 beforeAll(async () => {
   openedFactors = await openFactors();
-  ({ app, shop, fixture, sandboxFixture, person, wait, rowOf, eventsOf } = openedFactors);
+  ({ app, shop, fixture, sandboxFixture, person, advanceClock, rowOf, eventsOf } = openedFactors);
 });
 afterAll(() => app.close());
 
@@ -34,8 +38,8 @@ describe('listScaFactors', () => {
 
   it('shows enrolled factors, and the ID to remove a passkey', async () => {
     const id = await person();
-    await fixture.withPasskey(id);
-    await fixture.withTotp(id);
+    await fixture.enrollPasskey(id);
+    await fixture.enrollTotp(id);
     expect(ok(await fixture.list(id), 200)).toEqual({
       factors: [
         { factor: 'TOTP' },
@@ -49,7 +53,7 @@ describe('listScaFactors', () => {
   });
 
   it('is not available for unknown, deleted and foreign customers', async () => {
-    const american = await customer(app);
+    const american = await createCustomer(app);
     const german = await person(app.platform);
     ok(await app.call('DELETE', `/customers/${german}`), 200);
     const requestAll = (id: string) => [
@@ -74,22 +78,26 @@ describe('listScaFactors', () => {
 describe('an enrollment', () => {
   it('accepts an app or a passkey, and reports all missing fields', async () => {
     const id = await person();
-    for (const type of ['SMS_OTP', 'totp', '']) expectBad(await fixture.start(id, type), 'type');
-    expectBad(await fixture.confirm(id, { type: 'SMS_OTP', code: '1' }), 'type');
-    expectBad(await fixture.confirm(id, { type: 'TOTP' }), 'secret', 'code');
-    expectBad(await fixture.confirm(id, { type: 'PASSKEY' }), 'origin', 'credential');
+    for (const type of ['SMS_OTP', 'totp', ''])
+      expectInvalidFields(await fixture.start(id, type), 'type');
+    expectInvalidFields(await fixture.confirm(id, { type: 'SMS_OTP', code: '1' }), 'type');
+    expectInvalidFields(await fixture.confirm(id, { type: 'TOTP' }), 'secret', 'code');
+    expectInvalidFields(await fixture.confirm(id, { type: 'PASSKEY' }), 'origin', 'credential');
     const credential = 'text';
-    expectBad(
+    expectInvalidFields(
       await fixture.confirm(id, { type: 'PASSKEY', origin: 'x', credential }),
       'credential',
     );
-    expectBad(await fixture.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }), 'type');
+    expectInvalidFields(
+      await fixture.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }),
+      'type',
+    );
   });
 });
 
 describe('an app', () => {
   it('is enrolled by its secret and a valid code, and returns ten recovery codes', async () => {
-    const { id, email } = await european(app, { as: shop });
+    const { id, email } = await createEuropeanCustomer(app, { as: shop });
     const startedBody = ok(await fixture.start(id, 'TOTP'), 200);
     expect(startedBody).toMatchObject({
       type: 'TOTP',
@@ -147,7 +155,7 @@ describe('an app', () => {
       const secondBody = ok(await fixture.start(id, 'TOTP', { headers }), 200);
       expect(secondBody.secret).not.toBe(firstBody.secret);
       const code = codeAt(firstBody.secretBase32Encoded, app.effects.now());
-      expectBad(
+      expectInvalidFields(
         await fixture.confirm(id, { type: 'TOTP', secret: firstBody.secret, code }),
         'secret',
       );
@@ -166,15 +174,15 @@ describe('an app', () => {
       const confirm = (code: string, enrolledSecret = secret) =>
         fixture.confirm(id, { type: 'TOTP', secret: enrolledSecret, code });
       const correctCode = codeAt(base32, app.effects.now());
-      expectBad(await confirm('123456'), 'code');
-      expectBad(await confirm('12345'), 'code');
-      expectBad(await confirm('١٢٣٤٥٦'), 'code');
-      expectBad(await confirm(correctCode, `${secret.slice(1)}0`), 'secret');
-      expectBad(await confirm(codeAt(base32, app.effects.now() + 3 * STEP)), 'code');
-      expectBad(await confirm(correctCode), 'type');
+      expectInvalidFields(await confirm('123456'), 'code');
+      expectInvalidFields(await confirm('12345'), 'code');
+      expectInvalidFields(await confirm('١٢٣٤٥٦'), 'code');
+      expectInvalidFields(await confirm(correctCode, `${secret.slice(1)}0`), 'secret');
+      expectInvalidFields(await confirm(codeAt(base32, app.effects.now() + 3 * STEP)), 'code');
+      expectInvalidFields(await confirm(correctCode), 'type');
       expect(await fixture.namesOf(id)).toEqual([]);
       expect(await eventsOf(id)).toEqual([]);
-      await fixture.withTotp(id);
+      await fixture.enrollTotp(id);
     });
 
     it('succeeds after four failures', async () => {
@@ -183,7 +191,7 @@ describe('an app', () => {
       const wrongCodes = Array.from({ length: 4 }, () =>
         fixture.confirm(id, { type: 'TOTP', secret, code: '12345' }),
       );
-      for (const response of await Promise.all(wrongCodes)) expectBad(response, 'code');
+      for (const response of await Promise.all(wrongCodes)) expectInvalidFields(response, 'code');
       const code = codeAt(base32, app.effects.now());
       ok(await fixture.confirm(id, { type: 'TOTP', secret, code }), 200);
     });
@@ -192,16 +200,19 @@ describe('an app', () => {
       const id = await person();
       const confirm = async (ms: number) => {
         const { secret, secretBase32Encoded: base32 } = ok(await fixture.start(id, 'TOTP'), 200);
-        wait(ms);
+        advanceClock(ms);
         return fixture.confirm(id, {
           type: 'TOTP',
           secret,
           code: codeAt(base32, app.effects.now()),
         });
       };
-      expectBad(await confirm(10 * MINUTE), 'type');
+      expectInvalidFields(await confirm(10 * MINUTE), 'type');
       ok(await confirm(10 * MINUTE - 1), 200);
-      expectBad(await fixture.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }), 'type');
+      expectInvalidFields(
+        await fixture.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }),
+        'type',
+      );
     });
 
     it('succeeds for one of two concurrent confirmations', async () => {
@@ -218,14 +229,14 @@ describe('an app', () => {
 
     it('replaces the previous app and its recovery codes', async () => {
       const id = await person();
-      const oldTotp = await fixture.withTotp(id);
+      const oldTotp = await fixture.enrollTotp(id);
       const startedBody = ok(await fixture.start(id, 'TOTP'), 200);
-      wait(STEP);
+      advanceClock(STEP);
       expect(await useCode(id, codeAt(oldTotp.base32, app.effects.now()))).toBe(true);
       const { secret, secretBase32Encoded: base32 } = startedBody;
       const code = codeAt(base32, app.effects.now());
       ok(await fixture.confirm(id, { type: 'TOTP', secret, code }), 200);
-      wait(STEP);
+      advanceClock(STEP);
       expect(await useCode(id, codeAt(oldTotp.base32, app.effects.now()))).toBe(false);
       expect(await useCode(id, oldTotp.recoveryCodes[0] as string, true)).toBe(false);
       expect(await useCode(id, codeAt(base32, app.effects.now()))).toBe(true);
@@ -238,7 +249,10 @@ describe('an app', () => {
         await sandboxFixture.start(id, 'TOTP'),
         200,
       );
-      expectBad(await sandboxFixture.confirm(id, { type: 'TOTP', secret, code: '654321' }), 'code');
+      expectInvalidFields(
+        await sandboxFixture.confirm(id, { type: 'TOTP', secret, code: '654321' }),
+        'code',
+      );
       ok(await sandboxFixture.confirm(id, { type: 'TOTP', secret, code: '123456' }), 200);
       const acceptedCodes = [];
       for (const code of ['123456', '123456', codeAt(base32, app.effects.now()), '654321']) {
@@ -252,22 +266,22 @@ describe('an app', () => {
 describe('a code of an app', () => {
   it('is accepted once, and no earlier code after it', async () => {
     const id = await person();
-    const { base32 } = await fixture.withTotp(id);
+    const { base32 } = await fixture.enrollTotp(id);
     const now = app.effects.now();
     expect(await useCode(id, codeAt(base32, now))).toBe(false);
     expect(await useCode(id, codeAt(base32, now - STEP))).toBe(false);
     expect(await useCode(id, codeAt(base32, now + 2 * STEP))).toBe(false);
     expect(await useCode(id, codeAt(base32, now + STEP))).toBe(true);
-    wait(STEP);
+    advanceClock(STEP);
     expect(await useCode(id, codeAt(base32, now + STEP))).toBe(false);
-    wait(2 * STEP);
+    advanceClock(2 * STEP);
     expect(await useCode(id, codeAt(base32, now + 2 * STEP))).toBe(true);
   });
 
   it('is accepted once under concurrency', async () => {
     const id = await person();
-    const { base32 } = await fixture.withTotp(id);
-    wait(STEP);
+    const { base32 } = await fixture.enrollTotp(id);
+    advanceClock(STEP);
     const code = codeAt(base32, app.effects.now());
     const all = await Promise.all(Array.from({ length: 5 }, () => useCode(id, code)));
     expect(all.filter(Boolean)).toHaveLength(1);
@@ -275,7 +289,7 @@ describe('a code of an app', () => {
 
   it('can be a recovery code if these are accepted: each once, in any notation', async () => {
     const id = await person();
-    const { recoveryCodes } = await fixture.withTotp(id);
+    const { recoveryCodes } = await fixture.enrollTotp(id);
     const [firstRecoveryCode = '', secondRecoveryCode = ''] = recoveryCodes;
     expect(await useCode(id, firstRecoveryCode)).toBe(false);
     const all = await Promise.all(
@@ -289,7 +303,7 @@ describe('a code of an app', () => {
     const [row] = await app.runtime.db.find(scaFactors, { customer_id: id });
     expect(row?.recovery).toHaveLength(8);
     const otherPerson = await person();
-    await fixture.withTotp(otherPerson);
+    await fixture.enrollTotp(otherPerson);
     expect(await useCode(otherPerson, recoveryCodes[2] as string, true)).toBe(false);
   });
 
@@ -301,11 +315,11 @@ describe('a code of an app', () => {
 describe('deleteScaFactor', () => {
   it('removes a passkey, and another can be enrolled', async () => {
     const id = await person();
-    const { credentialId } = await fixture.withPasskey(id);
+    const { credentialId } = await fixture.enrollPasskey(id);
     ok(await fixture.remove(id, credentialId), 204);
     expect(await fixture.namesOf(id)).toEqual([]);
     expect((await fixture.remove(id, credentialId)).status).toBe(404);
-    const secondPasskey = await fixture.withPasskey(id);
+    const secondPasskey = await fixture.enrollPasskey(id);
     expect((await eventsOf(id)).map(([type, , subject]) => [type, subject])).toEqual([
       ['FACTOR_ENROLLED', credentialId],
       ['FACTOR_REMOVED', credentialId],
@@ -315,8 +329,8 @@ describe('deleteScaFactor', () => {
 
   it('returns NOT_FOUND for an app that is not enrolled and for factors of other customers', async () => {
     const [id, otherPerson] = [await person(), await person()];
-    await fixture.withTotp(id);
-    const { credentialId } = await fixture.withPasskey(otherPerson);
+    await fixture.enrollTotp(id);
+    const { credentialId } = await fixture.enrollPasskey(otherPerson);
     const [totp] = await app.runtime.db.find(scaFactors, { customer_id: id });
     const unknownId = credentialId.replace(/[0-9a-f]{12}$/, '0123456789ab');
     const factorIds = [totp?.id as string, credentialId, unknownId, 'x', 'SMS_OTP'];
@@ -331,14 +345,17 @@ describe('deleteScaFactor', () => {
 
   it('removes a factor with its pending challenges, and nothing else', async () => {
     const id = await person();
-    const { base32 } = await fixture.withTotp(id);
-    await fixture.withPasskey(id);
+    const { base32 } = await fixture.enrollTotp(id);
+    await fixture.enrollPasskey(id);
     const { secret } = ok(await fixture.start(id, 'TOTP'), 200);
     await app.operate((ctx) => clearFactor(ctx, id, 'TOTP'), shop);
     expect(await fixture.namesOf(id)).toEqual(['PASSKEY']);
-    wait(STEP);
+    advanceClock(STEP);
     expect(await useCode(id, codeAt(base32, app.effects.now()), true)).toBe(false);
-    expectBad(await fixture.confirm(id, { type: 'TOTP', secret, code: '123456' }), 'type');
+    expectInvalidFields(
+      await fixture.confirm(id, { type: 'TOTP', secret, code: '123456' }),
+      'type',
+    );
     await app.operate((ctx) => clearFactor(ctx, id, 'TOTP'), shop);
   });
 });
@@ -372,9 +389,9 @@ describe('a reset', () => {
       Promise.all(
         rows.map(async (row) => (await app.runtime.db.read(scaResets, row.id))?.enrollment),
       );
-    await fixture.withTotp(id);
+    await fixture.enrollTotp(id);
     expect(await readCurrentFactors()).toEqual(['COMPLETED', 'PENDING', null]);
-    await fixture.withPasskey(id);
+    await fixture.enrollPasskey(id);
     expect(await readCurrentFactors()).toEqual(['COMPLETED', 'COMPLETED', null]);
   });
 });
@@ -383,10 +400,10 @@ describe('unconfirmed enrollment', () => {
   it('is deleted at expiry', async () => {
     const [id, otherPerson] = [await person(), await person()];
     await fixture.start(id, 'TOTP');
-    wait(6 * MINUTE);
+    advanceClock(6 * MINUTE);
     await fixture.start(otherPerson, 'PASSKEY');
-    await fixture.withTotp(otherPerson);
-    wait(5 * MINUTE);
+    await fixture.enrollTotp(otherPerson);
+    advanceClock(5 * MINUTE);
     await app.settle();
     expect(await app.runtime.db.find(scaEnrollments, { customer_id: id })).toEqual([]);
     expect(await app.runtime.db.find(scaEnrollments, { customer_id: otherPerson })).toHaveLength(1);
@@ -397,16 +414,16 @@ describe('unconfirmed enrollment', () => {
 describe('challenge', () => {
   it('is kept for thirty days after expiry', async () => {
     const id = await person(app.platform);
-    await sandboxFixture.withPasskey(id);
+    await sandboxFixture.enrollPasskey(id);
     const path = `/sca/login/start?customerId=${id}`;
     ok(await app.call('POST', path, { factor: 'PASSKEY' }), 200);
     const countRemaining = async () => {
       await app.settle();
       return (await app.runtime.db.find(scaChallenges, { customer_id: id })).length;
     };
-    wait(10 * MINUTE + 30 * 24 * 60 * MINUTE);
+    advanceClock(10 * MINUTE + 30 * 24 * 60 * MINUTE);
     expect(await countRemaining()).toBe(1);
-    wait(2 * MINUTE);
+    advanceClock(2 * MINUTE);
     expect(await countRemaining()).toBe(0);
   });
 });

@@ -3,10 +3,10 @@
 // simulates one.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../../test/kit/app/fixtures.ts';
-import { european } from '../../../../../test/kit/customers/contacts.ts';
+import { createEuropeanCustomer } from '../../../../../test/kit/customers/contacts.ts';
 import {
   assertionJson,
-  expectBad,
+  expectInvalidFields,
   factorFixture,
   openFactors,
   registrationJson,
@@ -21,10 +21,11 @@ const MINUTE = 60_000;
 const [WEB, APP] = SITE.origins as [string, string];
 
 let factors: Awaited<ReturnType<typeof openFactors>>;
-let { app, shop, fixture, sandboxFixture, person, wait, rowOf, eventsOf } = {} as typeof factors;
+let { app, shop, fixture, sandboxFixture, person, advanceClock, rowOf, eventsOf } =
+  {} as typeof factors;
 beforeAll(async () => {
   factors = await openFactors();
-  ({ app, shop, fixture, sandboxFixture, person, wait, rowOf, eventsOf } = factors);
+  ({ app, shop, fixture, sandboxFixture, person, advanceClock, rowOf, eventsOf } = factors);
 });
 afterAll(() => app.close());
 
@@ -44,7 +45,7 @@ async function startRegistration(id: string, device = authenticator({ site: SITE
 
 describe('a passkey', () => {
   it('has the options that browsers require', async () => {
-    const { id, email } = await european(app, { as: shop });
+    const { id, email } = await createEuropeanCustomer(app, { as: shop });
     const startedBody = ok(await fixture.start(id, 'PASSKEY'), 200);
     expect(startedBody).toEqual({
       type: 'PASSKEY',
@@ -93,7 +94,7 @@ describe('a passkey', () => {
   ])('is rejected %s', async (_, ceremony, field) => {
     const id = await person();
     const { register, confirm } = await startRegistration(id);
-    expectBad(await confirm(register(ceremony)), field);
+    expectInvalidFields(await confirm(register(ceremony)), field);
     expect(await fixture.namesOf(id)).toEqual([]);
     ok(await confirm(register()), 200);
   });
@@ -102,8 +103,11 @@ describe('a passkey', () => {
     const id = await person();
     const { register, confirm } = await startRegistration(id);
     const foreignOrigin = 'https://shop.example.com.evil.example';
-    expectBad(await confirm(register({ origin: foreignOrigin }), foreignOrigin), 'origin');
-    expectBad(await confirm({ ...register(), id: 'AAAA' }), 'credential.id');
+    expectInvalidFields(
+      await confirm(register({ origin: foreignOrigin }), foreignOrigin),
+      'origin',
+    );
+    expectInvalidFields(await confirm({ ...register(), id: 'AAAA' }), 'credential.id');
   });
 
   it('reports malformed fields, which do not count as failures', async () => {
@@ -111,8 +115,9 @@ describe('a passkey', () => {
     const { register, confirm } = await startRegistration(id);
     const requiredPaths = ['id', 'response.clientDataJSON', 'response.attestationObject'];
     const credentialPaths = requiredPaths.map((each) => `credential.${each}`);
-    for (let round = 0; round < 6; round++) expectBad(await confirm({}), ...credentialPaths);
-    expectBad(await confirm({ id: 'x', response: null }), ...credentialPaths.slice(1));
+    for (let round = 0; round < 6; round++)
+      expectInvalidFields(await confirm({}), ...credentialPaths);
+    expectInvalidFields(await confirm({ id: 'x', response: null }), ...credentialPaths.slice(1));
     ok(await confirm(register()), 200);
   });
 
@@ -120,25 +125,25 @@ describe('a passkey', () => {
     const id = await person();
     const firstRegistration = await startRegistration(id);
     for (let round = 0; round < 5; round++) {
-      expectBad(
+      expectInvalidFields(
         await firstRegistration.confirm(firstRegistration.register({ uv: false })),
         'credential.response.attestationObject',
       );
     }
-    expectBad(await firstRegistration.confirm(firstRegistration.register()), 'type');
+    expectInvalidFields(await firstRegistration.confirm(firstRegistration.register()), 'type');
     const secondRegistration = await startRegistration(id);
-    expectBad(
+    expectInvalidFields(
       await secondRegistration.confirm(firstRegistration.register()),
       'credential.response.clientDataJSON',
     );
-    wait(10 * MINUTE);
-    expectBad(await secondRegistration.confirm(secondRegistration.register()), 'type');
+    advanceClock(10 * MINUTE);
+    expectInvalidFields(await secondRegistration.confirm(secondRegistration.register()), 'type');
   });
 
   it('is limited to one: another is rejected at its start and at its confirmation', async () => {
     const id = await person();
     const expiredRequest = await startRegistration(id);
-    await fixture.withPasskey(id);
+    await fixture.enrollPasskey(id);
     const secondResponse = await fixture.start(id, 'PASSKEY');
     expect([secondResponse.status, secondResponse.body.code]).toEqual([
       409,
@@ -177,7 +182,7 @@ describe('a passkey', () => {
 
   it('is not stored as plain text', async () => {
     const id = await person();
-    const { device } = await fixture.withPasskey(id);
+    const { device } = await fixture.enrollPasskey(id);
     const rows = await app.runtime.db.find(scaFactors, { customer_id: id });
     expect(rows.map(({ type, facts }) => [type, facts.startsWith('s1.')])).toEqual([
       ['PASSKEY', true],
@@ -192,7 +197,7 @@ describe('an assertion', () => {
 
   it('requires the passkey with user verification', async () => {
     const id = await person();
-    const { device } = await fixture.withPasskey(id);
+    const { device } = await fixture.enrollPasskey(id);
     const input = await app.operate(
       async (ctx) => assertionOptions(ctx, await rowOf(id), CHALLENGE),
       shop,
@@ -214,7 +219,7 @@ describe('an assertion', () => {
 
   it('is valid over the challenge, from any of the origins, with an increasing counter', async () => {
     const id = await person();
-    const { device } = await fixture.withPasskey(id);
+    const { device } = await fixture.enrollPasskey(id);
     const assertFrom = (origin: string, counter: number) =>
       assert(id, CHALLENGE, {
         origin,
@@ -235,14 +240,14 @@ describe('an assertion', () => {
     ['in a frame of another site', { topOrigin: 'https://evil.example' }],
   ])('is invalid %s', async (_, ceremony) => {
     const id = await person();
-    const { device } = await fixture.withPasskey(id);
+    const { device } = await fixture.enrollPasskey(id);
     const json = assertionJson(device, CHALLENGE, ceremony);
     expect(await assert(id, CHALLENGE, { origin: WEB, json })).toBe(false);
   });
 
   it('is rejected from another device and for a customer without a passkey', async () => {
     const id = await person();
-    const { device } = await fixture.withPasskey(id);
+    const { device } = await fixture.enrollPasskey(id);
     const credentialId = Buffer.from(device.credentialId, 'base64url');
     const copiedDevice = authenticator({ site: SITE.rpId, at: WEB, credentialId });
     const assertWith = (customerId: string, signer: typeof device) =>
@@ -255,7 +260,7 @@ describe('an assertion', () => {
 
   it('reports malformed fields and an invalid origin', async () => {
     const id = await person();
-    const { device } = await fixture.withPasskey(id);
+    const { device } = await fixture.enrollPasskey(id);
     const json = assertionJson(device, CHALLENGE);
     const readErrorFields = async (input: object, origin = WEB) =>
       assert(id, CHALLENGE, { origin, json: input }).then(
@@ -298,11 +303,17 @@ describe('a passkey of the sandbox', () => {
     const confirm = (input: object, origin = ORIGIN) =>
       sandboxFixture.confirm(id, { type: 'PASSKEY', origin, credential: input });
     const data = 'credential.response.clientDataJSON';
-    expectBad(await confirm(credentialJson(challenge), 'http://localhost:4000'), 'origin');
-    expectBad(await confirm(credentialJson('AAAA')), data);
-    expectBad(await confirm(credentialJson(7)), data);
-    expectBad(await confirm(credentialJson(challenge, { origin: 'http://localhost:1' })), data);
-    expectBad(await confirm({ id: 'x', response: { clientDataJSON: 'bm8' } }), data);
+    expectInvalidFields(
+      await confirm(credentialJson(challenge), 'http://localhost:4000'),
+      'origin',
+    );
+    expectInvalidFields(await confirm(credentialJson('AAAA')), data);
+    expectInvalidFields(await confirm(credentialJson(7)), data);
+    expectInvalidFields(
+      await confirm(credentialJson(challenge, { origin: 'http://localhost:1' })),
+      data,
+    );
+    expectInvalidFields(await confirm({ id: 'x', response: { clientDataJSON: 'bm8' } }), data);
     const { factor } = ok(await confirm(credentialJson(challenge)), 200);
     expect(ok(await sandboxFixture.list(id), 200).factors).toEqual([factor]);
     ok(await sandboxFixture.remove(id, factor.credentialId), 204);
@@ -313,7 +324,7 @@ describe('a passkey of the sandbox', () => {
     const siteFixture = factorFixture(app, { as: platform });
     await setSite(app, platform, SITE);
     const id = await person(platform);
-    const { origin } = await siteFixture.withPasskey(id);
+    const { origin } = await siteFixture.enrollPasskey(id);
     expect(origin).toBe(WEB);
     const result = await app.operate(async (ctx) => {
       const row = await rowOf(id);

@@ -1,4 +1,4 @@
-// Their number, their form, and that their hash ignores case and grouping.
+// Recovery codes: their number and format, and a hash that ignores case and grouping.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../../../test/kit/app/effects.ts';
 import { createVault } from '../../../../runtime/security/vault.ts';

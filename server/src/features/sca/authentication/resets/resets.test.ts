@@ -1,11 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { customer, externalAccount, ok } from '../../../../../test/kit/app/fixtures.ts';
+import { createCustomer, createExternalAccount, ok } from '../../../../../test/kit/app/fixtures.ts';
 import type { CallOptions } from '../../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
-import { european, messagesTo } from '../../../../../test/kit/customers/contacts.ts';
+import { createEuropeanCustomer, messagesTo } from '../../../../../test/kit/customers/contacts.ts';
 import { factorFixture } from '../../../../../test/kit/sca/factors.ts';
-import { loginFixture, scaEventsOf, verdict } from '../../../../../test/kit/sca/login.ts';
-import { logIn, phoneVerifiedCustomer } from '../../../../../test/kit/sca/strong-customers.ts';
+import {
+  loginFixture,
+  scaEventsOf,
+  statusCodeAndFields,
+} from '../../../../../test/kit/sca/login.ts';
+import {
+  createPhoneVerifiedCustomer,
+  logIn,
+} from '../../../../../test/kit/sca/strong-customers.ts';
 import { walletFixture } from '../../../../../test/kit/wallets/embedded-wallets.ts';
 import { digestOf } from '../../../customers/digests/index.ts';
 import type { CustomerRow } from '../../../customers/records/index.ts';
@@ -57,8 +64,8 @@ const createMobile = () => ({ countryCode: '+49', number: `160${5_550_000 + ++co
 
 describe('a reset of an app', () => {
   it('removes the app, logs the customer out, and is completed when another app is enrolled', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
-    await factors.withTotp(id);
+    const { id } = await createPhoneVerifiedCustomer(app);
+    await factors.enrollTotp(id);
     await logIn(app, id);
     expect(await sessionOf(id)).toEqual(expect.any(Number));
     const { resetId, expiresAt, ...rest } = await startReset(id, 'TOTP');
@@ -87,8 +94,12 @@ describe('a reset of an app', () => {
       completedAt: new Date(app.effects.now()).toISOString(),
     };
     expect(ok(await show(id, resetId), 200)).toEqual(completedReset);
-    expect(verdict(await complete(id, resetId))).toEqual([400, 'INVALID_INPUT', 'resetId']);
-    await factors.withTotp(id);
+    expect(statusCodeAndFields(await complete(id, resetId))).toEqual([
+      400,
+      'INVALID_INPUT',
+      'resetId',
+    ]);
+    await factors.enrollTotp(id);
     expect(ok(await show(id, resetId), 200)).toEqual({
       ...completedReset,
       enrollmentStatus: 'COMPLETED',
@@ -101,8 +112,8 @@ describe('a reset of an app', () => {
   });
 
   it('ignores a phone number', async () => {
-    const person = await phoneVerifiedCustomer(app);
-    await factors.withPasskey(person.id);
+    const person = await createPhoneVerifiedCustomer(app);
+    await factors.enrollPasskey(person.id);
     const resetId = await passLiveness(person.id, 'PASSKEY');
     const mobile = { countryCode: 'nowhere', number: '' };
     ok(await complete(person.id, resetId, { mobile }), 204);
@@ -113,7 +124,7 @@ describe('a reset of an app', () => {
 
 describe('a reset of codes by SMS', () => {
   it('changes the number, which counts as verified and is searchable', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
+    const { id } = await createPhoneVerifiedCustomer(app);
     await logIn(app, id);
     const resetId = await passLiveness(id);
     const mobile = createMobile();
@@ -133,7 +144,7 @@ describe('a reset of codes by SMS', () => {
   });
 
   it('counts as verified if no authentication was required in the meantime', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
+    const { id } = await createPhoneVerifiedCustomer(app);
     const { resetId } = ok(await start(id), 201);
     for (const _ of [1, 2]) await show(id, resetId);
     // As a change of the customer leaves it while its platform requires no authentication.
@@ -149,10 +160,12 @@ describe('a reset of codes by SMS', () => {
   });
 
   it('requires a valid number, and reports both parts', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
+    const { id } = await createPhoneVerifiedCustomer(app);
     const resetId = await passLiveness(id);
     const completeForError = async (mobile?: unknown) =>
-      verdict(await complete(id, resetId, mobile === undefined ? undefined : { mobile }));
+      statusCodeAndFields(
+        await complete(id, resetId, mobile === undefined ? undefined : { mobile }),
+      );
     expect(await completeForError()).toEqual([400, 'INVALID_INPUT', 'mobile']);
     const bothParts = [400, 'INVALID_INPUT', 'mobile.countryCode', 'mobile.number'];
     expect(await completeForError({ countryCode: '49', number: '0151 123' })).toEqual(bothParts);
@@ -182,7 +195,7 @@ describe('a reset of codes by SMS', () => {
       if (wallet) addCredential(ctx, wallet, { type: 'SMS_OTP', uniquenessKey: 'SMS_OTP' });
     });
     const resetId = await passLiveness(id);
-    expect(verdict(await complete(id, resetId, { mobile: createMobile() }))).toEqual([
+    expect(statusCodeAndFields(await complete(id, resetId, { mobile: createMobile() }))).toEqual([
       409,
       'CONFLICT',
     ]);
@@ -195,28 +208,30 @@ describe('a reset of codes by SMS', () => {
 
 describe('a reset', () => {
   it('requires a factor that the customer has enrolled', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
+    const { id } = await createPhoneVerifiedCustomer(app);
     const expectedError = [400, 'INVALID_INPUT', 'factor'];
     for (const factor of ['TOTP', 'PASSKEY', 'FINGER', null]) {
-      expect(verdict(await start(id, factor))).toEqual(expectedError);
+      expect(statusCodeAndFields(await start(id, factor))).toEqual(expectedError);
     }
-    expect(verdict(await start((await european(app)).id))).toEqual(expectedError);
+    expect(statusCodeAndFields(await start((await createEuropeanCustomer(app)).id))).toEqual(
+      expectedError,
+    );
   });
 
   describe('completeTwoFactorReset', () => {
     it('is rejected before the identity check', async () => {
-      const { id } = await phoneVerifiedCustomer(app);
+      const { id } = await createPhoneVerifiedCustomer(app);
       const { resetId } = await startReset(id);
       const response = await complete(id, resetId, { mobile: createMobile() });
-      expect(verdict(response)).toEqual([400, 'INVALID_INPUT', 'resetId']);
+      expect(statusCodeAndFields(response)).toEqual([400, 'INVALID_INPUT', 'resetId']);
       expect(response.body.message).toContain('INITIATED');
     });
   });
 
   describe('startTwoFactorReset', () => {
     it('is limited to one per factor: a newer reset ends it and its link', async () => {
-      const { id } = await phoneVerifiedCustomer(app);
-      await factors.withTotp(id);
+      const { id } = await createPhoneVerifiedCustomer(app);
+      await factors.enrollTotp(id);
       const firstReset = await startReset(id);
       const otherReset = await startReset(id, 'TOTP');
       const passedReset = await passLiveness(id);
@@ -229,7 +244,7 @@ describe('a reset', () => {
     });
 
     it('can be started five times within a day', async () => {
-      const { id } = await phoneVerifiedCustomer(app);
+      const { id } = await createPhoneVerifiedCustomer(app);
       for (let count = 0; count < 5; count++) {
         ok(await start(id), 201);
         app.effects.set(app.effects.now() + HOUR);
@@ -237,9 +252,9 @@ describe('a reset', () => {
       // Requests rejected for another reason do not count.
       expect((await start(id, 'TOTP')).status).toBe(400);
       const rejectedResponse = await start(id);
-      expect(verdict(rejectedResponse)).toEqual([429, 'RATE_LIMITED']);
+      expect(statusCodeAndFields(rejectedResponse)).toEqual([429, 'RATE_LIMITED']);
       expect(rejectedResponse.headers['retry-after']).toBe(String((19 * HOUR) / 1000));
-      ok(await start((await phoneVerifiedCustomer(app)).id), 201);
+      ok(await start((await createPhoneVerifiedCustomer(app)).id), 201);
       app.effects.set(app.effects.now() + 19 * HOUR);
       ok(await start(id), 201);
     });
@@ -247,8 +262,8 @@ describe('a reset', () => {
 
   describe('getTwoFactorResetStatus', () => {
     it('expires after half an hour, even after the identity check', async () => {
-      const { id } = await phoneVerifiedCustomer(app);
-      await factors.withTotp(id);
+      const { id } = await createPhoneVerifiedCustomer(app);
+      await factors.enrollTotp(id);
       const passedReset = await passLiveness(id, 'TOTP');
       const { resetId, verificationLink } = await startReset(id);
       await app.advance(30 * MINUTE - 1);
@@ -256,7 +271,11 @@ describe('a reset', () => {
       app.effects.set(app.effects.now() + 1);
       // Whether or not the job has run.
       expect((await requestPage('POST', verificationLink)).statusCode).toBe(404);
-      expect(verdict(await complete(id, passedReset))).toEqual([400, 'INVALID_INPUT', 'resetId']);
+      expect(statusCodeAndFields(await complete(id, passedReset))).toEqual([
+        400,
+        'INVALID_INPUT',
+        'resetId',
+      ]);
       expect(await statusOf(id, passedReset)).toBe('EXPIRED');
       await app.advance(0);
       expect((await app.runtime.db.read(scaResets, resetId))?.status).toBe('EXPIRED');
@@ -266,22 +285,22 @@ describe('a reset', () => {
   });
 
   it('is available to locked-out customers', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
+    const { id } = await createPhoneVerifiedCustomer(app);
     for (let count = 0; count < 9; count++) {
       ok(await loginFixture(app).fail(id), 200);
       app.effects.set(app.effects.now() + 24 * HOUR);
     }
     const resetId = await passLiveness(id);
     ok(await complete(id, resetId, { mobile: createMobile() }), 204);
-    const account = await externalAccount(app, id, 'EUR');
+    const account = await createExternalAccount(app, id, 'EUR');
     const path = `/customers/external-accounts/${account.id}/trust`;
-    expect(verdict(await app.call('POST', path))).toEqual([423, 'ACCOUNT_LOCKED']);
+    expect(statusCodeAndFields(await app.call('POST', path))).toEqual([423, 'ACCOUNT_LOCKED']);
   });
 
   describe('completeTwoFactorReset', () => {
     it('is started and completed once under concurrent requests', async () => {
-      const { id } = await phoneVerifiedCustomer(app);
-      await factors.withTotp(id);
+      const { id } = await createPhoneVerifiedCustomer(app);
+      await factors.enrollTotp(id);
       const startResponses = await Promise.all([
         start(id, 'TOTP'),
         start(id, 'TOTP'),
@@ -299,7 +318,7 @@ describe('a reset', () => {
   });
 
   it('stores its secret as a hash and the repeatable reply sealed', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
+    const { id } = await createPhoneVerifiedCustomer(app);
     const options = { headers: { 'idempotency-key': 'reset-1' } };
     const firstBody = ok(await start(id, 'SMS_OTP', options), 201);
     expect(ok(await start(id, 'SMS_OTP', options), 201)).toEqual(firstBody);
@@ -315,7 +334,7 @@ describe('a reset', () => {
 
 describe('the page of a reset', () => {
   it('is available with the link and can be used once', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
+    const { id } = await createPhoneVerifiedCustomer(app);
     const { resetId, verificationLink } = await startReset(id);
     const fetchedResponse = await requestPage('GET', verificationLink);
     expect(fetchedResponse.statusCode).toBe(200);
@@ -337,7 +356,7 @@ describe('the page of a reset', () => {
   });
 
   it('names the platform if the link has expired', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
+    const { id } = await createPhoneVerifiedCustomer(app);
     const { resetId, verificationLink } = await startReset(id);
     await app.operate(async (ctx) => {
       const row = await ctx.read(scaResets, resetId);
@@ -353,7 +372,7 @@ describe('the page of a reset', () => {
   it('is not available for an unknown link or a deleted customer', async () => {
     expect((await requestPage('GET', 'http://x/reset/none')).statusCode).toBe(404);
     expect((await requestPage('POST', 'http://x/reset/none')).statusCode).toBe(404);
-    const { id } = await phoneVerifiedCustomer(app);
+    const { id } = await createPhoneVerifiedCustomer(app);
     const { verificationLink } = await startReset(id);
     ok(await app.call('DELETE', `/customers/${id}`), 200);
     expect((await requestPage('POST', verificationLink)).statusCode).toBe(404);
@@ -362,18 +381,18 @@ describe('the page of a reset', () => {
 
 describe('the customer of a reset', () => {
   it('must belong to the platform', async () => {
-    const { id } = await phoneVerifiedCustomer(app);
+    const { id } = await createPhoneVerifiedCustomer(app);
     const { resetId } = await startReset(id);
-    const otherCustomer = await phoneVerifiedCustomer(app);
+    const otherCustomer = await createPhoneVerifiedCustomer(app);
     const platformOptions = { as: app.other };
-    const foreignCustomer = await phoneVerifiedCustomer(app, platformOptions);
+    const foreignCustomer = await createPhoneVerifiedCustomer(app, platformOptions);
     for (const [owner, resource] of [
       ...[[otherCustomer.id, resetId] as const, [id, UNKNOWN_ID] as const, [id, 'x'] as const],
     ]) {
-      expect(verdict(await show(owner, resource))).toEqual([404, 'NOT_FOUND']);
-      expect(verdict(await complete(owner, resource))).toEqual([404, 'NOT_FOUND']);
+      expect(statusCodeAndFields(await show(owner, resource))).toEqual([404, 'NOT_FOUND']);
+      expect(statusCodeAndFields(await complete(owner, resource))).toEqual([404, 'NOT_FOUND']);
     }
-    expect(verdict(await show(foreignCustomer.id, resetId, platformOptions))).toEqual([
+    expect(statusCodeAndFields(await show(foreignCustomer.id, resetId, platformOptions))).toEqual([
       404,
       'NOT_FOUND',
     ]);
@@ -382,7 +401,7 @@ describe('the customer of a reset', () => {
       await show(id, resetId, platformOptions),
       await complete(id, resetId, {}, platformOptions),
     ]) {
-      expect(verdict(response)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+      expect(statusCodeAndFields(response)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
     expect(await statusOf(id, resetId)).toBe('INITIATED');
   });
@@ -393,13 +412,13 @@ describe('the customer of a reset', () => {
       await show(id, UNKNOWN_ID),
       await complete(id, UNKNOWN_ID),
     ];
-    const { id } = await customer(app);
+    const { id } = await createCustomer(app);
     for (const response of await requestAll(id))
-      expect(verdict(response)).toEqual([409, 'CONFLICT']);
-    const deletedCustomer = await phoneVerifiedCustomer(app);
+      expect(statusCodeAndFields(response)).toEqual([409, 'CONFLICT']);
+    const deletedCustomer = await createPhoneVerifiedCustomer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
     for (const response of await requestAll(deletedCustomer.id)) {
-      expect(verdict(response)).toEqual([410, 'CUSTOMER_DELETED']);
+      expect(statusCodeAndFields(response)).toEqual([410, 'CUSTOMER_DELETED']);
     }
   });
 
@@ -410,7 +429,7 @@ describe('the customer of a reset', () => {
       await app.call('POST', `/sca/factors/reset/${UNKNOWN_ID}/complete`),
     ];
     for (const response of responses) {
-      expect(verdict(response)).toEqual([400, 'INVALID_INPUT', 'customerId']);
+      expect(statusCodeAndFields(response)).toEqual([400, 'INVALID_INPUT', 'customerId']);
     }
   });
 });

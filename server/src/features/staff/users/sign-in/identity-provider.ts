@@ -173,8 +173,8 @@ export function identityProvider(effects: Effects, settings: IdentityProviderSet
     if (!claims) throw rejectedFault();
     const isComplete = [settings.groupsClaim, 'email', 'name'].every((each) => each in claims);
     if (isComplete || !config.serverMetadata().userinfo_endpoint) return claims;
-    const more = await client.fetchUserInfo(config, tokens.access_token, claims.sub);
-    return { ...more, ...claims };
+    const userInfo = await client.fetchUserInfo(config, tokens.access_token, claims.sub);
+    return { ...userInfo, ...claims };
   }
 
   return {
