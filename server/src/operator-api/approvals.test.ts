@@ -1,12 +1,26 @@
 // Approvals: a change to which a policy applies is shown to a second operator, and is executed
 // exactly as it was shown.
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { TestPlatform } from '../../test/kit/app/harness.ts';
 import { testApp } from '../../test/kit/app/test-app.ts';
 import { newOperatorUser, operatorClient } from '../../test/kit/operator/client.ts';
+import { transactions } from '../features/payments/transactions/store.ts';
+import {
+  createPolicy,
+  isApprovalNeeded,
+  removePolicy,
+  requirePolicies,
+} from '../features/staff/approvals/index.ts';
 import { verifyAudit } from '../features/staff/audit/index.ts';
+import { type ChangeSet, emptyChangeSet } from '../runtime/committer/change-set.ts';
 
 const app = testApp();
 const client = operatorClient(app);
+const COMMAND = {
+  kind: 'COMMAND',
+  ...{ id: 'command', personId: 'command', name: 'test@machine' },
+  ...{ roles: [], permissions: [], platformIds: null },
+} as const;
 const NEW = { name: 'Script', roles: ['viewer'], expiresInDays: 7 };
 
 const asPerson = (name: string, roles = ['administrator'] as const) =>
@@ -261,6 +275,34 @@ describe('a policy', () => {
     for (const operationId of ['resetPlatform', 'createPlatformFixtures', 'changePlatformClock']) {
       expect(await problems({ operationId })).toEqual(['operationId']);
     }
+  });
+
+  it('of one platform applies to a change of that platform and others', async () => {
+    const ofPlatform = {
+      operationId: 'settleTransfer',
+      platformId: app.platform.id,
+      hours: 1,
+    };
+    const { id: policyOfPlatform } = await createPolicy(app.runtime, COMMAND, ofPlatform);
+    const changeOf = (...platforms: TestPlatform[]) => ({
+      ...emptyChangeSet(),
+      inserts: platforms.map(({ id }) => ({ table: transactions, row: { id, platform_id: id } })),
+    });
+    const needsApproval = async (set: ChangeSet, commits = 0) => {
+      const check = requirePolicies(app.runtime, 'settleTransfer');
+      const error: unknown = await check(set, commits).then(
+        () => undefined,
+        (thrown) => thrown,
+      );
+      return isApprovalNeeded(error) || (error as { code?: string } | undefined)?.code || false;
+    };
+    expect(await needsApproval(changeOf(app.other))).toBe(false);
+    expect(await needsApproval(changeOf(app.platform))).toBe(true);
+    expect(await needsApproval(changeOf(app.other, app.platform))).toBe(true);
+    // After the first commit it is too late to wait.
+    expect(await needsApproval(changeOf(app.platform), 1)).toBe('CONFLICT');
+    expect(await needsApproval(changeOf(app.other), 1)).toBe(false);
+    await removePolicy(app.runtime, policyOfPlatform);
   });
 
   it('applies until it is removed', async () => {

@@ -12,7 +12,8 @@ import {
 } from '../features/staff/approvals/index.ts';
 import { type AuditedRequest, auditedRuntime } from '../features/staff/audit/index.ts';
 import type { ChangeFeed } from '../features/staff/changes/index.ts';
-import type { signIn } from '../features/staff/users/index.ts';
+import { sessions, type signIn } from '../features/staff/users/index.ts';
+import { assertOperatorPermission } from '../http/admission/admission.ts';
 import type { Operator } from '../kernel/caller.ts';
 import {
   type Bound,
@@ -195,6 +196,27 @@ async function approvalReply(
   return { status: 202, body: approval };
 }
 
+/**
+ * The operator with the present rights. A request is admitted by its head, and its body may arrive a
+ * minute later. Throws UNAUTHORIZED and FORBIDDEN.
+ */
+async function withPresentRights(
+  contract: Contract,
+  { runtime }: Installation,
+  admitted: Operator,
+): Promise<Operator> {
+  const current = await sessions.currentOperator(runtime, admitted);
+  if (!current) throw new Fault('UNAUTHORIZED', 'The session or the operator token has ended.');
+  const { address, requestId } = admitted;
+  const operator = {
+    ...current,
+    ...(address === undefined ? {} : { address }),
+    ...(requestId === undefined ? {} : { requestId }),
+  };
+  assertOperatorPermission(contract, operator);
+  return operator;
+}
+
 /** Binds an operation of the operator API to its function. */
 export function operatorHandle<C extends OperatorContract, S extends keyof C['replies'] & number>(
   declared: C,
@@ -213,8 +235,12 @@ export function operatorHandle<C extends OperatorContract, S extends keyof C['re
   const execute = (call: OperatorCall, input: Input) => run(call, input as Input<C>);
   const bind = ({ installation, ...provided }: Provided): Bound<Ctx> => ({
     contract,
-    async run({ caller: { operator } }, input) {
-      if (!operator) throw new Fault('UNAUTHORIZED', 'The operator token is missing or invalid.');
+    async run({ caller: { operator: admitted } }, input) {
+      if (!admitted) throw new Fault('UNAUTHORIZED', 'The operator token is missing or invalid.');
+      const operator =
+        contract.method === 'GET'
+          ? admitted
+          : await withPresentRights(contract, installation, admitted);
       // The route passes headers and body as it received them.
       const raw = input as unknown as RawInput;
       assertPlatformInPath(contract, operator, raw.params);

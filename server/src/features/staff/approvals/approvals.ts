@@ -42,9 +42,12 @@ export const isApprovalNeeded = (error: unknown): error is NeededApproval =>
 export const requirePolicies =
   ({ db }: Pick<Runtime, 'db'>, operationId: string, always = false): CommitCheck =>
   async (set, commits) => {
-    if (commits > 0) return set;
     const policy = (await matchingPolicy(db, operationId, set)) ?? (always ? BUILT_IN : undefined);
     if (!policy) return set;
+    // What the request has committed cannot wait any more, so the rest must not go around the policy.
+    if (commits > 0) {
+      throw new Fault('CONFLICT', 'The rest of the change needs an approval, and was not made.');
+    }
     throw Object.assign(new Error('approval needed'), { name: APPROVAL_NEEDED, set, policy });
   };
 

@@ -85,9 +85,10 @@ export async function matchingPolicy(
   set: ChangeSet,
 ): Promise<PolicyRow | undefined> {
   const policies = await db.find(approvalPolicies, { operation_id: operationId });
-  const { platformId } = ownersOf(set);
+  // A change of several platforms needs the approval that one of them requires.
+  const { platformIds } = ownersOf(set);
   return policies
-    .filter((each) => each.platform_id === null || each.platform_id === platformId)
+    .filter(({ platform_id }) => platform_id === null || platformIds.has(platform_id))
     .filter((each) => includesMinimum(each, set))
     .sort((a, b) => a.hours - b.hours)[0];
 }

@@ -95,6 +95,19 @@ describe('a record', () => {
     await expect(change).rejects.toThrow('not found');
   });
 
+  it('rejects such a change before it could wait for an approval', async () => {
+    const operator = { ...OPERATOR, platformIds: [app.other.id] };
+    let checks = 0;
+    const audited = auditedRuntime(app.runtime, { operator, operationId: 'test' }, async (set) => {
+      checks++;
+      return set;
+    });
+    const rowOf = (id: string) => ({ table: platforms, row: { id } });
+    const set = { ...emptyChangeSet(), inserts: [app.other.id, app.platform.id].map(rowOf) };
+    await expect(audited.runtime.committer.commit(set)).rejects.toThrow('not found');
+    expect(checks).toBe(0);
+  });
+
   it('is not written if the commit is rejected', async () => {
     const before = await verifyAudit(app.runtime);
     const audited = auditedRuntime(app.runtime, { operator: OPERATOR, operationId: 'test' });

@@ -87,11 +87,13 @@ export interface Owners {
   customerId?: string | undefined;
 }
 
-/** The owners of the rows of a change set. */
-export function ownersOf(set: ChangeSet): Owners {
+/** The owners of the rows of a change set, and every platform among them. */
+export function ownersOf(set: ChangeSet): Owners & { platformIds: ReadonlySet<string> } {
   const customer = set.updates.find(({ table }) => table.name === 'customers')?.id;
-  const [platformId, ...otherPlatforms] = platformsOf(set);
+  const platformIds = platformsOf(set);
+  const [platformId, ...otherPlatforms] = platformIds;
   return {
+    platformIds,
     platformId: otherPlatforms.length === 0 ? platformId : undefined,
     customerId: sharedValue(set, 'customer_id') ?? customer,
   };

@@ -1,0 +1,78 @@
+// A request is admitted by its head. Rights that are lost before its body has arrived are lost for it too.
+import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { readReply } from '../../../test/kit/http/raw-http.ts';
+import { newOperatorUser, operatorClient } from '../../../test/kit/operator/client.ts';
+
+let app: TestApp;
+let client: ReturnType<typeof operatorClient>;
+let port = 0;
+
+beforeAll(async () => {
+  app = await startApp();
+  client = operatorClient(app);
+  const { origin } = await app.app.listen({ host: '127.0.0.1', port: 0 });
+  port = Number(new URL(origin).port);
+});
+afterAll(() => app.close());
+
+/** Sends the head of a request; `finish` sends the rest and returns the reply. */
+async function begin(secret: string) {
+  const body = JSON.stringify({ name: 'Late', roles: ['viewer'], expiresInDays: 1 });
+  const head = [
+    'POST /operator/v1/operator-tokens HTTP/1.1',
+    `Host: 127.0.0.1:${port}`,
+    `Authorization: Bearer ${secret}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    'Connection: close',
+  ];
+  let text = '';
+  const socket = net.connect(port, '127.0.0.1');
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1');
+  });
+  const closed = new Promise((resolve) => socket.on('close', resolve));
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 10)}`);
+  // Until the head has been admitted.
+  await sleep(300);
+  expect(text).toBe('');
+  return async () => {
+    socket.write(body.slice(10));
+    await closed;
+    return readReply(text);
+  };
+}
+
+it('is executed while its operator has the rights', async () => {
+  const { secretOf } = await newOperatorUser(app);
+  const finish = await begin(await secretOf());
+  expect((await finish()).status).toBe(201);
+});
+
+it('is rejected after the role or the user was removed', async () => {
+  const { user, secretOf } = await newOperatorUser(app);
+  const secret = await secretOf();
+  const change = async (body: object) => {
+    const reply = await client.call('PATCH', `/operator-users/${user.id}`, { body });
+    expect(reply.status).toBe(200);
+  };
+  const withoutRole = await begin(secret);
+  await change({ roles: ['viewer'] });
+  expect((await withoutRole()).body).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+  await change({ roles: ['administrator'] });
+  const disabled = await begin(secret);
+  await change({ isDisabled: true });
+  expect((await disabled()).body).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
+});
+
+it('is rejected after its token was revoked', async () => {
+  const secret = await client.secretOf({ name: 'Revoked' });
+  const finish = await begin(secret);
+  const { body } = await client.call('GET', '/operator-tokens');
+  const { id } = body.data.find(({ name }: { name: string }) => name === 'Revoked');
+  expect((await client.call('DELETE', `/operator-tokens/${id}`)).status).toBe(200);
+  expect((await finish()).status).toBe(401);
+});
