@@ -1,7 +1,7 @@
 // `npm run docs`: installs the packages of the documentation site in site/ and of the SDK, whose
 // reference it contains, and builds it into site/dist, which the server serves at /docs. `npm run
 // docs -- --out FOLDER` writes a static export for any host, with the API reference; `--base /` is
-// its path on that host (default `/docs/`).
+// its path on that host (default `/docs/`). Both contain the reference of the operator API.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -76,18 +76,21 @@ async function build(folder, base) {
   if (status !== 0) process.exit(status);
 }
 
-/** A server has its own reference; the export contains one. */
-async function writeReference(folder, base) {
+/** A server has its own reference and the viewer; the export contains both. */
+async function writeReferences(folder, base, isStatic) {
   const [{ ensureInstalled }, { ensureBuilt }] = [
     await import('./install.mjs'),
     await import('./build.mjs'),
   ];
   await ensureInstalled({ dev: false });
   const { document } = await ensureBuilt();
-  const { referenceFiles } = await import(pathToFileURL(document).href);
-  const openapi = JSON.parse(fs.readFileSync(path.join(root, 'openapi.json'), 'utf8'));
-  for (const [name, text] of Object.entries(await referenceFiles(base, openapi)))
-    fs.writeFileSync(path.join(folder, name), text);
+  const { referenceFiles, operatorReferenceFiles } = await import(pathToFileURL(document).href);
+  const read = (name) => JSON.parse(fs.readFileSync(path.join(root, name), 'utf8'));
+  const files = {
+    ...(isStatic ? await referenceFiles(base, read('openapi.json')) : {}),
+    ...operatorReferenceFiles(base, read('operator-openapi.json'), { isStatic }),
+  };
+  for (const [name, text] of Object.entries(files)) fs.writeFileSync(path.join(folder, name), text);
 }
 
 const { out, base } = options();
@@ -97,5 +100,5 @@ const texts = llmsTexts(pagesOf(path.join(root, 'docs')), base);
 for (const [name, text] of Object.entries(texts)) fs.writeFileSync(path.join(folder, name), text);
 fs.copyFileSync(path.join(root, 'openapi.json'), path.join(folder, 'openapi.json'));
 writeCollection(path.join(folder, 'railhead.postman_collection.json'));
-if (out !== undefined) await writeReference(folder, base);
+await writeReferences(folder, base, out !== undefined);
 print(`The site is in ${folder}.`);

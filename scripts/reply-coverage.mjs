@@ -1,4 +1,6 @@
 // Finds declared replies that no test has produced: success statuses and error codes of contracts.
+// Also operations of operators that are declared to post money, and have posted in no test; the
+// harness of the tests reports those that post without being declared.
 // If operations share the functions of a code, one of them is tested, and
 // server/test/untested-replies.json lists the others as `same as` that operation; `*` stands for
 // all its codes. It also lists codes that no test can produce, with the reason.
@@ -46,9 +48,10 @@ function checkUntested(operationId, replies, declared, observed) {
 
 /**
  * One line for each problem. `lines` are the replies of tests: operationId, status and, for an
- * error, its code. `errors` are the codes of each operation, `untested` is the parsed file. /
+ * error, its code, and `posts` for a commit of an operator with postings. `errors` are the codes of
+ * each operation, `untested` is the parsed file, `posting` are the operations that post money.
  */
-export function replyProblems({ lines, successes, errors, untested }) {
+export function replyProblems({ lines, successes, errors, untested, posting = [] }) {
   const split = lines.map((line) => line.split(' '));
   const observed = new Set(split.map(([id, status, code]) => `${id} ${code ?? status}`));
   const declared = new Map(errors.map(({ operationId, own }) => [operationId, [...own]]));
@@ -72,16 +75,23 @@ export function replyProblems({ lines, successes, errors, untested }) {
   for (const code of new Set(errors.flatMap(({ common }) => common))) {
     if (!codes.has(code)) problems.push(`common error but not produced by a test: ${code}`);
   }
+  for (const operationId of posting) {
+    if (!observed.has(`${operationId} posts`)) {
+      problems.push(`declared to post money but posted in no test: ${operationId}`);
+    }
+  }
   return problems;
 }
 
 /** The problems of the run that wrote `file`. */
 export async function uncoveredReplies(file) {
-  const { publishedErrors } = await import(pathToFileURL((await ensureBuilt()).document).href);
+  const { document } = await ensureBuilt();
+  const { publishedErrors, postingOperations } = await import(pathToFileURL(document).href);
   return replyProblems({
     lines: fs.readFileSync(file, 'utf8').split('\n').filter(Boolean),
     successes: [...successesOf(read('openapi.json'))],
     errors: publishedErrors(),
+    posting: postingOperations(),
     untested: read('server/test/untested-replies.json'),
   });
 }

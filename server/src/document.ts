@@ -7,9 +7,10 @@ import { openApiSteps } from './http/openapi.ts';
 import { commonCodesOf, ownCodesOf } from './http/operation-errors.ts';
 import type { Contract } from './kernel/contract/operation.ts';
 import { runToEnd } from './kernel/steps.ts';
+import { OPERATOR_OPERATIONS } from './operator-api/index.ts';
 
 export { providerDocument } from './connectors/gateway/document.ts';
-export { referenceFiles } from './http/reference.ts';
+export { operatorReferenceFiles, referenceFiles } from './http/reference.ts';
 export { operatorDocument } from './operator-api/mount.ts';
 export { statesPage } from './states-page.ts';
 
@@ -30,6 +31,10 @@ export const publishedErrors = () =>
     own: ownCodesOf(contract),
     common: commonCodesOf(contract),
   }));
+
+/** Operations of operators to which a policy with a smallest amount can apply. */
+export const postingOperations = (): string[] =>
+  OPERATOR_OPERATIONS.flatMap(({ contract }) => (contract.postsMoney ? contract.operationId : []));
 
 /** The committed document, with the neutral service name prefix. */
 export function publishedDocument(): Record<string, unknown> {

@@ -49,11 +49,19 @@ const part = (text, items, collapsed = false) => ({ text, items, collapsed });
 /** Guides for operators, listed with the other pages for them. */
 const OPERATING = ['/guides/operating', '/guides/operators', '/guides/console'];
 
+/** Written beside the pages by `npm run docs`, so a link to it is a complete load. */
+const OPERATOR_REFERENCE = {
+  text: 'Operator API',
+  link: '/operator-reference',
+  target: '_self',
+};
+
 const REFERENCE = part('Reference', [
   page('api.md'),
   page('cli.md'),
   { text: 'Operations', link: '/operations/' },
   { text: 'Interactive reference', link: '/reference', target: '_self' },
+  OPERATOR_REFERENCE,
   { text: 'TypeScript SDK', link: '/sdk/' },
   { text: 'Webhooks: all events', link: '/webhooks' },
   page('errors.md'),
@@ -82,6 +90,7 @@ const SIDEBAR = [
     page('guides/operating.md'),
     page('guides/operators.md'),
     page('guides/console.md'),
+    OPERATOR_REFERENCE,
     page('settings.md'),
     page('command.md'),
     page('availability.md'),

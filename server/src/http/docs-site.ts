@@ -20,6 +20,8 @@ function policyOf(html: string): string {
     `script-src 'self' ${[...new Set(hashes)].join(' ')}`,
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
+    // The viewer of the references has its fonts inside.
+    "font-src 'self' data:",
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ');

@@ -127,7 +127,10 @@ const CONFIGURATION = {
 const startScript = (url: string, options: object = {}) =>
   `Scalar.createApiReference('#reference', ${JSON.stringify({ url, ...CONFIGURATION, ...options })});\n`;
 
-const PAGE = page('/docs/reference/viewer.js', '/docs/reference/start.js');
+/** The script of the viewer on a server. */
+const VIEWER = '/docs/reference/viewer.js';
+
+const PAGE = page(VIEWER, '/docs/reference/start.js');
 const START = startScript('/docs/reference/openapi.json');
 
 /** The reference of a document as files of a static site at `base`. */
@@ -139,6 +142,27 @@ export const referenceFiles = async (
   'reference-viewer.js': await extracted(),
   'reference-start.js': startScript(`${base}reference-openapi.json`),
   'reference-openapi.json': JSON.stringify(withSdkSamples(document)),
+});
+
+const OPERATOR_TITLE = 'Railhead operator API reference';
+const OPERATOR_START = { authentication: { preferredSecurityScheme: 'OperatorAuth' } };
+
+/**
+ * The reference of the operator API as files of a site at `base`. A static site contains the viewer, as
+ * a file of `referenceFiles`; a server has it beside its own reference.
+ */
+export const operatorReferenceFiles = (
+  base: string,
+  document: object,
+  { isStatic }: { isStatic: boolean },
+): Record<string, string> => ({
+  'operator-reference.html': page(
+    isStatic ? `${base}reference-viewer.js` : VIEWER,
+    `${base}operator-reference-start.js`,
+    OPERATOR_TITLE,
+  ),
+  'operator-reference-start.js': startScript(`${base}operator-openapi.json`, OPERATOR_START),
+  'operator-openapi.json': JSON.stringify(document),
 });
 
 /** The viewer inserts styles into the page and calls only this server. */
@@ -183,11 +207,9 @@ export function addReference(server: FastifyInstance): void {
 /** Adds the reference of the operator API, whose document is at `base`, at `reference` below it. */
 export function addOperatorReference(server: FastifyInstance, base: string): void {
   const path = `${base}/reference`;
-  const title = 'Railhead operator API reference';
-  const html = page(`${path}/viewer.js`, `${path}/start.js`, title);
+  const html = page(`${path}/viewer.js`, `${path}/start.js`, OPERATOR_TITLE);
   server.get(path, async (_request, reply) =>
     reply.header('content-type', HTML).header('content-security-policy', POLICY).send(html),
   );
-  const authentication = { preferredSecurityScheme: 'OperatorAuth' };
-  addFiles(server, path, startScript(`${base}/openapi.json`, { authentication }));
+  addFiles(server, path, startScript(`${base}/openapi.json`, OPERATOR_START));
 }

@@ -9,6 +9,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addDocsSite } from '../../src/http/docs-site.ts';
 import { addReference, sendReference } from '../../src/http/reference.ts';
+import { operatorDocument } from '../../src/operator-api/mount.ts';
 import { projectRoot } from '../../src/runtime/config/root.ts';
 import { variantsOf } from '../kit/length.ts';
 import {
@@ -55,6 +56,7 @@ function skipReason(): string | undefined {
   const built = statSync(path.join(dist, 'index.html'), { throwIfNoEntry: false })?.mtimeMs;
   const sources = [
     ...['docs', 'site/.vitepress', 'site/package-lock.json', 'scripts/docs.mjs', 'openapi.json'],
+    'operator-openapi.json',
   ];
   if (built === undefined) return 'The documentation site is not built. Run: npm run docs';
   const current = built > newest(...sources.map((each) => path.join(root, each)));
@@ -123,6 +125,15 @@ describe.skipIf(skipped)('the site', () => {
     const files = readdirSync(path.join(root, 'docs'), { recursive: true });
     const markdown = files.filter((name) => String(name).endsWith('.md'));
     expect(pages.size).toBeGreaterThan(markdown.length + entries.length);
+  });
+
+  it('contains the document of the operator API, and links to its reference', async () => {
+    const start = await server.inject('/docs/operator-reference-start.js');
+    const url = /"url":"([^"]+)"/.exec(start.body)?.[1] ?? '';
+    const document = await server.inject(url);
+    expect([document.statusCode, document.json()]).toEqual([200, operatorDocument()]);
+    const { body } = await server.inject('/docs/guides/operators');
+    expect(valuesOf(body, 'href')).toContain('/docs/operator-reference');
   });
 
   it('serves the texts for language models at the root', async () => {
@@ -223,6 +234,18 @@ describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
       await page.locator(`.VPLocalSearchBox .result[href^="${target}"]`).first().waitFor();
       await page.keyboard.press('Escape');
     }
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  it('shows the reference of the operator API', { timeout: PAGES_MS }, async () => {
+    const { page, problems, go, close } = await open('desktop', 'light');
+    await go('guides/operators');
+    await page.getByRole('link', { name: 'Operator API', exact: true }).first().click();
+    await page.getByRole('heading', { name: 'Railhead operator API' }).first().waitFor();
+    expect(new URL(page.url()).pathname).toBe('/docs/operator-reference');
+    await page.getByText('/operator/v1').first().waitFor();
+    await screenshot(page, 'site-operator-reference');
     expect(problems).toEqual([]);
     await close();
   });

@@ -21,9 +21,17 @@ const PRODUCED = [
   'createQuote 409 CONFLICT',
   'agentCreateQuote 201',
   'agentCreateQuote 403 FORBIDDEN',
+  'settleTransfer posts',
 ];
 
-const problems = (change: { without?: string; untested?: object; errors?: object }): string[] =>
+interface Change {
+  without?: string;
+  untested?: object;
+  errors?: object;
+  posting?: string[];
+}
+
+const problems = (change: Change): string[] =>
   replyProblems({
     lines: PRODUCED.filter((line) => line !== change.without),
     successes: [
@@ -32,6 +40,7 @@ const problems = (change: { without?: string; untested?: object; errors?: object
     ],
     errors: change.errors ?? ERRORS,
     untested: change.untested ?? SAME_AS,
+    posting: change.posting ?? ['settleTransfer'],
   });
 
 describe('the replies of a complete run', () => {
@@ -62,6 +71,14 @@ describe('the replies of a complete run', () => {
     expect(problems({ untested: {} })).toEqual([
       'declared but not produced by a test: agentCreateQuote INVALID_CURRENCY',
       'declared but not produced by a test: agentCreateQuote USER_NOT_READY',
+    ]);
+  });
+});
+
+describe('the operations that are declared to post money', () => {
+  it('have posted in a test', () => {
+    expect(problems({ posting: ['settleTransfer', 'closeCard'] })).toEqual([
+      'declared to post money but posted in no test: closeCard',
     ]);
   });
 });

@@ -137,6 +137,7 @@ const settle = operation({
 
 const fail = operation({
   operationId: 'failTransfer',
+  postsMoney: true,
   method: 'POST',
   path: '/payouts/{transactionId}/fail',
   tag: TAG,
@@ -164,6 +165,7 @@ const fail = operation({
 
 const returned = operation({
   operationId: 'returnTransfer',
+  postsMoney: true,
   method: 'POST',
   path: '/payouts/{transactionId}/return',
   tag: TAG,

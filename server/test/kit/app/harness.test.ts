@@ -1,9 +1,12 @@
-// Reports of the harness about replies that violate their contract.
+// Reports of the harness about replies that violate their contract, and about postings of operators.
 import { describe, expect, it } from 'vitest';
 import { namingFor } from '../../../src/catalog/naming.ts';
 import { faultBody } from '../../../src/http/fault-body.ts';
 import { operation } from '../../../src/kernel/contract/operation.ts';
 import { type Code, Fault } from '../../../src/kernel/fault.ts';
+import type { TransferRow } from '../../../src/ledger/transfer.ts';
+import type { Table } from '../../../src/runtime/db/table.ts';
+import { postingsChecker } from '../operator/postings.ts';
 import { contractChecker } from './harness.ts';
 
 const contract = operation({
@@ -46,5 +49,38 @@ describe('contractChecker', () => {
     const problems: string[] = [];
     contractChecker(problems)(contract, 201, {});
     expect(problems).toEqual(['doThing 201 is not declared']);
+  });
+});
+
+describe('postingsChecker', () => {
+  const table = { name: 'operator_audit' } as Table;
+  /** A commit of an operation, with or without a posting. */
+  const commit = (operation_id: string, posts: boolean, request_id: string | null = 'one') => ({
+    inserts: [{ table, row: { id: 'AuditRecord:1', operation_id, request_id } }],
+    transfers: posts ? [{} as TransferRow] : [],
+  });
+
+  function problemsOfCommits(...commits: ReturnType<typeof commit>[]): string[] {
+    const problems: string[] = [];
+    const check = postingsChecker(problems);
+    for (const each of commits) check(each);
+    return problems;
+  }
+
+  it('accepts a posting of an operation that declares it, in its first commit', () => {
+    expect(problemsOfCommits(commit('settleTransfer', true))).toEqual([]);
+    expect(
+      problemsOfCommits(commit('settleTransfer', true), commit('settleTransfer', true, 'two')),
+    ).toEqual([]);
+    expect(problemsOfCommits(commit('payout settle', true, null))).toEqual([]);
+  });
+
+  it('reports a posting of another operation, or in a later commit', () => {
+    expect(problemsOfCommits(commit('revokeOperatorToken', true))).toEqual([
+      'revokeOperatorToken posts money without `postsMoney`',
+    ]);
+    expect(
+      problemsOfCommits(commit('settleTransfer', false), commit('settleTransfer', true)),
+    ).toEqual(['settleTransfer posts money after its first commit']);
   });
 });

@@ -28,6 +28,7 @@ import type { IdentityProviderSettings } from '../../../src/runtime/config/ident
 import { createLog } from '../../../src/runtime/observability/log.ts';
 import type { Ctx } from '../../../src/runtime/operation/context.ts';
 import { operate } from '../../../src/runtime/operation/operate.ts';
+import { checkVerbs, postingsChecker } from '../operator/postings.ts';
 import { expectBalancedBooks } from './books.ts';
 import { createTestDatabase } from './database.ts';
 import { clockOf, emittedEvents, testEffects } from './effects.ts';
@@ -164,10 +165,13 @@ export async function startApp(options: AppOptions = {}) {
   app.readiness.started();
   const { runtime, server } = app;
   const { commit } = runtime.committer;
+  const checkPostings = postingsChecker(problems, process.env.RAILHEAD_REPLIES);
   runtime.committer = {
     async commit(set) {
       const outcome = await commit(set);
-      if (outcome.ok) for (const { type } of set.events) emitted.getStore()?.add(type);
+      if (!outcome.ok) return outcome;
+      for (const { type } of set.events) emitted.getStore()?.add(type);
+      checkPostings(set);
       return outcome;
     },
   };
@@ -265,7 +269,10 @@ export async function startApp(options: AppOptions = {}) {
       operate(runtime, systemCaller(as.id, as.environment), work),
     /** Stops the server; its books must balance and every reply must match its contract. */
     async close() {
-      const books = await Promise.allSettled([expectBalancedBooks({ runtime })]);
+      const books = await Promise.allSettled([
+        expectBalancedBooks({ runtime }),
+        checkVerbs(runtime, problems, process.env.RAILHEAD_REPLIES),
+      ]);
       await app.stop();
       await database.drop();
       rmSync(settings.files.folder, { recursive: true, force: true });

@@ -1,0 +1,37 @@
+// The references as files of a static site: everything that a page loads is among the files.
+import { expect, it } from 'vitest';
+import { operatorDocument } from '../operator-api/mount.ts';
+import { operatorReferenceFiles, referenceFiles } from './reference.ts';
+
+const BASE = '/payments/';
+const ADDRESS = /(?:src|href)="([^"]+)"|"url":"([^"]+)"/g;
+
+/** Addresses in the pages and in the scripts that start the viewer. */
+const addressesIn = (files: Record<string, string>): string[] =>
+  Object.entries(files)
+    .filter(([name]) => name.endsWith('.html') || name.endsWith('-start.js'))
+    .flatMap(([, text]) => [...text.matchAll(ADDRESS)].map(([, src, url]) => src ?? url ?? ''))
+    .filter((address) => !address.startsWith('data:'));
+
+it('load only files of the site', async () => {
+  const document = { openapi: '3.1.0', info: { title: 'API', version: '1' }, paths: {} };
+  const own = await referenceFiles(BASE, document);
+  const files = { ...own, ...operatorReferenceFiles(BASE, document, { isStatic: true }) };
+  const addresses = addressesIn(files);
+  expect(addresses).toHaveLength(6);
+  for (const address of addresses) {
+    expect(address.startsWith(BASE)).toBe(true);
+    expect(Object.keys(files)).toContain(address.slice(BASE.length));
+  }
+});
+
+it('load the viewer of the server on a server', () => {
+  const document = operatorDocument();
+  const files = operatorReferenceFiles('/docs/', document, { isStatic: false });
+  expect(addressesIn(files)).toEqual([
+    '/docs/reference/viewer.js',
+    '/docs/operator-reference-start.js',
+    '/docs/operator-openapi.json',
+  ]);
+  expect(JSON.parse(files['operator-openapi.json'] ?? '')).toEqual(document);
+});

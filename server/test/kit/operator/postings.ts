@@ -1,0 +1,66 @@
+// Which operations of operators post money, as their commits show. A policy with a smallest amount can
+// name only operations with `postsMoney`, and is checked before the first commit of a request. So a
+// posting of any other operation, or in a later commit, would never need the approval. A verb of the
+// command shows what the operations with the same effect post.
+import { appendFileSync } from 'node:fs';
+import { changesOfRecord } from '../../../src/features/staff/audit/index.ts';
+import type { Contract } from '../../../src/kernel/contract/operation.ts';
+import { OPERATOR_OPERATIONS } from '../../../src/operator-api/index.ts';
+import type { ChangeSet } from '../../../src/runtime/committer/change-set.ts';
+import type { Runtime } from '../../../src/runtime/operation/operate.ts';
+
+const CONTRACTS = OPERATOR_OPERATIONS.map(({ contract }) => contract);
+
+type Problems = string[];
+
+/** Records operations that post; a problem if none of them is declared to. */
+function checkDeclared(
+  name: string,
+  contracts: readonly Contract[],
+  { problems, repliesFile }: { problems: Problems; repliesFile?: string | undefined },
+): void {
+  const declared = contracts.filter(({ postsMoney }) => postsMoney);
+  if (declared.length === 0) problems.push(`${name} posts money without \`postsMoney\``);
+  for (const { operationId } of declared) {
+    if (repliesFile) appendFileSync(repliesFile, `${operationId} posts\n`);
+  }
+}
+
+/** Checks each commit of an operation. */
+export function postingsChecker(problems: Problems, repliesFile?: string) {
+  const committed = new Set<string>();
+  return ({ inserts, transfers }: Pick<ChangeSet, 'inserts' | 'transfers'>): void => {
+    const record = inserts.find(({ table }) => table.name === 'operator_audit')?.row;
+    const contract = CONTRACTS.find(({ operationId }) => operationId === record?.operation_id);
+    // The command commits in its own process.
+    if (!record || !contract) return;
+    const { operationId } = contract;
+    const request = `${operationId} ${record.request_id}`;
+    const isLater = record.request_id !== null && committed.has(request);
+    committed.add(request);
+    if (transfers.length === 0) return;
+    checkDeclared(operationId, [contract], { problems, repliesFile });
+    if (isLater) problems.push(`${operationId} posts money after its first commit`);
+  };
+}
+
+type SealedRecord = Parameters<typeof changesOfRecord>[1];
+
+const RECORDS = `select * from operator_audit
+  where actor_kind = $1 and changes is not null order by number`;
+
+/** Checks what the verbs of the command have changed, by their audit records. */
+export async function checkVerbs(
+  runtime: Pick<Runtime, 'db' | 'vault'>,
+  problems: Problems,
+  repliesFile?: string,
+): Promise<void> {
+  for (const row of await runtime.db.query<SealedRecord>(RECORDS, ['COMMAND'])) {
+    // A test may have replaced them.
+    const changes = await changesOfRecord(runtime, row).catch(() => undefined);
+    if (!changes?.transfers.length) continue;
+    const verb = row.operation_id;
+    const contracts = CONTRACTS.filter(({ commands = [] }) => commands.includes(verb));
+    checkDeclared(verb, contracts, { problems, repliesFile });
+  }
+}
