@@ -9,6 +9,11 @@ import { cardMessages, cardReveals, cards } from '../../src/features/cards/store
 import { LATEST_VERIFICATIONS } from '../../src/features/customers/verifications/review.ts';
 import { messages } from '../../src/features/notifications/messages/store.ts';
 import { BY_BENEFICIARY } from '../../src/features/payees/external-accounts/by-beneficiary.ts';
+import {
+  BY_DEPOSIT,
+  BY_RESULT,
+  depositIdsOf,
+} from '../../src/features/payments/manual/bank-references.ts';
 import { transactions } from '../../src/features/payments/transactions/store.ts';
 import { mintsAndBurns, stablecoins } from '../../src/features/stablecoins/store.ts';
 import { countSql, type PageQuery, pageSql } from '../../src/runtime/db/paging.ts';
@@ -367,6 +372,21 @@ describe('operator lists over all platforms', () => {
   it('reads an index range for customers of a platform ID', async () => {
     const text = 'select * from customers where platform_customer_id = $1 order by id limit 51';
     await checkFlat({ text, values: ['person 4321'] }, FEW);
+  });
+
+  it('reads an index range for payments of a bank reference', async () => {
+    await client.query(`insert into rail_results
+        (id, transaction_id, kind, state, reference, created_at)
+      select 'result ' || n, ${idSql('Transaction', 'n')}, 'payout', 'settled', 'bank ' || n, now()
+      from generate_series(1, ${ACCOUNTS}) n`);
+    await client.query(`insert into deposits
+        (id, platform_id, transaction_id, currency, amount, target, created_at)
+      select 'sandbox/USD/bank ' || n, '', ${idSql('Transaction', 'n')}, 'USD', 1, '', now()
+      from generate_series(1, ${ACCOUNTS}) n`);
+    await client.query('vacuum analyze rail_results, deposits');
+    await checkFlat({ text: BY_RESULT, values: ['bank 4321', 51] }, FEW);
+    const ids = depositIdsOf('bank 4321');
+    await checkFlat({ text: BY_DEPOSIT, values: [ids] }, 4 * ids.length);
   });
 
   it.each(['PENDING_MANUAL_REVIEW', 'APPROVED'])(

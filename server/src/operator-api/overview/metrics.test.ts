@@ -76,6 +76,33 @@ it('counts payments by their outcome, which may change later', async () => {
   expect(ok(await client.call('POST', '/search', { body: dated }), 200).data).toEqual([]);
 });
 
+it('finds payments by amount and day together', async () => {
+  const search = async (body: object, secret?: string) => {
+    const options = secret === undefined ? { body } : { body, secret };
+    const reply = ok(await client.call('POST', '/search', options), 200);
+    return reply.data.map(({ id }: { id: string }) => id);
+  };
+  const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
+  const first = await pay(77_77);
+  const day = dayOf(app.effects.now());
+  await app.advance(24 * 3_600_000);
+  const second = await pay(77_77);
+  await readMetrics();
+  const usd = { amount: 77_77, currency: 'USD' };
+  expect(await search(usd)).toEqual([second, first]);
+  expect(await search({ ...usd, date: day })).toEqual([first]);
+  expect(await search({ ...usd, date: dayOf(Date.parse(day) + 24 * 3_600_000) })).toEqual([second]);
+  expect(await search({ ...usd, date: dayOf(Date.parse(day) - 24 * 3_600_000) })).toEqual([]);
+  expect(await search({ ...usd, currency: 'EUR', date: day })).toEqual([]);
+  expect(await search({ ...usd, amount: 77_78, date: day })).toEqual([]);
+  // With a text, resources of either are found.
+  expect(await search({ ...usd, date: day, query: second })).toEqual([second, first]);
+  const secret = await client.secretOf({ platformIds: [app.other.id] });
+  expect(await search({ ...usd, date: day }, secret)).toEqual([]);
+  const { status } = await client.call('POST', '/search', { body: { date: day } });
+  expect(status).toBe(400);
+});
+
 it('counts a late return in the bucket of the payment', async () => {
   const sumsOf = async (day: string) => {
     const { data } = await readMetrics(`?from=${day}T00:00:00Z&type=OUTGOING`);

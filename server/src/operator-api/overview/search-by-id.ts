@@ -7,6 +7,7 @@ import { readOwner } from '../../features/customers/owners/index.ts';
 import { readCustomer } from '../../features/customers/records/index.ts';
 import { platformOfEventById } from '../../features/notifications/events/index.ts';
 import { readExternalAccount } from '../../features/payees/external-accounts/index.ts';
+import { paymentsOfBankReference } from '../../features/payments/manual/index.ts';
 import { paymentsOfAmount } from '../../features/payments/monitoring/index.ts';
 import { readQuote } from '../../features/payments/quotes/index.ts';
 import { transactionIdOfReference } from '../../features/payments/suspense/index.ts';
@@ -171,4 +172,14 @@ export async function hitsByReference(runtime: Runtime, text: string): Promise<H
   const reference = text.replaceAll(/[\s-]/g, '').toUpperCase();
   const id = transactionIdOfReference(reference) ?? accountIdOfReference(reference);
   return id === undefined ? [] : hitOf(runtime, id, 'REFERENCE');
+}
+
+/** Payments with a result or a deposit under this reference of a bank. */
+export async function hitsByBankReference(
+  runtime: Runtime,
+  text: string,
+  limit: number,
+): Promise<Hit[]> {
+  const ids = await paymentsOfBankReference(runtime.db, text, limit);
+  return (await Promise.all(ids.map((id) => hitOf(runtime, id, 'BANK_REFERENCE')))).flat();
 }

@@ -21,6 +21,7 @@ export type HitKind = keyof typeof HIT_PERMISSIONS;
 export const MATCHES = [
   'ID',
   'REFERENCE',
+  'BANK_REFERENCE',
   'EMAIL',
   'PHONE',
   'IDENTIFIER',

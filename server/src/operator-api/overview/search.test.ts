@@ -66,6 +66,31 @@ describe('by identifiers', () => {
     expect(await search('Customer:01890000-0000-7000-8000-000000000000')).toEqual([]);
   });
 
+  it('finds a payment by the end-to-end ID that banks show', async () => {
+    const { person, account } = await fundedCustomer(app);
+    const payee = await externalAccount(app, person.id, 'USD');
+    const quote = ok(
+      await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 10_00)),
+      201,
+    );
+    ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
+    const { reconciliationInstructions } = ok(
+      await app.call('GET', `/transactions/${quote.transactionId}`),
+      200,
+    );
+    const { reference: endToEndId } = reconciliationInstructions;
+    expect(endToEndId).toMatch(/^RH[0-9A-F]{32}$/);
+    const match = [`REFERENCE ${quote.transactionId}`];
+    // Banks print it in groups, with other characters between them, or for a refund.
+    const groups = endToEndId.match(/.{1,4}/g) as string[];
+    for (const text of [groups.join(' '), groups.join('-'), endToEndId.replace('RH', 'RF')]) {
+      expect(await searchFor(text)).toEqual(match);
+    }
+    expect(await searchFor(endToEndId.slice(0, -1))).toEqual([]);
+    const secret = await client.secretOf({ platformIds: [app.other.id] });
+    expect(await search(endToEndId, { secret })).toEqual([]);
+  });
+
   it('finds customers by the ID of the platform, on all platforms', async () => {
     const platformCustomerId = 'order-form 17/b';
     const own = await createCustomer(app, {}, { platformCustomerId });

@@ -19,7 +19,7 @@ import {
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import { operatorHandle } from '../handle.ts';
 import { PlatformFilter } from '../schemas.ts';
-import { hitsByAmount, hitsById, hitsByReference } from './search-by-id.ts';
+import { hitsByAmount, hitsByBankReference, hitsById, hitsByReference } from './search-by-id.ts';
 import {
   HIT_PERMISSIONS,
   type Hit,
@@ -56,11 +56,12 @@ const search = operation({
   tag: 'Search',
   summary: 'Search',
   description:
-    'Finds resources by an ID, a reference of a payment or an account, an e-mail address, ' +
-    'a telephone number, an identity or tax number, the words of a name, a UMA address, the ' +
-    '`platformCustomerId` of a customer, the whole name of a beneficiary, an account number, or ' +
-    'the last four characters of an account or a card number, and payments by ' +
-    'their amount, currency and day. Payments are found by amount a few seconds later. Returns at most ' +
+    'Finds resources by an ID, a reference of a payment (its end-to-end ID at banks) or an account, ' +
+    'a reference of the bank to a deposit or a result, an e-mail address, a telephone number, an ' +
+    'identity or tax number, the words of a name, a UMA address, the `platformCustomerId` of a ' +
+    'customer, the whole name of a beneficiary, an account number, or the last four characters of ' +
+    'an account or a card number, and payments by their amount, currency and day. Payments are ' +
+    'found by amount a few seconds later. Returns at most ' +
     `${MAX_HITS} resources that the operator may read, without personal data. The text is in the ` +
     'body, because addresses of requests are logged. Each search is recorded, without its text.',
   auth: 'operator',
@@ -169,6 +170,7 @@ const SOURCES: readonly {
 }[] = [
   { form: /^/, find: (runtime, { query }) => hitsById(runtime, query) },
   { form: /^/, find: (runtime, { query }) => hitsByReference(runtime, query) },
+  { form: /^/, find: (runtime, { query }) => hitsByBankReference(runtime, query, LIMIT) },
   { form: /^\$[^@\s]+@\S+$/, find: byColumn('uma_address', 'UMA_ADDRESS') },
   { form: /^[^@\s]+@\S+$/, find: byPersonalData('email', 'EMAIL') },
   { form: /^\+?[\d\s().-]{6,24}$/, find: byPersonalData('phone', 'PHONE') },

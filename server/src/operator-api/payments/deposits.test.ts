@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readBalances } from '../../../test/kit/app/fixtures.ts';
 import { operatorService } from '../../../test/kit/operator/production.ts';
 
-const { service, read, rejects, isHidden, change } = operatorService();
+const { service, call, secretOf, read, rejects, isHidden, change } = operatorService();
 
 const entryOf = (accountId: string, bankReference: string, more: object = {}) => ({
   ...{ bankReference, accountId, amount: 12_50, currency: 'USD', rail: 'WIRE' },
@@ -33,6 +33,19 @@ describe('deposits', () => {
     const quoted = { ...entry, paymentReference: `RH${'0'.repeat(32)}` };
     await rejects(404, 'REFERENCE_NOT_FOUND', 'POST', path, { body: quoted });
     expect((await readBalances(service.app, account, service.as)).total).toBe(12_50);
+  });
+
+  it('are found by the reference of the bank', async () => {
+    const { account } = await service.payer();
+    const { transactionId } = await recorded(account, 'STMT 2026/11-42');
+    const search = async (query: string, secret?: string) => {
+      const options = secret === undefined ? { body: { query } } : { body: { query }, secret };
+      const reply = await call('POST', '/search', options);
+      return reply.body.data.map((hit: Record<string, string>) => `${hit.matchedBy} ${hit.id}`);
+    };
+    expect(await search('STMT 2026/11-42')).toEqual([`BANK_REFERENCE ${transactionId}`]);
+    expect(await search('STMT 2026/11')).toEqual([]);
+    expect(await search('STMT 2026/11-42', await secretOf(service.app.other.id))).toEqual([]);
   });
 
   it('name every invalid field', async () => {

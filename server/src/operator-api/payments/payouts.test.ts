@@ -36,6 +36,8 @@ describe('transfers', () => {
       ...{ platformId: service.shop.id, status: 'COMPLETED', failureReason: null, refund: null },
     });
     await rejects(409, 'CONFLICT', 'POST', `/payouts/${id}/settle`);
+    const found = await call('POST', '/search', { body: { query: reference.reference } });
+    expect(found.body.data).toMatchObject([{ kind: 'PAYMENT', id, matchedBy: 'BANK_REFERENCE' }]);
     const failure = { failureReason: 'PAYOUT_RETURNED', kind: 'payout' };
     expect(await decide(id, 'return', 'returnTransfer', failure)).toMatchObject({
       ...{ status: 'FAILED', failureReason: 'PAYOUT_RETURNED' },

@@ -127,7 +127,7 @@ export interface DepositReporter {
 }
 
 /** The bank references of a provider are its own. */
-const depositIdOf = (
+export const depositIdOf = (
   environment: Mode,
   {
     currency,

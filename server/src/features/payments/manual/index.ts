@@ -1,4 +1,5 @@
 // Operator actions on deposits, transfers over manual rails, and suspense.
+export { paymentsOfBankReference } from './bank-references.ts';
 export { MANUAL_CHOICES } from './choices.ts';
 export {
   type DepositResult,
