@@ -31,13 +31,15 @@ const GROUPS = [
   'processes',
   'bytes',
   'sdk',
+  'operator-lists',
 ];
 
 // CommonJS packages call `require`, which an ES module does not define.
 const BANNER = `import { createRequire as makeRequire } from 'node:module';
 const require = makeRequire(import.meta.url);`;
 
-const FLAGS = '--only, --rounds, --quick, --json, --compare, --node, --profile, --log-level';
+const FLAGS =
+  '--only, --rounds, --quick, --payments, --json, --compare, --node, --profile, --log-level';
 
 const print = (line) => process.stderr.write(`${line}\n`);
 
@@ -57,6 +59,7 @@ function readFlags(argv) {
     else if (word === '--profile') flags.profile = true;
     else if (word === '--only') flags.only = groupsOf(args.shift() ?? '');
     else if (word === '--rounds') flags.rounds = Number(args.shift());
+    else if (word === '--payments') flags.payments = Number(args.shift());
     else if (word === '--log-level') flags.logLevel = args.shift() ?? '';
     else if (word === '--json') flags.json = args.shift();
     else if (word === '--compare') flags.compare = args.shift();
@@ -66,6 +69,8 @@ function readFlags(argv) {
   if (!flags.only.every((name) => GROUPS.includes(name)))
     refuse(`--only takes names of rows: ${GROUPS.join(', ')}.`);
   if (!Number.isInteger(flags.rounds)) refuse('--rounds takes a number.');
+  if (flags.payments !== undefined && !(flags.payments >= 1_000))
+    refuse('--payments takes a number of at least 1000.');
   if (flags.node && spawnSync(flags.node, ['--version']).status !== 0)
     refuse(`--node takes the path of a Node program; ${flags.node} is not one.`);
   return flags;

@@ -19,6 +19,7 @@ import { importRows } from './rows/import-row.ts';
 import { ledgerRows } from './rows/ledger-row.ts';
 import { listRows } from './rows/list-row.ts';
 import { bytesRows, latencyRows, processRows } from './rows/load-rows.ts';
+import { operatorListRows } from './rows/operator/lists-row.ts';
 import { readRows } from './rows/read-row.ts';
 import { sdkRows } from './rows/sdk-row.ts';
 import { stampRows } from './rows/stamp-row.ts';
@@ -38,6 +39,8 @@ interface Options {
   logLevel: string;
   /** The Node program of the server under test; defaults to the program that runs the bench. */
   node?: string | undefined;
+  /** Payments of the large database of `operator-lists`. */
+  payments?: number | undefined;
   /** File for the result as JSON. */
   json?: string | undefined;
 }
@@ -57,6 +60,7 @@ const GROUPS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
   ['processes', processRows],
   ['bytes', bytesRows],
   ['deliveries', deliveryRows],
+  ['operator-lists', operatorListRows],
   ['start', startRows],
   ['stamp', stampRows],
   ['authorize', authorizeRows],
@@ -87,6 +91,7 @@ function makeBench(options: Options, scratch: string, cluster: Cluster): Bench {
     settings: { ...settings, rounds: rounds || settings.rounds },
     quick,
     logLevel,
+    payments: options.payments,
     node: options.node ?? process.execPath,
     ...(options.profile ? { profile } : {}),
     api: memoize<Api>(() => startApi(bench)),

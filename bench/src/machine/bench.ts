@@ -40,6 +40,8 @@ export interface Bench {
   cluster: Cluster;
   settings: Settings;
   quick: boolean;
+  /** Payments of the large database of `operator-lists`; absent for its default. */
+  payments?: number | undefined;
   /** The Node program that runs the server under test. */
   node: string;
   /** Folder for processor profiles of the server and the bench. */

@@ -4,7 +4,7 @@
 // A request counts as unanswered if its connection ends before the response is complete.
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addChunk, newReading } from './reading.ts';
+import { addChunk, newReading } from '../machine/reading.ts';
 
 export interface Attack {
   port: number;

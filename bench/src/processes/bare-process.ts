@@ -9,7 +9,8 @@ import { openPool } from './interactive.ts';
 export interface ListOptions {
   url: string;
   poolSize: number;
-  /** Statements of one page: its rows and their count. */
+  path: string;
+  /** Statements of one page: its rows, and their count if the page has it. */
   statements: { text: string; values: unknown[] }[];
 }
 
@@ -22,10 +23,10 @@ async function listen(body: string): Promise<number> {
   return (server.server.address() as AddressInfo).port;
 }
 
-async function listenWithRows({ url, poolSize, statements }: ListOptions): Promise<number> {
+async function listenWithRows({ url, poolSize, path, statements }: ListOptions): Promise<number> {
   const pool = openPool(url, poolSize);
   const server = Fastify({ logger: false });
-  server.get('/2025-10-13/transactions', async (_request, reply) => {
+  server.get(path, async (_request, reply) => {
     const [page, count] = await Promise.all(
       statements.map(({ text, values }, index) =>
         pool.query({ name: `list_${index}`, text, values }),

@@ -3,9 +3,9 @@
 // the minimum: a request is one string, and only status and length of a response are parsed. It
 // uses a fraction of the processor time of a general HTTP client, and both sides of a row use it.
 import net from 'node:net';
+import { addChunk, newReading } from '../machine/reading.ts';
 import { serveJobs } from '../machine/worker-channel.ts';
 import { createTally, type Run, type Tally } from '../table/stats.ts';
-import { addChunk, newReading } from './reading.ts';
 
 export interface Load {
   port: number;

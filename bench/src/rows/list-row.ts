@@ -44,7 +44,8 @@ export async function listRows(bench: Bench): Promise<Row[]> {
   const { path, statements } = await pageOf(bench);
   const bareServer = startWorker('bare');
   const url = databaseUrl(cluster.url, DATABASE);
-  const options: ListOptions = { url, poolSize: POOL_SIZE, statements };
+  const listPath = `${BASE}/transactions`;
+  const options: ListOptions = { url, poolSize: POOL_SIZE, path: listPath, statements };
   const barePort = await bareServer.call<number>('listenWithRows', options);
   const load = startWorker('load');
   const get = async (port: number, connections: number, forS = seconds) => {

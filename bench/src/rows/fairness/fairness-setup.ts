@@ -2,9 +2,7 @@
 // measured, a second sandbox platform that sends large bodies, and a production platform whose
 // customers receive text messages. The last two are created with the operator's command, as on any
 // installation.
-import { execFile } from 'node:child_process';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import {
   basic,
   eachOf,
@@ -16,6 +14,7 @@ import {
 } from '../../machine/api.ts';
 import type { Bench } from '../../machine/bench.ts';
 import { type Child, startWorker, type Worker } from '../../machine/children.ts';
+import { runCommand } from '../../machine/command.ts';
 import type { Accounts } from './fairness-payer.ts';
 
 export const FAIRNESS_DATABASE = 'bench_fairness';
@@ -40,16 +39,8 @@ interface Credentials {
 }
 
 async function createPlatform(bench: Bench, env: NodeJS.ProcessEnv, flags: readonly string[]) {
-  const verb = ['platform', 'create', '--json', ...flags];
-  const { stdout } = await promisify(execFile)(
-    'npm',
-    ['run', '--silent', 'railhead', '--', ...verb],
-    {
-      cwd: bench.root,
-      env: { ...process.env, ...env },
-    },
-  );
-  const { clientId, clientSecret } = JSON.parse(stdout) as Credentials;
+  const verb = ['platform', 'create', ...flags];
+  const { clientId, clientSecret } = await runCommand<Credentials>(bench, env, verb);
   return basic(clientId, clientSecret);
 }
 

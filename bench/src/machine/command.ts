@@ -1,0 +1,16 @@
+// The operator's command, as on any installation.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Bench } from './bench.ts';
+
+/** Runs a verb of the command on a database; returns its JSON. */
+export async function runCommand<R>(
+  { root }: Pick<Bench, 'root'>,
+  env: NodeJS.ProcessEnv,
+  verb: readonly string[],
+): Promise<R> {
+  const args = ['run', '--silent', 'railhead', '--', ...verb, '--json'];
+  const options = { cwd: root, env: { ...process.env, ...env } };
+  const { stdout } = await promisify(execFile)('npm', args, options);
+  return JSON.parse(stdout) as R;
+}

@@ -1,0 +1,78 @@
+// One caller with one connection that sends different requests in turn and measures each of them.
+// Pages of an operator are read by a person, one at a time, so their latency matters and not the
+// number of them per second.
+import http from 'node:http';
+import { serveJobs } from '../machine/worker-channel.ts';
+import { createTally, type Run } from '../table/stats.ts';
+
+export interface Probe {
+  name: string;
+  path: string;
+  /** JSON of a POST; absent for a GET. */
+  body?: string | undefined;
+}
+
+export interface ProbeOptions {
+  port: number;
+  authorization: string;
+  probes: readonly Probe[];
+  warmupMs: number;
+  seconds: number;
+}
+
+export interface ProbeRun extends Run {
+  /** The same for each probe, by its name. */
+  each: Record<string, Run>;
+}
+
+function send(agent: http.Agent, options: ProbeOptions, { path, body }: Probe): Promise<void> {
+  const { port, authorization } = options;
+  const length = Buffer.byteLength(body ?? '');
+  const type = { 'content-type': 'application/json', 'content-length': length };
+  return new Promise((resolve, reject) => {
+    const request = http.request(
+      {
+        ...{ host: '127.0.0.1', port, path, agent, method: body === undefined ? 'GET' : 'POST' },
+        headers: { authorization, ...(body === undefined ? {} : type) },
+      },
+      (reply) => {
+        let text = '';
+        reply.setEncoding('utf8');
+        reply.on('data', (chunk: string) => {
+          text += chunk;
+        });
+        reply.on('error', reject);
+        reply.on('end', () => {
+          if (reply.statusCode === 200) resolve();
+          else reject(new Error(`${path}: ${reply.statusCode} ${text.slice(0, 500)}`));
+        });
+      },
+    );
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+async function probe(options: ProbeOptions): Promise<ProbeRun> {
+  const { probes, warmupMs, seconds } = options;
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  const tally = createTally(warmupMs, seconds);
+  const tallies = probes.map((each) => [each, createTally(warmupMs, seconds)] as const);
+  while (tally.isRunning()) {
+    for (const [each, own] of tallies) {
+      const started = performance.now();
+      try {
+        await send(agent, options, each);
+        tally.ok(started);
+        own.ok(started);
+      } catch (error) {
+        tally.error(String(error));
+      }
+    }
+  }
+  agent.destroy();
+  const each = Object.fromEntries(tallies.map(([{ name }, own]) => [name, own.result()]));
+  return { ...tally.result(), each };
+}
+
+serveJobs({ probe });

@@ -1,0 +1,271 @@
+// Fills a database with payments of a year, in SQL: copies of a few that were made over HTTP, with
+// their quotes, outcomes and sums, and customers and external accounts in proportion. Events are a
+// tenth of the payments and three weeks old at most, because older ones are deleted.
+import pg from 'pg';
+import {
+  COUNTED,
+  OUTCOME,
+} from '../../../../server/src/features/payments/monitoring/metrics-store.ts';
+import { printProgress } from '../../table/row.ts';
+
+const DAY_MS = 86_400_000;
+const YEAR_MS = 365 * DAY_MS;
+const EVENTS_MS = 20 * DAY_MS;
+/** Payments for each customer and each external account. */
+const PER_PERSON = 100;
+/** Payments for each event. */
+const PER_EVENT = 10;
+/** Of this number of payments, one failed. */
+const FAILED = 100;
+const AMOUNTS = 5_000;
+export const FIRST_AMOUNT = 1_000;
+
+/** An id with the time and the number of its row. */
+const idSql = (resource: string, time: string, n: string) =>
+  `'${resource}:' || overlay(lpad(to_hex((${time})::bigint), 12, '0') placing '-' from 9 for 0)
+    || '-7000-8000-' || lpad((${n})::text, 12, '0')`;
+
+/** The id of the row with this number where the time does not matter. */
+const numbered = (resource: string, n: string) => idSql(resource, '1700000000000', n);
+
+/** The customer or account with this number. */
+export const numberedId = (resource: string, n: number): string =>
+  `${resource}:018bcfe5-6800-7000-8000-${String(n).padStart(12, '0')}`;
+
+/** The first of them has every third payment. */
+const often = (resource: string, most: number) =>
+  `case when n % 3 = 0 then ${numbered(resource, '1')}
+    else ${numbered(resource, `2 + n % ${most}`)} end`;
+
+interface Copies {
+  table: string;
+  /** Ids of the copied rows, in turn. */
+  templates: readonly string[];
+  count: number;
+  columns: Record<string, string>;
+}
+
+/** Building an index afterwards takes a fraction of the time of inserting entry by entry. */
+async function withoutIndexes(client: pg.Client, table: string, work: () => Promise<unknown>) {
+  const { rows } = await client.query<{ name: string; definition: string }>(
+    `select indexrelid::regclass as name, pg_get_indexdef(indexrelid) as definition from pg_index
+      where indrelid = $1::regclass
+        and not exists (select from pg_constraint where conindid = indexrelid)`,
+    [table],
+  );
+  for (const { name } of rows) await client.query(`drop index ${name}`);
+  await work();
+  for (const { definition } of rows) await client.query(definition);
+}
+
+/** Without a log the copies cost half; reading them is the same. */
+const withoutLog = (client: pg.Client, table: string) =>
+  client.query(`alter table ${table} set unlogged`);
+
+/** Prints the seconds of a step, which are many at ten million payments. */
+async function timed<R>(name: string, work: () => Promise<R>): Promise<R> {
+  const started = performance.now();
+  const result = await work();
+  printProgress(`${name}: ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  return result;
+}
+
+const copy = (client: pg.Client, copies: Copies) =>
+  timed(`${copies.count} ${copies.table}`, () => insertCopies(client, copies));
+
+async function insertCopies(client: pg.Client, { table, templates, count, columns }: Copies) {
+  const { rows } = await client.query<{ name: string }>(
+    `select column_name as name from information_schema.columns
+      where table_schema = 'public' and table_name = $1 and is_generated = 'NEVER'
+      order by ordinal_position`,
+    [table],
+  );
+  const names = rows.map(({ name }) => name);
+  const values = names.map((name) => columns[name] ?? `t.${name}`).join(', ');
+  await withoutLog(client, table);
+  await withoutIndexes(client, table, () =>
+    client.query(
+      `insert into ${table} (${names.join(', ')}) select ${values}
+        from generate_series(1, ${count}) n
+        join (select row_number() over () - 1 as turn, copied.* from unnest($1::text[]) id
+          join ${table} copied using (id)) t on t.turn = n % ${templates.length}`,
+      [templates],
+    ),
+  );
+  await client.query(`vacuum analyze ${table}`);
+}
+
+/** Outcomes and sums of the payments, as the sweep counts them. */
+async function countPayments(client: pg.Client) {
+  const own = `transactions t where ${OUTCOME} <> 'NONE'`;
+  const counted = `select ${COUNTED}, ${OUTCOME} as outcome from ${own}`;
+  await client.query('truncate payment_counts, payment_metrics');
+  await withoutLog(client, 'payment_counts');
+  await withoutIndexes(client, 'payment_counts', () =>
+    client.query(`insert into payment_counts
+        (platform_id, id, created_at, currency, amount, outcome)
+      select platform_id, id, created_at, currency, amount, outcome from (${counted}) c
+      order by platform_id, id`),
+  );
+  const sums = ['COMPLETED', 'FAILED', 'RETURNED']
+    .map((each) => `count(*) filter (where outcome = '${each}')`)
+    .concat(
+      'sum(amount)',
+      ...['COMPLETED', 'RETURNED'].map(
+        (each) => `coalesce(sum(amount) filter (where outcome = '${each}'), 0)`,
+      ),
+    );
+  await client.query(`insert into payment_metrics (platform_id, grain, bucket, type, currency, rail,
+      payments, completed, failed, returned, amount, completed_amount, returned_amount)
+    select platform_id, grain, date_trunc(grain, created_at, 'UTC'), type, currency, rail, count(*),
+      ${sums.join(', ')}
+    from (${counted}) c, (values ('hour'), ('day')) g(grain) group by 1, 2, 3, 4, 5, 6`);
+  // The sweep has nothing to count again.
+  await client.query(`insert into payment_metric_marks
+      (platform_id, stage, position, event_id, backfill_at, backfill_id)
+    select id, 'follow', pg_snapshot_xmin(pg_current_snapshot())::text::bigint, '', 'epoch', ''
+    from platforms
+    on conflict (platform_id) do update set stage = 'follow', event_id = '',
+      position = excluded.position`);
+  await client.query('vacuum analyze payment_counts, payment_metrics');
+}
+
+export interface Templates {
+  /** Executed payments. */
+  payments: readonly string[];
+  platforms: readonly [string, string];
+}
+
+const idsOf = async (client: pg.Client, text: string, values: unknown[] = []) =>
+  (await client.query<{ id: string }>(text, values)).rows.map(({ id }) => id);
+
+interface Fill {
+  client: pg.Client;
+  count: number;
+  /** Number of customers, and of external accounts. */
+  people: number;
+  now: number;
+  /** The platform of a row. */
+  owned: { platform_id: string };
+}
+
+/** Milliseconds since 1970 of a row: the rows are evenly spread over the time before now. */
+const spread = (now: number, length: number, rows: number) =>
+  `${now - length} + n * ${length}::bigint / ${rows + 1}`;
+
+const timeSql = (time: string) => `to_timestamp((${time}) / 1000.0)`;
+
+async function fillTransactions(
+  { client, count, people, now, owned }: Fill,
+  payments: readonly string[],
+): Promise<void> {
+  const paid = spread(now, YEAR_MS, count);
+  const customer = often('Customer', people);
+  const quotes = await idsOf(
+    client,
+    'select quote_id as id from transactions where id = any($1) order by id',
+    [payments],
+  );
+  const isFailed = `n % ${FAILED} = 1`;
+  const amount = `${FIRST_AMOUNT} + n % ${AMOUNTS}`;
+  await copy(client, {
+    ...{ table: 'transactions', templates: payments, count },
+    columns: {
+      ...owned,
+      id: idSql('Transaction', paid, 'n'),
+      quote_id: idSql('Quote', paid, 'n'),
+      customer_id: customer,
+      source_account: often('InternalAccount', people),
+      destination_account: numbered('InternalAccount', `2 + (n * 7) % ${people}`),
+      ...{ sent_amount: amount, received_amount: amount },
+      status: `case when ${isFailed} then 'FAILED' else t.status end`,
+      funds: `case when ${isFailed} then 'RETURNED' else t.funds end`,
+      settled_at: `case when not ${isFailed} then ${timeSql(paid)} end`,
+      ...{ created_at: timeSql(paid), updated_at: timeSql(paid) },
+    },
+  });
+  await copy(client, {
+    ...{ table: 'quotes', templates: quotes, count },
+    columns: {
+      ...owned,
+      id: idSql('Quote', paid, 'n'),
+      transaction_id: idSql('Transaction', paid, 'n'),
+      customer_id: customer,
+      created_at: timeSql(paid),
+      // A sweep looks at those that have expired.
+      expires_at: `now() + interval '10 years'`,
+    },
+  });
+}
+
+async function fillPeople({ client, people, now, owned }: Fill): Promise<void> {
+  const joined = timeSql(spread(now, YEAR_MS, people));
+  await copy(client, {
+    table: 'customers',
+    templates: await idsOf(client, 'select id from customers order by id'),
+    count: people,
+    columns: {
+      ...owned,
+      id: numbered('Customer', 'n'),
+      platform_customer_id: `'person ' || n`,
+      uma_address: `'$p' || n || '@example.com'`,
+      // Decrypted in its own row only.
+      ...{ data_key: 'null', personal: 'null' },
+      email_digest: `md5('e-mail ' || n)`,
+      phone_digest: `md5('phone ' || n)`,
+      identifier_digest: `md5('identifier ' || n)`,
+      name_digests: `array[md5('name ' || n), md5('word ' || n % 1000), md5('word ' || -n)]`,
+      created_at: joined,
+    },
+  });
+  await copy(client, {
+    table: 'external_accounts',
+    templates: await idsOf(client, 'select id from external_accounts order by id'),
+    count: people,
+    columns: {
+      ...owned,
+      id: numbered('ExternalAccount', 'n'),
+      customer_id: numbered('Customer', 'n'),
+      duplicate_key: `'key ' || n`,
+      info: `jsonb_set(jsonb_set(t.info::jsonb, '{beneficiary,fullName}', to_jsonb('Person ' || n)),
+        '{accountNumber}', to_jsonb(lpad(n::text, 12, '0')))`,
+      created_at: joined,
+    },
+  });
+}
+
+async function fillEvents({ client, count, now, owned }: Fill): Promise<void> {
+  const events = Math.ceil(count / PER_EVENT);
+  const emitted = spread(now, EVENTS_MS, events);
+  await copy(client, {
+    table: 'events',
+    templates: await idsOf(client, 'select id from events order by id limit 100'),
+    count: events,
+    columns: { ...owned, id: idSql('Webhook', emitted, 'n'), created_at: timeSql(emitted) },
+  });
+}
+
+/** Inserts this number of payments, evenly over the last year. */
+export async function fillPayments(
+  url: string,
+  { payments, platforms }: Templates,
+  count: number,
+): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const [main, other] = platforms;
+  const fill: Fill = {
+    ...{ client, count, now: Date.now() },
+    people: Math.max(PER_PERSON, Math.ceil(count / PER_PERSON)),
+    owned: { platform_id: `case when n % 4 = 0 then '${other}' else '${main}' end` },
+  };
+  try {
+    await client.query("set maintenance_work_mem = '512MB'");
+    await fillTransactions(fill, payments);
+    await fillPeople(fill);
+    await fillEvents(fill);
+    await timed('outcomes and sums', () => countPayments(client));
+  } finally {
+    await client.end();
+  }
+}

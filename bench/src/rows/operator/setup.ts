@@ -1,0 +1,230 @@
+// Two servers that differ in the number of their payments only, and what is requested of them.
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  eachOf,
+  FUNDS,
+  personBody,
+  type Request,
+  requester,
+  startServer,
+} from '../../machine/api.ts';
+import type { Bench } from '../../machine/bench.ts';
+import type { Child } from '../../machine/children.ts';
+import { runCommand } from '../../machine/command.ts';
+import type { Probe } from '../../processes/probe-process.ts';
+import { FIRST_AMOUNT, fillPayments, numberedId } from './fill.ts';
+
+const PEOPLE = 10;
+const BASE = '/operator/v1';
+const DAY_MS = 86_400_000;
+const COMPLETION_MS = 30_000;
+
+export interface OperatorServer {
+  database: string;
+  payments: number;
+  port: number;
+  process: Child;
+  authorization: string;
+  probes: Record<'lists' | 'rare' | 'search' | 'sums', Probe[]>;
+}
+
+/** A customer who has paid an external account; returns the ID of the payment. */
+async function pay(request: Request, index: number): Promise<string> {
+  const person = await request<{ id: string }>('POST', '/customers', {
+    ...personBody(index, ['USD']),
+    platformCustomerId: `template-${index}`,
+  });
+  const accounts = `/customers/internal-accounts?customerId=${person.id}&currency=USD`;
+  const { data } = await request<{ data: { id: string }[] }>('GET', accounts);
+  const source = data[0]?.id as string;
+  await request('POST', `/sandbox/internal-accounts/${source}/fund`, { amount: FUNDS });
+  const payee = await request<{ id: string }>('POST', '/customers/external-accounts', {
+    customerId: person.id,
+    currency: 'USD',
+    accountInfo: {
+      accountType: 'USD_ACCOUNT',
+      accountNumber: `1234${index}6000`,
+      routingNumber: '021000021',
+      beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' },
+    },
+  });
+  const quote = await request<{ id: string; transactionId: string }>('POST', '/quotes', {
+    source: { sourceType: 'ACCOUNT', accountId: source },
+    destination: { destinationType: 'ACCOUNT', accountId: payee.id },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 5_000,
+  });
+  await request('POST', `/quotes/${quote.id}/execute`);
+  return quote.transactionId;
+}
+
+async function completed(request: Request, id: string): Promise<void> {
+  const until = performance.now() + COMPLETION_MS;
+  while (performance.now() < until) {
+    const { status } = await request<{ status: string }>('GET', `/transactions/${id}`);
+    if (status === 'COMPLETED') return;
+    await sleep(50);
+  }
+  throw new Error(`${id} did not complete`);
+}
+
+const get = (name: string, query: string): Probe => ({ name, path: `${BASE}/${query}` });
+
+const search = (name: string, body: object): Probe => ({
+  ...{ name: `search by ${name}`, path: `${BASE}/search` },
+  body: JSON.stringify(body),
+});
+
+const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
+const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
+
+interface Known {
+  /** A payment in the middle of all, its quote and reference. */
+  payment: string;
+  quote: string;
+  reference: string;
+  /** A page in the middle of all payments. */
+  cursor: string;
+  platform: string;
+  people: number;
+  /** Of all payments. */
+  rail: string;
+}
+
+/** Every filter of the lists of payments, quotes and customers that finds rows without a long way. */
+function listsOf({ cursor, platform, people, rail }: Known): Probe[] {
+  const hub = numberedId('Customer', 1);
+  const rare = numberedId('Customer', Math.floor(people / 2));
+  const accounts = [1, Math.floor(people / 2)].map((n) => numberedId('InternalAccount', n));
+  const week = `createdAfter=${ago(107)}&createdBefore=${ago(100)}`;
+  return [
+    get('payments', 'payments?limit=20'),
+    get('payments, in the middle', `payments?limit=20&cursor=${cursor}`),
+    get('payments of a platform', `payments?limit=20&platformId=${platform}`),
+    get('payments of the sandbox', 'payments?limit=20&mode=sandbox'),
+    get('payments of a customer with a third', `payments?limit=20&customerId=${hub}`),
+    get('payments of a customer with few', `payments?limit=20&customerId=${rare}`),
+    get('payments of an account with a third', `payments?limit=20&accountId=${accounts[0]}`),
+    get('payments of an account with few', `payments?limit=20&accountId=${accounts[1]}`),
+    get('payments of a type', 'payments?limit=20&type=OUTGOING'),
+    get('payments of a status', 'payments?limit=20&status=COMPLETED'),
+    get('payments of a currency', 'payments?limit=20&currency=USD'),
+    get('payments over a rail', `payments?limit=20&rail=${rail}`),
+    get('payments of a week', `payments?limit=20&${week}`),
+    get('payments of a platform in a week', `payments?limit=20&platformId=${platform}&${week}`),
+    get('quotes', 'quotes?limit=20'),
+    get('quotes of a platform', `quotes?limit=20&platformId=${platform}`),
+    get('quotes of a customer with few', `quotes?limit=20&customerId=${rare}`),
+    get('customers', 'customers?limit=20'),
+    get('customers of a platform', `customers?limit=20&platformId=${platform}`),
+    get('events', 'events?limit=20'),
+  ];
+}
+
+/** Filters that match few or no rows. Their pages end after a time and may be short. */
+const RARE = [
+  get('payments of a rare status', 'payments?limit=20&status=FAILED'),
+  get('payments of a currency without any', 'payments?limit=20&currency=KES'),
+  get('payments over a rail without any', 'payments?limit=20&rail=SEPA'),
+];
+
+function searchesOf({ payment, quote, reference }: Known): Probe[] {
+  const amount = { amount: FIRST_AMOUNT + 77, currency: 'USD' };
+  return [
+    search('ID of a payment', { query: payment }),
+    search('UUID', { query: quote.slice(quote.indexOf(':') + 1) }),
+    search('reference', { query: reference }),
+    search('amount', amount),
+    search('amount and day', { ...amount, date: dayOf(Date.now() - 100 * DAY_MS) }),
+    search('e-mail address', { query: 'unknown@example.com' }),
+    search('telephone number', { query: '+44 7700 900999' }),
+    search('name', { query: 'Ada Lovelace' }),
+    search('name of a beneficiary', { query: 'Person 50' }),
+    search('ID of the platform', { query: 'person 50' }),
+    search('end of an account number', { query: '0050' }),
+  ];
+}
+
+const sumsOf = ({ platform }: Known): Probe[] => [
+  get('sums of 30 days', 'metrics/payments'),
+  get('sums of a year by week', `metrics/payments?bucket=week&from=${ago(364)}`),
+  get('sums of 30 days by hour', `metrics/payments?bucket=hour&from=${ago(30)}`),
+  get(
+    'sums of a year by rail and platform',
+    `metrics/payments?groupBy=rail,platform&from=${ago(364)}`,
+  ),
+  get('sums of a platform', `metrics/payments?platformId=${platform}`),
+];
+
+async function knownOf(
+  bench: Bench,
+  { database, payments }: Pick<OperatorServer, 'database' | 'payments'>,
+  request: Request,
+  platform: string,
+): Promise<Known> {
+  const [row] = await bench.cluster.rows<{ id: string; quote: string; rail: string; at: Date }>(
+    database,
+    `select id, quote_id as quote, rail, created_at as at from transactions
+      where platform_id = $1 order by id desc offset $2::int limit 1`,
+    [platform, Math.floor(Math.min(payments / 2, 50_000))],
+  );
+  const { id, quote, rail, at } = row as NonNullable<typeof row>;
+  const payment = await request<{ reconciliationInstructions?: { reference: string } }>(
+    'GET',
+    `/transactions/${id}`,
+  );
+  return {
+    ...{ payment: id, quote, rail, platform, people: Math.max(100, Math.ceil(payments / 100)) },
+    reference: payment.reconciliationInstructions?.reference ?? id,
+    cursor: Buffer.from(`${at.getTime()} ${id}`).toString('base64url'),
+  };
+}
+
+/** Creates a database with this number of payments, and starts a server on it. */
+export async function startOperatorServer(
+  bench: Bench,
+  name: string,
+  payments: number,
+): Promise<OperatorServer> {
+  const { cluster, scratch, logLevel, profile } = bench;
+  const database = `bench_operator_${name}`;
+  const url = await cluster.create(database);
+  const dataDir = path.join(scratch, `operator-${name}`);
+  const args = ['--database-url', url, '--data-dir', dataDir];
+  const log = path.join(scratch, `operator-${name}.log`);
+  const first = await startServer(bench, args, { log });
+  const request = requester(first.port);
+  const templates = await eachOf(Array.from({ length: PEOPLE }), (_, index) => pay(request, index));
+  for (const id of templates) await completed(request, id);
+  const env = { DATABASE_URL: url, RAILHEAD_DATA_DIR: dataDir };
+  const other = await runCommand<{ platformId: string }>(bench, env, [
+    ...['platform', 'create', '--name', 'Other'],
+  ]);
+  const token = await runCommand<{ secret: string }>(bench, env, [
+    ...['operator-token', 'create', '--name', 'Bench', '--role', 'administrator'],
+  ]);
+  const [main] = await cluster.rows<{ id: string }>(
+    database,
+    'select platform_id as id from transactions limit 1',
+  );
+  const platform = main?.id as string;
+  await first.process.stop();
+  await fillPayments(
+    url,
+    { payments: templates, platforms: [platform, other.platformId] },
+    payments,
+  );
+  await cluster.checkpoint();
+  const started = await startServer(bench, args, { log, logLevel, profile });
+  const { port, process } = started;
+  const known = await knownOf(bench, { database, payments }, requester(port), platform);
+  const probes = {
+    lists: listsOf(known),
+    rare: RARE,
+    search: searchesOf(known),
+    sums: sumsOf(known),
+  };
+  const authorization = `Bearer ${token.secret}`;
+  return { database, payments, port, process, authorization, probes };
+}
