@@ -67,8 +67,8 @@ describe('by identifiers', () => {
   });
 
   it('finds a payment by the end-to-end ID that banks show', async () => {
-    const { person, account } = await fundedCustomer(app);
-    const payee = await externalAccount(app, person.id, 'USD');
+    const { person, account } = await createFundedCustomer(app);
+    const payee = await createExternalAccount(app, person.id, 'USD');
     const quote = ok(
       await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 10_00)),
       201,

@@ -36,7 +36,7 @@ describe('deposits', () => {
   });
 
   it('are found by the reference of the bank', async () => {
-    const { account } = await service.payer();
+    const { account } = await service.createPayer();
     const { transactionId } = await recorded(account, 'STMT 2026/11-42');
     const search = async (query: string, secret?: string) => {
       const options = secret === undefined ? { body: { query } } : { body: { query }, secret };
