@@ -129,13 +129,29 @@ describe('a change with a policy', () => {
   });
 
   it('is requested again if the state has changed since', async () => {
-    const first = await requestRevocation();
-    const secret = await asPerson('Requester');
-    const second = await client.call('DELETE', first.path, { secret });
-    expect(second.status).toBe(202);
-    expect((await decide(second.body.id, 'approve')).status).toBe(200);
-    const lateReply = await decide(first.approval.id, 'approve', 'Second');
-    expect(lateReply.status).toBe(409);
+    const policy = { operationId: 'setPaymentLimit', hours: 24 };
+    const { body } = await client.call('POST', '/approval-policies', { body: policy });
+    const platform = `/platforms/${app.platform.id}`;
+    const limit = { currency: 'USD', perPayment: 100_00 };
+    const requestLimit = async () =>
+      client.call('PUT', `${platform}/limits`, {
+        body: limit,
+        secret: await asPerson('Requester'),
+      });
+    const requested = await requestLimit();
+    expect(requested.status).toBe(202);
+    const changed = await client.call('PATCH', `${platform}/card-program`, {
+      body: { maxLive: 7 },
+    });
+    expect(changed.status).toBe(200);
+    const lateReply = await decide(requested.body.id, 'approve');
+    expect([lateReply.status, lateReply.body.reason]).toEqual([
+      409,
+      'The state has changed since the request. Request it again.',
+    ]);
+    expect((await decide(requested.body.id, 'reject')).status).toBe(200);
+    expect((await requestLimit()).status).toBe(202);
+    expect((await client.call('DELETE', `/approval-policies/${body.id}`)).status).toBe(200);
   });
 
   it('is not executed after its time', async () => {
@@ -163,6 +179,61 @@ describe('a change with a policy', () => {
     expect([first.status, repeatedReply.status]).toEqual([202, 202]);
     expect(repeatedReply.body.id).toBe(first.body.id);
     expect(repeatedReply.headers['idempotency-replayed']).toBe('true');
+  });
+});
+
+describe('a change that waits', () => {
+  it('is found by its resource, and shows the request', async () => {
+    const { token, approval } = await requestRevocation();
+    expect(approval.subject).toBe(token.id);
+    const { body: page } = await client.call('GET', `/approvals?subject=${token.id}`);
+    expect(page.data.map(({ id }: { id: string }) => id)).toEqual([approval.id]);
+    const { body: details } = await client.call('GET', `/approvals/${approval.id}`);
+    expect(details.input).toEqual({ operatorTokenId: token.id });
+  });
+
+  it('is not requested again, until it is decided', async () => {
+    const { approval, path } = await requestRevocation();
+    const request = async (name: string) =>
+      client.call('DELETE', path, { secret: await asPerson(name) });
+    const repeated = await request('Second');
+    expect(repeated.status).toBe(409);
+    expect(repeated.body).toMatchObject({
+      code: 'CONFLICT',
+      details: { approvalId: approval.id },
+      reason:
+        `Approval ${approval.id}, requested by Requester, already waits for the same change. ` +
+        'Approve or reject it first.',
+    });
+    // Another token is another change.
+    expect((await requestRevocation()).reply.status).toBe(202);
+    expect((await decide(approval.id, 'reject')).status).toBe(200);
+    expect((await request('Second')).status).toBe(202);
+  });
+
+  it('is requested once by several operators at the same time', async () => {
+    const { body: token } = await client.call('POST', '/operator-tokens', { body: NEW });
+    const secrets = await Promise.all(['A', 'B', 'C', 'D'].map((name) => asPerson(name)));
+    const replies = await Promise.all(
+      secrets.map((secret) => client.call('DELETE', `/operator-tokens/${token.id}`, { secret })),
+    );
+    expect(replies.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409]);
+  });
+
+  it('is requested again when its time has ended', async () => {
+    const { path } = await requestRevocation();
+    await app.advance(24 * 3_600_000);
+    const again = await client.call('DELETE', path, { secret: await asPerson('Second') });
+    expect([again.status, again.body.status]).toEqual([202, 'PENDING']);
+  });
+
+  it('differs from another one with the same operation and another input', async () => {
+    const create = async (operationId: string, hours: number) =>
+      (await client.call('POST', '/approval-policies', { body: { operationId, hours } })).status;
+    await create('createApprovalPolicy', 24);
+    expect(await create('closeCard', 1)).toBe(202);
+    expect(await create('closeCard', 2)).toBe(202);
+    expect(await create('closeCard', 1)).toBe(409);
   });
 });
 
@@ -204,6 +275,10 @@ describe('a change whose requester has changed since', () => {
     const requested = await requestBy(secret);
     await change(user.id, { isDisabled: true });
     await isInvalid(requested);
+    // It does not prevent the request of another operator.
+    const path = `/operator-tokens/${requested.token.id}`;
+    const another = await client.call('DELETE', path, { secret: await asPerson('Requester') });
+    expect(another.status).toBe(202);
     const rejected = await decide(requested.id, 'reject');
     expect([rejected.status, rejected.body.status]).toEqual([200, 'REJECTED']);
   });

@@ -8,18 +8,16 @@ import {
   listPolicies,
   type NewPolicy,
   prepareApproved,
-  type RightsOfRequester,
   rejectApproval,
   removePolicy,
 } from '../features/staff/approvals/index.ts';
 import { auditedRuntime } from '../features/staff/audit/index.ts';
-import { sessions } from '../features/staff/users/index.ts';
 import { readPlatform } from '../features/tenancy/platform/index.ts';
-import { assertOperatorPermission, mayUse } from '../http/admission/admission.ts';
+import { assertOperatorPermission } from '../http/admission/admission.ts';
 import { type Contract, operation } from '../kernel/contract/operation.ts';
 import { Fault, type FieldError, invalid } from '../kernel/fault.ts';
 import { named, oneOf, PageQuery, PositiveAmount, page, text, time } from '../kernel/schema.ts';
-import { type OperatorCall, operatorHandle } from './handle.ts';
+import { type OperatorCall, operatorHandle, rightsIn } from './handle.ts';
 import { APPROVAL, Approval, Changes, OptionalReason, PlatformFilter, Reason } from './schemas.ts';
 import { scopedDatabase } from './scoped-database.ts';
 
@@ -121,6 +119,7 @@ const list = operation({
           'Return only approvals with this status; PENDING includes expired and invalid ones.',
       }),
     ),
+    subject: Type.Optional(text('Return only approvals of changes of this resource.')),
     ...PlatformFilter,
     ...PageQuery,
   }),
@@ -135,12 +134,24 @@ const get = operation({
   path: '/approvals/{approvalId}',
   summary: 'Show an approval with its changes',
   description:
-    'Returns the rows and the postings that will change. They may contain personal data, so this ' +
-    'request is recorded.',
+    'Returns the input of the operation, and the rows and the postings that will change. They may ' +
+    'contain personal data, so this request is recorded.',
   operatorPermission: 'approvals.decide',
   reveals: true,
   params,
-  replies: { 200: Type.Object({ ...APPROVAL, changes: Type.Optional(Changes) }) },
+  replies: {
+    200: Type.Object({
+      ...APPROVAL,
+      input: Type.Optional(
+        Type.Record(Type.String(), Type.Unknown(), {
+          description:
+            'Parameters and body of the request without its reason. Absent after an erasure of the ' +
+            'customer.',
+        }),
+      ),
+      changes: Type.Optional(Changes),
+    }),
+  },
   errors: [],
   notFound: 'NOT_FOUND',
 });
@@ -186,20 +197,6 @@ const reject = operation({
   errors: ['CONFLICT'],
   notFound: 'NOT_FOUND',
 });
-
-/** Whether a requester may still make the change that it requested. */
-export const rightsIn =
-  ({ operationOf, unaudited: { effects } }: OperatorCall): RightsOfRequester =>
-  async (reader, { requestedBy, operationId, platformId }) => {
-    const { operator, rows } = await sessions.presentOperator(reader, requestedBy, effects.now());
-    const contract = operationOf(operationId)?.contract;
-    const mayRequest =
-      operator !== undefined &&
-      contract !== undefined &&
-      mayUse(contract, operator) &&
-      (platformId === null || (operator.platformIds?.includes(platformId) ?? true));
-    return { mayRequest, rows };
-  };
 
 /** Executes an approved change as the approver. */
 async function execute(call: OperatorCall, approvalId: string, reason: string) {

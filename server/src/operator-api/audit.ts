@@ -37,6 +37,9 @@ const RECORD = {
   platformId: Type.Optional(text('Platform, if the record is about one.')),
   customerId: Type.Optional(text('Customer, if the record is about one.')),
   reason: Type.Optional(text('Reason that the operator gave.')),
+  outcome: text(
+    'SUCCEEDED, WAITING_FOR_APPROVAL, or the code of the error with which the request was rejected.',
+  ),
   hasChanges: Type.Boolean({ description: 'Whether rows were changed.' }),
   previousHash: text('Hash of the record before it; empty for the first.'),
   hash: text('Keyed hash of the record and of `previousHash`.'),
@@ -62,6 +65,11 @@ const listRecords = operation({
     actorId: Type.Optional(text('Return only records of this operator.')),
     operationId: Type.Optional(text('Return only records of this operation.')),
     subject: Type.Optional(text('Return only records about this resource.')),
+    outcome: Type.Optional(
+      text(
+        'Return only records with this outcome: SUCCEEDED, WAITING_FOR_APPROVAL or an error code.',
+      ),
+    ),
     customerId: Type.Optional(text('Return only records about this customer.')),
     ...PlatformFilter,
     createdAfter: Type.Optional(time('Return only records at or after this time.')),

@@ -7,13 +7,19 @@ import type { Static, TSchema } from '@sinclair/typebox';
 import type { SandboxWorldParts } from '../features/sandbox/index.ts';
 import {
   isApprovalNeeded,
+  type NeededApproval,
+  type RightsOfRequester,
   requestApproval,
   requirePolicies,
 } from '../features/staff/approvals/index.ts';
-import { type AuditedRequest, auditedRuntime } from '../features/staff/audit/index.ts';
+import {
+  type AuditedRequest,
+  auditedRuntime,
+  isRepeatedRequest,
+} from '../features/staff/audit/index.ts';
 import type { ChangeFeed } from '../features/staff/changes/index.ts';
 import { sessions, type signIn } from '../features/staff/users/index.ts';
-import { assertOperatorPermission } from '../http/admission/admission.ts';
+import { assertOperatorPermission, mayUse } from '../http/admission/admission.ts';
 import type { Operator } from '../kernel/caller.ts';
 import {
   type Bound,
@@ -82,10 +88,16 @@ export const withoutUnknownQuery = (contract: Contract): Contract => ({
   query: { ...(contract.query ?? NO_QUERY), additionalProperties: false },
 });
 
-/** The contract as it is served: the reply of a change may be an approval by another operator. */
+/**
+ * The contract as it is served: the reply of a change may be an approval by another operator, or CONFLICT
+ * while the same change waits for one.
+ */
 const servedContract = (contract: Contract): Contract => ({
   ...withoutUnknownQuery(contract),
-  replies: contract.method === 'GET' ? contract.replies : { ...contract.replies, 202: Approval },
+  ...(contract.method !== 'GET' && {
+    replies: { ...contract.replies, 202: Approval },
+    errors: [...new Set([...contract.errors, 'CONFLICT' as const])],
+  }),
 });
 
 const notFound = (reason = 'Resource not found.') => new Fault('NOT_FOUND', reason);
@@ -179,19 +191,36 @@ function requestOf(
   };
 }
 
+/** Whether a requester may still make the change that it requested. */
+export const rightsIn =
+  ({
+    operationOf,
+    unaudited: { effects },
+  }: Pick<OperatorCall, 'operationOf' | 'unaudited'>): RightsOfRequester =>
+  async (reader, { requestedBy, operationId, platformId }) => {
+    const { operator, rows } = await sessions.presentOperator(reader, requestedBy, effects.now());
+    const contract = operationOf(operationId)?.contract;
+    const mayRequest =
+      operator !== undefined &&
+      contract !== undefined &&
+      mayUse(contract, operator) &&
+      (platformId === null || (operator.platformIds?.includes(platformId) ?? true));
+    return { mayRequest, rows };
+  };
+
 /** Stores a change to which a policy applies until another operator decides. */
 async function approvalReply(
-  { runtime }: Installation,
+  { installation: { runtime }, operationOf }: Provided,
   request: AuditedRequest,
   { params, query, body }: RawInput,
-  needed: unknown,
+  needed: NeededApproval,
 ): Promise<Reply> {
-  if (!isApprovalNeeded(needed)) throw needed;
-  const { operator, operationId, reason } = request;
-  const audited = auditedRuntime(runtime, request);
+  const { operator, operationId, subject, reason } = request;
+  const audited = auditedRuntime(runtime, { ...request, outcome: 'WAITING_FOR_APPROVAL' });
   const input = { params, query, body };
-  const approval = await requestApproval(audited.runtime, {
-    ...{ operator, operationId, input, reason, needed },
+  const rightsOf = rightsIn({ operationOf, unaudited: runtime });
+  const approval = await requestApproval(audited.runtime, rightsOf, {
+    ...{ operator, operationId, subject, input, reason, needed },
   });
   return { status: 202, body: approval };
 }
@@ -215,6 +244,34 @@ async function withPresentRights(
   };
   assertOperatorPermission(contract, operator);
   return operator;
+}
+
+/** Whether an error is the answer to an attempt of the operator, and not a failure of the server. */
+const isRejection = (error: unknown): error is Fault =>
+  error instanceof Fault && error.status < 500 && error.code !== 'RATE_LIMITED';
+
+/**
+ * The reply to a change that was not made: an approval, or the error, which is recorded. The record has no
+ * idempotency key, because the request can be repeated.
+ */
+async function replyWithoutChange(
+  provided: Provided,
+  request: AuditedRequest,
+  raw: RawInput,
+  error: unknown,
+): Promise<Reply> {
+  try {
+    if (!isApprovalNeeded(error)) throw error;
+    return await approvalReply(provided, request, raw, error);
+  } catch (rejection) {
+    const { runtime } = provided.installation;
+    // The route replies to a repeated request with the first reply.
+    if (!isRejection(rejection) || (await isRepeatedRequest(runtime, request))) throw rejection;
+    const rejected = { ...request, requestKey: undefined, outcome: rejection.code };
+    const { platformId } = raw.params;
+    await auditedRuntime(runtime, rejected).recordAccess({ platformId });
+    throw rejection;
+  }
 }
 
 /** Binds an operation of the operator API to its function. */
@@ -266,7 +323,9 @@ export function operatorHandle<C extends OperatorContract, S extends keyof C['re
         if (isRecorded && audited.count() === 0) await audited.recordAccess(ownersIn(reply.body));
         return reply;
       } catch (error) {
-        return await approvalReply(installation, request, raw, error);
+        // A read has no effect, and what was committed before the error has its record.
+        if (contract.method === 'GET' || audited.count() > 0) throw error;
+        return await replyWithoutChange({ installation, ...provided }, request, raw, error);
       }
     },
   });

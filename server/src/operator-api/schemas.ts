@@ -20,6 +20,9 @@ export const Reason = text('Reason, stored in the audit record. Must not contain
 
 export const OptionalReason = { reason: Type.Optional(Reason) };
 
+/** Body of a decision that rejects, which always has a reason. */
+export const RejectionBody = Type.Object({ reason: Reason });
+
 const Person = Type.Object(
   {
     id: text('ID of the operator.'),
@@ -31,6 +34,9 @@ const Person = Type.Object(
 export const APPROVAL = {
   id: text('ID of the approval.'),
   operationId: text('Operation that was requested.'),
+  subject: Type.Optional(
+    text('ID of the resource that the request names. Absent if there is none.'),
+  ),
   status: oneOf(['PENDING', 'APPROVED', 'REJECTED', 'EXPIRED', 'INVALID'], {
     description:
       'PENDING: can be decided until `expiresAt`. EXPIRED: was not decided in time. APPROVED: was ' +

@@ -50,7 +50,12 @@ it('pauses and resumes an agent, which its audit log and a record show', async (
   expect((await change('pause', secret)).status).toBe(404);
   expect(ok(await change('pause'), 200)).toMatchObject({ isPaused: true, state: 'paused' });
   const { data } = await get(`/audit-records?subject=${firstAgent.id}`);
-  expect(data).toMatchObject([{ operationId: 'pauseAgent', reason: 'Unusual payments' }]);
+  const attempt = { operationId: 'pauseAgent', reason: 'Unusual payments' };
+  expect(data).toMatchObject([
+    { ...attempt, outcome: 'SUCCEEDED', hasChanges: true, platformId: app.platform.id },
+    { ...attempt, outcome: 'NOT_FOUND', hasChanges: false },
+  ]);
+  expect(data[1]).not.toHaveProperty('platformId');
   const log = await get(`/agent-audit-entries?agentId=${firstAgent.id}&limit=1`);
   expect(log).toMatchObject({
     data: [{ what: 'CHANGED', details: { paused: true }, platformId: app.platform.id }],

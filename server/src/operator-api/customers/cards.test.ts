@@ -23,7 +23,8 @@ beforeAll(() => {
 const get = async (path: string) => ok(await client.call('GET', path), 200);
 const post = (path: string, body: object, secret?: string) =>
   client.call('POST', path, { body, ...(secret ? { secret } : {}) });
-const recordsOf = async (subject: string) => (await get(`/audit-records?subject=${subject}`)).data;
+const recordsOf = async (subject: string) =>
+  (await get(`/audit-records?outcome=SUCCEEDED&subject=${subject}`)).data;
 const next = () => app.effects.set(app.effects.now() + 1_000);
 
 it('lists, shows and closes cards', async () => {

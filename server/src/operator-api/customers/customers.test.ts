@@ -17,7 +17,7 @@ const person = async (overrides: object = {}) => {
   return id as string;
 };
 const recordsOf = async (subject: string) =>
-  ok(await client.call('GET', `/audit-records?subject=${subject}`), 200).data;
+  ok(await client.call('GET', `/audit-records?outcome=SUCCEEDED&subject=${subject}`), 200).data;
 const ERASURE = { confirm: 'ERASE', reason: 'Request of the customer' };
 
 it('finds customers by personal data, in pages', async () => {

@@ -22,8 +22,7 @@ import type { OperatorPermission } from '../../kernel/contract/operator-permissi
 import { iso } from '../../kernel/effects.ts';
 import { MODES, type Mode } from '../../kernel/mode.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
-import { rightsIn } from '../approvals.ts';
-import type { OperatorCall } from '../handle.ts';
+import { type OperatorCall, rightsIn } from '../handle.ts';
 
 /** Items of a list that are counted. */
 export const MAX_WORK = 100;

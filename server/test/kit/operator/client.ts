@@ -91,9 +91,10 @@ export function operatorClient(app: TestApp) {
     return { status, body: isJson ? JSON.parse(content) : content, headers: replyHeaders };
   }
 
-  /** The audit records of an operation, newest first. */
+  /** The audit records of the successful requests of an operation, newest first. */
   async function recordsOf(operationId: string): Promise<AuditRecord[]> {
-    const { body } = await call('GET', `/audit-records?operationId=${operationId}`);
+    const path = `/audit-records?operationId=${operationId}&outcome=SUCCEEDED`;
+    const { body } = await call('GET', path);
     return body.data;
   }
 

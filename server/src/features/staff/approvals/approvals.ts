@@ -2,6 +2,7 @@
 // instead of committed. When it is approved, it is prepared again and committed together with the
 // decision, if it is still the same change set; otherwise it must be requested again.
 import type { Operator } from '../../../kernel/caller.ts';
+import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId, newId } from '../../../kernel/id.ts';
@@ -27,7 +28,7 @@ const HOUR_MS = 3_600_000;
 const APPROVAL_NEEDED = 'ApprovalNeeded';
 
 /** A change that must be approved, and the policy that requires it. */
-interface NeededApproval extends Error {
+export interface NeededApproval extends Error {
   set: ChangeSet;
   policy: Pick<PolicyRow, 'id' | 'hours'>;
 }
@@ -95,6 +96,7 @@ async function statusOf(
 const presentApproval = (row: ApprovalRow, status: ApprovalStatus) => ({
   id: row.id,
   operationId: row.operation_id,
+  ...(row.subject === null ? {} : { subject: row.subject }),
   status,
   ...(row.platform_id === null ? {} : { platformId: row.platform_id }),
   ...(row.customer_id === null ? {} : { customerId: row.customer_id }),
@@ -117,26 +119,77 @@ const contextOf = (id: string, column: string) => `operator_approvals ${id} ${co
 interface ApprovalRequest {
   operator: Operator;
   operationId: string;
+  /** The resource named by the request. */
+  subject: string | undefined;
   input: RequestedInput;
   reason: string | undefined;
   needed: NeededApproval;
 }
 
-/** Stores a change that needs approval. */
+/** The fields of a request, without its reason. */
+function fieldsOf({ params, query, body }: RequestedInput): Record<string, unknown> {
+  const { reason: _, ...fields } = { ...(params ?? {}), ...(query ?? {}), ...(body ?? {}) } as {
+    reason?: unknown;
+  };
+  return fields;
+}
+
+/**
+ * The same for requests of the same change. Two changes of one row are the same, because the execution of
+ * one prevents that of the other; changes of other rows differ in their input.
+ */
+function changeKeyOf(
+  { vault }: Pick<Runtime, 'vault'>,
+  { operationId, subject, input, needed: { set } }: ApprovalRequest,
+): string {
+  const isOfSubject = [...set.updates, ...set.removes].some(({ id }) => id === subject);
+  const change = isOfSubject ? subject : fieldsOf(input);
+  return vault.digest('requested change', canonical([operationId, change]));
+}
+
+/** Throws CONFLICT if the same change waits for a decision. A request that cannot be approved gives way. */
+async function assertNotRequested(
+  ctx: Ctx,
+  changeKey: string,
+  rightsOf: RightsOfRequester,
+): Promise<void> {
+  const [earlier] = await ctx.db.find(approvals, { change_key: changeKey });
+  if (!earlier) return;
+  const { status } = await statusOf(ctx, earlier, ctx.now, rightsOf);
+  if (status === 'PENDING') {
+    const { id: approvalId, requester_name: requester } = earlier;
+    throw new Fault(
+      'CONFLICT',
+      `Approval ${approvalId}, requested by ${requester}, already waits for the same change. ` +
+        'Approve or reject it first.',
+      { approvalId },
+    );
+  }
+  ctx.update(approvals, earlier, { change_key: null });
+}
+
+/** Stores a change that needs approval. Throws CONFLICT if the same change already waits. */
 export async function requestApproval(
   runtime: Runtime,
-  { operator, operationId, input, reason, needed: { set, policy } }: ApprovalRequest,
+  rightsOf: RightsOfRequester,
+  requested: ApprovalRequest,
 ): Promise<Approval> {
+  const { operator, operationId, subject, input, reason } = requested;
+  const { set, policy } = requested.needed;
   const { platformId, customerId } = ownersOf(set);
+  const changeKey = changeKeyOf(runtime, requested);
   const id = newId(runtime.effects, 'Approval');
   const [request, changes] = await Promise.all([
     sealFor(runtime, customerId, JSON.stringify(input), contextOf(id, 'request')),
     sealFor(runtime, customerId, changesText(changesOf(set)), contextOf(id, 'changes')),
   ]);
   return operate(runtime, INSTALLATION, async (ctx) => {
+    await assertNotRequested(ctx, changeKey, rightsOf);
     const row = ctx.insert(approvals, {
       id,
       operation_id: operationId,
+      subject: subject ?? null,
+      change_key: changeKey,
       platform_id: platformId ?? null,
       customer_id: customerId ?? null,
       request,
@@ -174,13 +227,14 @@ export async function listApprovals(
   { platformIds }: Pick<Operator, 'platformIds'>,
   query: {
     status?: 'PENDING' | 'APPROVED' | 'REJECTED' | undefined;
+    subject?: string | undefined;
     platformId?: string | undefined;
     limit?: number;
     cursor?: string;
   },
 ) {
-  const { status, platformId, limit = 20, cursor } = query;
-  const filters: Filter<typeof approvals>[] = equals({ status, platform_id: platformId });
+  const { status, subject, platformId, limit = 20, cursor } = query;
+  const filters: Filter<typeof approvals>[] = equals({ status, subject, platform_id: platformId });
   if (platformIds) filters.push({ column: 'platform_id', op: 'in', value: [...platformIds] });
   const { rows, ...rest } = await db.page(approvals, { filters, sort: 'desc', limit, cursor });
   const now = effects.now();
@@ -190,7 +244,7 @@ export async function listApprovals(
   return { data: await Promise.all(data), ...rest };
 }
 
-/** An approval with its changes, which are absent after an erasure of the customer. */
+/** An approval with its input and changes, which are absent after an erasure of the customer. */
 export async function approvalDetails(
   runtime: Runtime,
   rightsOf: RightsOfRequester,
@@ -198,16 +252,15 @@ export async function approvalDetails(
   id: string,
 ) {
   const row = await approvalRow(runtime.db, operator, id);
-  const openedChanges = await openFor(
-    runtime,
-    row.customer_id,
-    row.changes,
-    contextOf(id, 'changes'),
-  );
-  const changes =
-    openedChanges === undefined ? {} : { changes: JSON.parse(openedChanges) as Changes };
+  const opened = (column: 'request' | 'changes') =>
+    openFor(runtime, row.customer_id, row[column], contextOf(id, column));
+  const [request, changes] = await Promise.all([opened('request'), opened('changes')]);
   const { status } = await statusOf(runtime.db, row, runtime.effects.now(), rightsOf);
-  return { ...presentApproval(row, status), ...changes };
+  return {
+    ...presentApproval(row, status),
+    ...(request === undefined ? {} : { input: fieldsOf(JSON.parse(request) as RequestedInput) }),
+    ...(changes === undefined ? {} : { changes: JSON.parse(changes) as Changes }),
+  };
 }
 
 const undecidableFault = (status: ApprovalStatus): Fault =>
@@ -254,6 +307,7 @@ const decisionPatch = (
   now: Time,
 ) => ({
   status: approvalStates.next(row.status, event),
+  change_key: null,
   decided_by: operator.id,
   decider_name: operator.name,
   decision_reason: reason,

@@ -7,6 +7,7 @@ export {
   approvalDetails,
   isApprovalNeeded,
   listApprovals,
+  type NeededApproval,
   prepareApproved,
   type RightsOfRequester,
   rejectApproval,
@@ -19,7 +20,7 @@ const personalData: PersonalData = {
   tables: {
     operator_approvals: {
       rows: CUSTOMER_ROWS_SQL,
-      without: ['request', 'changes', 'digest'],
+      without: ['request', 'changes', 'digest', 'change_key'],
       erasure: { retained: 'who decided what; request and changes are sealed under a deleted key' },
     },
   },

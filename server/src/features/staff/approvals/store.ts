@@ -1,4 +1,5 @@
 // Policies that require a second person, and the requested changes.
+import { Fault } from '../../../kernel/fault.ts';
 import { stateTable } from '../../../kernel/states.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 
@@ -29,6 +30,10 @@ export const approvalStates = stateTable<StoredStatus, 'approve' | 'reject'>('op
 const COLUMNS = {
   id: col.text,
   operation_id: col.text,
+  /** The resource named by the request. */
+  subject: col.text.null,
+  /** The same for requests of the same change; null once it cannot be approved any more. */
+  change_key: col.text.null.mut,
   platform_id: col.text.null,
   customer_id: col.text.null,
   request: col.text,
@@ -49,7 +54,14 @@ const COLUMNS = {
   version: col.int4,
 };
 
+const CHANGE_KEY = 'operator_approvals_change_key';
+
 export const approvals = table('operator_approvals', COLUMNS, {
+  // Of two concurrent requests the second is executed again, and then finds the first.
+  contendedKeys: [CHANGE_KEY],
+  unique: {
+    [CHANGE_KEY]: () => new Fault('CONFLICT', 'This change already waits for an approval.'),
+  },
   lifecycles: [{ state: (row) => row.status, states: approvalStates }],
 });
 

@@ -8,9 +8,12 @@ import type { AuditRow } from './store.ts';
 /** The record's columns without the hash itself. */
 export type Unhashed = Omit<AuditRow, 'hash'>;
 
-/** The keyed hash of a record, hexadecimal. */
-export const hashOf = (vault: Pick<Vault, 'digest'>, row: Unhashed): string =>
-  vault.digest('operator audit', canonical({ ...row, number: row.number.toString() }));
+/** The keyed hash of a record, hexadecimal. The first records had no outcome, so null is not covered. */
+export const hashOf = (vault: Pick<Vault, 'digest'>, { outcome, ...row }: Unhashed): string =>
+  vault.digest(
+    'operator audit',
+    canonical({ ...row, number: row.number.toString(), outcome: outcome ?? undefined }),
+  );
 
 /** The problem of a record after the previous record; undefined if it is valid. */
 export function problemOf(

@@ -55,10 +55,10 @@ function* rowChangesOf({ inserts, updates, removes }: ChangeSet): Generator<RowC
 /** The changes of a change set, without jobs and events. */
 export function changesOf(set: ChangeSet): Changes {
   const rows = [...rowChangesOf(set)].filter(({ table }) => !OMITTED_TABLES.has(table));
-  const transfers = set.transfers.map(({ transaction_id, step, phase, debit, credit, amount }) => ({
-    ...{ transactionId: transaction_id, step, phase, debit, credit },
-    amount,
-  }));
+  const transfers = set.transfers.map((each) => {
+    const { transaction_id: transactionId, step, phase, debit, credit, amount, currency } = each;
+    return { transactionId, step, phase, debit, credit, amount, currency };
+  });
   return {
     rows: rows.slice(0, MAX_ROWS),
     transfers: transfers.slice(0, MAX_ROWS),

@@ -19,6 +19,7 @@ export {
   type AuditedRuntime,
   auditedRuntime,
   type CommitCheck,
+  isRepeatedRequest,
 } from './record.ts';
 export { openFor, sealFor } from './sealed.ts';
 

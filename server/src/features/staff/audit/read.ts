@@ -12,6 +12,9 @@ import { changesContext } from './record.ts';
 import { openFor } from './sealed.ts';
 import { type AuditRow, auditHead, HEAD, operatorAudit } from './store.ts';
 
+/** The outcome of a record that names no other. */
+const SUCCEEDED = 'SUCCEEDED';
+
 /** An audit record without the values that were changed. */
 export const presentRecord = (row: AuditRow) => ({
   id: row.id,
@@ -25,6 +28,7 @@ export const presentRecord = (row: AuditRow) => ({
   ...(row.platform_id === null ? {} : { platformId: row.platform_id }),
   ...(row.customer_id === null ? {} : { customerId: row.customer_id }),
   ...(row.reason === null ? {} : { reason: row.reason }),
+  outcome: row.outcome ?? SUCCEEDED,
   hasChanges: row.changes !== null,
   previousHash: row.previous_hash,
   hash: row.hash,
@@ -34,6 +38,7 @@ interface AuditQuery {
   actorId?: string | undefined;
   operationId?: string | undefined;
   subject?: string | undefined;
+  outcome?: string | undefined;
   customerId?: string | undefined;
   platformId?: string | undefined;
   createdAfter?: string | undefined;
@@ -49,7 +54,9 @@ function filtersOf(query: AuditQuery, { platformIds }: Pick<Operator, 'platformI
     customer_id: query.customerId,
     platform_id: query.platformId,
   });
-  const { createdAfter, createdBefore } = query;
+  const { outcome, createdAfter, createdBefore } = query;
+  if (outcome === SUCCEEDED) filters.push({ column: 'outcome', op: 'isNull' });
+  else if (outcome !== undefined) filters.push({ column: 'outcome', op: '=', value: outcome });
   if (createdAfter !== undefined)
     filters.push({ column: 'created_at', op: '>=', value: Date.parse(createdAfter) });
   if (createdBefore !== undefined)

@@ -23,6 +23,8 @@ export interface AuditedRequest {
   /** The resource named by the request. */
   subject?: string | undefined;
   reason?: string | undefined;
+  /** WAITING_FOR_APPROVAL, or the code of an error. Absent if the request succeeded. */
+  outcome?: string | undefined;
   /** Hash of the idempotency key. The request is then executed at most once. */
   requestKey?: string | undefined;
 }
@@ -47,7 +49,7 @@ async function recordOf(
   { platformId, customerId }: Owners,
   request: AuditedRequest,
 ): Promise<Omit<AuditRow, 'number' | 'previous_hash' | 'hash'>> {
-  const { operator, operationId, subject, reason, requestKey } = request;
+  const { operator, operationId, subject, reason, outcome, requestKey } = request;
   const id = newId(runtime.effects, 'AuditRecord');
   const changes = changesOf(set);
   return {
@@ -63,6 +65,7 @@ async function recordOf(
     platform_id: platformId ?? null,
     customer_id: customerId ?? null,
     reason: reason ?? null,
+    outcome: outcome ?? null,
     changes:
       changes.rows.length + changes.transfers.length === 0
         ? null
@@ -119,6 +122,15 @@ export interface AuditedRuntime {
 export type CommitCheck = (set: ChangeSet, commits: number) => Promise<ChangeSet>;
 
 const acceptAll: CommitCheck = async (set) => set;
+
+/** Whether a request with this key was executed before, so that its reply is that of the first one. */
+export async function isRepeatedRequest(
+  { db }: Pick<Runtime, 'db'>,
+  { requestKey }: Pick<AuditedRequest, 'requestKey'>,
+): Promise<boolean> {
+  if (requestKey === undefined) return false;
+  return (await db.find(operatorAudit, { request_key: requestKey }, { limit: 1 })).length > 0;
+}
 
 /** A runtime for one request of an operator. */
 export function auditedRuntime(

@@ -50,7 +50,10 @@ async function record(
     ...(address === undefined ? {} : { address }),
     ...(requestId === undefined ? {} : { requestId }),
   };
-  const request = { operator, operationId, subject: user.id, reason: `Rejected: ${reason}.` };
+  const request = {
+    ...{ operator, operationId, subject: user.id, reason: `Rejected: ${reason}.` },
+    outcome: 'UNAUTHORIZED',
+  };
   await auditedRuntime(runtime, request).recordAccess();
 }
 
