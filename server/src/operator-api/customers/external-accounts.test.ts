@@ -58,7 +58,7 @@ it('makes each transition and lists it with its reason', async () => {
   expect((await get(`${path}?cursor=${firstPage.nextCursor}`)).data).toMatchObject([
     { action: 'disable' },
   ]);
-  const { data } = await get(`/audit-records?subject=${id}`);
+  const { data } = await get(`/audit-records?outcome=SUCCEEDED&subject=${id}`);
   expect(data).toHaveLength(7);
   expect(data[0]).toMatchObject({ operationId: 'disableExternalAccount', hasChanges: true });
 });

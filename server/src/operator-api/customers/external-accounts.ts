@@ -9,7 +9,7 @@ import {
 import { operation } from '../../kernel/contract/operation.ts';
 import { named, nullable, oneOf, PageQuery, page, text, time } from '../../kernel/schema.ts';
 import { type OperatorCall, operatorHandle } from '../handle.ts';
-import { listInput, OptionalReason, PlatformFilter } from '../schemas.ts';
+import { listInput, OptionalReason, PlatformFilter, RejectionBody } from '../schemas.ts';
 
 const TAG = 'External accounts';
 
@@ -134,6 +134,8 @@ const reject = operation({
   summary: 'Record that a check or review failed',
   description: 'Sets the status INACTIVE.',
   commands: ['external-accounts reject'],
+  body: RejectionBody,
+  bodyOptional: false,
 });
 
 const disable = operation({

@@ -26,7 +26,7 @@ const post = (id: string, action: string, body: object = {}, secret?: string) =>
   client.call('POST', `/verifications/${id}/${action}`, { body, ...(secret ? { secret } : {}) });
 
 async function recordsOf(subject: string) {
-  const reply = await client.call('GET', `/audit-records?subject=${subject}`);
+  const reply = await client.call('GET', `/audit-records?outcome=SUCCEEDED&subject=${subject}`);
   return ok(reply, 200).data as Record<string, unknown>[];
 }
 
@@ -64,13 +64,16 @@ it('approves, rejects and requests corrections, with one record each', async () 
   expect(await recordsOf(first.id)).toMatchObject([
     { operationId: 'approveVerification', reason: 'Passport seen', platformId: as.id },
   ]);
-  expect(await post(first.id, 'reject')).toMatchObject({
+  const why = { reason: 'The passport is forged' };
+  expect(await post(first.id, 'reject', why)).toMatchObject({
     status: 409,
     body: { code: 'CONFLICT' },
   });
 
   const findings = [{ type: 'APPLICANT_SANCTIONED' }];
-  expect(ok(await post(second.id, 'reject', { findings }), 200)).toMatchObject({
+  const unexplained = await post(second.id, 'reject', { findings });
+  expect([unexplained.status, unexplained.body.details.errors[0].field]).toEqual([400, 'reason']);
+  expect(ok(await post(second.id, 'reject', { findings, ...why }), 200)).toMatchObject({
     status: 'REJECTED',
     errors: [{ type: 'APPLICANT_SANCTIONED', resourceId: second.id }],
   });

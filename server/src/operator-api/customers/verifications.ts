@@ -15,7 +15,7 @@ import { operation } from '../../kernel/contract/operation.ts';
 import type { FieldError } from '../../kernel/fault.ts';
 import { named, nullable, oneOf, PageQuery, page, text, time } from '../../kernel/schema.ts';
 import { type OperatorCall, operatorHandle } from '../handle.ts';
-import { listInput, OptionalReason, PlatformFilter } from '../schemas.ts';
+import { listInput, OptionalReason, PlatformFilter, Reason } from '../schemas.ts';
 
 const CHECK_STATUSES = Object.keys(customerFeature.states.check.transitions);
 
@@ -233,8 +233,7 @@ const reject = operation({
   summary: 'Reject a verification',
   description: 'Rejects a customer, or one beneficial owner. The decision is final.',
   commands: ['verifications reject'],
-  body: Type.Object({ findings: Type.Optional(findings), ...OptionalReason }),
-  bodyOptional: true,
+  body: Type.Object({ findings: Type.Optional(findings), reason: Reason }),
   bodyRules: findingErrors,
 });
 

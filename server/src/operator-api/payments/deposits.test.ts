@@ -87,7 +87,7 @@ describe('deposits', () => {
     expect(await decide(stored, 'release', 'releaseDeposit', why)).toMatchObject({
       status: 'COMPLETED',
     });
-    const failure = { failureReason: 'COMPLIANCE_REJECTED' };
+    const failure = { failureReason: 'COMPLIANCE_REJECTED', reason: 'Sender is not known' };
     await decide(rejected, 'reject', 'rejectDeposit', failure);
     expect(await service.status(rejected)).toContain('FAILED PENDING COMPLIANCE_REJECTED');
     await decide(mistaken, 'return', 'recordDepositReturn');

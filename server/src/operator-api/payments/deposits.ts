@@ -26,7 +26,7 @@ import {
   withDescription,
 } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
-import { OptionalReason, PlatformFilter } from '../schemas.ts';
+import { OptionalReason, PlatformFilter, Reason } from '../schemas.ts';
 import {
   CurrencyOf,
   CustomerId,
@@ -219,8 +219,7 @@ const reject = operation({
   operatorPermission: 'payments.decide',
   commands: ['deposits reject'],
   params: transactionParams,
-  body: Type.Object({ ...FAILURE, ...OptionalReason }),
-  bodyOptional: true,
+  body: Type.Object({ ...FAILURE, reason: Reason }),
   replies: { 200: Deposit },
   errors: ['NOT_FOUND', 'CONFLICT'],
   notFound: 'TRANSACTION_NOT_FOUND',

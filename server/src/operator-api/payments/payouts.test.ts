@@ -97,11 +97,12 @@ describe('transfers', () => {
       return row.id as string;
     };
     const [recalled, lateReply] = [await debit(), await debit()];
-    await rejects(409, 'CONFLICT', 'POST', `/payouts/${lateReply}/reject-cancel`);
+    const body = { reason: 'The bank has sent it' };
+    await rejects(409, 'CONFLICT', 'POST', `/payouts/${lateReply}/reject-cancel`, { body });
     await requestCancel(recalled);
     await requestCancel(lateReply);
     await service.app.settle();
-    await decide(lateReply, 'reject-cancel', 'rejectTransferCancel');
+    await decide(lateReply, 'reject-cancel', 'rejectTransferCancel', body);
     await rejects(409, 'CONFLICT', 'POST', `/payouts/${lateReply}/cancel`);
     await decide(recalled, 'cancel', 'cancelTransfer');
     expect((await service.queue(lateReply))[0]).toMatchObject({ cancelRequestedAt: null });

@@ -22,7 +22,7 @@ import {
   withDescription,
 } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
-import { OptionalReason, PlatformFilter } from '../schemas.ts';
+import { OptionalReason, PlatformFilter, RejectionBody } from '../schemas.ts';
 import {
   CurrencyOf,
   PlatformId,
@@ -222,8 +222,7 @@ const rejectCancel = operation({
   operatorPermission: 'payments.settle',
   commands: ['payouts reject-cancel'],
   params: transactionParams,
-  body: Type.Object(OptionalReason),
-  bodyOptional: true,
+  body: RejectionBody,
   replies: { 200: Transfer },
   errors: ['NOT_FOUND', 'CONFLICT'],
   notFound: 'TRANSACTION_NOT_FOUND',

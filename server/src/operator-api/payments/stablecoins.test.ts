@@ -22,12 +22,12 @@ describe('stablecoins', () => {
     const { id } = await fixture.coin();
     ok(await fixture.request(id), 200);
     const path = `/stablecoins/${id}`;
-    await isHidden('POST', `${path}/reject`, {});
     const why = { reason: 'Documents are missing' };
+    await isHidden('POST', `${path}/reject`, why);
     expect(await decide(id, 'reject', 'rejectStablecoin', why)).toMatchObject({
       ...{ id, serviceOperationsStatus: 'NOT_ENABLED', ...why },
     });
-    await rejects(409, 'CONFLICT', 'POST', `${path}/reject`);
+    await rejects(409, 'CONFLICT', 'POST', `${path}/reject`, { body: why });
     await decide(id, 'approve', 'approveStablecoin');
     await decide(id, 'disable', 'disableStablecoin');
     const first = await read(`${path}/history?limit=2`);

@@ -26,7 +26,7 @@ import {
   withDescription,
 } from '../../kernel/schema.ts';
 import { type OperatorCall, operatorHandle } from '../handle.ts';
-import { OptionalReason, PlatformFilter, Reason } from '../schemas.ts';
+import { OptionalReason, PlatformFilter, Reason, RejectionBody } from '../schemas.ts';
 import { Actions, PlatformId } from './schemas.ts';
 
 const TAG = 'Stablecoins';
@@ -158,6 +158,8 @@ const reject = operation({
   summary: 'Reject a stablecoin',
   description: "Rejects a platform's request; the platform may request again.",
   commands: ['stablecoins reject'],
+  body: RejectionBody,
+  bodyOptional: false,
 });
 
 const disable = operation({

@@ -1,0 +1,26 @@
+// A decision that rejects has a reason, which the audit record keeps.
+import { describe, expect, it } from 'vitest';
+import { OPERATOR_OPERATIONS } from './index.ts';
+
+const REJECTIONS = OPERATOR_OPERATIONS.map(({ contract }) => contract).filter(({ operationId }) =>
+  operationId.startsWith('reject'),
+);
+
+describe('operations that reject', () => {
+  it('are the decisions about checks, payments, coins, accounts, factors and approvals', () => {
+    expect(REJECTIONS.map(({ operationId }) => operationId).sort()).toEqual([
+      'rejectChange',
+      'rejectDeposit',
+      'rejectExternalAccount',
+      'rejectFactorReset',
+      'rejectStablecoin',
+      'rejectTransferCancel',
+      'rejectVerification',
+    ]);
+  });
+
+  it.each(REJECTIONS)('require a reason: $operationId', ({ body, bodyOptional }) => {
+    expect(body?.required).toContain('reason');
+    expect(bodyOptional ?? false).toBe(false);
+  });
+});
