@@ -19,6 +19,7 @@ export {
 export { isPhoneUsedForOtp as isPhoneTied } from './credentials/contacts.ts';
 export {
   listWalletAuthorizations,
+  searchWallets,
   walletAuthorizationDetails,
   walletDetails,
 } from './operator-views.ts';

@@ -13,6 +13,7 @@ import { readInternalAccount } from '../balances/internal-accounts/index.ts';
 import { dataKeyOf, readCustomer } from '../customers/records/index.ts';
 import { type AuthorizationRow, authorizationPersonal } from './personal-data.ts';
 import {
+  type CredentialType,
   credentials,
   type RequestRow,
   type SessionRow,
@@ -31,6 +32,45 @@ export async function walletById({ read }: Reads, accountId: string): Promise<Wa
   const row = isId(accountId, 'InternalAccount') ? await read(wallets, accountId) : undefined;
   if (!row) throw new Fault('NOT_FOUND', 'Wallet not found.');
   return row;
+}
+
+interface SearchInput extends PageInput {
+  platformId?: string | undefined;
+  customerId?: string | undefined;
+}
+
+const OF_WALLETS = `
+  select account_id, array_agg(distinct type order by type) as types
+    from credentials where account_id = any($1) and status = 'ACTIVE' group by account_id`;
+
+const RECOVERING = `
+  select account_id from wallet_recoveries where account_id = any($1) and status = 'WAITING'`;
+
+/** A page of the wallets of a platform, of a customer, or of all, newest first. */
+export async function searchWallets(
+  { db }: Pick<Runtime, 'db'>,
+  { platformId, customerId, limit, cursor }: SearchInput,
+) {
+  const filters = equals({ platform_id: platformId, customer_id: customerId });
+  const { rows, ...rest } = await db.page(wallets, { filters, sort: 'desc', limit, cursor });
+  const ids = rows.map(({ id }) => id);
+  const [accounts, types, recoveries] = await Promise.all([
+    Promise.all(ids.map((id) => readInternalAccount(db, id))),
+    db.query<{ account_id: string; types: CredentialType[] }>(OF_WALLETS, [ids]),
+    db.query<{ account_id: string }>(RECOVERING, [ids]),
+  ]);
+  const typesOf = new Map(types.map((each) => [each.account_id, each.types]));
+  const recovering = new Set(recoveries.map(({ account_id }) => account_id));
+  const data = rows.map((row, index) => ({
+    accountId: row.id,
+    platformId: row.platform_id,
+    customerId: row.customer_id,
+    status: accounts[index]?.status ?? null,
+    credentialTypes: typesOf.get(row.id) ?? [],
+    isRecovering: recovering.has(row.id),
+    createdAt: iso(row.created_at),
+  }));
+  return { data, ...rest };
 }
 
 /** Number of requests awaiting a signature, in processing, and settled but not yet delivered. */

@@ -30,6 +30,26 @@ it('shows public keys by environment', async () => {
   expect(data[0].bundles).toBe(app.connectorsOf('sandbox').custody?.publicKeys().bundles);
 });
 
+it('lists wallets in pages, with their credentials and recoveries', async () => {
+  const first = await person();
+  app.effects.set(app.effects.now() + 1_000);
+  const second = await person();
+  ok(await recover(first.accountId), 201);
+  const list = `/wallets?platformId=${app.platform.id}&limit=1`;
+  const firstPage = await get(list);
+  expect(firstPage).toMatchObject({
+    data: [{ accountId: second.accountId, status: 'ACTIVE', isRecovering: false }],
+    hasMore: true,
+  });
+  expect((await get(`${list}&cursor=${firstPage.nextCursor}`)).data).toMatchObject([
+    { accountId: first.accountId, isRecovering: true, platformId: app.platform.id },
+  ]);
+  const { data } = await get(`/wallets?customerId=${first.customer.id}`);
+  expect(data).toMatchObject([{ customerId: first.customer.id, credentialTypes: ['EMAIL_OTP'] }]);
+  const secret = await client.secretOf({ platformIds: [app.other.id] });
+  expect(ok(await client.call('GET', '/wallets', { secret }), 200).data).toEqual([]);
+});
+
 it('starts, lists and cancels recoveries', async () => {
   const { accountId, customer } = await person();
   const recovery = ok(await recover(accountId), 201);
@@ -56,9 +76,9 @@ it('starts, lists and cancels recoveries', async () => {
     ...{ status: 'CANCELLED', cancelledFor: 'OPERATOR', cancelledBy: 'Test' },
   });
   expect((await client.call('POST', path)).body.code).toBe('CONFLICT');
-  expect((await get(`/audit-records?subject=${recovery.recoveryId}`)).data).toMatchObject([
-    { operationId: 'cancelWalletRecovery', customerId: customer.id },
-  ]);
+  expect(
+    (await get(`/audit-records?outcome=SUCCEEDED&subject=${recovery.recoveryId}`)).data,
+  ).toMatchObject([{ operationId: 'cancelWalletRecovery', customerId: customer.id }]);
 });
 
 it('rejects a recovery if the installation sets no waiting period', async () => {
@@ -82,9 +102,9 @@ it('lists authorizations and shows one, which is recorded', async () => {
   const details = await get(`/wallet-authorizations/${authorizationId}`);
   expect(details).toMatchObject({ accountId, customerId });
   expect(details.payload).toEqual(expect.any(String));
-  expect((await get(`/audit-records?subject=${authorizationId}`)).data).toMatchObject([
-    { operationId: 'getWalletAuthorization', customerId, hasChanges: false },
-  ]);
+  expect(
+    (await get(`/audit-records?outcome=SUCCEEDED&subject=${authorizationId}`)).data,
+  ).toMatchObject([{ operationId: 'getWalletAuthorization', customerId, hasChanges: false }]);
 });
 
 it('hides wallets of other platforms', async () => {

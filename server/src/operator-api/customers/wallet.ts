@@ -5,6 +5,7 @@ import {
   listWalletAuthorizations,
   requestWalletRecovery,
   searchWalletRecoveries,
+  searchWallets,
   walletAuthorizationDetails,
   walletDetails,
   walletFeature,
@@ -103,6 +104,42 @@ const Wallet = Type.Object({
       { description: 'Pending recovery; null if there is none.' },
     ),
   ),
+});
+
+const WalletSummary = named(
+  'WalletSummary',
+  Type.Object(
+    {
+      accountId: text('ID of the internal account.'),
+      ...OWNER,
+      status: nullable(text('Status of the internal account; null if there is none.')),
+      credentialTypes: Type.Array(text('Type of a credential.'), {
+        description: 'Types of the active credentials. Empty if the user can no longer sign.',
+      }),
+      isRecovering: Type.Boolean({ description: 'Whether a recovery is pending.' }),
+      createdAt: time('Time at which the wallet was created.'),
+    },
+    { description: 'An embedded wallet.' },
+  ),
+);
+
+const list = operation({
+  operationId: 'searchWallets',
+  method: 'GET',
+  path: '/wallets',
+  tag: TAG,
+  summary: 'List embedded wallets',
+  description: 'Returns the wallets that match every filter, newest first.',
+  auth: 'operator',
+  operatorPermission: 'wallets.read',
+  commands: [],
+  query: Type.Object({
+    customerId: Type.Optional(text('Return only wallets of this customer.')),
+    ...PlatformFilter,
+    ...PageQuery,
+  }),
+  replies: { 200: named('WalletSummaryPage', page(WalletSummary)) },
+  errors: [],
 });
 
 const show = operation({
@@ -267,6 +304,10 @@ export const walletOperations = [
   operatorHandle(keys, async ({ installation }) => ({
     status: 200,
     body: { data: custodyKeys(installation.connectorsOf) },
+  })),
+  operatorHandle(list, async ({ installation }, { query }) => ({
+    status: 200,
+    body: await searchWallets(installation.runtime, listInput(query)),
   })),
   operatorHandle(show, async ({ installation }, { params: { accountId } }) => ({
     status: 200,

@@ -46,7 +46,11 @@ const PAYMENT = {
   quoteId: nullable(text('Quote of the payment; null if there is none.')),
   agentId: nullable(text('Agent that requested the payment; null if there is none.')),
   rail: nullable(text('Rail of the payment; null if there is none.')),
-  railMode: nullable(oneOf(['AUTO', 'MANUAL'], { description: 'How the rail is operated.' })),
+  railMode: nullable(
+    oneOf(['AUTO', 'MANUAL'], {
+      description: 'How the rail was selected: AUTO by the service, MANUAL by the request.',
+    }),
+  ),
   reference: nullable(text('Reference on bank statements; null for a card payment.')),
   failureReason: nullable(text('Reason for the failure; null if the payment has not failed.')),
   pendingReason: nullable(
@@ -125,6 +129,13 @@ const getPayment = operation({
     200: Type.Object({
       ...PAYMENT,
       postings: Type.Array(PostingOfTransaction, { description: 'Transfers in the ledger.' }),
+      awaitedTransfer: nullable(
+        oneOf(['payout', 'debit', 'refund'], {
+          description:
+            'Transfer that an operator sends at the bank and whose result is awaited; null if there ' +
+            'is none.',
+        }),
+      ),
       results: Type.Array(Result, { description: 'Results of banks and providers.' }),
       events: Type.Array(OperatorEvent, { description: 'Events about the payment.' }),
       deliveries: Type.Array(WebhookDelivery, { description: 'Deliveries of these events.' }),

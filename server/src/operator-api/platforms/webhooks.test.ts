@@ -58,7 +58,10 @@ describe('deliveries', () => {
     expect(await allOf('/events/dropped')).toEqual(whole.data);
     const { eventId, attempts } = whole.data[0];
     const path = `/events/${eventId}`;
-    const { deliveries } = ok(await client.call('GET', `${path}/deliveries`), 200);
+    const details = ok(await client.call('GET', `${path}/deliveries`), 200);
+    expect(details).toMatchObject({ platformId: app.platform.id, type: expect.any(String) });
+    expect(details.resourceId).toMatch(/^\w+:/);
+    const { deliveries } = details;
     expect(deliveries).toMatchObject([{ eventId, status: 'FAILED', attemptCount: attempts }]);
 
     const secret = await client.secretOf({ platformIds: [app.other.id] });

@@ -85,6 +85,8 @@ const listDeliveries = operation({
     200: Type.Object({
       eventId: text('ID of the event.'),
       platformId,
+      type: text('Type of the event.'),
+      resourceId: text('Resource that the event is about.'),
       deliveries: Type.Array(WebhookDeliveryDetails, { description: 'One for each endpoint.' }),
     }),
   },

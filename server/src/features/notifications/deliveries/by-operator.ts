@@ -136,22 +136,19 @@ export async function pageOfDeliveriesOfPlatforms(
 }
 
 /** The deliveries of an event with all attempts, by endpoint. Throws NOT_FOUND. */
-export async function deliveriesOfEvent(
-  { db }: Pick<Runtime, 'db'>,
-  eventId: string,
-): Promise<{ eventId: string; platformId: string; deliveries: DeliveryDetailsView[] }> {
-  const { platformId } = await eventById(db, eventId);
+export async function deliveriesOfEvent({ db }: Pick<Runtime, 'db'>, eventId: string) {
+  const { platformId, type, resourceId } = await eventById(db, eventId);
   const targets = await deliveryTargets(db, platformId);
   const filter = { platformId, endpoints: [...targets.keys()], eventId };
   const step = { order: 'asc', after: undefined, limit: targets.size } as const;
   const { rows } = await pageOfDeliveries(db, filter, step);
-  const deliveries = await Promise.all(
+  const deliveries: DeliveryDetailsView[] = await Promise.all(
     rows.map(async (row) => {
       const key = { eventId, endpoint: row.endpoint };
       return presentDetails(row, targets, await findAttempts(db, platformId, key));
     }),
   );
-  return { eventId, platformId, deliveries };
+  return { eventId, platformId, type, resourceId, deliveries };
 }
 
 const presentDropped = (row: DroppedEvent) => ({

@@ -192,11 +192,18 @@ const ATTEMPTS = `select attempt, at, status, error, ms, head, response, result
 export const findAttempts = (db: Database, platformId: string, key: DeliveryKey) =>
   db.query<AttemptDetails>(ATTEMPTS, [platformId, key.endpoint, key.eventId]);
 
-const EVENT = 'select platform_id as "platformId", type from events where id = $1';
+const EVENT = `select platform_id as "platformId", type, subject as "resourceId"
+  from events where id = $1`;
 
-/** The platform and the type of an event. */
+interface EventHead {
+  platformId: string;
+  type: string;
+  resourceId: string;
+}
+
+/** The platform, the type and the resource of an event. */
 export async function findEvent(db: Database, id: string) {
-  return (await db.query<{ platformId: string; type: string }>(EVENT, [id]))[0];
+  return (await db.query<EventHead>(EVENT, [id]))[0];
 }
 
 const PENDING = `select platform_id as "platformId", endpoint, event_id as "eventId"

@@ -8,7 +8,12 @@ import { mergeParts } from '../../../runtime/db/merge.ts';
 import { cursorOf, positionOf } from '../../../runtime/db/paging.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { listSteps, type OperatorListQuery } from '../../tenancy/operator-lists/index.ts';
-import { paymentReferenceOf, railResultsOf } from '../suspense/index.ts';
+import {
+  awaitedResultOf,
+  isExpected,
+  paymentReferenceOf,
+  railResultsOf,
+} from '../suspense/index.ts';
 import { readTransaction, type TransactionRow, transactionPages } from '../transactions/index.ts';
 
 /** Filters of a list of payments; absent ones do not filter. */
@@ -116,9 +121,11 @@ export async function paymentById({ db }: Pick<Runtime, 'db'>, id: string) {
   const isOwn = isId(id, 'Transaction') || isId(id, 'CardTransaction');
   const row = isOwn ? await readTransaction(db, id) : undefined;
   if (!row) throw new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
-  const results = (await railResultsOf(db, id)).map(({ created_at, ...result }) => ({
+  const [recorded, wait] = await Promise.all([railResultsOf(db, id), awaitedResultOf(db, row)]);
+  const results = recorded.map(({ created_at, ...result }) => ({
     ...result,
     createdAt: iso(created_at),
   }));
-  return { ...presentPayment(row), results };
+  const awaitedTransfer = wait && isExpected(row, wait.kind) ? wait.kind : null;
+  return { ...presentPayment(row), awaitedTransfer, results };
 }

@@ -98,8 +98,10 @@ export async function railResultsOf(
 const RESULTS = `select kind, state, reference, reason, created_at from rail_results
   where id > $1 and id < $2 order by created_at, id limit 100`;
 
-export const awaitedResultOf = (ctx: Ctx, { id }: { id: string }): Promise<WaitRow | undefined> =>
-  ctx.read(awaitedRailResults, id);
+export const awaitedResultOf = (
+  { read }: Pick<Ctx, 'read'>,
+  { id }: { id: string },
+): Promise<WaitRow | undefined> => read(awaitedRailResults, id);
 
 /** Records a result and ends the wait for it, if any. */
 export async function recordNotice(
