@@ -12,11 +12,7 @@ import {
   requestApproval,
   requirePolicies,
 } from '../features/staff/approvals/index.ts';
-import {
-  type AuditedRequest,
-  auditedRuntime,
-  isRepeatedRequest,
-} from '../features/staff/audit/index.ts';
+import { type AuditedRequest, auditedRuntime } from '../features/staff/audit/index.ts';
 import type { ChangeFeed } from '../features/staff/changes/index.ts';
 import { sessions, type signIn } from '../features/staff/users/index.ts';
 import { assertOperatorPermission, mayUse } from '../http/admission/admission.ts';
@@ -266,7 +262,8 @@ async function replyWithoutChange(
   } catch (rejection) {
     const { runtime } = provided.installation;
     // The route replies to a repeated request with the first reply.
-    if (!isRejection(rejection) || (await isRepeatedRequest(runtime, request))) throw rejection;
+    if (!isRejection(rejection) || (await auditedRuntime(runtime, request).isRepeated()))
+      throw rejection;
     const rejected = { ...request, requestKey: undefined, outcome: rejection.code };
     const { platformId } = raw.params;
     await auditedRuntime(runtime, rejected).recordAccess({ platformId });

@@ -19,7 +19,6 @@ export {
   type AuditedRuntime,
   auditedRuntime,
   type CommitCheck,
-  isRepeatedRequest,
 } from './record.ts';
 export { openFor, sealFor } from './sealed.ts';
 

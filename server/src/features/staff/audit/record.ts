@@ -113,6 +113,8 @@ export interface AuditedRuntime {
   recordAccess(owners?: Owners): Promise<void>;
   /** Number of records so far. */
   count(): number;
+  /** Whether a request with the same key was executed before, so that its reply is that of the first one. */
+  isRepeated(): Promise<boolean>;
 }
 
 /**
@@ -122,15 +124,6 @@ export interface AuditedRuntime {
 export type CommitCheck = (set: ChangeSet, commits: number) => Promise<ChangeSet>;
 
 const acceptAll: CommitCheck = async (set) => set;
-
-/** Whether a request with this key was executed before, so that its reply is that of the first one. */
-export async function isRepeatedRequest(
-  { db }: Pick<Runtime, 'db'>,
-  { requestKey }: Pick<AuditedRequest, 'requestKey'>,
-): Promise<boolean> {
-  if (requestKey === undefined) return false;
-  return (await db.find(operatorAudit, { request_key: requestKey }, { limit: 1 })).length > 0;
-}
 
 /** A runtime for one request of an operator. */
 export function auditedRuntime(
@@ -170,5 +163,11 @@ export function auditedRuntime(
       if (!outcome.ok) throw contentionFault('Too many requests were recorded at the same time.');
     },
     count: () => count,
+    async isRepeated() {
+      const { requestKey } = request;
+      if (requestKey === undefined) return false;
+      const where = { request_key: requestKey };
+      return (await base.db.find(operatorAudit, where, { limit: 1 })).length > 0;
+    },
   };
 }
