@@ -3,6 +3,7 @@ import type { OperatorOperation } from '../handle.ts';
 import { agentOperations } from './agents.ts';
 import { cardPaymentOperations } from './card-payments.ts';
 import { cardOperations } from './cards.ts';
+import { customerNameOperations } from './customer-names.ts';
 import { customerStateOperations } from './customer-state.ts';
 import { customerOperations } from './customers.ts';
 import { externalAccountOperations } from './external-accounts.ts';
@@ -14,6 +15,7 @@ export const customerGroup: readonly OperatorOperation[] = [
   ...verificationOperations,
   ...scaOperations,
   ...customerOperations,
+  ...customerNameOperations,
   ...customerStateOperations,
   ...cardOperations,
   ...cardPaymentOperations,

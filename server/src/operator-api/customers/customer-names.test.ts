@@ -1,0 +1,44 @@
+// Names of customers: for whom, recorded, and not after an erasure.
+import { afterEach, expect, it } from 'vitest';
+import { customer, ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { operatorClient } from '../../../test/kit/operator/client.ts';
+
+const app = testApp();
+const client = operatorClient(app);
+// A call fails if a reply before it did not match its contract.
+afterEach(async () => {
+  ok(await app.call('GET', '/config'), 200);
+});
+
+const person = async (fullName: string) => (await customer(app, {}, { fullName })).id as string;
+const namesOf = (ids: readonly string[], secret?: string) =>
+  client.call('GET', `/customer-names?customerIds=${ids.join(',')}`, secret ? { secret } : {});
+
+it('are shown together, and each request is recorded once', async () => {
+  const [ada, bea] = [await person('Ada Abel'), await person('Bea Berg')];
+  const unknown = 'Customer:01890000-0000-7000-8000-000000000000';
+  const { data } = ok(await namesOf([ada, unknown, bea, ada, 'none']), 200);
+  expect(data).toEqual([
+    { customerId: ada, platformId: app.platform.id, name: 'Ada Abel' },
+    { customerId: bea, platformId: app.platform.id, name: 'Bea Berg' },
+  ]);
+  const records = await client.recordsOf('revealCustomerNames');
+  expect(records).toMatchObject([{ hasChanges: false }]);
+});
+
+it('are hidden without the permission, and of other platforms', async () => {
+  const id = await person('Cleo Conrad');
+  const viewer = await client.secretOf({ roles: ['viewer'] });
+  expect((await namesOf([id], viewer)).status).toBe(403);
+  const other = await client.secretOf({ platformIds: [app.other.id] });
+  expect(ok(await namesOf([id], other), 200).data).toEqual([]);
+});
+
+it('are null after an erasure', async () => {
+  const id = await person('Dora Dahl');
+  ok(await app.call('DELETE', `/customers/${id}`), 200);
+  const body = { confirm: 'ERASE', reason: 'Request of the customer' };
+  ok(await client.call('POST', `/customers/${id}/erasure`, { body }), 200);
+  expect(ok(await namesOf([id]), 200).data).toMatchObject([{ customerId: id, name: null }]);
+});
