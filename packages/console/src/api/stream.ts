@@ -11,7 +11,11 @@ const REOPEN_MS = 5_000;
 /** Longer lists are not refreshed automatically. */
 const MAX_PAGES = 3;
 /** Reads that are never outdated by a change. */
-const UNAFFECTED = new Set(['getOperatorSession', 'listOperatorRoles', 'getSystem']);
+const UNAFFECTED = new Set([
+  ...['getOperatorSession', 'listOperatorRoles', 'getSystem'],
+  // A search is recorded, which is a change.
+  'searchResources',
+]);
 
 /** A read that reveals personal data is recorded, which is a change, so it is not repeated. */
 const isAffected = (id: string) => !UNAFFECTED.has(id) && !OPERATIONS[id as OperationId]?.reveals;

@@ -10,7 +10,8 @@ interface Page {
 }
 
 interface Group {
-  title: string;
+  /** Absent: its pages are always shown. */
+  title?: string;
   pages: readonly Page[];
 }
 
@@ -19,49 +20,50 @@ const { pages: P, groups: G } = TEXTS;
 const page = (path: string, title: string, needs: OperationId): Page => ({ path, title, needs });
 
 export const GROUPS: readonly Group[] = [
+  { pages: [page('/', P.overview, 'listPayments')] },
   {
-    title: G.money,
+    title: G.work,
     pages: [
-      page('/', P.overview, 'listPayments'),
-      page('/payments', P.payments, 'listPayments'),
-      page('/quotes', P.quotes, 'listQuotesOfPlatforms'),
+      page('/approvals', P.approvals, 'listApprovals'),
       page('/payouts', P.payouts, 'listAwaitedTransfers'),
       page('/deposits', P.deposits, 'listHeldDeposits'),
       page('/suspense', P.suspense, 'listSuspenseItems'),
+      page('/verifications', P.verifications, 'listVerificationsForReview'),
+      page('/external-accounts', P.externalAccounts, 'listExternalAccounts'),
+      page('/resets', P.resets, 'listFactorResets'),
+    ],
+  },
+  {
+    title: G.money,
+    pages: [
+      page('/payments', P.payments, 'listPayments'),
+      page('/quotes', P.quotes, 'listQuotesOfPlatforms'),
       page('/card-payments', P.cardPayments, 'listCardDecisions'),
       page('/stablecoins', P.stablecoins, 'searchStablecoins'),
+      page('/ledger', P.ledger, 'listLedgerAccounts'),
     ],
   },
   {
     title: G.people,
     pages: [
       page('/customers', P.customers, 'listCustomersOfPlatforms'),
-      page('/verifications', P.verifications, 'listVerificationsForReview'),
-      page('/external-accounts', P.externalAccounts, 'listExternalAccounts'),
-      page('/resets', P.resets, 'listFactorResets'),
-      page('/erasures', P.erasures, 'listErasures'),
-      page('/messages', P.messages, 'listMessages'),
-    ],
-  },
-  {
-    title: G.accounts,
-    pages: [
       page('/accounts', P.accounts, 'listAccounts'),
       page('/cards', P.cards, 'searchCards'),
-      page('/wallets', P.wallets, 'listWalletRecoveries'),
+      page('/wallets', P.wallets, 'searchWallets'),
       page('/agents', P.agents, 'searchAgents'),
-      page('/ledger', P.ledger, 'listLedgerAccounts'),
+      page('/messages', P.messages, 'listMessages'),
+      page('/erasures', P.erasures, 'listErasures'),
     ],
   },
   {
     title: G.developers,
     pages: [
-      page('/events', P.events, 'listEventsOfPlatforms'),
       page('/deliveries', P.deliveries, 'listDeliveriesOfPlatforms'),
       page('/endpoints', P.endpoints, 'listWebhookEndpointsOfPlatform'),
+      page('/events', P.events, 'listEventsOfPlatforms'),
       page('/requests', P.requests, 'listRequestsOfPlatforms'),
-      page('/keys', P.keys, 'listSigningKeys'),
       page('/tokens', P.tokens, 'listPlatformTokens'),
+      page('/keys', P.keys, 'listSigningKeys'),
       page('/imports', P.imports, 'listImports'),
       page('/sandbox', P.sandbox, 'getPlatformClock'),
     ],
@@ -69,15 +71,20 @@ export const GROUPS: readonly Group[] = [
   {
     title: G.office,
     pages: [
-      page('/approvals', P.approvals, 'listApprovals'),
       page('/platforms', P.platforms, 'listPlatforms'),
-      page('/jobs', P.jobs, 'listJobs'),
       page('/users', P.users, 'listOperatorUsers'),
       page('/sessions', P.sessions, 'listOperatorSessions'),
       page('/operator-tokens', P.operatorTokens, 'listOperatorTokens'),
       page('/policies', P.policies, 'listApprovalPolicies'),
       page('/audit', P.audit, 'listAuditRecords'),
-      page('/system', P.system, 'getSystem'),
     ],
   },
+  {
+    title: G.system,
+    pages: [page('/jobs', P.jobs, 'listJobs'), page('/system', P.system, 'getSystem')],
+  },
 ];
+
+/** Whether a path is a page or a resource of it. */
+export const isWithin = (path: string, page: string): boolean =>
+  path === page || (page !== '/' && path.startsWith(`${page}/`));

@@ -3,10 +3,11 @@ import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useDeferredValue, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { call } from '../api/client.ts';
 import { usePermits } from '../api/session.tsx';
 import { shortId } from '../parts/identifier.tsx';
+import { customersIn, NamesButton, useNames } from '../parts/names.tsx';
 import { placeOf } from '../parts/places.ts';
 import { statusText } from '../parts/status.tsx';
 import { sentence } from '../texts/fields.ts';
@@ -18,35 +19,54 @@ interface Entry {
   title: string;
   detail: string;
   place: string;
+  /** The customer of a result, whose name can be requested. */
+  customerId?: string | null;
 }
 
 const MIN_LETTERS = 2;
 
-function useEntries(text: string) {
+/** A search is an audit record, so that it begins after a pause or with Enter. */
+const PAUSE_MS = 600;
+
+/** The text of the search: the typed one after a pause. */
+function useQueryText(text: string) {
+  const typed = text.trim();
+  const [query, search] = useState('');
+  useEffect(() => {
+    const timer = setTimeout(() => search(typed), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return { typed, query, searchNow: () => search(typed) };
+}
+
+function useEntries(typed: string, query: string) {
   const permits = usePermits();
-  const query = useDeferredValue(text.trim());
   const isLong = query.length >= MIN_LETTERS;
   const results = useQuery({
     queryKey: ['searchResources', query],
     enabled: isLong && permits('searchResources'),
     queryFn: ({ signal }) => call('searchResources', { body: { query }, signal }),
-    staleTime: 10_000,
+    // The same text again, or a return to it, is not another search.
+    staleTime: 60_000,
+    retry: false,
   });
   const pages = GROUPS.flatMap(({ pages: each }) => each)
     .filter(
-      ({ needs, title }) => permits(needs) && title.toLowerCase().includes(query.toLowerCase()),
+      ({ needs, title }) => permits(needs) && title.toLowerCase().includes(typed.toLowerCase()),
     )
     .map(({ path, title }) => ({ key: path, title, detail: '', place: path }));
-  const hits = (isLong ? (results.data?.data ?? []) : []).flatMap((hit): Entry[] => {
+  const isPaused = typed !== query && typed.length >= MIN_LETTERS;
+  const hits = (isLong && !isPaused ? (results.data?.data ?? []) : []).flatMap((hit): Entry[] => {
     const link = placeOf(hit.id, hit.kind);
     const detail = `${shortId(hit.id)} · ${TEXTS.palette.matchedBy(statusText(hit.matchedBy).toLowerCase())}`;
-    return link ? [{ key: hit.id, title: titleOf(hit), detail, place: link }] : [];
+    const { id: key, customerId } = hit;
+    return link ? [{ key, title: titleOf(hit), detail, place: link, customerId }] : [];
   });
   const groups = [
     { value: TEXTS.palette.found, items: hits },
     { value: TEXTS.palette.pages, items: pages },
   ].filter(({ items }) => items.length > 0);
-  return { groups, isSearching: results.isFetching };
+  return { hits, groups, isSearching: results.isFetching || isPaused };
 }
 
 /** `BUSINESS customer, APPROVED` → `Business customer, approved`. */
@@ -63,7 +83,10 @@ const lowerText = (code: string): string => {
 export function Palette({ close }: { close(): void }) {
   const [text, setText] = useState('');
   const navigate = useNavigate();
-  const { groups, isSearching } = useEntries(text);
+  const { typed, query, searchNow } = useQueryText(text);
+  const { hits, groups, isSearching } = useEntries(typed, query);
+  const names = useNames();
+  const nameOf = ({ customerId }: Entry) => customerId && names.names.get(customerId);
   const go = (entry: Entry) => {
     close();
     void navigate({ to: entry.place });
@@ -87,6 +110,11 @@ export function Palette({ close }: { close(): void }) {
               className="palette-input"
               aria-label={TEXTS.palette.label}
               placeholder={TEXTS.palette.placeholder}
+              onKeyDown={(event) => {
+                if (event.key !== 'Enter' || typed === query || groups.length > 0) return;
+                event.preventDefault();
+                searchNow();
+              }}
             />
             <Autocomplete.List className="palette-list">
               {(group: (typeof groups)[number]) => (
@@ -100,13 +128,15 @@ export function Palette({ close }: { close(): void }) {
                         className="menu-item"
                         onClick={() => go(entry)}
                       >
-                        <span>{entry.title}</span> <span className="soft">{entry.detail}</span>
+                        <span>{[nameOf(entry), entry.title].filter(Boolean).join(' · ')}</span>{' '}
+                        <span className="soft">{entry.detail}</span>
                       </Autocomplete.Item>
                     )}
                   </Autocomplete.Collection>
                 </Autocomplete.Group>
               )}
             </Autocomplete.List>
+            <NamesButton {...names} ids={customersIn(hits)} />
             <Autocomplete.Empty>
               <p className="soft empty">
                 {isSearching ? TEXTS.palette.searching : TEXTS.palette.nothing}

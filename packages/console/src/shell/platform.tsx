@@ -11,8 +11,15 @@ interface PlatformOption {
   mode: string;
 }
 
+export type Mode = 'production' | 'sandbox';
+
+const modeOf = ({ mode }: Pick<PlatformOption, 'mode'>): Mode =>
+  mode.toUpperCase() === 'SANDBOX' ? 'sandbox' : 'production';
+
 interface PlatformChoice {
   platforms: readonly PlatformOption[];
+  /** Whether `platforms` is known. */
+  isLoaded: boolean;
   /** Undefined: all platforms. */
   platformId: string | undefined;
   platform: PlatformOption | undefined;
@@ -43,6 +50,20 @@ export function useShownPlatform(platformId: string | undefined): PlatformOption
   return platforms.find(({ id }) => id === platformId);
 }
 
+/**
+ * The environment that is shown: that of the selected platform, otherwise the chosen one, otherwise production
+ * if there is any. Undefined until the platforms are known.
+ */
+export function useMode(chosen: string | undefined): Mode | undefined {
+  const { platforms, platform, isLoaded } = usePlatform();
+  if (platform) return modeOf(platform);
+  if (chosen === 'production' || chosen === 'sandbox') return chosen;
+  if (!isLoaded) return undefined;
+  const isSandboxOnly =
+    platforms.length > 0 && platforms.every((each) => modeOf(each) === 'sandbox');
+  return isSandboxOnly ? 'sandbox' : 'production';
+}
+
 const KEY = 'platform';
 /** Platforms that can be selected by name. */
 export const MAX_PLATFORMS = 100;
@@ -63,6 +84,7 @@ export function PlatformProvider({ children }: { children: ReactNode }) {
     const platform = selectedPlatform ?? (mustSelect ? platforms[0] : undefined);
     return {
       ...{ platforms, platform, mustSelect, platformId: platform?.id, showPlatform },
+      isLoaded: data !== undefined,
       shownPlatform: shown === undefined ? platform : platforms.find(({ id }) => id === shown),
       select: (platformId: string | undefined) => {
         setSelected(platformId);

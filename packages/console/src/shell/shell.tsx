@@ -1,42 +1,20 @@
 // The frame of every page: menu, platform, search, state of the connection and the user.
 import { Menu } from '@base-ui/react/menu';
-import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { Outlet, useLocation } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { ActionHost } from '../action/action.tsx';
 import { call } from '../api/client.ts';
-import { usePermits, useSession } from '../api/session.tsx';
+import { useSession } from '../api/session.tsx';
 import { useChanges, useStreamState } from '../api/stream.ts';
 import { Skeleton } from '../parts/feedback.tsx';
 import { ModeMark } from '../parts/status.tsx';
 import { TEXTS } from '../texts/texts.ts';
-import { GROUPS } from './navigation.ts';
+import { Navigation } from './menu.tsx';
 import { usePaletteKeys } from './palette-keys.ts';
 import { PlatformPicker, PlatformProvider, usePlatform } from './platform.tsx';
 import { SessionEnded } from './session-ended.tsx';
 
 const Palette = lazy(() => import('./palette.tsx').then((each) => ({ default: each.Palette })));
-
-function Navigation() {
-  const permits = usePermits();
-  return GROUPS.map(({ title, pages }) => {
-    const shown = pages.filter(({ needs }) => permits(needs));
-    if (shown.length === 0) return null;
-    return (
-      <div key={title} className="nav-group">
-        <p className="label">{title}</p>
-        <ul>
-          {shown.map(({ path, title: text }) => (
-            <li key={path}>
-              <Link to={path} activeOptions={{ exact: path === '/', includeSearch: false }}>
-                {text}
-              </Link>
-            </li>
-          ))}
-        </ul>
-      </div>
-    );
-  });
-}
 
 async function signOut(): Promise<void> {
   await call('endOwnSession');

@@ -1,0 +1,66 @@
+// The menu: groups of pages. The group of the current page is open; which others are is remembered.
+import { Collapsible } from '@base-ui/react/collapsible';
+import { Link, useLocation } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { usePermits } from '../api/session.tsx';
+import { readStored, store } from '../parts/stored.ts';
+import { GROUPS, isWithin } from './navigation.ts';
+
+type Pages = (typeof GROUPS)[number]['pages'];
+
+const Pages = ({ pages }: { pages: Pages }) => (
+  <ul>
+    {pages.map(({ path, title }) => (
+      <li key={path}>
+        <Link to={path} activeOptions={{ exact: path === '/', includeSearch: false }}>
+          {title}
+        </Link>
+      </li>
+    ))}
+  </ul>
+);
+
+interface SectionProps {
+  title: string;
+  pages: Pages;
+}
+
+function Section({ title, pages }: SectionProps) {
+  const { pathname } = useLocation();
+  const isCurrent = pages.some(({ path }) => isWithin(pathname, path));
+  const key = `menu ${title}`;
+  const [isChosen, choose] = useState<boolean>(() => readStored(key, false));
+  const [isClosed, close] = useState(false);
+  // It opens again with the next page of the group.
+  useEffect(() => {
+    if (!isCurrent) close(false);
+  }, [isCurrent]);
+  const isOpen = isCurrent ? !isClosed : isChosen;
+  const change = (next: boolean) => {
+    close(!next);
+    choose(next);
+    store(key, next);
+  };
+  return (
+    <Collapsible.Root className="nav-group" open={isOpen} onOpenChange={change}>
+      <Collapsible.Trigger className="nav-title">{title}</Collapsible.Trigger>
+      <Collapsible.Panel>
+        <Pages pages={pages} />
+      </Collapsible.Panel>
+    </Collapsible.Root>
+  );
+}
+
+export function Navigation() {
+  const permits = usePermits();
+  return GROUPS.map(({ title, pages }) => {
+    const shown = pages.filter(({ needs }) => permits(needs));
+    if (shown.length === 0) return null;
+    if (title) return <Section key={title} title={title} pages={shown} />;
+    return (
+      <div key="top" className="nav-group">
+        <Pages pages={shown} />
+      </div>
+    );
+  });
+}

@@ -1,0 +1,290 @@
+// What the screens of the console show: the environment of numbers, states that decide which actions are
+// possible, columns at the widths of a desktop and a phone, the menu, and one record for each search.
+import type { Page, Request } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { customer, fundedCustomer, ok } from '../kit/app/fixtures.ts';
+import { walletFixture } from '../kit/wallets/embedded-wallets.ts';
+import { phoneNumber } from '../kit/wallets/one-time-codes.ts';
+import {
+  button,
+  complete,
+  consoleForFile,
+  dialogOf,
+  isTestable,
+  type Operator,
+  rowOf,
+  TIMEOUT_MS,
+  titled,
+} from './console.ts';
+import { waitingCheck } from './data.ts';
+import { SCREENS } from './screens.ts';
+
+const pathOf = (screen: string, id: string) => `/${screen}/${encodeURIComponent(id)}`;
+
+/** Lists with the number of columns that decide, which come first. */
+const LISTS: Readonly<Record<string, number>> = {
+  '/payments': 3,
+  '/payouts': 3,
+  '/accounts': 3,
+  '/customers': 3,
+  '/deliveries': 3,
+};
+
+/** Runs in the page: how far the columns of a list extend beyond what is shown of it. */
+const endsOfColumns = `[...document.querySelectorAll('.rows thead th')].map(
+  (each) =>
+    each.getBoundingClientRect().right - each.closest('.rows').getBoundingClientRect().right,
+)`;
+
+/** Runs in the page: types a text with short pauses, however slow the machine is. */
+const typeInto = `async (text) => {
+  const input = document.activeElement;
+  const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
+  for (let length = 1; length <= text.length; length++) {
+    set.call(input, text.slice(0, length));
+    input.dispatchEvent(new Event('input', { bubbles: true }));
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+}`;
+
+describe.runIf(isTestable)('a screen', () => {
+  const opened = consoleForFile();
+  let ann: Operator;
+  beforeAll(async () => {
+    ann = await opened.operator('Ann Admin', 'administrator');
+    await ann.signIn();
+  }, TIMEOUT_MS);
+
+  const requestsOf = (page: Page, part: string) => {
+    const requests: Request[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes(part)) requests.push(request);
+    });
+    return requests;
+  };
+
+  const recordsOf = async (query: string) =>
+    ok(await opened.client.call('GET', `/audit-records?limit=100&${query}`), 200).data as {
+      actor: { name: string };
+      outcome: string;
+    }[];
+
+  it(
+    'of numbers shows one environment, production unless another is chosen',
+    async () => {
+      const { page } = ann;
+      await fundedCustomer(opened.app);
+      const totals = requestsOf(page, '/metrics/payments');
+      const states = requestsOf(page, '/overview?');
+      await ann.go('/audit');
+      await titled(page, 'Audit log');
+      await ann.go('/');
+      await titled(page, 'Overview');
+      await complete(page);
+      const pressed = page.getByRole('button', { pressed: true, name: /^(?:Production|Sandbox)$/ });
+      expect(await pressed.allTextContents()).toEqual(['Production']);
+      const ofAll = ({ length }: { length: number }) => length > 0;
+      expect([totals, states].every(ofAll)).toBe(true);
+      const modes = () =>
+        new Set([...totals, ...states].map((each) => new URL(each.url()).searchParams.get('mode')));
+      expect([...modes()]).toEqual(['production']);
+      await button(page, 'Sandbox').click();
+      await page.locator('.screen-head').getByText('Sandbox', { exact: true }).first().waitFor();
+      await expect.poll(() => [...modes()]).toEqual(['production', 'sandbox']);
+      await page.getByText('Open work').waitFor();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'of search makes one record for one search',
+    async () => {
+      const { page } = ann;
+      const { id } = await customer(opened.app);
+      const before = (await recordsOf('operationId=searchResources')).length;
+      await page.keyboard.press('Control+k');
+      await page.locator('[role=dialog] input:focus').waitFor();
+      await page.evaluate(`(${typeInto})(${JSON.stringify(id)})`);
+      await page.getByRole('option').filter({ hasText: 'found by' }).first().waitFor();
+      // The record is a change, which must not search again.
+      await page.waitForTimeout(2_500);
+      expect(await recordsOf('operationId=searchResources')).toHaveLength(before + 1);
+      await page.keyboard.press('Escape');
+      await dialogOf(page).waitFor({ state: 'detached' });
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'of an account offers what its state permits, and the audit log says what failed',
+    async () => {
+      const { page } = ann;
+      const { account } = await fundedCustomer(opened.app);
+      await ann.go(pathOf('accounts', account.id));
+      await titled(page, 'Account');
+      await button(page, 'Freeze').waitFor();
+      expect(await button(page, 'Unfreeze').count()).toBe(0);
+      const body = { reason: 'Court order' };
+      await button(page, 'Freeze').click();
+      // Another operator is faster.
+      ok(await opened.client.call('POST', `/accounts/${account.id}/freeze`, { body }), 200);
+      await dialogOf(page).getByLabel('Reason').fill('Court order as well');
+      await button(dialogOf(page), 'Freeze').click();
+      await dialogOf(page).getByRole('alert').waitFor();
+      await button(dialogOf(page), 'Cancel').click();
+      await button(page, 'Unfreeze').waitFor();
+      expect(await button(page, 'Freeze').count()).toBe(0);
+      ann.expectRejections(409);
+      const records = await recordsOf(`subject=${account.id}&operationId=freezeAccount`);
+      expect(records.map(({ outcome }) => outcome)).toEqual(['CONFLICT', 'SUCCEEDED']);
+      await ann.go(`/audit?subject=${account.id}`);
+      await titled(page, 'Audit log');
+      const failed = rowOf(page, 'Failed: conflict');
+      await failed.getByText('Freeze an account').waitFor();
+      await failed.getByText('freezeAccount').waitFor();
+      await rowOf(page, 'Succeeded').waitFor();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'of an identity check asks for the reason of a rejection, and decides about one owner',
+    async () => {
+      const { page } = ann;
+      const { id } = await waitingCheck(opened, 'Mia Meyer');
+      await ann.go(pathOf('verifications', id));
+      await button(page, 'Reject').click();
+      await button(dialogOf(page), 'Reject').click();
+      await dialogOf(page).getByText('This field is required.').waitFor();
+      await dialogOf(page).getByLabel('Reason').fill('The passport is forged');
+      await button(dialogOf(page), 'Reject').click();
+      await dialogOf(page).getByRole('status').getByText('Rejected').first().waitFor();
+      await button(dialogOf(page), 'Next check').click();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'of a payment names the event and the endpoints to which it can be sent again',
+    async () => {
+      const { page } = ann;
+      const { id } = await opened.payment();
+      await ann.go(pathOf('payments', id));
+      await titled(page, 'Payment');
+      await button(page, 'Resend last event').click();
+      await dialogOf(page)
+        .getByText(/^OUTGOING_PAYMENT\./)
+        .waitFor();
+      const endpoints = dialogOf(page).getByLabel('Endpoint').locator('option');
+      await expect
+        .poll(() => endpoints.allTextContents())
+        .toEqual([
+          'All endpoints that receive this type of event',
+          'https://hooks.example.com/shop',
+        ]);
+      await button(dialogOf(page), 'Cancel').click();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'of wallets lists them, and leads to one',
+    async () => {
+      const { page } = ann;
+      const wallets = walletFixture(opened.app);
+      const { accountId } = await wallets.customerWithWallet({ phoneNumber: phoneNumber() });
+      await ann.go('/wallets');
+      await titled(page, 'Wallets');
+      const link = page.locator(`tbody a[href$="${encodeURIComponent(accountId)}"]`).first();
+      await link.click();
+      await titled(page, 'Wallet');
+      await button(page, 'Start recovery').waitFor();
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'of the ledger leads from the trial balance to postings, and from an account to its own',
+    async () => {
+      const { page } = ann;
+      const { account } = await fundedCustomer(opened.app);
+      await ann.go('/ledger');
+      await titled(page, 'Ledger');
+      const balance = page.getByRole('region', { name: 'Trial balance', exact: true });
+      await balance.getByRole('link', { name: 'Customer' }).first().click();
+      await expect.poll(() => page.url()).toContain('type=CUSTOMER');
+      const system = balance.getByRole('link').filter({ hasNotText: /^(?:Customer|Platform)$/ });
+      await system.first().click();
+      await titled(page, 'Ledger account');
+      await page.getByRole('region', { name: 'Postings', exact: true }).waitFor();
+      await ann.go(pathOf('accounts', account.id));
+      await page.getByRole('link', { name: 'Ledger account' }).click();
+      await titled(page, 'Ledger account');
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'of a list shows its decisive columns without scrolling, at 1440 and 390 pixels',
+    async () => {
+      const { page } = ann;
+      await opened.payment();
+      const hidden: string[] = [];
+      for (const width of [1_440, 390]) {
+        await page.setViewportSize({ width, height: 844 });
+        for (const [path, columns] of Object.entries(LISTS)) {
+          await ann.go(path);
+          await titled(page, SCREENS[path]?.title as string);
+          await complete(page);
+          await page.locator('.rows thead th').first().waitFor();
+          const ends = (await page.evaluate(endsOfColumns)) as number[];
+          if (ends.slice(0, columns).some((end) => end > 1)) hidden.push(`${path} at ${width}`);
+        }
+      }
+      expect(hidden).toEqual([]);
+      await page.setViewportSize({ width: 1_280, height: 800 });
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe.runIf(isTestable)('the menu', () => {
+  const opened = consoleForFile();
+
+  it(
+    'has few groups, of which the current one is open, and the palette finds every page',
+    async () => {
+      const ann = await opened.operator('Ann Admin', 'administrator');
+      await ann.signIn();
+      const { page } = ann;
+      const menu = page.getByRole('navigation', { name: 'Console' });
+      const groups = menu.getByRole('button');
+      expect(await groups.count()).toBeLessThanOrEqual(8);
+      const isOpen = async (name: string) =>
+        (await menu.getByRole('button', { name }).getAttribute('aria-expanded')) === 'true';
+      await ann.go('/audit');
+      await titled(page, 'Audit log');
+      await menu.getByRole('link', { name: 'Audit log' }).waitFor();
+      expect([await isOpen('Administration'), await isOpen('Money')]).toEqual([true, false]);
+      await menu.getByRole('button', { name: 'Money' }).focus();
+      await page.keyboard.press('Enter');
+      await menu.getByRole('link', { name: 'Ledger' }).focus();
+      await page.keyboard.press('Enter');
+      await titled(page, 'Ledger');
+      const names: string[] = [];
+      for (const group of await groups.all()) {
+        if ((await group.getAttribute('aria-expanded')) === 'false') await group.click();
+      }
+      names.push(...(await menu.getByRole('link').allTextContents()));
+      expect(names.length).toBeGreaterThanOrEqual(36);
+      await page.keyboard.press('Control+k');
+      await page.locator('[role=dialog] input:focus').waitFor();
+      const found = await page.getByRole('option').allTextContents();
+      expect(found.map((each) => each.trim()).sort()).toEqual(names.sort());
+      await page.keyboard.press('Escape');
+      expect(opened.problems()).toEqual([]);
+      await ann.close();
+    },
+    TIMEOUT_MS,
+  );
+});
